@@ -1,0 +1,27 @@
+# Compiler settings that every target of the project shares, and the libraries that it finds.
+
+add_library(mcgen_flags INTERFACE)
+target_compile_definitions(mcgen_flags INTERFACE _GNU_SOURCE)
+target_compile_options(mcgen_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
+                       $<$<BOOL:${MCGEN_WERROR}>:-Werror>)
+if(MCGEN_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+if(MCGEN_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# A static library is preferred: mcgen starts faster, and a binary built here runs on a machine without Lua.
+function(mcgen_find_library name header)
+  find_library(MCGEN_${name}_LIBRARY NAMES ${ARGN} REQUIRED)
+  find_path(MCGEN_${name}_INCLUDE NAMES ${header} PATH_SUFFIXES lua5.4 REQUIRED)
+  add_library(mcgen_${name} INTERFACE)
+  target_link_libraries(mcgen_${name} INTERFACE ${MCGEN_${name}_LIBRARY})
+  target_include_directories(mcgen_${name} SYSTEM INTERFACE ${MCGEN_${name}_INCLUDE})
+endfunction()
+mcgen_find_library(lua lua.h liblua5.4.a lua5.4)
+mcgen_find_library(jansson jansson.h libjansson.a jansson)
+mcgen_find_library(xxhash xxhash.h libxxhash.a xxhash)
+target_link_libraries(mcgen_lua INTERFACE m dl)

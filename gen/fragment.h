@@ -1,0 +1,43 @@
+/* Which lane holds which element of an mma operand (PTX ISA, "Matrix Fragments for mma.m16n8k32", 8-bit
+   types). Stated once: the emitters and the host-side packer both call these. g = lane / 4 and t = lane % 4
+   in the ISA's figures. */
+#ifndef MC_FRAGMENT_H
+#define MC_FRAGMENT_H
+
+enum { MC_WARP = 32 };
+
+static inline int frag_group(int lane) { return lane / 4; }
+static inline int frag_thread(int lane) { return lane % 4; }
+
+/* A (16 x 32): byte BYTE of register REG (0..3). */
+static inline int frag_a_row(int lane, int reg) { return frag_group(lane) + 8 * (reg & 1); }
+static inline int frag_a_k(int lane, int reg, int byte) {
+    return 16 * (reg >> 1) + 4 * frag_thread(lane) + byte;
+}
+
+/* B (32 x 8): byte BYTE of register REG (0..1). */
+static inline int frag_b_k(int lane, int reg, int byte) { return 16 * reg + 4 * frag_thread(lane) + byte; }
+static inline int frag_b_col(int lane) { return frag_group(lane); }
+
+/* C and D (16 x 8): 32-bit register REG (0..3). */
+static inline int frag_c_row(int lane, int reg) { return frag_group(lane) + 8 * (reg >> 1); }
+static inline int frag_c_col(int lane, int reg) { return 2 * frag_thread(lane) + (reg & 1); }
+
+/* The strided-bcrs format numbers the 32 nonzero vectors of a group by slot, so that one lane's eight k
+   indices are eight consecutive slots: lane t holds slots 8t..8t+7 in its A registers {0, 2} (bytes in order)
+   and B registers {0, 1}. The reduction does not care which slot meets which k, as long as both operands
+   agree. */
+enum { MC_GROUP_SLOTS = 32, MC_LANE_SLOTS = 8 };
+static inline int slot_thread(int slot) { return slot / MC_LANE_SLOTS; }
+static inline int slot_reg(int slot) { return slot % MC_LANE_SLOTS / 4; }
+static inline int slot_byte(int slot) { return slot % 4; }
+static inline int slot_k(int slot) { return frag_b_k(slot_thread(slot), slot_reg(slot), slot_byte(slot)); }
+
+/* Where the value of row ROW (0..7) and slot SLOT lies in a group's 256 bytes: lane order, 8 bytes a lane. It
+   comes out as row-major [8][32], which is SR-BCRS's order inside a stride. */
+static inline int slot_value_offset(int row, int slot) {
+    int lane = 4 * row + slot_thread(slot); /* the lane with frag_b_col(lane) == row */
+    return lane * MC_LANE_SLOTS + 4 * slot_reg(slot) + slot_byte(slot);
+}
+
+#endif

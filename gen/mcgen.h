@@ -1,0 +1,126 @@
+/* libmcgen: a Lua kernel spec becomes PTX. Needs no GPU and no CUDA toolkit.
+ *
+ *   mc_spec *spec;                                    one spec file: a family, its fields, its tuning space
+ *   mc_kernel *kernel;                                one variant of it, generated
+ *   mc_spec_read("specs/spmm_l8r8.lua", NULL, 0, &spec, diag);
+ *   mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
+ *   fputs(mc_kernel_ptx(kernel), stdout);
+ *
+ * Objects belong to the caller and are freed by their destroy function; strings that a function returns live
+ * as long as the object asked. Nothing is shared between objects: different objects may be used from
+ * different threads. */
+#ifndef MCGEN_H
+#define MCGEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "mc_status.h"
+
+#define MC_VERSION "0.1.0"
+
+/* Shape fields (m, n, k, ldb, ldc) that the spec leaves to launch time have this value. */
+#define MC_OPEN ((int64_t)-1)
+
+/* -- Specs
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct mc_spec mc_spec;
+
+/* One --set: overrides what the spec file says of FIELD. VALUE as on the command line: "64", "on", "open",
+   "sm_90", or candidates "32,64". */
+typedef struct mc_setting {
+    const char *field, *value;
+} mc_setting;
+
+/* Reads the spec at PATH, applies SETTINGS in order, validates. On MC_USAGE, DIAG holds every error found,
+   each as "file:line: field: what is wrong"; MC_IO when the file cannot be read. The script runs sandboxed:
+   at most 64 MB and about a second. */
+MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
+                              mc_spec **spec, mc_diag *diag);
+/* The same from SIZE bytes of TEXT; NAME stands for the path in messages and in the PTX header. */
+MC_API mc_status mc_spec_read_text(const char *name, const char *text, size_t size,
+                                   const mc_setting *settings, size_t setting_count, mc_spec **spec,
+                                   mc_diag *diag);
+MC_API void mc_spec_destroy(mc_spec *spec);
+
+/* The tuning space: every combination of the spec's candidates that the family accepts, in the order of the
+   fields of the schema, the last field fastest. At least one. */
+MC_API size_t mc_spec_variant_count(const mc_spec *spec);
+/* The variant made of every list's first candidate, or variant 0 where that one is not legal. */
+MC_API size_t mc_spec_default(const mc_spec *spec);
+/* 64-bit content hash: equal fields and generator version give an equal hash, whatever the index. */
+MC_API uint64_t mc_spec_variant_hash(const mc_spec *spec, size_t variant);
+/* TEXT is an index ("17") or a hash as --list-variants prints it (16 hex digits). MC_USAGE where there is
+ * none. */
+MC_API mc_status mc_spec_find_variant(const mc_spec *spec, const char *text, size_t *variant, mc_diag *diag);
+/* "vec=8 stride=32 ..." of one variant; with all = false only the fields that the spec leaves to tuning. The
+   caller frees. NULL: out of memory. */
+MC_API char *mc_spec_variant_text(const mc_spec *spec, size_t variant, bool all);
+
+/* -- Kernels
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct mc_kernel mc_kernel;
+
+typedef enum mc_param_kind { MC_PARAM_ARRAY, MC_PARAM_SHAPE } mc_param_kind;
+
+/* One parameter of the entry, in order. An array is a u64 device address, a shape an s32. */
+typedef struct mc_param {
+    const char *name; /* arrays: as in mc_array; "b", "c"; shapes: "m", "n", "ldb", "ldc" */
+    const char *type; /* "u64" or "s32" */
+    mc_param_kind kind;
+    unsigned align; /* arrays: bytes that the address must be a multiple of */
+    const char *doc;
+} mc_param;
+
+/* One axis of the grid: ceil(shape `dim` / per_cta) blocks, or 1 where dim is NULL. */
+typedef struct mc_grid_axis {
+    const char *dim;
+    int64_t per_cta;
+} mc_grid_axis;
+
+/* One packed array that the kernel reads: what `mcrun pack` writes. */
+typedef struct mc_array {
+    const char *name, *type, *extent, *doc;
+} mc_array;
+
+enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8 };
+
+/* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
+ * --json. */
+typedef struct mc_contract {
+    const char *family; /* "spmm" */
+    const char *format; /* name of the packed format: "strided-bcrs" */
+    const char *entry;  /* name of the .entry */
+    const char *target; /* "sm_80" */
+    int ptx_version;    /* 70 for 7.0 */
+    mc_param params[MC_MAX_PARAMS];
+    size_t param_count;
+    mc_array arrays[MC_MAX_ARRAYS];
+    size_t array_count;
+    mc_grid_axis grid[3];
+    unsigned block[3];
+    unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
+} mc_contract;
+
+MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
+MC_API void mc_kernel_destroy(mc_kernel *kernel);
+/* NUL-terminated PTX, the same bytes for the same spec, fields and generator version. */
+MC_API const char *mc_kernel_ptx(const mc_kernel *kernel);
+MC_API const mc_contract *mc_kernel_contract(const mc_kernel *kernel);
+/* A field's value in this variant: integers and on/off (1/0), shapes (MC_OPEN where open). -2: not such a
+ * field. */
+MC_API int64_t mc_kernel_field(const mc_kernel *kernel, const char *field);
+/* A field's value as text, enumerations by name ("s8", "direct", "sm_80"). NULL: not such a field. */
+MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *field);
+/* What --describe prints; the caller frees. NULL: out of memory. */
+MC_API char *mc_kernel_describe(const mc_kernel *kernel, bool json);
+
+/* -- Help
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Text of --help FAMILY from the schema table, or the list of families for NULL; the caller frees. NULL: no
+   such family, or out of memory. */
+MC_API char *mc_family_help(const char *family);
+
+#endif

@@ -1,0 +1,271 @@
+/* libmcrt: matrices, packed formats, devices and the CPU reference; what stands between a generated kernel
+ * and a result that is known to be right.
+ *
+ * matrix file -> mc_csr (pattern) -> mc_vsparse (nonzero vectors with values) -> mc_packed (what the kernel
+ * reads)
+ *             -> mc_device (GPU or simulator) -> mc_dense (result), compared with mc_reference_spmm.
+ *
+ * Functions return a status and put a message into DIAG (mc_status.h). Objects that a function makes belong
+ * to the caller and are freed by the *_free function, which accepts a zeroed struct; on failure the output is
+ * left zeroed. */
+#ifndef MCRT_H
+#define MCRT_H
+
+#include "mcgen.h"
+
+/* -- Element types
+ * ------------------------------------------------------------------------------------------- */
+
+/* X(name, text, bytes, numpy descr) */
+#define MC_TYPE_LIST(X)                                                                                      \
+    X(S8, "s8", 1, "|i1")                                                                                    \
+    X(S16, "s16", 2, "<i2")                                                                                  \
+    X(S32, "s32", 4, "<i4")                                                                                  \
+    X(S64, "s64", 8, "<i8")
+
+typedef enum mc_type {
+#define X(name, text, bytes, descr) MC_##name,
+    MC_TYPE_LIST(X)
+#undef X
+} mc_type;
+
+MC_API size_t mc_type_bytes(mc_type type);
+MC_API const char *mc_type_text(mc_type type);
+MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
+MC_API int64_t mc_type_min(mc_type type);
+MC_API int64_t mc_type_max(mc_type type);
+
+/* -- Sparsity patterns
+ * ---------------------------------------------------------------------------------------- */
+
+/* CSR pattern: row_ptr[rows + 1] offsets into col_idx[nnz]; columns ascending and distinct inside a row. */
+typedef struct mc_csr {
+    int64_t rows, cols, nnz;
+    int64_t *row_ptr;
+    int32_t *col_idx;
+} mc_csr;
+
+/* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices) or .mtx
+   (MatrixMarket coordinate; general, symmetric, skew-symmetric or hermitian; values are dropped, entries
+   sorted by row). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
+   "path:line: ...". */
+MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
+MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
+MC_API void mc_csr_free(mc_csr *csr);
+
+/* How row lengths vary: UNIFORM keeps each entry with probability 1 - sparsity; REALISTIC draws each row's
+   length from a log-normal law with coefficient of variation CV (magnitude-pruned DLMC layers show 0.2 to
+   0.4), the columns with a mild preference that the whole matrix shares, as pruned layers have; the mean
+   length is kept. */
+typedef enum mc_pattern_law { MC_PATTERN_UNIFORM, MC_PATTERN_REALISTIC } mc_pattern_law;
+
+typedef struct mc_pattern {
+    int64_t rows, cols;
+    double sparsity; /* 0 (full) to 1 (empty) */
+    mc_pattern_law law;
+    double cv; /* REALISTIC only */
+    uint64_t seed;
+} mc_pattern;
+
+/* Same arguments, same matrix, on every machine. */
+MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag);
+
+/* -- Dense matrices
+ * ------------------------------------------------------------------------------------------- */
+
+/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols. The gap columns of a row belong to the
+ * allocation. */
+typedef struct mc_dense {
+    mc_type type;
+    int64_t rows, cols, ld;
+    void *data;
+} mc_dense;
+
+MC_API mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
+                                 mc_diag *diag);
+MC_API void mc_dense_free(mc_dense *dense);
+MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
+MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
+/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST. ld = cols on reading.
+ */
+MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
+MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
+
+/* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
+   greatest values, ONES all 1. */
+typedef enum mc_value_law { MC_VALUES_FULL, MC_VALUES_EXTREME, MC_VALUES_ONES } mc_value_law;
+MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* gap columns too */
+
+/* -- Vector-sparse matrices
+ * ------------------------------------------------------------------------------------ */
+
+/* BCRS (column-vector encoding): row blocks of VEC rows; row block i holds the nonzero vectors
+   row_ptr[i] .. row_ptr[i + 1] - 1, each a VEC x 1 column at col_idx[j], its VEC values one after another in
+   values[j * vec ...]. Columns ascend inside a row block. */
+typedef struct mc_vsparse {
+    mc_type type;
+    int vec;
+    int64_t rows, cols; /* rows = row_blocks * vec */
+    int64_t row_blocks, vectors;
+    int64_t *row_ptr;
+    int32_t *col_idx;
+    void *values;
+} mc_vsparse;
+
+/* Each nonzero of the pattern becomes a VEC x 1 vector: rows = vec * csr->rows. Values are zero until filled.
+ */
+MC_API mc_status mc_vsparse_dilate(const mc_csr *csr, int vec, mc_type type, mc_vsparse *out, mc_diag *diag);
+/* Each group of VEC rows becomes a row block holding the union of its columns; rows is rounded up to a
+   multiple of VEC. *fill is nonzeros / (vectors * vec), 1 where nothing is stored. MASK, if not NULL,
+   receives a malloc'ed byte for each value, 1 where the pattern has it (the caller frees). */
+MC_API mc_status mc_vsparse_union(const mc_csr *csr, int vec, mc_type type, mc_vsparse *out, double *fill,
+                                  uint8_t **mask, mc_diag *diag);
+MC_API void mc_vsparse_free(mc_vsparse *a);
+MC_API int64_t mc_vsparse_value(const mc_vsparse *a, int64_t vector, int row);
+MC_API void mc_vsparse_set_value(mc_vsparse *a, int64_t vector, int row, int64_t value);
+/* Fills all values; with MASK (see union) those outside of the pattern stay zero. */
+MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8_t *mask);
+/* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
+   vectors x vec in BCRS order. */
+MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
+
+/* -- Packed formats
+ * -------------------------------------------------------------------------------------------- */
+
+/* Named arrays, as the contract's mc_array lists them. count in elements. */
+typedef struct mc_packed_array {
+    const char *name; /* static string */
+    mc_type type;
+    int64_t count;
+    void *data;
+} mc_packed_array;
+
+typedef struct mc_packed {
+    mc_packed_array arrays[MC_MAX_ARRAYS];
+    size_t array_count;
+} mc_packed;
+
+MC_API void mc_packed_free(mc_packed *packed);
+MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
+/* Packs A as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's fields
+   (vec, lhs, fixed m or k) do not fit A. */
+MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+
+/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides of STRIDE (a multiple of
+   32) vectors. row_ptr  s32[row_blocks + 1]           in strides col_idx  s32[strides * stride] column of
+   each slot, -1 for padding values   s8 [strides * stride * vec]   for each group of 32 slots [vec][32]
+   (slot_value_offset), 0 for padding */
+MC_API mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc_diag *diag);
+/* The way back; ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed arrays that
+ * no matrix has. */
+MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
+                                   mc_vsparse *a, mc_diag *diag);
+
+/* SR-BCRS as published (Magicube, section IV-A): K = 16 or 32 slots a stride, values row-major [vec][k]
+   inside a stride, padding index -1. row_ptr  s32[2 * row_blocks]    aligned start, aligned start + true
+   count, in vectors col_idx  s32[slots]             with SHUFFLE (k = 32 against a 4-bit side) position j of
+   each 8 holds the index at (j % 2) * 4 + j / 2's place, as kernels.md section 1 says values   s8 [slots *
+   vec] */
+MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows,
+                                  int64_t cols, mc_vsparse *a, mc_diag *diag);
+
+/* -- Reference
+ * ------------------------------------------------------------------------------------------------- */
+
+/* C = A B exactly, in int64. c: a->rows x b->cols, created by the call. */
+MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
+/* Compares GOT with WANT modulo GOT's type's range (an s32 result is exact modulo 2^32). MC_MISMATCH: the
+   message names the first wrong element and how many there are. */
+MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag);
+
+/* -- Devices
+ * --------------------------------------------------------------------------------------------------- */
+
+typedef struct mc_device mc_device;
+typedef struct mc_module mc_module; /* one loaded kernel entry */
+
+typedef enum mc_device_kind { MC_DEVICE_SIM, MC_DEVICE_CUDA } mc_device_kind;
+
+typedef struct mc_device_info {
+    mc_device_kind kind;
+    char name[128]; /* "NVIDIA H200", "PTX simulator" */
+    int capability; /* 90 for 9.0; 0 for the simulator */
+    int driver;     /* 13000 for 13.0; 0 for the simulator */
+    uint64_t memory;
+    int multiprocessors;
+} mc_device_info;
+
+/* NAME: "sim", "sim:reversed" (warps in reversed order), "cuda:I", "auto" (cuda:0 where there is a GPU, else
+ * sim). */
+MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
+MC_API void mc_device_close(mc_device *device);
+MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
+/* GPUs that the driver sees; 0 without a driver. */
+MC_API int mc_device_cuda_count(void);
+
+MC_API mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
+MC_API void mc_device_free(mc_device *device, uint64_t address);
+MC_API mc_status mc_device_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                                 mc_diag *diag);
+MC_API mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
+MC_API mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
+
+/* JIT-loads PTX and finds ENTRY. On failure the message carries the driver's JIT log, or the simulator's
+ * line. */
+MC_API mc_status mc_module_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+                                mc_diag *diag);
+MC_API void mc_module_unload(mc_module *module);
+
+typedef struct mc_launch {
+    unsigned grid[3], block[3];
+    unsigned shared_dynamic;
+    uint64_t
+        values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
+    size_t count;
+} mc_launch;
+
+/* Launches and waits. */
+MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
+/* Median time of one launch in microseconds: a CUDA graph of LAUNCHES launches, replayed ROUNDS times after a
+   warm-up. MC_CANNOT on the simulator. */
+MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
+                                double *microseconds, mc_diag *diag);
+
+/* -- Problems
+ * -------------------------------------------------------------------------------------------------- */
+
+/* A value for a parameter of the contract. Arrays by device address, shapes by number. */
+typedef struct mc_binding {
+    const char *name;
+    int64_t value;
+} mc_binding;
+
+/* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
+   fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
+   limits. All of m, n, k, ldb, ldc and every array of the contract must be bound. */
+MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
+                         mc_diag *diag);
+
+/* C = A B on DEVICE. */
+typedef struct mc_spmm {
+    const mc_vsparse *a;
+    const mc_dense *b;
+    int64_t ldc;
+    /* Bytes that B's and C's device addresses lie past a 256-byte boundary: 0, or a test of unaligned data.
+     */
+    unsigned b_offset, c_offset;
+} mc_spmm;
+
+typedef struct mc_spmm_timing {
+    int launches, rounds; /* in: 0 rounds, no timing */
+    double microseconds;  /* out */
+} mc_spmm_timing;
+
+/* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (s32, created by the call:
+   rows x n with ld = ldc). C and its gap are poisoned before; a gap that the kernel wrote is MC_MISMATCH.
+   TIMING may be NULL. */
+MC_API mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
+                             const mc_spmm *problem, mc_spmm_timing *timing, mc_dense *c, mc_diag *diag);
+
+#endif

@@ -1,0 +1,115 @@
+/* libptxsim: a functional simulator of PTX.
+ *
+ * It parses PTX text and runs a grid of thread blocks on the CPU, instruction by instruction, as the PTX ISA
+ * says. It knows nothing of the program that wrote the PTX. It stops at the first thing that a GPU would get
+ * wrong or would let pass in silence: an access out of bounds or misaligned, a read of a register or of
+ * memory that nothing wrote, a barrier that only some threads of a block reach, an instruction that it does
+ * not know. The shape is the CUDA driver's:
+ *
+ *   ptxsim *sim;  ptxsim_module *module;  const ptxsim_function *function;
+ *   ptxsim_create(NULL, &sim);
+ *   ptxsim_alloc(sim, bytes, &address);   ptxsim_write(sim, address, data, bytes);
+ *   ptxsim_module_load(sim, ptx_text, &module);
+ *   ptxsim_module_function(module, "kernel", &function);
+ *   void *params[] = {&address, &n};
+ *   ptxsim_launch(sim, function, (ptxsim_dim3){grid, 1, 1}, (ptxsim_dim3){256, 1, 1}, 0, params);
+ *
+ * Every function returns a status; after one that is not PTXSIM_OK, ptxsim_fault_of says what, where and who.
+ * A ptxsim and all that it made may be used by one thread at a time; different ptxsim are independent. */
+#ifndef PTXSIM_H
+#define PTXSIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PTXSIM_API __attribute__((visibility("default")))
+
+#define PTXSIM_STATUS_LIST(X)                                                                                \
+    X(OK, "done")                                                                                            \
+    X(NOMEM, "out of memory")                                                                                \
+    X(INVALID, "wrong argument of a call")                                                                   \
+    X(PARSE, "the PTX does not parse")                                                                       \
+    X(UNSUPPORTED, "an instruction or form that the simulator does not know")                                \
+    X(BOUNDS, "an access out of bounds")                                                                     \
+    X(ALIGN, "a misaligned access")                                                                          \
+    X(UNINIT, "a read of a register or of memory that was never written")                                    \
+    X(BARRIER, "a divergent or incomplete barrier")                                                          \
+    X(TRAP, "the kernel trapped, or an operation's operands are illegal")                                    \
+    X(LIMIT, "the launch ran past its instruction limit")
+
+typedef enum ptxsim_status {
+#define X(name, text) PTXSIM_##name,
+    PTXSIM_STATUS_LIST(X)
+#undef X
+} ptxsim_status;
+
+PTXSIM_API const char *ptxsim_status_text(ptxsim_status status);
+
+typedef struct ptxsim ptxsim;
+typedef struct ptxsim_module ptxsim_module;
+typedef struct ptxsim_function ptxsim_function;
+
+typedef struct ptxsim_dim3 {
+    unsigned x, y, z;
+} ptxsim_dim3;
+
+/* In which order the warps of a block get their turns between two barriers. A kernel without races computes
+   the same in every order. */
+typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED } ptxsim_order;
+
+typedef struct ptxsim_options {
+    size_t size; /* sizeof(ptxsim_options): the struct may grow */
+    ptxsim_order order;
+    uint64_t max_instructions; /* warp instructions a launch, 0: 2^40 */
+} ptxsim_options;
+
+/* What went wrong last. line is the 1-based line of the PTX text, 0 where none applies; block and thread are
+   meaningful if in_kernel is not 0. */
+typedef struct ptxsim_fault {
+    ptxsim_status status;
+    int line;
+    int in_kernel;
+    ptxsim_dim3 block, thread;
+    char message[256];
+} ptxsim_fault;
+
+/* Counts of the last launch. */
+typedef struct ptxsim_counts {
+    uint64_t warp_instructions;   /* issued, whatever the mask */
+    uint64_t thread_instructions; /* summed over the active, unpredicated-off lanes */
+    uint64_t mma;                 /* mma warp instructions */
+    uint64_t barriers;            /* barrier arrivals by warps */
+    uint64_t global_load_bytes, global_store_bytes;
+} ptxsim_counts;
+
+/* OPTIONS may be NULL (in order, default limit). */
+PTXSIM_API ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **sim);
+PTXSIM_API void ptxsim_destroy(ptxsim *sim); /* frees its memory and modules */
+PTXSIM_API void ptxsim_set_order(ptxsim *sim, ptxsim_order order);
+PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
+/* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
+PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);
+PTXSIM_API const ptxsim_counts *ptxsim_counts_of(const ptxsim *sim);
+
+/* Global memory. An allocation is 256-byte aligned, its bytes count as never written until a write or fill,
+   and nothing around it may be touched. BYTES may be 0 (an address of its own that nothing may be read
+   through). */
+PTXSIM_API ptxsim_status ptxsim_alloc(ptxsim *sim, size_t bytes, uint64_t *address);
+PTXSIM_API ptxsim_status ptxsim_free(ptxsim *sim, uint64_t address);
+PTXSIM_API ptxsim_status ptxsim_write(ptxsim *sim, uint64_t address, const void *data, size_t bytes);
+/* Fails with PTXSIM_UNINIT at the first byte that nothing wrote. */
+PTXSIM_API ptxsim_status ptxsim_read(ptxsim *sim, uint64_t address, void *data, size_t bytes);
+PTXSIM_API ptxsim_status ptxsim_fill(ptxsim *sim, uint64_t address, int byte, size_t bytes);
+
+/* TEXT is NUL-terminated PTX; it is copied. */
+PTXSIM_API ptxsim_status ptxsim_module_load(ptxsim *sim, const char *text, ptxsim_module **module);
+PTXSIM_API ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module);
+PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module *module, const char *name,
+                                                const ptxsim_function **function);
+
+/* Runs the whole grid; returns when it is done or has stopped at a fault (memory then holds what was written
+   so far). PARAMS: one pointer a parameter, to a value of that parameter's size. */
+PTXSIM_API ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid,
+                                       ptxsim_dim3 block, size_t dynamic_shared, void *const *params);
+
+#endif

@@ -1,0 +1,30 @@
+/* The whole of our unit test framework: CHECK counts and reports, check_end gives the exit status. */
+#ifndef TESTS_CHECK_H
+#define TESTS_CHECK_H
+
+#include <stdio.h>
+#include <string.h>
+
+static int check_passed, check_failed;
+
+#define CHECK(condition, ...)                                                                                \
+    do {                                                                                                     \
+        if (condition) {                                                                                     \
+            check_passed++;                                                                                  \
+        } else {                                                                                             \
+            check_failed++;                                                                                  \
+            printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition);                                   \
+            printf("" __VA_ARGS__);                                                                          \
+            printf("\n");                                                                                    \
+        }                                                                                                    \
+    } while (0)
+
+/* The text that is wanted must occur in the text that was got. */
+#define CHECK_TEXT(got, want) CHECK(strstr((got), (want)) != NULL, "want \"%s\" in \"%s\"", (want), (got))
+
+static inline int check_end(void) {
+    printf("%d checks passed, %d failed\n", check_passed, check_failed);
+    return check_failed ? 1 : 0;
+}
+
+#endif
