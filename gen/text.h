@@ -1,0 +1,21 @@
+/* A growing string. After a failed allocation it stays as it is and says so once at the end (text_take). */
+#ifndef MC_TEXT_H
+#define MC_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct mc_text {
+    char *data; /* NUL-terminated, NULL while empty */
+    size_t size, room;
+    bool failed;
+} mc_text;
+
+void text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_list(mc_text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* Hands the string to the caller, who frees it, and empties TEXT. NULL if an allocation failed. */
+char *text_take(mc_text *text);
+void text_free(mc_text *text);
+
+#endif
