@@ -126,7 +126,8 @@ MC_API void mc_vsparse_set_value(mc_vsparse *a, int64_t vector, int row, int64_t
 /* Fills all values; with MASK (see union) those outside of the pattern stay zero. */
 MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8_t *mask);
 /* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
-   vectors x vec in BCRS order. */
+   vectors x vec in BCRS order; where both fit, the matrix is meant. A value out of A's type's range is
+   MC_FORMAT. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
 /* -- Packed formats
@@ -152,20 +153,23 @@ MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides of STRIDE (a multiple of
-   32) vectors. row_ptr  s32[row_blocks + 1]           in strides col_idx  s32[strides * stride] column of
-   each slot, -1 for padding values   s8 [strides * stride * vec]   for each group of 32 slots [vec][32]
-   (slot_value_offset), 0 for padding */
+   32) vectors; s8 only, vec at most 8.
+     row_ptr  s32[row_blocks + 1]           in strides
+     col_idx  s32[strides * stride]         column of each slot, -1 for padding
+     values   s8 [strides * stride * vec]   for each group of 32 slots [vec][32] (slot_value_offset), 0 for
+                                            padding */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc_diag *diag);
 /* The way back; ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed arrays that
  * no matrix has. */
 MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
                                    mc_vsparse *a, mc_diag *diag);
 
-/* SR-BCRS as published (Magicube, section IV-A): K = 16 or 32 slots a stride, values row-major [vec][k]
-   inside a stride, padding index -1. row_ptr  s32[2 * row_blocks]    aligned start, aligned start + true
-   count, in vectors col_idx  s32[slots]             with SHUFFLE (k = 32 against a 4-bit side) position j of
-   each 8 holds the index at (j % 2) * 4 + j / 2's place, as kernels.md section 1 says values   s8 [slots *
-   vec] */
+/* SR-BCRS as published (Magicube, section IV-A): K = 16 or 32 slots a stride.
+     row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
+     col_idx  s32[slots]           column of each slot, -1 for padding
+     values   s8 [slots * vec]     row-major [vec][k] inside a stride, 0 for padding
+   SHUFFLE (K = 32 only, made for a 4-bit B; section IV-B3) permutes col_idx inside each 8 slots, padding
+   included: the index at position j moves to position (j % 2) * 4 + j / 2. The values stay. */
 MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows,
                                   int64_t cols, mc_vsparse *a, mc_diag *diag);
@@ -173,7 +177,7 @@ MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool 
 /* -- Reference
  * ------------------------------------------------------------------------------------------------- */
 
-/* C = A B exactly, in int64. c: a->rows x b->cols, created by the call. */
+/* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
 /* Compares GOT with WANT modulo GOT's type's range (an s32 result is exact modulo 2^32). MC_MISMATCH: the
    message names the first wrong element and how many there are. */

@@ -1,0 +1,62 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include "element.h"
+#include "memory.h"
+#include "random.h"
+
+mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
+                          mc_diag *diag) {
+    *dense = (mc_dense){0};
+    if (rows < 0 || cols < 0)
+        return mc_fail(diag, MC_USAGE, "a matrix cannot be %" PRId64 " x %" PRId64, rows, cols);
+    if (ld < cols)
+        return mc_fail(diag, MC_USAGE, "leading dimension %" PRId64 " is below the %" PRId64 " columns", ld,
+                       cols);
+    int64_t count = mcrt_product(rows, ld);
+    void *data = mcrt_array(count, mc_type_bytes(type));
+    if (!data) return mcrt_no_memory(diag, count, "matrix elements");
+    *dense = (mc_dense){.type = type, .rows = rows, .cols = cols, .ld = ld, .data = data};
+    return MC_OK;
+}
+
+void mc_dense_free(mc_dense *dense) {
+    free(dense->data);
+    *dense = (mc_dense){0};
+}
+
+int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col) {
+    return element_get(dense->type, dense->data, row * dense->ld + col);
+}
+
+void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value) {
+    element_set(dense->type, dense->data, row * dense->ld + col, value);
+}
+
+/* Each row is a stream of its own, so that an element's value does not depend on ld. */
+void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed) {
+    for (int64_t row = 0; row < dense->rows; row++) {
+        mcrt_random random = random_start(seed, (uint64_t)row);
+        for (int64_t col = 0; col < dense->ld; col++)
+            mc_dense_set(dense, row, col, random_value(&random, dense->type, law));
+    }
+}
+
+mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
+    if (got->rows != want->rows || got->cols != want->cols)
+        return mc_fail(diag, MC_USAGE,
+                       "a %" PRId64 " x %" PRId64 " matrix cannot be compared with a %" PRId64 " x %" PRId64
+                       " one",
+                       got->rows, got->cols, want->rows, want->cols);
+    int64_t wrong = 0, row = 0, col = 0;
+    for (int64_t i = 0; i < got->rows; i++)
+        for (int64_t j = 0; j < got->cols; j++) {
+            if (mc_dense_get(got, i, j) == element_wrap(got->type, mc_dense_get(want, i, j))) continue;
+            if (wrong++ == 0) row = i, col = j;
+        }
+    if (wrong == 0) return MC_OK;
+    return mc_fail(diag, MC_MISMATCH,
+                   "C[%" PRId64 "][%" PRId64 "] is %" PRId64 ", must be %" PRId64 " (%" PRId64 " of %" PRId64
+                   " elements wrong)",
+                   row, col, mc_dense_get(got, row, col),
+                   element_wrap(got->type, mc_dense_get(want, row, col)), wrong, got->rows * got->cols);
+}

@@ -1,0 +1,92 @@
+/* SR-BCRS as published: Li, Osawa, Hoefler, "Efficient Quantized Sparse Matrix Operations on Tensor Cores"
+   (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "memory.h"
+#include "stride.h"
+
+enum { SHUFFLE_BLOCK = 8 };
+
+static int64_t plain_place(const stride_layout *layout, int64_t slot) {
+    (void)layout;
+    return slot;
+}
+
+/* The kernel's transpose of 4-bit B interleaves the low nibbles of rows 0..3 of a block with those of rows
+   4..7, which brings the indices back into order. */
+static int64_t shuffled_place(const stride_layout *layout, int64_t slot) {
+    (void)layout;
+    int64_t position = slot % SHUFFLE_BLOCK;
+    return slot - position + position % 2 * 4 + position / 2;
+}
+
+static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
+    int64_t stride = slot / layout->stride;
+    return (stride * layout->vec + row) * layout->stride + slot % layout->stride;
+}
+
+static mc_status make_layout(int vec, int k, bool shuffle, stride_layout *layout, mc_diag *diag) {
+    *layout = (stride_layout){vec, k, shuffle ? shuffled_place : plain_place, value_place};
+    if (k != 16 && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", k);
+    if (shuffle && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
+    return MC_OK;
+}
+
+static mc_status add_row_ptr(const mc_vsparse *a, const int64_t *start, mc_packed *packed, mc_diag *diag) {
+    mc_status status = packed_add(packed, "row_ptr", MC_S32, 2 * a->row_blocks, diag);
+    if (status != MC_OK) return status;
+    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    for (int64_t b = 0; b < a->row_blocks; b++) {
+        row_ptr[2 * b] = (int32_t)start[b];
+        row_ptr[2 * b + 1] = (int32_t)(start[b] + a->row_ptr[b + 1] - a->row_ptr[b]);
+    }
+    return MC_OK;
+}
+
+mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    stride_layout layout;
+    int64_t *start = NULL;
+    mc_status status = make_layout(a->vec, k, shuffle, &layout, diag);
+    if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
+    if (status == MC_OK) status = add_row_ptr(a, start, packed, diag);
+    if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
+    free(start);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag) {
+    const mc_packed_array *array;
+    mc_status status = packed_get(packed, "row_ptr", MC_S32, 2 * row_blocks, &array, diag);
+    if (status != MC_OK) return status;
+    const int32_t *row_ptr = array->data;
+    int64_t start = 0;
+    for (int64_t b = 0; b < row_blocks; b++) {
+        if (row_ptr[2 * b] != start)
+            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", must be %" PRId64, 2 * b,
+                           row_ptr[2 * b], start);
+        count[b] = row_ptr[2 * b + 1] - start;
+        if (count[b] < 0)
+            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", below its start %" PRId64,
+                           2 * b + 1, row_ptr[2 * b + 1], start);
+        start += stride_padded(layout, count[b]);
+    }
+    return MC_OK;
+}
+
+mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows, int64_t cols,
+                           mc_vsparse *a, mc_diag *diag) {
+    *a = (mc_vsparse){0};
+    stride_layout layout;
+    mc_status status = make_layout(vec, k, shuffle, &layout, diag);
+    if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
+    if (status != MC_OK) return status;
+    int64_t *count = mcrt_array(rows / vec, sizeof *count);
+    if (!count) return mcrt_no_memory(diag, rows / vec, "row blocks");
+    status = count_blocks(&layout, packed, rows / vec, count, diag);
+    if (status == MC_OK) status = stride_unpack(&layout, packed, count, rows / vec, cols, a, diag);
+    free(count);
+    return status;
+}

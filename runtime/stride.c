@@ -1,0 +1,179 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "memory.h"
+#include "stride.h"
+#include "vsparse.h"
+
+int64_t stride_padded(const stride_layout *layout, int64_t count) {
+    return count / layout->stride * layout->stride + (count % layout->stride ? layout->stride : 0);
+}
+
+/* -- Named arrays */
+
+void mc_packed_free(mc_packed *packed) {
+    for (size_t i = 0; i < packed->array_count; i++) free(packed->arrays[i].data);
+    *packed = (mc_packed){0};
+}
+
+const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name) {
+    for (size_t i = 0; i < packed->array_count; i++)
+        if (strcmp(packed->arrays[i].name, name) == 0) return &packed->arrays[i];
+    return NULL;
+}
+
+mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t count, mc_diag *diag) {
+    void *data = mcrt_array(count, mc_type_bytes(type));
+    if (!data) return mcrt_no_memory(diag, count, "elements of a packed array");
+    packed->arrays[packed->array_count++] = (mc_packed_array){name, type, count, data};
+    return MC_OK;
+}
+
+mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, int64_t count,
+                     const mc_packed_array **array, mc_diag *diag) {
+    *array = mc_packed_find(packed, name);
+    if (!*array) return mc_fail(diag, MC_FORMAT, "there is no packed array %s", name);
+    if ((*array)->type != type)
+        return mc_fail(diag, MC_FORMAT, "%s holds %s, must hold %s", name, mc_type_text((*array)->type),
+                       mc_type_text(type));
+    if (count >= 0 && (*array)->count != count)
+        return mc_fail(diag, MC_FORMAT, "%s has %" PRId64 " elements, must have %" PRId64, name,
+                       (*array)->count, count);
+    return MC_OK;
+}
+
+/* -- Packing */
+
+static mc_status check_matrix(const stride_layout *layout, const mc_vsparse *a, mc_diag *diag) {
+    if (a->type != MC_S8)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
+                       mc_type_text(a->type));
+    if (a->vec > MC_MAX_VEC)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
+                       MC_MAX_VEC, a->vec);
+    int64_t strides = a->row_blocks + a->vectors / layout->stride; /* at most: each block pads one */
+    if (strides <= INT32_MAX / layout->stride) return MC_OK;
+    int64_t slots = 0;
+    for (int64_t b = 0; b < a->row_blocks; b++)
+        slots += stride_padded(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
+    if (slots <= INT32_MAX) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%" PRId64 " padded slots leave s32", slots);
+}
+
+mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag) {
+    *start = NULL;
+    mc_status status = check_matrix(layout, a, diag);
+    if (status != MC_OK) return status;
+    int64_t *starts = *start = mcrt_array(a->row_blocks + 1, sizeof *starts);
+    if (!starts) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    for (int64_t b = 0; b < a->row_blocks; b++)
+        starts[b + 1] = starts[b] + stride_padded(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
+    return MC_OK;
+}
+
+static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                        int32_t *col_idx, int8_t *values) {
+    for (int64_t b = 0; b < a->row_blocks; b++)
+        for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++) {
+            int64_t slot = start[b] + v - a->row_ptr[b];
+            col_idx[layout->index_place(layout, slot)] = a->col_idx[v];
+            for (int r = 0; r < a->vec; r++)
+                values[layout->value_place(layout, slot, r)] = (int8_t)mc_vsparse_value(a, v, r);
+        }
+}
+
+mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                      mc_packed *packed, mc_diag *diag) {
+    int64_t slots = start[a->row_blocks];
+    mc_status status = packed_add(packed, "col_idx", MC_S32, slots, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(slots, a->vec), diag);
+    if (status != MC_OK) return status;
+    int32_t *col_idx = mc_packed_find(packed, "col_idx")->data;
+    memset(col_idx, -1, (size_t)slots * sizeof *col_idx);
+    put_vectors(layout, a, start, col_idx, mc_packed_find(packed, "values")->data);
+    return MC_OK;
+}
+
+/* -- Unpacking */
+
+mc_status stride_check_shape(const stride_layout *layout, int64_t rows, int64_t cols, mc_diag *diag) {
+    if (layout->vec < 1 || layout->vec > MC_MAX_VEC)
+        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", layout->vec, MC_MAX_VEC);
+    if (rows < 0 || rows % layout->vec != 0)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows are no row blocks of %d", rows, layout->vec);
+    if (cols < 0 || cols > INT32_MAX)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " columns: must be 0 to %d", cols, INT32_MAX);
+    return MC_OK;
+}
+
+typedef struct packed_source {
+    const stride_layout *layout;
+    const int32_t *col_idx;
+    const int8_t *values;
+    mc_diag *diag;
+} packed_source;
+
+static mc_status take_block(const packed_source *s, mc_vsparse *a, int64_t block, int64_t start) {
+    int32_t before = -1;
+    for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++) {
+        int64_t slot = start + v - a->row_ptr[block];
+        int32_t col = s->col_idx[s->layout->index_place(s->layout, slot)];
+        if (col < 0 || col >= a->cols)
+            return mc_fail(s->diag, MC_FORMAT,
+                           "slot %" PRId64 " of row block %" PRId64 " has column %" PRId32 " of %" PRId64,
+                           slot - start, block, col, a->cols);
+        if (col <= before)
+            return mc_fail(s->diag, MC_FORMAT,
+                           "slot %" PRId64 " of row block %" PRId64 " has column %" PRId32
+                           " after column %" PRId32 ": columns must ascend",
+                           slot - start, block, col, before);
+        a->col_idx[v] = before = col;
+        for (int r = 0; r < a->vec; r++)
+            mc_vsparse_set_value(a, v, r, s->values[s->layout->value_place(s->layout, slot, r)]);
+    }
+    return MC_OK;
+}
+
+static mc_status check_padding(const packed_source *s, int64_t block, int64_t first, int64_t end) {
+    for (int64_t slot = first; slot < end; slot++) {
+        bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1;
+        for (int r = 0; r < s->layout->vec; r++)
+            clean = clean && s->values[s->layout->value_place(s->layout, slot, r)] == 0;
+        if (!clean)
+            return mc_fail(s->diag, MC_FORMAT,
+                           "row block %" PRId64 ": padding slot %" PRId64 " must have index -1 and values 0",
+                           block, slot);
+    }
+    return MC_OK;
+}
+
+static mc_status take_blocks(const packed_source *s, mc_vsparse *a) {
+    mc_status status = MC_OK;
+    for (int64_t b = 0, start = 0; status == MC_OK && b < a->row_blocks; b++) {
+        int64_t count = a->row_ptr[b + 1] - a->row_ptr[b], end = start + stride_padded(s->layout, count);
+        status = take_block(s, a, b, start);
+        if (status == MC_OK) status = check_padding(s, b, start + count, end);
+        start = end;
+    }
+    return status;
+}
+
+mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
+                        int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag) {
+    int64_t vectors = 0, slots = 0;
+    for (int64_t b = 0; b < row_blocks; b++) {
+        vectors += count[b];
+        slots += stride_padded(layout, count[b]);
+    }
+    const mc_packed_array *col_idx, *values;
+    mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
+    if (status == MC_OK)
+        status = packed_get(packed, "values", MC_S8, mcrt_product(slots, layout->vec), &values, diag);
+    if (status == MC_OK) status = mcrt_vsparse_create(MC_S8, layout->vec, row_blocks, cols, vectors, a, diag);
+    if (status != MC_OK) return status;
+    for (int64_t b = 0; b < row_blocks; b++) a->row_ptr[b + 1] = a->row_ptr[b] + count[b];
+    packed_source source = {layout, col_idx->data, values->data, diag};
+    status = take_blocks(&source, a);
+    if (status != MC_OK) mc_vsparse_free(a);
+    return status;
+}

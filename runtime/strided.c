@@ -1,0 +1,103 @@
+/* strided-bcrs: what the gather SpMM reads. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "fragment.h"
+#include "memory.h"
+#include "stride.h"
+
+static int64_t index_place(const stride_layout *layout, int64_t slot) {
+    (void)layout;
+    return slot;
+}
+
+static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
+    int64_t group = slot / MC_GROUP_SLOTS;
+    return group * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
+}
+
+static mc_status make_layout(int vec, int stride, stride_layout *layout, mc_diag *diag) {
+    *layout = (stride_layout){vec, stride, index_place, value_place};
+    if (stride >= MC_GROUP_SLOTS && stride % MC_GROUP_SLOTS == 0) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", stride, MC_GROUP_SLOTS);
+}
+
+static mc_status add_row_ptr(const stride_layout *layout, const int64_t *start, int64_t row_blocks,
+                             mc_packed *packed, mc_diag *diag) {
+    mc_status status = packed_add(packed, "row_ptr", MC_S32, row_blocks + 1, diag);
+    if (status != MC_OK) return status;
+    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    for (int64_t b = 0; b <= row_blocks; b++) row_ptr[b] = (int32_t)(start[b] / layout->stride);
+    return MC_OK;
+}
+
+mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    stride_layout layout;
+    int64_t *start = NULL;
+    mc_status status = make_layout(a->vec, stride, &layout, diag);
+    if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
+    if (status == MC_OK) status = add_row_ptr(&layout, start, a->row_blocks, packed, diag);
+    if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
+    free(start);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- Unpacking */
+
+static mc_status check_row_ptr(const stride_layout *layout, const mc_packed_array *row_ptr,
+                               const mc_packed_array *col_idx, mc_diag *diag) {
+    const int32_t *offset = row_ptr->data;
+    int64_t last = row_ptr->count - 1;
+    if (offset[0] != 0) return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be 0", offset[0]);
+    for (int64_t b = 1; b <= last; b++)
+        if (offset[b] < offset[b - 1])
+            return mc_fail(diag, MC_FORMAT,
+                           "row_ptr[%" PRId64 "] is %" PRId32 ", below the one before, %" PRId32, b,
+                           offset[b], offset[b - 1]);
+    if ((int64_t)offset[last] * layout->stride == col_idx->count) return MC_OK;
+    return mc_fail(diag, MC_FORMAT,
+                   "row_ptr ends at %" PRId32 " strides of %d slots, col_idx has %" PRId64 " slots",
+                   offset[last], layout->stride, col_idx->count);
+}
+
+/* A row block's vectors come before its padding, which is less than a stride. */
+static mc_status count_block(const stride_layout *layout, const int32_t *offset, const int32_t *col_idx,
+                             int64_t block, int64_t *count, mc_diag *diag) {
+    int64_t first = (int64_t)offset[block] * layout->stride,
+            end = (int64_t)offset[block + 1] * layout->stride;
+    int64_t slot = first;
+    while (slot < end && col_idx[slot] != -1) slot++;
+    *count = slot - first;
+    if (stride_padded(layout, *count) == end - first) return MC_OK;
+    return mc_fail(diag, MC_FORMAT,
+                   "row block %" PRId64 " has %" PRId64 " vectors before its padding, but %" PRId32
+                   " strides of %d slots",
+                   block, *count, offset[block + 1] - offset[block], layout->stride);
+}
+
+static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag) {
+    const mc_packed_array *row_ptr, *col_idx;
+    mc_status status = packed_get(packed, "row_ptr", MC_S32, row_blocks + 1, &row_ptr, diag);
+    if (status == MC_OK) status = packed_get(packed, "col_idx", MC_S32, -1, &col_idx, diag);
+    if (status == MC_OK) status = check_row_ptr(layout, row_ptr, col_idx, diag);
+    for (int64_t b = 0; status == MC_OK && b < row_blocks; b++)
+        status = count_block(layout, row_ptr->data, col_idx->data, b, &count[b], diag);
+    return status;
+}
+
+mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
+                            mc_vsparse *a, mc_diag *diag) {
+    *a = (mc_vsparse){0};
+    stride_layout layout;
+    mc_status status = make_layout(vec, stride, &layout, diag);
+    if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
+    if (status != MC_OK) return status;
+    int64_t *count = mcrt_array(rows / vec, sizeof *count);
+    if (!count) return mcrt_no_memory(diag, rows / vec, "row blocks");
+    status = count_blocks(&layout, packed, rows / vec, count, diag);
+    if (status == MC_OK) status = stride_unpack(&layout, packed, count, rows / vec, cols, a, diag);
+    free(count);
+    return status;
+}
