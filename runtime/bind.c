@@ -1,0 +1,124 @@
+/* A kernel's contract and a problem's numbers become a launch. */
+#include <string.h>
+#include "mcrt.h"
+
+enum { SHAPE_COUNT = 5 };
+static const char *const shape_names[SHAPE_COUNT] = {"m", "n", "k", "ldb", "ldc"};
+
+/* CUDA programming guide, "Technical Specifications per Compute Capability": largest grid, x y z. */
+static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
+
+typedef struct binding_list {
+    const mc_binding *items;
+    size_t count;
+} binding_list;
+
+static mc_status find(const binding_list *bindings, const char *name, int64_t *value, mc_diag *diag) {
+    for (size_t i = 0; i < bindings->count; i++)
+        if (strcmp(bindings->items[i].name, name) == 0) {
+            *value = bindings->items[i].value;
+            return MC_OK;
+        }
+    return mc_fail(diag, MC_CANNOT, "%s is not bound", name);
+}
+
+static mc_status check_shape(const mc_kernel *kernel, const char *name, int64_t value, mc_diag *diag) {
+    int64_t fixed = mc_kernel_field(kernel, name);
+    if (value < 0 || value > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "%s is %lld: the kernel's shapes are s32, at most %lld", name,
+                       (long long)value, (long long)INT32_MAX);
+    if (fixed >= 0 && fixed != value)
+        return mc_fail(diag, MC_CANNOT, "%s is fixed at %lld in this kernel, the problem has %lld", name,
+                       (long long)fixed, (long long)value);
+    return MC_OK;
+}
+
+static mc_status check_leading(const binding_list *bindings, const char *name, mc_diag *diag) {
+    int64_t n = 0, leading = 0;
+    mc_status status = find(bindings, "n", &n, diag);
+    if (status == MC_OK) status = find(bindings, name, &leading, diag);
+    if (status == MC_OK && leading < n)
+        status = mc_fail(diag, MC_CANNOT, "%s is %lld, less than the row length n of %lld", name,
+                         (long long)leading, (long long)n);
+    return status;
+}
+
+static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
+    for (int i = 0; i < SHAPE_COUNT; i++) {
+        int64_t value = 0;
+        mc_status status = find(bindings, shape_names[i], &value, diag);
+        if (status == MC_OK) status = check_shape(kernel, shape_names[i], value, diag);
+        if (status != MC_OK) return status;
+    }
+    mc_status status = check_leading(bindings, "ldb", diag);
+    return status != MC_OK ? status : check_leading(bindings, "ldc", diag);
+}
+
+/* Packed arrays must be bound even where the entry takes none of them as a parameter. */
+static mc_status check_arrays(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
+    int64_t address;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < contract->array_count && status == MC_OK; i++)
+        status = find(bindings, contract->arrays[i].name, &address, diag);
+    return status;
+}
+
+static mc_status bind_param(const mc_param *param, const binding_list *bindings, uint64_t *slot,
+                            mc_diag *diag) {
+    int64_t value = 0;
+    mc_status status = find(bindings, param->name, &value, diag);
+    if (status != MC_OK) return status;
+    if (param->kind == MC_PARAM_ARRAY && param->align > 1 && (uint64_t)value % param->align != 0)
+        return mc_fail(diag, MC_CANNOT, "%s lies at 0x%llx, which is not a multiple of the %u bytes it needs",
+                       param->name, (unsigned long long)value, param->align);
+    *slot = (uint64_t)value;
+    return MC_OK;
+}
+
+static mc_status bind_params(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
+                             mc_diag *diag) {
+    mc_status status = MC_OK;
+    launch->count = contract->param_count;
+    for (size_t i = 0; i < contract->param_count && status == MC_OK; i++)
+        status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
+    return status;
+}
+
+static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const binding_list *bindings,
+                           unsigned *blocks, mc_diag *diag) {
+    int64_t extent = 0;
+    *blocks = 1;
+    if (axis->dim == NULL) return MC_OK;
+    mc_status status = find(bindings, axis->dim, &extent, diag);
+    if (status != MC_OK) return status;
+    int64_t count = extent / axis->per_cta + (extent % axis->per_cta != 0);
+    if (count == 0) return mc_fail(diag, MC_CANNOT, "the grid is empty: %s is 0", axis->dim);
+    if (count > limit)
+        return mc_fail(diag, MC_CANNOT, "%s = %lld wants %lld blocks along an axis of at most %lld",
+                       axis->dim, (long long)extent, (long long)count, (long long)limit);
+    *blocks = (unsigned)count;
+    return MC_OK;
+}
+
+static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
+                           mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int i = 0; i < 3 && status == MC_OK; i++)
+        status = bind_axis(&contract->grid[i], grid_limits[i], bindings, &launch->grid[i], diag);
+    memcpy(launch->block, contract->block, sizeof launch->block);
+    launch->shared_dynamic = contract->shared_dynamic;
+    return status;
+}
+
+mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
+                  mc_diag *diag) {
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    const binding_list list = {bindings, count};
+    *launch = (mc_launch){0};
+    mc_status status = check_shapes(kernel, &list, diag);
+    if (status == MC_OK) status = check_arrays(contract, &list, diag);
+    if (status == MC_OK) status = bind_params(contract, &list, launch, diag);
+    if (status == MC_OK) status = bind_grid(contract, &list, launch, diag);
+    if (status != MC_OK) *launch = (mc_launch){0};
+    return status;
+}

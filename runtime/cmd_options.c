@@ -1,0 +1,215 @@
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd_options.h"
+
+enum { MAX_OPTIONS = 32, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
+
+static size_t option_count(const cmd *command) {
+    return command->options[0].count + command->options[1].count;
+}
+
+static const cmd_option *option_at(const cmd *command, size_t index) {
+    const cmd_option_table *own = &command->options[0], *shared = &command->options[1];
+    return index < own->count ? &own->rows[index] : &shared->rows[index - own->count];
+}
+
+/* -- Errors */
+
+int cmd_usage(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("mcrun: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return CMD_USAGE;
+}
+
+static void print_messages(const char *text) {
+    while (*text != '\0') {
+        int length = (int)strcspn(text, "\n");
+        fprintf(stderr, "mcrun: %.*s\n", length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+int cmd_finish(mc_status status, mc_diag *diag) {
+    if (status != MC_OK) {
+        const char *text = diag != NULL ? mc_diag_text(diag) : "";
+        print_messages(*text != '\0' ? text : mc_status_text(status));
+    }
+    mc_diag_destroy(diag);
+    return status == MC_OK ? CMD_DONE : status == MC_USAGE ? CMD_USAGE : CMD_FAILED;
+}
+
+/* -- Help */
+
+static void print_option(const cmd_option *option) {
+    char left[64];
+    bool has_value = option->kind != OPTION_SWITCH;
+    int used = option->letter != '\0'
+                   ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
+                   : snprintf(left, sizeof left, "  --%s", option->name);
+    if (has_value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->argument);
+    if (strlen(left) < HELP_COLUMN) printf("%-*s%s\n", HELP_COLUMN, left, option->help);
+    else printf("%s\n%*s%s\n", left, HELP_COLUMN, "", option->help);
+}
+
+static void print_help(const cmd *command) {
+    printf("usage: mcrun %s%s%s [options]\n%s.\n\n", command->name, *command->operands != '\0' ? " " : "",
+           command->operands, command->summary);
+    for (size_t i = 0; i < option_count(command); i++) print_option(option_at(command, i));
+    printf("%-*s%s\n", HELP_COLUMN, "  --help", "this text");
+}
+
+/* -- Values */
+
+static bool take_integer(const cmd_option *option, const char *text, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    bool starts_well = strchr("-0123456789", *text) != NULL && *text != '\0';
+    if (starts_well && *end == '\0' && errno == 0 && number >= option->least && number <= option->most) {
+        *value = number;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a whole number from %lld to %lld", option->name, text,
+              (long long)option->least, (long long)option->most);
+    return false;
+}
+
+static bool take_real(const cmd_option *option, const char *text, double *value) {
+    char *end;
+    double number = strtod(text, &end);
+    bool plain = *text != '\0' && strspn(text, "-+.eE0123456789") == strlen(text);
+    if (plain && *end == '\0' && number >= (double)option->least && number <= (double)option->most) {
+        *value = number;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a number from %lld to %lld", option->name, text, (long long)option->least,
+              (long long)option->most);
+    return false;
+}
+
+static bool take_choice(const cmd_option *option, const char *text, int *value) {
+    const char *word = option->argument;
+    size_t length = strlen(text);
+    for (int place = 1;; place++) {
+        size_t end = strcspn(word, "|");
+        if (end == length && strncmp(word, text, end) == 0) {
+            *value = place;
+            return true;
+        }
+        if (word[end] == '\0') break;
+        word += end + 1;
+    }
+    cmd_usage("--%s: '%s' is not one of %s", option->name, text, option->argument);
+    return false;
+}
+
+static bool add_setting(cmd_settings *settings, const char *field, const char *value) {
+    if (settings->count == CMD_MAX_SETTINGS) {
+        cmd_usage("more than %d settings", CMD_MAX_SETTINGS);
+        return false;
+    }
+    settings->items[settings->count++] = (mc_setting){field, value};
+    return true;
+}
+
+static bool take_assignment(char *text, cmd_settings *settings) {
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text) {
+        cmd_usage("--set: '%s' is not field=value", text);
+        return false;
+    }
+    *equals = '\0';
+    return add_setting(settings, text, equals + 1);
+}
+
+static bool take_value(const cmd_option *option, char *text, void *options) {
+    void *member = (char *)options + option->offset;
+    switch (option->kind) {
+    case OPTION_SWITCH: *(bool *)member = true; return true;
+    case OPTION_TEXT: *(const char **)member = text; return true;
+    case OPTION_INTEGER: return take_integer(option, text, member);
+    case OPTION_REAL: return take_real(option, text, member);
+    case OPTION_CHOICE: return take_choice(option, text, member);
+    case OPTION_SETTING: return add_setting(member, option->name, text);
+    case OPTION_ASSIGN: return take_assignment(text, member);
+    }
+    return false;
+}
+
+/* -- The command line */
+
+typedef struct getopt_tables {
+    char letters[2 * MAX_OPTIONS + 2];
+    struct option longs[MAX_OPTIONS + 2];
+} getopt_tables;
+
+/* A ':' in front makes getopt tell a missing value from an unknown option. */
+static void fill_tables(const cmd *command, getopt_tables *tables) {
+    char *letter = tables->letters;
+    *letter++ = ':';
+    for (size_t i = 0; i < option_count(command); i++) {
+        const cmd_option *option = option_at(command, i);
+        int has_value = option->kind == OPTION_SWITCH ? no_argument : required_argument;
+        tables->longs[i] = (struct option){option->name, has_value, NULL, LONG_BASE + (int)i};
+        if (option->letter == '\0') continue;
+        *letter++ = option->letter;
+        if (has_value == required_argument) *letter++ = ':';
+    }
+    tables->longs[option_count(command)] = (struct option){"help", no_argument, NULL, KEY_HELP};
+}
+
+static const cmd_option *option_of(const cmd *command, int key) {
+    for (size_t i = 0; i < option_count(command); i++)
+        if (key == LONG_BASE + (int)i || (key != 0 && key == option_at(command, i)->letter))
+            return option_at(command, i);
+    return NULL;
+}
+
+static void report_bad_option(const cmd *command, int key, const char *text) {
+    const cmd_option *option = option_of(command, optopt);
+    if (key == ':' && option != NULL) cmd_usage("--%s wants a value, %s", option->name, option->argument);
+    else if (option != NULL || optopt == KEY_HELP) cmd_usage("%s: this option takes no value", text);
+    else cmd_usage("%s: unknown or ambiguous option (mcrun %s --help lists them)", text, command->name);
+}
+
+static bool parse_options(const cmd *command, int argc, char **argv, void *options, int *exit_status) {
+    getopt_tables tables = {0};
+    fill_tables(command, &tables);
+    opterr = 0;
+    optind = 0; /* glibc's way to start afresh */
+    *exit_status = CMD_USAGE;
+    for (;;) {
+        int key = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+        if (key == -1) return true;
+        if (key == KEY_HELP) {
+            print_help(command);
+            *exit_status = CMD_DONE;
+            return false;
+        }
+        const cmd_option *option = option_of(command, key);
+        if (option == NULL) report_bad_option(command, key, argv[optind - 1]);
+        if (option == NULL || !take_value(option, optarg, options)) return false;
+    }
+}
+
+bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status) {
+    if (!parse_options(command, argc, argv, options, exit_status)) return false;
+    int given = argc - optind;
+    if (operands != NULL) *operands = argv + optind;
+    if (given == command->operand_count) return true;
+    if (given > command->operand_count)
+        *exit_status =
+            cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + command->operand_count]);
+    else *exit_status = cmd_usage("%s: wants %s", command->name, command->operands);
+    return false;
+}

@@ -1,0 +1,62 @@
+/* What the subcommands of mcrun share: tables of options, strict parsing, and how they end. */
+#ifndef MCRUN_OPTIONS_H
+#define MCRUN_OPTIONS_H
+
+#include "mcrt.h"
+
+enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2 }; /* exit statuses */
+
+enum { CMD_MAX_SETTINGS = 32 };
+
+typedef struct cmd_settings {
+    mc_setting items[CMD_MAX_SETTINGS];
+    size_t count;
+} cmd_settings;
+
+/* What an option's value is, and the type of the member that it goes to. */
+typedef enum cmd_option_kind {
+    OPTION_SWITCH,  /* bool: no value */
+    OPTION_TEXT,    /* const char * */
+    OPTION_INTEGER, /* int64_t, LEAST to MOST */
+    OPTION_REAL,    /* double, LEAST to MOST */
+    OPTION_CHOICE,  /* int: place, from 1, among the words of ARGUMENT, "uniform|realistic" */
+    OPTION_SETTING, /* cmd_settings: --vec 8 adds the setting vec=8 */
+    OPTION_ASSIGN   /* cmd_settings: --set vec=8 does, too */
+} cmd_option_kind;
+
+typedef struct cmd_option {
+    const char *name;
+    char letter; /* 0: none */
+    cmd_option_kind kind;
+    size_t offset; /* of the member in the command's struct of options */
+    const char *argument;
+    int64_t least, most;
+    const char *help;
+} cmd_option;
+
+typedef struct cmd_option_table {
+    const cmd_option *rows;
+    size_t count;
+} cmd_option_table;
+
+typedef struct cmd {
+    const char *name, *operands, *summary;
+    int operand_count;
+    cmd_option_table options[2];       /* its own, and those that it shares with others */
+    int (*run)(int argc, char **argv); /* the exit status */
+} cmd;
+
+extern const cmd cmd_spmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info;
+
+/* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the
+   operands. False: the command is over with *EXIT_STATUS, after --help or a reported error. A setting's
+   text points into ARGV, which is changed. */
+bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status);
+
+/* "mcrun: " and the message on stderr; CMD_USAGE. */
+int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints DIAG's messages where STATUS is not MC_OK, destroys DIAG, and returns the exit status. */
+int cmd_finish(mc_status status, mc_diag *diag);
+
+#endif

@@ -1,0 +1,115 @@
+#include <stdlib.h>
+#include <string.h>
+#include "cmd_problem.h"
+
+const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
+    {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
+    {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0, "target, such as sm_80"},
+    {"set", 0, OPTION_ASSIGN, offsetof(problem_options, settings), "FIELD=VALUE", 0, 0,
+     "override a field of the spec"},
+    {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
+     "index or hash of the variant (the spec's default)"},
+    {"a", 0, OPTION_TEXT, offsetof(problem_options, a_file), "FILE.npy", 0, 0,
+     "values of A: rows x columns, or vectors x V (random)"},
+    {"seed", 0, OPTION_INTEGER, offsetof(problem_options, seed), "S", 0, INT64_MAX,
+     "seed of random values (1)"},
+    {"dilate", 0, OPTION_SWITCH, offsetof(problem_options, dilate), NULL, 0, 0,
+     "each nonzero becomes a vector (usual for .smtx)"},
+    {"union", 0, OPTION_SWITCH, offsetof(problem_options, unite), NULL, 0, 0,
+     "V rows share the union of their columns (usual for .mtx)"},
+};
+
+static bool has_ending(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {
+    mc_setting settings[2 * CMD_MAX_SETTINGS];
+    const cmd_settings *given = &p->options->settings;
+    if (count > CMD_MAX_SETTINGS) return mc_fail(diag, MC_USAGE, "more than %d settings", CMD_MAX_SETTINGS);
+    memcpy(settings, given->items, given->count * sizeof settings[0]);
+    if (count > 0) memcpy(settings + given->count, extra, count * sizeof settings[0]);
+    mc_spec_destroy(p->spec);
+    p->spec = NULL;
+    return mc_spec_read(p->spec_path, settings, given->count + count, &p->spec, diag);
+}
+
+mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
+                       const problem_options *options, mc_diag *diag) {
+    *p = (problem){.options = options, .spec_path = spec_path};
+    if (options->dilate && options->unite)
+        return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
+    p->dilate = options->dilate || (!options->unite && !has_ending(matrix_path, ".mtx"));
+    mc_status status = problem_respec(p, NULL, 0, diag);
+    if (status == MC_OK) status = mc_csr_read(matrix_path, &p->pattern, diag);
+    return status;
+}
+
+void problem_close(problem *p) {
+    mc_vsparse_free(&p->a);
+    mc_csr_free(&p->pattern);
+    mc_spec_destroy(p->spec);
+}
+
+mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag) {
+    *variant = mc_spec_default(p->spec);
+    if (p->options->variant == NULL) return MC_OK;
+    return mc_spec_find_variant(p->spec, p->options->variant, variant, diag);
+}
+
+int64_t problem_rows(const problem *p, int vec) {
+    int64_t blocks = p->dilate ? p->pattern.rows : (p->pattern.rows + vec - 1) / vec;
+    return blocks * vec;
+}
+
+mc_status kernel_type(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag) {
+    const char *text = mc_kernel_field_text(kernel, field);
+    if (text == NULL) return mc_fail(diag, MC_CANNOT, "the kernel has no field %s", field);
+    return mc_type_from_text(text, type, diag);
+}
+
+static mc_status fill_values(problem *p, const uint8_t *mask, mc_diag *diag) {
+    mc_dense values;
+    if (p->options->a_file == NULL) {
+        mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, mask);
+        return MC_OK;
+    }
+    mc_status status = mc_npy_read(p->options->a_file, &values, diag);
+    if (status != MC_OK) return status;
+    status = mc_vsparse_take(&p->a, &values, diag);
+    mc_dense_free(&values);
+    return status;
+}
+
+static void drop_a(problem *p) {
+    mc_vsparse_free(&p->a);
+    p->a = (mc_vsparse){0};
+}
+
+static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
+    uint8_t *mask = NULL;
+    p->fill = 1;
+    mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
+                                 : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &mask, diag);
+    if (status == MC_OK) status = fill_values(p, mask, diag);
+    free(mask);
+    if (status != MC_OK) drop_a(p);
+    return status;
+}
+
+mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag) {
+    mc_type type;
+    int64_t vec = mc_kernel_field(kernel, "vec");
+    *changed = false;
+    if (vec < 1 || vec > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s: a kernel of family %s has no vec: it multiplies no vector-sparse "
+                       "matrix",
+                       p->spec_path, mc_kernel_contract(kernel)->family);
+    mc_status status = kernel_type(kernel, "lhs", &type, diag);
+    if (status != MC_OK || (p->a.vec == vec && p->a.type == type)) return status;
+    drop_a(p);
+    *changed = true;
+    return build_a(p, (int)vec, type, diag);
+}

@@ -1,0 +1,50 @@
+/* A spec and a matrix, as `mcrun spmm` and `mcrun pack` take them. */
+#ifndef MCRUN_PROBLEM_H
+#define MCRUN_PROBLEM_H
+
+#include "cmd_options.h"
+
+/* First member of a command's struct of options. */
+typedef struct problem_options {
+    cmd_settings settings;
+    const char *variant, *a_file;
+    int64_t seed;
+    bool dilate, unite;
+} problem_options;
+
+/* Their rows, a command's second table. */
+enum { PROBLEM_OPTION_COUNT = 8 };
+extern const cmd_option problem_option_table[PROBLEM_OPTION_COUNT];
+
+typedef struct problem {
+    const problem_options *options;
+    const char *spec_path;
+    bool dilate;
+    mc_spec *spec;
+    mc_csr pattern;
+    mc_vsparse a; /* a.vec is 0 until problem_fit */
+    double fill;
+} problem;
+
+/* Reads spec and matrix. The caller closes also after a failure. */
+mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
+                       const problem_options *options, mc_diag *diag);
+void problem_close(problem *p);
+
+/* Reads the spec again, with EXTRA settings after those of the command line. */
+mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag);
+
+/* The index that --variant names, or the default. */
+mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
+
+/* Makes A as KERNEL wants it: V rows a vector, values of its type. Does nothing where A is that already;
+ *CHANGED says which. */
+mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag);
+
+/* Rows of A where a vector has VEC. */
+int64_t problem_rows(const problem *p, int vec);
+
+/* The type that FIELD ("lhs", "rhs") of KERNEL names. */
+mc_status kernel_type(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag);
+
+#endif

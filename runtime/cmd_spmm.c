@@ -1,0 +1,345 @@
+/* mcrun spmm: runs a kernel on a matrix and compares it with the exact result. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd_spmm_report.h"
+#include "file.h"
+
+enum { DEFAULT_N = 256, BENCH_LAUNCHES = 20, BENCH_ROUNDS = 15 };
+
+typedef struct spmm_options {
+    problem_options problem;
+    int64_t n, ldb, ldc; /* 0: not given */
+    const char *b_file, *ptx_file, *out_file, *device;
+    int variants; /* 1: all */
+    bool specialise, bench, json;
+} spmm_options;
+
+static const cmd_option spmm_table[] = {
+    {"n", 0, OPTION_INTEGER, offsetof(spmm_options, n), "N", 1, INT32_MAX,
+     "columns of B (256, or those of --b)"},
+    {"b", 0, OPTION_TEXT, offsetof(spmm_options, b_file), "FILE.npy", 0, 0, "B, K x N (random)"},
+    {"ldb", 0, OPTION_INTEGER, offsetof(spmm_options, ldb), "L", 1, INT32_MAX, "leading dimension of B (N)"},
+    {"ldc", 0, OPTION_INTEGER, offsetof(spmm_options, ldc), "L", 1, INT32_MAX, "leading dimension of C (N)"},
+    {"out", 'o', OPTION_TEXT, offsetof(spmm_options, out_file), "FILE.npy", 0, 0, "write C here"},
+    {"device", 0, OPTION_TEXT, offsetof(spmm_options, device), "DEVICE", 0, 0,
+     "auto (the usual), sim, sim:reversed or cuda:I"},
+    {"ptx", 0, OPTION_TEXT, offsetof(spmm_options, ptx_file), "FILE", 0, 0,
+     "run this PTX with the variant's packing and contract"},
+    {"specialise", 0, OPTION_SWITCH, offsetof(spmm_options, specialise), NULL, 0, 0,
+     "fix m, n, k, ldb and ldc in the kernel"},
+    {"variants", 0, OPTION_CHOICE, offsetof(spmm_options, variants), "all", 0, 0, "run every legal variant"},
+    {"bench", 0, OPTION_SWITCH, offsetof(spmm_options, bench), NULL, 0, 0,
+     "time on a GPU: median of 15 graphs of 20 launches"},
+    {"json", 0, OPTION_SWITCH, offsetof(spmm_options, json), NULL, 0, 0, "print JSON"},
+};
+
+/* Everything that the command holds. */
+typedef struct session {
+    const spmm_options *options;
+    problem problem;
+    mc_device *device;
+    char device_text[192];
+    char *ptx;
+    mc_dense b, want, c; /* c: of the last run */
+    int64_t ldc;
+} session;
+
+static void session_close(session *s) {
+    mc_dense_free(&s->c);
+    mc_dense_free(&s->want);
+    mc_dense_free(&s->b);
+    free(s->ptx);
+    mc_device_close(s->device);
+    problem_close(&s->problem);
+}
+
+/* -- Inputs */
+
+/* The text as one string: PTX ends in NUL for the driver, and holds none before. */
+static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
+    size_t size;
+    char *bytes;
+    mc_status status = mcrt_file_read(path, &bytes, &size, diag);
+    if (status != MC_OK) return status;
+    if (memchr(bytes, '\0', size) != NULL)
+        status = mc_fail(diag, MC_FORMAT, "%s: PTX is text, this holds a zero byte", path);
+    else if ((*ptx = strndup(bytes, size)) == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    free(bytes);
+    return status;
+}
+
+static mc_status open_device(session *s, mc_diag *diag) {
+    mc_status status = mc_device_open(s->options->device, &s->device, diag);
+    if (status != MC_OK) return status;
+    const mc_device_info *info = mc_device_get_info(s->device);
+    if (info->kind == MC_DEVICE_SIM && s->options->bench)
+        return mc_fail(diag, MC_CANNOT, "--bench: the simulator has no time to measure, this needs a GPU");
+    bool automatic = strcmp(s->options->device, "auto") == 0;
+    const char *name = !automatic ? s->options->device : info->kind == MC_DEVICE_CUDA ? "cuda:0" : "sim";
+    snprintf(s->device_text, sizeof s->device_text, "%s (%s)", name, info->name);
+    return MC_OK;
+}
+
+/* B out of --b, with --ldb's gap where one is asked for. */
+static mc_status widen_b(session *s, int64_t ldb, mc_diag *diag) {
+    mc_dense wide;
+    mc_status status = mc_dense_create(s->b.type, s->b.rows, s->b.cols, ldb, &wide, diag);
+    if (status != MC_OK) return status;
+    for (int64_t i = 0; i < wide.rows; i++)
+        for (int64_t j = 0; j < wide.cols; j++) mc_dense_set(&wide, i, j, mc_dense_get(&s->b, i, j));
+    mc_dense_free(&s->b);
+    s->b = wide;
+    return MC_OK;
+}
+
+static mc_status read_b(session *s, mc_diag *diag) {
+    const spmm_options *o = s->options;
+    mc_status status = mc_npy_read(o->b_file, &s->b, diag);
+    if (status != MC_OK) return status;
+    if (s->b.rows != s->problem.pattern.cols)
+        return mc_fail(diag, MC_CANNOT, "%s has %lld rows, the matrix %lld columns", o->b_file,
+                       (long long)s->b.rows, (long long)s->problem.pattern.cols);
+    if (o->n > 0 && o->n != s->b.cols)
+        return mc_fail(diag, MC_USAGE, "--n is %lld, but %s has %lld columns", (long long)o->n, o->b_file,
+                       (long long)s->b.cols);
+    if (o->ldb > 0 && o->ldb < s->b.cols)
+        return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)o->ldb,
+                       (long long)s->b.cols);
+    return o->ldb > s->b.cols ? widen_b(s, o->ldb, diag) : MC_OK;
+}
+
+static mc_status make_b(session *s, mc_type type, mc_diag *diag) {
+    const spmm_options *o = s->options;
+    int64_t n = o->n > 0 ? o->n : DEFAULT_N, ldb = o->ldb > 0 ? o->ldb : n;
+    if (ldb < n)
+        return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)ldb, (long long)n);
+    mc_status status = mc_dense_create(type, s->problem.pattern.cols, n, ldb, &s->b, diag);
+    if (status == MC_OK) mc_dense_fill(&s->b, MC_VALUES_FULL, (uint64_t)o->problem.seed + 1);
+    return status;
+}
+
+/* B has its type from the first kernel; a variant that reads another type says so when it runs. */
+static mc_status prepare_b(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    mc_type type;
+    mc_status status = kernel_type(kernel, "rhs", &type, diag);
+    if (status == MC_OK) status = s->options->b_file != NULL ? read_b(s, diag) : make_b(s, type, diag);
+    if (status != MC_OK) return status;
+    s->ldc = s->options->ldc > 0 ? s->options->ldc : s->b.cols;
+    if (s->ldc < s->b.cols)
+        return mc_fail(diag, MC_USAGE, "--ldc is %lld, less than N = %lld", (long long)s->ldc,
+                       (long long)s->b.cols);
+    return MC_OK;
+}
+
+/* Fixes the shapes for the default variant's V, and V itself, which M follows from. */
+static mc_status specialise(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    enum { COUNT = 6 };
+    int64_t vec = mc_kernel_field(kernel, "vec");
+    if (vec < 1 || vec > INT32_MAX) return mc_fail(diag, MC_CANNOT, "--specialise: the kernel has no vec");
+    const int64_t values[COUNT] = {vec,   problem_rows(&s->problem, (int)vec), s->b.cols, s->b.rows, s->b.ld,
+                                   s->ldc};
+    mc_setting settings[COUNT] = {{"vec", NULL}, {"m", NULL},   {"n", NULL},
+                                  {"k", NULL},   {"ldb", NULL}, {"ldc", NULL}};
+    char texts[COUNT][24];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(texts[i], sizeof texts[i], "%" PRId64, values[i]);
+        settings[i].value = texts[i];
+    }
+    return problem_respec(&s->problem, settings, COUNT, diag);
+}
+
+static mc_status check_family(const mc_kernel *kernel, mc_diag *diag) {
+    const char *family = mc_kernel_contract(kernel)->family;
+    if (strcmp(family, "spmm") == 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun spmm runs family spmm", family);
+}
+
+static mc_status session_open(session *s, char **operands, mc_diag *diag) {
+    const spmm_options *o = s->options;
+    mc_kernel *kernel = NULL;
+    mc_status status = problem_open(&s->problem, operands[0], operands[1], &o->problem, diag);
+    if (status == MC_OK) status = open_device(s, diag);
+    if (status == MC_OK && o->ptx_file != NULL) status = read_ptx(o->ptx_file, &s->ptx, diag);
+    if (status == MC_OK)
+        status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
+    if (status == MC_OK) status = check_family(kernel, diag);
+    if (status == MC_OK) status = prepare_b(s, kernel, diag);
+    if (status == MC_OK && o->specialise) status = specialise(s, kernel, diag);
+    mc_kernel_destroy(kernel);
+    return status;
+}
+
+/* -- One variant */
+
+/* A and the exact result as this kernel's V wants them. */
+static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    bool changed;
+    mc_status status = problem_fit(&s->problem, kernel, &changed, diag);
+    if (status != MC_OK || (!changed && s->want.data != NULL)) return status;
+    mc_dense_free(&s->want);
+    s->want = (mc_dense){0};
+    return mc_reference_spmm(&s->problem.a, &s->b, &s->want, diag);
+}
+
+static mc_status run_once(session *s, const mc_kernel *kernel, mc_spmm_timing *timing, mc_diag *diag) {
+    const mc_spmm spmm = {.a = &s->problem.a, .b = &s->b, .ldc = s->ldc};
+    mc_dense_free(&s->c);
+    mc_status status = mc_spmm_run(s->device, kernel, s->ptx, &spmm, timing, &s->c, diag);
+    return status != MC_OK ? status : mc_dense_compare(&s->c, &s->want, diag);
+}
+
+/* Time is taken of a kernel that has been verified, and its last result is verified again. */
+static mc_status run_kernel(session *s, const mc_kernel *kernel, double *microseconds, mc_diag *diag) {
+    mc_spmm_timing timing = {.launches = BENCH_LAUNCHES, .rounds = BENCH_ROUNDS};
+    mc_status status = fit(s, kernel, diag);
+    if (status == MC_OK) status = run_once(s, kernel, NULL, diag);
+    if (status == MC_OK && s->options->bench) {
+        status = run_once(s, kernel, &timing, diag);
+        *microseconds = timing.microseconds;
+    }
+    return status;
+}
+
+/* Runs VARIANT; what goes wrong stands in RESULT. */
+static void run_variant(session *s, size_t variant, spmm_result *result) {
+    mc_diag *diag = mc_diag_create();
+    mc_kernel *kernel = NULL;
+    *result = (spmm_result){.variant = variant,
+                            .hash = mc_spec_variant_hash(s->problem.spec, variant),
+                            .text = mc_spec_variant_text(s->problem.spec, variant, true)};
+    result->status = mc_kernel_generate(s->problem.spec, variant, &kernel, diag);
+    if (result->text == NULL) result->status = mc_fail(diag, MC_NOMEM, "out of memory");
+    if (result->status == MC_OK) result->status = run_kernel(s, kernel, &result->microseconds, diag);
+    if (result->status != MC_OK && diag != NULL) result->message = strdup(mc_diag_text(diag));
+    mc_kernel_destroy(kernel);
+    mc_diag_destroy(diag);
+}
+
+static void result_free(spmm_result *result) {
+    free(result->text);
+    free(result->message);
+}
+
+static spmm_shape shape_of(const session *s) {
+    const mc_vsparse *a = &s->problem.a;
+    return (spmm_shape){.m = a->rows,
+                        .n = s->b.cols,
+                        .k = a->cols,
+                        .ldb = s->b.ld,
+                        .ldc = s->ldc,
+                        .vectors = a->vectors,
+                        .vec = a->vec,
+                        .sparsity = spmm_sparsity(a),
+                        .fill = s->problem.fill};
+}
+
+/* -- The command */
+
+static mc_status print_json(json_t *json, mc_diag *diag) {
+    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    printf("\n");
+    json_decref(json);
+    return MC_OK;
+}
+
+static mc_status run_one(session *s, size_t variant, mc_diag *diag) {
+    spmm_result result;
+    mc_status status = MC_OK;
+    run_variant(s, variant, &result);
+    spmm_shape shape = shape_of(s);
+    if (s->options->json) status = print_json(spmm_json(&shape, &result, s->device_text), diag);
+    else if (result.status == MC_OK || result.status == MC_MISMATCH)
+        spmm_print_table(&shape, &result, s->device_text);
+    if (status == MC_OK && result.status != MC_OK)
+        status =
+            mc_fail(diag, result.status, "%s", result.message != NULL ? result.message : "out of memory");
+    if (status == MC_OK && s->options->out_file != NULL)
+        status = mc_npy_write(s->options->out_file, &s->c, diag);
+    result_free(&result);
+    return status;
+}
+
+/* The tally of --variants all. */
+typedef struct sweep {
+    size_t failures;
+    spmm_result best; /* text NULL: none yet */
+    spmm_shape best_shape;
+    json_t *list; /* NULL: printed as lines */
+} sweep;
+
+static bool is_better(const spmm_result *result, const spmm_result *best) {
+    if (result->status != MC_OK) return false;
+    return best->text == NULL || result->microseconds < best->microseconds;
+}
+
+static void sweep_add(sweep *all, const session *s, spmm_result *result) {
+    spmm_shape shape = shape_of(s);
+    if (all->list != NULL) json_array_append_new(all->list, spmm_json(&shape, result, s->device_text));
+    else spmm_print_line(&shape, result, "");
+    fflush(stdout);
+    all->failures += result->status != MC_OK;
+    if (is_better(result, &all->best)) {
+        result_free(&all->best);
+        all->best = *result;
+        all->best_shape = shape;
+    } else {
+        result_free(result);
+    }
+}
+
+static mc_status run_all_variants(session *s, mc_diag *diag) {
+    sweep all = {.list = s->options->json ? json_array() : NULL};
+    size_t count = mc_spec_variant_count(s->problem.spec);
+    if (!s->options->json) printf("device     %s\n", s->device_text);
+    for (size_t variant = 0; variant < count; variant++) {
+        spmm_result result;
+        run_variant(s, variant, &result);
+        sweep_add(&all, s, &result);
+    }
+    mc_status status = s->options->json ? print_json(all.list, diag) : MC_OK;
+    if (!s->options->json && s->options->bench && all.best.text != NULL)
+        spmm_print_line(&all.best_shape, &all.best, "best");
+    result_free(&all.best);
+    if (status == MC_OK && all.failures > 0)
+        status = mc_fail(diag, MC_MISMATCH, "%zu of %zu variants did not give the exact result", all.failures,
+                         count);
+    return status;
+}
+
+static int check_options(const spmm_options *o) {
+    if (o->variants == 0) return CMD_DONE;
+    const char *other = o->problem.variant != NULL ? "--variant"
+                        : o->ptx_file != NULL      ? "--ptx"
+                        : o->out_file != NULL      ? "--out"
+                                                   : NULL;
+    return other == NULL ? CMD_DONE : cmd_usage("spmm: --variants all and %s exclude each other", other);
+}
+
+static int spmm_run_command(int argc, char **argv) {
+    spmm_options options = {.problem.seed = 1, .device = "auto"};
+    char **operands;
+    int exit_status;
+    if (!cmd_parse(&cmd_spmm, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    exit_status = check_options(&options);
+    if (exit_status != CMD_DONE) return exit_status;
+    mc_diag *diag = mc_diag_create();
+    session s = {.options = &options};
+    size_t variant;
+    mc_status status = session_open(&s, operands, diag);
+    if (status == MC_OK) status = problem_variant(&s.problem, &variant, diag);
+    if (status == MC_OK)
+        status = options.variants != 0 ? run_all_variants(&s, diag) : run_one(&s, variant, diag);
+    session_close(&s);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_spmm = {
+    "spmm",
+    "SPEC MATRIX",
+    "runs a kernel on a sparse matrix and verifies it",
+    2,
+    {{spmm_table, sizeof spmm_table / sizeof spmm_table[0]}, {problem_option_table, PROBLEM_OPTION_COUNT}},
+    spmm_run_command};

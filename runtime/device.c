@@ -1,0 +1,76 @@
+/* The public device functions: opening by name, and dispatch to the backend. */
+#include <stdlib.h>
+#include <string.h>
+#include "device.h"
+
+/* The I of "cuda:I": digits only. */
+static bool parse_ordinal(const char *text, int *ordinal) {
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 4 || text[digits] != '\0') return false;
+    *ordinal = atoi(text);
+    return true;
+}
+
+mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
+    int ordinal = 0;
+    *device = NULL;
+    if (strcmp(name, "sim") == 0) return mc_device_sim_open(false, device, diag);
+    if (strcmp(name, "sim:reversed") == 0) return mc_device_sim_open(true, device, diag);
+    if (strcmp(name, "auto") == 0)
+        return mc_device_cuda_absent() ? mc_device_sim_open(false, device, diag)
+                                       : mc_device_cuda_open(0, device, diag);
+    if (strncmp(name, "cuda:", 5) == 0 && parse_ordinal(name + 5, &ordinal))
+        return mc_device_cuda_open(ordinal, device, diag);
+    return mc_fail(diag, MC_USAGE, "device '%s': want auto, sim, sim:reversed or cuda:I", name);
+}
+
+void mc_device_close(mc_device *device) {
+    if (device != NULL) device->ops->close(device);
+}
+
+const mc_device_info *mc_device_get_info(const mc_device *device) { return &device->info; }
+
+mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag) {
+    *address = 0;
+    return device->ops->alloc(device, bytes, address, diag);
+}
+
+void mc_device_free(mc_device *device, uint64_t address) {
+    if (address != 0) device->ops->free(device, address);
+}
+
+mc_status mc_device_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                          mc_diag *diag) {
+    return bytes == 0 ? MC_OK : device->ops->write(device, address, data, bytes, diag);
+}
+
+mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag) {
+    return bytes == 0 ? MC_OK : device->ops->read(device, address, data, bytes, diag);
+}
+
+mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
+    return bytes == 0 ? MC_OK : device->ops->fill(device, address, byte, bytes, diag);
+}
+
+mc_status mc_module_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+                         mc_diag *diag) {
+    *module = NULL;
+    return device->ops->load(device, ptx, entry, module, diag);
+}
+
+void mc_module_unload(mc_module *module) {
+    if (module != NULL) module->device->ops->unload(module);
+}
+
+mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
+    return module->device->ops->launch(module, launch, diag);
+}
+
+mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
+                         double *microseconds, mc_diag *diag) {
+    *microseconds = 0;
+    if (launches < 1 || rounds < 1)
+        return mc_fail(diag, MC_USAGE, "timing wants at least 1 launch and 1 round, not %d and %d", launches,
+                       rounds);
+    return module->device->ops->time(module, launch, launches, rounds, microseconds, diag);
+}

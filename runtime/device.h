@@ -1,0 +1,44 @@
+/* What a kind of device implements. A backend's device and module structs begin with the structs below. */
+#ifndef MC_DEVICE_H
+#define MC_DEVICE_H
+
+#include "mcrt.h"
+
+typedef struct mc_device_ops {
+    void (*close)(mc_device *device);
+    mc_status (*alloc)(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
+    void (*free)(mc_device *device, uint64_t address);
+    mc_status (*write)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
+    mc_status (*read)(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
+    mc_status (*fill)(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
+    mc_status (*load)(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+                      mc_diag *diag);
+    void (*unload)(mc_module *module);
+    mc_status (*launch)(mc_module *module, const mc_launch *launch, mc_diag *diag);
+    mc_status (*time)(mc_module *module, const mc_launch *launch, int launches, int rounds,
+                      double *microseconds, mc_diag *diag);
+} mc_device_ops;
+
+struct mc_device {
+    const mc_device_ops *ops;
+    mc_device_info info;
+};
+
+struct mc_module {
+    mc_device *device;
+};
+
+/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has.
+   Every slot is filled, so that PTX with more parameters than its contract reads zeros and nothing else. */
+static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
+    for (size_t i = 0; i < MC_MAX_PARAMS; i++) pointers[i] = (void *)(uintptr_t)&launch->values[i];
+}
+
+mc_status mc_device_sim_open(bool reversed, mc_device **device, mc_diag *diag);
+mc_status mc_device_cuda_open(int ordinal, mc_device **device, mc_diag *diag);
+
+/* Whether the machine has no GPU to speak of: no driver, or one that sees no device. A driver that is there
+   but does not work is another matter, and worth an error. */
+bool mc_device_cuda_absent(void);
+
+#endif

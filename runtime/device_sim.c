@@ -1,0 +1,116 @@
+/* The device that is libptxsim. */
+#include <stdlib.h>
+#include "device.h"
+#include "ptxsim.h"
+
+typedef struct sim_device {
+    mc_device base;
+    ptxsim *sim;
+} sim_device;
+
+typedef struct sim_module {
+    mc_module base;
+    ptxsim_module *module;
+    const ptxsim_function *function;
+} sim_module;
+
+static ptxsim *sim_of(const mc_device *device) { return ((const sim_device *)device)->sim; }
+
+static mc_status sim_check(ptxsim *sim, ptxsim_status status, mc_diag *diag) {
+    if (status == PTXSIM_OK) return MC_OK;
+    return mc_fail(diag, status == PTXSIM_NOMEM ? MC_NOMEM : MC_DEVICE, "simulator: %s: %s",
+                   ptxsim_status_text(status), ptxsim_fault_text(sim));
+}
+
+static void sim_close(mc_device *device) {
+    ptxsim_destroy(sim_of(device));
+    free(device);
+}
+
+static mc_status sim_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    return sim_check(sim, ptxsim_alloc(sim, bytes, address), diag);
+}
+
+static void sim_free(mc_device *device, uint64_t address) { (void)ptxsim_free(sim_of(device), address); }
+
+static mc_status sim_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                           mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    return sim_check(sim, ptxsim_write(sim, address, data, bytes), diag);
+}
+
+static mc_status sim_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    return sim_check(sim, ptxsim_read(sim, address, data, bytes), diag);
+}
+
+static mc_status sim_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    return sim_check(sim, ptxsim_fill(sim, address, byte, bytes), diag);
+}
+
+static void sim_unload(mc_module *module) {
+    sim_module *loaded = (sim_module *)module;
+    if (loaded->module != NULL) (void)ptxsim_module_unload(sim_of(module->device), loaded->module);
+    free(loaded);
+}
+
+static mc_status sim_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+                          mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    sim_module *loaded = calloc(1, sizeof *loaded);
+    if (loaded == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    loaded->base.device = device;
+    mc_status status = sim_check(sim, ptxsim_module_load(sim, ptx, &loaded->module), diag);
+    if (status == MC_OK)
+        status = sim_check(sim, ptxsim_module_function(sim, loaded->module, entry, &loaded->function), diag);
+    if (status == MC_OK) *module = &loaded->base;
+    else sim_unload(&loaded->base);
+    return status;
+}
+
+static mc_status sim_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
+    const sim_module *loaded = (const sim_module *)module;
+    ptxsim *sim = sim_of(module->device);
+    void *pointers[MC_MAX_PARAMS];
+    mc_launch_pointers(launch, pointers);
+    ptxsim_dim3 grid = {launch->grid[0], launch->grid[1], launch->grid[2]};
+    ptxsim_dim3 block = {launch->block[0], launch->block[1], launch->block[2]};
+    return sim_check(sim, ptxsim_launch(sim, loaded->function, grid, block, launch->shared_dynamic, pointers),
+                     diag);
+}
+
+static mc_status sim_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
+                          double *microseconds, mc_diag *diag) {
+    (void)module, (void)launch, (void)launches, (void)rounds, (void)microseconds;
+    return mc_fail(diag, MC_CANNOT, "the simulator has no time to measure: timing needs a GPU");
+}
+
+static const mc_device_ops sim_ops = {
+    .close = sim_close,
+    .alloc = sim_alloc,
+    .free = sim_free,
+    .write = sim_write,
+    .read = sim_read,
+    .fill = sim_fill,
+    .load = sim_load,
+    .unload = sim_unload,
+    .launch = sim_launch,
+    .time = sim_time,
+};
+
+mc_status mc_device_sim_open(bool reversed, mc_device **device, mc_diag *diag) {
+    ptxsim_options options = {.size = sizeof options, .order = reversed ? PTXSIM_REVERSED : PTXSIM_IN_ORDER};
+    sim_device *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    ptxsim_status status = ptxsim_create(&options, &opened->sim);
+    if (status != PTXSIM_OK) {
+        free(opened);
+        return mc_fail(diag, MC_NOMEM, "simulator: %s", ptxsim_status_text(status));
+    }
+    opened->base.ops = &sim_ops;
+    opened->base.info = (mc_device_info){.kind = MC_DEVICE_SIM, .name = "PTX simulator"};
+    *device = &opened->base;
+    return MC_OK;
+}
