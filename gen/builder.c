@@ -1,0 +1,266 @@
+#include "builder.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const mc_op mc_ops[MC_OPCODES] = {
+#define O(name, mnemonic, signature, version, sm) {#name, mnemonic, signature, version, sm},
+#include "isa.def"
+#undef O
+};
+
+static void set_error(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void set_error(mc_builder *b, const char *format, ...) {
+    if (b->error[0]) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(b->error, sizeof b->error, format, args);
+    va_end(args);
+}
+
+/* Room for MORE elements of SIZE bytes behind the COUNT that ARRAY holds. */
+static bool grow(mc_builder *b, void **array, size_t *room, size_t count, size_t more, size_t size) {
+    if (count + more <= *room) return true;
+    size_t wanted = *room ? *room * 2 : 64;
+    while (wanted < count + more) wanted *= 2;
+    void *moved = realloc(*array, wanted * size);
+    if (!moved) {
+        b->no_memory = true;
+        set_error(b, "out of memory");
+        return false;
+    }
+    *array = moved;
+    *room = wanted;
+    return true;
+}
+#define GROW(b, array, more)                                                                                 \
+    grow(b, (void **)&(b)->array##s, &(b)->array##_room, (b)->array##_count, more, sizeof *(b)->array##s)
+
+void builder_free(mc_builder *b) {
+    for (size_t i = 0; i < b->line_count; i++) free(b->lines[i].note);
+    free(b->lines);
+    free(b->groups);
+    free(b->regs);
+    free(b->labels);
+    *b = (mc_builder){0};
+}
+
+/* -- Registers and labels
+ * --------------------------------------------------------------------------------------- */
+
+static void declare(mc_builder *b, mc_reg_type type, const char *name, int count, mc_reg *regs) {
+    size_t registers = count ? (size_t)count : 1;
+    memset(regs, 0, registers * sizeof *regs);
+    if (b->error[0] || !GROW(b, group, 1) || !GROW(b, reg, registers)) return;
+    mc_reg_group *group = &b->groups[b->group_count];
+    *group = (mc_reg_group){.type = type, .first = (int)b->reg_count, .count = count};
+    snprintf(group->name, sizeof group->name, "%s%s", b->prefix ? b->prefix : "", name);
+    for (size_t i = 0; i < b->group_count; i++) {
+        if (strcmp(b->groups[i].name, group->name) == 0)
+            set_error(b, "register %%%s is declared twice", name);
+    }
+    for (size_t i = 0; i < registers; i++) {
+        b->regs[b->reg_count++] = (mc_reg_info){.group = (int)b->group_count, .index = (int)i};
+        regs[i].id = (int)b->reg_count;
+    }
+    b->group_count++;
+}
+
+static mc_reg declare_one(mc_builder *b, mc_reg_type type, const char *name) {
+    mc_reg reg;
+    declare(b, type, name, 0, &reg);
+    return reg;
+}
+
+mc_reg b32(mc_builder *b, const char *name) { return declare_one(b, REG_B32, name); }
+mc_reg b64(mc_builder *b, const char *name) { return declare_one(b, REG_B64, name); }
+mc_reg pred(mc_builder *b, const char *name) { return declare_one(b, REG_PRED, name); }
+void b32_array(mc_builder *b, const char *name, int count, mc_reg *regs) {
+    declare(b, REG_B32, name, count, regs);
+}
+void b64_array(mc_builder *b, const char *name, int count, mc_reg *regs) {
+    declare(b, REG_B64, name, count, regs);
+}
+void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs) {
+    declare(b, REG_PRED, name, count, regs);
+}
+
+mc_label label(mc_builder *b, const char *name) {
+    if (b->error[0] || !GROW(b, label, 1)) return (mc_label){0};
+    snprintf(b->labels[b->label_count], MC_MAX_NAME, "%s%s", b->prefix ? b->prefix : "", name);
+    return (mc_label){(int)b->label_count++};
+}
+
+void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
+    if (b->shared_name) set_error(b, "a second shared array '%s'", name);
+    b->shared_name = name;
+    b->shared_bytes = bytes;
+    b->shared_align = align;
+}
+
+/* -- Operands against the signature
+ * ------------------------------------------------------------------------------- */
+
+mc_operand operand_vector(const mc_reg *regs, int count) {
+    mc_operand operand = {.kind = OPERAND_REG, .count = count};
+    for (int i = 0; i < count; i++) operand.regs[i] = regs[i];
+    return operand;
+}
+
+static const char *const type_names[] = {"predicate", "b32", "b64"};
+
+/* What a signature's kind takes. type is -1 where no register is taken. */
+typedef struct kind_rule {
+    char kind;
+    mc_operand_kind operand;
+    int type;
+    bool or_immediate;
+    const char *text;
+} kind_rule;
+
+static const kind_rule kind_rules[] = {
+    {'p', OPERAND_REG, REG_PRED, false, "predicate"},
+    {'b', OPERAND_REG, REG_B32, false, "b32"},
+    {'l', OPERAND_REG, REG_B64, false, "b64"},
+    {'B', OPERAND_REG, REG_B32, true, "b32 or immediate"},
+    {'L', OPERAND_REG, REG_B64, true, "b64 or immediate"},
+    {'i', OPERAND_IMM, -1, true, "immediate"},
+    {'X', OPERAND_IMM, -1, true, "mask"},
+    {'m', OPERAND_ADDRESS, REG_B64, false, "[b64]"},
+    {'s', OPERAND_ADDRESS, REG_B32, false, "[b32]"},
+    {'q', OPERAND_TEXT, -1, false, "[parameter]"},
+    {'S', OPERAND_TEXT, -1, false, "special register"},
+    {'t', OPERAND_TEXT, -1, false, "shared array"},
+    {'x', OPERAND_LABEL, -1, false, "label"},
+};
+
+static const kind_rule *rule_of(char kind) {
+    for (size_t i = 0; i < sizeof kind_rules / sizeof *kind_rules; i++) {
+        if (kind_rules[i].kind == kind) return &kind_rules[i];
+    }
+    return NULL;
+}
+
+static mc_reg_type type_of(const mc_builder *b, mc_reg reg) {
+    return b->groups[b->regs[reg.id - 1].group].type;
+}
+
+static void describe_operand(const mc_builder *b, const mc_operand *operand, char text[48]) {
+    static const char *const kinds[] = {"", "immediate", "address", "name", "label"};
+    if (operand->kind != OPERAND_REG) snprintf(text, 48, "%s", kinds[operand->kind]);
+    else if (operand->regs[0].id == 0) snprintf(text, 48, "no register");
+    else
+        snprintf(text, 48, operand->count > 1 ? "%s x%d" : "%s", type_names[type_of(b, operand->regs[0])],
+                 operand->count);
+}
+
+/* Immediates of 32-bit operands fit s32 or u32, masks 16 bits, addresses' offsets s32 (PTX ISA, "Operands").
+ */
+static bool immediate_fits(char kind, int64_t value) {
+    if (kind == 'X') return value >= 0 && value <= 0xffff;
+    if (kind == 'L') return true;
+    return value >= INT32_MIN && value <= (kind == 'm' || kind == 's' ? INT32_MAX : (int64_t)UINT32_MAX);
+}
+
+static bool operand_fits(const mc_builder *b, const kind_rule *rule, int count, const mc_operand *operand) {
+    if (operand->kind == OPERAND_IMM) return rule->or_immediate && immediate_fits(rule->kind, operand->imm);
+    if (operand->kind != rule->operand) return false;
+    if (rule->type < 0) return true;
+    if (operand->count != count) return false;
+    for (int i = 0; i < count; i++) {
+        if (operand->regs[i].id == 0 || (int)type_of(b, operand->regs[i]) != rule->type) return false;
+    }
+    return operand->kind != OPERAND_ADDRESS || immediate_fits(rule->kind, operand->imm);
+}
+
+/* The signature's next operand: its rule and vector length; false at the end. */
+static bool next_in_signature(const char **at, const kind_rule **rule, int *count) {
+    if (**at == '=') ++*at;
+    if (!**at) return false;
+    *count = 1;
+    if (**at >= '2' && **at <= '9') *count = *(*at)++ - '0';
+    *rule = rule_of(*(*at)++);
+    return true;
+}
+
+static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
+    const char *at = op->signature;
+    const kind_rule *rule;
+    int length;
+    size_t i = 0;
+    for (; next_in_signature(&at, &rule, &length); i++) {
+        if (i >= count) break;
+        if (operand_fits(b, rule, length, &operands[i])) continue;
+        char got[48], want[48];
+        describe_operand(b, &operands[i], got);
+        snprintf(want, sizeof want, length > 1 ? "%s x%d" : "%s", rule->text, length);
+        set_error(b, "%s: operand %zu: want %s, got %s", op->name, i, want, got);
+        return;
+    }
+    if (i != count || next_in_signature(&at, &rule, &length))
+        set_error(b, "%s: %zu operands do not fit %s", op->name, count, op->signature);
+}
+
+int line_defs(const mc_line *line) {
+    const char *signature = mc_ops[line->op].signature;
+    if (line->kind != LINE_INSTR || !strchr(signature, '=')) return 0;
+    int defs = 0;
+    for (; *signature != '='; signature++) defs += !(*signature >= '2' && *signature <= '9');
+    return defs;
+}
+
+/* -- Lines
+ * ------------------------------------------------------------------------------------------------------- */
+
+static mc_line *new_line(mc_builder *b, mc_line_kind kind) {
+    if (b->error[0] || !GROW(b, line, 1)) return NULL;
+    mc_line *line = &b->lines[b->line_count++];
+    *line = (mc_line){.kind = kind};
+    return line;
+}
+
+void builder_emit(mc_builder *b, mc_reg guard, bool guard_not, mc_opcode op, const mc_operand *operands,
+                  size_t count) {
+    if (b->error[0]) return;
+    check_operands(b, &mc_ops[op], operands, count);
+    if (guard.id && type_of(b, guard) != REG_PRED)
+        set_error(b, "%s: the guard is not a predicate", mc_ops[op].name);
+    if (b->arch && mc_ops[op].sm > b->arch->sm)
+        set_error(b, "%s needs sm_%d, target is %s", mc_ops[op].name, mc_ops[op].sm, b->arch->target);
+    mc_line *line = new_line(b, LINE_INSTR);
+    if (!line) return;
+    line->op = op;
+    line->guard = guard;
+    line->guard_not = guard_not;
+    line->operand_count = (int)count;
+    for (size_t i = 0; i < count; i++) line->operands[i] = operands[i];
+}
+
+void place(mc_builder *b, mc_label target) {
+    mc_line *line = new_line(b, LINE_LABEL);
+    if (line) line->label = target.id;
+}
+
+static void add_note(mc_builder *b, mc_line_kind kind, const char *format, va_list args) {
+    mc_text text = {0};
+    mc_line *line = new_line(b, kind);
+    if (!line) return;
+    text_add_list(&text, format, args);
+    line->note = text_take(&text);
+    if (!line->note) b->no_memory = true, set_error(b, "out of memory");
+}
+
+void stage(mc_builder *b, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(b, LINE_STAGE, format, args);
+    va_end(args);
+}
+
+void note(mc_builder *b, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_note(b, LINE_NOTE, format, args);
+    va_end(args);
+}

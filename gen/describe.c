@@ -1,0 +1,125 @@
+/* The launch contract and the plan's facts, for people and as JSON. */
+#include "all.h"
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
+    if (!axis->dim) snprintf(text, MC_MAX_NAME, "1");
+    else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
+}
+
+void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
+    const mc_contract *c = &kernel->contract;
+    char grid[3][MC_MAX_NAME];
+    for (int i = 0; i < 3; i++) axis_text(&c->grid[i], grid[i]);
+    text_add(text, "%sLaunch %s\n", prefix, c->entry);
+    text_add(text, "%s  grid (%s, %s, %s), block (%u, %u, %u)\n", prefix, grid[0], grid[1], grid[2],
+             c->block[0], c->block[1], c->block[2]);
+    text_add(text, "%s  shared memory: %u bytes static, %u bytes dynamic\n", prefix, c->shared_static,
+             c->shared_dynamic);
+    text_add(text, "%sParameters, in order\n", prefix);
+    for (size_t i = 0; i < c->param_count; i++) {
+        const mc_param *p = &c->params[i];
+        text_add(text, "%s  %-8s %s  %s", prefix, p->name, p->type, p->doc);
+        if (p->kind == MC_PARAM_ARRAY) text_add(text, "; %u-byte aligned", p->align);
+        text_add(text, "\n");
+    }
+    text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
+    for (size_t i = 0; i < c->array_count; i++)
+        text_add(text, "%s  %-8s %s[%s]: %s\n", prefix, c->arrays[i].name, c->arrays[i].type,
+                 c->arrays[i].extent, c->arrays[i].doc);
+}
+
+static char *describe_text(const mc_kernel *kernel) {
+    mc_text text = {0};
+    text_add(&text, "%s: %s\n", kernel->family->name, kernel->family->summary);
+    text_add(&text, "Variant %016llx for %s, PTX %d.%d\n  ", (unsigned long long)kernel->hash,
+             kernel->contract.target, kernel->contract.ptx_version / 10, kernel->contract.ptx_version % 10);
+    point_text(kernel->family, kernel->point, NULL, &text);
+    text_add(&text, "\n");
+    contract_text(kernel, "", &text);
+    text_add(&text, "Facts\n");
+    for (size_t i = 0; i < kernel->facts.count; i++)
+        text_add(&text, "  %-28s %8lld  %s\n", kernel->facts.list[i].name,
+                 (long long)kernel->facts.list[i].value, kernel->facts.list[i].doc);
+    text_add(&text, "  %-28s %8d  %s\n", "register_estimate", kernel->registers,
+             "most 32-bit registers alive at once, a thread");
+    return text_take(&text);
+}
+
+/* -- JSON
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static json_t *fields_json(const mc_kernel *kernel) {
+    json_t *fields = json_object();
+    for (size_t i = 0; i < kernel->family->field_count; i++) {
+        const mc_field *field = &kernel->family->fields[i];
+        bool number =
+            field->kind == MC_FIELD_NUMBER || (field->kind == MC_FIELD_SHAPE && kernel->point[i] != MC_OPEN);
+        json_object_set_new(fields, field->name,
+                            number ? json_integer(kernel->point[i]) : json_string(kernel->texts[i]));
+    }
+    return fields;
+}
+
+static json_t *params_json(const mc_contract *c) {
+    json_t *params = json_array();
+    for (size_t i = 0; i < c->param_count; i++) {
+        const mc_param *p = &c->params[i];
+        json_array_append_new(params, json_pack("{ss ss ss si ss}", "name", p->name, "type", p->type, "kind",
+                                                p->kind == MC_PARAM_ARRAY ? "array" : "shape", "align",
+                                                (int)p->align, "doc", p->doc));
+    }
+    return params;
+}
+
+static json_t *grid_json(const mc_contract *c) {
+    json_t *grid = json_array();
+    for (int i = 0; i < 3; i++) {
+        char formula[MC_MAX_NAME];
+        axis_text(&c->grid[i], formula);
+        json_array_append_new(grid, json_pack("{ss? sI ss}", "shape", c->grid[i].dim, "per_block",
+                                              (json_int_t)c->grid[i].per_cta, "formula", formula));
+    }
+    return grid;
+}
+
+static json_t *arrays_json(const mc_contract *c) {
+    json_t *arrays = json_array();
+    for (size_t i = 0; i < c->array_count; i++)
+        json_array_append_new(arrays,
+                              json_pack("{ss ss ss ss}", "name", c->arrays[i].name, "type", c->arrays[i].type,
+                                        "extent", c->arrays[i].extent, "doc", c->arrays[i].doc));
+    return arrays;
+}
+
+static json_t *facts_json(const mc_kernel *kernel) {
+    json_t *facts = json_object();
+    for (size_t i = 0; i < kernel->facts.count; i++)
+        json_object_set_new(facts, kernel->facts.list[i].name, json_integer(kernel->facts.list[i].value));
+    json_object_set_new(facts, "register_estimate", json_integer(kernel->registers));
+    return facts;
+}
+
+static char *describe_json(const mc_kernel *kernel) {
+    const mc_contract *c = &kernel->contract;
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->hash);
+    json_t *root =
+        json_pack("{ss ss ss ss si ss so so so s[iii] s{si si} so ss so}", "generator", "mcgen " MC_VERSION,
+                  "family", c->family, "entry", c->entry, "target", c->target, "ptx_version_x10",
+                  c->ptx_version, "hash", hash, "fields", fields_json(kernel), "params", params_json(c),
+                  "grid", grid_json(c), "block", (int)c->block[0], (int)c->block[1], (int)c->block[2],
+                  "shared", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic, "arrays",
+                  arrays_json(c), "format", c->format, "facts", facts_json(kernel));
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_decref(root);
+    return text;
+}
+
+char *mc_kernel_describe(const mc_kernel *kernel, bool json) {
+    return json ? describe_json(kernel) : describe_text(kernel);
+}

@@ -1,0 +1,146 @@
+/* The only writer of PTX text. Requires a builder that builder_check accepted. */
+#include "builder.h"
+#include <string.h>
+
+enum { OPERAND_COLUMN = 36 };
+
+static const char *const type_directives[] = {[REG_PRED] = ".pred", [REG_B32] = ".b32", [REG_B64] = ".b64"};
+
+/* -- Instructions
+ * ------------------------------------------------------------------------------------------------- */
+
+static void print_reg(const mc_builder *b, mc_reg reg, mc_text *text) {
+    const mc_reg_info *info = &b->regs[reg.id - 1];
+    const mc_reg_group *group = &b->groups[info->group];
+    if (group->count) text_add(text, "%%%s%d", group->name, info->index);
+    else text_add(text, "%%%s", group->name);
+}
+
+static void print_vector(const mc_builder *b, const mc_operand *operand, mc_text *text) {
+    if (operand->count > 1) text_add(text, "{");
+    for (int i = 0; i < operand->count; i++) {
+        if (i) text_add(text, ", ");
+        print_reg(b, operand->regs[i], text);
+    }
+    if (operand->count > 1) text_add(text, "}");
+}
+
+static void print_address(const mc_builder *b, const mc_operand *operand, mc_text *text) {
+    text_add(text, "[");
+    print_reg(b, operand->regs[0], text);
+    if (operand->imm) text_add(text, "%+lld", (long long)operand->imm);
+    text_add(text, "]");
+}
+
+static void print_operand(const mc_builder *b, char kind, const mc_operand *operand, mc_text *text) {
+    switch (operand->kind) {
+    case OPERAND_REG: print_vector(b, operand, text); break;
+    case OPERAND_ADDRESS: print_address(b, operand, text); break;
+    case OPERAND_IMM: text_add(text, kind == 'X' ? "0x%04llx" : "%lld", (long long)operand->imm); break;
+    case OPERAND_TEXT:
+        text_add(text, kind == 'q' ? "[%s]" : kind == 'S' ? "%%%s" : "%s", operand->text);
+        break;
+    case OPERAND_LABEL: text_add(text, "%s", b->labels[operand->imm]); break;
+    }
+}
+
+/* The letters of the signature's operands, without counts and "=". */
+static char kind_at(const char *signature, int index) {
+    for (; *signature; signature++) {
+        if ((*signature >= '2' && *signature <= '9') || *signature == '=') continue;
+        if (index-- == 0) return *signature;
+    }
+    return 0;
+}
+
+/* "    @%guard mnemonic", padded so that operands stand in one column. */
+static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *text) {
+    size_t start = text->size;
+    text_add(text, "    ");
+    if (line->guard.id) {
+        text_add(text, line->guard_not ? "@!" : "@");
+        print_reg(b, line->guard, text);
+        text_add(text, " ");
+    }
+    text_add(text, "%s", mc_ops[line->op].mnemonic);
+    int width = (int)(text->size - start);
+    if (line->operand_count) text_add(text, "%*s", width < OPERAND_COLUMN ? OPERAND_COLUMN - width : 1, "");
+}
+
+static void print_instr(const mc_builder *b, const mc_line *line, mc_text *text) {
+    print_mnemonic(b, line, text);
+    for (int i = 0; i < line->operand_count; i++) {
+        if (i) text_add(text, ", ");
+        print_operand(b, kind_at(mc_ops[line->op].signature, i), &line->operands[i], text);
+    }
+    text_add(text, ";\n");
+}
+
+static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) {
+    switch (line->kind) {
+    case LINE_INSTR: print_instr(b, line, text); break;
+    case LINE_LABEL: text_add(text, "%s:\n", b->labels[line->label]); break;
+    case LINE_NOTE: text_add(text, "    // %s\n", line->note); break;
+    case LINE_STAGE: text_add(text, "\n    // ---- %s\n", line->note); break;
+    }
+}
+
+/* -- Module
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text) {
+    size_t column = 0;
+    for (size_t i = 0; i < b->group_count; i++) {
+        const mc_reg_group *group = &b->groups[i];
+        if (group->type != type) continue;
+        size_t length = strlen(group->name) + 8;
+        if (column && column + length > 100) text_add(text, ";\n"), column = 0;
+        if (column) text_add(text, ", ");
+        else text_add(text, "    .reg %-5s ", type_directives[type]), column = 16;
+        text_add(text, "%%%s", group->name);
+        if (group->count) text_add(text, "<%d>", group->count);
+        column += length;
+    }
+    if (column) text_add(text, ";\n");
+}
+
+static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
+    const char *slash = strrchr(spec_name, '/');
+    bool all[MC_MAX_FIELDS];
+    for (int i = 0; i < MC_MAX_FIELDS; i++) all[i] = true;
+    text_add(text, "// %s\n", kernel->contract.entry);
+    for (const char *line = kernel->family->computes; *line;) {
+        int length = (int)strcspn(line, "\n");
+        text_add(text, "// %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+    text_add(text, "//\n// Made by mcgen " MC_VERSION " from %s, variant %016llx:\n",
+             slash ? slash + 1 : spec_name, (unsigned long long)kernel->hash);
+    text_add(text, "//   ");
+    point_text(kernel->family, kernel->point, all, text);
+    text_add(text, "\n//\n");
+    contract_text(kernel, "// ", text);
+}
+
+static void print_entry(const mc_contract *contract, mc_text *text) {
+    text_add(text, "\n.version %d.%d\n.target %s\n.address_size 64\n\n", contract->ptx_version / 10,
+             contract->ptx_version % 10, contract->target);
+    text_add(text, ".visible .entry %s(\n", contract->entry);
+    for (size_t i = 0; i < contract->param_count; i++)
+        text_add(text, "    .param .%s %s%s\n", contract->params[i].type, contract->params[i].name,
+                 i + 1 < contract->param_count ? "," : "");
+    text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
+}
+
+void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {
+    print_header(kernel, spec_name, text);
+    print_entry(&kernel->contract, text);
+    text_add(text, "{\n");
+    for (int type = REG_PRED; type <= REG_B64; type++) print_registers(b, (mc_reg_type)type, text);
+    if (b->shared_name)
+        text_add(text, "    .shared .align %u .b8 %s[%u];\n", b->shared_align, b->shared_name,
+                 b->shared_bytes);
+    for (size_t i = 0; i < b->line_count; i++) print_line(b, &b->lines[i], text);
+    text_add(text, "}\n");
+}

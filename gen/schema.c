@@ -1,0 +1,106 @@
+/* What a field of a spec may hold: acceptance, text of values, and the nearest name for a misspelt one. */
+#include "all.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool accepts_name(const mc_field *field, const mc_raw *raw, int64_t *value) {
+    if (raw->kind != MC_RAW_TEXT) return false;
+    for (int i = 0; field->names[i]; i++) {
+        if (strcmp(field->names[i], raw->text) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool accepts_number(const mc_field *field, const mc_raw *raw, int64_t *value) {
+    if (raw->kind != MC_RAW_INTEGER) return false;
+    for (int i = 0; field->numbers[i]; i++) {
+        if (field->numbers[i] == raw->number) {
+            *value = raw->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool accepts_switch(const mc_raw *raw, int64_t *value) {
+    *value = raw->kind == MC_RAW_TEXT ? strcmp(raw->text, "on") == 0 : raw->number;
+    return raw->kind == MC_RAW_SWITCH ||
+           (raw->kind == MC_RAW_TEXT && (strcmp(raw->text, "on") == 0 || strcmp(raw->text, "off") == 0));
+}
+
+static bool accepts_shape(const mc_raw *raw, int64_t *value) {
+    *value = raw->kind == MC_RAW_TEXT ? MC_OPEN : raw->number;
+    if (raw->kind == MC_RAW_TEXT) return strcmp(raw->text, "open") == 0;
+    return raw->kind == MC_RAW_INTEGER && raw->number >= 1 && raw->number <= INT32_MAX;
+}
+
+bool field_accepts(const mc_field *field, const mc_raw *raw, int64_t *value) {
+    switch (field->kind) {
+    case MC_FIELD_NAME: return accepts_name(field, raw, value);
+    case MC_FIELD_NUMBER: return accepts_number(field, raw, value);
+    case MC_FIELD_SWITCH: return accepts_switch(raw, value);
+    case MC_FIELD_SHAPE: return accepts_shape(raw, value);
+    }
+    return false;
+}
+
+void field_value_text(const mc_field *field, int64_t value, char text[MC_MAX_NAME]) {
+    if (field->kind == MC_FIELD_NAME) snprintf(text, MC_MAX_NAME, "%s", field->names[value]);
+    else if (field->kind == MC_FIELD_SWITCH) snprintf(text, MC_MAX_NAME, "%s", value ? "on" : "off");
+    else if (value == MC_OPEN) snprintf(text, MC_MAX_NAME, "open");
+    else snprintf(text, MC_MAX_NAME, "%lld", (long long)value);
+}
+
+void field_allowed_text(const mc_field *field, mc_text *text) {
+    const char *separator = "";
+    switch (field->kind) {
+    case MC_FIELD_NAME:
+        for (int i = 0; field->names[i]; i++, separator = ", ")
+            text_add(text, "%s\"%s\"", separator, field->names[i]);
+        break;
+    case MC_FIELD_NUMBER:
+        for (int i = 0; field->numbers[i]; i++, separator = ", ")
+            text_add(text, "%s%d", separator, field->numbers[i]);
+        break;
+    case MC_FIELD_SWITCH: text_add(text, "\"on\", \"off\""); break;
+    case MC_FIELD_SHAPE: text_add(text, "1 to %d, \"open\"", INT32_MAX); break;
+    }
+}
+
+/* Levenshtein distance, of words shorter than MC_MAX_NAME. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t row[MC_MAX_NAME + 1], n = strlen(b);
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = corner + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            corner = row[j];
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest_name(const char *word, const void *names, size_t count,
+                         const char *(*name_at)(const void *, size_t)) {
+    const char *best = NULL;
+    size_t limit = strlen(word) < 4 ? 1 : 2, length = strlen(word);
+    if (length >= MC_MAX_NAME) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = name_at(names, i);
+        size_t distance = edit_distance(word, name);
+        if (distance > limit || distance >= length) continue;
+        best = name;
+        limit = distance ? distance - 1 : 0;
+        if (distance == 0) break;
+    }
+    return best;
+}

@@ -1,0 +1,131 @@
+/* The tuning space: which combinations of candidates are legal, and their names. */
+#include "all.h"
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* The point with mixed-radix code CODE; the last field varies fastest. */
+static void point_of_code(const mc_spec *spec, uint32_t code, int64_t *point) {
+    for (size_t i = spec->family->field_count; i-- > 0;) {
+        uint32_t count = (uint32_t)spec->fields[i].count;
+        point[i] = spec->fields[i].values[code % count];
+        code /= count;
+    }
+}
+
+void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]) {
+    point_of_code(spec, spec->variants[variant], point);
+}
+
+static bool is_legal(const mc_spec *spec, uint32_t code) {
+    int64_t point[MC_MAX_FIELDS];
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
+    mc_complaints complaints = {0};
+    point_of_code(spec, code, point);
+    spec->family->plan(point, plan, &complaints);
+    return complaints.count == 0;
+}
+
+/* Why the first point is not legal: what a spec without lists gets to read. */
+static mc_status report_illegal(const mc_spec *spec, mc_diag *diag) {
+    int64_t point[MC_MAX_FIELDS];
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
+    mc_complaints complaints = {0};
+    point_of_code(spec, 0, point);
+    spec->family->plan(point, plan, &complaints);
+    for (size_t i = 0; i < complaints.count; i++) {
+        const mc_complaint *complaint = &complaints.list[i];
+        const mc_candidates *field = &spec->fields[complaint->field];
+        const char *name = spec->family->fields[complaint->field].name;
+        if (field->line)
+            mc_fail(diag, MC_USAGE, "%s:%d: %s: %s", spec->name, field->line, name, complaint->text);
+        else mc_fail(diag, MC_USAGE, "%s: %s: %s", field->set ? "--set" : spec->name, name, complaint->text);
+    }
+    return MC_USAGE;
+}
+
+mc_status space_build(mc_spec *spec, mc_diag *diag) {
+    uint64_t points = 1;
+    for (size_t i = 0; i < spec->family->field_count; i++) {
+        points *= spec->fields[i].count;
+        if (points > MC_MAX_POINTS)
+            return mc_fail(diag, MC_USAGE, "%s: the candidates make more than %d combinations", spec->name,
+                           MC_MAX_POINTS);
+    }
+    spec->variants = malloc(points * sizeof *spec->variants);
+    if (!spec->variants) return mc_fail(diag, MC_NOMEM, "%s: out of memory", spec->name);
+    for (uint32_t code = 0; code < points; code++) {
+        if (is_legal(spec, code)) spec->variants[spec->variant_count++] = code;
+    }
+    return spec->variant_count ? MC_OK : report_illegal(spec, diag);
+}
+
+void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text) {
+    const char *separator = "";
+    for (size_t i = 0; i < family->field_count; i++) {
+        if (wanted && !wanted[i]) continue;
+        char value[MC_MAX_NAME];
+        field_value_text(&family->fields[i], point[i], value);
+        text_add(text, "%s%s=%s", separator, family->fields[i].name, value);
+        separator = " ";
+    }
+}
+
+uint64_t point_hash(const mc_family *family, const int64_t *point) {
+    mc_text text = {0};
+    text_add(&text, "mcgen " MC_VERSION " ");
+    point_text(family, point, NULL, &text);
+    uint64_t hash = text.failed ? 0 : XXH3_64bits(text.data, text.size);
+    text_free(&text);
+    return hash;
+}
+
+/* -- Public
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+size_t mc_spec_variant_count(const mc_spec *spec) { return spec->variant_count; }
+
+/* The first candidates have code 0; if that point is legal it is variant 0, and if not variant 0 stands for
+ * it. */
+size_t mc_spec_default(const mc_spec *spec) {
+    (void)spec;
+    return 0;
+}
+
+uint64_t mc_spec_variant_hash(const mc_spec *spec, size_t variant) {
+    int64_t point[MC_MAX_FIELDS];
+    space_point(spec, variant, point);
+    return point_hash(spec->family, point);
+}
+
+char *mc_spec_variant_text(const mc_spec *spec, size_t variant, bool all) {
+    int64_t point[MC_MAX_FIELDS];
+    bool wanted[MC_MAX_FIELDS];
+    mc_text text = {0};
+    space_point(spec, variant, point);
+    for (size_t i = 0; i < MC_MAX_FIELDS; i++) wanted[i] = all || spec->fields[i].count > 1;
+    point_text(spec->family, point, wanted, &text);
+    return text_take(&text);
+}
+
+static mc_status find_hash(const mc_spec *spec, const char *text, size_t *variant, mc_diag *diag) {
+    uint64_t hash = strtoull(text, NULL, 16);
+    for (*variant = 0; *variant < spec->variant_count; ++*variant) {
+        if (mc_spec_variant_hash(spec, *variant) == hash) return MC_OK;
+    }
+    return mc_fail(diag, MC_USAGE, "%s: no variant has the hash %s", spec->name, text);
+}
+
+mc_status mc_spec_find_variant(const mc_spec *spec, const char *text, size_t *variant, mc_diag *diag) {
+    size_t length = strlen(text);
+    if (length == 16 && strspn(text, "0123456789abcdef") == length)
+        return find_hash(spec, text, variant, diag);
+    if (length == 0 || length > 9 || strspn(text, "0123456789") != length)
+        return mc_fail(diag, MC_USAGE, "%s: a variant is an index or a hash of 16 digits, not '%s'",
+                       spec->name, text);
+    *variant = strtoull(text, NULL, 10);
+    if (*variant < spec->variant_count) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s: variant %s: there are %zu, counted from 0", spec->name, text,
+                   spec->variant_count);
+}

@@ -1,0 +1,236 @@
+/* Spec file and settings -> mc_spec. Requires the script's assignments; every error of a field is reported,
+   not the first alone. */
+#include "all.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPEC_SIZE_CAP = 1 << 20 };
+
+/* What the checks below need to say where an error is. */
+typedef struct reader {
+    const char *name;
+    mc_diag *diag;
+    size_t errors;
+} reader;
+
+/* "specs/a.lua:12: vec: " or "--set: vec: ", then the message. */
+static void field_error(reader *r, int line, const char *field, const char *message) {
+    r->errors++;
+    if (line) mc_fail(r->diag, MC_USAGE, "%s:%d: %s: %s", r->name, line, field, message);
+    else mc_fail(r->diag, MC_USAGE, "--set: %s: %s", field, message);
+}
+
+/* -- Settings
+ * ------------------------------------------------------------------------------------------------- */
+
+static mc_raw raw_from_text(const char *text, size_t length) {
+    mc_raw raw = {.kind = MC_RAW_TEXT};
+    snprintf(raw.text, sizeof raw.text, "%.*s", (int)length, text);
+    char *end;
+    errno = 0;
+    long long number = strtoll(raw.text, &end, 10);
+    if (*raw.text && !*end && !errno) {
+        raw.kind = MC_RAW_INTEGER;
+        raw.number = number;
+    } else if (strcmp(raw.text, "true") == 0 || strcmp(raw.text, "false") == 0) {
+        raw.kind = MC_RAW_SWITCH;
+        raw.number = raw.text[0] == 't';
+    }
+    return raw;
+}
+
+/* "32,64" is a list of candidates. */
+static void apply_setting(reader *r, const mc_setting *setting, mc_script *script) {
+    if (strlen(setting->field) >= MC_MAX_NAME) {
+        field_error(r, 0, setting->field, "unknown field");
+        return;
+    }
+    mc_assignment *assignment = script_assign(script, setting->field);
+    if (!assignment) {
+        field_error(r, 0, setting->field, "too many fields");
+        return;
+    }
+    assignment->line = 0;
+    assignment->count = 0;
+    assignment->list = strchr(setting->value, ',') != NULL;
+    for (const char *at = setting->value;; at++) {
+        size_t length = strcspn(at, ",");
+        if (assignment->count == MC_MAX_CANDIDATES) {
+            field_error(r, 0, setting->field, "too many candidates");
+            return;
+        }
+        assignment->values[assignment->count++] = raw_from_text(at, length);
+        at += length;
+        if (!*at) return;
+    }
+}
+
+/* -- Validation
+ * ------------------------------------------------------------------------------------------------ */
+
+static const char *family_name_at(const void *list, size_t i) {
+    return ((const mc_family *const *)list)[i]->name;
+}
+static const char *field_name_at(const void *list, size_t i) { return ((const mc_field *)list)[i].name; }
+static const char *name_at(const void *list, size_t i) { return ((const char *const *)list)[i]; }
+
+static size_t count_of(const char *const *names) {
+    size_t n = 0;
+    while (names[n]) n++;
+    return n;
+}
+
+static void raw_text(const mc_raw *raw, char text[MC_MAX_NAME + 2]) {
+    if (raw->kind == MC_RAW_INTEGER) snprintf(text, MC_MAX_NAME, "%lld", (long long)raw->number);
+    else if (raw->kind == MC_RAW_SWITCH) snprintf(text, MC_MAX_NAME, "%s", raw->number ? "true" : "false");
+    else if (raw->kind == MC_RAW_TEXT) snprintf(text, MC_MAX_NAME + 2, "\"%s\"", raw->text);
+    else snprintf(text, MC_MAX_NAME, "%s", raw->text);
+}
+
+static void refuse_value(reader *r, const mc_assignment *assignment, const mc_field *field,
+                         const mc_raw *raw) {
+    char given[MC_MAX_NAME + 2];
+    raw_text(raw, given);
+    mc_text message = {0};
+    text_add(&message, "%s is not one of ", given);
+    field_allowed_text(field, &message);
+    if (field->kind == MC_FIELD_NAME && raw->kind == MC_RAW_TEXT) {
+        const char *near = nearest_name(raw->text, field->names, count_of(field->names), name_at);
+        if (near) text_add(&message, " (did you mean \"%s\"?)", near);
+    }
+    char *text = text_take(&message);
+    field_error(r, assignment->line, field->name, text ? text : "out of memory");
+    free(text);
+}
+
+static void read_candidates(reader *r, const mc_assignment *assignment, const mc_field *field,
+                            mc_candidates *out) {
+    *out = (mc_candidates){.line = assignment->line, .set = true};
+    if (assignment->list && !field->tunable) {
+        field_error(r, assignment->line, field->name, "takes one value, not a list of candidates");
+        return;
+    }
+    if (assignment->count == 0)
+        field_error(r, assignment->line, field->name, "the list of candidates is empty");
+    for (size_t i = 0; i < assignment->count; i++) {
+        int64_t value;
+        if (!field_accepts(field, &assignment->values[i], &value)) {
+            refuse_value(r, assignment, field, &assignment->values[i]);
+            continue;
+        }
+        for (size_t j = 0; j < out->count; j++) {
+            if (out->values[j] == value)
+                field_error(r, assignment->line, field->name, "a candidate stands twice");
+        }
+        out->values[out->count++] = value;
+    }
+}
+
+static void unknown_field(reader *r, const mc_assignment *assignment, const mc_family *family) {
+    char message[160];
+    const char *near = nearest_name(assignment->name, family->fields, family->field_count, field_name_at);
+    snprintf(message, sizeof message, near ? "unknown field (did you mean '%s'?)" : "unknown field", near);
+    field_error(r, assignment->line, assignment->name, message);
+}
+
+static const mc_family *read_family(reader *r, const mc_script *script) {
+    for (size_t i = 0; i < script->count; i++) {
+        const mc_assignment *op = &script->assignments[i];
+        if (strcmp(op->name, "op") != 0) continue;
+        const mc_family *family =
+            op->list || op->values[0].kind != MC_RAW_TEXT ? NULL : family_find(op->values[0].text);
+        if (family) return family;
+        size_t count = 0;
+        while (mc_families[count]) count++;
+        const char *near = op->values[0].kind == MC_RAW_TEXT
+                               ? nearest_name(op->values[0].text, mc_families, count, family_name_at)
+                               : NULL;
+        char message[160];
+        snprintf(message, sizeof message,
+                 near ? "no such kernel family (did you mean \"%s\"?)"
+                      : "no such kernel family; mcgen --help lists them",
+                 near);
+        field_error(r, op->line, "op", message);
+        return NULL;
+    }
+    r->errors++;
+    mc_fail(r->diag, MC_USAGE, "%s: op: missing: which kernel family is it (op = \"spmm\")?", r->name);
+    return NULL;
+}
+
+static void read_fields(reader *r, const mc_script *script, mc_spec *spec) {
+    for (size_t i = 0; i < spec->family->field_count; i++)
+        spec->fields[i] = (mc_candidates){.count = 1, .values = {spec->family->fields[i].standard}};
+    for (size_t i = 0; i < script->count; i++) {
+        const mc_assignment *assignment = &script->assignments[i];
+        int field = family_field(spec->family, assignment->name);
+        if (field < 0) unknown_field(r, assignment, spec->family);
+        else read_candidates(r, assignment, &spec->family->fields[field], &spec->fields[field]);
+    }
+}
+
+/* -- Reading
+ * ------------------------------------------------------------------------------------------------------ */
+
+static mc_status read_script(reader *r, const mc_script *script, mc_spec *spec) {
+    spec->family = read_family(r, script);
+    if (spec->family) read_fields(r, script, spec);
+    return r->errors ? MC_USAGE : space_build(spec, r->diag);
+}
+
+mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
+                            size_t setting_count, mc_spec **out, mc_diag *diag) {
+    *out = NULL;
+    mc_spec *spec = calloc(1, sizeof *spec);
+    mc_script *script = calloc(1, sizeof *script);
+    reader r = {.name = name, .diag = diag};
+    mc_status status = MC_NOMEM;
+    if (spec) spec->name = strdup(name);
+    if (!spec || !spec->name || !script) {
+        mc_fail(diag, MC_NOMEM, "%s: out of memory", name);
+    } else {
+        status = sandbox_run(name, text, size, script, diag);
+        if (status == MC_OK) {
+            for (size_t i = 0; i < setting_count; i++) apply_setting(&r, &settings[i], script);
+            status = read_script(&r, script, spec);
+        }
+    }
+    free(script);
+    if (status == MC_OK) *out = spec;
+    else mc_spec_destroy(spec);
+    return status;
+}
+
+static mc_status read_file(const char *path, char **text, size_t *size, mc_diag *diag) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
+    mc_status status = MC_OK;
+    *text = malloc(SPEC_SIZE_CAP + 1);
+    if (!*text) status = mc_fail(diag, MC_NOMEM, "%s: out of memory", path);
+    else *size = fread(*text, 1, SPEC_SIZE_CAP + 1, file);
+    if (status == MC_OK && ferror(file)) status = mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
+    else if (status == MC_OK && *size > SPEC_SIZE_CAP)
+        status = mc_fail(diag, MC_USAGE, "%s: larger than 1 MB: not a spec", path);
+    fclose(file);
+    return status;
+}
+
+mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
+                       mc_diag *diag) {
+    char *text = NULL;
+    size_t size = 0;
+    *spec = NULL;
+    mc_status status = read_file(path, &text, &size, diag);
+    if (status == MC_OK) status = mc_spec_read_text(path, text, size, settings, setting_count, spec, diag);
+    free(text);
+    return status;
+}
+
+void mc_spec_destroy(mc_spec *spec) {
+    if (!spec) return;
+    free(spec->name);
+    free(spec->variants);
+    free(spec);
+}

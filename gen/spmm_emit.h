@@ -1,0 +1,32 @@
+/* What spmm_emit.c and spmm_store.c share: the registers that live through the kernel. */
+#ifndef MC_SPMM_EMIT_H
+#define MC_SPMM_EMIT_H
+
+#include "spmm.h"
+
+enum { SPMM_MAX_ACC = 32 };
+
+typedef struct spmm_emitter {
+    const spmm_plan *plan;
+    mc_builder *b;
+    mc_reg lane, g, t, warp, part; /* part: which of the warps that share a row block */
+    mc_reg row_block, tile_col;
+    mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
+    mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */
+    mc_reg b_array, c_array;
+    mc_reg first, last; /* this warp's first stride; the row block's end */
+    mc_reg index_start, value_start;
+    mc_reg pair[4], low[4], high[4]; /* of the transpose */
+    mc_reg odd, odd_bits;
+    mc_reg col;               /* this lane's first column of C in the path's tile */
+    mc_reg acc[SPMM_MAX_ACC]; /* [mma][4]: frag_c_row is the column of C, frag_c_col its row */
+} spmm_emitter;
+
+/* A shape as an operand: the constant, or the parameter's register. */
+mc_operand spmm_dim(int64_t fixed, mc_reg reg);
+
+/* Adds up the warps that share the row block and stores its rows of C, path->columns columns from path_col
+ * on. */
+void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
+
+#endif
