@@ -13,8 +13,8 @@ static int check_passed, check_failed;
             check_passed++;                                                                                  \
         } else {                                                                                             \
             check_failed++;                                                                                  \
-            printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition);                                   \
-            printf("" __VA_ARGS__);                                                                          \
+            printf("%s:%d: failed: %s:", __FILE__, __LINE__, #condition);                                   \
+            printf(" " __VA_ARGS__);                                                                         \
             printf("\n");                                                                                    \
         }                                                                                                    \
     } while (0)
