@@ -13,7 +13,7 @@ static int check_passed, check_failed;
             check_passed++;                                                                                  \
         } else {                                                                                             \
             check_failed++;                                                                                  \
-            printf("%s:%d: failed: %s:", __FILE__, __LINE__, #condition);                                   \
+            printf("%s:%d: failed: %s:", __FILE__, __LINE__, #condition);                                    \
             printf(" " __VA_ARGS__);                                                                         \
             printf("\n");                                                                                    \
         }                                                                                                    \
