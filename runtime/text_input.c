@@ -39,16 +39,22 @@ mc_status input_fail(const text_input *in, mc_status status, const char *format,
     return mc_fail(in->diag, status, "%s:%" PRId64 ": %s", in->path, in->line, message);
 }
 
-input_quote input_token(const text_input *in) {
-    input_quote quote;
-    if (in->at < in->end && !is_printable(*in->at)) {
-        snprintf(quote.text, sizeof quote.text, "byte 0x%02x", (unsigned)(unsigned char)*in->at);
-        return quote;
-    }
+/* A comma is a token of its own. */
+static size_t token_length(const text_input *in) {
+    if (in->at < in->end && *in->at == ',') return 1;
     size_t length = 0;
-    while (length < 20 && in->at + length < in->end && is_printable(in->at[length])) length++;
-    bool cut = length == 20 && in->at + length < in->end && is_printable(in->at[length]);
-    snprintf(quote.text, sizeof quote.text, "'%.*s%s'", (int)length, in->at, cut ? "..." : "");
+    while (in->at + length < in->end && is_printable(in->at[length]) && in->at[length] != ',') length++;
+    return length;
+}
+
+input_quote input_token(const text_input *in) {
+    enum { SHOWN = 20 };
+    input_quote quote;
+    size_t length = token_length(in);
+    if (length > SHOWN) snprintf(quote.text, sizeof quote.text, "'%.*s...'", SHOWN, in->at);
+    else if (length > 0 || in->at == in->end)
+        snprintf(quote.text, sizeof quote.text, "'%.*s'", (int)length, in->at);
+    else snprintf(quote.text, sizeof quote.text, "byte 0x%02x", (unsigned)(unsigned char)*in->at);
     return quote;
 }
 

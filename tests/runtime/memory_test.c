@@ -1,0 +1,196 @@
+/* Every allocation of every operation fails once, in turn: MC_NOMEM, a message, no leak (ASan tells), no
+   crash. The linker's --wrap puts the functions below between the library and libc. Then sizes that no
+   machine has. */
+#include "scratch.h"
+
+static long failing_after = -1; /* allocations to go; -1: none fails */
+
+static bool allocation_fails(void) { return failing_after >= 0 && failing_after-- == 0; }
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size) { return allocation_fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) {
+    return allocation_fails() ? NULL : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *old, size_t size) { return allocation_fails() ? NULL : __real_realloc(old, size); }
+
+/* ASan refuses huge sizes by aborting, unless told so. */
+MC_API const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+
+/* -- The operations, on inputs made before */
+
+static mc_csr pattern;
+static mc_vsparse matrix;
+static mc_dense dense;
+static mc_packed strided, srbcrs;
+
+static mc_status make_smtx(void) {
+    mc_csr out;
+    mc_status status = mc_csr_read(scratch_path("a.smtx"), &out, NULL);
+    mc_csr_free(&out);
+    return status;
+}
+static mc_status make_mtx(void) {
+    mc_csr out;
+    mc_status status = mc_csr_read(scratch_path("a.mtx"), &out, NULL);
+    mc_csr_free(&out);
+    return status;
+}
+static mc_status make_npy(void) {
+    mc_dense out;
+    mc_status status = mc_npy_read(scratch_path("a.npy"), &out, NULL);
+    mc_dense_free(&out);
+    return status;
+}
+static mc_status make_pattern(mc_pattern_law law) {
+    mc_csr out;
+    mc_pattern wanted = {40, 100, .5, law, .3, 1};
+    mc_status status = mc_csr_generate(&wanted, &out, NULL);
+    mc_csr_free(&out);
+    return status;
+}
+static mc_status make_uniform(void) { return make_pattern(MC_PATTERN_UNIFORM); }
+static mc_status make_realistic(void) { return make_pattern(MC_PATTERN_REALISTIC); }
+static mc_status make_dilated(void) {
+    mc_vsparse out;
+    mc_status status = mc_vsparse_dilate(&pattern, 8, MC_S8, &out, NULL);
+    mc_vsparse_free(&out);
+    return status;
+}
+static mc_status make_union(void) {
+    mc_vsparse out;
+    double fill;
+    uint8_t *mask;
+    mc_status status = mc_vsparse_union(&pattern, 8, MC_S8, &out, &fill, &mask, NULL);
+    CHECK(status == MC_OK || !mask, "a mask is left");
+    free(mask);
+    mc_vsparse_free(&out);
+    return status;
+}
+static mc_status make_strided(void) {
+    mc_packed out;
+    mc_status status = mc_strided_pack(&matrix, 32, &out, NULL);
+    mc_packed_free(&out);
+    return status;
+}
+static mc_status make_unstrided(void) {
+    mc_vsparse out;
+    mc_status status = mc_strided_unpack(&strided, 8, 32, matrix.rows, matrix.cols, &out, NULL);
+    mc_vsparse_free(&out);
+    return status;
+}
+static mc_status make_srbcrs(void) {
+    mc_packed out;
+    mc_status status = mc_srbcrs_export(&matrix, 16, false, &out, NULL);
+    mc_packed_free(&out);
+    return status;
+}
+static mc_status make_unsrbcrs(void) {
+    mc_vsparse out;
+    mc_status status = mc_srbcrs_import(&srbcrs, 8, 16, false, matrix.rows, matrix.cols, &out, NULL);
+    mc_vsparse_free(&out);
+    return status;
+}
+static mc_status make_product(void) {
+    mc_dense out;
+    mc_status status = mc_reference_spmm(&matrix, &dense, &out, NULL);
+    mc_dense_free(&out);
+    return status;
+}
+
+/* LEAST: allocations that the operation makes at least, so that the wrapping is known to work. */
+static const struct {
+    const char *name;
+    mc_status (*run)(void);
+    long least;
+} operations[] = {
+    {"smtx", make_smtx, 3},
+    {"mtx", make_mtx, 8},
+    {"npy", make_npy, 2},
+    {"uniform", make_uniform, 4},
+    {"realistic", make_realistic, 6},
+    {"dilate", make_dilated, 3},
+    {"union", make_union, 5},
+    {"strided", make_strided, 4},
+    {"unstrided", make_unstrided, 4},
+    {"srbcrs", make_srbcrs, 4},
+    {"unsrbcrs", make_unsrbcrs, 4},
+    {"reference", make_product, 2},
+};
+
+static void test_failing(void) {
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        long count = 0;
+        mc_status status = MC_NOMEM;
+        for (; status != MC_OK && count < 100; count++) {
+            failing_after = count;
+            status = operations[i].run();
+            CHECK(status == MC_OK || status == MC_NOMEM, "%s: status %d", operations[i].name, (int)status);
+        }
+        failing_after = -1;
+        CHECK(status == MC_OK && count > operations[i].least, "%s: %ld runs", operations[i].name, count);
+    }
+}
+
+static void test_huge(mc_diag *diag) {
+    mc_dense out;
+    expect_failure("2^62",
+                   mc_dense_create(MC_S8, (int64_t)1 << 31, (int64_t)1 << 31, (int64_t)1 << 31, &out, diag),
+                   MC_NOMEM, diag, "no memory for 4611686018427387904 matrix elements");
+    expect_failure("2^64", mc_dense_create(MC_S8, (int64_t)1 << 32, 1, (int64_t)1 << 32, &out, diag),
+                   MC_NOMEM, diag, "the number of matrix elements overflows");
+    expect_failure("bytes", mc_dense_create(MC_S64, (int64_t)1 << 61, 1, 1, &out, diag), MC_NOMEM, diag,
+                   "no memory for 2305843009213693952 matrix elements");
+    CHECK(!out.data && out.rows == 0, "the output is not zeroed");
+    mc_csr csr;
+    mc_pattern huge = {INT64_MAX, 5, .5, MC_PATTERN_UNIFORM, 0, 1};
+    expect_failure("rows", mc_csr_generate(&huge, &csr, diag), MC_NOMEM, diag, "9223372036854775807 rows");
+    int64_t none[1] = {0};
+    mc_csr tall = {(int64_t)1 << 60, 5, 0, none, NULL};
+    mc_vsparse a;
+    expect_failure("rows", mc_vsparse_dilate(&tall, 8, MC_S8, &a, diag), MC_NOMEM, diag, "no memory");
+    expect_failure("usage", mc_dense_create(MC_S8, 3, 5, 4, &out, diag), MC_USAGE, diag,
+                   "leading dimension 4 is below the 5 columns");
+    expect_failure("usage", mc_dense_create(MC_S8, -3, 5, 5, &out, diag), MC_USAGE, diag, "cannot be -3 x 5");
+}
+
+static void prepare(mc_diag *diag) {
+    static const char mtx[] = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n";
+    mc_pattern wanted = {40, 100, .5, MC_PATTERN_UNIFORM, 0, 1};
+    expect_ok("generate", mc_csr_generate(&wanted, &pattern, diag), diag);
+    expect_ok("dilate", mc_vsparse_dilate(&pattern, 8, MC_S8, &matrix, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
+    expect_ok("pack", mc_strided_pack(&matrix, 32, &strided, diag), diag);
+    expect_ok("pack", mc_srbcrs_export(&matrix, 16, false, &srbcrs, diag), diag);
+    expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
+    expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
+    scratch_write("a.mtx", mtx, sizeof mtx - 1);
+}
+
+static void clean_up(void) {
+    mc_csr_free(&pattern);
+    mc_vsparse_free(&matrix);
+    mc_dense_free(&dense);
+    mc_packed_free(&strided);
+    mc_packed_free(&srbcrs);
+    unlink(scratch_path("a.smtx"));
+    unlink(scratch_path("a.mtx"));
+    unlink(scratch_path("a.npy"));
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    scratch_begin();
+    prepare(diag);
+    test_failing();
+    test_huge(diag);
+    clean_up();
+    mc_diag_destroy(diag);
+    return scratch_end();
+}

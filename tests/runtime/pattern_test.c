@@ -1,0 +1,138 @@
+/* The generator: the same matrix everywhere (literal checksums), well-formed, and of the asked statistics. */
+#include <math.h>
+#include "scratch.h"
+
+static const struct {
+    mc_pattern pattern;
+    uint64_t checksum;
+} cases[] = {
+    {{64, 96, .75, MC_PATTERN_UNIFORM, 0, 1}, 0x82c37f1e31ba4b8au},
+    {{64, 96, .75, MC_PATTERN_UNIFORM, 0, 2}, 0xf0f0e1b712a6a483u},
+    {{64, 96, .75, MC_PATTERN_REALISTIC, .3, 1}, 0x29507f7a3553f150u},
+    {{64, 96, .3, MC_PATTERN_REALISTIC, .3, 1}, 0x52ee4be7c114b90cu},
+    {{1000, 3000, .98, MC_PATTERN_REALISTIC, .4, 7}, 0x48c285ae2cd45088u},
+    {{10, 10, 0, MC_PATTERN_UNIFORM, 0, 1}, 0x4ee294ecd2ab9f6bu},
+};
+
+static uint64_t csr_checksum(const mc_csr *csr) {
+    uint64_t hash = checksum(0, csr->row_ptr, (size_t)(csr->rows + 1) * sizeof *csr->row_ptr);
+    return checksum(hash, csr->col_idx, (size_t)csr->nnz * sizeof *csr->col_idx);
+}
+
+static void test_checksums(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mc_csr csr;
+        expect_ok("generate", mc_csr_generate(&cases[i].pattern, &csr, diag), diag);
+        CHECK(csr_checksum(&csr) == cases[i].checksum, "case %zu: 0x%016llx", i,
+              (unsigned long long)csr_checksum(&csr));
+        mc_csr_free(&csr);
+    }
+}
+
+static bool well_formed(const mc_csr *csr) {
+    bool good = csr->row_ptr[0] == 0 && csr->row_ptr[csr->rows] == csr->nnz;
+    for (int64_t row = 0; row < csr->rows; row++)
+        for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1]; i++)
+            good = good && csr->col_idx[i] >= 0 && csr->col_idx[i] < csr->cols &&
+                   (i == csr->row_ptr[row] || csr->col_idx[i] > csr->col_idx[i - 1]);
+    return good;
+}
+
+static double row_cv(const mc_csr *csr) {
+    double mean = (double)csr->nnz / (double)csr->rows, squares = 0;
+    for (int64_t row = 0; row < csr->rows; row++) {
+        double off = (double)(csr->row_ptr[row + 1] - csr->row_ptr[row]) - mean;
+        squares += off * off;
+    }
+    return sqrt(squares / (double)csr->rows) / mean;
+}
+
+/* Of the columns' occupations: binomial alone, or with the shared preference on top. */
+static double col_cv(const mc_csr *csr) {
+    double mean = (double)csr->nnz / (double)csr->cols, squares = 0;
+    int64_t *count = calloc((size_t)csr->cols, sizeof *count);
+    for (int64_t i = 0; i < csr->nnz; i++) count[csr->col_idx[i]]++;
+    for (int64_t col = 0; col < csr->cols; col++)
+        squares += ((double)count[col] - mean) * ((double)count[col] - mean);
+    free(count);
+    return sqrt(squares / (double)csr->cols) / mean;
+}
+
+static const struct {
+    mc_pattern pattern;
+    double row_cv, row_cv_tolerance, col_cv_least, col_cv_most;
+} statistics[] = {
+    {{2000, 2000, .7, MC_PATTERN_UNIFORM, 0, 11}, .034, .005, .02, .05},
+    {{2000, 2000, .98, MC_PATTERN_UNIFORM, 0, 12}, .157, .02, .1, .2},
+    {{2000, 2000, .9, MC_PATTERN_REALISTIC, 0, 13}, 0, .01, .2, .4},
+    {{2000, 2000, .9, MC_PATTERN_REALISTIC, .3, 14}, .3, .03, .2, .4},
+    {{2000, 2000, .98, MC_PATTERN_REALISTIC, .4, 15}, .4, .04, .2, .4},
+    {{2000, 2000, .7, MC_PATTERN_REALISTIC, .2, 16}, .2, .02, .15, .4},
+    {{2000, 2000, .3, MC_PATTERN_REALISTIC, .1, 17}, .1, .02, .05, .3},
+};
+
+static void test_statistics(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof statistics / sizeof statistics[0]; i++) {
+        const mc_pattern *p = &statistics[i].pattern;
+        mc_csr csr;
+        expect_ok("generate", mc_csr_generate(p, &csr, diag), diag);
+        CHECK(well_formed(&csr), "case %zu", i);
+        double sparsity = 1 - (double)csr.nnz / (double)(csr.rows * csr.cols);
+        CHECK(fabs(sparsity - p->sparsity) < .002, "case %zu: sparsity %g", i, sparsity);
+        CHECK(fabs(row_cv(&csr) - statistics[i].row_cv) < statistics[i].row_cv_tolerance, "case %zu: %g", i,
+              row_cv(&csr));
+        CHECK(col_cv(&csr) > statistics[i].col_cv_least && col_cv(&csr) < statistics[i].col_cv_most,
+              "case %zu: %g", i, col_cv(&csr));
+        mc_csr_free(&csr);
+    }
+}
+
+static void test_limits(mc_diag *diag) {
+    static const struct {
+        mc_pattern pattern;
+        int64_t nnz;
+    } limits[] = {
+        {{50, 70, 0, MC_PATTERN_UNIFORM, 0, 1}, 3500},    {{50, 70, 0, MC_PATTERN_REALISTIC, .4, 1}, 3500},
+        {{50, 70, 1, MC_PATTERN_UNIFORM, 0, 1}, 0},       {{50, 70, 1, MC_PATTERN_REALISTIC, .4, 1}, 0},
+        {{0, 70, .5, MC_PATTERN_UNIFORM, 0, 1}, 0},       {{0, 70, .5, MC_PATTERN_REALISTIC, .4, 1}, 0},
+        {{50, 0, .5, MC_PATTERN_UNIFORM, 0, 1}, 0},       {{50, 0, .5, MC_PATTERN_REALISTIC, .4, 1}, 0},
+        {{3, 64, 0, MC_PATTERN_REALISTIC, 4, 1}, 192},    {{3, 1, 0, MC_PATTERN_REALISTIC, 0, 1}, 3},
+        {{2, INT32_MAX, 1, MC_PATTERN_UNIFORM, 0, 1}, 0},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        mc_csr csr;
+        expect_ok("generate", mc_csr_generate(&limits[i].pattern, &csr, diag), diag);
+        CHECK(csr.nnz == limits[i].nnz && well_formed(&csr), "case %zu: %lld", i, (long long)csr.nnz);
+        mc_csr_free(&csr);
+    }
+}
+
+static void test_refused(mc_diag *diag) {
+    static const struct {
+        mc_pattern pattern;
+        const char *message;
+    } refused[] = {
+        {{-1, 5, .5, MC_PATTERN_UNIFORM, 0, 1}, "a pattern of -1 x 5"},
+        {{5, -1, .5, MC_PATTERN_UNIFORM, 0, 1}, "a pattern of 5 x -1"},
+        {{5, (int64_t)INT32_MAX + 1, .5, MC_PATTERN_UNIFORM, 0, 1}, "a pattern of 5 x 2147483648"},
+        {{5, 5, 1.5, MC_PATTERN_UNIFORM, 0, 1}, "sparsity is 1.5, must be 0 to 1"},
+        {{5, 5, NAN, MC_PATTERN_UNIFORM, 0, 1}, "sparsity is nan"},
+        {{5, 5, .5, MC_PATTERN_REALISTIC, -1, 1}, "coefficient of variation is -1"},
+        {{5, 5, .5, MC_PATTERN_REALISTIC, INFINITY, 1}, "coefficient of variation is inf"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        mc_csr csr;
+        mc_status status = mc_csr_generate(&refused[i].pattern, &csr, diag);
+        expect_failure("generate", status, MC_USAGE, diag, refused[i].message);
+    }
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    test_checksums(diag);
+    test_statistics(diag);
+    test_limits(diag);
+    test_refused(diag);
+    mc_diag_destroy(diag);
+    return check_end();
+}

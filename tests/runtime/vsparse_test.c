@@ -1,0 +1,191 @@
+/* Vector-sparse matrices: dilation, union, values. */
+#include "scratch.h"
+
+/* Rows {0, 2}, {2}, {}, {1, 3}, {0}. */
+static int64_t row_ptr[] = {0, 2, 3, 3, 5, 6};
+static int32_t col_idx[] = {0, 2, 2, 1, 3, 0};
+static const mc_csr five_rows = {5, 4, 6, row_ptr, col_idx};
+
+static void test_dilate(mc_diag *diag) {
+    mc_vsparse a;
+    expect_ok("dilate", mc_vsparse_dilate(&five_rows, 4, MC_S16, &a, diag), diag);
+    CHECK(a.rows == 20 && a.cols == 4 && a.row_blocks == 5 && a.vectors == 6, "%lld rows", (long long)a.rows);
+    CHECK(memcmp(a.row_ptr, row_ptr, sizeof row_ptr) == 0, "row_ptr differs");
+    CHECK(memcmp(a.col_idx, col_idx, sizeof col_idx) == 0, "col_idx differs");
+    for (int i = 0; i < 24; i++) CHECK(mc_vsparse_value(&a, i / 4, i % 4) == 0, "value %d", i);
+    mc_vsparse_free(&a);
+    expect_failure("vec 0", mc_vsparse_dilate(&five_rows, 0, MC_S8, &a, diag), MC_USAGE, diag,
+                   "vectors of 0 elements");
+}
+
+typedef struct union_case {
+    int vec;
+    int64_t row_blocks, vectors;
+    double fill;
+    int64_t row_ptr[6];
+    int32_t col_idx[6];
+    const char *mask;
+} union_case;
+
+static const union_case unions[] = {
+    {1, 5, 6, 1, {0, 2, 3, 3, 5, 6}, {0, 2, 2, 1, 3, 0}, "111111"},
+    {2, 3, 5, .6, {0, 2, 4, 5}, {0, 2, 1, 3, 0}, "1011010110"},
+    {4, 2, 5, .3, {0, 4, 5}, {0, 1, 2, 3, 0}, "10000001110000011000"},
+    {8, 1, 4, 6. / 32, {0, 4}, {0, 1, 2, 3}, "10001000000100001100000000010000"},
+};
+
+static void test_union(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof unions / sizeof unions[0]; i++) {
+        const union_case *c = &unions[i];
+        mc_vsparse a;
+        double fill;
+        uint8_t *mask;
+        expect_ok("union", mc_vsparse_union(&five_rows, c->vec, MC_S8, &a, &fill, &mask, diag), diag);
+        CHECK(a.row_blocks == c->row_blocks && a.vectors == c->vectors && a.rows == c->row_blocks * c->vec,
+              "vec %d: %lld vectors", c->vec, (long long)a.vectors);
+        CHECK(fill == c->fill, "vec %d: fill %g", c->vec, fill);
+        CHECK(memcmp(a.row_ptr, c->row_ptr, (size_t)(c->row_blocks + 1) * 8) == 0, "vec %d", c->vec);
+        CHECK(memcmp(a.col_idx, c->col_idx, (size_t)c->vectors * 4) == 0, "vec %d", c->vec);
+        mc_vsparse_fill(&a, MC_VALUES_ONES, 1, mask);
+        for (int64_t v = 0; v < a.vectors * a.vec; v++) {
+            CHECK(mask[v] == c->mask[v] - '0', "vec %d: mask %lld", c->vec, (long long)v);
+            CHECK(((int8_t *)a.values)[v] == mask[v], "vec %d: value %lld", c->vec, (long long)v);
+        }
+        free(mask);
+        mc_vsparse_free(&a);
+    }
+}
+
+static void test_union_edges(mc_diag *diag) {
+    int64_t zeros[4] = {0};
+    int32_t none;
+    const mc_csr shapes[] = {{0, 0, 0, zeros, &none}, {3, 5, 0, zeros, &none}, {0, 5, 0, zeros, &none}};
+    for (size_t i = 0; i < 3; i++) {
+        mc_vsparse a;
+        double fill;
+        expect_ok("union", mc_vsparse_union(&shapes[i], 2, MC_S8, &a, &fill, NULL, diag), diag);
+        CHECK(fill == 1 && a.vectors == 0 && a.rows == (shapes[i].rows + 1) / 2 * 2, "shape %zu", i);
+        mc_vsparse_free(&a);
+    }
+    mc_vsparse a;
+    double fill;
+    expect_failure("vec 0", mc_vsparse_union(&five_rows, 0, MC_S8, &a, &fill, NULL, diag), MC_USAGE, diag,
+                   "vectors of 0 elements");
+}
+
+static mc_vsparse dilated(int vec, mc_type type, mc_diag *diag) {
+    mc_vsparse a;
+    expect_ok("dilate", mc_vsparse_dilate(&five_rows, vec, type, &a, diag), diag);
+    return a;
+}
+
+static void test_fill(mc_diag *diag) {
+    static const struct {
+        mc_type type;
+        uint64_t checksum;
+    } cases[] = {{MC_S8, 0x88a60a7108b87d70u},
+                 {MC_S16, 0x3b5ccaf4806c64c3u},
+                 {MC_S32, 0x6467e040b09732afu},
+                 {MC_S64, 0xfc59a40c3043e88eu}};
+    for (size_t i = 0; i < 4; i++) {
+        mc_vsparse a = dilated(8, cases[i].type, diag);
+        mc_vsparse_fill(&a, MC_VALUES_FULL, 3, NULL);
+        uint64_t sum = checksum(0, a.values, 48 * mc_type_bytes(a.type));
+        CHECK(sum == cases[i].checksum, "%s: 0x%016llx", mc_type_text(a.type), (unsigned long long)sum);
+        mc_vsparse_fill(&a, MC_VALUES_EXTREME, 3, NULL);
+        int least = 0, most = 0;
+        for (int v = 0; v < 48; v++) {
+            least += mc_vsparse_value(&a, v / 8, v % 8) == mc_type_min(a.type);
+            most += mc_vsparse_value(&a, v / 8, v % 8) == mc_type_max(a.type);
+        }
+        CHECK(least + most == 48 && least > 10 && most > 10, "%d least, %d most", least, most);
+        mc_vsparse_free(&a);
+    }
+}
+
+static void test_dense_fill(mc_diag *diag) {
+    mc_dense tight, wide;
+    expect_ok("create", mc_dense_create(MC_S8, 9, 300, 300, &tight, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S8, 9, 300, 320, &wide, diag), diag);
+    mc_dense_fill(&tight, MC_VALUES_FULL, 4);
+    mc_dense_fill(&wide, MC_VALUES_FULL, 4);
+    expect_ok("values do not depend on ld", mc_dense_compare(&tight, &wide, diag), diag);
+    bool seen[256] = {false};
+    for (int i = 0; i < 2700; i++) seen[((uint8_t *)tight.data)[i]] = true;
+    int missing = 0, gap = 0;
+    for (int i = 0; i < 256; i++) missing += !seen[i];
+    for (int i = 0; i < 9 * 20; i++) gap += mc_dense_get(&wide, i / 20, 300 + i % 20) != 0;
+    CHECK(missing == 0, "%d values never drawn", missing);
+    CHECK(gap > 150, "%d gap elements filled", gap);
+    mc_dense_free(&tight);
+    mc_dense_free(&wide);
+}
+
+/* The dense form and the vectors must give the same values. */
+static void test_take(mc_diag *diag) {
+    mc_vsparse want = dilated(2, MC_S8, diag), got = dilated(2, MC_S8, diag);
+    mc_dense matrix, vectors;
+    expect_ok("create", mc_dense_create(MC_S32, want.rows, want.cols, 6, &matrix, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S64, want.vectors, 2, 2, &vectors, diag), diag);
+    mc_vsparse_fill(&want, MC_VALUES_FULL, 8, NULL);
+    for (int64_t block = 0; block < 5; block++)
+        for (int64_t v = row_ptr[block]; v < row_ptr[block + 1]; v++)
+            for (int r = 0; r < 2; r++) {
+                mc_dense_set(&matrix, 2 * block + r, col_idx[v], mc_vsparse_value(&want, v, r));
+                mc_dense_set(&vectors, v, r, mc_vsparse_value(&want, v, r));
+            }
+    expect_ok("matrix", mc_vsparse_take(&got, &matrix, diag), diag);
+    CHECK(same_vsparse(&want, &got), "taken from the matrix");
+    mc_vsparse_fill(&got, MC_VALUES_ONES, 0, NULL);
+    expect_ok("vectors", mc_vsparse_take(&got, &vectors, diag), diag);
+    CHECK(same_vsparse(&want, &got), "taken from the vectors");
+
+    mc_dense_set(&vectors, 3, 1, 128);
+    expect_failure("range", mc_vsparse_take(&got, &vectors, diag), MC_FORMAT, diag,
+                   "A[3][1] is 128, out of s8's range");
+    mc_dense_set(&matrix, 3, 0, -1);
+    expect_failure("outside", mc_vsparse_take(&got, &matrix, diag), MC_FORMAT, diag,
+                   "A[3][0] is -1, but outside of the pattern");
+    matrix.rows = 9;
+    expect_failure("shape", mc_vsparse_take(&got, &matrix, diag), MC_FORMAT, diag,
+                   "values are 9 x 4, must be 10 x 4 (the matrix) or 6 x 2");
+    CHECK(same_vsparse(&want, &got), "a failure changed the values");
+    mc_dense_free(&matrix);
+    mc_dense_free(&vectors);
+    mc_vsparse_free(&want);
+    mc_vsparse_free(&got);
+}
+
+static void test_types(mc_diag *diag) {
+    static const struct {
+        const char *text;
+        mc_type type;
+        size_t bytes;
+        int64_t least, most;
+    } types[] = {{"s8", MC_S8, 1, -128, 127},
+                 {"s16", MC_S16, 2, -32768, 32767},
+                 {"s32", MC_S32, 4, INT32_MIN, INT32_MAX},
+                 {"s64", MC_S64, 8, INT64_MIN, INT64_MAX}};
+    for (size_t i = 0; i < 4; i++) {
+        mc_type type;
+        expect_ok("type", mc_type_from_text(types[i].text, &type, diag), diag);
+        CHECK(type == types[i].type && mc_type_bytes(type) == types[i].bytes, "%s", types[i].text);
+        CHECK(strcmp(mc_type_text(type), types[i].text) == 0, "%s", types[i].text);
+        CHECK(mc_type_min(type) == types[i].least && mc_type_max(type) == types[i].most, "%s", types[i].text);
+    }
+    mc_type type;
+    expect_failure("f16", mc_type_from_text("f16", &type, diag), MC_USAGE, diag, "'f16' is not an element");
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    test_types(diag);
+    test_dilate(diag);
+    test_union(diag);
+    test_union_edges(diag);
+    test_fill(diag);
+    test_dense_fill(diag);
+    test_take(diag);
+    mc_diag_destroy(diag);
+    return check_end();
+}
