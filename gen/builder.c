@@ -184,13 +184,23 @@ static bool next_in_signature(const char **at, const kind_rule **rule, int *coun
     return true;
 }
 
+static size_t signature_length(const char *signature) {
+    const kind_rule *rule;
+    int length;
+    size_t n = 0;
+    while (next_in_signature(&signature, &rule, &length)) n++;
+    return n;
+}
+
 static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
     const char *at = op->signature;
     const kind_rule *rule;
     int length;
-    size_t i = 0;
-    for (; next_in_signature(&at, &rule, &length); i++) {
-        if (i >= count) break;
+    if (count != signature_length(at)) {
+        set_error(b, "%s: %zu operands do not fit %s", op->name, count, op->signature);
+        return;
+    }
+    for (size_t i = 0; next_in_signature(&at, &rule, &length); i++) {
         if (operand_fits(b, rule, length, &operands[i])) continue;
         char got[48], want[48];
         describe_operand(b, &operands[i], got);
@@ -198,8 +208,6 @@ static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *ope
         set_error(b, "%s: operand %zu: want %s, got %s", op->name, i, want, got);
         return;
     }
-    if (i != count || next_in_signature(&at, &rule, &length))
-        set_error(b, "%s: %zu operands do not fit %s", op->name, count, op->signature);
 }
 
 int line_defs(const mc_line *line) {

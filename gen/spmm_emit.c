@@ -316,8 +316,8 @@ static void emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     emit_columns(e, &p, path_col);
     emit_zero(e, &p);
     EMIT(b, mov_b32, R(p.stride), R(e->first));
-    EMIT(b, add_s64, R(p.index_at), R(e->index_start), I(0));
-    EMIT(b, add_s64, R(p.value_at), R(e->value_start), I(0));
+    EMIT(b, mov_b64, R(p.index_at), R(e->index_start));
+    EMIT(b, mov_b64, R(p.value_at), R(e->value_start));
     EMIT(b, setp_ge, R(none), R(p.stride), R(e->last));
     EMIT_IF(b, none, bra, TO(done));
     if (e->plan->prefetch) emit_load_packed(e, &p, (mc_reg){0}, p.next_value);

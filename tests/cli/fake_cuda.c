@@ -1,0 +1,254 @@
+/* A libcuda.so.1 that records its calls. Device memory is host memory, a kernel is a function of the test,
+   events tell the times that the test sets. Written from the CUDA Driver API manual, and apart from
+   runtime/cuda_driver.h, so that a wrong symbol or signature there shows here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fake_cuda.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT fake_cuda fake_cuda_state = {.devices = 2};
+
+static fake_cuda *const fake = &fake_cuda_state;
+static void *current; /* context */
+static int capturing;
+static char handles[64]; /* objects are addresses in here */
+
+enum { FAILURE = 1, NO_DEVICE = 100, BAD_CONTEXT = 201, BAD_PTX = 218, NOT_FOUND = 500, UNKNOWN = 999 };
+
+/* Logs a call; what it returns is what the call returns. */
+__attribute__((format(printf, 1, 2))) static int call(const char *format, ...) {
+    size_t used = strlen(fake->log);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fake->log + used, sizeof fake->log - used, format, arguments);
+    va_end(arguments);
+    used = strlen(fake->log);
+    snprintf(fake->log + used, sizeof fake->log - used, "\n");
+    return ++fake->calls == fake->fail_at ? FAILURE : 0;
+}
+
+/* Calls that need a current context fail without one, as the driver does. */
+static int in_context(int result) { return current == NULL ? BAD_CONTEXT : result; }
+
+static int make(int result, void **object, int which) {
+    if (result == 0) *object = &handles[which];
+    fake->alive += result == 0;
+    return result;
+}
+
+static int unmake(const char *name) {
+    (void)call("%s", name);
+    fake->alive--;
+    return 0;
+}
+
+EXPORT int cuInit(unsigned flags) {
+    const char *mode = getenv("FAKE_CUDA");
+    if (mode != NULL && strcmp(mode, "no device") == 0) return NO_DEVICE;
+    if (mode != NULL && strcmp(mode, "broken") == 0) return UNKNOWN;
+    return call("cuInit %u", flags);
+}
+
+EXPORT int cuDriverGetVersion(int *version) {
+    *version = 13000;
+    return call("cuDriverGetVersion");
+}
+
+EXPORT int cuGetErrorName(int result, const char **name) {
+    *name = result == NO_DEVICE ? "CUDA_ERROR_NO_DEVICE"
+            : result == BAD_PTX ? "CUDA_ERROR_INVALID_PTX"
+            : result == FAILURE ? "CUDA_ERROR_INVALID_VALUE"
+                                : NULL;
+    return *name == NULL;
+}
+
+EXPORT int cuGetErrorString(int result, const char **text) {
+    *text = result == UNKNOWN ? NULL : "meaning of the error";
+    return *text == NULL;
+}
+
+EXPORT int cuDeviceGetCount(int *count) {
+    *count = fake->devices;
+    return call("cuDeviceGetCount");
+}
+
+EXPORT int cuDeviceGet(int *device, int ordinal) {
+    *device = 70 + ordinal;
+    return call("cuDeviceGet %d", ordinal);
+}
+
+EXPORT int cuDeviceGetName(char *name, int size, int device) {
+    snprintf(name, (size_t)size, "Fake GPU %d", device);
+    return call("cuDeviceGetName");
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    *value = attribute == 16 ? 132 : attribute == 75 ? 9 : attribute == 76 ? 0 : -1;
+    return call("cuDeviceGetAttribute %d %d", attribute, device);
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    *bytes = (size_t)1 << 34;
+    return call("cuDeviceTotalMem_v2 %d", device);
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
+    return make(call("cuDevicePrimaryCtxRetain %d", device), context, device - 70);
+}
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
+    (void)device;
+    return unmake("cuDevicePrimaryCtxRelease_v2");
+}
+
+EXPORT int cuCtxSetCurrent(void *context) {
+    int result = call("cuCtxSetCurrent %td", (char *)context - handles);
+    if (result == 0) current = context;
+    return result;
+}
+
+EXPORT int cuCtxSynchronize(void) { return in_context(call("cuCtxSynchronize")); }
+
+EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
+    int result = in_context(call("cuMemAlloc_v2 %zu", bytes));
+    if (result == 0 && bytes == 0) result = FAILURE;
+    if (result == 0) *address = (unsigned long long)(size_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+    fake->alive += result == 0;
+    return result;
+}
+
+EXPORT int cuMemFree_v2(unsigned long long address) {
+    free((void *)(size_t)address);
+    return unmake("cuMemFree_v2");
+}
+
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
+    int result = in_context(call("cuMemcpyHtoD_v2 %zu", bytes));
+    if (result == 0) memcpy((void *)(size_t)to, from, bytes);
+    return result;
+}
+
+EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
+    int result = in_context(call("cuMemcpyDtoH_v2 %zu", bytes));
+    if (result == 0) memcpy(to, (void *)(size_t)from, bytes);
+    return result;
+}
+
+EXPORT int cuMemsetD8_v2(unsigned long long address, unsigned char byte, size_t count) {
+    int result = in_context(call("cuMemsetD8_v2 0x%x %zu", byte, count));
+    if (result == 0) memset((void *)(size_t)address, byte, count);
+    return result;
+}
+
+EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+    int result = in_context(call("cuModuleLoadDataEx \"%.20s\"", (const char *)image));
+    for (unsigned i = 0; i < count && result == 0 && fake->jit_error != NULL; i++)
+        if (options[i] == 5) snprintf(values[i], (size_t)values[i + 1], "%s", fake->jit_error);
+    if (result == 0 && fake->jit_error != NULL) result = BAD_PTX;
+    return make(result, module, 8);
+}
+
+EXPORT int cuModuleUnload(void *module) {
+    (void)module;
+    return unmake("cuModuleUnload");
+}
+
+EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
+    (void)module;
+    *function = &handles[9];
+    int result = in_context(call("cuModuleGetFunction %s", name));
+    return result == 0 && strcmp(name, "absent") == 0 ? NOT_FOUND : result;
+}
+
+EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+    (void)function;
+    return in_context(call("cuFuncSetAttribute %d %d", attribute, value));
+}
+
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+    int result = in_context(call("cuLaunchKernel %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", gx, gy,
+                                 gz, bx, by, bz, shared, stream == NULL ? "none" : "own",
+                                 *(unsigned long long *)params[0], *(int *)params[1]));
+    if (function != &handles[9] || extra != NULL || (capturing != 0) != (stream != NULL)) return FAILURE;
+    if (result == 0 && fake->kernel != NULL && !capturing) fake->kernel(params);
+    return result;
+}
+
+EXPORT int cuStreamCreate(void **stream, unsigned flags) {
+    return make(in_context(call("cuStreamCreate %u", flags)), stream, 10);
+}
+
+EXPORT int cuStreamDestroy_v2(void *stream) {
+    (void)stream;
+    return unmake("cuStreamDestroy_v2");
+}
+
+EXPORT int cuStreamSynchronize(void *stream) {
+    (void)stream;
+    return capturing ? FAILURE : call("cuStreamSynchronize");
+}
+
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
+    (void)stream;
+    int result = call("cuStreamBeginCapture_v2 %d", mode);
+    capturing = result == 0;
+    return result;
+}
+
+EXPORT int cuStreamEndCapture(void *stream, void **graph) {
+    (void)stream;
+    if (!capturing) return FAILURE;
+    capturing = 0;
+    return make(call("cuStreamEndCapture"), graph, 11);
+}
+
+EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+    (void)graph;
+    return make(call("cuGraphInstantiateWithFlags %llu", flags), exec, 12);
+}
+
+EXPORT int cuGraphLaunch(void *exec, void *stream) {
+    (void)exec, (void)stream;
+    return call("cuGraphLaunch");
+}
+
+EXPORT int cuGraphExecDestroy(void *exec) {
+    (void)exec;
+    return unmake("cuGraphExecDestroy");
+}
+
+EXPORT int cuGraphDestroy(void *graph) {
+    (void)graph;
+    return unmake("cuGraphDestroy");
+}
+
+EXPORT int cuEventCreate(void **event, unsigned flags) {
+    static int next;
+    return make(call("cuEventCreate %u", flags), event, 20 + next++ % 2);
+}
+
+EXPORT int cuEventDestroy_v2(void *event) {
+    (void)event;
+    return unmake("cuEventDestroy_v2");
+}
+
+EXPORT int cuEventRecord(void *event, void *stream) {
+    (void)stream;
+    return call("cuEventRecord %td", (char *)event - handles);
+}
+
+EXPORT int cuEventSynchronize(void *event) { return call("cuEventSynchronize %td", (char *)event - handles); }
+
+#ifndef FAKE_CUDA_OLD /* the old driver lacks a symbol */
+EXPORT int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+    int result = call("cuEventElapsedTime");
+    if (begin == end || fake->elapsed == NULL) return FAILURE;
+    *milliseconds = *fake->elapsed++;
+    return result;
+}
+#endif

@@ -1,0 +1,207 @@
+/* The builder and the checks: each mistake is one row, with the message that names the instruction. */
+#include "builder.h"
+#include "check.h"
+#include "fragment.h"
+#include <stdlib.h>
+
+static mc_builder make(const char *target) {
+    mc_builder b = {0};
+    for (int i = 0; mc_arch_names[i]; i++) {
+        if (strcmp(mc_arch_names[i], target) == 0) b.arch = &mc_archs[i];
+    }
+    return b;
+}
+
+/* -- Mistakes
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef void mistake(mc_builder *b);
+
+static void wrong_type(mc_builder *b) {
+    mc_reg x = b32(b, "x"), y = b64(b, "y");
+    EMIT(b, mov_b32, R(x), I(1));
+    EMIT(b, add_s32, R(x), R(x), R(y));
+}
+
+static void wrong_width(mc_builder *b) {
+    mc_reg r[4], a[4];
+    b32_array(b, "r", 4, r);
+    b32_array(b, "a", 4, a);
+    for (int i = 0; i < 4; i++) EMIT(b, mov_b32, R(r[i]), I(0));
+    for (int i = 0; i < 4; i++) EMIT(b, mov_b32, R(a[i]), I(0));
+    EMIT(b, mma_s8, V4(r), V4(a), V4(a), V4(r));
+}
+
+static void too_few(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT(b, add_s32, R(x), I(1));
+}
+
+static void immediate_destination(mc_builder *b) { EMIT(b, mov_b32, I(1), I(2)); }
+
+static void mask_too_wide(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT(b, mov_b32, R(x), I(0));
+    EMIT(b, prmt, R(x), R(x), R(x), I(0x10000));
+}
+
+static void immediate_too_wide(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT(b, mov_b32, R(x), I((int64_t)1 << 32));
+}
+
+static void no_register(mc_builder *b) { EMIT(b, mov_b32, R((mc_reg){0}), I(0)); }
+
+static void guard_not_predicate(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT_IF(b, x, mov_b32, R(x), I(0));
+}
+
+static void declared_twice(mc_builder *b) {
+    b32(b, "x");
+    b64(b, "x");
+}
+
+static void read_before_write(mc_builder *b) {
+    mc_reg x = b32(b, "x"), y[2];
+    b32_array(b, "y", 2, y);
+    EMIT(b, add_s32, R(x), R(y[1]), I(1));
+    EMIT_RET(b);
+}
+
+static void written_on_one_path(mc_builder *b) {
+    mc_reg x = b32(b, "x"), p = pred(b, "p");
+    mc_label skip = label(b, "SKIP");
+    EMIT(b, setp_lt, R(p), I(1), I(2));
+    EMIT_IF(b, p, bra, TO(skip));
+    EMIT(b, mov_b32, R(x), I(0));
+    place(b, skip);
+    EMIT(b, add_s32, R(x), R(x), I(1));
+    EMIT_RET(b);
+}
+
+static void written_under_guard(mc_builder *b) {
+    mc_reg x = b32(b, "x"), p = pred(b, "p");
+    EMIT(b, setp_lt, R(p), I(1), I(2));
+    EMIT_IF(b, p, mov_b32, R(x), I(0));
+    EMIT(b, add_s32, R(x), R(x), I(1));
+    EMIT_RET(b);
+}
+
+static void label_nowhere(mc_builder *b) {
+    mc_label nowhere = label(b, "NOWHERE");
+    EMIT(b, bra, TO(nowhere));
+}
+
+static void label_twice(mc_builder *b) {
+    mc_label twice = label(b, "TWICE");
+    place(b, twice);
+    place(b, twice);
+    EMIT_RET(b);
+}
+
+static void past_the_end(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT(b, mov_b32, R(x), I(0));
+}
+
+static void second_shared(mc_builder *b) {
+    shared_array(b, "one", 16, 16);
+    shared_array(b, "two", 16, 16);
+}
+
+static const struct {
+    const char *name;
+    mistake *make;
+    const char *message;
+} mistakes[] = {
+    {"wrong type", wrong_type, "add_s32: operand 2: want b32 or immediate, got b64"},
+    {"wrong width", wrong_width, "mma_s8: operand 2: want b32 x2, got b32 x4"},
+    {"too few", too_few, "add_s32: 2 operands do not fit b=BB"},
+    {"immediate destination", immediate_destination, "mov_b32: operand 0: want b32, got immediate"},
+    {"mask", mask_too_wide, "prmt: operand 3: want mask"},
+    {"immediate", immediate_too_wide, "mov_b32: operand 1: want b32 or immediate, got immediate"},
+    {"no register", no_register, "mov_b32: operand 0: want b32, got no register"},
+    {"guard", guard_not_predicate, "mov_b32: the guard is not a predicate"},
+    {"declared twice", declared_twice, "register %x is declared twice"},
+    {"read before write", read_before_write, "add_s32: reads %y1, which may not have been written"},
+    {"one path", written_on_one_path, "add_s32: reads %x"},
+    {"under guard", written_under_guard, "add_s32: reads %x"},
+    {"label nowhere", label_nowhere, "nowhere: 'NOWHERE'"},
+    {"label twice", label_twice, "twice: 'TWICE'"},
+    {"past the end", past_the_end, "runs past its end, last is 'mov_b32'"},
+    {"second shared array", second_shared, "a second shared array 'two'"},
+};
+
+static void test_mistakes(void) {
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        int version, registers;
+        mc_builder b = make("sm_80");
+        mistakes[i].make(&b);
+        CHECK(!builder_check(&b, &version, &registers), "%s", mistakes[i].name);
+        CHECK_TEXT(b.error, mistakes[i].message);
+        builder_free(&b);
+    }
+}
+
+/* -- What is right
+ * ------------------------------------------------------------------------------------------------- */
+
+static void test_minima(void) {
+    static const mc_arch turing = {"sm_75", 75, false, 63, 64 * 1024};
+    mc_builder b = {.arch = &turing};
+    mc_reg r[4];
+    b32_array(&b, "r", 4, r);
+    EMIT(&b, mma_s8, V4(r), V4(r), V2(r), V4(r));
+    CHECK_TEXT(b.error, "mma_s8 needs sm_80, target is sm_75");
+    builder_free(&b);
+}
+
+/* Three registers alive where the sum is taken: x, y and the 64-bit base count 1 + 1 + 2. */
+static void test_registers(void) {
+    int version = 0, registers = 0;
+    mc_builder b = make("sm_90");
+    mc_reg base = b64(&b, "base"), x = b32(&b, "x"), y = b32(&b, "y");
+    EMIT(&b, ld_param_u64, R(base), NAME("p"));
+    EMIT(&b, mov_b32, R(x), I(1));
+    EMIT(&b, mov_b32, R(y), I(2));
+    EMIT(&b, add_s32, R(x), R(x), R(y));
+    EMIT(&b, stg_b32, AT(base, 0), R(x));
+    EMIT_RET(&b);
+    CHECK(builder_check(&b, &version, &registers), "%s", b.error);
+    CHECK(registers == 4, "got %d", registers);
+    CHECK(version == 78, "got %d", version);
+    builder_free(&b);
+}
+
+/* The maps of fragment.h cover each element once, and slots agree on both operands. */
+static void test_fragments(void) {
+    int a[16][32] = {{0}}, b[32][8] = {{0}}, c[16][8] = {{0}}, values[256] = {0}, wrong = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        for (int reg = 0; reg < 4; reg++) {
+            c[frag_c_row(lane, reg)][frag_c_col(lane, reg)]++;
+            for (int byte = 0; byte < 4; byte++) a[frag_a_row(lane, reg)][frag_a_k(lane, reg, byte)]++;
+        }
+        for (int byte = 0; byte < 8; byte++) b[frag_b_k(lane, byte / 4, byte % 4)][frag_b_col(lane)]++;
+    }
+    for (int i = 0; i < 512; i++) wrong += a[i / 32][i % 32] != 1;
+    for (int i = 0; i < 256; i++) wrong += b[i / 8][i % 8] != 1;
+    for (int i = 0; i < 128; i++) wrong += c[i / 8][i % 8] != 1;
+    for (int slot = 0; slot < 32; slot++) {
+        int lane = slot_thread(slot), reg = slot_reg(slot), byte = slot_byte(slot);
+        wrong += frag_a_k(lane, 2 * reg, byte) != slot_k(slot) ||
+                 frag_a_k(lane, 2 * reg + 1, byte) != slot_k(slot);
+        for (int row = 0; row < 8; row++) values[slot_value_offset(row, slot)]++;
+    }
+    for (int i = 0; i < 256; i++) wrong += values[i] != 1;
+    CHECK(wrong == 0, "%d elements", wrong);
+    CHECK(slot_value_offset(3, 17) == 3 * 32 + 17, "row-major [8][32]");
+}
+
+int main(void) {
+    test_mistakes();
+    test_minima();
+    test_registers();
+    test_fragments();
+    return check_end();
+}

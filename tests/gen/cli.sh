@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# mcgen's command line: exit statuses, messages, and that a failed run leaves nothing. cli.sh MCGEN SPECS
+set -u
+mcgen=$1
+specs=$2
+. "$(dirname "$0")/../expect.sh"
+spec=$specs/spmm_l8r8.lua
+cd "$work" || exit 1
+
+# -- Output --------------------------------------------------------------------------------------------------------
+expect 0 ".visible .entry spmm_" "$mcgen" "$spec"
+expect 0 "" "$mcgen" "$spec" -o kernel.ptx
+check "-o and stdout differ" cmp kernel.ptx <("$mcgen" "$spec")
+check "two runs differ" cmp <("$mcgen" "$spec") <("$mcgen" "$spec")
+cp "$spec" moved.lua
+check "the spec's folder shows in the PTX" diff <("$mcgen" "$spec" | grep -v '^// Made by') <("$mcgen" moved.lua | grep -v '^// Made by')
+expect 0 ".target sm_120" "$mcgen" --arch sm_120 "$spec"
+expect 0 ".version 8.7" "$mcgen" --arch sm_120 "$spec"
+expect 0 ".version 7.0" "$mcgen" "$spec"
+expect 0 "tile_n=32" "$mcgen" --set tile_n=32 "$spec"
+expect 0 "mcgen 0." "$mcgen" --version
+expect 0 "usage: mcgen" "$mcgen" --help
+expect 0 "tile_n" "$mcgen" --help spmm
+expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
+expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
+expect 0 '"hash"' "$mcgen" --list-variants --json "$spec"
+expect 0 "" "$mcgen" --check "$spec"
+check "--check wrote something" test ! -s stdout
+check "fewer than 40 variants" test "$("$mcgen" --list-variants "$spec" | wc -l)" -ge 40
+check "hashes repeat" test -z "$("$mcgen" --list-variants "$spec" | cut -d' ' -f2 | sort | uniq -d)"
+hash=$("$mcgen" --list-variants "$spec" | sed -n 8p | cut -d' ' -f2)
+check "--variant 7 is not its hash" cmp <("$mcgen" --variant 7 "$spec") <("$mcgen" --variant "$hash" "$spec")
+check "a hash depends on other candidates" \
+    test "$("$mcgen" --set tile_n=64 --set warps=4 --set split=4 --set stride=32 --set prefetch=on --list-variants "$spec" | cut -d' ' -f2)" = \
+    "$("$mcgen" --list-variants "$spec" | grep 'stride=32 tile_n=64 warps=4 split=4 prefetch=on' | cut -d' ' -f2)"
+
+# -- Fixed shapes ----------------------------------------------------------------------------------------------------
+fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
+# shellcheck disable=SC2086
+"$mcgen" $fixed "$spec" -o fixed.ptx
+check "a fixed shape is still a parameter" test "$(grep -c '\.param \.s32' fixed.ptx)" = 0
+check "a guard that can be proven away remains" test "$(grep -c EDGE fixed.ptx)" = 0
+check "ldb is not an immediate" grep -q 'mad.wide.s32 .*, 256, %base0' fixed.ptx
+
+# -- Wrong usage -----------------------------------------------------------------------------------------------------
+expect 2 "no spec given" "$mcgen"
+expect 2 "one spec at a time" "$mcgen" "$spec" "$spec"
+expect 2 "try mcgen --help" "$mcgen" --nonsense "$spec"
+expect 2 "FIELD=VALUE" "$mcgen" --set tile_n "$spec"
+expect 2 "--set: tile_n: 33 is not one of 32, 64, 128" "$mcgen" --set tile_n=33 "$spec"
+expect 2 "did you mean 'tile_n'" "$mcgen" --set tile_m=32 "$spec"
+expect 2 "did you mean \"sm_90\"" "$mcgen" --arch sm_91 "$spec"
+expect 2 "is not one of" "$mcgen" --arch 90 "$spec"
+expect 2 "there are 120" "$mcgen" --variant 120 "$spec"
+expect 2 "no variant has the hash" "$mcgen" --variant 0123456789abcdef "$spec"
+expect 2 "an index or a hash" "$mcgen" --variant x "$spec"
+expect 2 "no kernel family" "$mcgen" --help spam
+expect 2 "only one of" "$mcgen" --check --describe "$spec"
+expect 2 "--json goes with" "$mcgen" --json "$spec"
+expect 2 "m: 9 is not a multiple" "$mcgen" --set m=9 "$spec"
+expect 2 "ldb: 5 is less than n" "$mcgen" --set n=8 --set ldb=5 "$spec"
+expect 2 "grid's limit" "$mcgen" --set n=2147483647 --set tile_n=32 "$spec"
+expect 2 "takes one value" "$mcgen" --set vec=8,4 "$spec"
+expect 2 "stands twice" "$mcgen" --set tile_n=32,32 "$spec"
+expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
+expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
+
+# -- Files -------------------------------------------------------------------------------------------------------------
+expect 1 "No such file" "$mcgen" nowhere.lua
+expect 1 "Is a directory" "$mcgen" .
+expect 1 "" "$mcgen" "$spec" -o missing/kernel.ptx
+check "a failed -o left a file" test ! -e missing
+expect 1 "No space left" "$mcgen" "$spec" -o /dev/full
+"$mcgen" "$spec" >/dev/full 2>full
+check "a full disk went unnoticed" test $? = 0 -o -s full
+echo keep >kept.ptx
+expect 2 "" "$mcgen" --set tile_n=33 "$spec" -o kept.ptx
+check "a failed run touched its -o file" grep -q keep kept.ptx
+check "temporaries are left" test -z "$(ls ./*.tmp 2>/dev/null)"
+head -c 2000000 /dev/zero >large.lua
+expect 2 "larger than 1 MB" "$mcgen" large.lua
+
+finish

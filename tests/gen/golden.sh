@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The PTX of a few variants, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
+set -u
+mcgen=$1
+spec=$2
+here=$(cd "$(dirname "$0")" && pwd)/golden
+failed=0
+
+golden() {
+    local file=$here/$1.ptx
+    shift
+    if [ "$update" = --update ]; then
+        "$mcgen" "$@" "$spec" >"$file" || failed=1
+    elif ! "$mcgen" "$@" "$spec" | diff -u "$file" - | head -40 >&2 || [ "${PIPESTATUS[1]}" != 0 ]; then
+        echo "failed: $file"
+        failed=1
+    else
+        echo "same: $(basename "$file")"
+    fi
+}
+
+update=${3:-}
+golden default
+golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
+golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
+golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64
+exit $failed

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Specs that are wrong or hostile: each is stopped with its message, exit status 2, in under 2 s and 100 MB.
+# specs.sh MCGEN
+set -u
+mcgen=$1
+. "$(dirname "$0")/../expect.sh"
+cd "$work" || exit 1
+
+# bad TEXT SPEC: the spec (after a valid op) must be refused with TEXT.
+bad() {
+    printf '%s\n' "$2" >bad.lua
+    # Address space is no measure under a sanitizer, which reserves terabytes.
+    local limit="ulimit -v 400000;"
+    "$mcgen" --version >/dev/null 2>&1 && (ulimit -v 400000; "$mcgen" --version >/dev/null 2>&1) || limit=
+    expect 2 "$1" timeout 10 bash -c "$limit exec \"\$0\" bad.lua" "$mcgen"
+    local start=$EPOCHREALTIME
+    timeout 10 "$mcgen" bad.lua >/dev/null 2>&1
+    local us=$((${EPOCHREALTIME/./} - ${start/./}))
+    [ "$us" -lt 2000000 ] || complain "took $us us: $2"
+}
+
+# -- Fields: position, nearest name, all errors at once -----------------------------------------------------------------
+bad "bad.lua:2: tile_m: unknown field (did you mean 'tile_n'?)" $'op = "spmm"\ntile_m = 32'
+bad "bad.lua:3: warps: 3 is not one of 1, 2, 4, 8" $'op = "spmm"\n\nwarps = {1, 3}'
+bad 'bad.lua:1: op: no such kernel family (did you mean "spmm"?)' 'op = "spnm"'
+bad "op: missing" 'vec = 8'
+bad "op: missing" ''
+bad 'lhs: "s9" is not one of "s8" (did you mean "s8"?)' $'op = "spmm"\nlhs = "s9"'
+bad "tile_n: 64.5 is not one of" $'op = "spmm"\ntile_n = 64.5'
+bad "tile_n: a function is not one of" $'op = "spmm"\nfunction tile_n() end'
+bad "the list of candidates is empty" $'op = "spmm"\ntile_n = {}'
+bad "without keys" $'op = "spmm"\ntile_n = {a = 32}'
+bad "at most 32" $'op = "spmm"\nlocal t = {} for i = 1, 40 do t[i] = i end tile_n = t'
+bad "is not one of 1 to 2147483647" $'op = "spmm"\nm = 0'
+bad "is not one of 1 to 2147483647" $'op = "spmm"\nk = 2147483648'
+bad "takes one value" $'op = "spmm"\nn = {1, 2}'
+bad "split: 8 warps cannot share a row block in a thread block of 1" $'op = "spmm"\nwarps = 1\nsplit = 8'
+printf 'op = "spmm"\ntile_m = 1\nwarps = 3\nsplit = 99\n' >three.lua
+check "not all errors at once" test "$("$mcgen" three.lua 2>&1 | grep -c '^three.lua:[234]: ')" = 3
+
+# -- Scripts --------------------------------------------------------------------------------------------------------------
+bad "bad.lua:1:" 'this is not Lua'
+bad "it returns nothing" 'return {}'
+bad "more than a second" 'while true do end'
+bad "more than a second" 'local function f() return f() end f()'
+bad "more than a second" 'local s = ("x"):rep(1000000) while true do local t = s .. s end'
+bad "more than a second" 'local t = {} for i = 1, 9999 do t[i] = i end while true do table.insert(t, 1, 0) table.remove(t) end'
+bad "16 MB of memory" 'local t = {} while true do t[#t + 1] = {} end'
+bad "16 MB of memory" 'local s = "x" while true do s = s .. s end'
+bad "16 MB of memory" 'local function f() return 1 + f() end f()'
+bad "find" 'local s = ("a"):rep(100000) string.find(s, ".-b")'
+bad "gsub" 'local s = ("a"):rep(100000) s:gsub(".-b", "")'
+bad "move" 'table.move({}, 1, 1e15, 1)'
+bad "longer than 1 MB" 'local s = ("x"):rep(1e9)'
+bad "longer than 1 MB" 'local t = {} for i = 1, 9000 do t[i] = ("x"):rep(1000) end local s = table.concat(t)'
+bad "too long to sort" 'local s = ("x"):rep(1000000) local t = {} for i = 1, 9999 do t[i] = s end table.sort(t)'
+bad "more than 10000" 'local a = table.unpack({}, 1, 1e7)'
+bad "more than 10000" 'local a = ("x"):rep(100000):byte(1, 100000)'
+for name in io os require dofile load loadstring debug coroutine pcall xpcall print collectgarbage setmetatable rawset _G; do
+    bad "$name: a spec has no such name" "local x = $name"
+done
+bad "pattern" 'error("no pattern here")'
+bad "without a message" 'error({})'
+bad "prints an address" 'local s = string.format("%p", {})'
+bad "cannot be printed" 'local s = string.format("%s", {})'
+check "tostring shows an address" test "$(printf 'op = tostring({})' >t.lua; "$mcgen" t.lua 2>&1 | grep -c 0x)" = 0
+printf '\033Lua' >bytecode.lua
+expect 2 "bytecode" "$mcgen" bytecode.lua
+printf 'op = "spmm" -- \0 x' >nul.lua
+"$mcgen" nul.lua >/dev/null 2>&1
+check "a NUL byte crashed" test $? -le 2
+
+# pairs walks in the order of keys: the same PTX in every run
+cat >order.lua <<'L'
+op = "spmm"
+local t, list = {zebra = 32, ant = 64, bee = 128}, {}
+for _, tile in pairs(t) do list[#list + 1] = tile end
+tile_n = list
+L
+for _ in 1 2 3 4 5; do "$mcgen" --list-variants order.lua | cut -d' ' -f1,3-; done | sort | uniq -c | awk '$1 != 5 {exit 1}' ||
+    complain "pairs order reaches the output"
+
+# Reading back, local helpers and loops are what a spec may use
+cat >good.lua <<'L'
+op = "spmm"
+local function powers(first, last) local t = {} while first <= last do t[#t + 1] = first first = first * 2 end return t end
+warps = powers(1, 8)
+split = warps
+tile_n = math.max(32, 64)
+prefetch = ("ON"):lower()
+L
+expect 0 "tile_n=64" "$mcgen" good.lua
+
+finish
