@@ -1,0 +1,260 @@
+/* Runs one block: its warps by turns, an instruction at a time. */
+#include "exec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static ptxsim_dim3 thread_index(const struct sim_warp *warp, int lane) {
+    ptxsim_dim3 size = warp->block->launch->block;
+    unsigned linear = (unsigned)warp->index * SIM_LANES + (unsigned)lane;
+    return (ptxsim_dim3){linear % size.x, linear / size.x % size.y, linear / size.x / size.y};
+}
+
+void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, ptxsim_status status,
+                  const char *format, ...) {
+    ptxsim_fault *fault = &warp->block->fault;
+    if (fault->status != PTXSIM_OK) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->message, sizeof fault->message, format, arguments);
+    va_end(arguments);
+    fault->status = status;
+    fault->line = insn->line;
+    fault->in_kernel = 1;
+    fault->block = warp->block->index;
+    fault->thread = thread_index(warp, lane);
+}
+
+void sim_put_masked(void *to, const void *lanes, size_t bytes, uint32_t mask) {
+    for (; mask; mask &= mask - 1) {
+        size_t at = (size_t)__builtin_ctz(mask) * bytes;
+        memcpy((char *)to + at, (const char *)lanes + at, bytes);
+    }
+}
+
+static void fault_undefined(struct sim_warp *warp, const struct sim_insn *insn, unsigned reg,
+                            uint32_t lanes) {
+    sim_fault_at(warp, insn, __builtin_ctz(lanes), PTXSIM_UNINIT, "reads %s, which nothing wrote",
+                 warp->block->launch->function->registers[reg].name);
+}
+
+/* The lanes that the instruction's guard lets through. */
+static uint32_t guarded_lanes(struct sim_warp *warp, const struct sim_insn *insn) {
+    uint32_t bits, undefined = warp->active & ~warp->defined[insn->guard];
+    if (undefined) fault_undefined(warp, insn, insn->guard, undefined);
+    memcpy(&bits, warp->file + insn->guard_at, sizeof bits);
+    return warp->active & (insn->guard_negated ? ~bits : bits);
+}
+
+static void check_uses(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    for (int i = 0; i < insn->use_count; i++) {
+        uint32_t undefined = mask & ~warp->defined[insn->use[i]];
+        if (undefined) fault_undefined(warp, insn, insn->use[i], undefined);
+    }
+}
+
+/* ISA: .aligned and mma instructions need the whole warp. */
+static void check_convergence(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    uint32_t needed = insn->op->flags & SIM_OP_WHOLE_WARP ? SIM_FULL_MASK : warp->alive;
+    uint32_t missing = needed & ~mask;
+    if (missing)
+        sim_fault_at(
+            warp, insn, __builtin_ctz(missing), PTXSIM_BARRIER,
+            "this thread does not execute the instruction with the rest of its warp (lanes 0x%08x do)", mask);
+}
+
+static void refresh_clock(struct sim_warp *warp) {
+    const ptxsim_function *f = warp->block->launch->function;
+    uint64_t now = warp->block->counts.warp_instructions, high = now >> 32;
+    for (int i = 0; i < f->special_count; i++) {
+        const struct sim_special *s = &f->specials[i];
+        if (s->which < SIM_SPECIAL_clock) continue;
+        size_t bytes = sim_types[f->registers[s->reg].type].bytes;
+        SIM_EACH_LANE(l)
+        memcpy(warp->file + s->at + (size_t)l * bytes, s->which == SIM_SPECIAL_clock_hi ? &high : &now,
+               bytes);
+    }
+}
+
+static void check_limit(struct sim_warp *warp, const struct sim_insn *insn) {
+    const struct sim_launch *launch = warp->block->launch;
+    if (warp->block->counts.warp_instructions >= launch->max_instructions)
+        sim_fault_at(warp, insn, __builtin_ctz(warp->active), PTXSIM_LIMIT,
+                     "more than %llu warp instructions", (unsigned long long)launch->max_instructions);
+}
+
+static void execute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    const ptxsim_fault *fault = &warp->block->fault;
+    if (insn->op->flags & (SIM_OP_CONVERGED | SIM_OP_WHOLE_WARP)) check_convergence(warp, insn, mask);
+    check_uses(warp, insn, mask);
+    if (fault->status != PTXSIM_OK) return;
+    warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
+    if (insn->reads_clock) refresh_clock(warp);
+    insn->exec(warp, insn, mask);
+}
+
+static void step(struct sim_warp *warp) {
+    const struct sim_insn *insn = &warp->block->launch->function->code[warp->pc];
+    check_limit(warp, insn);
+    warp->block->counts.warp_instructions++;
+    uint32_t mask = insn->guard == SIM_NO_REGISTER ? warp->active : guarded_lanes(warp, insn);
+    warp->next_pc = warp->pc + 1;
+    if (mask) execute(warp, insn, mask);
+    warp->pc = warp->next_pc;
+    if (warp->pc == warp->reconverge) sim_reconverge(warp);
+}
+
+/* Runs WARP until it waits, ends or faults. */
+static void run_warp(struct sim_warp *warp) {
+    while (warp->alive && warp->barrier == SIM_NOT_WAITING && warp->block->fault.status == PTXSIM_OK)
+        step(warp);
+}
+
+/* The order in which warps get their turns. */
+static struct sim_warp *warp_at_turn(const struct sim_block *block, int turn) {
+    bool reversed = block->launch->order == PTXSIM_REVERSED;
+    return &block->warps[reversed ? block->warp_count - 1 - turn : turn];
+}
+
+/* Nobody can run and somebody waits: the barrier never completes. */
+static void fault_deadlock(struct sim_block *block) {
+    for (int i = 0; i < block->warp_count; i++) {
+        struct sim_warp *warp = &block->warps[i];
+        if (warp->barrier == SIM_NOT_WAITING) continue;
+        const struct sim_barrier *b = &block->barrier[warp->barrier];
+        int arrived = __builtin_popcount(b->waiting | b->arrived);
+        sim_fault_at(warp, &block->launch->function->code[warp->barrier_pc], __builtin_ctz(warp->alive),
+                     PTXSIM_BARRIER, "waits forever at barrier %d: %d warps arrived, %u threads are awaited",
+                     warp->barrier, arrived,
+                     b->threads ? b->threads : (unsigned)block->warp_count * SIM_LANES);
+        return;
+    }
+}
+
+static bool run_warps(struct sim_block *block) {
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (int turn = 0; turn < block->warp_count; turn++) {
+            struct sim_warp *warp = warp_at_turn(block, turn);
+            if (!warp->alive || warp->barrier != SIM_NOT_WAITING) continue;
+            run_warp(warp);
+            if (block->fault.status != PTXSIM_OK) return false;
+            sim_barriers_check(block);
+            progress = true;
+        }
+    }
+    fault_deadlock(block);
+    return block->fault.status == PTXSIM_OK;
+}
+
+static uint64_t special_value(const struct sim_warp *warp, int which, int lane) {
+    const struct sim_launch *launch = warp->block->launch;
+    ptxsim_dim3 thread = thread_index(warp, lane), cta = warp->block->index;
+    uint32_t bit = 1u << lane;
+    const uint64_t values[SIM_SPECIAL_COUNT] = {
+        [SIM_SPECIAL_tid_x] = thread.x,
+        [SIM_SPECIAL_tid_y] = thread.y,
+        [SIM_SPECIAL_tid_z] = thread.z,
+        [SIM_SPECIAL_ntid_x] = launch->block.x,
+        [SIM_SPECIAL_ntid_y] = launch->block.y,
+        [SIM_SPECIAL_ntid_z] = launch->block.z,
+        [SIM_SPECIAL_ctaid_x] = cta.x,
+        [SIM_SPECIAL_ctaid_y] = cta.y,
+        [SIM_SPECIAL_ctaid_z] = cta.z,
+        [SIM_SPECIAL_nctaid_x] = launch->grid.x,
+        [SIM_SPECIAL_nctaid_y] = launch->grid.y,
+        [SIM_SPECIAL_nctaid_z] = launch->grid.z,
+        [SIM_SPECIAL_laneid] = (unsigned)lane,
+        [SIM_SPECIAL_warpid] = (unsigned)warp->index,
+        [SIM_SPECIAL_nwarpid] = (unsigned)warp->block->warp_count,
+        [SIM_SPECIAL_nsmid] = 1,
+        [SIM_SPECIAL_lanemask_eq] = bit,
+        [SIM_SPECIAL_lanemask_le] = bit | (bit - 1),
+        [SIM_SPECIAL_lanemask_lt] = bit - 1,
+        [SIM_SPECIAL_lanemask_ge] = ~(bit - 1),
+        [SIM_SPECIAL_lanemask_gt] = ~(bit | (bit - 1)),
+        [SIM_SPECIAL_dynamic_smem_size] = launch->dynamic_bytes,
+        [SIM_SPECIAL_total_smem_size] = launch->shared_bytes,
+    };
+    return values[which];
+}
+
+static void set_specials(struct sim_warp *warp) {
+    const ptxsim_function *f = warp->block->launch->function;
+    for (int i = 0; i < f->special_count; i++) {
+        const struct sim_special *s = &f->specials[i];
+        size_t bytes = sim_types[f->registers[s->reg].type].bytes;
+        warp->defined[s->reg] = SIM_FULL_MASK;
+        SIM_EACH_LANE(l) {
+            uint64_t value = special_value(warp, s->which, l);
+            memcpy(warp->file + s->at + (size_t)l * bytes, &value, bytes);
+        }
+    }
+}
+
+static void start_warp(struct sim_warp *warp, unsigned threads) {
+    const ptxsim_function *f = warp->block->launch->function;
+    unsigned left = threads - (unsigned)warp->index * SIM_LANES;
+    warp->alive = left >= SIM_LANES ? SIM_FULL_MASK : (1u << left) - 1;
+    warp->active = warp->alive;
+    warp->pc = warp->depth = 0;
+    warp->reconverge = f->code_count;
+    warp->barrier = SIM_NOT_WAITING;
+    memset(warp->defined, 0, (size_t)f->register_count * sizeof *warp->defined);
+    set_specials(warp);
+}
+
+bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
+    const struct sim_launch *launch = block->launch;
+    block->index = index;
+    memset(block->barrier, 0, sizeof block->barrier);
+    memset(block->shared_shadow, 0, launch->shared_bytes / 8 + 2);
+    for (int i = 0; i < block->warp_count; i++)
+        start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
+    return run_warps(block);
+}
+
+static bool allocate_warp(struct sim_warp *warp, struct sim_block *block, int index) {
+    const ptxsim_function *f = block->launch->function;
+    warp->block = block;
+    warp->index = index;
+    warp->file = aligned_alloc(64, ((size_t)f->file_bytes + 64) / 64 * 64);
+    warp->defined = calloc((size_t)f->register_count + 1, sizeof *warp->defined);
+    if (warp->file) memset(warp->file, 0, f->file_bytes);
+    return warp->file && warp->defined;
+}
+
+static bool allocate_warps(struct sim_block *block, unsigned threads) {
+    block->warp_count = (int)((threads + SIM_LANES - 1) / SIM_LANES);
+    block->warps = calloc((size_t)block->warp_count, sizeof *block->warps);
+    for (int i = 0; block->warps && i < block->warp_count; i++)
+        if (!allocate_warp(&block->warps[i], block, i)) return false;
+    return block->warps != NULL;
+}
+
+struct sim_block *sim_block_new(const struct sim_launch *launch) {
+    struct sim_block *block = calloc(1, sizeof *block);
+    if (!block) return NULL;
+    block->launch = launch;
+    block->shared = calloc(1, (size_t)launch->shared_bytes + 16);
+    block->shared_shadow = calloc(1, launch->shared_bytes / 8 + 2);
+    block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
+    bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
+    if (block->shared && block->shared_shadow && block->hit && warps) return block;
+    sim_block_free(block);
+    return NULL;
+}
+
+void sim_block_free(struct sim_block *block) {
+    if (!block) return;
+    for (int i = 0; block->warps && i < block->warp_count; i++) {
+        free(block->warps[i].file);
+        free(block->warps[i].defined);
+    }
+    free(block->warps);
+    free(block->shared);
+    free(block->shared_shadow);
+    free(block->hit);
+    free(block);
+}

@@ -1,0 +1,128 @@
+/* A block while it runs. All that a block changes hangs off its sim_block, apart from global memory. */
+#ifndef SIM_EXEC_H
+#define SIM_EXEC_H
+
+#include "memory.h"
+#include "module.h"
+#include "ops.h"
+
+#include <string.h>
+
+#define SIM_FULL_MASK    0xffffffffu
+#define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
+#define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
+
+/* Generic addresses from here on, as many as a block may have shared bytes, are shared memory; all others are
+   global (ISA, "Generic Addressing"). Global allocations lie above. */
+#define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
+
+/* Lanes at PC, to run until RECONVERGE. Every split halves a mask at least by one lane, so the stack is
+ * bounded. */
+struct sim_path {
+    int pc, reconverge;
+    uint32_t mask;
+};
+
+enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2, SIM_NOT_WAITING = -1 };
+
+struct sim_warp {
+    struct sim_block *block;
+    unsigned char *file; /* registers */
+    uint32_t *defined;   /* by register: the lanes where it was written */
+    int index;
+    int pc, next_pc, reconverge; /* of the path that runs */
+    uint32_t active;             /* its lanes */
+    uint32_t alive;              /* lanes that have not exited */
+    int depth;
+    struct sim_path path[SIM_MAX_PATHS]; /* the paths that wait */
+    int barrier;                         /* that it waits at, or SIM_NOT_WAITING */
+    int barrier_pc;
+};
+
+struct sim_barrier {
+    uint32_t waiting; /* warps that wait here */
+    uint32_t arrived; /* warps that arrived and went on */
+    unsigned threads; /* that the barrier was told to wait for, 0: all */
+    bool in_use;
+};
+
+/* What a launch's blocks share and do not change. */
+struct sim_launch {
+    const ptxsim_function *function;
+    const struct sim_memory *memory;
+    ptxsim_dim3 grid, block;
+    uint32_t shared_bytes, dynamic_bytes;
+    const unsigned char *params;
+    uint64_t max_instructions;
+    ptxsim_order order;
+};
+
+struct sim_block {
+    const struct sim_launch *launch;
+    ptxsim_dim3 index;
+    int warp_count;
+    struct sim_warp *warps;
+    struct sim_barrier barrier[SIM_BARRIERS];
+    unsigned char *shared, *shared_shadow;
+    struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
+    ptxsim_counts counts;        /* of all blocks that this one ran before, too */
+    ptxsim_fault fault;
+};
+
+struct sim_block *sim_block_new(const struct sim_launch *launch);
+void sim_block_free(struct sim_block *block);
+/* Runs block INDEX of the grid to its end or to a fault (then false). */
+bool sim_block_run(struct sim_block *block, ptxsim_dim3 index);
+
+/* A fault of one lane: it stops the launch. The first one stays. */
+void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, ptxsim_status status,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* exec_flow.c */
+void sim_barriers_check(struct sim_block *block); /* completes those that exits let complete */
+void sim_reconverge(struct sim_warp *warp);
+void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
+
+/* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it
+   was written, and return where the bytes lie, or NULL after a fault. */
+enum sim_access { SIM_READ, SIM_WRITE, SIM_UPDATE };
+unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                 uint64_t address, unsigned bytes, enum sim_access access);
+
+static inline const void *sim_source(const struct sim_warp *warp, const struct sim_value *value) {
+    return value->kind == SIM_CONSTANT ? value->lanes : warp->file + value->at;
+}
+
+/* A predicate operand as a mask of lanes. */
+static inline uint32_t sim_predicate(const struct sim_warp *warp, const struct sim_value *value) {
+    uint32_t bits;
+    memcpy(&bits, sim_source(warp, value), sizeof bits);
+    return value->negated ? ~bits : bits;
+}
+
+static inline void sim_put_predicate(struct sim_warp *warp, const struct sim_value *value, uint32_t bits,
+                                     uint32_t mask) {
+    if (value->kind != SIM_REGISTER) return;
+    uint32_t old;
+    memcpy(&old, warp->file + value->at, sizeof old);
+    bits = (old & ~mask) | (bits & mask);
+    memcpy(warp->file + value->at, &bits, sizeof bits);
+    warp->defined[value->reg] |= mask;
+}
+
+void sim_put_masked(void *to, const void *lanes, size_t bytes, uint32_t mask);
+
+/* Writes the lanes in MASK of a result: 32 values of BYTES each. */
+static inline void sim_put(struct sim_warp *warp, const struct sim_value *value, const void *lanes,
+                           size_t bytes, uint32_t mask) {
+    if (value->kind != SIM_REGISTER) return;
+    warp->defined[value->reg] |= mask;
+    if (mask == SIM_FULL_MASK) memcpy(warp->file + value->at, lanes, SIM_LANES * bytes);
+    else sim_put_masked(warp->file + value->at, lanes, bytes, mask);
+}
+
+static inline uint32_t sim_lane_u32(const struct sim_warp *warp, const struct sim_value *value, int lane) {
+    return ((const uint32_t *)sim_source(warp, value))[lane];
+}
+
+#endif

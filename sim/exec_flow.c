@@ -1,0 +1,169 @@
+/* Branches, exits and the barriers of a block. */
+#include "exec.h"
+
+static bool only_exits(const ptxsim_function *f, int pc) {
+    return (f->code[pc].op->flags & SIM_OP_EXIT) && f->code[pc].guard == SIM_NO_REGISTER &&
+           f->code[pc].exec == sim_ret;
+}
+
+/* Goes on with the path that waits on top of the stack. */
+static void next_path(struct sim_warp *warp) {
+    do {
+        const struct sim_path *path = &warp->path[--warp->depth];
+        warp->active = path->mask;
+        warp->pc = warp->next_pc = path->pc;
+        warp->reconverge = path->reconverge;
+    } while (warp->depth > 0 && (warp->active == 0 || warp->pc == warp->reconverge));
+}
+
+void sim_reconverge(struct sim_warp *warp) {
+    if (warp->depth > 0) next_path(warp);
+}
+
+void sim_exit_lanes(struct sim_warp *warp, uint32_t mask) {
+    warp->alive &= ~mask;
+    warp->active &= ~mask;
+    for (int i = 0; i < warp->depth; i++) warp->path[i].mask &= ~mask;
+    if (warp->active == 0 && warp->depth > 0) next_path(warp);
+}
+
+static void push(struct sim_warp *warp, int pc, int reconverge, uint32_t mask) {
+    warp->path[warp->depth++] = (struct sim_path){pc, reconverge, mask};
+}
+
+/* Lanes in MASK branch, OTHERS go on. The lanes that already stand where both meet only wait. */
+static void split(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t others) {
+    int join = insn->reconverge, fall = warp->pc + 1;
+    if (warp->reconverge != join) push(warp, join, warp->reconverge, warp->active);
+    warp->reconverge = join;
+    if (insn->target == join) {
+        warp->active = others;
+        return;
+    }
+    if (fall != join) push(warp, fall, join, others);
+    warp->active = mask;
+    warp->next_pc = insn->target;
+}
+
+void sim_bra(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    const ptxsim_function *f = warp->block->launch->function;
+    uint32_t others = warp->active & ~mask;
+    if (others == 0) {
+        warp->next_pc = insn->target;
+    } else if (insn->modifiers & SIM_UNI) {
+        sim_fault_at(warp, insn, __builtin_ctz(others), PTXSIM_TRAP,
+                     "bra.uni, and the lanes of the warp disagree");
+    } else if (only_exits(f, insn->target)) {
+        sim_exit_lanes(warp, mask);
+    } else if (only_exits(f, warp->pc + 1)) {
+        warp->next_pc = insn->target;
+        sim_exit_lanes(warp, others);
+    } else {
+        split(warp, insn, mask, others);
+    }
+}
+
+void sim_ret(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    (void)insn;
+    sim_exit_lanes(warp, mask);
+}
+
+void sim_trap(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP, "trap");
+}
+
+void sim_nop(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    (void)warp;
+    (void)insn;
+    (void)mask;
+}
+
+/* ISA, "exit": threads that have exited hold up no barrier of all threads; a barrier with a count does not
+ * count them. */
+static bool is_complete(const struct sim_block *block, const struct sim_barrier *barrier) {
+    uint32_t here = barrier->waiting | barrier->arrived;
+    if (barrier->threads) return (unsigned)__builtin_popcount(here) * SIM_LANES >= barrier->threads;
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].alive && !(here >> i & 1)) return false;
+    return true;
+}
+
+static void release(struct sim_block *block, struct sim_barrier *barrier) {
+    for (int i = 0; i < block->warp_count; i++)
+        if (barrier->waiting >> i & 1) block->warps[i].barrier = SIM_NOT_WAITING;
+    *barrier = (struct sim_barrier){0};
+}
+
+void sim_barriers_check(struct sim_block *block) {
+    for (int i = 0; i < SIM_BARRIERS; i++)
+        if (block->barrier[i].in_use && is_complete(block, &block->barrier[i]))
+            release(block, &block->barrier[i]);
+}
+
+/* The operand's value, which the ISA wants equal in all lanes of the warp. */
+static bool uniform_value(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_value *value,
+                          uint32_t mask, uint32_t *result) {
+    int first = __builtin_ctz(mask);
+    *result = sim_lane_u32(warp, value, first);
+    SIM_EACH_LANE(l) {
+        if (!SIM_ACTIVE(mask, l) || sim_lane_u32(warp, value, l) == *result) continue;
+        sim_fault_at(warp, insn, l, PTXSIM_TRAP,
+                     "the lanes of the warp disagree on an operand: %u here, %u in lane %d",
+                     sim_lane_u32(warp, value, l), *result, first);
+        return false;
+    }
+    return true;
+}
+
+static bool barrier_operands(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t *id,
+                             uint32_t *threads) {
+    int lane = __builtin_ctz(mask);
+    *threads = 0;
+    if (!uniform_value(warp, insn, &insn->value[0], mask, id)) return false;
+    if (*id >= SIM_BARRIERS) {
+        sim_fault_at(warp, insn, lane, PTXSIM_TRAP, "barrier %u: there are %d", *id, SIM_BARRIERS);
+        return false;
+    }
+    if (insn->value[1].kind == SIM_SINK) return true;
+    if (!uniform_value(warp, insn, &insn->value[1], mask, threads)) return false;
+    if (*threads > 0 && *threads % SIM_LANES == 0 &&
+        *threads <= (unsigned)warp->block->warp_count * SIM_LANES)
+        return true;
+    sim_fault_at(warp, insn, lane, PTXSIM_TRAP,
+                 "a barrier of %u threads: a multiple of %d, and no more than the block has, is needed",
+                 *threads, SIM_LANES);
+    return false;
+}
+
+static bool can_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+                       const struct sim_barrier *b, uint32_t threads) {
+    const char *reason = NULL;
+    if (b->in_use && b->threads != threads)
+        reason = "the warps disagree on how many threads the barrier awaits";
+    if ((b->waiting | b->arrived) >> warp->index & 1)
+        reason = "the warp arrives at the barrier twice before it completes";
+    if (reason) sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_BARRIER, "%s", reason);
+    return !reason;
+}
+
+static void arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool waits) {
+    uint32_t id, threads, bit = 1u << warp->index;
+    if (!barrier_operands(warp, insn, mask, &id, &threads)) return;
+    struct sim_barrier *b = &warp->block->barrier[id];
+    if (!can_arrive(warp, insn, mask, b, threads)) return;
+    *(waits ? &b->waiting : &b->arrived) |= bit;
+    b->in_use = true;
+    b->threads = threads;
+    if (waits) warp->barrier = (int)id;
+    warp->barrier_pc = warp->pc;
+    warp->block->counts.barriers++;
+    sim_barriers_check(warp->block);
+}
+
+void sim_bar_sync(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    arrive(warp, insn, mask, true);
+}
+
+void sim_bar_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    arrive(warp, insn, mask, false);
+}

@@ -1,0 +1,67 @@
+/* Patterns that executors are written with: loops over 32 lanes that the compiler turns into vector code. All
+ * lanes are computed, those in the mask are kept. */
+#ifndef SIM_LANES_H
+#define SIM_LANES_H
+
+#include "exec.h"
+
+/* Executors d = EXPRESSION of the lane values x, y, z, which have type T. */
+#define SIM_UNARY(name, R, T, expression)                                                                    \
+    static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
+        const T *a = sim_source(warp, &insn->value[1]);                                                      \
+        R r[SIM_LANES];                                                                                      \
+        SIM_EACH_LANE(l) {                                                                                   \
+            T x = a[l];                                                                                      \
+            r[l] = (R)(expression);                                                                          \
+        }                                                                                                    \
+        sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
+    }
+
+#define SIM_BINARY2(name, R, T, U, expression)                                                               \
+    static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
+        const T *a = sim_source(warp, &insn->value[1]);                                                      \
+        const U *b = sim_source(warp, &insn->value[2]);                                                      \
+        R r[SIM_LANES];                                                                                      \
+        SIM_EACH_LANE(l) {                                                                                   \
+            T x = a[l];                                                                                      \
+            U y = b[l];                                                                                      \
+            r[l] = (R)(expression);                                                                          \
+        }                                                                                                    \
+        sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
+    }
+
+#define SIM_BINARY(name, T, expression) SIM_BINARY2(name, T, T, T, expression)
+
+#define SIM_TERNARY2(name, R, T, U, V, expression)                                                           \
+    static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
+        const T *a = sim_source(warp, &insn->value[1]);                                                      \
+        const U *b = sim_source(warp, &insn->value[2]);                                                      \
+        const V *c = sim_source(warp, &insn->value[3]);                                                      \
+        R r[SIM_LANES];                                                                                      \
+        SIM_EACH_LANE(l) {                                                                                   \
+            T x = a[l];                                                                                      \
+            U y = b[l];                                                                                      \
+            V z = c[l];                                                                                      \
+            r[l] = (R)(expression);                                                                          \
+        }                                                                                                    \
+        sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
+    }
+
+#define SIM_TERNARY(name, T, expression) SIM_TERNARY2(name, T, T, T, T, expression)
+
+/* The address of every lane's access. */
+static inline void sim_addresses(const struct sim_warp *warp, const struct sim_insn *insn,
+                                 uint64_t address[SIM_LANES]) {
+    uint64_t offset = (uint64_t)insn->offset;
+    if (insn->base.kind == SIM_SINK) {
+        SIM_EACH_LANE(l) address[l] = offset;
+    } else if (sim_types[insn->base.type].bytes == 4) {
+        const uint32_t *base = sim_source(warp, &insn->base);
+        SIM_EACH_LANE(l) address[l] = (uint32_t)(base[l] + offset);
+    } else {
+        const uint64_t *base = sim_source(warp, &insn->base);
+        SIM_EACH_LANE(l) address[l] = base[l] + offset;
+    }
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* Opcodes against the patterns of ops.def. */
+#include "ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct sim_op ops[] = {
+#define ONE(pattern, operands, name, flags)     {pattern, operands, NULL, sim_##name, flags},
+#define BY_TYPE(pattern, operands, name, flags) {pattern, operands, sim_##name, NULL, flags},
+#include "ops.def"
+#undef ONE
+#undef BY_TYPE
+};
+
+struct word {
+    const char *text;
+    int value;
+};
+
+static const struct word space_words[] = {{"global", SIM_GLOBAL},      {"shared", SIM_SHARED},
+                                          {"shared::cta", SIM_SHARED}, {"param", SIM_PARAM},
+                                          {"param::entry", SIM_PARAM}, {NULL, 0}};
+
+static const struct word comparison_words[] = {
+    {"eq", SIM_EQ},   {"ne", SIM_NE},   {"lt", SIM_LT},   {"le", SIM_LE},   {"gt", SIM_GT},
+    {"ge", SIM_GE},   {"lo", SIM_LO},   {"ls", SIM_LS},   {"hi", SIM_HI},   {"hs", SIM_HS},
+    {"equ", SIM_EQU}, {"neu", SIM_NEU}, {"ltu", SIM_LTU}, {"leu", SIM_LEU}, {"gtu", SIM_GTU},
+    {"geu", SIM_GEU}, {"num", SIM_NUM}, {"nan", SIM_NAN}, {NULL, 0}};
+
+static const struct word combine_words[] = {
+    {"and", SIM_COMBINE_AND}, {"or", SIM_COMBINE_OR}, {"xor", SIM_COMBINE_XOR}, {NULL, 0}};
+
+static const struct word vector_words[] = {{"v2", 2}, {"v4", 4}, {NULL, 0}};
+
+static const struct word rounding_words[] = {{"rn", SIM_RN},   {"rz", SIM_RZ},   {"rm", SIM_RM},
+                                             {"rp", SIM_RP},   {"rni", SIM_RNI}, {"rzi", SIM_RZI},
+                                             {"rmi", SIM_RMI}, {"rpi", SIM_RPI}, {NULL, 0}};
+
+static const struct word order_words[] = {
+    {"relaxed", 1}, {"acquire", 1}, {"release", 1}, {"acq_rel", 1}, {NULL, 0}};
+
+static const struct word scope_words[] = {{"cta", 1}, {"cluster", 1}, {"gpu", 1}, {"sys", 1}, {NULL, 0}};
+
+static const struct word hint_words[] = {{"ca", 1},
+                                         {"cg", 1},
+                                         {"cs", 1},
+                                         {"cv", 1},
+                                         {"lu", 1},
+                                         {"wb", 1},
+                                         {"wt", 1},
+                                         {"L1::evict_normal", 1},
+                                         {"L1::evict_unchanged", 1},
+                                         {"L1::evict_first", 1},
+                                         {"L1::evict_last", 1},
+                                         {"L1::no_allocate", 1},
+                                         {"L2::64B", 1},
+                                         {"L2::128B", 1},
+                                         {"L2::256B", 1},
+                                         {NULL, 0}};
+
+static const struct word modifier_words[] = {{"sat", SIM_SAT}, {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
+                                             {"ftz", SIM_FTZ}, {"aligned", SIM_ALIGNED},     {NULL, 0}};
+
+static bool is_text(const struct sim_token *token, const char *text, size_t length) {
+    return token->length == length && memcmp(token->text, text, length) == 0;
+}
+
+static const struct word *find_word(const struct word *words, const struct sim_token *token) {
+    for (; words->text; words++)
+        if (is_text(token, words->text, strlen(words->text))) return words;
+    return NULL;
+}
+
+/* Sets FIELD to the value of the word that TOKEN is. */
+static bool take_word(const struct word *words, const struct sim_token *token, uint8_t *field) {
+    const struct word *word = find_word(words, token);
+    if (word) *field = (uint8_t)word->value;
+    return word != NULL;
+}
+
+static bool take_type(const struct sim_token *token, uint8_t *field) {
+    enum sim_type type = sim_type_named(token->text, token->length);
+    if (type != SIM_none) *field = (uint8_t)type;
+    return type != SIM_none;
+}
+
+static bool take_class(char class, const struct sim_token *token, struct sim_insn *insn) {
+    uint8_t ignored;
+    switch (class) {
+    case 't': return take_type(token, &insn->type);
+    case 's': return take_type(token, &insn->type2);
+    case 'y': return take_type(token, &insn->type3);
+    case 'c': return take_word(comparison_words, token, &insn->comparison);
+    case 'b': return take_word(combine_words, token, &insn->combine);
+    case 'x': return take_word(space_words, token, &insn->space);
+    case 'v': return take_word(vector_words, token, &insn->vector);
+    case 'r': return take_word(rounding_words, token, &insn->rounding);
+    case 'q': return take_word(order_words, token, &ignored);
+    case 'o': return take_word(scope_words, token, &ignored);
+    case 'h': return take_word(hint_words, token, &ignored);
+    default: return false;
+    }
+}
+
+/* One class of the pattern, with its repetition mark, against the parts from *AT on. */
+static bool match_class(const char **pattern, const struct sim_opcode *opcode, int *at,
+                        struct sim_insn *insn) {
+    char class = (*pattern)[1], mark = (*pattern)[2];
+    *pattern += mark == '?' || mark == '*' ? 3 : 2;
+    int most = mark == '*' ? SIM_MAX_PARTS : 1, taken = 0;
+    while (taken < most && *at < opcode->count && take_class(class, &opcode->part[*at], insn)) {
+        taken++;
+        (*at)++;
+    }
+    return taken > 0 || mark == '?' || mark == '*';
+}
+
+/* `[word]` of the pattern. */
+static void match_optional(const char **pattern, const struct sim_opcode *opcode, int *at,
+                           struct sim_insn *insn) {
+    size_t length = strcspn(*pattern + 1, "]");
+    if (*at < opcode->count && is_text(&opcode->part[*at], *pattern + 1, length)) {
+        const struct word *word = find_word(modifier_words, &opcode->part[*at]);
+        if (word) insn->modifiers |= (uint8_t)word->value;
+        (*at)++;
+    }
+    *pattern += length + 2;
+}
+
+static bool match_literal(const char **pattern, const struct sim_opcode *opcode, int *at,
+                          struct sim_insn *insn) {
+    const char *text = *pattern + 1;
+    size_t length = strcspn(text, ".%[");
+    if (*at >= opcode->count || !is_text(&opcode->part[*at], text, length)) return false;
+    take_word(space_words, &opcode->part[*at], &insn->space);
+    *pattern = text + length;
+    (*at)++;
+    return true;
+}
+
+static bool match_pattern(const char *pattern, const struct sim_opcode *opcode, struct sim_insn *insn) {
+    size_t mnemonic = strcspn(pattern, ".%[");
+    if (!is_text(&opcode->part[0], pattern, mnemonic)) return false;
+    pattern += mnemonic;
+    int at = 1;
+    while (*pattern) {
+        if (*pattern == '%') {
+            if (!match_class(&pattern, opcode, &at, insn)) return false;
+        } else if (*pattern == '[') {
+            match_optional(&pattern, opcode, &at, insn);
+        } else if (!match_literal(&pattern, opcode, &at, insn)) {
+            return false;
+        }
+    }
+    return at == opcode->count;
+}
+
+static bool is_mnemonic(const struct sim_token *token) {
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (is_text(token, ops[i].pattern, strcspn(ops[i].pattern, ".%["))) return true;
+    return false;
+}
+
+/* Writes the opcode as it was written, as far as it fits. */
+static void spell(const struct sim_opcode *opcode, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < opcode->count && used < size; i++) {
+        int length = (int)(opcode->part[i].length < 64 ? opcode->part[i].length : 64);
+        int n = snprintf(text + used, size - used, "%s%.*s", i ? "." : "", length, opcode->part[i].text);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *message, size_t size) {
+    char text[128];
+    spell(opcode, text, sizeof text);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        struct sim_insn trial = *insn;
+        if (!match_pattern(ops[i].pattern, opcode, &trial)) continue;
+        trial.op = &ops[i];
+        trial.exec = ops[i].by_type ? ops[i].by_type[trial.type] : ops[i].one;
+        if (!trial.exec) continue;
+        *insn = trial;
+        return true;
+    }
+    if (is_mnemonic(&opcode->part[0]))
+        snprintf(message, size, "%s: this form of the instruction is not supported", text);
+    else snprintf(message, size, "%s: unknown instruction", text);
+    return false;
+}

@@ -1,0 +1,106 @@
+/* Every access to memory, checked. */
+#include "exec.h"
+
+static const char *const verbs[] = {[SIM_READ] = "load", [SIM_WRITE] = "store", [SIM_UPDATE] = "atomic"};
+
+static bool is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                       unsigned bytes, enum sim_access access) {
+    if ((address & (bytes - 1)) == 0) return true;
+    sim_fault_at(warp, insn, lane, PTXSIM_ALIGN, "%s of %u bytes at misaligned address 0x%llx", verbs[access],
+                 bytes, (unsigned long long)address);
+    return false;
+}
+
+static void fault_uninit(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
+                         uint64_t address, const unsigned char *shadow, size_t at, unsigned bytes) {
+    size_t first = sim_shadow_first_unwritten(shadow, at, bytes) - at;
+    sim_fault_at(warp, insn, lane, PTXSIM_UNINIT,
+                 "%s read of %u bytes at 0x%llx: nothing wrote the byte at 0x%llx", space, bytes,
+                 (unsigned long long)address, (unsigned long long)(address + first));
+}
+
+static void fault_global_bounds(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                uint64_t address, unsigned bytes, enum sim_access access) {
+    const struct sim_allocation *a = sim_memory_find(warp->block->launch->memory, address);
+    if (!a) {
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
+                     "global %s of %u bytes at 0x%llx, where nothing is allocated", verbs[access], bytes,
+                     (unsigned long long)address);
+        return;
+    }
+    sim_fault_at(
+        warp, insn, lane, PTXSIM_BOUNDS,
+        "global %s of %u bytes at 0x%llx: it ends %llu bytes past the end of the %llu bytes at 0x%llx",
+        verbs[access], bytes, (unsigned long long)address,
+        (unsigned long long)(address - a->base + bytes - a->bytes), (unsigned long long)a->bytes,
+        (unsigned long long)a->base);
+}
+
+static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                    uint64_t address, unsigned bytes, enum sim_access access) {
+    struct sim_block *block = warp->block;
+    struct sim_allocation **hit = &block->hit[insn - block->launch->function->code];
+    if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
+    if (!*hit || !sim_allocation_holds(*hit, address, bytes)) {
+        struct sim_allocation *a = sim_memory_find(block->launch->memory, address);
+        if (!a || !sim_allocation_holds(a, address, bytes)) {
+            fault_global_bounds(warp, insn, lane, address, bytes, access);
+            return NULL;
+        }
+        *hit = a;
+    }
+    size_t at = address - (*hit)->base;
+    if (access != SIM_WRITE && !sim_shadow_written((*hit)->shadow, at, bytes)) {
+        fault_uninit(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
+        return NULL;
+    }
+    if (access != SIM_READ) sim_shadow_write((*hit)->shadow, at, bytes);
+    if (access != SIM_WRITE) block->counts.global_load_bytes += bytes;
+    if (access != SIM_READ) block->counts.global_store_bytes += bytes;
+    return (*hit)->data + at;
+}
+
+static unsigned char *access_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                    uint64_t address, unsigned bytes, enum sim_access access) {
+    struct sim_block *block = warp->block;
+    uint32_t size = block->launch->shared_bytes;
+    if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
+    if (address > size || bytes > size - address) {
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
+                     "shared %s of %u bytes at 0x%llx: the block has %u bytes", verbs[access], bytes,
+                     (unsigned long long)address, size);
+        return NULL;
+    }
+    if (access != SIM_WRITE && !sim_shadow_written(block->shared_shadow, address, bytes)) {
+        fault_uninit(warp, insn, lane, "shared", address, block->shared_shadow, address, bytes);
+        return NULL;
+    }
+    if (access != SIM_READ) sim_shadow_write(block->shared_shadow, address, bytes);
+    return block->shared + address;
+}
+
+/* Parameters are constant, and an executor that gets their address only reads. */
+static unsigned char *access_param(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                   uint64_t address, unsigned bytes) {
+    if (!is_aligned(warp, insn, lane, address, bytes, SIM_READ)) return NULL;
+    if (address < insn->low || address > insn->high || bytes > insn->high - address) {
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
+                     "load of %u bytes at byte %llu of the parameters: it may touch %u to %u", bytes,
+                     (unsigned long long)address, insn->low, insn->high);
+        return NULL;
+    }
+    return (unsigned char *)(uintptr_t)(warp->block->launch->params + address);
+}
+
+unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                 uint64_t address, unsigned bytes, enum sim_access access) {
+    uint64_t in_window = address - SIM_SHARED_WINDOW;
+    switch (insn->space) {
+    case SIM_SHARED: return access_shared(warp, insn, lane, address, bytes, access);
+    case SIM_PARAM: return access_param(warp, insn, lane, address, bytes);
+    case SIM_GENERIC:
+        if (in_window < SIM_MAX_SHARED) return access_shared(warp, insn, lane, in_window, bytes, access);
+        return access_global(warp, insn, lane, address, bytes, access);
+    default: return access_global(warp, insn, lane, address, bytes, access);
+    }
+}

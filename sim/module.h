@@ -1,0 +1,160 @@
+/* What a parsed module is made of. The parser writes it, the executors read it and never change it. */
+#ifndef SIM_MODULE_H
+#define SIM_MODULE_H
+
+#include "ptxsim.h"
+#include "types.h"
+
+enum {
+    SIM_LANES = 32,
+    SIM_MAX_VALUES = 20,       /* operands of an instruction, vectors counted by element */
+    SIM_MAX_USES = 24,         /* registers that an instruction reads */
+    SIM_MAX_REGISTERS = 65535, /* of a function */
+    SIM_NO_REGISTER = 0xffff,
+    SIM_MAX_SHARED = 227 * 1024, /* bytes a block, static and dynamic */
+    SIM_MAX_BLOCK = 1024,
+    SIM_BARRIERS = 16
+};
+
+/* State spaces (ISA, "State Spaces"). */
+enum sim_space { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_PARAM, SIM_CONST, SIM_LOCAL };
+
+/* Comparisons in the order of the names in match.c. */
+enum sim_comparison {
+    SIM_EQ,
+    SIM_NE,
+    SIM_LT,
+    SIM_LE,
+    SIM_GT,
+    SIM_GE,
+    SIM_LO,
+    SIM_LS,
+    SIM_HI,
+    SIM_HS,
+    SIM_EQU,
+    SIM_NEU,
+    SIM_LTU,
+    SIM_LEU,
+    SIM_GTU,
+    SIM_GEU,
+    SIM_NUM,
+    SIM_NAN
+};
+
+enum sim_combine { SIM_COMBINE_NONE, SIM_COMBINE_AND, SIM_COMBINE_OR, SIM_COMBINE_XOR };
+
+enum sim_rounding { SIM_ROUND_NONE, SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNI, SIM_RZI, SIM_RMI, SIM_RPI };
+
+enum sim_modifier { SIM_SAT = 1, SIM_SATFINITE = 2, SIM_UNI = 4, SIM_FTZ = 8, SIM_ALIGNED = 16 };
+
+enum sim_value_kind {
+    SIM_SINK, /* `_`, or an optional operand that is not there */
+    SIM_REGISTER,
+    SIM_CONSTANT
+};
+
+/* One scalar operand. A register's 32 lanes lie at byte AT of a warp's register file, each of the register's
+   size; a predicate is one 32-bit mask there. A constant is laid out the same, at LANES. */
+struct sim_value {
+    uint8_t kind;
+    uint8_t type; /* of the register, or that the constant was made for */
+    bool negated; /* !p */
+    uint16_t reg;
+    uint32_t at;
+    const void *lanes;
+};
+
+struct sim_warp;
+struct sim_insn;
+/* Executes INSN for the lanes in MASK, which is not 0. A fault is reported through sim_fault_at. */
+typedef void sim_exec(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask);
+
+struct sim_op;
+
+struct sim_insn {
+    sim_exec *exec;
+    const struct sim_op *op;
+    int line;
+    int target;     /* bra: where to */
+    int reconverge; /* bra: the immediate post-dominator */
+    uint8_t type, type2, type3;
+    uint8_t space, vector, modifiers;
+    uint8_t comparison, combine, rounding;
+    uint8_t value_count, destination_count, use_count;
+    bool reads_clock;
+    bool guard_negated;
+    uint16_t guard; /* predicate register, or SIM_NO_REGISTER */
+    uint32_t guard_at;
+    struct sim_value base; /* of an address; SIM_SINK if it is offset alone */
+    int64_t offset;
+    uint32_t low, high; /* .param: the bytes that the access may touch */
+    struct sim_value value[SIM_MAX_VALUES];
+    uint16_t use[SIM_MAX_USES];
+};
+
+struct sim_register {
+    const char *name;
+    enum sim_type type;
+};
+
+struct sim_param {
+    const char *name;
+    uint32_t at, bytes;
+};
+
+/* A special register is a register that the warp's start fills. */
+struct sim_special {
+    uint8_t which;
+    uint16_t reg;
+    uint32_t at;
+};
+
+struct ptxsim_function {
+    const char *name;
+    ptxsim_function *next;
+    struct sim_insn *code;
+    int code_count;
+    struct sim_register *registers; /* those that the code names */
+    int register_count;
+    uint32_t file_bytes; /* of a warp's register file */
+    struct sim_special *specials;
+    int special_count;
+    struct sim_param *params;
+    int param_count;
+    uint32_t param_bytes;
+    uint32_t shared_bytes;        /* static */
+    unsigned reqntid[3], maxntid; /* 0: not stated */
+};
+
+struct sim_chunk {
+    struct sim_chunk *next;
+};
+
+/* Memory that is freed all at once. */
+struct sim_arena {
+    struct sim_chunk *chunks;
+    char *at;
+    size_t left;
+};
+
+struct ptxsim_module {
+    ptxsim_module *next;
+    struct sim_arena arena;
+    ptxsim_function *functions;
+};
+
+/* BYTES of zeroed memory, 16-byte aligned; NULL if there is none. */
+void *sim_arena_alloc(struct sim_arena *arena, size_t bytes);
+void sim_arena_free(struct sim_arena *arena);
+
+/* Parses TEXT into a module; on failure *MODULE is not set and FAULT says why. */
+ptxsim_status sim_parse(const char *text, ptxsim_module **module, ptxsim_fault *fault);
+void sim_module_free(ptxsim_module *module);
+
+/* Sets `reconverge` of every branch (cfg.c). False if memory ran out. */
+bool sim_find_reconvergence(ptxsim_function *function);
+
+void sim_fault_set(ptxsim_fault *fault, ptxsim_status status, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,108 @@
+/* Names and the scopes that they hold in. Registers and variables are looked up when they are used; labels
+ * when their function ends, since a branch may precede its label. */
+#include "parse.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 256 };
+
+static unsigned bucket_of(const char *name, size_t length) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return (hash ^ hash >> 16) % SIM_BUCKETS;
+}
+
+static bool same_name(const char *a, size_t a_length, const char *b, size_t b_length) {
+    return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+bool sim_scope_open(struct sim_parser *p) {
+    if (++p->depth > MAX_DEPTH)
+        return sim_error(p, PTXSIM_PARSE, p->token.line, "scopes nested more than %d deep", MAX_DEPTH);
+    void *parents = p->scope_parent;
+    if (!sim_grow(p, &parents, p->scope_count, &p->scope_capacity, sizeof *p->scope_parent)) return false;
+    p->scope_parent = parents;
+    p->scope_parent[p->scope_count] = p->scope;
+    p->scope = p->scope_count++;
+    return true;
+}
+
+void sim_scope_close(struct sim_parser *p) {
+    for (int b = 0; b < SIM_BUCKETS; b++)
+        while (p->bucket[b] && p->bucket[b]->scope == p->scope) p->bucket[b] = p->bucket[b]->next;
+    p->scope = p->scope_parent[p->scope];
+    p->depth--;
+}
+
+struct sim_symbol *sim_lookup(const struct sim_parser *p, const char *name, size_t length) {
+    for (struct sim_symbol *s = p->bucket[bucket_of(name, length)]; s; s = s->next)
+        if (same_name(s->name, s->length, name, length)) return s;
+    return NULL;
+}
+
+struct sim_symbol *sim_declare(struct sim_parser *p, const char *name, size_t length,
+                               enum sim_symbol_kind kind) {
+    struct sim_symbol *old = sim_lookup(p, name, length);
+    if (old && old->scope == p->scope) {
+        sim_error(p, PTXSIM_PARSE, p->token.line, "`%.*s` is declared twice",
+                  (int)(length < 64 ? length : 64), name);
+        return NULL;
+    }
+    struct sim_symbol *s = sim_scratch(p, sizeof *s);
+    char *copy = sim_scratch(p, length + 1);
+    if (!s || !copy) return NULL;
+    memcpy(copy, name, length);
+    unsigned b = bucket_of(name, length);
+    *s = (struct sim_symbol){
+        .next = p->bucket[b], .name = copy, .length = length, .kind = kind, .scope = p->scope};
+    p->bucket[b] = s;
+    return s;
+}
+
+static bool add_label(struct sim_parser *p, struct sim_labels *list, const struct sim_token *name, int at) {
+    void *items = list->items;
+    if (!sim_grow(p, &items, list->count, &list->capacity, sizeof *list->items)) return false;
+    list->items = items;
+    list->items[list->count++] = (struct sim_label){name->text, name->length, p->scope, name->line, at};
+    return true;
+}
+
+bool sim_label_refer(struct sim_parser *p, const struct sim_token *name, int insn) {
+    return add_label(p, &p->references, name, insn);
+}
+
+static const struct sim_label *find_label(const struct sim_parser *p, const struct sim_label *wanted,
+                                          int scope) {
+    for (int i = 0; i < p->labels.count; i++) {
+        const struct sim_label *label = &p->labels.items[i];
+        if (label->scope == scope && same_name(label->name, label->length, wanted->name, wanted->length))
+            return label;
+    }
+    return NULL;
+}
+
+bool sim_label_define(struct sim_parser *p, const struct sim_token *name) {
+    struct sim_label label = {name->text, name->length, p->scope, name->line, p->function->code_count};
+    if (find_label(p, &label, p->scope))
+        return sim_error(p, PTXSIM_PARSE, name->line, "label `%.*s` is defined twice", (int)name->length,
+                         name->text);
+    return add_label(p, &p->labels, name, label.at);
+}
+
+static bool resolve(struct sim_parser *p, const struct sim_label *reference) {
+    const struct sim_label *label = NULL;
+    for (int scope = reference->scope; !label && scope != 0; scope = p->scope_parent[scope])
+        label = find_label(p, reference, scope);
+    if (!label)
+        return sim_error(p, PTXSIM_PARSE, reference->line, "no label `%.*s` in sight", (int)reference->length,
+                         reference->name);
+    p->function->code[reference->at].target = label->at;
+    return true;
+}
+
+bool sim_labels_resolve(struct sim_parser *p) {
+    for (int i = 0; i < p->references.count; i++)
+        if (!resolve(p, &p->references.items[i])) return false;
+    p->labels.count = p->references.count = 0;
+    return true;
+}

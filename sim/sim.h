@@ -1,0 +1,24 @@
+/* The simulator object. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "memory.h"
+#include "module.h"
+
+struct ptxsim {
+    ptxsim_order order;
+    uint64_t max_instructions;
+    struct sim_memory memory;
+    ptxsim_module *modules;
+    ptxsim_fault fault;
+    ptxsim_counts counts;
+    char text[512];
+};
+
+/* Clears the fault; PTXSIM_OK. */
+ptxsim_status sim_done(ptxsim *sim);
+/* Sets a fault that has no place in the PTX; returns STATUS. */
+ptxsim_status sim_fail(ptxsim *sim, ptxsim_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
