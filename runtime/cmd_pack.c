@@ -170,11 +170,11 @@ static mc_status write_directory(const pack_files *files, const pack_options *op
 
 /* -- The command */
 
-static void print_summary(const mc_packed *packed, const pack_options *options) {
+static void print_summary(const mc_packed *packed) {
     for (size_t i = 0; i < packed->array_count; i++)
-        printf("%s/%s.bin  %s[%lld]\n", options->directory, packed->arrays[i].name,
-               mc_type_text(packed->arrays[i].type), (long long)packed->arrays[i].count);
-    printf("%s/kernel.ptx\n%s/contract.json\n", options->directory, options->directory);
+        printf("%s.bin  %s[%lld]\n", packed->arrays[i].name, mc_type_text(packed->arrays[i].type),
+               (long long)packed->arrays[i].count);
+    printf("kernel.ptx\ncontract.json\n");
 }
 
 static mc_status pack_kernel(problem *p, const mc_kernel *kernel, const pack_options *options,
@@ -191,7 +191,7 @@ static mc_status pack_kernel(problem *p, const mc_kernel *kernel, const pack_opt
         list_files(kernel, &packed, contract, &files);
         status = write_directory(&files, options, diag);
     }
-    if (status == MC_OK) print_summary(&packed, options);
+    if (status == MC_OK) print_summary(&packed);
     free(contract);
     mc_packed_free(&packed);
     return status;

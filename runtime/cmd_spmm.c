@@ -208,7 +208,7 @@ static void run_variant(session *s, size_t variant, spmm_result *result) {
     mc_kernel *kernel = NULL;
     *result = (spmm_result){.variant = variant,
                             .hash = mc_spec_variant_hash(s->problem.spec, variant),
-                            .text = mc_spec_variant_text(s->problem.spec, variant, true)};
+                            .text = mc_spec_variant_text(s->problem.spec, variant, s->options->json)};
     result->status = mc_kernel_generate(s->problem.spec, variant, &kernel, diag);
     if (result->text == NULL) result->status = mc_fail(diag, MC_NOMEM, "out of memory");
     if (result->status == MC_OK) result->status = run_kernel(s, kernel, &result->microseconds, diag);
@@ -245,19 +245,24 @@ static mc_status print_json(json_t *json, mc_diag *diag) {
     return MC_OK;
 }
 
+static mc_status print_result(const session *s, const spmm_result *result, mc_diag *diag) {
+    spmm_shape shape = shape_of(s);
+    if (s->options->json) return print_json(spmm_json(&shape, result, s->device_text), diag);
+    if (result->status == MC_OK || result->status == MC_MISMATCH)
+        spmm_print_table(&shape, result, s->device_text);
+    return MC_OK;
+}
+
 static mc_status run_one(session *s, size_t variant, mc_diag *diag) {
     spmm_result result;
     mc_status status = MC_OK;
     run_variant(s, variant, &result);
-    spmm_shape shape = shape_of(s);
-    if (s->options->json) status = print_json(spmm_json(&shape, &result, s->device_text), diag);
-    else if (result.status == MC_OK || result.status == MC_MISMATCH)
-        spmm_print_table(&shape, &result, s->device_text);
+    if (result.status == MC_OK && s->options->out_file != NULL)
+        status = mc_npy_write(s->options->out_file, &s->c, diag);
+    if (status == MC_OK) status = print_result(s, &result, diag);
     if (status == MC_OK && result.status != MC_OK)
         status =
             mc_fail(diag, result.status, "%s", result.message != NULL ? result.message : "out of memory");
-    if (status == MC_OK && s->options->out_file != NULL)
-        status = mc_npy_write(s->options->out_file, &s->c, diag);
     result_free(&result);
     return status;
 }

@@ -9,7 +9,7 @@
 typedef struct spmm_result {
     size_t variant;
     uint64_t hash;
-    char *text;          /* fields of the variant; owned */
+    char *text;          /* fields of the variant, in text only those left to tuning; owned */
     mc_status status;    /* MC_OK: exact */
     char *message;       /* what went wrong, NULL: nothing; owned */
     double microseconds; /* 0: not timed */

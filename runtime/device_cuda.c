@@ -21,7 +21,8 @@ static mc_status cuda_alloc(mc_device *device, size_t bytes, uint64_t *address, 
 }
 
 static void cuda_free(mc_device *device, uint64_t address) {
-    if (cuda_enter(device, NULL) == MC_OK) (void)cuda_of(device)->driver->MemFree(address);
+    (void)cuda_enter(device, NULL);
+    (void)cuda_of(device)->driver->MemFree(address);
 }
 
 static mc_status cuda_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
@@ -67,8 +68,8 @@ static mc_status load_image(cuda_device_state *device, const char *ptx, cuda_mod
 
 static void cuda_unload(mc_module *module) {
     cuda_module_state *loaded = (cuda_module_state *)module;
-    if (loaded->module != NULL && cuda_enter(module->device, NULL) == MC_OK)
-        (void)cuda_of(module->device)->driver->ModuleUnload(loaded->module);
+    (void)cuda_enter(module->device, NULL);
+    if (loaded->module != NULL) (void)cuda_of(module->device)->driver->ModuleUnload(loaded->module);
     free(loaded);
 }
 

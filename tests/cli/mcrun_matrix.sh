@@ -1,0 +1,62 @@
+#!/bin/bash
+# mcrun matrix-gen, matrix-info, devices. Arguments: mcrun, the source directory, json_get.
+mcrun=$1 json_get=$3
+source "$2/tests/expect.sh"
+cd "$work" || exit 1
+
+# json FILE PATH WANT
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+
+check 'matrix-gen -o' "$mcrun" matrix-gen --rows 40 --cols 500 --sparsity 0.9 --seed 5 -o m.smtx
+"$mcrun" matrix-gen --m 320 --vec 8 --cols 500 --sparsity 0.9 --seed 5 >same.smtx
+check 'standard output, and --m with --vec, give the same file' cmp m.smtx same.smtx
+"$mcrun" matrix-gen --rows 40 --cols 500 --sparsity 0.9 --seed 6 -o other.smtx
+check 'another seed gives another matrix' test "$(cksum <m.smtx)" != "$(cksum <other.smtx)"
+echo kept >appended.smtx
+"$mcrun" matrix-gen --rows 1 --cols 1 --sparsity 0 >>appended.smtx
+check 'standard output is appended to' test "$(head -1 appended.smtx)" = kept
+check 'matrix-gen --law' "$mcrun" matrix-gen --rows 64 --cols 4000 --sparsity 0.9 --law realistic --cv 0.4 -o real.smtx
+
+# Facts of a matrix that was counted by hand: rows of 3, 0, 1, 2 in 8 columns
+printf '4, 8, 6\n0 3 3 4 6\n0 2 4 2 2 7\n' >hand.smtx
+"$mcrun" matrix-info hand.smtx --vec 2 --json >hand.json
+while read -r path want; do json hand.json "$path" "$want"; done <<'END'
+rows 4
+cols 8
+nonzeros 6
+sparsity 0.8125
+row_length.min 0
+row_length.max 3
+row_length.mean 1.5000
+row_length.cv 0.7454
+row_length.empty 1
+union.vec 2
+union.vectors 5
+union.fill 0.6000
+union.slots 64
+union.padding 0.9219
+END
+expect 0 'row length   0 to 3, mean 1.50, cv 0.745, 1 rows empty' "$mcrun" matrix-info hand.smtx
+expect 0 'vectors      5 of 2 x 1, fill 0.6000' "$mcrun" matrix-info hand.smtx --vec 2
+"$mcrun" matrix-info hand.smtx --json >plain.json
+check 'no vectors without --vec' test "$("$json_get" plain.json union)" = 'no such value'
+printf '0, 0, 0\n0\n\n' >empty.smtx
+expect 0 'shape        0 x 0' "$mcrun" matrix-info empty.smtx --vec 8
+
+"$mcrun" matrix-info real.smtx --json >real.json
+check 'the realistic law varies row lengths' test "$("$json_get" real.json row_length.cv | tr -d .)" -gt 02000
+
+# Full disks
+expect 1 'No space left' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 -o /dev/full
+expect 1 'absent/m.smtx' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 -o absent/m.smtx
+for command in 'matrix-gen --rows 4 --cols 4 --sparsity 0' 'matrix-info hand.smtx --json' 'devices' '--help'; do
+    "$mcrun" $command >/dev/full 2>err
+    check "$command > /dev/full fails" test $? = 1
+    check "$command > /dev/full says why" grep -q 'mcrun: standard output: No space left' err
+done
+
+"$mcrun" devices --json >devices.json
+json devices.json 0.device sim
+json devices.json 0.name 'PTX simulator'
+expect 0 'PTX simulator' "$mcrun" devices
+finish

@@ -1,0 +1,81 @@
+#!/bin/bash
+# mcrun spmm on the simulator. Arguments: mcrun, the source directory, json_get, mcgen.
+mcrun=$1 json_get=$3 mcgen=$4
+source "$2/tests/expect.sh"
+spec=$2/specs/spmm_l8r8.lua
+cd "$work" || exit 1
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+spmm() { "$mcrun" spmm "$spec" --device sim "$@"; }
+
+"$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
+printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
+
+# Exact, on both orders of warps, at widths around the tile's and with leading dimensions
+expect 0 'verdict    exact' spmm m.smtx
+expect 0 'M 40  K 90  N 256' spmm m.smtx
+expect 0 'verdict    exact' "$mcrun" spmm "$spec" m.smtx --n 64 --device sim:reversed
+for n in 1 7 129; do expect 0 'verdict    exact' spmm m.smtx --n $n; done
+expect 0 'ldb 144  ldc 133' spmm m.smtx --n 128 --ldb 144 --ldc 133
+expect 0 'verdict    exact' spmm m.smtx --n 32 --specialise
+expect 0 'm=40' spmm m.smtx --n 32 --specialise --json
+expect 0 'M 16  K 20' spmm m.mtx --n 16
+expect 0 'fill 0.1667' spmm m.mtx --n 16
+expect 0 'M 104  K 20' spmm m.mtx --n 16 --dilate
+expect 0 'M 8  K 90' spmm m.smtx --n 16 --union
+expect 1 'm = 512, the matrix has 40' spmm m.smtx --set m=512
+
+# Variants
+expect 0 'verdict    exact' spmm m.smtx --n 8 --variant 3
+spmm m.smtx --n 8 --variant 3 --json >v.json
+json v.json verdict exact
+json v.json shape.m 40
+json v.json variant.index 3
+expect 0 ' 3  ' spmm m.smtx --n 8 --variant "$("$json_get" v.json variant.hash)"
+spmm m.smtx --n 8 --variants all --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --json >all.json
+json all.json '' 4
+json all.json 3.verdict exact
+expect 0 'exact' spmm m.smtx --n 8 --variants all --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1
+
+# Values and results as .npy
+expect 0 'exact' spmm m.smtx --n 24 --out c.npy
+check 'C has 40 x 24 s32 elements behind the header' test $((($(wc -c <c.npy) - 40 * 24 * 4) % 64)) = 0
+check 'the header says 40 x 24' grep -aqF "'shape': (40, 24)" c.npy
+expect 1 'No space left' spmm m.smtx --n 8 --out /dev/full
+
+# PTX of one's own: right, wrong, reading where nothing is, not PTX at all
+"$mcgen" "$spec" -o good.ptx || exit 1
+expect 0 'verdict    exact' spmm m.smtx --ptx good.ptx
+sed '0,/{%value0, %value1}/s//{%value1, %value0}/' good.ptx >swapped.ptx
+sed 's/\(%used0, %index0,\) 0;/\1 -5;/' good.ptx >astray.ptx
+check 'the edits changed something' test "$(cmp -s good.ptx swapped.ptx; echo $?)$(cmp -s good.ptx astray.ptx; echo $?)" = 11
+spmm m.smtx --ptx swapped.ptx >table 2>err
+check 'a wrong result exits 1' test $? = 1
+check 'the table says wrong' grep -q 'verdict    wrong' table
+check 'the error names an element' grep -q 'mcrun: C\[0\]\[[0-9]*\] is -\?[0-9]*, must be' err
+spmm m.smtx --ptx swapped.ptx --json >wrong.json 2>err
+check 'a wrong result exits 1 with --json, too' test $? = 1
+json wrong.json verdict wrong
+spmm m.smtx --ptx swapped.ptx --out wrong.npy >table 2>err
+check 'no file of a wrong result' test ! -e wrong.npy
+expect 1 'simulator: an access out of bounds: line ' spmm m.smtx --ptx astray.ptx
+expect 1 'simulator: ' spmm m.smtx --ptx m.smtx
+printf '.version 7.0\0' >zero.ptx
+expect 1 'zero.ptx: PTX is text' spmm m.smtx --ptx zero.ptx
+
+# --a and --b: the product that was calculated by hand, (1, -2) in row block 0 of V = 8
+npy() { # npy FILE DESCR ROWS COLS BYTES...
+    local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3, $4), }"
+    printf '\x93NUMPY\1\0\166\0%-117s\n%b' "$header" "$5" >"$1"
+}
+printf '1, 3, 2\n0 2\n0 2\n' >tiny.smtx
+npy a.npy '|i1' 2 8 '\1\0\0\0\0\0\0\1\xfe\0\0\0\0\0\0\1'
+npy b.npy '|i1' 3 2 '\5\7\1\1\12\200'
+expect 0 'M 8  K 3  N 2' spmm tiny.smtx --a a.npy --b b.npy --out hand.npy
+tail -c 64 hand.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
+check "C by hand: $(cat hand.txt)" grep -qx ' -15 263 0 0 0 0 0 0 0 0 0 0 0 0 15 -121 ' hand.txt
+expect 0 'ldb 5' spmm tiny.smtx --a a.npy --b b.npy --ldb 5
+expect 2 '--n is 3, but b.npy has 2 columns' spmm tiny.smtx --b b.npy --n 3
+expect 2 '--ldb is 1, less than N = 2' spmm tiny.smtx --b b.npy --ldb 1
+expect 1 'b.npy has 3 rows, the matrix 90 columns' spmm m.smtx --b b.npy
+expect 1 'm.smtx: not a .npy file' spmm tiny.smtx --a m.smtx
+finish

@@ -1,0 +1,80 @@
+#!/bin/bash
+# mcrun: wrong usage, help and exit statuses. Arguments: mcrun, the source directory.
+mcrun=$1
+source "$2/tests/expect.sh"
+spec=$2/specs/spmm_l8r8.lua
+cd "$work" || exit 1
+"$mcrun" matrix-gen --rows 4 --cols 64 --sparsity 0.5 -o m.smtx || exit 1
+printf '3, 4, 2\n0 1 2 2\n9 0\n' >bad.smtx
+
+expect 0 'usage: mcrun COMMAND' "$mcrun" --help
+expect 0 'mcrun 0.' "$mcrun" --version
+for command in spmm pack devices matrix-gen matrix-info; do
+    expect 0 "usage: mcrun $command" "$mcrun" "$command" --help
+    expect 2 "--wrong: unknown or ambiguous option" "$mcrun" "$command" --wrong
+    expect 2 'unknown or ambiguous option' "$mcrun" "$command" -Z
+done
+expect 2 'mcrun: wants a command' "$mcrun"
+expect 2 "mcrun: unknown command 'spm'" "$mcrun" spm
+expect 2 "mcrun: unknown command ''" "$mcrun" ''
+
+# Operands and options
+expect 2 'spmm: wants SPEC MATRIX' "$mcrun" spmm
+expect 2 'spmm: wants SPEC MATRIX' "$mcrun" spmm "$spec"
+expect 2 "spmm: too many arguments: 'more'" "$mcrun" spmm "$spec" m.smtx more
+expect 2 "devices: too many arguments: 'cuda:0'" "$mcrun" devices cuda:0
+expect 2 '--n wants a value, N' "$mcrun" spmm "$spec" m.smtx --n
+expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
+expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
+expect 2 '--help=1: this option takes no value' "$mcrun" devices --help=1
+expect 2 'pack: --out is missing' "$mcrun" pack "$spec" m.smtx
+expect 2 'pack: --out is missing' "$mcrun" pack "$spec" m.smtx --out ''
+
+# Numbers are whole tokens in a range
+for number in '' x 1x 0x10 ' 1' +1 1.5 0 -1 2147483648 99999999999999999999; do
+    expect 2 "--n: '$number' is not a whole number from 1 to 2147483647" \
+        "$mcrun" spmm "$spec" m.smtx --n "$number"
+done
+for number in '' x 0.5x 1.1 -0.1 nan inf 1e999 0x1p-1; do
+    expect 2 "--sparsity: '$number' is not a number from 0 to 1" \
+        "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity "$number"
+done
+expect 2 "--law: 'real' is not one of uniform|realistic" \
+    "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0.5 --law real
+expect 2 "--variants: 'some' is not one of all" "$mcrun" spmm "$spec" m.smtx --variants some
+expect 2 "--set: 'vec' is not field=value" "$mcrun" spmm "$spec" m.smtx --set vec
+expect 2 "--set: '=8' is not field=value" "$mcrun" spmm "$spec" m.smtx --set =8
+many=$(for _ in $(seq 33); do echo --set vec=8; done)
+expect 2 'more than 32 settings' "$mcrun" spmm "$spec" m.smtx $many
+
+# Options that exclude or want each other
+expect 2 '--variants all and --variant exclude' "$mcrun" spmm "$spec" m.smtx --variants all --variant 0
+expect 2 '--variants all and --ptx exclude' "$mcrun" spmm "$spec" m.smtx --variants all --ptx x
+expect 2 '--variants all and --out exclude' "$mcrun" spmm "$spec" m.smtx --variants all --out x
+expect 2 '--dilate and --union exclude' "$mcrun" spmm "$spec" m.smtx --dilate --union
+expect 2 'wants either --rows, or --m and --vec' "$mcrun" matrix-gen --cols 4 --sparsity 0
+expect 2 'wants either --rows, or --m and --vec' "$mcrun" matrix-gen --rows 4 --m 8 --vec 2 --cols 4 --sparsity 0
+expect 2 '--m and --vec go together' "$mcrun" matrix-gen --m 8 --cols 4 --sparsity 0
+expect 2 '--m 9 is not a multiple of --vec 2' "$mcrun" matrix-gen --m 9 --vec 2 --cols 4 --sparsity 0
+expect 2 '--cols is missing' "$mcrun" matrix-gen --rows 4 --sparsity 0
+expect 2 '--sparsity is missing' "$mcrun" matrix-gen --rows 4 --cols 4
+expect 2 '--cv goes with --law realistic' "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0 --cv 0.2
+
+# Specs and settings: exit 2, files that cannot be read: exit 1
+expect 2 'vec' "$mcrun" spmm "$spec" m.smtx --vec 7 --device sim
+expect 2 'sm_12' "$mcrun" spmm "$spec" m.smtx --arch sm_12 --device sim
+expect 2 'no_such' "$mcrun" spmm "$spec" m.smtx --set no_such=1 --device sim
+expect 2 '123456' "$mcrun" spmm "$spec" m.smtx --variant 123456 --device sim
+expect 2 "device 'gpu': want auto, sim, sim:reversed or cuda:I" "$mcrun" spmm "$spec" m.smtx --device gpu
+expect 1 'absent.lua' "$mcrun" spmm absent.lua m.smtx
+expect 1 'absent.smtx' "$mcrun" spmm "$spec" absent.smtx
+expect 1 'absent.smtx' "$mcrun" matrix-info absent.smtx
+expect 1 'bad.smtx:3' "$mcrun" matrix-info bad.smtx
+expect 1 'absent.npy' "$mcrun" spmm "$spec" m.smtx --device sim --b absent.npy
+expect 1 'absent.npy' "$mcrun" spmm "$spec" m.smtx --device sim --a absent.npy
+expect 1 'absent.ptx' "$mcrun" spmm "$spec" m.smtx --device sim --ptx absent.ptx
+expect 2 '--ldb is 255, less than N = 256' "$mcrun" spmm "$spec" m.smtx --device sim --ldb 255
+expect 2 '--ldc is 7, less than N = 8' "$mcrun" spmm "$spec" m.smtx --device sim --n 8 --ldc 7
+expect 1 '--bench: the simulator has no time to measure' "$mcrun" spmm "$spec" m.smtx --device sim --bench
+expect 2 'must be a .smtx or .mtx file' "$mcrun" matrix-info .
+finish
