@@ -35,6 +35,7 @@ for number in '' x 1x 0x10 ' 1' +1 1.5 0 -1 2147483648 99999999999999999999; do
     expect 2 "--n: '$number' is not a whole number from 1 to 2147483647" \
         "$mcrun" spmm "$spec" m.smtx --n "$number"
 done
+expect 2 "--seed: '9223372036854775808' is not" "$mcrun" spmm "$spec" m.smtx --seed 9223372036854775808
 for number in '' x 0.5x 1.1 -0.1 nan inf 1e999 0x1p-1; do
     expect 2 "--sparsity: '$number' is not a number from 0 to 1" \
         "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity "$number"
