@@ -50,10 +50,11 @@ static double round_to_integral(double x, enum sim_rounding rounding) {
     }
 }
 
-/* Out of range clamps; a NaN is 0 (ISA, "cvt"), but 2^63 for the 64-bit types and f64, as the note there has
- * it. */
-static int64_t float_to_integer(double x, enum sim_type to) {
-    if (x != x) return 0;
+/* Out of range clamps. A NaN is 0, but where 64-bit types take part it is the highest bit alone: so does the
+   hardware, while the ISA ("cvt") speaks of 0 only. */
+static int64_t float_to_integer(double x, enum sim_type from, enum sim_type to) {
+    bool wide = sim_types[from].bytes == 8 || sim_types[to].bytes == 8;
+    if (x != x) return wide ? (int64_t)(UINT64_C(1) << (8 * sim_types[to].bytes - 1)) : 0;
     if (x <= (double)lowest(to)) return lowest(to);
     if (x >= (double)highest(to)) return (int64_t)highest(to);
     return sim_types[to].kind == 's' ? (int64_t)x : (int64_t)(uint64_t)x;
@@ -85,7 +86,7 @@ static uint64_t convert(const struct sim_insn *insn, const unsigned char *from) 
     bool to_float = sim_types[to].kind == 'f';
     if (sim_types[type].kind == 'f') {
         double x = read_float(from, type);
-        if (!to_float) return (uint64_t)float_to_integer(round_to_integral(x, insn->rounding), to);
+        if (!to_float) return (uint64_t)float_to_integer(round_to_integral(x, insn->rounding), type, to);
         if (insn->modifiers & SIM_SAT) x = x > 0 ? fmin(x, 1) : 0; /* NaN to 0, too */
         return double_to_float(x, to);
     }

@@ -1,0 +1,43 @@
+/* Runs the rows of isa_table.h. With the argument `dump` it prints them as one module, for ptxas. */
+#include "harness.h"
+#include "isa_table.h"
+
+static void run_row(const struct isa_row *row) {
+    char text[ISA_TEXT + 128] = ISA_HEADER;
+    uint64_t scratch, out, got = 0;
+    ptxsim *sim;
+    isa_entry(text + strlen(text), "k", row);
+    CHECK(ptxsim_create(NULL, &sim) == PTXSIM_OK);
+    ptxsim_alloc(sim, 64 * 32, &scratch);
+    ptxsim_alloc(sim, 8, &out);
+    uint64_t a = row->a, b = row->b, c = row->c;
+    void *params[] = {&a, &b, &c, &scratch, &out};
+    ptxsim_status status = run_kernel(sim, text, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){32, 1, 1}, 0, params);
+    CHECK(status == PTXSIM_OK, "%s: %s", row->code, ptxsim_fault_text(sim));
+    if (status == PTXSIM_OK) {
+        status = ptxsim_read(sim, out, &got, isa_result_bytes(row));
+        CHECK(status == PTXSIM_OK, "%s: %s", row->code, ptxsim_fault_text(sim));
+        CHECK(got == row->want, "%s (0x%llx, 0x%llx, 0x%llx): got 0x%llx, want 0x%llx", row->code, (unsigned long long)a,
+              (unsigned long long)b, (unsigned long long)c, (unsigned long long)got, (unsigned long long)row->want);
+    }
+    ptxsim_destroy(sim);
+}
+
+static void dump(void) {
+    char text[ISA_TEXT], name[16];
+    printf(ISA_HEADER);
+    for (int i = 0; i < ISA_ROWS; i++) {
+        snprintf(name, sizeof name, "e%d", i);
+        isa_entry(text, name, &isa_table[i]);
+        printf("%s", text);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "dump") == 0) {
+        dump();
+        return 0;
+    }
+    for (int i = 0; i < ISA_ROWS; i++) run_row(&isa_table[i]);
+    return check_end();
+}
