@@ -57,11 +57,10 @@ static void check_uses(struct sim_warp *warp, const struct sim_insn *insn, uint3
 /* ISA: .aligned and mma instructions need the whole warp. */
 static void check_convergence(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     uint32_t needed = insn->op->flags & SIM_OP_WHOLE_WARP ? SIM_FULL_MASK : warp->alive;
-    uint32_t missing = needed & ~mask;
+    uint32_t missing = needed & ~mask, elsewhere = missing & warp->alive;
     if (missing)
-        sim_fault_at(
-            warp, insn, __builtin_ctz(missing), PTXSIM_BARRIER,
-            "this thread does not execute the instruction with the rest of its warp (lanes 0x%08x do)", mask);
+        sim_fault_at(warp, insn, __builtin_ctz(elsewhere ? elsewhere : mask), PTXSIM_BARRIER,
+                     "lanes 0x%08x of the warp execute this together, and 0x%08x must", mask, needed);
 }
 
 static void refresh_clock(struct sim_warp *warp) {

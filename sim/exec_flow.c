@@ -45,6 +45,12 @@ static void split(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     warp->next_pc = insn->target;
 }
 
+/* Lanes whose next instruction is a ret execute it now: nobody needs to wait for them. */
+static void exit_early(struct sim_warp *warp, uint32_t mask) {
+    warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
+    sim_exit_lanes(warp, mask);
+}
+
 void sim_bra(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     const ptxsim_function *f = warp->block->launch->function;
     uint32_t others = warp->active & ~mask;
@@ -54,10 +60,10 @@ void sim_bra(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) 
         sim_fault_at(warp, insn, __builtin_ctz(others), PTXSIM_TRAP,
                      "bra.uni, and the lanes of the warp disagree");
     } else if (only_exits(f, insn->target)) {
-        sim_exit_lanes(warp, mask);
+        exit_early(warp, mask);
     } else if (only_exits(f, warp->pc + 1)) {
         warp->next_pc = insn->target;
-        sim_exit_lanes(warp, others);
+        exit_early(warp, others);
     } else {
         split(warp, insn, mask, others);
     }

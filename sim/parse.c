@@ -144,7 +144,6 @@ static bool parse_statement(struct sim_parser *p) {
     if (p->token.kind == SIM_TOKEN_DOT) return parse_body_directive(p);
     if (p->token.kind == SIM_TOKEN_WORD) return parse_word_statement(p);
     if (sim_is_punct(p, '{')) return sim_scope_open(p) && sim_advance(p);
-    if (sim_is_punct(p, ';')) return sim_advance(p);
     return sim_parse_instruction(p);
 }
 

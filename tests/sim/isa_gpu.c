@@ -1,5 +1,5 @@
-/* Runs the rows of isa_table.h on a GPU: a check of the table, not of the simulator. Exits with 77, which CTest takes for "skipped",
- * where there is no CUDA driver or no device. */
+/* Runs the rows of isa_table.h on a GPU: a check of the table, not of the simulator. Exits with 77, which
+ * CTest takes for "skipped", where there is no CUDA driver or no device. */
 #include "../check.h"
 #include "isa_table.h"
 
@@ -9,7 +9,8 @@
 typedef int cu_result;
 typedef struct cu_handle *cu_pointer;
 
-/* The part of the driver's interface that is needed; _v2 names are those that cuda.h maps the plain ones to. */
+/* The part of the driver's interface that is needed; _v2 names are those that cuda.h maps the plain ones to.
+ */
 static struct {
     cu_result (*cuInit)(unsigned);
     cu_result (*cuDeviceGet)(int *, int);
@@ -19,8 +20,8 @@ static struct {
     cu_result (*cuModuleGetFunction)(cu_pointer *, cu_pointer, const char *);
     cu_result (*cuMemAlloc_v2)(uint64_t *, size_t);
     cu_result (*cuMemcpyDtoH_v2)(void *, uint64_t, size_t);
-    cu_result (*cuLaunchKernel)(cu_pointer, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cu_pointer,
-                                void **, void **);
+    cu_result (*cuLaunchKernel)(cu_pointer, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, cu_pointer, void **, void **);
     cu_result (*cuCtxSynchronize)(void);
 } cu;
 
@@ -69,8 +70,9 @@ static void run_row(cu_pointer module, int i, uint64_t scratch, uint64_t out) {
     CHECK(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL) == 0, "%s", row->code);
     CHECK(cu.cuCtxSynchronize() == 0, "%s", row->code);
     CHECK(cu.cuMemcpyDtoH_v2(&got, out, isa_result_bytes(row)) == 0, "%s", row->code);
-    CHECK(got == row->want, "%s (0x%llx, 0x%llx, 0x%llx): got 0x%llx, want 0x%llx", row->code, (unsigned long long)a,
-          (unsigned long long)b, (unsigned long long)c, (unsigned long long)got, (unsigned long long)row->want);
+    CHECK(got == row->want, "%s (0x%llx, 0x%llx, 0x%llx): got 0x%llx, want 0x%llx", row->code,
+          (unsigned long long)a, (unsigned long long)b, (unsigned long long)c, (unsigned long long)got,
+          (unsigned long long)row->want);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
-/* Instructions with operands and the result that the PTX ISA gives, at the edges above all. A row: the code; the letter of the
- * result register; the operands; the result. The same values come in registers of every width:
- *   %h1.. .b16   %r1.. .b32   %d1.. .b64   %f1.. .f32   %g1.. .f64   %p1.. .pred (bit 0)
- * and the result is register 0 of its letter. The table was checked on a GPU, too (isa_gpu.c). */
+/* Instructions with operands and the result that the PTX ISA gives, at the edges above all. A row: the code;
+ * the letter of the result register; the operands; the result. The same values come in registers of every
+ * width: %h1.. .b16   %r1.. .b32   %d1.. .b64   %f1.. .f32   %g1.. .f64   %p1.. .pred (bit 0) and the result
+ * is register 0 of its letter. The table was checked on a GPU, too (isa_gpu.c). */
 #ifndef TESTS_SIM_ISA_TABLE_H
 #define TESTS_SIM_ISA_TABLE_H
 
@@ -44,7 +44,8 @@ static const struct isa_row isa_table[] = {
     {"mul.lo.s32 %r0, %r1, %r2;", 'r', 0xffffffff, 5, 0, 0xfffffffb},
     {"mul.lo.u16 %h0, %h1, %h2;", 'h', 0xffff, 0xffff, 0, 1},
     {"mul.lo.s16 %h0, %h1, %h2;", 'h', 0x8000, 0xffff, 0, 0x8000},
-    {"mul.lo.u64 %d0, %d1, %d2;", 'd', UINT64_C(0x100000001), UINT64_C(0x100000001), 0, UINT64_C(0x200000001)},
+    {"mul.lo.u64 %d0, %d1, %d2;", 'd', UINT64_C(0x100000001), UINT64_C(0x100000001), 0,
+     UINT64_C(0x200000001)},
     {"mul.hi.u32 %r0, %r1, %r2;", 'r', 0xffffffff, 0xffffffff, 0, 0xfffffffe},
     {"mul.hi.s32 %r0, %r1, %r2;", 'r', 0xffffffff, 0xffffffff, 0, 0},
     {"mul.hi.s32 %r0, %r1, %r2;", 'r', 0x80000000, 2, 0, 0xffffffff},
@@ -325,7 +326,8 @@ static const struct isa_row isa_table[] = {
     {"mul.f32 %f0, %f1, %f2;", 'f', 0x00800000, 0x3f000000, 0, 0x00400000},
     {"fma.rn.f32 %f0, %f1, %f2, %f3;", 'f', 0x3f800001, 0x3f800001, 0xbf800002, 0x28800000},
     {"div.rn.f32 %f0, %f1, %f2;", 'f', 0x3f800000, 0x40400000, 0, 0x3eaaaaab},
-    {"add.f64 %g0, %g1, %g2;", 'g', UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0, UINT64_C(0x4000000000000000)},
+    {"add.f64 %g0, %g1, %g2;", 'g', UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0,
+     UINT64_C(0x4000000000000000)},
     {"min.f32 %f0, %f1, %f2;", 'f', 0x7fc00000, 0x3f800000, 0, 0x3f800000},
     {"min.f32 %f0, %f1, %f2;", 'f', 0x00000000, 0x80000000, 0, 0x80000000},
     {"max.f32 %f0, %f1, %f2;", 'f', 0x80000000, 0x00000000, 0, 0x00000000},
@@ -340,23 +342,31 @@ static const struct isa_row isa_table[] = {
     /* memory: widths, extension, vectors, spaces; [%m] is 64 bytes of scratch */
     {"st.global.u32 [%m], %r1; ld.global.u8 %r0, [%m];", 'r', 0x12345688, 0, 0, 0x88},
     {"st.global.u32 [%m], %r1; ld.global.s8 %r0, [%m+3];", 'r', 0x92345688, 0, 0, 0xffffff92},
-    {"st.global.u32 [%m], %r1; ld.global.s16 %d0, [%m+2];", 'd', 0x92345688, 0, 0, UINT64_C(0xffffffffffff9234)},
+    {"st.global.u32 [%m], %r1; ld.global.s16 %d0, [%m+2];", 'd', 0x92345688, 0, 0,
+     UINT64_C(0xffffffffffff9234)},
     {"st.global.u32 [%m], %r1; ld.global.u16 %r0, [%m+2];", 'r', 0x92345688, 0, 0, 0x9234},
-    {"st.global.u32 [%m], %r1; ld.global.s32 %d0, [%m];", 'd', 0x92345688, 0, 0, UINT64_C(0xffffffff92345688)},
+    {"st.global.u32 [%m], %r1; ld.global.s32 %d0, [%m];", 'd', 0x92345688, 0, 0,
+     UINT64_C(0xffffffff92345688)},
     {"st.global.u32 [%m], %r1; ld.global.b16 %r0, [%m+2];", 'r', 0x92345688, 0, 0, 0x9234},
-    {"st.global.u64 [%m+8], %d1; st.global.u8 [%m+9], %r2; ld.global.u64 %d0, [%m+8];", 'd', UINT64_MAX, 0x100, 0, UINT64_C(0xffffffffffff00ff)},
+    {"st.global.u64 [%m+8], %d1; st.global.u8 [%m+9], %r2; ld.global.u64 %d0, [%m+8];", 'd', UINT64_MAX,
+     0x100, 0, UINT64_C(0xffffffffffff00ff)},
     {"st.global.u16 [%m+-4+6], %r1; ld.global.u16 %h0, [%m+2];", 'h', 0x12345, 0, 0, 0x2345},
     {"st.global.v2.u32 [%m], {%r1, %r2}; ld.global.u64 %d0, [%m];", 'd', 1, 2, 0, UINT64_C(0x200000001)},
-    {"st.global.v4.u32 [%m+16], {%r1, %r2, %r3, 9}; ld.global.v2.u64 {%d4, %d0}, [%m+16];", 'd', 1, 2, 3, UINT64_C(0x900000003)},
+    {"st.global.v4.u32 [%m+16], {%r1, %r2, %r3, 9}; ld.global.v2.u64 {%d4, %d0}, [%m+16];", 'd', 1, 2, 3,
+     UINT64_C(0x900000003)},
     {"st.global.v4.u8 [%m], {%r1, %r2, %r3, %r1}; ld.global.u32 %r0, [%m];", 'r', 1, 2, 3, 0x01030201},
-    {"st.global.v4.u32 [%m], {%r1, %r2, %r3, %r1}; ld.global.v4.u16 {%h4, %h5, %h0, %h6}, [%m];", 'h', 1, 2, 3, 2},
+    {"st.global.v4.u32 [%m], {%r1, %r2, %r3, %r1}; ld.global.v4.u16 {%h4, %h5, %h0, %h6}, [%m];", 'h', 1, 2,
+     3, 2},
     {"st.u32 [%m], %r1; ld.u32 %r0, [%m];", 'r', 77, 0, 0, 77},
     {"st.shared.u32 [buf], %r1; ld.shared.u32 %r0, [buf];", 'r', 77, 0, 0, 77},
     {"mov.u32 %r4, buf; st.shared.u32 [%r4+8], %r1; ld.shared.u32 %r0, [buf+8];", 'r', 77, 0, 0, 77},
-    {"mov.u64 %d4, buf; cvta.shared.u64 %d4, %d4; st.u32 [%d4+4], %r1; ld.shared.u32 %r0, [buf+4];", 'r', 77, 0, 0, 77},
+    {"mov.u64 %d4, buf; cvta.shared.u64 %d4, %d4; st.u32 [%d4+4], %r1; ld.shared.u32 %r0, [buf+4];", 'r', 77,
+     0, 0, 77},
     {"st.shared.u32 [buf+4], %r1; cvta.shared.u64 %d4, buf; ld.u32 %r0, [%d4+4];", 'r', 77, 0, 0, 77},
-    {"mov.u64 %d4, buf; cvta.shared.u64 %d5, %d4; cvta.to.shared.u64 %d6, %d5; sub.u64 %d0, %d6, %d4;", 'd', 0, 0, 0, 0},
-    {"cvta.to.global.u64 %d4, %m; st.global.u32 [%d4], %r1; cvta.global.u64 %d5, %d4; ld.u32 %r0, [%d5];", 'r', 5, 0, 0, 5},
+    {"mov.u64 %d4, buf; cvta.shared.u64 %d5, %d4; cvta.to.shared.u64 %d6, %d5; sub.u64 %d0, %d6, %d4;", 'd',
+     0, 0, 0, 0},
+    {"cvta.to.global.u64 %d4, %m; st.global.u32 [%d4], %r1; cvta.global.u64 %d5, %d4; ld.u32 %r0, [%d5];",
+     'r', 5, 0, 0, 5},
     {"ld.param.u32 %r0, [b];", 'r', 0, 0x123456789, 0, 0x23456789},
     {"ld.param.u16 %h0, [b+2];", 'h', 0, 0x12345678, 0, 0x1234},
     {"st.global.cs.u32 [%m], %r1; ld.global.ca.u32 %r0, [%m];", 'r', 5, 0, 0, 5},
@@ -367,23 +377,35 @@ static const struct isa_row isa_table[] = {
 
     /* atomics: the old value, or the new one. All 32 lanes take part where the address is shared memory */
     {"st.global.u32 [%m], %r1; atom.global.add.u32 %r0, [%m], %r2;", 'r', 5, 6, 0, 5},
-    {"st.global.u32 [%m], %r1; red.global.add.u32 [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 5, 0xffffffff, 0, 4},
-    {"st.global.u64 [%m], %d1; atom.global.add.u64 %d4, [%m], %d2; ld.global.u64 %d0, [%m];", 'd', UINT64_MAX, 2, 0, 1},
-    {"st.global.u32 [%m], %r1; atom.global.min.s32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff, 1, 0, 0xffffffff},
-    {"st.global.u32 [%m], %r1; atom.global.min.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff, 1, 0, 1},
-    {"st.global.u32 [%m], %r1; atom.global.max.s32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff, 1, 0, 1},
-    {"st.shared.u32 [buf], %r1; atom.shared.and.b32 %r4, [buf], %r2; ld.shared.u32 %r0, [buf];", 'r', 12, 10, 0, 8},
+    {"st.global.u32 [%m], %r1; red.global.add.u32 [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 5, 0xffffffff, 0,
+     4},
+    {"st.global.u64 [%m], %d1; atom.global.add.u64 %d4, [%m], %d2; ld.global.u64 %d0, [%m];", 'd', UINT64_MAX,
+     2, 0, 1},
+    {"st.global.u32 [%m], %r1; atom.global.min.s32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff,
+     1, 0, 0xffffffff},
+    {"st.global.u32 [%m], %r1; atom.global.min.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff,
+     1, 0, 1},
+    {"st.global.u32 [%m], %r1; atom.global.max.s32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0xffffffff,
+     1, 0, 1},
+    {"st.shared.u32 [buf], %r1; atom.shared.and.b32 %r4, [buf], %r2; ld.shared.u32 %r0, [buf];", 'r', 12, 10,
+     0, 8},
     {"st.shared.u32 [buf], %r1; red.shared.or.b32 [buf], %r2; ld.shared.u32 %r0, [buf];", 'r', 12, 10, 0, 14},
-    {"st.shared.u32 [buf], %r1; atom.shared.xor.b32 %r4, [buf], %r2; ld.shared.u32 %r0, [buf];", 'r', 12, 10, 0, 12},
+    {"st.shared.u32 [buf], %r1; atom.shared.xor.b32 %r4, [buf], %r2; ld.shared.u32 %r0, [buf];", 'r', 12, 10,
+     0, 12},
     {"st.global.b64 [%m], %d1; atom.global.exch.b64 %d0, [%m], %d2;", 'd', 12, 10, 0, 12},
-    {"st.global.u32 [%m], %r1; atom.global.cas.b32 %r4, [%m], %r2, %r3; ld.global.u32 %r0, [%m];", 'r', 5, 5, 9, 9},
-    {"st.global.u32 [%m], %r1; atom.relaxed.gpu.global.cas.b32 %r4, [%m], %r2, %r3; ld.global.u32 %r0, [%m];", 'r', 5, 6, 9, 5},
-    {"st.global.u32 [%m], %r1; atom.global.inc.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 5, 5, 0, 0},
-    {"st.global.u32 [%m], %r1; atom.global.inc.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 4, 5, 0, 5},
+    {"st.global.u32 [%m], %r1; atom.global.cas.b32 %r4, [%m], %r2, %r3; ld.global.u32 %r0, [%m];", 'r', 5, 5,
+     9, 9},
+    {"st.global.u32 [%m], %r1; atom.relaxed.gpu.global.cas.b32 %r4, [%m], %r2, %r3; ld.global.u32 %r0, [%m];",
+     'r', 5, 6, 9, 5},
+    {"st.global.u32 [%m], %r1; atom.global.inc.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 5, 5, 0,
+     0},
+    {"st.global.u32 [%m], %r1; atom.global.inc.u32 %r4, [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 4, 5, 0,
+     5},
     {"st.global.u32 [%m], %r1; red.global.dec.u32 [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 0, 5, 0, 5},
     {"st.global.u32 [%m], %r1; red.global.dec.u32 [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 9, 5, 0, 5},
     {"st.global.u32 [%m], %r1; red.global.dec.u32 [%m], %r2; ld.global.u32 %r0, [%m];", 'r', 3, 5, 0, 2},
-    {"st.global.f32 [%m], %f1; red.global.add.f32 [%m], %f2; ld.global.u32 %r0, [%m];", 'r', 0x3f800000, 0x3f800000, 0, 0x40000000},
+    {"st.global.f32 [%m], %f1; red.global.add.f32 [%m], %f2; ld.global.u32 %r0, [%m];", 'r', 0x3f800000,
+     0x3f800000, 0, 0x40000000},
 
     /* special registers; the block has 32 threads, of which thread 0's result is taken */
     {"mov.u32 %r0, %tid.x;", 'r', 0, 0, 0, 0},
@@ -392,7 +414,8 @@ static const struct isa_row isa_table[] = {
     {"mov.u32 %r0, %nctaid.y;", 'r', 0, 0, 0, 1},
     {"mov.u32 %r0, %lanemask_le;", 'r', 0, 0, 0, 1},
     {"mov.u32 %r0, %lanemask_gt;", 'r', 0, 0, 0, 0xfffffffe},
-    {"mov.u32 %r4, %clock; mov.u32 %r5, %clock; sub.u32 %r4, %r5, %r4; setp.gt.s32 %p0, %r4, 0;", 'p', 0, 0, 0, 1},
+    {"mov.u32 %r4, %clock; mov.u32 %r5, %clock; sub.u32 %r4, %r5, %r4; setp.gt.s32 %p0, %r4, 0;", 'p', 0, 0,
+     0, 1},
 
     /* across lanes: %l is the lane */
     {"shfl.sync.idx.b32 %r0, %l, %r1, 31, -1;", 'r', 7, 0, 0, 7},
@@ -421,7 +444,8 @@ static const struct isa_row isa_table[] = {
     {"redux.sync.or.b32 %r0, %l, -1;", 'r', 0, 0, 0, 31},
     {"redux.sync.and.b32 %r0, %l, -1;", 'r', 0, 0, 0, 0},
     {"redux.sync.xor.b32 %r0, %r1, -1;", 'r', 3, 0, 0, 0},
-    {"bar.warp.sync -1; bar.sync 0; barrier.sync 1, 32; barrier.sync.aligned 15; mov.u32 %r0, 3;", 'r', 0, 0, 0, 3},
+    {"bar.warp.sync -1; bar.sync 0; barrier.sync 1, 32; barrier.sync.aligned 15; mov.u32 %r0, 3;", 'r', 0, 0,
+     0, 3},
 };
 
 enum { ISA_ROWS = sizeof isa_table / sizeof *isa_table, ISA_TEXT = 4096 };
@@ -430,21 +454,25 @@ enum { ISA_ROWS = sizeof isa_table / sizeof *isa_table, ISA_TEXT = 4096 };
 
 /* The entry `NAME` that runs ROW; all lanes compute, lane 0 stores. Each entry has its scratch to itself. */
 static inline void isa_entry(char text[ISA_TEXT], const char *name, const struct isa_row *row) {
-    const char *store = row->result == 'p' ? "selp.u32 %r0, 1, 0, %p0; @%z st.global.u32 [%o], %r0;"
+    const char *store = row->result == 'p'   ? "selp.u32 %r0, 1, 0, %p0; @%z st.global.u32 [%o], %r0;"
                         : row->result == 'h' ? "@%z st.global.b16 [%o], %h0;"
                         : row->result == 'd' ? "@%z st.global.b64 [%o], %d0;"
                         : row->result == 'f' ? "@%z st.global.f32 [%o], %f0;"
                         : row->result == 'g' ? "@%z st.global.f64 [%o], %g0;"
                                              : "@%z st.global.b32 [%o], %r0;";
-    int used = snprintf(text, ISA_TEXT,
-                        ".visible .entry %s(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 scratch, .param .u64 out)\n{\n"
-                        " .reg .b16 %%h<8>; .reg .b32 %%r<8>, %%l; .reg .b64 %%d<8>, %%m, %%o; .reg .f32 %%f<8>; .reg .f64 %%g<8>; .reg .pred %%p<8>, %%z;\n"
-                        " .shared .align 16 .b8 buf[64];\n ld.param.u64 %%m, [scratch];\n ld.param.u64 %%o, [out];\n"
-                        " mov.u32 %%l, %%laneid;\n mad.wide.u32 %%m, %%l, 64, %%m;\n setp.eq.u32 %%z, %%l, 0;\n",
-                        name);
+    int used =
+        snprintf(text, ISA_TEXT,
+                 ".visible .entry %s(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 scratch, "
+                 ".param .u64 out)\n{\n"
+                 " .reg .b16 %%h<8>; .reg .b32 %%r<8>, %%l; .reg .b64 %%d<8>, %%m, %%o; .reg .f32 %%f<8>; "
+                 ".reg .f64 %%g<8>; .reg .pred %%p<8>, %%z;\n"
+                 " .shared .align 16 .b8 buf[64];\n ld.param.u64 %%m, [scratch];\n ld.param.u64 %%o, [out];\n"
+                 " mov.u32 %%l, %%laneid;\n mad.wide.u32 %%m, %%l, 64, %%m;\n setp.eq.u32 %%z, %%l, 0;\n",
+                 name);
     for (int i = 1; i <= 3; i++)
         used += snprintf(text + used, (size_t)(ISA_TEXT - used),
-                         " ld.param.b64 %%d%d, [%c];\n cvt.u32.u64 %%r%d, %%d%d;\n cvt.u16.u64 %%h%d, %%d%d;\n mov.b32 %%f%d, %%r%d;\n"
+                         " ld.param.b64 %%d%d, [%c];\n cvt.u32.u64 %%r%d, %%d%d;\n cvt.u16.u64 %%h%d, "
+                         "%%d%d;\n mov.b32 %%f%d, %%r%d;\n"
                          " mov.b64 %%g%d, %%d%d;\n and.b32 %%r0, %%r%d, 1;\n setp.ne.u32 %%p%d, %%r0, 0;\n",
                          i, "abc"[i - 1], i, i, i, i, i, i, i, i, i, i);
     snprintf(text + used, (size_t)(ISA_TEXT - used), " %s\n %s\n ret;\n}\n", row->code, store);

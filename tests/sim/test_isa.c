@@ -17,8 +17,9 @@ static void run_row(const struct isa_row *row) {
     if (status == PTXSIM_OK) {
         status = ptxsim_read(sim, out, &got, isa_result_bytes(row));
         CHECK(status == PTXSIM_OK, "%s: %s", row->code, ptxsim_fault_text(sim));
-        CHECK(got == row->want, "%s (0x%llx, 0x%llx, 0x%llx): got 0x%llx, want 0x%llx", row->code, (unsigned long long)a,
-              (unsigned long long)b, (unsigned long long)c, (unsigned long long)got, (unsigned long long)row->want);
+        CHECK(got == row->want, "%s (0x%llx, 0x%llx, 0x%llx): got 0x%llx, want 0x%llx", row->code,
+              (unsigned long long)a, (unsigned long long)b, (unsigned long long)c, (unsigned long long)got,
+              (unsigned long long)row->want);
     }
     ptxsim_destroy(sim);
 }

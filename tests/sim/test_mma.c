@@ -1,5 +1,5 @@
-/* mma.sync on whole matrices against a product in int64_t. The fragments are packed here from the figures of the ISA, element by
- * element, and share nothing with the simulator. */
+/* mma.sync on whole matrices against a product in int64_t. The fragments are packed here from the figures of
+ * the ISA, element by element, and share nothing with the simulator. */
 #include "harness.h"
 
 struct shape {
@@ -10,10 +10,12 @@ struct shape {
 static const struct shape shapes[] = {
     {8, 16, "m8n8k16", "{%d0, %d1}", "{%a0}", "{%b0}", "{%c0, %c1}"},
     {16, 16, "m16n8k16", "{%d0, %d1, %d2, %d3}", "{%a0, %a1}", "{%b0}", "{%c0, %c1, %c2, %c3}"},
-    {16, 32, "m16n8k32", "{%d0, %d1, %d2, %d3}", "{%a0, %a1, %a2, %a3}", "{%b0, %b1}", "{%c0, %c1, %c2, %c3}"},
+    {16, 32, "m16n8k32", "{%d0, %d1, %d2, %d3}", "{%a0, %a1, %a2, %a3}", "{%b0, %b1}",
+     "{%c0, %c1, %c2, %c3}"},
 };
 
-/* Row and column of element I (of all the lane's bytes in order) of A, k and column of B, row and column of C. */
+/* Row and column of element I (of all the lane's bytes in order) of A, k and column of B, row and column of
+ * C. */
 static void place_a(const struct shape *s, int lane, int i, int *row, int *k) {
     int group = lane >> 2, in_group = lane & 3;
     if (s->m == 8) {
@@ -38,18 +40,25 @@ static void place_c(int lane, int i, int *row, int *column) {
     *column = (lane & 3) * 2 + (i & 1);
 }
 
-static void kernel_text(char *text, size_t size, const struct shape *s, int a_signed, int b_signed, int saturate) {
-    snprintf(text, size,
-             PTX_HEADER ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)\n{\n"
-                        " .reg .b32 %%a<4>, %%b<4>, %%l; .reg .s32 %%c<4>, %%d<4>; .reg .b64 %%p<4>;\n mov.u32 %%l, %%laneid;\n"
-                        " ld.param.u64 %%p0, [a]; ld.param.u64 %%p1, [b]; ld.param.u64 %%p2, [c]; ld.param.u64 %%p3, [d];\n"
-                        " mad.wide.u32 %%p0, %%l, 16, %%p0; mad.wide.u32 %%p1, %%l, 16, %%p1; mad.wide.u32 %%p2, %%l, 16, %%p2;\n"
-                        " mad.wide.u32 %%p3, %%l, 16, %%p3;\n"
-                        " ld.global.v4.b32 {%%a0, %%a1, %%a2, %%a3}, [%%p0]; ld.global.v4.b32 {%%b0, %%b1, %%b2, %%b3}, [%%p1];\n"
-                        " ld.global.v4.s32 {%%c0, %%c1, %%c2, %%c3}, [%%p2]; mov.u32 %%d2, 0; mov.u32 %%d3, 0;\n"
-                        " mma.sync.aligned.%s.row.col%s.s32.%s.%s.s32 %s, %s, %s, %s;\n"
-                        " st.global.v4.s32 [%%p3], {%%d0, %%d1, %%d2, %%d3};\n ret;\n}\n",
-             s->name, saturate ? ".satfinite" : "", a_signed ? "s8" : "u8", b_signed ? "s8" : "u8", s->d, s->a, s->b, s->c);
+static void kernel_text(char *text, size_t size, const struct shape *s, int a_signed, int b_signed,
+                        int saturate) {
+    snprintf(
+        text, size,
+        PTX_HEADER
+        ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)\n{\n"
+        " .reg .b32 %%a<4>, %%b<4>, %%l; .reg .s32 %%c<4>, %%d<4>; .reg .b64 %%p<4>;\n mov.u32 %%l, "
+        "%%laneid;\n"
+        " ld.param.u64 %%p0, [a]; ld.param.u64 %%p1, [b]; ld.param.u64 %%p2, [c]; ld.param.u64 %%p3, [d];\n"
+        " mad.wide.u32 %%p0, %%l, 16, %%p0; mad.wide.u32 %%p1, %%l, 16, %%p1; mad.wide.u32 %%p2, %%l, 16, "
+        "%%p2;\n"
+        " mad.wide.u32 %%p3, %%l, 16, %%p3;\n"
+        " ld.global.v4.b32 {%%a0, %%a1, %%a2, %%a3}, [%%p0]; ld.global.v4.b32 {%%b0, %%b1, %%b2, %%b3}, "
+        "[%%p1];\n"
+        " ld.global.v4.s32 {%%c0, %%c1, %%c2, %%c3}, [%%p2]; mov.u32 %%d2, 0; mov.u32 %%d3, 0;\n"
+        " mma.sync.aligned.%s.row.col%s.s32.%s.%s.s32 %s, %s, %s, %s;\n"
+        " st.global.v4.s32 [%%p3], {%%d0, %%d1, %%d2, %%d3};\n ret;\n}\n",
+        s->name, saturate ? ".satfinite" : "", a_signed ? "s8" : "u8", b_signed ? "s8" : "u8", s->d, s->a,
+        s->b, s->c);
 }
 
 /* Now and then an extreme value. */
@@ -61,7 +70,8 @@ static uint8_t random_byte(uint64_t *seed) {
 
 static int32_t random_sum(uint64_t *seed) {
     uint64_t r = next_random(seed);
-    if ((r & 3) == 0) return r & 4 ? INT32_MAX - (int32_t)(r >> 40 & 1023) : INT32_MIN + (int32_t)(r >> 40 & 1023);
+    if ((r & 3) == 0)
+        return r & 4 ? INT32_MAX - (int32_t)(r >> 40 & 1023) : INT32_MIN + (int32_t)(r >> 40 & 1023);
     return (int32_t)(r >> 32);
 }
 
@@ -84,13 +94,15 @@ static void fill(struct matrices *m, const struct shape *s, uint64_t *seed) {
     for (int i = 0; i < 16 * 8; i++) m->c[i / 8][i % 8] = random_sum(seed);
     for (int lane = 0; lane < 32; lane++) {
         int x, y;
-        for (int i = 0; i < s->m * s->k / 32; i++) place_a(s, lane, i, &x, &y), m->a_lanes[lane][i] = m->a[x][y];
+        for (int i = 0; i < s->m * s->k / 32; i++)
+            place_a(s, lane, i, &x, &y), m->a_lanes[lane][i] = m->a[x][y];
         for (int i = 0; i < s->k * 8 / 32; i++) place_b(lane, i, &x, &y), m->b_lanes[lane][i] = m->b[x][y];
         for (int i = 0; i < s->m * 8 / 32; i++) place_c(lane, i, &x, &y), m->c_lanes[lane][i] = m->c[x][y];
     }
 }
 
-static void check_product(const struct matrices *m, const struct shape *s, int a_signed, int b_signed, int saturate) {
+static void check_product(const struct matrices *m, const struct shape *s, int a_signed, int b_signed,
+                          int saturate) {
     int wrong = 0;
     for (int lane = 0; lane < 32; lane++)
         for (int i = 0; i < s->m * 8 / 32; i++) {
@@ -103,8 +115,8 @@ static void check_product(const struct matrices *m, const struct shape *s, int a
             }
             wrong += m->d_lanes[lane][i] != expected(sum, saturate);
         }
-    CHECK(wrong == 0, "%s a %s b %s %s: %d elements wrong", s->name, a_signed ? "s8" : "u8", b_signed ? "s8" : "u8",
-          saturate ? "satfinite" : "", wrong);
+    CHECK(wrong == 0, "%s a %s b %s %s: %d elements wrong", s->name, a_signed ? "s8" : "u8",
+          b_signed ? "s8" : "u8", saturate ? "satfinite" : "", wrong);
 }
 
 static void run_case(const struct shape *s, int a_signed, int b_signed, int saturate, uint64_t *seed) {
@@ -137,6 +149,7 @@ int main(int argc, char **argv) {
     }
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int bits = 0; bits < 8; bits++)
-            for (int repeat = 0; repeat < 4; repeat++) run_case(&shapes[s], bits & 1, bits >> 1 & 1, bits >> 2, &seed);
+            for (int repeat = 0; repeat < 4; repeat++)
+                run_case(&shapes[s], bits & 1, bits >> 1 & 1, bits >> 2, &seed);
     return check_end();
 }

@@ -177,7 +177,6 @@ static void run_spmm(int blocks, int k, int strides, int report) {
              b = upload(sim, p.b, (size_t)k * COLUMNS), out;
     CHECK(ptxsim_alloc(sim, size, &out) == PTXSIM_OK, "%s", ptxsim_fault_text(sim));
     char *text = spmm_text();
-    if (report < 0) puts(text);
     void *params[] = {&idx, &val, &ptr, &b, &out};
     double start = seconds();
     ptxsim_status status =
@@ -198,9 +197,15 @@ static void run_spmm(int blocks, int k, int strides, int report) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "dump") == 0) {
+        char *text = spmm_text();
+        fputs(text, stdout);
+        free(text);
+        return 0;
+    }
     int report = argc > 1 ? atoi(argv[1]) : 0;
-    run_spmm(3, 40, 2, report < 0 ? -1 : 0);
+    run_spmm(3, 40, 2, 0);
     if (report > 0) run_spmm(64, 4096, report, 1);
-    else if (!report) run_spmm(4, 200, 3, 0);
-    return report < 0 ? 0 : check_end();
+    else run_spmm(4, 200, 3, 0);
+    return check_end();
 }
