@@ -52,15 +52,21 @@ static int log2_of(int power) {
 static void emit_place(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
-    stage(b, "This thread's place: lane = 4 g + t of a warp; `part` of the warps that share a row block");
+    stage(b, "This thread's place: lane = 4 g + t of a warp%s",
+          plan->split > 1 ? ", part of the warps that share a row block" : "");
     mc_reg tid = special(b, "thread", "tid.x");
     e->lane = b32(b, "lane"), e->g = b32(b, "g"), e->t = b32(b, "t");
-    e->warp = b32(b, "warp"), e->part = b32(b, "part");
     EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
     EMIT(b, shr_u32, R(e->g), R(e->lane), I(2));
     EMIT(b, and_b32, R(e->t), R(e->lane), I(3));
-    EMIT(b, shr_u32, R(e->warp), R(tid), I(log2_of(MC_WARP)));
-    EMIT(b, and_b32, R(e->part), R(e->warp), I(plan->split - 1));
+    if (plan->warps > 1) {
+        e->warp = b32(b, "warp");
+        EMIT(b, shr_u32, R(e->warp), R(tid), I(log2_of(MC_WARP)));
+    }
+    if (plan->split > 1) {
+        e->part = b32(b, "part");
+        EMIT(b, and_b32, R(e->part), R(e->warp), I(plan->split - 1));
+    }
     e->row_block = special(b, "row_block", "ctaid.x");
     if (plan->row_blocks > 1) {
         mc_reg local = b32(b, "local_block");
@@ -96,8 +102,9 @@ static void emit_strides(spmm_emitter *e) {
 static void emit_packed_start(spmm_emitter *e) {
     mc_builder *b = e->b;
     int stride = e->plan->stride;
-    stage(b, "This warp starts at stride first + part and takes every %s one",
-          e->plan->split == 1 ? "" : "split-th");
+    if (e->plan->split > 1)
+        stage(b, "This warp takes every %d-th stride, from first + part on", e->plan->split);
+    else stage(b, "Where the row block's strides lie in the packed arrays");
     if (e->plan->split > 1) EMIT(b, add_s32, R(e->first), R(e->first), R(e->part));
     mc_reg lane_at = b64(b, "lane_at");
     mc_reg col_idx = load_array(b, "col_idx"), values = load_array(b, "values");

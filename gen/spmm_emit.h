@@ -9,7 +9,8 @@ enum { SPMM_MAX_ACC = 32 };
 typedef struct spmm_emitter {
     const spmm_plan *plan;
     mc_builder *b;
-    mc_reg lane, g, t, warp, part; /* part: which of the warps that share a row block */
+    mc_reg lane, g, t;
+    mc_reg warp, part; /* part: which of the warps that share a row block; none where there is one warp */
     mc_reg row_block, tile_col;
     mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
     mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */

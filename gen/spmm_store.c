@@ -168,7 +168,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(b);
     store s = declare_store(e, path);
-    mc_reg share = b32(b, "share"), first_row = b32(b, "first_row");
+    mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
     EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
     if (threads > items) {
@@ -176,8 +176,12 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
         EMIT(b, setp_ge, R(idle), R(u.item), I(items));
         EMIT_IF(b, idle, bra, TO(done));
     }
-    EMIT(b, sub_s32, R(share), R(e->warp), R(e->part));
-    EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
+    if (e->plan->row_blocks > 1) {
+        note(b, "the row block's first share");
+        share = b32(b, "share");
+        EMIT(b, sub_s32, R(share), R(e->warp), R(e->part));
+        EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
+    }
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
     for (int first = 0; first < items; first += threads) {
         if (first) EMIT(b, add_s32, R(u.item), R(u.item), I(threads));

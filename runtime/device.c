@@ -11,13 +11,32 @@ static bool parse_ordinal(const char *text, int *ordinal) {
     return true;
 }
 
+/* What may follow "sim": ":reversed" and ":limit=N", in this order. */
+static bool parse_sim(const char *text, mc_sim_settings *settings) {
+    static const char reversed[] = ":reversed", limit[] = ":limit=";
+    *settings = (mc_sim_settings){0};
+    if (strncmp(text, reversed, sizeof reversed - 1) == 0) {
+        settings->reversed = true;
+        text += sizeof reversed - 1;
+    }
+    if (strncmp(text, limit, sizeof limit - 1) == 0) {
+        text += sizeof limit - 1;
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 18 || text[0] == '0') return false;
+        settings->limit = strtoull(text, NULL, 10);
+        text += digits;
+    }
+    return *text == '\0';
+}
+
 mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
     int ordinal = 0;
+    mc_sim_settings sim = {0};
     *device = NULL;
-    if (strcmp(name, "sim") == 0) return mc_device_sim_open(false, device, diag);
-    if (strcmp(name, "sim:reversed") == 0) return mc_device_sim_open(true, device, diag);
+    if (strncmp(name, "sim", 3) == 0 && parse_sim(name + 3, &sim))
+        return mc_device_sim_open(&sim, device, diag);
     if (strcmp(name, "auto") == 0)
-        return mc_device_cuda_absent() ? mc_device_sim_open(false, device, diag)
+        return mc_device_cuda_absent() ? mc_device_sim_open(&sim, device, diag)
                                        : mc_device_cuda_open(0, device, diag);
     if (strncmp(name, "cuda:", 5) == 0 && parse_ordinal(name + 5, &ordinal))
         return mc_device_cuda_open(ordinal, device, diag);

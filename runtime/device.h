@@ -34,7 +34,12 @@ static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) pointers[i] = (void *)(uintptr_t)&launch->values[i];
 }
 
-mc_status mc_device_sim_open(bool reversed, mc_device **device, mc_diag *diag);
+typedef struct mc_sim_settings {
+    bool reversed;  /* order of the warps */
+    uint64_t limit; /* warp instructions a launch, 0: the simulator's own */
+} mc_sim_settings;
+
+mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag);
 mc_status mc_device_cuda_open(int ordinal, mc_device **device, mc_diag *diag);
 
 /* Whether the machine has no GPU to speak of: no driver, or one that sees no device. A driver that is there

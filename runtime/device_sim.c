@@ -100,8 +100,10 @@ static const mc_device_ops sim_ops = {
     .time = sim_time,
 };
 
-mc_status mc_device_sim_open(bool reversed, mc_device **device, mc_diag *diag) {
-    ptxsim_options options = {.size = sizeof options, .order = reversed ? PTXSIM_REVERSED : PTXSIM_IN_ORDER};
+mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag) {
+    ptxsim_options options = {.size = sizeof options,
+                              .order = settings->reversed ? PTXSIM_REVERSED : PTXSIM_IN_ORDER,
+                              .max_instructions = settings->limit};
     sim_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     ptxsim_status status = ptxsim_create(&options, &opened->sim);

@@ -1,0 +1,20 @@
+/* One-place changes of PTX text: a register operand, an immediate, or a barrier. */
+#ifndef TESTS_MUTATE_H
+#define TESTS_MUTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum mutation_kind { MUTATE_OPERAND, MUTATE_INDEX, MUTATE_BARRIER } mutation_kind;
+
+typedef struct mutation {
+    mutation_kind kind;
+    int line;                /* 1-based */
+    char from[160], to[160]; /* the line before and after */
+} mutation;
+
+/* A changed copy of PTX, chosen by *STATE (which it advances); the caller frees. NULL: out of memory. */
+char *mutate(const char *ptx, mutation_kind kind, uint64_t *state, mutation *m);
+
+#endif

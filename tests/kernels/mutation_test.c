@@ -1,0 +1,192 @@
+/* Can the checks fail? 200 seeded mutations of the PTX, each one operand, one index or one barrier: at least
+ * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
+ * result does not count: rules below say which those are, and why. mutation_test SPEC [SEED [COUNT]] */
+#include "check.h"
+#include "mutate.h"
+#include "problem.h"
+#include <stdlib.h>
+
+/* -- Provably equivalent -----------------------------------------------------------------------------------
+ */
+
+/* The number that a line ends with. */
+static long last_number(const char *line) {
+    const char *at = strrchr(line, ' ');
+    return at ? strtol(at, NULL, 0) : 0;
+}
+
+/* bytes of B in a padding slot meet a value of zero */
+static bool initial_row(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "mov.b32") && strstr(m->from, "row") &&
+           strstr(m->from, ", 0;");
+}
+
+/* columns ascend inside a row block, so slot j holds -1 or a column of at least j */
+static bool slot_threshold(const mutation *m) {
+    const char *index = strstr(m->from, "index");
+    return m->kind == MUTATE_INDEX && strstr(m->from, "setp.ge.s32") && index &&
+           last_number(m->to) <= strtol(index + 5, NULL, 10) && last_number(m->to) >= 0;
+}
+
+/* the next tile's columns are computed twice, with the same sums */
+static bool longer_edge(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "part_end") && strstr(m->from, "add") &&
+           last_number(m->to) > last_number(m->from);
+}
+
+/* what is a generic address is a global address */
+static bool unused_conversion(const mutation *m) {
+    return strstr(m->from, "cvta.to.global") && strcmp(strrchr(m->from, ' '), strrchr(m->to, ' ')) == 0;
+}
+
+static const struct {
+    bool (*holds)(const mutation *);
+    const char *why;
+} equivalents[] = {
+    {initial_row, "bytes of B in a padding slot meet a value of zero"},
+    {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
+    {longer_edge, "the next tile's columns are computed twice, with the same sums"},
+    {unused_conversion, "a global address is the same number as its generic address"},
+};
+
+static const char *equivalent(const mutation *m) {
+    for (size_t i = 0; i < sizeof equivalents / sizeof *equivalents; i++) {
+        if (equivalents[i].holds(m)) return equivalents[i].why;
+    }
+    return NULL;
+}
+
+/* -- Kernels and problems
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Problems take both paths, full and empty row blocks, padding in the first stride, every alignment. */
+static const problem_case cases[] = {
+    {PATTERN_BOUNDARIES, 9, 131, 129, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_EMPTY_BLOCKS, 6, 700, 256, 16, 4, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 1, 1, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 2, 2, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 4, 3, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 8, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 0, 1, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 0, 2, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 128, 4, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 131, 46, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ONE_FULL, 5, 300, 47, 0, 0, MC_VALUES_EXTREME, 0, 0},
+    {PATTERN_ONE_COLUMN, 3, 1, 1, 0, 0, MC_VALUES_FULL, 0, 0},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static const mc_setting kernels[][6] = {
+    {{"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "4"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"align", "16"}},
+    {{"tile_n", "64"}, {"warps", "8"}, {"split", "2"}, {"stride", "64"}, {"prefetch", "on"}, {"align", "16"}},
+    {{"tile_n", "32"},
+     {"warps", "1"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "off"},
+     {"align", "16"}},
+    {{"tile_n", "128"},
+     {"warps", "2"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"align", "16"}},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Warp instructions: ten times what the longest problem takes, so that a loop without end is soon caught. */
+#define LIMIT "2000000"
+
+typedef struct bench {
+    problem problems[CASES];
+    mc_kernel *kernels[KERNELS];
+    mc_device *devices[2];
+    mc_diag *diag;
+} bench;
+
+static bool bench_open(bench *t, const char *spec_path) {
+    t->diag = mc_diag_create();
+    mc_status status = mc_device_open("sim:limit=" LIMIT, &t->devices[0], t->diag);
+    if (status == MC_OK) status = mc_device_open("sim:reversed:limit=" LIMIT, &t->devices[1], t->diag);
+    for (int i = 0; status == MC_OK && i < CASES; i++)
+        status = problem_make(&cases[i], &t->problems[i], t->diag);
+    for (int i = 0; status == MC_OK && i < KERNELS; i++) {
+        mc_spec *spec = NULL;
+        status = mc_spec_read(spec_path, kernels[i], 6, &spec, t->diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &t->kernels[i], t->diag);
+        mc_spec_destroy(spec);
+    }
+    CHECK(status == MC_OK, "%s", mc_diag_text(t->diag));
+    return status == MC_OK;
+}
+
+static void bench_close(bench *t) {
+    for (int i = 0; i < CASES; i++) problem_free(&t->problems[i]);
+    for (int i = 0; i < KERNELS; i++) mc_kernel_destroy(t->kernels[i]);
+    for (int i = 0; i < 2; i++) mc_device_close(t->devices[i]);
+    mc_diag_destroy(t->diag);
+}
+
+/* Whether PTX in place of the kernel's own is exact on every problem in both orders. */
+static bool survives(bench *t, const mc_kernel *kernel, const char *ptx) {
+    bool exact = true;
+    for (int i = 0; exact && i < 2 * CASES; i++) {
+        exact = problem_run(&t->problems[i / 2], t->devices[i % 2], kernel, ptx, t->diag) == MC_OK;
+        if (exact) mc_diag_clear(t->diag);
+    }
+    return exact;
+}
+
+/* -- The mutations
+ * ---------------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct tally {
+    int caught, survived, equivalent;
+} tally;
+
+static const char *const kind_names[] = {"operand", "index", "barrier"};
+
+static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
+    const mc_kernel *kernel = t->kernels[number % KERNELS];
+    mutation_kind kind = number % 10 == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
+    mutation m;
+    char *ptx = mutate(mc_kernel_ptx(kernel), kind, state, &m);
+    if (!ptx) ptx = mutate(mc_kernel_ptx(kernel), MUTATE_OPERAND, state, &m); /* one warp: no barrier */
+    CHECK(ptx, "no mutation");
+    if (!ptx) return;
+    const char *why = equivalent(&m);
+    if (why) sum->equivalent++;
+    else if (survives(t, kernel, ptx)) sum->survived++, why = "NOT CAUGHT";
+    else sum->caught++;
+    if (why)
+        printf("%s of %s, line %d: %s\n  was%s\n  is %s\n", kind_names[m.kind],
+               mc_kernel_contract(kernel)->entry, m.line, why, m.from, m.to);
+    mc_diag_clear(t->diag);
+    free(ptx);
+}
+
+int main(int argc, char **argv) {
+    static bench t;
+    tally sum = {0};
+    if (argc < 2) return 2;
+    uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 0) : 2024;
+    int count = argc > 3 ? atoi(argv[3]) : 200;
+    if (bench_open(&t, argv[1])) {
+        for (int i = 0; i < KERNELS; i++)
+            CHECK(survives(&t, t.kernels[i], NULL), "the kernel itself: %s", mc_diag_text(t.diag));
+        for (int i = 0; check_failed == 0 && sum.caught + sum.survived < count; i++)
+            try_one(&t, i, &state, &sum);
+        printf("%d mutations: %d caught, %d survived; %d more are provably equivalent\n",
+               sum.caught + sum.survived, sum.caught, sum.survived, sum.equivalent);
+        CHECK(sum.caught * 100 >= 95 * (sum.caught + sum.survived), "fewer than 95 %% caught");
+    }
+    bench_close(&t);
+    return check_end();
+}

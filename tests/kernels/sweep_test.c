@@ -1,0 +1,165 @@
+/* Exactness on the simulator, in both warp orders.
+ *
+ *   sweep_test SPEC edges open|fixed|unaligned   covering set of variants x the whole edge table
+ *   sweep_test SPEC variants                     every variant x three shapes
+ *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer */
+#include "check.h"
+#include "problem.h"
+#include <stdlib.h>
+
+static const char *const orders[] = {"sim", "sim:reversed"};
+
+typedef struct sweep {
+    const char *spec_path;
+    bool fixed;        /* shapes become settings */
+    const char *align; /* setting, or NULL */
+    mc_device *devices[2];
+    mc_diag *diag;
+    long runs;
+} sweep;
+
+/* -- One problem, many variants
+ * ------------------------------------------------------------------------------------- */
+
+static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
+    fixed_settings fixed;
+    mc_setting settings[6];
+    size_t count = 0;
+    if (s->fixed) {
+        problem_fix(c, &fixed);
+        for (; count < 5; count++) settings[count] = fixed.settings[count];
+    }
+    if (s->align) settings[count++] = (mc_setting){"align", s->align};
+    return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
+}
+
+static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t variant) {
+    mc_kernel *kernel = NULL;
+    mc_status status = mc_kernel_generate(spec, variant, &kernel, s->diag);
+    for (int order = 0; status == MC_OK && order < 2; order++) {
+        status = problem_run(p, s->devices[order], kernel, NULL, s->diag);
+        s->runs++;
+        CHECK(status == MC_OK, "variant %zu, pattern %d, k %d, n %d, ldb +%d, ldc +%d, %s, %s: %s", variant,
+              (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->ldb_gap, p->spec->ldc_gap,
+              s->fixed ? "fixed" : "open", orders[order], mc_diag_text(s->diag));
+    }
+    CHECK(kernel, "%s", mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+    mc_kernel_destroy(kernel);
+}
+
+/* VARIANTS NULL: all of them. Returns how many variants there are. */
+static void run_case(sweep *s, const problem_case *c, const size_t *variants, size_t count) {
+    problem p;
+    mc_spec *spec = NULL;
+    mc_status status = problem_make(c, &p, s->diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
+    if (status != MC_OK) return;
+    status = read_spec(s, c, &spec);
+    CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
+    if (status == MC_OK && !variants) count = mc_spec_variant_count(spec);
+    for (size_t i = 0; status == MC_OK && i < count; i++)
+        run_variant(s, &p, spec, variants ? variants[i] : i);
+    mc_spec_destroy(spec);
+    problem_free(&p);
+}
+
+/* -- The edge table
+ * ----------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    pattern pattern;
+    int row_blocks, k;
+    mc_value_law values;
+} patterns[] = {
+    {PATTERN_EMPTY_BLOCKS, 9, 100, MC_VALUES_FULL}, {PATTERN_ALL_EMPTY, 3, 70, MC_VALUES_FULL},
+    {PATTERN_ONE_FULL, 5, 200, MC_VALUES_EXTREME},  {PATTERN_BOUNDARIES, 9, 131, MC_VALUES_FULL},
+    {PATTERN_ONE_COLUMN, 2, 1, MC_VALUES_EXTREME},
+};
+static const int columns[] = {1, 7, 16, 100, 128, 129, 136, 256};
+/* Tight; gaps that break every alignment; gaps to the next multiple of 16 and beyond (negative: round up). */
+static const int gaps[][2] = {{0, 0}, {3, 1}, {-16, -16}};
+
+static int gap_of(int gap, int n) { return gap >= 0 ? gap : 16 - n % 16; }
+
+static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t count) {
+    long cases = 0;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+            for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++, cases++) {
+                problem_case c = {patterns[i].pattern,
+                                  patterns[i].row_blocks,
+                                  patterns[i].k,
+                                  columns[j],
+                                  gap_of(gaps[g][0], columns[j]),
+                                  gap_of(gaps[g][1], columns[j]),
+                                  patterns[i].values,
+                                  0,
+                                  0};
+                if (unaligned) c.b_offset = (unsigned)(1 + 3 * g), c.c_offset = (unsigned)(4 * g);
+                run_case(s, &c, variants, count);
+            }
+        }
+    }
+    return cases;
+}
+
+static void edges(sweep *s, const char *mode) {
+    mc_spec *spec = NULL;
+    size_t pairs = 0, count = 0, *chosen = NULL;
+    bool unaligned = strcmp(mode, "unaligned") == 0;
+    s->fixed = strcmp(mode, "fixed") == 0;
+    s->align = unaligned ? "1" : NULL;
+    CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    if (!spec) return;
+    chosen = calloc(mc_spec_variant_count(spec), sizeof *chosen);
+    if (chosen) count = cover_pairs(spec, chosen, &pairs);
+    CHECK(count > 0, "no covering set");
+    /* Unaligned addresses change the choice of path, which fields other than tile_n do not touch: half the
+     * set. */
+    if (unaligned) count = (count + 1) / 2;
+    long cases = run_edges(s, unaligned, chosen, count);
+    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, 2 warp "
+           "orders: %ld runs\n",
+           mode, count, mc_spec_variant_count(spec), pairs,
+           unaligned ? ", half of the covering set" : ", each covered", cases, s->runs);
+    free(chosen);
+    mc_spec_destroy(spec);
+}
+
+/* -- Every variant
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void variants(sweep *s) {
+    static const problem_case shapes[] = {
+        {PATTERN_BOUNDARIES, 9, 131, 144, 16, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_EMPTY_BLOCKS, 5, 300, 128, 0, 0, MC_VALUES_EXTREME, 0, 0},
+        {PATTERN_REALISTIC, 6, 256, 45, 3, 0, MC_VALUES_FULL, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) run_case(s, &shapes[i], NULL, 0);
+    printf("coverage: every variant on %zu shapes, 2 warp orders: %ld runs\n", sizeof shapes / sizeof *shapes,
+           s->runs);
+}
+
+static void realistic(sweep *s) {
+    static const problem_case layer = {PATTERN_REALISTIC, 128, 1024, 256, 0, 0, MC_VALUES_FULL, 0, 0};
+    static const size_t first = 0;
+    run_case(s, &layer, &first, 1);
+    s->fixed = true;
+    run_case(s, &layer, &first, 1);
+    printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256: %ld runs\n", s->runs);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) return 2;
+    sweep s = {.spec_path = argv[1], .diag = mc_diag_create()};
+    for (int i = 0; i < 2; i++)
+        CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+    if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
+    else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
+    else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
+    else CHECK(false, "usage: sweep_test SPEC edges MODE | variants | realistic");
+    for (int i = 0; i < 2; i++) mc_device_close(s.devices[i]);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
