@@ -70,7 +70,7 @@ static bool use_special(struct sim_parser *p, int which, struct sim_insn *insn, 
 
 /* NAME, which is no symbol: a special register (some have a .x behind the name), or an error. */
 static bool parse_special(struct sim_parser *p, const struct sim_token *name, struct sim_insn *insn,
-                          struct sim_value *value) {
+                          bool allowed, struct sim_value *value) {
     char text[160], part[80];
     spell_token(name, text, 80);
     if (text[0] == '%' && p->token.kind == SIM_TOKEN_DOT) {
@@ -78,8 +78,12 @@ static bool parse_special(struct sim_parser *p, const struct sim_token *name, st
         snprintf(text + used, sizeof text - used, ".%s", spell_token(&p->token, part, sizeof part));
         if (!sim_advance(p)) return false;
     }
-    for (int i = 0; i < SIM_SPECIAL_COUNT; i++)
-        if (strcmp(text, special_names[i].text) == 0) return use_special(p, i, insn, value);
+    for (int i = 0; i < SIM_SPECIAL_COUNT; i++) {
+        if (strcmp(text, special_names[i].text) != 0) continue;
+        if (allowed) return use_special(p, i, insn, value);
+        return sim_error(p, PTXSIM_PARSE, name->line, "special register `%s`: move it to a register first",
+                         text);
+    }
     return sim_error(p, PTXSIM_PARSE, name->line, "`%s` is not declared", text);
 }
 
@@ -116,7 +120,10 @@ static bool check_register(struct sim_parser *p, const struct sim_token *name, c
 
 struct slot {
     enum sim_type type;
-    bool relaxed, destination, address_allowed;
+    bool relaxed, destination;
+    bool variable_allowed; /* the address of a variable may be the source */
+    bool special_allowed;  /* a special register may */
+    bool sink_allowed;     /* `_` may be the destination */
 };
 
 static bool parse_destination(struct sim_parser *p, struct sim_insn *insn, const struct slot *slot) {
@@ -124,7 +131,8 @@ static bool parse_destination(struct sim_parser *p, struct sim_insn *insn, const
     struct sim_value value;
     char text[80];
     if (name.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "a destination register");
-    if (sim_token_is(&name, SIM_TOKEN_WORD, "_")) return sim_advance(p) && add_sink(p, insn, true);
+    if (slot->sink_allowed && sim_token_is(&name, SIM_TOKEN_WORD, "_"))
+        return sim_advance(p) && add_sink(p, insn, true);
     struct sim_symbol *s = sim_lookup(p, name.text, name.length);
     if (!s || s->kind != SIM_SYMBOL_REGISTER)
         return sim_error(p, PTXSIM_PARSE, name.line, "`%s` is not a register",
@@ -148,7 +156,7 @@ static bool parse_offset(struct sim_parser *p, uint64_t *offset) {
 static bool parse_variable_address(struct sim_parser *p, struct sim_symbol *s, const struct slot *slot,
                                    struct sim_value *value) {
     uint64_t offset;
-    if (!slot->address_allowed)
+    if (!slot->variable_allowed)
         return sim_error(p, PTXSIM_PARSE, p->token.line,
                          "`%s` is a variable: move its address to a register first", s->name);
     if (s->space == SIM_SHARED && !sim_place_shared(p, s)) return false;
@@ -161,7 +169,8 @@ static bool parse_named_source(struct sim_parser *p, struct sim_insn *insn, cons
     struct sim_symbol *s = sim_lookup(p, name.text, name.length);
     if (!sim_advance(p)) return false;
     if (s && s->kind == SIM_SYMBOL_VARIABLE) return parse_variable_address(p, s, slot, value);
-    bool found = s ? sim_use_register(p, s, value) : parse_special(p, &name, insn, value);
+    bool found =
+        s ? sim_use_register(p, s, value) : parse_special(p, &name, insn, slot->special_allowed, value);
     return found && check_register(p, &name, value, slot->type, slot->relaxed);
 }
 
@@ -182,10 +191,11 @@ static bool parse_scalar(struct sim_parser *p, struct sim_insn *insn, const stru
     return slot->destination ? parse_destination(p, insn, slot) : parse_source(p, insn, slot);
 }
 
-static bool parse_vector(struct sim_parser *p, struct sim_insn *insn, const struct slot *slot, int count) {
+static bool parse_vector(struct sim_parser *p, struct sim_insn *insn, struct slot slot, int count) {
+    slot.sink_allowed = true;
     if (!sim_expect(p, '{')) return false;
     for (int i = 0; i < count; i++)
-        if ((i && !sim_expect(p, ',')) || !parse_scalar(p, insn, slot)) return false;
+        if ((i && !sim_expect(p, ',')) || !parse_scalar(p, insn, &slot)) return false;
     return sim_expect(p, '}');
 }
 
@@ -205,14 +215,14 @@ static bool parse_packed(struct sim_parser *p, struct sim_insn *insn, struct slo
                          sim_types[slot.type].name);
     static const enum sim_type by_bytes[] = {SIM_none, SIM_b8, SIM_b16, SIM_none, SIM_b32};
     slot.type = by_bytes[bytes / count];
-    slot.address_allowed = false;
-    return parse_vector(p, insn, &slot, count);
+    slot.variable_allowed = false;
+    return parse_vector(p, insn, slot, count);
 }
 
 /* |q behind a destination: an additional predicate result. */
 static bool parse_second_predicate(struct sim_parser *p, struct sim_insn *insn) {
     bool present;
-    struct slot slot = {.type = SIM_pred, .destination = true};
+    struct slot slot = {.type = SIM_pred, .destination = true, .sink_allowed = true};
     if (!sim_accept(p, '|', &present)) return false;
     return present ? parse_destination(p, insn, &slot) : add_sink(p, insn, true);
 }
@@ -248,16 +258,11 @@ static bool parse_base(struct sim_parser *p, struct sim_insn *insn) {
 
 static bool parse_address(struct sim_parser *p, struct sim_insn *insn) {
     uint64_t offset;
-    struct sim_number number;
     insn->low = 0;
     insn->high = p->function->param_bytes;
     if (!sim_expect(p, '[')) return false;
-    if (p->token.kind == SIM_TOKEN_WORD) {
-        if (!parse_base(p, insn) || !parse_offset(p, &offset)) return false;
-    } else {
-        if (!sim_parse_number(p, &number)) return false;
-        offset = number.bits;
-    }
+    if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "a register or a variable");
+    if (!parse_base(p, insn) || !parse_offset(p, &offset)) return false;
     insn->offset = (int64_t)((uint64_t)insn->offset + offset);
     return sim_expect(p, ']');
 }
@@ -268,10 +273,11 @@ static bool parse_label_operand(struct sim_parser *p) {
     return sim_label_refer(p, &name, p->function->code_count) && sim_advance(p);
 }
 
+/* lop3's table. */
 static bool parse_constant_operand(struct sim_parser *p, struct sim_insn *insn) {
-    struct sim_number number;
+    struct sim_number number = {.is_float = false};
     struct sim_value value;
-    return sim_parse_number(p, &number) && sim_constant_value(p, &number, SIM_u32, &value) &&
+    return sim_parse_integer(p, 0, 255, &number.bits) && sim_constant_value(p, &number, SIM_u32, &value) &&
            add_value(p, insn, &value, false);
 }
 
@@ -279,10 +285,12 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     switch (letter) {
     case 't':
     case 'x':
-    case 'n': return (struct slot){.type = insn->type, .address_allowed = letter != 't'};
+    case 'n':
+        return (struct slot){
+            .type = insn->type, .variable_allowed = letter != 't', .special_allowed = letter == 'x'};
     case 'r': return (struct slot){.type = insn->type, .relaxed = true};
     case 's': return (struct slot){.type = insn->type2};
-    case 'R': return (struct slot){.type = insn->type2, .relaxed = true};
+    case 'R': return (struct slot){.type = insn->type2, .relaxed = true, .special_allowed = true};
     case 'w': return (struct slot){.type = sim_type_doubled(insn->type)};
     case 'u': return (struct slot){.type = SIM_u32};
     case 'd': return (struct slot){.type = SIM_s32};
@@ -308,8 +316,9 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
     if (*form == 'i') return parse_constant_operand(p, insn);
     struct slot slot = slot_of(*form, insn);
     slot.destination = destination;
+    slot.sink_allowed = form[1] == '_' || *form == 'p';
     if (*form == 'x') return parse_packed(p, insn, slot);
-    if (braces && !(count == 1 && !sim_is_punct(p, '{'))) return parse_vector(p, insn, &slot, count);
+    if (braces) return parse_vector(p, insn, slot, count);
     return parse_scalar(p, insn, &slot) && (form[1] == 'p' ? parse_second_predicate(p, insn) : true);
 }
 

@@ -89,6 +89,7 @@ static const struct bad_text bad_texts[] = {
     {"ld.global %r0, [%d0];", PTXSIM_UNSUPPORTED, 5, "ld.global: this form"},
     {"st.param.u32 [a], %r0;", PTXSIM_UNSUPPORTED, 5, "kernel parameters are read only"},
     {"ld.global.v4.u64 {%d0, %d1, %d2, %d3}, [%d0];", PTXSIM_UNSUPPORTED, 5, "more than 16 bytes"},
+    {"ld.global.nc.relaxed.gpu.u32 %r0, [%d0];", PTXSIM_UNSUPPORTED, 5, "this form"},
     {"atom.global.add.s64 %d0, [%d1], %d2;", PTXSIM_UNSUPPORTED, 5, "atom.global.add.s64: this form"},
     {"add.rz.f32 %f0, %f1, %f2;", PTXSIM_UNSUPPORTED, 5, "add.rz.f32: this form"},
     {"mma.sync.aligned.m16n8k32.row.col.s32.s4.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, "
@@ -127,6 +128,15 @@ static const struct bad_text bad_texts[] = {
     {"mov.b64 %d0, {%r1, %h1};", PTXSIM_PARSE, 5, "`%h1` is .b16 where .b32 is needed"},
     {"mov.u64 %d0, {%r1, %r2};", PTXSIM_PARSE, 5, "a vector of 2 cannot be packed in .u64"},
     {"mov.u16 %h0, sm;", PTXSIM_PARSE, 5, "the address of `sm` as a .u16 operand"},
+
+    {"add.u32 %r0, %tid.x, 1;", PTXSIM_PARSE, 5, "special register `%tid.x`: move it to a register first"},
+    {"mov.u32 _, %r0;", PTXSIM_PARSE, 5, "`_` is not a register"},
+    {"shfl.sync.idx.b32 _|%p0, %r0, 0, 31, -1;", PTXSIM_PARSE, 5, "`_` is not a register"},
+    {"st.global.v2.u32 [%d0], {_, %r0};", PTXSIM_PARSE, 5, "`_` is not declared"},
+    {"mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r0,%r1}, %r1, %r2, {%r0,%r1};", PTXSIM_PARSE, 5,
+     "`%r1` where `{` should stand"},
+    {"ld.global.u32 %r0, [4096];", PTXSIM_PARSE, 5, "`4096` where a register or a variable should stand"},
+    {"lop3.b32 %r0, %r1, %r2, %r3, 256;", PTXSIM_PARSE, 5, "256 is not between 0 and 255"},
 
     /* syntax */
     {"mov.u32 %r0, 1;;", PTXSIM_PARSE, 5, "`;` where an instruction should stand"},
