@@ -147,11 +147,11 @@ static bool run_warps(struct sim_block *block) {
     return block->fault.status == PTXSIM_OK;
 }
 
-static uint64_t special_value(const struct sim_warp *warp, int which, int lane) {
+static void special_values(const struct sim_warp *warp, int lane, uint64_t values[SIM_SPECIAL_COUNT]) {
     const struct sim_launch *launch = warp->block->launch;
     ptxsim_dim3 thread = thread_index(warp, lane), cta = warp->block->index;
     uint32_t bit = 1u << lane;
-    const uint64_t values[SIM_SPECIAL_COUNT] = {
+    const uint64_t all[SIM_SPECIAL_COUNT] = {
         [SIM_SPECIAL_tid_x] = thread.x,
         [SIM_SPECIAL_tid_y] = thread.y,
         [SIM_SPECIAL_tid_z] = thread.z,
@@ -176,18 +176,19 @@ static uint64_t special_value(const struct sim_warp *warp, int which, int lane) 
         [SIM_SPECIAL_dynamic_smem_size] = launch->dynamic_bytes,
         [SIM_SPECIAL_total_smem_size] = launch->shared_bytes,
     };
-    return values[which];
+    memcpy(values, all, sizeof all);
 }
 
 static void set_specials(struct sim_warp *warp) {
     const ptxsim_function *f = warp->block->launch->function;
-    for (int i = 0; i < f->special_count; i++) {
-        const struct sim_special *s = &f->specials[i];
-        size_t bytes = sim_types[f->registers[s->reg].type].bytes;
-        warp->defined[s->reg] = SIM_FULL_MASK;
-        SIM_EACH_LANE(l) {
-            uint64_t value = special_value(warp, s->which, l);
-            memcpy(warp->file + s->at + (size_t)l * bytes, &value, bytes);
+    uint64_t values[SIM_SPECIAL_COUNT];
+    for (int i = 0; i < f->special_count; i++) warp->defined[f->specials[i].reg] = SIM_FULL_MASK;
+    SIM_EACH_LANE(l) {
+        special_values(warp, l, values);
+        for (int i = 0; i < f->special_count; i++) {
+            const struct sim_special *s = &f->specials[i];
+            size_t bytes = sim_types[f->registers[s->reg].type].bytes;
+            memcpy(warp->file + s->at + (size_t)l * bytes, &values[s->which], bytes);
         }
     }
 }

@@ -31,16 +31,12 @@ static void push(struct sim_warp *warp, int pc, int reconverge, uint32_t mask) {
     warp->path[warp->depth++] = (struct sim_path){pc, reconverge, mask};
 }
 
-/* Lanes in MASK branch, OTHERS go on. The lanes that already stand where both meet only wait. */
+/* Lanes in MASK branch and run first, OTHERS go on after them. Both stop where they meet. */
 static void split(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t others) {
-    int join = insn->reconverge, fall = warp->pc + 1;
+    int join = insn->reconverge;
     if (warp->reconverge != join) push(warp, join, warp->reconverge, warp->active);
+    push(warp, warp->pc + 1, join, others);
     warp->reconverge = join;
-    if (insn->target == join) {
-        warp->active = others;
-        return;
-    }
-    if (fall != join) push(warp, fall, join, others);
     warp->active = mask;
     warp->next_pc = insn->target;
 }

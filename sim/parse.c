@@ -121,6 +121,15 @@ static bool skip_line(struct sim_parser *p, int line) {
     return true;
 }
 
+/* .section name { debugging information } */
+static bool skip_section(struct sim_parser *p) {
+    while (!sim_is_punct(p, '}')) {
+        if (p->token.kind == SIM_TOKEN_END) return sim_unexpected(p, "`}`");
+        if (!sim_advance(p)) return false;
+    }
+    return sim_advance(p);
+}
+
 static bool parse_body_directive(struct sim_parser *p) {
     struct sim_token name = p->token;
     if (!sim_advance(p)) return false;
@@ -234,6 +243,7 @@ static bool parse_definition(struct sim_parser *p, bool is_extern) {
     if (sim_token_is(&name, SIM_TOKEN_DOT, "entry") && !is_extern) return parse_entry(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "shared")) return sim_parse_shared(p, is_extern);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "file")) return skip_line(p, name.line);
+    if (sim_token_is(&name, SIM_TOKEN_DOT, "section")) return skip_section(p);
     if (sim_token_is(&name, SIM_TOKEN_DOT, "pragma")) return parse_pragma(p);
     return sim_error(p, PTXSIM_UNSUPPORTED, name.line, "directive .%.*s", (int)name.length, name.text);
 }

@@ -1,7 +1,10 @@
 /* Instructions with operands and the result that the PTX ISA gives, at the edges above all. A row: the code;
  * the letter of the result register; the operands; the result. The same values come in registers of every
- * width: %h1.. .b16   %r1.. .b32   %d1.. .b64   %f1.. .f32   %g1.. .f64   %p1.. .pred (bit 0) and the result
- * is register 0 of its letter. The table was checked on a GPU, too (isa_gpu.c). */
+ * width, and the result is register 0 of its letter:
+ *
+ *   %h1.. .b16, %r1.. .b32, %d1.. .b64, %f1.. .f32, %g1.. .f64, %p1.. .pred (bit 0)
+ *
+ * The table was checked on a GPU, too (isa_gpu.c). */
 #ifndef TESTS_SIM_ISA_TABLE_H
 #define TESTS_SIM_ISA_TABLE_H
 
@@ -211,6 +214,7 @@ static const struct isa_row isa_table[] = {
     {"setp.lt.xor.s32 %p0, %r1, %r2, %p3;", 'p', 1, 2, 1, 0},
     {"setp.lt.s32 %p1|%p0, %r1, %r2;", 'p', 1, 2, 0, 0},
     {"setp.lt.and.s32 %p1|%p0, %r1, %r2, %p3;", 'p', 3, 2, 1, 1},
+    {"setp.lt.and.s32 %p1|%p0, %r1, %r2, %p3;", 'p', 3, 2, 0, 0},
     {"setp.lt.f32 %p0, %f1, %f2;", 'p', 0xbf800000, 0x3f800000, 0, 1},
     {"setp.eq.f32 %p0, %f1, %f2;", 'p', 0x7fc00000, 0x7fc00000, 0, 0},
     {"setp.ne.f32 %p0, %f1, %f2;", 'p', 0x7fc00000, 0x3f800000, 0, 0},

@@ -60,6 +60,11 @@ static const struct faulty faults[] = {
      "0xffff0000;\nadd.u32 %r0, %r0, 1; bra J;\nB:\nJ:",
      32, 0, PTXSIM_UNINIT, 9, 16, "reads %r0"},
 
+    {"setp.lt.u32 %p0, %t, 2; @%p0 mov.u32 %r1, 1;\n@%p0 add.u32 %r0, %r1, 1; @!%p0 bra E; st.global.u32 "
+     "[%rd0], %r0;\nE:",
+     4, 0, PTXSIM_OK, 0, 0, ""},
+    {"mov.u32 %r1, 0; setp.ge.u32 %p0, %r1, 0; @!%p0 ld.global.u32 %r0, [%rd1];", 4, 0, PTXSIM_OK, 0, 0, ""},
+
     /* barriers */
     {"setp.lt.u32 %p0, %t, 7;\n@%p0 bra B;\nbar.sync 0;\nB: mov.u32 %r0, 1; add.u32 %r0, %r0, 1;", 32, 0,
      PTXSIM_BARRIER, 8, 0, "lanes 0xffffff80 of the warp execute this together, and 0xffffffff must"},
