@@ -1,6 +1,8 @@
 /* What the ISA forbids, or the simulator does not do, beyond the types of operands. */
 #include "parse.h"
 
+#include <string.h>
+
 static bool is_integer(unsigned type) { return sim_types[type].kind == 'u' || sim_types[type].kind == 's'; }
 
 static const char *check_comparison(const struct sim_insn *insn, unsigned type) {
@@ -37,6 +39,13 @@ static const char *check_cvt(const struct sim_insn *insn) {
     return NULL;
 }
 
+/* Bytes take a third operand, halves do not. */
+static const char *check_pack(const struct sim_insn *insn) {
+    bool three = strlen(insn->op->operands) > strlen("=b d d");
+    return is_integer(insn->type) && sim_types[insn->type].bytes == (three ? 1 : 2) ? NULL
+                                                                                    : "cvt.pack of this type";
+}
+
 static const char *check_mma(const struct sim_insn *insn) {
     bool a = insn->type2 == SIM_s8 || insn->type2 == SIM_u8,
          b = insn->type3 == SIM_s8 || insn->type3 == SIM_u8;
@@ -56,6 +65,7 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     if (op->one == sim_set) return check_set(insn);
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
+    if (op->one == sim_cvt_pack) return check_pack(insn);
     if (op->one == sim_mma_m8n8k16 || op->one == sim_mma_m16n8k16 || op->one == sim_mma_m16n8k32)
         return check_mma(insn);
     if (op->by_type == sim_ld || op->by_type == sim_st) {

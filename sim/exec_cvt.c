@@ -109,3 +109,26 @@ void sim_cvt(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) 
     }
     sim_put(warp, &insn->value[0], r, to_bytes, mask);
 }
+
+/* a in the high half, b in the low one. */
+void sim_cvt_f16x2(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    const float *a = sim_source(warp, &insn->value[1]), *b = sim_source(warp, &insn->value[2]);
+    uint32_t r[SIM_LANES];
+    SIM_EACH_LANE(l) r[l] = (uint32_t)sim_double_to_half(a[l]) << 16 | sim_double_to_half(b[l]);
+    sim_put(warp, &insn->value[0], r, sizeof *r, mask);
+}
+
+/* b saturated in the lowest bytes, a above, and above them what fits of the low bytes of c (ISA, "cvt.pack").
+ */
+void sim_cvt_pack(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    const int32_t *a = sim_source(warp, &insn->value[1]), *b = sim_source(warp, &insn->value[2]);
+    unsigned bits = 8u * sim_types[insn->type].bytes;
+    uint32_t r[SIM_LANES], keep = (1u << bits) - 1;
+    SIM_EACH_LANE(l) {
+        uint32_t high = (uint32_t)saturate(a[l], SIM_s32, insn->type) & keep;
+        uint32_t low = (uint32_t)saturate(b[l], SIM_s32, insn->type) & keep;
+        r[l] = high << bits | low;
+        if (insn->value_count > 3) r[l] |= sim_lane_u32(warp, &insn->value[3], l) << 2 * bits;
+    }
+    sim_put(warp, &insn->value[0], r, sizeof *r, mask);
+}

@@ -138,11 +138,10 @@ static bool match_literal(const char **pattern, const struct sim_opcode *opcode,
     return true;
 }
 
+/* What is behind the mnemonic. */
 static bool match_pattern(const char *pattern, const struct sim_opcode *opcode, struct sim_insn *insn) {
-    size_t mnemonic = strcspn(pattern, ".%[");
-    if (!is_text(&opcode->part[0], pattern, mnemonic)) return false;
-    pattern += mnemonic;
     int at = 1;
+    pattern += strcspn(pattern, ".%[");
     while (*pattern) {
         if (*pattern == '%') {
             if (!match_class(&pattern, opcode, &at, insn)) return false;
@@ -155,10 +154,8 @@ static bool match_pattern(const char *pattern, const struct sim_opcode *opcode, 
     return at == opcode->count;
 }
 
-static bool is_mnemonic(const struct sim_token *token) {
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (is_text(token, ops[i].pattern, strcspn(ops[i].pattern, ".%["))) return true;
-    return false;
+static bool is_mnemonic_of(const struct sim_token *token, const struct sim_op *op) {
+    return is_text(token, op->pattern, strcspn(op->pattern, ".%["));
 }
 
 /* Writes the opcode as it was written, as far as it fits. */
@@ -174,8 +171,10 @@ static void spell(const struct sim_opcode *opcode, char *text, size_t size) {
 
 bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *message, size_t size) {
     char text[128];
-    spell(opcode, text, sizeof text);
+    bool known = false;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (!is_mnemonic_of(&opcode->part[0], &ops[i])) continue;
+        known = true;
         struct sim_insn trial = *insn;
         if (!match_pattern(ops[i].pattern, opcode, &trial)) continue;
         trial.op = &ops[i];
@@ -184,8 +183,8 @@ bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *mes
         *insn = trial;
         return true;
     }
-    if (is_mnemonic(&opcode->part[0]))
-        snprintf(message, size, "%s: this form of the instruction is not supported", text);
+    spell(opcode, text, sizeof text);
+    if (known) snprintf(message, size, "%s: this form of the instruction is not supported", text);
     else snprintf(message, size, "%s: unknown instruction", text);
     return false;
 }

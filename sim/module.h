@@ -60,8 +60,10 @@ struct sim_value {
     uint8_t type; /* of the register, or that the constant was made for */
     bool negated; /* !p */
     uint16_t reg;
-    uint32_t at;
-    const void *lanes;
+    union {
+        uint32_t at;
+        const void *lanes;
+    };
 };
 
 struct sim_warp;

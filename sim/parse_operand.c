@@ -294,6 +294,7 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     case 'w': return (struct slot){.type = sim_type_doubled(insn->type)};
     case 'u': return (struct slot){.type = SIM_u32};
     case 'd': return (struct slot){.type = SIM_s32};
+    case 'f': return (struct slot){.type = SIM_f32};
     case 'b': return (struct slot){.type = SIM_b32};
     default: return (struct slot){.type = SIM_pred};
     }

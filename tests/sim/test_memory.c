@@ -83,6 +83,25 @@ static void run_counts(ptxsim *sim) {
           (unsigned long long)c->thread_instructions);
 }
 
+/* Dynamic shared memory begins behind the static, at its own alignment. */
+static void run_dynamic(ptxsim *sim) {
+    static const char text[] = PTX_HEADER ".extern .shared .align 16 .b8 dyn[];\n.visible .entry k(.param "
+                                          ".u64 a) { .reg .b64 %d; .reg .b32 %r<8>;\n"
+                                          ".shared .b8 s[20]; ld.param.u64 %d, [a]; mov.u32 %r0, s; mov.u32 "
+                                          "%r1, dyn; mov.u32 %r2, %dynamic_smem_size;\n"
+                                          "mov.u32 %r3, dyn+4; st.global.v4.u32 [%d], {%r0, %r1, %r2, %r3}; "
+                                          "st.shared.u32 [dyn+60], %r0; ret; }\n";
+    uint64_t a;
+    uint32_t got[4];
+    void *params[] = {&a};
+    ptxsim_alloc(sim, 16, &a);
+    ptxsim_status status = run_kernel(sim, text, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){1, 1, 1}, 64, params);
+    CHECK(status == PTXSIM_OK, "%s", ptxsim_fault_text(sim));
+    CHECK(ptxsim_read(sim, a, got, sizeof got) == PTXSIM_OK);
+    CHECK(got[0] == 0 && got[1] == 32 && got[2] == 64 && got[3] == 36);
+    CHECK(run_kernel(sim, text, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){1, 1, 1}, 60, params) == PTXSIM_BOUNDS);
+}
+
 static void run_arguments(void) {
     ptxsim *sim;
     ptxsim_module *module;
@@ -112,6 +131,7 @@ int main(void) {
     run_shadow(sim);
     run_large(sim);
     run_counts(sim);
+    run_dynamic(sim);
     ptxsim_destroy(sim);
     run_arguments();
     return check_end();
