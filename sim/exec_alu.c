@@ -63,8 +63,9 @@ SAD(u64, uint64_t, uint64_t)
 SAD(s64, int64_t, uint64_t)
 sim_exec *const sim_sad[SIM_TYPE_COUNT] = SIGNED_TABLE(sad);
 
-/* A division by zero has no specified result: it is a fault. So is none by -1, where C's would overflow. */
-#define DIVISION(name, T, expression, by_minus_one)                                                          \
+/* A division by zero has no specified result: it is a fault. By -1 C's division may overflow where PTX's
+ * wraps. */
+#define DIVISION(name, T, expression)                                                                        \
     static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
         const T *a = sim_source(warp, &insn->value[1]), *b = sim_source(warp, &insn->value[2]);              \
         T r[SIM_LANES] = {0};                                                                                \
@@ -75,22 +76,22 @@ sim_exec *const sim_sad[SIM_TYPE_COUNT] = SIGNED_TABLE(sad);
                 sim_fault_at(warp, insn, l, PTXSIM_TRAP, "integer division by zero");                        \
                 return;                                                                                      \
             }                                                                                                \
-            r[l] = y == (T)-1 ? (T)(by_minus_one) : (T)(expression);                                         \
+            r[l] = (T)(expression);                                                                          \
         }                                                                                                    \
         sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
     }
-DIVISION(div_u16, uint16_t, x / y, x / y)
-DIVISION(div_s16, int16_t, x / y, 0u - (uint16_t)x)
-DIVISION(div_u32, uint32_t, x / y, x / y)
-DIVISION(div_s32, int32_t, x / y, 0u - (uint32_t)x)
-DIVISION(div_u64, uint64_t, x / y, x / y)
-DIVISION(div_s64, int64_t, x / y, 0u - (uint64_t)x)
+DIVISION(div_u16, uint16_t, x / y)
+DIVISION(div_s16, int16_t, y == -1 ? (int16_t)(0u - (uint16_t)x) : (int16_t)(x / y))
+DIVISION(div_u32, uint32_t, x / y)
+DIVISION(div_s32, int32_t, y == -1 ? (int32_t)(0u - (uint32_t)x) : (int32_t)(x / y))
+DIVISION(div_u64, uint64_t, x / y)
+DIVISION(div_s64, int64_t, y == -1 ? (int64_t)(0u - (uint64_t)x) : (int64_t)(x / y))
 sim_exec *const sim_div[SIM_TYPE_COUNT] = SIGNED_TABLE(div);
 
-DIVISION(rem_u16, uint16_t, x % y, x % y)
-DIVISION(rem_s16, int16_t, x % y, 0)
-DIVISION(rem_u32, uint32_t, x % y, x % y)
-DIVISION(rem_s32, int32_t, x % y, 0)
-DIVISION(rem_u64, uint64_t, x % y, x % y)
-DIVISION(rem_s64, int64_t, x % y, 0)
+DIVISION(rem_u16, uint16_t, x % y)
+DIVISION(rem_s16, int16_t, y == -1 ? 0 : x % y)
+DIVISION(rem_u32, uint32_t, x % y)
+DIVISION(rem_s32, int32_t, y == -1 ? 0 : x % y)
+DIVISION(rem_u64, uint64_t, x % y)
+DIVISION(rem_s64, int64_t, y == -1 ? 0 : x % y)
 sim_exec *const sim_rem[SIM_TYPE_COUNT] = SIGNED_TABLE(rem);

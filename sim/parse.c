@@ -220,6 +220,7 @@ static bool start_function(struct sim_parser *p) {
     p->function = f;
     p->code_capacity = p->register_capacity = 0;
     p->dynamic_align = 16;
+    sim_labels_reset(p);
     for (int i = 0; i < SIM_SPECIAL_COUNT; i++) p->special_reg[i] = SIM_NO_REGISTER;
     return true;
 }

@@ -26,10 +26,13 @@ struct sim_symbol {
     bool dynamic; /* .extern .shared name[] */
 };
 
+/* A label, or a reference to one. */
 struct sim_label {
     const char *name;
     size_t length;
-    int scope, line, at; /* at: the instruction behind it, or, for a reference, the branch */
+    int scope, line;
+    int at;   /* the instruction behind the label; of a reference, the branch */
+    int next; /* in its bucket: the index of the one before, -1 at the end; of labels only */
 };
 
 struct sim_labels {
@@ -63,7 +66,8 @@ struct sim_parser {
     struct sim_symbol *bucket[SIM_BUCKETS];
     int *scope_parent; /* by scope; scope 0 is the module's */
     int scope, scope_count, scope_capacity, depth;
-    struct sim_labels labels, references;
+    struct sim_labels labels, references; /* of the function */
+    int label_bucket[SIM_BUCKETS];
     struct sim_constant *constant[SIM_BUCKETS];
     struct sim_fixup *fixups;
     int code_capacity, register_capacity;
@@ -95,6 +99,7 @@ struct sim_symbol *sim_lookup(const struct sim_parser *p, const char *name, size
 /* A new symbol in the innermost scope; NULL if the name is taken there or memory ran out. */
 struct sim_symbol *sim_declare(struct sim_parser *p, const char *name, size_t length,
                                enum sim_symbol_kind kind);
+void sim_labels_reset(struct sim_parser *p);
 bool sim_label_define(struct sim_parser *p, const struct sim_token *name);
 bool sim_label_refer(struct sim_parser *p, const struct sim_token *name, int insn);
 bool sim_labels_resolve(struct sim_parser *p);

@@ -59,40 +59,47 @@ struct sim_symbol *sim_declare(struct sim_parser *p, const char *name, size_t le
     return s;
 }
 
-static bool add_label(struct sim_parser *p, struct sim_labels *list, const struct sim_token *name, int at) {
+void sim_labels_reset(struct sim_parser *p) {
+    p->labels.count = p->references.count = 0;
+    for (int b = 0; b < SIM_BUCKETS; b++) p->label_bucket[b] = -1;
+}
+
+static bool add_label(struct sim_parser *p, struct sim_labels *list, const struct sim_token *name, int at,
+                      int next) {
     void *items = list->items;
     if (!sim_grow(p, &items, list->count, &list->capacity, sizeof *list->items)) return false;
     list->items = items;
-    list->items[list->count++] = (struct sim_label){name->text, name->length, p->scope, name->line, at};
+    list->items[list->count++] = (struct sim_label){name->text, name->length, p->scope, name->line, at, next};
     return true;
 }
 
 bool sim_label_refer(struct sim_parser *p, const struct sim_token *name, int insn) {
-    return add_label(p, &p->references, name, insn);
+    return add_label(p, &p->references, name, insn, -1);
 }
 
-static const struct sim_label *find_label(const struct sim_parser *p, const struct sim_label *wanted,
+static const struct sim_label *find_label(const struct sim_parser *p, const char *name, size_t length,
                                           int scope) {
-    for (int i = 0; i < p->labels.count; i++) {
+    for (int i = p->label_bucket[bucket_of(name, length)]; i >= 0; i = p->labels.items[i].next) {
         const struct sim_label *label = &p->labels.items[i];
-        if (label->scope == scope && same_name(label->name, label->length, wanted->name, wanted->length))
-            return label;
+        if (label->scope == scope && same_name(label->name, label->length, name, length)) return label;
     }
     return NULL;
 }
 
 bool sim_label_define(struct sim_parser *p, const struct sim_token *name) {
-    struct sim_label label = {name->text, name->length, p->scope, name->line, p->function->code_count};
-    if (find_label(p, &label, p->scope))
+    int *bucket = &p->label_bucket[bucket_of(name->text, name->length)];
+    if (find_label(p, name->text, name->length, p->scope))
         return sim_error(p, PTXSIM_PARSE, name->line, "label `%.*s` is defined twice", (int)name->length,
                          name->text);
-    return add_label(p, &p->labels, name, label.at);
+    if (!add_label(p, &p->labels, name, p->function->code_count, *bucket)) return false;
+    *bucket = p->labels.count - 1;
+    return true;
 }
 
 static bool resolve(struct sim_parser *p, const struct sim_label *reference) {
     const struct sim_label *label = NULL;
     for (int scope = reference->scope; !label && scope != 0; scope = p->scope_parent[scope])
-        label = find_label(p, reference, scope);
+        label = find_label(p, reference->name, reference->length, scope);
     if (!label)
         return sim_error(p, PTXSIM_PARSE, reference->line, "no label `%.*s` in sight", (int)reference->length,
                          reference->name);
@@ -103,6 +110,5 @@ static bool resolve(struct sim_parser *p, const struct sim_label *reference) {
 bool sim_labels_resolve(struct sim_parser *p) {
     for (int i = 0; i < p->references.count; i++)
         if (!resolve(p, &p->references.items[i])) return false;
-    p->labels.count = p->references.count = 0;
     return true;
 }
