@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The PTX of a few variants, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
+# The PTX of a few variants and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
 set -u
 mcgen=$1
 spec=$2
@@ -19,7 +19,18 @@ golden() {
     fi
 }
 
+# The reference page of a family is its --help.
+reference() {
+    local file=$here/../../../docs/fields-$1.txt
+    if [ "$update" = --update ]; then
+        "$mcgen" --help "$1" >"$file" || failed=1
+    elif ! "$mcgen" --help "$1" | cmp - "$file"; then
+        failed=1
+    fi
+}
+
 update=${3:-}
+reference spmm
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90

@@ -1,0 +1,41 @@
+# Sourced by tools/demo, tools/check and .ci/run: installs what is missing on Debian 12 or Ubuntu 24.04, finds ptxas.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# packages NAME...: installs those that are not there, with apt.
+packages() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} = 0 ] && return 0
+    local sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    echo "installing: ${missing[*]}"
+    { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}"; } >"$root/.setup.log" 2>&1 || {
+        tail -20 "$root/.setup.log" >&2
+        echo "tools/setup.sh: apt-get could not install: ${missing[*]}" >&2
+        return 1
+    }
+    rm -f "$root/.setup.log"
+}
+
+# The assembler of the CUDA toolkit, if there is one; tests and demo do without it, and say so.
+find_ptxas() {
+    local path
+    for path in "${PTXAS:-}" "$(command -v ptxas)" /usr/local/cuda/bin/ptxas; do
+        [ -n "$path" ] && [ -x "$path" ] && echo "$path" && return 0
+    done
+    return 1
+}
+
+build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev xz-utils)
+
+# build PRESET: configures and builds into the preset's folder.
+build() {
+    (cd "$root" && cmake --preset "$1" >"$root/.build.log" 2>&1 && cmake --build --preset "$1" >>"$root/.build.log" 2>&1) || {
+        tail -40 "$root/.build.log" >&2
+        echo "tools/setup.sh: the $1 build failed" >&2
+        return 1
+    }
+    rm -f "$root/.build.log"
+}
