@@ -121,36 +121,42 @@ static void emit_packed_start(spmm_emitter *e) {
 /* -- Registers of a path's loop
  * ------------------------------------------------------------------------------------- */
 
-/* Everything that one pass over the strides keeps in registers. */
+/* Everything that one pass over the strides keeps in registers. Loads of whole words hold a stride's rows at
+   once; loads of single bytes go four slots at a time, so that the edge path does not decide how many
+   registers the kernel takes. */
 typedef struct pass {
     const spmm_path *path;
-    int units;      /* loads of one row of B, a lane */
-    int words;      /* registers of one row of B, a lane; byte loads keep one byte in each of 4 */
+    bool bytes; /* path->unit is 1: each loaded byte has a register */
+    int units;  /* loads of one row of B, a lane */
+    int words;  /* registers of one row of B, a lane */
+    int row_count;
     mc_reg base[4]; /* address of the lane's columns in row 0 of B, a unit each */
     mc_reg stride, index_at, value_at;
     mc_reg index[MAX_STEPS * MC_LANE_SLOTS], value[MAX_STEPS * 2], next_value[MAX_STEPS * 2];
-    mc_reg row[MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word] */
+    mc_reg row[MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
     mc_reg more;
 } pass;
 
 static mc_reg *row_of(pass *p, int step, int slot) {
-    return &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
+    return p->bytes ? &p->row[slot % 4 * 4] : &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
 }
 
 static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     mc_builder *b = e->b;
     int steps = e->plan->stride_steps;
     *p = (pass){.path = path};
-    p->units = path->unit == 1 ? 4 : 1;
-    p->words = path->unit == 1 ? 4 : path->unit / WORD;
+    p->bytes = path->unit == 1;
+    p->units = p->bytes ? 4 : 1;
+    p->words = p->bytes ? 4 : path->unit / WORD;
+    p->row_count = p->bytes ? 16 : steps * MC_LANE_SLOTS * p->words;
     b64_array(b, "base", p->units, p->base);
     p->stride = b32(b, "stride");
     p->index_at = b64(b, "index_at"), p->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, p->index);
     b32_array(b, "value", steps * 2, p->value);
     if (e->plan->prefetch) b32_array(b, "next_value", steps * 2, p->next_value);
-    b32_array(b, "row", steps * MC_LANE_SLOTS * p->words, p->row);
+    b32_array(b, "row", p->row_count, p->row);
     pred_array(b, "used", MC_LANE_SLOTS, p->used);
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
     p->more = pred(b, "more");
@@ -186,8 +192,7 @@ static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     for (int i = 0; i < p->path->columns / 16 * 4; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
     note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
-    for (int i = 0; i < e->plan->stride_steps * MC_LANE_SLOTS * p->words; i++)
-        EMIT(b, mov_b32, R(p->row[i]), I(0));
+    for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
 }
 
 /* -- One stride
@@ -212,10 +217,11 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     }
 }
 
-/* Rows col_idx[slot] of B, this lane's columns of them. Slots with index -1 are padding. */
-static void emit_gather(spmm_emitter *e, pass *p, int step) {
+/* Rows col_idx[slot] of B for COUNT slots from FIRST on, this lane's columns of them. Slots with index -1 are
+ * padding. */
+static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count) {
     mc_builder *b = e->b;
-    for (int slot = 0; slot < MC_LANE_SLOTS; slot++) {
+    for (int slot = first; slot < first + count; slot++) {
         mc_reg index = p->index[step * MC_LANE_SLOTS + slot];
         EMIT(b, setp_ge, R(p->used[slot]), R(index), I(0));
         for (int unit = 0; unit < p->units; unit++) {
@@ -250,27 +256,21 @@ static void emit_join(spmm_emitter *e, const mc_reg byte[16], const mc_reg colum
     }
 }
 
-/* Four columns of B for slots 4 half .. 4 half + 3 of this lane: register c of the result is the mma
-   operand's four consecutive k of column c. */
-static void emit_columns_of_word(spmm_emitter *e, pass *p, int step, int half, int word,
-                                 const mc_reg column[4]) {
-    const mc_reg *rows = row_of(p, step, 4 * half);
-    if (p->path->unit == 1) {
-        emit_join(e, rows, column);
-        return;
+/* Columns 4 word .. 4 word + 3 of this lane, from words: slots 0..3 to `low`, 4..7 to `high`. */
+static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
+    note(e->b, "columns %d..%d of this lane", 4 * word, 4 * word + 3);
+    for (int half = 0; half < 2; half++) {
+        const mc_reg *row = row_of(p, step, 4 * half);
+        const mc_reg words[4] = {row[word], row[p->words + word], row[2 * p->words + word],
+                                 row[3 * p->words + word]};
+        emit_transpose(e, words, half ? e->high : e->low);
     }
-    const mc_reg words[4] = {rows[word], rows[p->words + word], rows[2 * p->words + word],
-                             rows[3 * p->words + word]};
-    emit_transpose(e, words, column);
 }
 
-/* Columns 4 word .. 4 word + 3 take two mma: rows g and g + 8 of its A operand are two neighbouring columns
-   (fragment.h, frag_a_row), registers 0, 1 hold slots 0..3 and registers 2, 3 slots 4..7 (frag_a_k). */
-static void emit_mma(spmm_emitter *e, pass *p, int step, int word) {
+/* Four columns take two mma: rows g and g + 8 of an A operand are two neighbouring columns (fragment.h,
+   frag_a_row); its registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
+static void emit_two_mma(spmm_emitter *e, pass *p, int step, int word) {
     mc_builder *b = e->b;
-    note(b, "columns %d..%d of this lane", 4 * word, 4 * word + 3);
-    emit_columns_of_word(e, p, step, 0, word, e->low);
-    emit_columns_of_word(e, p, step, 1, word, e->high);
     for (int two = 0; two < 2; two++) {
         mc_reg *acc = &e->acc[(2 * word + two) * 4];
         const mc_reg a[4] = {e->low[2 * two], e->low[2 * two + 1], e->high[2 * two], e->high[2 * two + 1]};
@@ -287,26 +287,57 @@ static void emit_advance(spmm_emitter *e, pass *p) {
     EMIT(b, add_s64, R(p->value_at), R(p->value_at), I(split * stride * SPMM_VEC));
 }
 
+static void emit_prefetch(spmm_emitter *e, pass *p) {
+    note(e->b, "prefetch the next stride's indices and values");
+    emit_load_packed(e, p, p->more, p->next_value);
+}
+
+/* The whole stride's loads first, then its arithmetic. */
+static void emit_word_steps(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    int steps = e->plan->stride_steps;
+    note(b, "gather rows of B");
+    for (int s = 0; s < steps; s++) emit_gather(e, p, s, 0, MC_LANE_SLOTS);
+    emit_advance(e, p);
+    if (e->plan->prefetch) emit_prefetch(e, p);
+    for (int s = 0; s < steps; s++) {
+        note(b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
+             MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
+        for (int word = 0; word < p->words; word++) {
+            emit_transpose_word(e, p, s, word);
+            emit_two_mma(e, p, s, word);
+        }
+    }
+}
+
+/* Four slots of this lane at a time. */
+static void emit_byte_steps(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    for (int s = 0; s < e->plan->stride_steps; s++) {
+        for (int half = 0; half < 2; half++) {
+            note(b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,
+                 MC_GROUP_SLOTS * s + 4 * half + 3);
+            emit_gather(e, p, s, 4 * half, 4);
+            emit_join(e, p->row, half ? e->high : e->low);
+        }
+        emit_two_mma(e, p, s, 0);
+    }
+    emit_advance(e, p);
+    if (e->plan->prefetch) emit_prefetch(e, p);
+}
+
 static void emit_stride(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
-    const mc_reg always = {0};
-    bool prefetch = e->plan->prefetch;
-    if (!prefetch) note(b, "indices and values of this stride");
-    if (!prefetch) emit_load_packed(e, p, always, p->value);
-    note(b, "gather rows of B");
-    for (int s = 0; s < e->plan->stride_steps; s++) emit_gather(e, p, s);
-    emit_advance(e, p);
-    if (prefetch) {
-        note(b, "prefetch the next stride's indices and values");
+    if (e->plan->prefetch) {
+        note(b, "the values that were prefetched");
         for (int i = 0; i < 2 * e->plan->stride_steps; i++)
             EMIT(b, mov_b32, R(p->value[i]), R(p->next_value[i]));
-        emit_load_packed(e, p, p->more, p->next_value);
+    } else {
+        note(b, "indices and values of this stride");
+        emit_load_packed(e, p, (mc_reg){0}, p->value);
     }
-    for (int s = 0; s < e->plan->stride_steps; s++) {
-        if (e->plan->stride_steps > 1) note(b, "transpose and multiply slots %d..%d", 32 * s, 32 * s + 31);
-        else note(b, "transpose and multiply");
-        for (int word = 0; word < p->path->columns / 32; word++) emit_mma(e, p, s, word);
-    }
+    if (p->bytes) emit_byte_steps(e, p);
+    else emit_word_steps(e, p);
 }
 
 /* -- A path
