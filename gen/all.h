@@ -172,6 +172,11 @@ uint64_t point_hash(const mc_family *family, const int64_t *point);
 /* -- kernel.c, describe.c
  * ------------------------------------------------------------------------------------------- */
 
+/* The most 32-bit registers alive at one point: anywhere, and outside of what is rarely run. */
+typedef struct mc_alive {
+    int most, often;
+} mc_alive;
+
 struct mc_kernel {
     const mc_family *family;
     int64_t point[MC_MAX_FIELDS];
@@ -181,7 +186,7 @@ struct mc_kernel {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
     mc_contract contract;
     mc_facts facts;
-    int registers; /* estimate */
+    mc_alive alive;
     char *ptx;
 };
 

@@ -92,6 +92,8 @@ mc_label label(mc_builder *b, const char *name) {
     return (mc_label){(int)b->label_count++};
 }
 
+void rare_from_here(mc_builder *b) { b->rare_from = b->line_count; }
+
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
     if (b->shared_name) set_error(b, "a second shared array '%s'", name);
     b->shared_name = name;

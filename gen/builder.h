@@ -92,6 +92,7 @@ typedef struct mc_builder {
     const char *shared_name; /* the one static shared array, NULL: none */
     unsigned shared_bytes, shared_align;
     const char *prefix; /* put before the names of registers and labels */
+    size_t rare_from;   /* lines from this one on are rarely run; 0: none are */
     char error[200];
     bool no_memory;
 } mc_builder;
@@ -109,6 +110,8 @@ void b64_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 mc_label label(mc_builder *b, const char *name);
 void place(mc_builder *b, mc_label label);
+/* What follows is rarely run: it does not decide how many registers are worth spending. */
+void rare_from_here(mc_builder *b);
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
 
 /* -- Operands
@@ -146,9 +149,9 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
 
 /* How many operands of LINE are destinations. */
 int line_defs(const mc_line *line);
-/* Minima of the architecture, labels placed once, registers written on every path before they are read. On
-   success sets the least .version and the most 32-bit registers alive at one point. */
-bool builder_check(mc_builder *b, int *version, int *registers);
+/* Labels placed once, registers written on every path before they are read. On success sets the least
+   .version and the registers alive. */
+bool builder_check(mc_builder *b, int *version, mc_alive *alive);
 
 /* -- print.c
  * ------------------------------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static char *describe_text(const mc_kernel *kernel) {
     for (size_t i = 0; i < kernel->facts.count; i++)
         text_add(&text, "  %-28s %8lld  %s\n", kernel->facts.list[i].name,
                  (long long)kernel->facts.list[i].value, kernel->facts.list[i].doc);
-    text_add(&text, "  %-28s %8d  %s\n", "register_estimate", kernel->registers,
+    text_add(&text, "  %-28s %8d  %s\n", "register_estimate", kernel->alive.most,
              "most 32-bit registers alive at once, a thread");
     return text_take(&text);
 }
@@ -100,7 +100,7 @@ static json_t *facts_json(const mc_kernel *kernel) {
     json_t *facts = json_object();
     for (size_t i = 0; i < kernel->facts.count; i++)
         json_object_set_new(facts, kernel->facts.list[i].name, json_integer(kernel->facts.list[i].value));
-    json_object_set_new(facts, "register_estimate", json_integer(kernel->registers));
+    json_object_set_new(facts, "register_estimate", json_integer(kernel->alive.most));
     return facts;
 }
 

@@ -124,10 +124,11 @@ static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text
 }
 
 /* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed
-   shapes at stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it
-   use them. */
-static int register_budget(int alive) {
-    int budget = (alive + 16 + 7) / 8 * 8;
+   shapes at stride 64: 48 registers, half the speed). A limit a little above what the often-run part wants
+   makes it use them; what is rarely run has to live with the limit, without spills. */
+static int register_budget(const mc_alive *alive) {
+    int wanted = alive->often + 16 > alive->most + 8 ? alive->often + 16 : alive->most + 8;
+    int budget = (wanted + 7) / 8 * 8;
     return budget < 255 ? budget : 255;
 }
 
@@ -140,7 +141,7 @@ static void print_entry(const mc_kernel *kernel, mc_text *text) {
         text_add(text, "    .param .%s %s%s\n", contract->params[i].type, contract->params[i].name,
                  i + 1 < contract->param_count ? "," : "");
     text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
-    text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(kernel->registers));
+    text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(&kernel->alive));
 }
 
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {

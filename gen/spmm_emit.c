@@ -449,6 +449,7 @@ void spmm_emit(const void *data, mc_builder *b) {
     }
     if (plan->edge.emitted) {
         b->prefix = "edge_";
+        if (plan->wide.emitted) rare_from_here(b);
         stage(b, "Edge path: 32 columns at a time, B in loads of %d byte%s", plan->edge.unit,
               plan->edge.unit == 1 ? "" : "s");
         place(b, edge);

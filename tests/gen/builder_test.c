@@ -135,10 +135,11 @@ static const struct {
 
 static void test_mistakes(void) {
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        int version, registers;
+        int version;
+        mc_alive alive;
         mc_builder b = make("sm_80");
         mistakes[i].make(&b);
-        CHECK(!builder_check(&b, &version, &registers), "%s", mistakes[i].name);
+        CHECK(!builder_check(&b, &version, &alive), "%s", mistakes[i].name);
         CHECK_TEXT(b.error, mistakes[i].message);
         builder_free(&b);
     }
@@ -157,9 +158,11 @@ static void test_minima(void) {
     builder_free(&b);
 }
 
-/* Three registers alive where the sum is taken: x, y and the 64-bit base count 1 + 1 + 2. */
+/* Four registers alive where the sum is taken: x, y and the 64-bit base count 1 + 1 + 2. The rare part has
+ * one more. */
 static void test_registers(void) {
-    int version = 0, registers = 0;
+    int version = 0;
+    mc_alive alive = {0};
     mc_builder b = make("sm_90");
     mc_reg base = b64(&b, "base"), x = b32(&b, "x"), y = b32(&b, "y");
     EMIT(&b, ld_param_u64, R(base), NAME("p"));
@@ -167,9 +170,16 @@ static void test_registers(void) {
     EMIT(&b, mov_b32, R(y), I(2));
     EMIT(&b, add_s32, R(x), R(x), R(y));
     EMIT(&b, stg_b32, AT(base, 0), R(x));
+    rare_from_here(&b);
+    mc_reg z[2];
+    b32_array(&b, "z", 2, z);
+    for (int i = 0; i < 2; i++) EMIT(&b, mov_b32, R(z[i]), I(i));
+    for (int i = 0; i < 2; i++) EMIT(&b, stg_b32, AT(base, 4 + 4 * i), R(z[i]));
+    EMIT(&b, stg_b32, AT(base, 0), R(x));
     EMIT_RET(&b);
-    CHECK(builder_check(&b, &version, &registers), "%s", b.error);
-    CHECK(registers == 4, "got %d", registers);
+    CHECK(builder_check(&b, &version, &alive), "%s", b.error);
+    CHECK(alive.often == 4, "got %d", alive.often);
+    CHECK(alive.most == 5, "got %d", alive.most);
     CHECK(version == 78, "got %d", version);
     builder_free(&b);
 }
