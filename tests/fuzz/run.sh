@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Each fuzz target for SECONDS from seeds out of the repository. run.sh BINARIES [SECONDS]
+set -eu
+bin=$(cd "$1" && pwd)
+seconds=${2:-20}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/spec" "$work/ptx" "$work/matrix"
+cp "$root"/specs/*.lua "$work/spec"
+cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
+printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
+printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
+printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
+cd "$work"
+for target in spec ptx matrix; do
+    "$bin/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
+        >"$target.log" 2>&1 || { tail -40 "$target.log"; echo "fuzz_$target: failed"; exit 1; }
+    echo "fuzz_$target: $(grep -o 'number_of_executed_units: [0-9]*' "$target.log"), no finding"
+done
