@@ -18,8 +18,7 @@ enum {
     MC_MAX_POINTS = 1 << 16, /* of a tuning space, legal or not */
 };
 
-/* -- arch.c: one record an architecture
- * -------------------------------------------------------------------------- */
+/* -- arch.c: one record an architecture --------------------------------------------------------------- */
 
 typedef struct mc_arch {
     const char *target;
@@ -32,8 +31,7 @@ typedef struct mc_arch {
 extern const mc_arch mc_archs[];
 extern const char *const mc_arch_names[]; /* the targets, NULL-terminated, in the order of mc_archs */
 
-/* -- schema.c: one row a field
- * ----------------------------------------------------------------------------------- */
+/* -- schema.c: one row a field ------------------------------------------------------------------------ */
 
 typedef enum mc_field_kind {
     MC_FIELD_NAME,   /* one of `names`; the value is the index */
@@ -68,8 +66,7 @@ void field_allowed_text(const mc_field *field, mc_text *text);
 const char *nearest_name(const char *word, const void *names, size_t count,
                          const char *(*name_at)(const void *, size_t));
 
-/* -- sandbox.c: runs a spec script
- * ---------------------------------------------------------------------------- */
+/* -- sandbox.c: runs a spec script -------------------------------------------------------------------- */
 
 typedef struct mc_assignment {
     char name[MC_MAX_NAME];
@@ -90,8 +87,7 @@ mc_status sandbox_run(const char *name, const char *text, size_t size, mc_script
 /* The assignment of NAME, made if it is new. NULL: there are too many. */
 mc_assignment *script_assign(mc_script *script, const char *name);
 
-/* -- family.c: one record a kernel family
- * ---------------------------------------------------------------------- */
+/* -- family.c: one record a kernel family ------------------------------------------------------------- */
 
 /* What a plan finds illegal in a point, field by field. */
 typedef struct mc_complaint {
@@ -144,8 +140,7 @@ extern const mc_family *const mc_families[]; /* NULL-terminated */
 const mc_family *family_find(const char *name);
 int family_field(const mc_family *family, const char *name); /* -1: no such field */
 
-/* -- spec.c, space.c
- * ------------------------------------------------------------------------------------------------ */
+/* -- spec.c, space.c ---------------------------------------------------------------------------------- */
 
 typedef struct mc_candidates {
     int line; /* where the spec sets the field; 0: it does not, or a setting did */
@@ -169,8 +164,7 @@ void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELD
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
 uint64_t point_hash(const mc_family *family, const int64_t *point);
 
-/* -- kernel.c, describe.c
- * ------------------------------------------------------------------------------------------- */
+/* -- kernel.c, describe.c ----------------------------------------------------------------------------- */
 
 /* The most 32-bit registers alive at one point: anywhere, and outside of what is rarely run. */
 typedef struct mc_alive {

@@ -46,8 +46,7 @@ void builder_free(mc_builder *b) {
     *b = (mc_builder){0};
 }
 
-/* -- Registers and labels
- * --------------------------------------------------------------------------------------- */
+/* -- Registers and labels ----------------------------------------------------------------------------- */
 
 static void declare(mc_builder *b, mc_reg_type type, const char *name, int count, mc_reg *regs) {
     size_t registers = count ? (size_t)count : 1;
@@ -101,8 +100,7 @@ void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned alig
     b->shared_align = align;
 }
 
-/* -- Operands against the signature
- * ------------------------------------------------------------------------------- */
+/* -- Operands against the signature ------------------------------------------------------------------- */
 
 mc_operand operand_vector(const mc_reg *regs, int count) {
     mc_operand operand = {.kind = OPERAND_REG, .count = count};
@@ -220,8 +218,7 @@ int line_defs(const mc_line *line) {
     return defs;
 }
 
-/* -- Lines
- * ------------------------------------------------------------------------------------------------------- */
+/* -- Lines -------------------------------------------------------------------------------------------- */
 
 static mc_line *new_line(mc_builder *b, mc_line_kind kind) {
     if (b->error[0] || !GROW(b, line, 1)) return NULL;

@@ -99,8 +99,7 @@ typedef struct mc_builder {
 
 void builder_free(mc_builder *b);
 
-/* -- Registers, labels, shared memory
- * ------------------------------------------------------------------------- */
+/* -- Registers, labels, shared memory ----------------------------------------------------------------- */
 
 mc_reg b32(mc_builder *b, const char *name);
 mc_reg b64(mc_builder *b, const char *name);
@@ -114,8 +113,7 @@ void place(mc_builder *b, mc_label label);
 void rare_from_here(mc_builder *b);
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
 
-/* -- Operands
- * --------------------------------------------------------------------------------------------------- */
+/* -- Operands ----------------------------------------------------------------------------------------- */
 
 mc_operand operand_vector(const mc_reg *regs, int count);
 static inline mc_operand R(mc_reg reg) { return operand_vector(&reg, 1); }
@@ -128,8 +126,7 @@ static inline mc_operand AT(mc_reg base, int64_t offset) {
 static inline mc_operand NAME(const char *text) { return (mc_operand){.kind = OPERAND_TEXT, .text = text}; }
 static inline mc_operand TO(mc_label target) { return (mc_operand){.kind = OPERAND_LABEL, .imm = target.id}; }
 
-/* -- Instructions and notes
- * ------------------------------------------------------------------------------------- */
+/* -- Instructions and notes --------------------------------------------------------------------------- */
 
 void builder_emit(mc_builder *b, mc_reg guard, bool guard_not, mc_opcode op, const mc_operand *operands,
                   size_t count);
@@ -144,8 +141,7 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
 #define EMIT_UNLESS(b, p, op, ...) builder_emit(b, p, true, OP_##op, MC_OPERANDS(__VA_ARGS__))
 #define EMIT_RET(b)                builder_emit(b, (mc_reg){0}, false, OP_ret, NULL, 0)
 
-/* -- check.c
- * ------------------------------------------------------------------------------------------------------ */
+/* -- check.c ------------------------------------------------------------------------------------------ */
 
 /* How many operands of LINE are destinations. */
 int line_defs(const mc_line *line);
@@ -153,8 +149,7 @@ int line_defs(const mc_line *line);
    .version and the registers alive. */
 bool builder_check(mc_builder *b, int *version, mc_alive *alive);
 
-/* -- print.c
- * ------------------------------------------------------------------------------------------------------- */
+/* -- print.c ------------------------------------------------------------------------------------------ */
 
 /* Appends the whole PTX module. */
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text);

@@ -27,8 +27,7 @@ static void fail(mc_builder *b, const char *what, const char *name) {
     if (!b->error[0]) snprintf(b->error, sizeof b->error, "%s '%s'", what, name);
 }
 
-/* -- Sets of registers
- * ------------------------------------------------------------------------------------------ */
+/* -- Sets of registers -------------------------------------------------------------------------------- */
 
 static bool set_has(const word *set, mc_reg reg) { return set[(reg.id - 1) / 64] >> ((reg.id - 1) % 64) & 1; }
 static void set_add(word *set, mc_reg reg) { set[(reg.id - 1) / 64] |= (word)1 << ((reg.id - 1) % 64); }
@@ -47,8 +46,7 @@ static void each_reg(flow *f, word *set, const mc_line *line, bool defs, visit_r
     if (!defs && line->guard.id) visit(f, set, line, line->guard);
 }
 
-/* -- Blocks
- * ------------------------------------------------------------------------------------------------------- */
+/* -- Blocks ------------------------------------------------------------------------------------------- */
 
 static bool is_branch(const mc_line *line) {
     return line->kind == LINE_INSTR && (line->op == OP_bra || line->op == OP_bra_uni || line->op == OP_ret);
@@ -86,8 +84,7 @@ static void link_block(flow *f, size_t index) {
              end->kind == LINE_INSTR ? mc_ops[end->op].name : "a label");
 }
 
-/* -- Written before read
- * ----------------------------------------------------------------------------------------- */
+/* -- Written before read ------------------------------------------------------------------------------ */
 
 static void visit_write(flow *f, word *set, const mc_line *line, mc_reg reg) {
     (void)f;
@@ -133,8 +130,7 @@ static void check_reads(flow *f) {
     }
 }
 
-/* -- Registers alive at once
- * -------------------------------------------------------------------------------------- */
+/* -- Registers alive at once -------------------------------------------------------------------------- */
 
 static void visit_kill(flow *f, word *set, const mc_line *line, mc_reg reg) {
     (void)f;
@@ -198,9 +194,7 @@ static mc_alive most_alive(flow *f) {
     return alive;
 }
 
-/* -- Entry
- * -----------------------------------------------------------------------------------------------------------
- */
+/* -- Entry -------------------------------------------------------------------------------------------- */
 
 static bool flow_alloc(flow *f) {
     const mc_builder *b = f->b;

@@ -49,9 +49,7 @@ static char *describe_text(const mc_kernel *kernel) {
     return text_take(&text);
 }
 
-/* -- JSON
- * ---------------------------------------------------------------------------------------------------------
- */
+/* -- JSON --------------------------------------------------------------------------------------------- */
 
 static json_t *fields_json(const mc_kernel *kernel) {
     json_t *fields = json_object();

@@ -20,8 +20,7 @@ static const char *const math_names[] = {"abs",  "ceil", "floor",     "max",    
                                          "modf", "sqrt", "exp",       "log",        "huge",       "pi",
                                          "type", "ult",  "tointeger", "maxinteger", "mininteger", NULL};
 
-/* -- Wrappers
- * ------------------------------------------------------------------------------------------------- */
+/* -- Wrappers ----------------------------------------------------------------------------------------- */
 
 /* Calls upvalue 1, the library's own function, with all arguments. */
 static int call_original(lua_State *L) {
@@ -159,8 +158,7 @@ static int ordered_pairs(lua_State *L) {
     return 3;
 }
 
-/* -- The list
- * --------------------------------------------------------------------------------------------------- */
+/* -- The list ----------------------------------------------------------------------------------------- */
 
 static const luaL_Reg own_functions[] = {
     {"tostring", plain_tostring}, {"next", ordered_next}, {"pairs", ordered_pairs}, {NULL, NULL}};

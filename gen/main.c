@@ -55,8 +55,7 @@ static int failed(mc_status status, const mc_diag *diag) {
     return status == MC_USAGE ? EXIT_WRONG : EXIT_CANNOT;
 }
 
-/* -- Options
- * ------------------------------------------------------------------------------------------------------- */
+/* -- Options ------------------------------------------------------------------------------------------ */
 
 static int add_setting(options *o, const char *field, const char *value) {
     if (o->setting_count == MAX_SETTINGS) return wrong("more than 64 settings%s", "");
@@ -118,8 +117,7 @@ static int parse(int argc, char **argv, options *o) {
     return EXIT_DONE;
 }
 
-/* -- What each task writes
- * --------------------------------------------------------------------------------------------- */
+/* -- What each task writes ---------------------------------------------------------------------------- */
 
 static void list_line(const mc_spec *spec, size_t i, const char *fields, mc_text *out) {
     text_add(out, "%zu %016llx %s\n", i, (unsigned long long)mc_spec_variant_hash(spec, i), fields);
@@ -199,9 +197,7 @@ static mc_status work(const options *o, mc_text *out, mc_diag *diag) {
     return status;
 }
 
-/* -- Output
- * --------------------------------------------------------------------------------------------------------------
- */
+/* -- Output ------------------------------------------------------------------------------------------- */
 
 static int io_error(const char *path) {
     fprintf(stderr, "mcgen: %s: %s\n", path, strerror(errno));

@@ -21,8 +21,7 @@
 /* Shape fields (m, n, k, ldb, ldc) that the spec leaves to launch time have this value. */
 #define MC_OPEN ((int64_t)-1)
 
-/* -- Specs
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Specs -------------------------------------------------------------------------------------------- */
 
 typedef struct mc_spec mc_spec;
 
@@ -57,8 +56,7 @@ MC_API mc_status mc_spec_find_variant(const mc_spec *spec, const char *text, siz
    caller frees. NULL: out of memory. */
 MC_API char *mc_spec_variant_text(const mc_spec *spec, size_t variant, bool all);
 
-/* -- Kernels
- * -------------------------------------------------------------------------------------------------- */
+/* -- Kernels ------------------------------------------------------------------------------------------ */
 
 typedef struct mc_kernel mc_kernel;
 
@@ -116,8 +114,7 @@ MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *fie
 /* What --describe prints; the caller frees. NULL: out of memory. */
 MC_API char *mc_kernel_describe(const mc_kernel *kernel, bool json);
 
-/* -- Help
- * ----------------------------------------------------------------------------------------------------- */
+/* -- Help --------------------------------------------------------------------------------------------- */
 
 /* Text of --help FAMILY from the schema table, or the list of families for NULL; the caller frees. NULL: no
    such family, or out of memory. */

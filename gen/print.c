@@ -6,8 +6,7 @@ enum { OPERAND_COLUMN = 36 };
 
 static const char *const type_directives[] = {[REG_PRED] = ".pred", [REG_B32] = ".b32", [REG_B64] = ".b64"};
 
-/* -- Instructions
- * ------------------------------------------------------------------------------------------------- */
+/* -- Instructions ------------------------------------------------------------------------------------- */
 
 static void print_reg(const mc_builder *b, mc_reg reg, mc_text *text) {
     const mc_reg_info *info = &b->regs[reg.id - 1];
@@ -85,9 +84,7 @@ static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) 
     }
 }
 
-/* -- Module
- * ---------------------------------------------------------------------------------------------------------
- */
+/* -- Module ------------------------------------------------------------------------------------------- */
 
 static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text) {
     size_t column = 0;

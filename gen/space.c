@@ -80,9 +80,7 @@ uint64_t point_hash(const mc_family *family, const int64_t *point) {
     return hash;
 }
 
-/* -- Public
- * ---------------------------------------------------------------------------------------------------------
- */
+/* -- Public ------------------------------------------------------------------------------------------- */
 
 size_t mc_spec_variant_count(const mc_spec *spec) { return spec->variant_count; }
 

@@ -22,8 +22,7 @@ static void field_error(reader *r, int line, const char *field, const char *mess
     else mc_fail(r->diag, MC_USAGE, "--set: %s: %s", field, message);
 }
 
-/* -- Settings
- * ------------------------------------------------------------------------------------------------- */
+/* -- Settings ----------------------------------------------------------------------------------------- */
 
 static mc_raw raw_from_text(const char *text, size_t length) {
     mc_raw raw = {.kind = MC_RAW_TEXT};
@@ -67,8 +66,7 @@ static void apply_setting(reader *r, const mc_setting *setting, mc_script *scrip
     }
 }
 
-/* -- Validation
- * ------------------------------------------------------------------------------------------------ */
+/* -- Validation --------------------------------------------------------------------------------------- */
 
 static const char *family_name_at(const void *list, size_t i) {
     return ((const mc_family *const *)list)[i]->name;
@@ -171,8 +169,7 @@ static void read_fields(reader *r, const mc_script *script, mc_spec *spec) {
     }
 }
 
-/* -- Reading
- * ------------------------------------------------------------------------------------------------------ */
+/* -- Reading ------------------------------------------------------------------------------------------ */
 
 static mc_status read_script(reader *r, const mc_script *script, mc_spec *spec) {
     spec->family = read_family(r, script);

@@ -80,9 +80,7 @@ static const mc_field fields[] = {
      .doc = "Elements from one row of C to the next, at least n. 16-byte stores want a multiple of 4."},
 };
 
-/* -- Plan
- * ---------------------------------------------------------------------------------------------------------
- */
+/* -- Plan --------------------------------------------------------------------------------------------- */
 
 typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
 
@@ -188,8 +186,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         plan->shared_bytes = (unsigned)(plan->warps * spmm_partial_of(widest->columns).warp * 4);
 }
 
-/* -- Contract and facts
- * -------------------------------------------------------------------------------------------- */
+/* -- Contract and facts ------------------------------------------------------------------------------- */
 
 static void add_param(mc_contract *c, mc_param param) { c->params[c->param_count++] = param; }
 

@@ -1,4 +1,4 @@
-/* What spmm_emit.c and spmm_store.c share: the registers that live through the kernel. */
+/* What spmm_emit.c, spmm_loop.c and spmm_store.c share: the registers that live through the kernel. */
 #ifndef MC_SPMM_EMIT_H
 #define MC_SPMM_EMIT_H
 
@@ -25,6 +25,9 @@ typedef struct spmm_emitter {
 
 /* A shape as an operand: the constant, or the parameter's register. */
 mc_operand spmm_dim(int64_t fixed, mc_reg reg);
+
+/* Computes and stores one tile of path->columns columns from path_col on. */
+void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
 
 /* Adds up the warps that share the row block and stores its rows of C, path->columns columns from path_col
  * on. */

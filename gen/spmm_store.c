@@ -15,8 +15,7 @@ static void quad(const spmm_emitter *e, int word, int r, mc_reg out[4]) {
     for (int column = 0; column < 4; column++) out[column] = *accumulator(e, word, r, column);
 }
 
-/* -- Stores of C
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Stores of C -------------------------------------------------------------------------------------- */
 
 /* Registers of the stores: one set a path. */
 typedef struct store {
@@ -64,8 +63,7 @@ static void emit_store_quad(spmm_emitter *e, const store *s, mc_reg col, int off
     }
 }
 
-/* -- One warp a row block: from registers
- * ---------------------------------------------------------------------------- */
+/* -- One warp a row block: from registers ------------------------------------------------------------- */
 
 static void emit_direct(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
@@ -85,8 +83,7 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path) {
     }
 }
 
-/* -- Several warps a row block: through shared memory
- * ------------------------------------------------------------------ */
+/* -- Several warps a row block: through shared memory ------------------------------------------------- */
 
 /* Where the registers below go: spmm_partial says how rows lie. */
 static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shared) {

@@ -13,8 +13,7 @@
 
 #include "mcgen.h"
 
-/* -- Element types
- * ------------------------------------------------------------------------------------------- */
+/* -- Element types ------------------------------------------------------------------------------------ */
 
 /* X(name, text, bytes, numpy descr) */
 #define MC_TYPE_LIST(X)                                                                                      \
@@ -35,8 +34,7 @@ MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *dia
 MC_API int64_t mc_type_min(mc_type type);
 MC_API int64_t mc_type_max(mc_type type);
 
-/* -- Sparsity patterns
- * ---------------------------------------------------------------------------------------- */
+/* -- Sparsity patterns -------------------------------------------------------------------------------- */
 
 /* CSR pattern: row_ptr[rows + 1] offsets into col_idx[nnz]; columns ascending and distinct inside a row. */
 typedef struct mc_csr {
@@ -70,8 +68,7 @@ typedef struct mc_pattern {
 /* Same arguments, same matrix, on every machine. */
 MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag);
 
-/* -- Dense matrices
- * ------------------------------------------------------------------------------------------- */
+/* -- Dense matrices ----------------------------------------------------------------------------------- */
 
 /* Row-major: element (i, j) at data[i * ld + j]; ld >= cols. The gap columns of a row belong to the
  * allocation. */
@@ -96,8 +93,7 @@ MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *
 typedef enum mc_value_law { MC_VALUES_FULL, MC_VALUES_EXTREME, MC_VALUES_ONES } mc_value_law;
 MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* gap columns too */
 
-/* -- Vector-sparse matrices
- * ------------------------------------------------------------------------------------ */
+/* -- Vector-sparse matrices --------------------------------------------------------------------------- */
 
 /* BCRS (column-vector encoding): row blocks of VEC rows; row block i holds the nonzero vectors
    row_ptr[i] .. row_ptr[i + 1] - 1, each a VEC x 1 column at col_idx[j], its VEC values one after another in
@@ -130,8 +126,7 @@ MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, cons
    MC_FORMAT. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
-/* -- Packed formats
- * -------------------------------------------------------------------------------------------- */
+/* -- Packed formats ----------------------------------------------------------------------------------- */
 
 /* Named arrays, as the contract's mc_array lists them. count in elements. */
 typedef struct mc_packed_array {
@@ -174,8 +169,7 @@ MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_p
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows,
                                   int64_t cols, mc_vsparse *a, mc_diag *diag);
 
-/* -- Reference
- * ------------------------------------------------------------------------------------------------- */
+/* -- Reference ---------------------------------------------------------------------------------------- */
 
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
@@ -183,8 +177,7 @@ MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_de
    message names the first wrong element and how many there are. */
 MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag);
 
-/* -- Devices
- * --------------------------------------------------------------------------------------------------- */
+/* -- Devices ------------------------------------------------------------------------------------------ */
 
 typedef struct mc_device mc_device;
 typedef struct mc_module mc_module; /* one loaded kernel entry */
@@ -236,8 +229,7 @@ MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc
 MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
                                 double *microseconds, mc_diag *diag);
 
-/* -- Problems
- * -------------------------------------------------------------------------------------------------- */
+/* -- Problems ----------------------------------------------------------------------------------------- */
 
 /* A value for a parameter of the contract. Arrays by device address, shapes by number. */
 typedef struct mc_binding {

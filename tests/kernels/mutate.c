@@ -26,8 +26,7 @@ typedef struct sites {
     size_t names;
 } sites;
 
-/* -- Declared registers
- * ------------------------------------------------------------------------------------------------ */
+/* -- Declared registers ------------------------------------------------------------------------------- */
 
 static void add_name(sites *s, const char *type, const char *name, int index) {
     if (s->names == MAX_NAMES) return;
@@ -49,8 +48,7 @@ static void read_declaration(sites *s, span line) {
     }
 }
 
-/* -- Places to change
- * ----------------------------------------------------------------------------------------------------- */
+/* -- Places to change --------------------------------------------------------------------------------- */
 
 static bool is_instruction(span line) {
     size_t indent = strspn(line.at, " ");
@@ -96,9 +94,7 @@ static void find_sites(sites *s, const char *ptx, mutation_kind kind) {
     }
 }
 
-/* -- Replacements
- * ----------------------------------------------------------------------------------------------------------
- */
+/* -- Replacements ------------------------------------------------------------------------------------- */
 
 static const char *type_of(const sites *s, span reg) {
     for (size_t i = 0; i < s->names; i++) {

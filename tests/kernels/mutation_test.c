@@ -56,8 +56,7 @@ static const char *equivalent(const mutation *m) {
     return NULL;
 }
 
-/* -- Kernels and problems
- * ----------------------------------------------------------------------------------------------------- */
+/* -- Kernels and problems ----------------------------------------------------------------------------- */
 
 /* Problems take both paths, full and empty row blocks, padding in the first stride, every alignment. */
 static const problem_case cases[] = {
@@ -143,9 +142,7 @@ static bool survives(bench *t, const mc_kernel *kernel, const char *ptx) {
     return exact;
 }
 
-/* -- The mutations
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* -- The mutations ------------------------------------------------------------------------------------ */
 
 typedef struct tally {
     int caught, survived, equivalent;

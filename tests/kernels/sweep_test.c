@@ -18,8 +18,7 @@ typedef struct sweep {
     long runs;
 } sweep;
 
-/* -- One problem, many variants
- * ------------------------------------------------------------------------------------- */
+/* -- One problem, many variants ----------------------------------------------------------------------- */
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
     fixed_settings fixed;
@@ -64,8 +63,7 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
     problem_free(&p);
 }
 
-/* -- The edge table
- * ----------------------------------------------------------------------------------------------------- */
+/* -- The edge table ----------------------------------------------------------------------------------- */
 
 static const struct {
     pattern pattern;
@@ -127,8 +125,7 @@ static void edges(sweep *s, const char *mode) {
     mc_spec_destroy(spec);
 }
 
-/* -- Every variant
- * -------------------------------------------------------------------------------------------------------- */
+/* -- Every variant ------------------------------------------------------------------------------------ */
 
 static void variants(sweep *s) {
     static const problem_case shapes[] = {
