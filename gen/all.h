@@ -123,8 +123,8 @@ typedef struct mc_family {
     const char *name, *summary;
     const mc_field *fields; /* the first two are `op` and `arch` */
     size_t field_count;
-    /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT (a value a field); says in COMPLAINTS what cannot run.
-     */
+    /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT (a value a field); says in COMPLAINTS
+       what cannot run. */
     void (*plan)(const int64_t *point, void *plan, mc_complaints *complaints);
     void (*contract)(const void *plan, mc_contract *contract);
     void (*facts)(const void *plan, mc_facts *facts);

@@ -155,8 +155,8 @@ static void describe_operand(const mc_builder *b, const mc_operand *operand, cha
                  operand->count);
 }
 
-/* Immediates of 32-bit operands fit s32 or u32, masks 16 bits, addresses' offsets s32 (PTX ISA, "Operands").
- */
+/* Immediates of 32-bit operands fit s32 or u32, masks 16 bits, addresses' offsets s32 (PTX
+   ISA, "Operands"). */
 static bool immediate_fits(char kind, int64_t value) {
     if (kind == 'X') return value >= 0 && value <= 0xffff;
     if (kind == 'L') return true;

@@ -158,8 +158,8 @@ static void keep_greatest(int *greatest, int value) {
     if (value > *greatest) *greatest = value;
 }
 
-/* Walks K backwards from what is wanted at its end, into scratch; with ALIVE, keeps the greatest weights met.
- */
+/* Walks K backwards from what is wanted at its end, into scratch; with ALIVE, keeps the
+   greatest weights met. */
 static void walk_back(flow *f, const block *k, mc_alive *alive) {
     memcpy(f->scratch, k->wanted, f->words * sizeof(word));
     for (size_t i = k->last; i-- > k->first;) {

@@ -119,8 +119,7 @@ static int plain_tostring(lua_State *L) {
     return 1;
 }
 
-/* -- Walking a table in the order of its keys ---------------------------------------------------------------
- */
+/* -- Walking a table in the order of its keys --------------------------------------------------------- */
 
 /* Booleans before numbers before strings. Lua's own order of string keys differs from run to run. */
 static bool key_before(lua_State *L, int a, int b) {

@@ -209,8 +209,8 @@ static bool write_stream(FILE *file, const mc_text *text) {
     return fflush(file) == 0 && written;
 }
 
-/* A regular file is replaced in one step by a complete one; anything else (a pipe, a device) is written to.
- */
+/* A regular file is replaced in one step by a complete one; anything else (a pipe, a device)
+   is written to. */
 static int write_file(const char *path, const mc_text *text) {
     struct stat info;
     bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode);

@@ -83,8 +83,8 @@ MC_API mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64
 MC_API void mc_dense_free(mc_dense *dense);
 MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
 MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
-/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST. ld = cols on reading.
- */
+/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST. ld =
+   cols on reading. */
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
 
@@ -248,8 +248,8 @@ typedef struct mc_spmm {
     const mc_vsparse *a;
     const mc_dense *b;
     int64_t ldc;
-    /* Bytes that B's and C's device addresses lie past a 256-byte boundary: 0, or a test of unaligned data.
-     */
+    /* Bytes that B's and C's device addresses lie past a 256-byte boundary: 0, or a test of
+       unaligned data. */
     unsigned b_offset, c_offset;
 } mc_spmm;
 

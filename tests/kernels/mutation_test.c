@@ -6,8 +6,7 @@
 #include "problem.h"
 #include <stdlib.h>
 
-/* -- Provably equivalent -----------------------------------------------------------------------------------
- */
+/* -- Provably equivalent ------------------------------------------------------------------------------ */
 
 /* The number that a line ends with. */
 static long last_number(const char *line) {
