@@ -1,11 +1,11 @@
 /* Launching a generated kernel with nothing but the CUDA driver API. The files come from
  *
- *   mcrun pack specs/spmm_l8r8.lua matrix.smtx --out packed     kernel.ptx, row_ptr.bin, col_idx.bin,
- * values.bin cc launch.c -I/usr/local/cuda/include -lcuda -o launch && ./launch packed M K N
+ *   mcrun pack specs/spmm_l8r8.lua matrix.smtx --out packed
+ *   cc examples/launch.c -I/usr/local/cuda/include -lcuda -o launch
+ *   ./launch packed M K N
  *
- * What is written here by hand for the default variant, the header comment of kernel.ptx and contract.json
- * say for every kernel: the entry's name, the parameters in order, the grid, the block and the layout of the
- * arrays. */
+ * What is written here by hand for the default variant, the header comment of kernel.ptx and contract.json say for
+ * every kernel: the entry's name, the parameters in order, the grid, the block and the layout of the arrays. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>

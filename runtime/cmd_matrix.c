@@ -26,7 +26,7 @@ static const cmd_option gen_table[] = {
     {"sparsity", 0, OPTION_REAL, offsetof(gen_options, sparsity), "S", 0, 1, "0 (full) to 1 (empty)"},
     {"law", 0, OPTION_CHOICE, offsetof(gen_options, law), "uniform|realistic", 0, 0,
      "how row lengths vary (uniform)"},
-    {"cv", 0, OPTION_REAL, offsetof(gen_options, cv), "X", 0, 10,
+    {"cv", 0, OPTION_REAL, offsetof(gen_options, cv), "X", 0, 4,
      "realistic: coefficient of variation of row lengths (0.3)"},
     {"seed", 0, OPTION_INTEGER, offsetof(gen_options, seed), "S", 0, INT64_MAX, "seed (1)"},
     {"output", 'o', OPTION_TEXT, offsetof(gen_options, output), "FILE.smtx", 0, 0,

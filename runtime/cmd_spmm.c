@@ -18,13 +18,13 @@ typedef struct spmm_options {
 
 static const cmd_option spmm_table[] = {
     {"n", 0, OPTION_INTEGER, offsetof(spmm_options, n), "N", 1, INT32_MAX,
-     "columns of B (256, or those of --b)"},
+     "columns of B (the spec's, those of --b, or 256)"},
     {"b", 0, OPTION_TEXT, offsetof(spmm_options, b_file), "FILE.npy", 0, 0, "B, K x N (random)"},
     {"ldb", 0, OPTION_INTEGER, offsetof(spmm_options, ldb), "L", 1, INT32_MAX, "leading dimension of B (N)"},
     {"ldc", 0, OPTION_INTEGER, offsetof(spmm_options, ldc), "L", 1, INT32_MAX, "leading dimension of C (N)"},
     {"out", 'o', OPTION_TEXT, offsetof(spmm_options, out_file), "FILE.npy", 0, 0, "write C here"},
     {"device", 0, OPTION_TEXT, offsetof(spmm_options, device), "DEVICE", 0, 0,
-     "auto (the usual), sim, sim:reversed or cuda:I"},
+     "auto (the usual), cuda:I, sim, sim:reversed; sim:limit=N stops after N warp instructions"},
     {"ptx", 0, OPTION_TEXT, offsetof(spmm_options, ptx_file), "FILE", 0, 0,
      "run this PTX with the variant's packing and contract"},
     {"specialise", 0, OPTION_SWITCH, offsetof(spmm_options, specialise), NULL, 0, 0,
@@ -110,9 +110,15 @@ static mc_status read_b(session *s, mc_diag *diag) {
     return o->ldb > s->b.cols ? widen_b(s, o->ldb, diag) : MC_OK;
 }
 
-static mc_status make_b(session *s, mc_type type, mc_diag *diag) {
+/* What the command line says of a shape, else what the kernel has fixed it to, else USUAL. */
+static int64_t choose_shape(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual) {
+    int64_t fixed = mc_kernel_field(kernel, field);
+    return given > 0 ? given : fixed > 0 ? fixed : usual;
+}
+
+static mc_status make_b(session *s, const mc_kernel *kernel, mc_type type, mc_diag *diag) {
     const spmm_options *o = s->options;
-    int64_t n = o->n > 0 ? o->n : DEFAULT_N, ldb = o->ldb > 0 ? o->ldb : n;
+    int64_t n = choose_shape(o->n, kernel, "n", DEFAULT_N), ldb = choose_shape(o->ldb, kernel, "ldb", n);
     if (ldb < n)
         return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)ldb, (long long)n);
     mc_status status = mc_dense_create(type, s->problem.pattern.cols, n, ldb, &s->b, diag);
@@ -124,9 +130,10 @@ static mc_status make_b(session *s, mc_type type, mc_diag *diag) {
 static mc_status prepare_b(session *s, const mc_kernel *kernel, mc_diag *diag) {
     mc_type type;
     mc_status status = kernel_type(kernel, "rhs", &type, diag);
-    if (status == MC_OK) status = s->options->b_file != NULL ? read_b(s, diag) : make_b(s, type, diag);
+    if (status == MC_OK)
+        status = s->options->b_file != NULL ? read_b(s, diag) : make_b(s, kernel, type, diag);
     if (status != MC_OK) return status;
-    s->ldc = s->options->ldc > 0 ? s->options->ldc : s->b.cols;
+    s->ldc = choose_shape(s->options->ldc, kernel, "ldc", s->b.cols);
     if (s->ldc < s->b.cols)
         return mc_fail(diag, MC_USAGE, "--ldc is %lld, less than N = %lld", (long long)s->ldc,
                        (long long)s->b.cols);

@@ -19,16 +19,20 @@ static once_flag state_once = ONCE_FLAG_INIT;
 static const struct {
     const char *symbol;
     size_t offset;
+    bool optional;
 } entry_points[] = {
-#define X(name, suffix, parameters) {"cu" #name #suffix, offsetof(cuda_driver, name)},
+#define X(name, suffix, parameters) {"cu" #name #suffix, offsetof(cuda_driver, name), false},
     CUDA_DRIVER_LIST(X)
+#undef X
+#define X(name, suffix, parameters) {"cu" #name #suffix, offsetof(cuda_driver, name), true},
+        CUDA_OPTIONAL_LIST(X)
 #undef X
 };
 
 static cuda_presence resolve(void *library) {
     for (size_t i = 0; i < sizeof entry_points / sizeof entry_points[0]; i++) {
         void *symbol = dlsym(library, entry_points[i].symbol);
-        if (symbol == NULL) {
+        if (symbol == NULL && !entry_points[i].optional) {
             snprintf(state.why, sizeof state.why, "the CUDA driver has no %s: it is too old",
                      entry_points[i].symbol);
             return CUDA_BROKEN;

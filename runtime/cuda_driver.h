@@ -81,9 +81,13 @@ enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 };          /* CUstreamCaptureMode */
     X(EventSynchronize, , (cuda_event event))                                                                \
     X(EventElapsedTime, , (float *milliseconds, cuda_event begin, cuda_event end))
 
+/* NULL in a driver before 12.4. */
+#define CUDA_OPTIONAL_LIST(X)                                                                                \
+    X(FuncGetParamInfo, , (cuda_function function, size_t index, size_t * offset, size_t * size))
+
 typedef struct cuda_driver {
 #define X(name, suffix, parameters) cuda_result(*name) parameters;
-    CUDA_DRIVER_LIST(X)
+    CUDA_DRIVER_LIST(X) CUDA_OPTIONAL_LIST(X)
 #undef X
 } cuda_driver;
 

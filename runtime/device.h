@@ -28,8 +28,11 @@ struct mc_module {
     mc_device *device;
 };
 
-/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has.
-   Every slot is filled, so that PTX with more parameters than its contract reads zeros and nothing else. */
+#define MC_PARAM_COUNT_MESSAGE "the PTX's entry has %zu parameters, its contract %zu"
+#define MC_PARAM_SIZE_MESSAGE  "the PTX's parameter %zu has %zu bytes, more than any of the contract's"
+
+/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has: so a
+   launch first checks the entry's parameters against the contract's. */
 static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) pointers[i] = (void *)(uintptr_t)&launch->values[i];
 }

@@ -113,8 +113,23 @@ mc_status cuda_enqueue(const cuda_module_state *module, const mc_launch *launch,
                      block[1], block[2], launch->shared_dynamic, stream, pointers, NULL);
 }
 
+/* PTX edited by hand may ask for other parameters than its contract gives. Drivers before 12.4 do not tell. */
+mc_status cuda_check_params(const cuda_module_state *module, const mc_launch *launch, mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(module->base.device)->driver;
+    size_t offset, size, count = 0;
+    if (driver->FuncGetParamInfo == NULL) return MC_OK;
+    for (; count <= MC_MAX_PARAMS &&
+           driver->FuncGetParamInfo(module->function, count, &offset, &size) == CUDA_SUCCESS;
+         count++)
+        if (size > sizeof launch->values[0])
+            return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, count, size);
+    return count == launch->count ? MC_OK
+                                  : mc_fail(diag, MC_CANNOT, MC_PARAM_COUNT_MESSAGE, count, launch->count);
+}
+
 static mc_status cuda_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
     mc_status status = cuda_enter(module->device, diag);
+    if (status == MC_OK) status = cuda_check_params((const cuda_module_state *)module, launch, diag);
     if (status == MC_OK) status = cuda_enqueue((const cuda_module_state *)module, launch, NULL, diag);
     if (status == MC_OK) status = CUDA_CALL(cuda_of(module->device)->driver, diag, CtxSynchronize, );
     return status;

@@ -23,6 +23,7 @@ typedef struct cuda_module_state {
 mc_status cuda_enter(mc_device *device, mc_diag *diag);
 
 /* Puts one launch on STREAM without waiting. */
+mc_status cuda_check_params(const cuda_module_state *module, const mc_launch *launch, mc_diag *diag);
 mc_status cuda_enqueue(const cuda_module_state *module, const mc_launch *launch, cuda_stream stream,
                        mc_diag *diag);
 

@@ -87,6 +87,7 @@ mc_status cuda_time(mc_module *module, const mc_launch *launch, int launches, in
     const cuda_module_state *loaded = (const cuda_module_state *)module;
     stopwatch watch = {.driver = ((cuda_device_state *)module->device)->driver};
     mc_status status = cuda_enter(module->device, diag);
+    if (status == MC_OK) status = cuda_check_params(loaded, launch, diag);
     if (status == MC_OK) status = stopwatch_open(&watch, diag);
     if (status == MC_OK) status = capture(&watch, loaded, launch, launches, diag);
     if (status == MC_OK) status = measure(&watch, launches, rounds, microseconds, diag);

@@ -70,10 +70,22 @@ static mc_status sim_load(mc_device *device, const char *ptx, const char *entry,
     return status;
 }
 
+/* PTX edited by hand may ask for other parameters than its contract gives. */
+static mc_status check_params(const sim_module *loaded, const mc_launch *launch, mc_diag *diag) {
+    size_t sizes[MC_MAX_PARAMS], count = ptxsim_function_params(loaded->function, sizes, MC_MAX_PARAMS);
+    if (count != launch->count) return mc_fail(diag, MC_CANNOT, MC_PARAM_COUNT_MESSAGE, count, launch->count);
+    for (size_t i = 0; i < count; i++)
+        if (sizes[i] > sizeof launch->values[i])
+            return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, i, sizes[i]);
+    return MC_OK;
+}
+
 static mc_status sim_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
     const sim_module *loaded = (const sim_module *)module;
     ptxsim *sim = sim_of(module->device);
     void *pointers[MC_MAX_PARAMS];
+    mc_status status = check_params(loaded, launch, diag);
+    if (status != MC_OK) return status;
     mc_launch_pointers(launch, pointers);
     ptxsim_dim3 grid = {launch->grid[0], launch->grid[1], launch->grid[2]};
     ptxsim_dim3 block = {launch->block[0], launch->block[1], launch->block[2]};

@@ -3,7 +3,7 @@
 #include "memory.h"
 
 void *mcrt_array(int64_t count, size_t size) {
-    if (count < 0 || (uint64_t)count > (uint64_t)PTRDIFF_MAX / size) return NULL;
+    if (count < 0) return NULL;
     return calloc(count ? (size_t)count : 1, size);
 }
 

@@ -62,7 +62,7 @@ static double total_length(const double *length, int64_t rows, double scale, dou
     return total;
 }
 
-/* The factor that makes lengths, cut at MOST, sum up to WANT. The lengths sum up to about WANT already. */
+/* The factor that makes lengths, cut at MOST, sum up to WANT. */
 static double fit_scale(const double *length, int64_t rows, double most, double want) {
     double low = 0, high = 1;
     while (high < 0x1p60 && total_length(length, rows, high, most) < want) high *= 2;
@@ -77,12 +77,12 @@ static double fit_scale(const double *length, int64_t rows, double most, double 
 /* Log-normal with coefficient of variation CV: sigma^2 = ln(1 + CV^2). A fraction becomes one more nonzero
    with that probability. */
 static void draw_lengths(double *length, const mc_pattern *pattern) {
-    double mean = (1 - pattern->sparsity) * (double)pattern->cols, most = (double)pattern->cols;
-    double variance = portable_log(1 + pattern->cv * pattern->cv), sigma = sqrt(variance);
+    double most = (double)pattern->cols, want = (1 - pattern->sparsity) * most * (double)pattern->rows;
+    double sigma = sqrt(portable_log(1 + pattern->cv * pattern->cv));
     mcrt_random random = random_start(pattern->seed, 1);
     for (int64_t row = 0; row < pattern->rows; row++)
-        length[row] = mean * portable_exp(sigma * random_normal(&random) - variance / 2);
-    double scale = fit_scale(length, pattern->rows, most, mean * (double)pattern->rows);
+        length[row] = portable_exp(sigma * random_normal(&random));
+    double scale = fit_scale(length, pattern->rows, most, want);
     for (int64_t row = 0; row < pattern->rows; row++)
         length[row] = floor(fmin(length[row] * scale, most) + (1 - random_unit(&random)));
 }

@@ -18,7 +18,7 @@ static void skip_comma(text_input *in) {
    anything is allocated for it. */
 static mc_status check_claim(const text_input *in, const smtx_header *header) {
     int64_t room = (int64_t)input_left(in) / 2 + 1;
-    if (header->rows >= room || header->nnz > room - header->rows - 1)
+    if (header->nnz > room - header->rows - 1)
         return input_fail(in, MC_FORMAT,
                           "the header claims %" PRId64 " rows and %" PRId64
                           " nonzeros, the file has room for %" PRId64 " numbers",

@@ -172,11 +172,10 @@ static mc_status download_c(const spmm_run *run, mc_dense *c, mc_diag *diag) {
 
 static mc_status launch_and_time(const spmm_run *run, mc_spmm_timing *timing, mc_dense *c, mc_diag *diag) {
     mc_status status = mc_module_launch(run->module, &run->launch, diag);
-    if (status == MC_OK) status = download_c(run, c, diag);
     if (status == MC_OK && timing != NULL && timing->rounds > 0)
         status = mc_module_time(run->module, &run->launch, timing->launches, timing->rounds,
                                 &timing->microseconds, diag);
-    return status;
+    return status == MC_OK ? download_c(run, c, diag) : status; /* of the last launch */
 }
 
 static mc_status run_all(spmm_run *run, const char *ptx, mc_spmm_timing *timing, mc_dense *c, mc_diag *diag) {

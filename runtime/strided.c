@@ -78,7 +78,7 @@ static mc_status count_block(const stride_layout *layout, const int32_t *offset,
 
 static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
                               int64_t *count, mc_diag *diag) {
-    const mc_packed_array *row_ptr, *col_idx;
+    const mc_packed_array *row_ptr = NULL, *col_idx = NULL;
     mc_status status = packed_get(packed, "row_ptr", MC_S32, row_blocks + 1, &row_ptr, diag);
     if (status == MC_OK) status = packed_get(packed, "col_idx", MC_S32, -1, &col_idx, diag);
     if (status == MC_OK) status = check_row_ptr(layout, row_ptr, col_idx, diag);

@@ -139,6 +139,12 @@ ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module) {
     return sim_done(sim);
 }
 
+size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room) {
+    size_t count = (size_t)function->param_count;
+    for (size_t i = 0; sizes && i < count && i < room; i++) sizes[i] = function->params[i].bytes;
+    return count;
+}
+
 ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module *module, const char *name,
                                      const ptxsim_function **function) {
     if (!function || !module || !name) return sim_fail(sim, PTXSIM_INVALID, "no module, name or function");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { MAX_PARAMETERISED = 1 << 16, MAX_ALIGN = 1 << 16 };
+enum { MAX_DECLARED = 1 << 20 }; /* registers that a module's ranges declare, named or not */
 
 bool sim_parse_align(struct sim_parser *p, uint32_t *align) {
     uint64_t value;
@@ -34,6 +35,10 @@ static bool declare_range(struct sim_parser *p, const struct sim_token *prefix, 
     if (count > MAX_PARAMETERISED)
         return sim_error(p, PTXSIM_PARSE, prefix->line, "more than %d registers of one name",
                          MAX_PARAMETERISED);
+    p->declared += count;
+    if (p->declared > MAX_DECLARED)
+        return sim_error(p, PTXSIM_UNSUPPORTED, prefix->line, "more than %d declared registers",
+                         MAX_DECLARED);
     for (uint64_t i = 0; i < count; i++) {
         int length =
             snprintf(name, sizeof name, "%.*s%llu", (int)prefix->length, prefix->text, (unsigned long long)i);

@@ -107,6 +107,9 @@ PTXSIM_API ptxsim_status ptxsim_module_unload(ptxsim *sim, ptxsim_module *module
 PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module *module, const char *name,
                                                 const ptxsim_function **function);
 
+/* How many parameters FUNCTION has. SIZES, if not NULL, receives the bytes of the first ROOM of them. */
+PTXSIM_API size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room);
+
 /* Runs the whole grid; returns when it is done or has stopped at a fault (memory then holds what was written
    so far). PARAMS: one pointer a parameter, to a value of that parameter's size. */
 PTXSIM_API ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid,

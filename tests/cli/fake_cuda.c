@@ -169,6 +169,13 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
     return in_context(call("cuFuncSetAttribute %d %d", attribute, value));
 }
 
+EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
+    (void)function;
+    *offset = 8 * index;
+    *size = 8;
+    return index < (fake->params ? fake->params : 2) ? 0 : FAILURE;
+}
+
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     int result = in_context(call("cuLaunchKernel %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", gx, gy,

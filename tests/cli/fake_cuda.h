@@ -7,6 +7,7 @@ typedef struct fake_cuda {
     int calls, fail_at;                /* the fail_at-th call from now fails, 0: none */
     int alive;                         /* allocations, modules, streams, events, graphs, contexts held */
     int devices;                       /* what cuDeviceGetCount says */
+    size_t params;                     /* of every kernel, 8 bytes each; 0: 2 */
     const char *jit_error;             /* not NULL: loading fails with this log */
     const float *elapsed;              /* milliseconds of the coming measurements */
     void (*kernel)(void *const *args); /* what a launch outside of a capture does */

@@ -59,6 +59,12 @@ spmm m.smtx --ptx swapped.ptx --out wrong.npy >table 2>err
 check 'no file of a wrong result' test ! -e wrong.npy
 expect 1 'simulator: an access out of bounds: line ' spmm m.smtx --ptx astray.ptx
 expect 1 'simulator: ' spmm m.smtx --ptx m.smtx
+sed 's/\.param \.s32 ldc$/.param .align 4 .b8 ldc[16000]/' good.ptx >wide.ptx
+sed 's/\.param \.s32 ldc$/.param .s32 ldc, .param .s32 more/' good.ptx >more.ptx
+expect 1 'parameter 7 has 16000 bytes' spmm m.smtx --ptx wide.ptx
+expect 1 'has 9 parameters, its contract 8' spmm m.smtx --ptx more.ptx
+expect 0 'N 48  ldb 64' spmm m.smtx --set n=48 --set ldb=64
+expect 1 'n is fixed at 48 in this kernel, the problem has 40' spmm m.smtx --set n=48 --n 40
 printf '.version 7.0\0' >zero.ptx
 expect 1 'zero.ptx: PTX is text' spmm m.smtx --ptx zero.ptx
 

@@ -121,6 +121,12 @@ static void test_launch(void) {
     fresh();
     CHECK(mc_module_launch(module, &small, diag) == MC_OK);
     CHECK(strstr(fake->log, "cuFuncSetAttribute") == NULL, "%s", fake->log);
+    fresh();
+    fake->params = 3;
+    CHECK(mc_module_launch(module, &launch, diag) == MC_CANNOT);
+    CHECK_TEXT(message(), "the PTX's entry has 3 parameters, its contract 2");
+    CHECK(strstr(fake->log, "cuLaunchKernel") == NULL, "%s", fake->log);
+    fake->params = 0;
     mc_module_unload(module);
     mc_device_close(device);
     CHECK(fake->alive == 0);

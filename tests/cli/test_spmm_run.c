@@ -185,6 +185,7 @@ int main(void) {
                  mc_device_open("cuda:0", &device, diag) == MC_OK;
     CHECK(ready, "%s", mc_diag_text(diag));
     if (ready) {
+        fake->params = mc_kernel_contract(kernel)->param_count;
         test_kernels();
         test_buffer_sizes();
         test_wrong_problems();

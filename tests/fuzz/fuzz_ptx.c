@@ -1,5 +1,6 @@
 /* Any bytes as PTX: loaded, and where that works run for at most some thousand instructions. */
 #include "ptxsim.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,31 @@ static char *entry_name(const char *text) {
     return strndup(at, strcspn(at, " \t\r\n("));
 }
 
+/* Threads of a block: what .reqntid says, or two warps. */
+static unsigned block_size(const char *text) {
+    const char *at = strstr(text, ".reqntid");
+    unsigned threads = at ? (unsigned)strtoul(at + strlen(".reqntid"), NULL, 10) : 64;
+    return threads >= 1 && threads <= 1024 ? threads : 64;
+}
+
 static void run(ptxsim *sim, const char *text, const ptxsim_module *module) {
+    enum { PARAMS = 64, PARAM_BYTES = 64 };
+    static uint64_t values[PARAM_BYTES / 8];
     const ptxsim_function *function;
-    uint64_t memory, values[16];
-    void *params[16];
+    uint64_t memory;
+    size_t sizes[PARAMS];
+    void *params[PARAMS];
     char *name = entry_name(text);
     if (name && ptxsim_module_function(sim, module, name, &function) == PTXSIM_OK &&
         ptxsim_alloc(sim, 4096, &memory) == PTXSIM_OK) {
-        ptxsim_fill(sim, memory, 1, 4096);
-        for (int i = 0; i < 16; i++) values[i] = memory, params[i] = &values[i];
-        ptxsim_launch(sim, function, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){64, 1, 1}, 0, params);
+        size_t count = ptxsim_function_params(function, sizes, PARAMS);
+        bool fits = count <= PARAMS;
+        for (size_t i = 0; fits && i < count; i++) fits = sizes[i] <= PARAM_BYTES, params[i] = values;
+        ptxsim_fill(sim, memory, 0, 4096);
+        for (size_t i = 0; i < PARAM_BYTES / 8; i++) values[i] = memory;
+        if (fits)
+            ptxsim_launch(sim, function, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){block_size(text), 1, 1}, 0,
+                          params);
     }
     free(name);
 }

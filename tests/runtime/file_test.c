@@ -1,6 +1,8 @@
 /* Files appear complete or not at all, and links, modes and devices are left as they are. */
 #include <sys/stat.h>
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include "scratch.h"
 
 static int64_t row_ptr[] = {0, 1};
@@ -55,6 +57,31 @@ static void test_device(mc_diag *diag) {
     expect_failure("full", mc_csr_write_smtx("/dev/full", &one, diag), MC_IO, diag, "/dev/full: ");
 }
 
+/* The file system refuses what goes beyond LIMIT bytes: the old file stays, and no temporary. */
+static void test_limit(const mc_csr *csr, rlim_t limit, const char *message, mc_diag *diag) {
+    const char *path = scratch_write("a.smtx", "old", 3);
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = (struct rlimit){limit, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    mc_status status = mc_csr_write_smtx(path, csr, diag);
+    setrlimit(RLIMIT_FSIZE, &before);
+    expect_failure("limit", status, MC_IO, diag, message);
+    check_text("a.smtx", "old");
+    CHECK(files() == 1, "%d files", files());
+    unlink(scratch_path("a.smtx"));
+}
+
+static void test_limits(mc_diag *diag) {
+    mc_pattern pattern = {100, 100, 0, MC_PATTERN_UNIFORM, 0, 1};
+    mc_csr large;
+    expect_ok("generate", mc_csr_generate(&pattern, &large, diag), diag);
+    test_limit(&one, 5, "a.smtx: File too large", diag);
+    test_limit(&large, 5000, "a.smtx: ", diag);
+    mc_csr_free(&large);
+}
+
 static void test_unwritable(mc_diag *diag) {
     const char *dir = scratch_path("d");
     CHECK(mkdir(dir, 0700) == 0, "mkdir");
@@ -71,6 +98,7 @@ int main(void) {
     test_replace(diag);
     test_link(diag);
     test_device(diag);
+    test_limits(diag);
     test_unwritable(diag);
     mc_diag_destroy(diag);
     return scratch_end();

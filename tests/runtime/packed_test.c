@@ -205,6 +205,7 @@ static void test_corrupted(mc_diag *diag) {
         {"col_idx", 0, 8, "slot 0 of row block 0 has column 8 of 8"},
         {"col_idx", 0, -2, "slot 0 of row block 0 has column -2 of 8"},
         {"col_idx", 1, 2, "slot 1 of row block 0 has column 2 after column 2"},
+        {"col_idx", 5, 0, "row block 0: padding slot 5 must have index -1"},
         {"col_idx", 5, 7, "row block 0: padding slot 5 must have index -1"},
         {"values", 31, 1, "row block 0: padding slot 31 must have index -1 and values 0"},
     };
