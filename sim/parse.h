@@ -66,7 +66,7 @@ struct sim_parser {
     struct sim_symbol *bucket[SIM_BUCKETS];
     int *scope_parent; /* by scope; scope 0 is the module's */
     int scope, scope_count, scope_capacity, depth;
-    uint64_t declared; /* registers of ranges so far */
+    uint64_t declared;                    /* registers of ranges so far */
     struct sim_labels labels, references; /* of the function */
     int label_bucket[SIM_BUCKETS];
     struct sim_constant *constant[SIM_BUCKETS];
