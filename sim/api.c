@@ -21,11 +21,16 @@ const char *ptxsim_status_text(ptxsim_status status) {
 ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **sim) {
     if (!sim) return PTXSIM_INVALID;
     *sim = NULL;
-    if (options && options->size != sizeof *options) return PTXSIM_INVALID;
+    ptxsim_options o = {.order = PTXSIM_IN_ORDER};
+    if (options && (options->size < sizeof o.size || options->size > sizeof o)) return PTXSIM_INVALID;
+    if (options) memcpy(&o, options, options->size);
     ptxsim *s = calloc(1, sizeof *s);
     if (!s) return PTXSIM_NOMEM;
-    s->order = options ? options->order : PTXSIM_IN_ORDER;
-    s->max_instructions = options && options->max_instructions ? options->max_instructions : default_limit;
+    s->order = o.order;
+    s->seed = o.seed;
+    s->threads = o.threads;
+    s->races = !o.no_races;
+    s->max_instructions = o.max_instructions ? o.max_instructions : default_limit;
     *sim = s;
     return PTXSIM_OK;
 }
@@ -42,6 +47,11 @@ void ptxsim_destroy(ptxsim *sim) {
 }
 
 void ptxsim_set_order(ptxsim *sim, ptxsim_order order) { sim->order = order; }
+
+void ptxsim_set_seed(ptxsim *sim, uint64_t seed) {
+    sim->order = PTXSIM_SEEDED;
+    sim->seed = seed;
+}
 
 const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim) { return &sim->fault; }
 

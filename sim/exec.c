@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static ptxsim_dim3 thread_index(const struct sim_warp *warp, int lane) {
-    ptxsim_dim3 size = warp->block->launch->block;
-    unsigned linear = (unsigned)warp->index * SIM_LANES + (unsigned)lane;
+ptxsim_dim3 sim_index_of(unsigned linear, ptxsim_dim3 size) {
     return (ptxsim_dim3){linear % size.x, linear / size.x % size.y, linear / size.x / size.y};
+}
+
+static ptxsim_dim3 thread_index(const struct sim_warp *warp, int lane) {
+    return sim_index_of((unsigned)warp->index * SIM_LANES + (unsigned)lane, warp->block->launch->block);
 }
 
 void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, ptxsim_status status,
@@ -104,16 +106,32 @@ static void step(struct sim_warp *warp) {
     if (warp->pc == warp->reconverge) sim_reconverge(warp);
 }
 
-/* Runs WARP until it waits, ends or faults. */
-static void run_warp(struct sim_warp *warp) {
-    while (warp->alive && warp->barrier == SIM_NOT_WAITING && warp->block->fault.status == PTXSIM_OK)
-        step(warp);
+static uint32_t draw(struct sim_block *block) { /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
+    uint64_t z = block->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(z >> 32);
 }
 
-/* The order in which warps get their turns. */
-static struct sim_warp *warp_at_turn(const struct sim_block *block, int turn) {
-    bool reversed = block->launch->order == PTXSIM_REVERSED;
-    return &block->warps[reversed ? block->warp_count - 1 - turn : turn];
+/* Runs WARP until it waits, ends or faults, or until its turn is over. */
+static void run_warp(struct sim_warp *warp) {
+    const struct sim_launch *launch = warp->block->launch;
+    bool seeded = launch->order == PTXSIM_SEEDED;
+    while (warp->alive && warp->barrier == SIM_NOT_WAITING && warp->block->fault.status == PTXSIM_OK) {
+        int pc = warp->pc;
+        step(warp);
+        if (seeded && launch->traits[pc].touches && draw(warp->block) % 4 == 0) return;
+    }
+}
+
+/* The order in which warps get their turns. A seeded one is drawn at each turn. */
+static struct sim_warp *warp_at_turn(struct sim_block *block, int turn) {
+    switch (block->launch->order) {
+    case PTXSIM_REVERSED: turn = block->warp_count - 1 - turn; break;
+    case PTXSIM_SEEDED: turn = (int)((draw(block) + (unsigned)turn) % (unsigned)block->warp_count); break;
+    default: break;
+    }
+    return &block->warps[turn];
 }
 
 /* Nobody can run and somebody waits: the barrier never completes. */
@@ -131,16 +149,20 @@ static void fault_deadlock(struct sim_block *block) {
     }
 }
 
+static bool can_run(const struct sim_block *block) {
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].alive && block->warps[i].barrier == SIM_NOT_WAITING) return true;
+    return false;
+}
+
 static bool run_warps(struct sim_block *block) {
-    for (bool progress = true; progress;) {
-        progress = false;
+    while (can_run(block)) {
         for (int turn = 0; turn < block->warp_count; turn++) {
             struct sim_warp *warp = warp_at_turn(block, turn);
             if (!warp->alive || warp->barrier != SIM_NOT_WAITING) continue;
             run_warp(warp);
             if (block->fault.status != PTXSIM_OK) return false;
             sim_barriers_check(block);
-            progress = true;
         }
     }
     fault_deadlock(block);
@@ -202,6 +224,7 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     warp->reconverge = f->code_count;
     warp->barrier = SIM_NOT_WAITING;
     memset(warp->defined, 0, (size_t)f->register_count * sizeof *warp->defined);
+    sim_race_start_warp(warp);
     set_specials(warp);
 }
 
@@ -210,6 +233,8 @@ bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
     block->index = index;
     memset(block->barrier, 0, sizeof block->barrier);
     memset(block->shared_shadow, 0, launch->shared_bytes / 8 + 2);
+    sim_race_start_block(block);
+    block->random = launch->seed + (block->global_id << 32);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
     return run_warps(block);
@@ -239,9 +264,13 @@ struct sim_block *sim_block_new(const struct sim_launch *launch) {
     block->launch = launch;
     block->shared = calloc(1, (size_t)launch->shared_bytes + 16);
     block->shared_shadow = calloc(1, launch->shared_bytes / 8 + 2);
+    if (launch->races)
+        block->shared_cells =
+            calloc((launch->shared_bytes >> launch->shared_shift) + 1, sizeof *block->shared_cells);
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
-    if (block->shared && block->shared_shadow && block->hit && warps) return block;
+    bool cells = block->shared_cells || !launch->races;
+    if (block->shared && block->shared_shadow && cells && block->hit && warps) return block;
     sim_block_free(block);
     return NULL;
 }
@@ -255,6 +284,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->warps);
     free(block->shared);
     free(block->shared_shadow);
+    free(block->shared_cells);
     free(block->hit);
     free(block);
 }

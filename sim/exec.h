@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "module.h"
 #include "ops.h"
+#include "race.h"
 
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct sim_warp {
     struct sim_path path[SIM_MAX_PATHS]; /* the paths that wait */
     int barrier;                         /* that it waits at, or SIM_NOT_WAITING */
     int barrier_pc;
+    struct sim_clock clock;
 };
 
 struct sim_barrier {
@@ -44,17 +46,31 @@ struct sim_barrier {
     uint32_t arrived; /* warps that arrived and went on */
     unsigned threads; /* that the barrier was told to wait for, 0: all */
     bool in_use;
+    uint32_t seen[SIM_MAX_WARPS]; /* what its participants are ordered after */
+};
+
+/* What never changes about an instruction and a launch asks often. */
+struct sim_trait {
+    bool strong;  /* an atomic, or a volatile, relaxed, acquire or release access */
+    bool touches; /* accesses shared or global memory */
 };
 
 /* What a launch's blocks share and do not change. */
 struct sim_launch {
     const ptxsim_function *function;
-    const struct sim_memory *memory;
+    struct sim_memory *memory;
+    struct sim_trait *traits; /* by instruction */
     ptxsim_dim3 grid, block;
     uint32_t shared_bytes, dynamic_bytes;
     const unsigned char *params;
     uint64_t max_instructions;
     ptxsim_order order;
+    uint64_t seed;
+    bool races;  /* looks for them */
+    bool fences; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
+    bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
+    bool parallel;   /* several workers run blocks */
+    int shared_shift, global_shift; /* granules of the races' cells are 1 << shift bytes */
 };
 
 struct sim_block {
@@ -65,7 +81,12 @@ struct sim_block {
     struct sim_barrier barrier[SIM_BARRIERS];
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
-    ptxsim_counts counts;        /* of all blocks that this one ran before, too */
+    struct sim_race_cell *shared_cells;
+    sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
+    uint32_t generation;             /* blocks that ran here */
+    bool acquired;                   /* synchronised with earlier blocks through strong accesses */
+    uint64_t random;
+    ptxsim_counts counts; /* of all blocks that this one ran before, too */
     ptxsim_fault fault;
 };
 
@@ -78,6 +99,9 @@ bool sim_block_run(struct sim_block *block, ptxsim_dim3 index);
 void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, ptxsim_status status,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The thread of a block whose number is LINEAR. */
+ptxsim_dim3 sim_index_of(unsigned linear, ptxsim_dim3 size);
+
 /* exec_flow.c */
 void sim_barriers_check(struct sim_block *block); /* completes those that exits let complete */
 void sim_reconverge(struct sim_warp *warp);
@@ -85,7 +109,6 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
 
 /* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it
    was written, and return where the bytes lie, or NULL after a fault. */
-enum sim_access { SIM_READ, SIM_WRITE, SIM_UPDATE };
 unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                  uint64_t address, unsigned bytes, enum sim_access access);
 

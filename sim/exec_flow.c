@@ -91,8 +91,11 @@ static bool is_complete(const struct sim_block *block, const struct sim_barrier 
 }
 
 static void release(struct sim_block *block, struct sim_barrier *barrier) {
-    for (int i = 0; i < block->warp_count; i++)
-        if (barrier->waiting >> i & 1) block->warps[i].barrier = SIM_NOT_WAITING;
+    for (int i = 0; i < block->warp_count; i++) {
+        if (!(barrier->waiting >> i & 1)) continue;
+        block->warps[i].barrier = SIM_NOT_WAITING;
+        sim_race_release(&block->warps[i], barrier->seen);
+    }
     *barrier = (struct sim_barrier){0};
 }
 
@@ -154,6 +157,7 @@ static void arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t 
     struct sim_barrier *b = &warp->block->barrier[id];
     if (!can_arrive(warp, insn, mask, b, threads)) return;
     *(waits ? &b->waiting : &b->arrived) |= bit;
+    sim_race_arrive(warp, b->seen, waits);
     b->in_use = true;
     b->threads = threads;
     if (waits) warp->barrier = (int)id;

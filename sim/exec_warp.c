@@ -26,7 +26,7 @@ static bool members_are_here(struct sim_warp *warp, const struct sim_insn *insn,
 }
 
 void sim_bar_warp_sync(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    members_are_here(warp, insn, &insn->value[0], mask);
+    if (members_are_here(warp, insn, &insn->value[0], mask)) sim_race_warp_sync(warp, mask);
 }
 
 enum shuffle { UP, DOWN, BFLY, IDX };

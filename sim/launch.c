@@ -44,6 +44,37 @@ static unsigned char *gather_params(const ptxsim_function *f, void *const *param
     return bytes;
 }
 
+static bool starts_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool starts_with_one(const char *text, const char *const *starts) {
+    while (*starts && !starts_with(text, *starts)) starts++;
+    return *starts != NULL;
+}
+
+/* Strong accesses and fences (ISA, "Memory Consistency Model": strong operations, morally strong). */
+static bool set_traits(struct sim_launch *launch) {
+    static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
+                                         "st.volatile", "ld.relaxed", "st.relaxed",
+                                         "ld.acquire",  "st.release", NULL};
+    static const char *const fences[] = {"fence", "membar", "ld.acquire", "st.release", NULL};
+    const ptxsim_function *f = launch->function;
+    launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
+    if (!launch->traits) return false;
+    for (int i = 0; i < f->code_count; i++) {
+        const struct sim_insn *insn = &f->code[i];
+        const char *name = insn->op->pattern;
+        struct sim_trait *t = &launch->traits[i];
+        t->strong = starts_with_one(name, strong);
+        t->touches = insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") ||
+                                                  starts_with(name, "st%") || starts_with(name, "st."));
+        launch->fences |= starts_with_one(name, fences);
+        launch->sequential |= insn->reads_clock || (t->strong && insn->space != SIM_SHARED);
+    }
+    return true;
+}
+
 static bool run_grid(struct sim_block *block, ptxsim_dim3 grid) {
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
@@ -52,7 +83,9 @@ static bool run_grid(struct sim_block *block, ptxsim_dim3 grid) {
     return true;
 }
 
-static ptxsim_status run(ptxsim *sim, const struct sim_launch *launch) {
+static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
+    if (!set_traits(launch) || (launch->races && !sim_race_open(launch)))
+        return sim_fail(sim, PTXSIM_NOMEM, "no memory to watch for races");
     struct sim_block *block = sim_block_new(launch);
     if (!block) return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
     run_grid(block, launch->grid);
@@ -81,8 +114,12 @@ ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim
                                 .dynamic_bytes = (uint32_t)dynamic_shared,
                                 .params = values,
                                 .max_instructions = sim->max_instructions,
-                                .order = sim->order};
+                                .order = sim->order,
+                                .seed = sim->seed,
+                                .races = sim->races};
     ptxsim_status status = run(sim, &launch);
+    sim_race_close(&launch);
+    free(launch.traits);
     free(values);
     return status;
 }

@@ -54,7 +54,10 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
         fault_uninit(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
         return NULL;
     }
-    if (access != SIM_READ) sim_shadow_write((*hit)->shadow, at, bytes);
+    if (block->launch->races &&
+        !sim_race_global(warp, insn, lane, (*hit)->cells, (*hit)->base, at, bytes, access))
+        return NULL;
+    if (access != SIM_READ) sim_shadow_write_together((*hit)->shadow, at, bytes);
     if (access != SIM_WRITE) block->counts.global_load_bytes += bytes;
     if (access != SIM_READ) block->counts.global_store_bytes += bytes;
     return (*hit)->data + at;
@@ -75,6 +78,7 @@ static unsigned char *access_shared(struct sim_warp *warp, const struct sim_insn
         fault_uninit(warp, insn, lane, "shared", address, block->shared_shadow, address, bytes);
         return NULL;
     }
+    if (block->launch->races && !sim_race_shared(warp, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_READ) sim_shadow_write(block->shared_shadow, address, bytes);
     return block->shared + address;
 }

@@ -10,13 +10,17 @@ static const uint64_t first_address = UINT64_C(1) << 44, last_address = UINT64_C
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-static void *map(size_t bytes) {
+void *sim_map(size_t bytes) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
+void sim_unmap(void *pages, size_t bytes) {
+    if (pages) munmap(pages, bytes);
+}
+
 static void free_allocation(struct sim_allocation *a) {
-    if (a->data) munmap(a->data, a->mapped);
+    sim_unmap(a->data, a->mapped);
     free(a);
 }
 
@@ -28,7 +32,7 @@ static struct sim_allocation *new_allocation(uint64_t base, size_t bytes) {
     a->base = base;
     a->bytes = bytes;
     a->mapped = data + round_up(data / 8, 4096);
-    a->data = map(a->mapped);
+    a->data = sim_map(a->mapped);
     if (a->data) a->shadow = a->data + data;
     if (a->data) return a;
     free(a);

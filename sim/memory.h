@@ -12,7 +12,9 @@ struct sim_allocation {
     uint64_t base;
     size_t bytes, mapped;
     unsigned char *data;
-    unsigned char *shadow; /* bit i of byte j: byte 8 j + i was written */
+    unsigned char *shadow;       /* bit i of byte j: byte 8 j + i was written */
+    struct sim_race_cell *cells; /* of the launch that runs; race.h */
+    size_t cells_mapped;
 };
 
 struct sim_memory {
@@ -20,6 +22,10 @@ struct sim_memory {
     size_t count, capacity;
     uint64_t next;
 };
+
+/* Zeroed pages that take memory only where they are touched. NULL: none left. */
+void *sim_map(size_t bytes);
+void sim_unmap(void *pages, size_t bytes);
 
 bool sim_memory_alloc(struct sim_memory *memory, size_t bytes, uint64_t *address);
 bool sim_memory_free(struct sim_memory *memory, uint64_t address);
@@ -45,6 +51,14 @@ static inline void sim_shadow_write(unsigned char *shadow, size_t at, unsigned b
     memcpy(&bits, shadow + at / 16 * 2, sizeof bits);
     bits = (uint16_t)(bits | ((1u << bytes) - 1) << at % 16);
     memcpy(shadow + at / 16 * 2, &bits, sizeof bits);
+}
+
+/* The same where several threads write: they may meet in one word of the shadow, not in one bit. */
+static inline void sim_shadow_write_together(unsigned char *shadow, size_t at, unsigned bytes) {
+    uint16_t *word = (uint16_t *)(void *)(shadow + at / 16 * 2),
+             bits = (uint16_t)(((1u << bytes) - 1) << at % 16);
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bits) != bits)
+        __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
 
 /* Any range. */

@@ -3,8 +3,8 @@
  * It parses PTX text and runs a grid of thread blocks on the CPU, instruction by instruction, as the PTX ISA
  * says. It knows nothing of the program that wrote the PTX. It stops at the first thing that a GPU would get
  * wrong or would let pass in silence: an access out of bounds or misaligned, a read of a register or of
- * memory that nothing wrote, a barrier that only some threads of a block reach, an instruction that it does
- * not know. The shape is the CUDA driver's:
+ * memory that nothing wrote, a race, a barrier that only some threads of a block reach, an instruction that it
+ * does not know. The shape is the CUDA driver's:
  *
  *   ptxsim *sim;  ptxsim_module *module;  const ptxsim_function *function;
  *   ptxsim_create(NULL, &sim);
@@ -33,6 +33,7 @@
     X(BOUNDS, "an access out of bounds")                                                                     \
     X(ALIGN, "a misaligned access")                                                                          \
     X(UNINIT, "a read of a register or of memory that was never written")                                    \
+    X(RACE, "two accesses that nothing orders")                                                              \
     X(BARRIER, "a divergent or incomplete barrier")                                                          \
     X(TRAP, "the kernel trapped, or an operation's operands are illegal")                                    \
     X(LIMIT, "the launch ran past its instruction limit")
@@ -53,23 +54,45 @@ typedef struct ptxsim_dim3 {
     unsigned x, y, z;
 } ptxsim_dim3;
 
-/* In which order the warps of a block get their turns between two barriers. A kernel without races computes
-   the same in every order. */
-typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED } ptxsim_order;
+/* In which order the warps of a block get their turns. In order and reversed, a warp runs until it waits;
+   seeded, warps take turns at random points after accesses to memory, by options.seed. A kernel without races
+   computes the same in every order. */
+typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED, PTXSIM_SEEDED } ptxsim_order;
 
 typedef struct ptxsim_options {
     size_t size; /* sizeof(ptxsim_options): the struct may grow */
     ptxsim_order order;
     uint64_t max_instructions; /* warp instructions a launch, 0: 2^40 */
+    uint64_t seed;             /* of PTXSIM_SEEDED */
+    unsigned threads;          /* that run blocks, 0: as many as there are processors */
+    int no_races;              /* not 0: does not look for races */
 } ptxsim_options;
 
+/* Which accesses race: the first word is the one that came first. */
+typedef enum ptxsim_race {
+    PTXSIM_NO_RACE,
+    PTXSIM_WRITE_WRITE,
+    PTXSIM_READ_WRITE,
+    PTXSIM_WRITE_READ
+} ptxsim_race;
+
+/* The other side of a race: the access that came first. */
+typedef struct ptxsim_side {
+    int line;
+    ptxsim_dim3 block, thread;
+} ptxsim_side;
+
 /* What went wrong last. line is the 1-based line of the PTX text, 0 where none applies; block and thread are
-   meaningful if in_kernel is not 0. */
+   meaningful if in_kernel is not 0, race, other and address (of the first byte in common, in its space) if
+   the status is PTXSIM_RACE. */
 typedef struct ptxsim_fault {
     ptxsim_status status;
     int line;
     int in_kernel;
     ptxsim_dim3 block, thread;
+    ptxsim_race race;
+    ptxsim_side other;
+    uint64_t address;
     char message[256];
 } ptxsim_fault;
 
@@ -86,6 +109,7 @@ typedef struct ptxsim_counts {
 PTXSIM_API ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **sim);
 PTXSIM_API void ptxsim_destroy(ptxsim *sim); /* frees its memory and modules */
 PTXSIM_API void ptxsim_set_order(ptxsim *sim, ptxsim_order order);
+PTXSIM_API void ptxsim_set_seed(ptxsim *sim, uint64_t seed); /* sets the order to PTXSIM_SEEDED, too */
 PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
 /* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
 PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);

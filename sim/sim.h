@@ -7,7 +7,9 @@
 
 struct ptxsim {
     ptxsim_order order;
-    uint64_t max_instructions;
+    uint64_t max_instructions, seed;
+    unsigned threads;
+    bool races;
     struct sim_memory memory;
     ptxsim_module *modules;
     ptxsim_fault fault;

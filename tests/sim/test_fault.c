@@ -60,7 +60,7 @@ static const struct faulty faults[] = {
      "0xffff0000;\nadd.u32 %r0, %r0, 1; bra J;\nB:\nJ:",
      32, 0, PTXSIM_UNINIT, 9, 16, "reads %r0"},
 
-    {"setp.lt.u32 %p0, %t, 2; @%p0 mov.u32 %r1, 1;\n@%p0 add.u32 %r0, %r1, 1; @!%p0 bra E; st.global.u32 "
+    {"setp.lt.u32 %p0, %t, 2; @%p0 mov.u32 %r1, 1;\n@%p0 add.u32 %r0, %r1, 1; @!%p0 bra E; red.global.max.u32 "
      "[%rd0], %r0;\nE:",
      4, 0, PTXSIM_OK, 0, 0, ""},
     {"mov.u32 %r1, 0; setp.ge.u32 %p0, %r1, 0; @!%p0 ld.global.u32 %r0, [%rd1];", 4, 0, PTXSIM_OK, 0, 0, ""},
@@ -141,10 +141,12 @@ static void run_faulty(const struct faulty *f, ptxsim_order order) {
 static void run_place(void) {
     static const char text[] =
         PTX_HEADER ".visible .entry k() {\n.reg .b32 %r<4>; .reg .pred %p<3>; .shared .u32 s;\n"
-                   "mov.u32 %r0, %ctaid.y; setp.eq.u32 %p0, %r0, 0;\n@%p0 st.shared.u32 [s], %r0;\n"
+                   "mov.u32 %r0, %ctaid.y; mov.u32 %r3, %tid.x; mov.u32 %r1, %tid.y; add.u32 %r3, %r3, %r1; "
+                   "mov.u32 %r1, %tid.z; add.u32 %r3, %r3, %r1; setp.eq.u32 %p0, %r3, 0; setp.eq.and.u32 "
+                   "%p0, %r0, 0, %p0;\n@%p0 st.shared.u32 [s], %r0;\n"
                    "mov.u32 %r1, %tid.y; setp.eq.u32 %p1, %r1, 2; mov.u32 %r1, %tid.z; setp.eq.and.u32 %p1, "
                    "%r1, 1, %p1;\n"
-                   "@%p1 ld.shared.u32 %r2, [s];\nret; }\n";
+                   "bar.sync 0; @%p1 ld.shared.u32 %r2, [s];\nret; }\n";
     ptxsim *sim;
     ptxsim_create(NULL, &sim);
     CHECK(run_kernel(sim, text, (ptxsim_dim3){2, 3, 1}, (ptxsim_dim3){4, 3, 5}, 0, NULL) == PTXSIM_UNINIT);

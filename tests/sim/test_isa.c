@@ -7,7 +7,8 @@ static void run_row(const struct isa_row *row) {
     uint64_t scratch, out, got = 0;
     ptxsim *sim;
     isa_entry(text + strlen(text), "k", row);
-    CHECK(ptxsim_create(NULL, &sim) == PTXSIM_OK);
+    ptxsim_options options = {.size = sizeof options, .no_races = 1}; /* all lanes store in one place */
+    CHECK(ptxsim_create(&options, &sim) == PTXSIM_OK);
     ptxsim_alloc(sim, 64 * 32, &scratch);
     ptxsim_alloc(sim, 8, &out);
     uint64_t a = row->a, b = row->b, c = row->c;

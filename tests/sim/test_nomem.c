@@ -44,9 +44,10 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
 static const char text[] =
     PTX_HEADER ".visible .entry k(.param .u64 a) { .reg .b32 %r<400>; .reg .b64 %d<2>; .reg .pred %p; "
                ".shared .b8 s[64];\n"
-               "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.lt.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
+               "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
                "%x; mov.u32 %x, 7; st.shared.u32 [s], %x; }\n"
-               "A: bar.sync 0; mad.wide.u32 %d0, %r0, 4, %d0; st.global.u32 [%d0], %r0; ret; }\n";
+               "A: bar.sync 0; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 64, %r0; mad.wide.u32 %d0, %r0, "
+               "4, %d0; st.global.u32 [%d0], %r0; ret; }\n";
 
 static ptxsim_status run_once(void) {
     ptxsim *sim;
@@ -54,7 +55,7 @@ static ptxsim_status run_once(void) {
     void *params[] = {&a};
     ptxsim_status status = ptxsim_create(NULL, &sim);
     if (status != PTXSIM_OK) return status;
-    status = ptxsim_alloc(sim, 256, &a);
+    status = ptxsim_alloc(sim, 512, &a);
     if (status == PTXSIM_OK)
         status = run_kernel(sim, text, (ptxsim_dim3){2, 1, 1}, (ptxsim_dim3){64, 1, 1}, 32, params);
     CHECK(status == PTXSIM_OK || ptxsim_fault_of(sim)->message[0] != 0);

@@ -1,0 +1,289 @@
+#include "exec.h"
+
+#include <stdlib.h>
+
+enum {
+    THREAD_AT = 1,
+    CLOCK_AT = 11,
+    PC_AT = 28,
+    BLOCK_AT = 44,
+    LAST_CLOCK = (1 << 17) - 1, /* a block that synchronises more often is not judged from there on */
+    LAST_PC = (1 << 16) - 1,
+    BLOCKS = (1 << 20) - 1
+};
+
+static unsigned thread_of(sim_record r) { return r >> THREAD_AT & (SIM_MAX_BLOCK - 1); }
+static uint32_t clock_of(sim_record r) { return r >> CLOCK_AT & LAST_CLOCK; }
+static int pc_of(sim_record r) { return (int)(r >> PC_AT & LAST_PC); }
+static sim_record block_of(sim_record r) { return r >> BLOCK_AT; }
+
+/* -- What is ordered ------------------------------------------------------------------------------------ */
+
+void sim_race_start_warp(struct sim_warp *warp) {
+    struct sim_clock *c = &warp->clock;
+    c->now = 1;
+    c->floor = 0;
+    c->partial = false;
+    memset(c->seen, 0, sizeof c->seen);
+}
+
+static void partial_sync(struct sim_clock *c, uint32_t mask) {
+    uint32_t known[SIM_LANES] = {0};
+    if (!c->partial) memset(c->synced, 0, sizeof c->synced);
+    c->partial = true;
+    SIM_EACH_LANE(l) {
+        if (!SIM_ACTIVE(mask, l)) continue;
+        c->synced[l][l] = c->now;
+        for (int of = 0; of < SIM_LANES; of++)
+            if (known[of] < c->synced[l][of]) known[of] = c->synced[l][of];
+    }
+    SIM_EACH_LANE(l) if (SIM_ACTIVE(mask, l)) memcpy(c->synced[l], known, sizeof known);
+}
+
+void sim_race_warp_sync(struct sim_warp *warp, uint32_t mask) {
+    if (mask == warp->alive) warp->clock.floor = warp->clock.now;
+    else partial_sync(&warp->clock, mask);
+    warp->clock.now++;
+}
+
+void sim_race_arrive(struct sim_warp *warp, uint32_t seen[SIM_MAX_WARPS], bool waits) {
+    struct sim_clock *c = &warp->clock;
+    for (int i = 0; i < SIM_MAX_WARPS; i++)
+        if (seen[i] < c->seen[i]) seen[i] = c->seen[i];
+    seen[warp->index] = c->now;
+    if (waits) c->floor = c->now;
+    c->now++;
+}
+
+void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS]) {
+    memcpy(warp->clock.seen, seen, sizeof warp->clock.seen);
+}
+
+static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_record r) {
+    const struct sim_clock *c = &warp->clock;
+    int other = (int)(thread_of(r) / SIM_LANES), of = (int)(thread_of(r) % SIM_LANES);
+    if (other != warp->index) return clock_of(r) <= c->seen[other];
+    if (of == lane || clock_of(r) <= c->floor) return true;
+    return c->partial && clock_of(r) <= c->synced[lane][of];
+}
+
+/* -- The cells ------------------------------------------------------------------------------------------ */
+
+/* An access on its way through its cells. */
+struct probe {
+    struct sim_warp *warp;
+    int lane;
+    sim_record me;
+    bool shared, parallel;
+    enum sim_access access;
+};
+
+static inline bool is_strong(sim_record r) { return r & 1; }
+
+/* Whether R, or nothing, comes before the probe's access. */
+static inline bool precedes(const struct probe *p, sim_record r) {
+    if (r == 0) return true;
+    if (block_of(r) == block_of(p->me)) return is_ordered_in_block(p->warp, p->lane, r);
+    return p->shared || p->warp->block->acquired;
+}
+
+static inline bool collides(const struct probe *p, sim_record r) {
+    return !precedes(p, r) && !(is_strong(r) && is_strong(p->me));
+}
+
+static inline sim_record load(const sim_record *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+
+/* Replaces OLD. Of two blocks that access a granule at once, one must see the other: hence sequentially
+   consistent, before the look at the other side. */
+static inline bool replace(const struct probe *p, sim_record *at, sim_record old, sim_record with) {
+    if (p->parallel)
+        return __atomic_compare_exchange_n(at, &old, with, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    *at = with;
+    return true;
+}
+
+/* Two reads stand for all: the first, and the last that is not ordered after it. Reads of two blocks need no
+   third, since any write races with one of them. */
+static inline void note_read(const struct probe *p, struct sim_race_cell *cell) {
+    for (;;) {
+        sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
+        if (first == p->me || second == p->me) return;
+        if (precedes(p, first)) {
+            if (!replace(p, &cell->read[0], first, p->me)) continue;
+            if (second && precedes(p, second)) replace(p, &cell->read[1], second, 0);
+            return;
+        }
+        if (!p->shared && second && block_of(first) != block_of(second)) return;
+        if (replace(p, &cell->read[1], second, p->me)) return;
+    }
+}
+
+/* The earlier access that races with a read, 0 if there is none. */
+static inline sim_record probe_read(const struct probe *p, struct sim_race_cell *cell) {
+    note_read(p, cell);
+    sim_record write = load(&cell->write);
+    return collides(p, write) ? write : 0;
+}
+
+static inline sim_record probe_write(const struct probe *p, struct sim_race_cell *cell) {
+    sim_record old = cell->write;
+    if (p->parallel) old = __atomic_exchange_n(&cell->write, p->me, __ATOMIC_SEQ_CST);
+    else cell->write = p->me;
+    if (collides(p, old)) return old;
+    for (int i = 0; i < 2; i++) {
+        sim_record read = load(&cell->read[i]);
+        if (read == 0) continue;
+        if (collides(p, read)) return read;
+        if (precedes(p, read)) replace(p, &cell->read[i], read, 0);
+    }
+    return 0;
+}
+
+/* A strong access that meets a strong write of another thread is taken to synchronise with it if the kernel
+   fences at all; that is more than the ISA promises. Between blocks, which then run one after another, with
+   all blocks that ran before. */
+static void acquire(const struct probe *p, sim_record write) {
+    struct sim_block *block = p->warp->block;
+    if (!block->launch->fences || !is_strong(write)) return;
+    if (block_of(write) != block_of(p->me)) {
+        block->acquired |= !p->shared;
+        return;
+    }
+    const struct sim_warp *other = &block->warps[thread_of(write) / SIM_LANES];
+    struct sim_clock *c = &p->warp->clock;
+    if (other == p->warp) return;
+    for (int i = 0; i < block->warp_count; i++)
+        if (c->seen[i] < other->clock.seen[i]) c->seen[i] = other->clock.seen[i];
+    if (c->seen[other->index] < clock_of(write)) c->seen[other->index] = clock_of(write);
+}
+
+/* -- Reports -------------------------------------------------------------------------------------------- */
+
+static ptxsim_dim3 block_index(const struct probe *p, sim_record r) {
+    if (block_of(r) == block_of(p->me)) return p->warp->block->index;
+    ptxsim_dim3 grid = p->warp->block->launch->grid;
+    unsigned linear = (unsigned)block_of(r) - 1;
+    return (ptxsim_dim3){linear % grid.x, linear / grid.x % grid.y, linear / grid.x / grid.y};
+}
+
+static void report(const struct probe *p, const struct sim_insn *insn, const struct sim_race_cell *cell,
+                   sim_record r, uint64_t address) {
+    static const char *const verbs[] = {[PTXSIM_WRITE_WRITE] = "both write",
+                                        [PTXSIM_READ_WRITE] = "it read, this writes",
+                                        [PTXSIM_WRITE_READ] = "it wrote, this reads"};
+    ptxsim_fault *fault = &p->warp->block->fault;
+    const struct sim_launch *launch = p->warp->block->launch;
+    bool reader = r == cell->read[0] || r == cell->read[1];
+    if (fault->status != PTXSIM_OK) return;
+    fault->race = p->access == SIM_READ ? PTXSIM_WRITE_READ : reader ? PTXSIM_READ_WRITE : PTXSIM_WRITE_WRITE;
+    fault->address = address;
+    fault->other.line = pc_of(r) == LAST_PC ? 0 : launch->function->code[pc_of(r)].line;
+    fault->other.block = block_index(p, r);
+    fault->other.thread = sim_index_of(thread_of(r), launch->block);
+    ptxsim_side o = fault->other;
+    sim_fault_at(p->warp, insn, p->lane, PTXSIM_RACE,
+                 "race on %s 0x%llx with line %d, block (%u,%u,%u), thread (%u,%u,%u): %s",
+                 p->shared ? "shared" : "global", (unsigned long long)address, o.line, o.block.x, o.block.y,
+                 o.block.z, o.thread.x, o.thread.y, o.thread.z, verbs[fault->race]);
+}
+
+static inline bool visit(const struct probe *p, const struct sim_insn *insn, struct sim_race_cell *cells,
+                         uint64_t base, size_t at, unsigned bytes, int shift) {
+    bool strong = is_strong(p->me);
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
+        if (strong) acquire(p, cells[i].write);
+        sim_record r = p->access == SIM_READ ? probe_read(p, &cells[i]) : probe_write(p, &cells[i]);
+        if (!r) continue;
+        report(p, insn, &cells[i], r, base + (i << shift));
+        return false;
+    }
+    return true;
+}
+
+static inline sim_record record_of(const struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                   sim_record block) {
+    const struct sim_launch *launch = warp->block->launch;
+    sim_record pc = (sim_record)(insn - launch->function->code);
+    bool strong = launch->traits[pc].strong;
+    if (pc > LAST_PC) pc = LAST_PC;
+    return block << BLOCK_AT | pc << PC_AT | (sim_record)warp->clock.now << CLOCK_AT |
+           ((sim_record)warp->index * SIM_LANES + (sim_record)lane) << THREAD_AT | strong;
+}
+
+bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
+                     enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    struct probe p = {warp, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
+    return visit(&p, insn, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
+}
+
+/* Reads of what nothing writes and several blocks read: most of all accesses. */
+static inline bool is_settled(const struct sim_race_cell *cell) {
+    sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
+    return load(&cell->write) == 0 && second != 0 && block_of(first) != block_of(second);
+}
+
+static inline bool are_settled(const struct sim_race_cell *cells, size_t at, unsigned bytes, int shift) {
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++)
+        if (!is_settled(&cells[i])) return false;
+    return true;
+}
+
+bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                     struct sim_race_cell *cells, uint64_t base, size_t at, unsigned bytes,
+                     enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    int shift = block->launch->global_shift;
+    if (access == SIM_READ && are_settled(cells, at, bytes, shift)) return true;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    struct probe p = {
+        warp, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel, access};
+    return visit(&p, insn, cells, base, at, bytes, shift);
+}
+
+/* -- A launch, a block ---------------------------------------------------------------------------------- */
+
+static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, enum sim_space space) {
+    unsigned least = 16;
+    for (int i = 0; i < f->code_count; i++) {
+        const struct sim_insn *insn = &f->code[i];
+        unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
+        if (!traits[i].touches || (insn->space != space && insn->space != SIM_GENERIC)) continue;
+        if (bytes > 0 && bytes < least) least = bytes;
+    }
+    return __builtin_ctz(least);
+}
+
+bool sim_race_open(struct sim_launch *launch) {
+    struct sim_memory *memory = launch->memory;
+    launch->shared_shift = shift_of(launch->function, launch->traits, SIM_SHARED);
+    launch->global_shift = shift_of(launch->function, launch->traits, SIM_GLOBAL);
+    for (size_t i = 0; i < memory->count; i++) {
+        struct sim_allocation *a = memory->items[i];
+        a->cells_mapped = ((a->bytes >> launch->global_shift) + 1) * sizeof *a->cells;
+        a->cells = sim_map(a->cells_mapped);
+        if (!a->cells) return false;
+    }
+    return true;
+}
+
+void sim_race_close(struct sim_launch *launch) {
+    struct sim_memory *memory = launch->memory;
+    for (size_t i = 0; i < memory->count; i++) {
+        sim_unmap(memory->items[i]->cells, memory->items[i]->cells_mapped);
+        memory->items[i]->cells = NULL;
+    }
+}
+
+void sim_race_start_block(struct sim_block *block) {
+    const struct sim_launch *launch = block->launch;
+    ptxsim_dim3 i = block->index, grid = launch->grid;
+    uint64_t linear = ((uint64_t)i.z * grid.y + i.y) * grid.x + i.x;
+    block->acquired = false;
+    block->global_id = linear % BLOCKS + 1;
+    block->shared_id = block->generation++ % BLOCKS + 1;
+    if (block->shared_id == 1 && launch->races)
+        memset(block->shared_cells, 0,
+               ((launch->shared_bytes >> launch->shared_shift) + 1) * sizeof *block->shared_cells);
+}

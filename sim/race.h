@@ -1,0 +1,57 @@
+/* Races: two accesses to the same bytes, at least one of them a write and not both of them strong, by threads
+ * that nothing orders (ISA, "Memory Consistency Model": conflict, causality order, data race).
+ *
+ * Every granule of memory has a cell with its last write and two of its reads; a warp knows of every other
+ * warp up to where it is ordered after it (vector clocks; the cells are those of Flanagan and Freund,
+ * FastTrack, PLDI 2009, with two reads in the place of a clock a warp). The granule is the smallest access of
+ * the kernel to that space, so that a cell never stands for bytes of two threads that do not meet. */
+#ifndef SIM_RACE_H
+#define SIM_RACE_H
+
+#include "module.h"
+
+enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES };
+
+/* An access, from bit 0: strong 1, thread 10, clock 17, pc 16, block 20. 0: none. The block of a shared cell
+   counts the blocks that its worker ran, so that what an earlier block left is known to be stale. */
+typedef uint64_t sim_record;
+
+struct sim_race_cell {
+    sim_record write, read[2]; /* read[1]: not ordered after read[0] */
+};
+
+/* What a warp is ordered after. Its clock goes up at each of its synchronisations. */
+struct sim_clock {
+    uint32_t now;
+    uint32_t floor;               /* its own lanes are ordered after each other's accesses up to here */
+    uint32_t seen[SIM_MAX_WARPS]; /* by warp: ordered after its accesses up to here */
+    bool partial;                 /* some of its lanes synchronised without the others: SYNCED counts */
+    uint32_t synced[SIM_LANES][SIM_LANES]; /* [lane][of lane] */
+};
+
+struct sim_warp;
+struct sim_block;
+struct sim_launch;
+enum sim_access { SIM_READ, SIM_WRITE, SIM_UPDATE };
+
+/* The granules of LAUNCH's kernel, as shifts; cells for the allocations. False: out of memory. */
+bool sim_race_open(struct sim_launch *launch);
+void sim_race_close(struct sim_launch *launch);
+
+void sim_race_start_block(struct sim_block *block);
+void sim_race_start_warp(struct sim_warp *warp);
+
+/* bar.warp.sync of the lanes in MASK. */
+void sim_race_warp_sync(struct sim_warp *warp, uint32_t mask);
+/* WARP arrives at a barrier whose participants' knowledge gathers in SEEN, to wait or to go on. */
+void sim_race_arrive(struct sim_warp *warp, uint32_t seen[SIM_MAX_WARPS], bool waits);
+void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS]);
+
+/* Notes an access; false after a race. CELLS are those of the space, AT and BYTES are in it. */
+bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
+                     enum sim_access access);
+bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                     struct sim_race_cell *cells, uint64_t base, size_t at, unsigned bytes,
+                     enum sim_access access);
+
+#endif
