@@ -1,5 +1,6 @@
 /* The public functions, apart from launch. */
 #include "sim.h"
+#include "metric.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ void ptxsim_destroy(ptxsim *sim) {
         sim->modules = next;
     }
     sim_memory_free_all(&sim->memory);
+    free(sim->lines);
     free(sim);
 }
 
@@ -56,6 +58,31 @@ void ptxsim_set_seed(ptxsim *sim, uint64_t seed) {
 const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim) { return &sim->fault; }
 
 const ptxsim_counts *ptxsim_counts_of(const ptxsim *sim) { return &sim->counts; }
+
+size_t ptxsim_line_count(const ptxsim *sim) { return sim->line_count; }
+
+const ptxsim_line *ptxsim_line_at(const ptxsim *sim, size_t index) {
+    return index < sim->line_count ? &sim->lines[index] : NULL;
+}
+
+ptxsim_line ptxsim_line_sum(const ptxsim *sim) {
+    ptxsim_line sum = {0};
+    for (size_t i = 0; i < sim->line_count; i++) sim_metric_add(&sum, &sim->lines[i]);
+    return sum;
+}
+
+uint64_t ptxsim_class_count(const ptxsim *sim, ptxsim_class kind) {
+    return (size_t) kind < PTXSIM_CLASS_COUNT ? sim->by_class[kind] : 0;
+}
+
+const char *ptxsim_class_text(ptxsim_class kind) {
+    static const char *const texts[] = {
+#define X(name, text) text,
+        PTXSIM_CLASS_LIST(X)
+#undef X
+    };
+    return (size_t)kind < sizeof texts / sizeof *texts ? texts[kind] : "unknown class";
+}
 
 const char *ptxsim_fault_text(ptxsim *sim) {
     const ptxsim_fault *f = &sim->fault;

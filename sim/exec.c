@@ -91,8 +91,14 @@ static void execute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     check_uses(warp, insn, mask);
     if (fault->status != PTXSIM_OK) return;
     warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
+    struct sim_block *block = warp->block;
+    ptxsim_line *line = &block->lines[insn - block->launch->function->code];
+    line->warp_instructions++;
+    line->thread_instructions += (unsigned)__builtin_popcount(mask);
     if (insn->reads_clock) refresh_clock(warp);
+    block->request.mask = 0;
     insn->exec(warp, insn, mask);
+    if (block->request.mask) sim_metric_request(line, &block->request);
 }
 
 static void step(struct sim_warp *warp) {
@@ -269,8 +275,9 @@ struct sim_block *sim_block_new(const struct sim_launch *launch) {
             calloc((launch->shared_bytes >> launch->shared_shift) + 1, sizeof *block->shared_cells);
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
+    block->lines = calloc((size_t)launch->function->code_count + 1, sizeof *block->lines);
     bool cells = block->shared_cells || !launch->races;
-    if (block->shared && block->shared_shadow && cells && block->hit && warps) return block;
+    if (block->lines && block->shared && block->shared_shadow && cells && block->hit && warps) return block;
     sim_block_free(block);
     return NULL;
 }
@@ -285,6 +292,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared);
     free(block->shared_shadow);
     free(block->shared_cells);
+    free(block->lines);
     free(block->hit);
     free(block);
 }

@@ -3,6 +3,7 @@
 #define SIM_EXEC_H
 
 #include "memory.h"
+#include "metric.h"
 #include "module.h"
 #include "ops.h"
 #include "race.h"
@@ -86,7 +87,9 @@ struct sim_block {
     uint32_t generation;             /* blocks that ran here */
     bool acquired;                   /* synchronised with earlier blocks through strong accesses */
     uint64_t random;
-    ptxsim_counts counts; /* of all blocks that this one ran before, too */
+    struct sim_request request; /* of the instruction that executes */
+    ptxsim_line *lines;         /* by instruction: its counts */
+    ptxsim_counts counts;       /* of all blocks that this one ran before, too */
     ptxsim_fault fault;
 };
 

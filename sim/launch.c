@@ -1,10 +1,13 @@
-/* ptxsim_launch: checks the shape, then runs block after block. */
+/* ptxsim_launch: checks the shape, then runs the blocks. */
 #include "exec.h"
 #include "sim.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Limits that every device since compute capability 3.0 has. */
+enum { SIM_MAX_WORKERS = 256 };
 enum { MAX_GRID_X = 2147483647, MAX_GRID_YZ = 65535, MAX_BLOCK_XY = 1024, MAX_BLOCK_Z = 64 };
 
 static bool grid_is_legal(ptxsim_dim3 grid) {
@@ -75,29 +78,132 @@ static bool set_traits(struct sim_launch *launch) {
     return true;
 }
 
-static bool run_grid(struct sim_block *block, ptxsim_dim3 grid) {
-    for (unsigned z = 0; z < grid.z; z++)
-        for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x; x++)
-                if (!sim_block_run(block, (ptxsim_dim3){x, y, z})) return false;
+/* -- Blocks, one after another or at once --------------------------------------------------------------- */
+
+/* Blocks are handed out in order. */
+struct queue {
+    uint64_t next, count;
+    bool stop; /* a block faulted */
+};
+
+struct worker {
+    struct queue *queue;
+    struct sim_block *block;
+    pthread_t thread;
+    bool started;
+};
+
+static void *work(void *argument) {
+    struct worker *w = argument;
+    ptxsim_dim3 grid = w->block->launch->grid;
+    while (!__atomic_load_n(&w->queue->stop, __ATOMIC_RELAXED)) {
+        uint64_t i = __atomic_fetch_add(&w->queue->next, 1, __ATOMIC_RELAXED), row = i / grid.x;
+        if (i >= w->queue->count) break;
+        ptxsim_dim3 index = {(unsigned)(i % grid.x), (unsigned)(row % grid.y), (unsigned)(row / grid.y)};
+        if (!sim_block_run(w->block, index)) __atomic_store_n(&w->queue->stop, true, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void add_counts(ptxsim_counts *to, const ptxsim_counts *from) {
+    to->warp_instructions += from->warp_instructions;
+    to->thread_instructions += from->thread_instructions;
+    to->mma += from->mma;
+    to->barriers += from->barriers;
+    to->global_load_bytes += from->global_load_bytes;
+    to->global_store_bytes += from->global_store_bytes;
+}
+
+/* Adds up what the workers counted in the first one's block, and the first fault that is at hand. */
+static void join_workers(struct worker *workers, unsigned count) {
+    struct sim_block *all = workers[0].block;
+    for (unsigned i = 1; i < count; i++) {
+        const struct sim_block *block = workers[i].block;
+        if (workers[i].started) pthread_join(workers[i].thread, NULL);
+        add_counts(&all->counts, &block->counts);
+        for (int pc = 0; pc < all->launch->function->code_count; pc++)
+            sim_metric_add(&all->lines[pc], &block->lines[pc]);
+        if (all->fault.status == PTXSIM_OK) all->fault = block->fault;
+    }
+}
+
+static bool run_workers(const struct sim_launch *launch, struct worker *workers, unsigned count) {
+    struct queue queue = {.count = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z};
+    for (unsigned i = 0; i < count; i++) {
+        workers[i] = (struct worker){.queue = &queue, .block = sim_block_new(launch)};
+        if (workers[i].block) continue;
+        while (i) sim_block_free(workers[--i].block);
+        return false;
+    }
+    for (unsigned i = 1; i < count; i++) /* without a thread the others do its work */
+        workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+    work(&workers[0]);
+    join_workers(workers, count);
+    for (unsigned i = 1; i < count; i++) sim_block_free(workers[i].block);
     return true;
 }
 
-static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
-    if (!set_traits(launch) || (launch->races && !sim_race_open(launch)))
-        return sim_fail(sim, PTXSIM_NOMEM, "no memory to watch for races");
-    struct sim_block *block = sim_block_new(launch);
-    if (!block) return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
-    run_grid(block, launch->grid);
+static unsigned worker_count(const ptxsim *sim, const struct sim_launch *launch) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = sim->threads ? sim->threads : cores > 0 ? (unsigned)cores : 1;
+    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    if (count > SIM_MAX_WORKERS) count = SIM_MAX_WORKERS;
+    if (launch->sequential) count = 1;
+    return blocks < count ? (unsigned)blocks : count;
+}
+
+static ptxsim_status finish(ptxsim *sim, const struct sim_launch *launch, struct sim_block *block) {
     sim->counts = block->counts;
     sim->fault = block->fault;
+    bool counted = block->fault.status != PTXSIM_OK || sim_metric_lines(sim, launch->function, block->lines);
     sim_block_free(block);
-    return sim->fault.status;
+    return counted ? sim->fault.status : sim_fail(sim, PTXSIM_NOMEM, "no memory for the counts");
+}
+
+/* Runs the grid by COUNT workers. False if they did not get through: the memory is then as before. */
+static bool run_at_once(ptxsim *sim, struct sim_launch *launch, unsigned count) {
+    struct worker workers[SIM_MAX_WORKERS];
+    pthread_mutex_t saving = PTHREAD_MUTEX_INITIALIZER;
+    launch->parallel = true;
+    launch->memory->saving = &saving;
+    bool ran = run_workers(launch, workers, count);
+    bool through = ran && workers[0].block->fault.status == PTXSIM_OK &&
+                   workers[0].block->counts.warp_instructions <= launch->max_instructions;
+    sim_memory_end_saved(launch->memory, !through);
+    launch->memory->saving = NULL;
+    launch->parallel = false;
+    if (through) finish(sim, launch, workers[0].block);
+    else if (ran) sim_block_free(workers[0].block);
+    return through;
+}
+
+static ptxsim_status run_in_order(ptxsim *sim, const struct sim_launch *launch) {
+    struct worker worker;
+    if (!run_workers(launch, &worker, 1))
+        return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
+    return finish(sim, launch, worker.block);
+}
+
+/* A launch that faults with several workers runs again with one, so that its fault, its memory and its counts
+   do not depend on how many there are. */
+static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
+    static const char no_memory[] = "no memory to watch for races";
+    if (!set_traits(launch) || (launch->races && !sim_race_open(launch)))
+        return sim_fail(sim, PTXSIM_NOMEM, no_memory);
+    unsigned count = worker_count(sim, launch);
+    if (count > 1) {
+        if (run_at_once(sim, launch, count)) return sim->fault.status;
+        sim_race_close(launch);
+        if (launch->races && !sim_race_open(launch)) return sim_fail(sim, PTXSIM_NOMEM, no_memory);
+    }
+    return run_in_order(sim, launch);
 }
 
 ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid, ptxsim_dim3 block,
                             size_t dynamic_shared, void *const *params) {
     sim->counts = (ptxsim_counts){0};
+    sim->line_count = 0;
+    memset(sim->by_class, 0, sizeof sim->by_class);
     if (!function) return sim_fail(sim, PTXSIM_INVALID, "no function");
     if (function->param_count && !params) return sim_fail(sim, PTXSIM_INVALID, "no parameters");
     for (int i = 0; i < function->param_count; i++)

@@ -36,6 +36,16 @@ static void fault_global_bounds(struct sim_warp *warp, const struct sim_insn *in
         (unsigned long long)a->base);
 }
 
+static void note_request(struct sim_block *block, int lane, uint64_t address, unsigned bytes, bool shared,
+                         enum sim_access access) {
+    struct sim_request *r = &block->request;
+    r->mask |= 1u << lane;
+    r->bytes = bytes;
+    r->shared = shared;
+    r->atomic = access == SIM_UPDATE;
+    r->address[lane] = address;
+}
+
 static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                     uint64_t address, unsigned bytes, enum sim_access access) {
     struct sim_block *block = warp->block;
@@ -57,7 +67,12 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
     if (block->launch->races &&
         !sim_race_global(warp, insn, lane, (*hit)->cells, (*hit)->base, at, bytes, access))
         return NULL;
+    if (access != SIM_READ && block->launch->parallel && !sim_memory_save(block->launch->memory, *hit, at)) {
+        sim_fault_at(warp, insn, lane, PTXSIM_NOMEM, "no memory to keep what blocks overwrite");
+        return NULL;
+    }
     if (access != SIM_READ) sim_shadow_write_together((*hit)->shadow, at, bytes);
+    note_request(block, lane, address, bytes, false, access);
     if (access != SIM_WRITE) block->counts.global_load_bytes += bytes;
     if (access != SIM_READ) block->counts.global_store_bytes += bytes;
     return (*hit)->data + at;
@@ -80,6 +95,7 @@ static unsigned char *access_shared(struct sim_warp *warp, const struct sim_insn
     }
     if (block->launch->races && !sim_race_shared(warp, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_READ) sim_shadow_write(block->shared_shadow, address, bytes);
+    note_request(block, lane, address, bytes, true, access);
     return block->shared + address;
 }
 

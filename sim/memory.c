@@ -93,6 +93,50 @@ void sim_memory_free_all(struct sim_memory *memory) {
     *memory = (struct sim_memory){0};
 }
 
+enum { CHUNK = 1 << 16 };
+
+/* Copies chunk I and its part of the shadow. */
+static void copy_chunk(const struct sim_allocation *a, size_t i, unsigned char *to,
+                       const unsigned char *from) {
+    size_t data = (size_t)(a->shadow - a->data), at = i * CHUNK, bytes = data - at;
+    if (bytes > CHUNK) bytes = CHUNK;
+    memcpy(to + at, from + at, bytes);
+    memcpy(to + data + at / 8, from + data + at / 8, bytes / 8);
+}
+
+static size_t chunks(const struct sim_allocation *a) { return a->bytes / CHUNK + 1; }
+
+static bool open_saved(struct sim_allocation *a) {
+    if (!a->saved) a->saved = sim_map(a->mapped);
+    if (a->saved && !a->kept) __atomic_store_n(&a->kept, sim_map(chunks(a)), __ATOMIC_RELEASE);
+    return a->saved && a->kept;
+}
+
+bool sim_memory_save(struct sim_memory *memory, struct sim_allocation *a, size_t at) {
+    size_t i = at / CHUNK;
+    unsigned char *kept = __atomic_load_n(&a->kept, __ATOMIC_ACQUIRE);
+    if (kept && __atomic_load_n(&kept[i], __ATOMIC_ACQUIRE)) return true;
+    pthread_mutex_lock(memory->saving);
+    bool opened = open_saved(a);
+    if (opened && !a->kept[i]) {
+        copy_chunk(a, i, a->saved, a->data);
+        __atomic_store_n(&a->kept[i], 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(memory->saving);
+    return opened;
+}
+
+void sim_memory_end_saved(struct sim_memory *memory, bool restore) {
+    for (size_t i = 0; i < memory->count; i++) {
+        struct sim_allocation *a = memory->items[i];
+        for (size_t c = 0; restore && a->kept && c < chunks(a); c++)
+            if (a->kept[c]) copy_chunk(a, c, a->data, a->saved);
+        sim_unmap(a->saved, a->mapped);
+        sim_unmap(a->kept, chunks(a));
+        a->saved = a->kept = NULL;
+    }
+}
+
 void sim_shadow_write_range(unsigned char *shadow, size_t at, size_t bytes) {
     size_t end = at + bytes;
     for (; at < end && at % 8; at++) shadow[at / 8] = (unsigned char)(shadow[at / 8] | 1u << at % 8);

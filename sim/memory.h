@@ -3,6 +3,7 @@
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,12 +16,16 @@ struct sim_allocation {
     unsigned char *shadow;       /* bit i of byte j: byte 8 j + i was written */
     struct sim_race_cell *cells; /* of the launch that runs; race.h */
     size_t cells_mapped;
+    unsigned char
+        *saved; /* the mapping as it was before the launch wrote to it, where `kept` says so, or NULL */
+    unsigned char *kept; /* by chunk of data: whether `saved` holds it */
 };
 
 struct sim_memory {
     struct sim_allocation **items; /* by address */
     size_t count, capacity;
     uint64_t next;
+    pthread_mutex_t *saving; /* of the launch that runs */
 };
 
 /* Zeroed pages that take memory only where they are touched. NULL: none left. */
@@ -30,6 +35,12 @@ void sim_unmap(void *pages, size_t bytes);
 bool sim_memory_alloc(struct sim_memory *memory, size_t bytes, uint64_t *address);
 bool sim_memory_free(struct sim_memory *memory, uint64_t address);
 void sim_memory_free_all(struct sim_memory *memory);
+
+/* Keeps a copy of what lies around byte AT of A before blocks that run at the same time write to it. False: out
+   of memory. */
+bool sim_memory_save(struct sim_memory *memory, struct sim_allocation *a, size_t at);
+/* Ends the copies' life: memory is as it was before the first write if RESTORE. */
+void sim_memory_end_saved(struct sim_memory *memory, bool restore);
 
 /* The allocation with the greatest base that is not above ADDRESS; NULL if there is none. */
 struct sim_allocation *sim_memory_find(const struct sim_memory *memory, uint64_t address);

@@ -105,6 +105,40 @@ typedef struct ptxsim_counts {
     uint64_t global_load_bytes, global_store_bytes;
 } ptxsim_counts;
 
+/* Kinds of instructions. */
+#define PTXSIM_CLASS_LIST(X)                                                                                 \
+    X(INTEGER, "integer and logic")                                                                          \
+    X(FLOAT, "floating point")                                                                               \
+    X(MOVE, "moves and conversions")                                                                         \
+    X(LOAD, "loads")                                                                                         \
+    X(STORE, "stores")                                                                                       \
+    X(ATOMIC, "atomics")                                                                                     \
+    X(MMA, "mma")                                                                                            \
+    X(WARP, "warp exchange")                                                                                 \
+    X(BARRIER, "barriers and fences")                                                                        \
+    X(CONTROL, "control")
+
+typedef enum ptxsim_class {
+#define X(name, text) PTXSIM_CLASS_##name,
+    PTXSIM_CLASS_LIST(X)
+#undef X
+        PTXSIM_CLASS_COUNT
+} ptxsim_class;
+
+/* Counts of the last launch for one line of PTX that holds instructions; of several on a line, the sum, and
+   the first one's kind. A request is an access to memory by one warp instruction. docs/simulator.md says how
+   wavefronts are counted. The struct may grow at its end: reach it through ptxsim_line_at alone. */
+typedef struct ptxsim_line {
+    int line;
+    ptxsim_class kind;
+    uint64_t warp_instructions; /* issued with at least one lane */
+    uint64_t thread_instructions;
+    uint64_t shared_requests, shared_wavefronts;
+    uint64_t shared_ideal; /* wavefronts if no banks conflicted: distinct bytes by 128, rounded up */
+    uint64_t global_requests, global_sectors; /* of 32 bytes */
+    uint64_t global_bytes;                    /* distinct bytes of each request, summed */
+} ptxsim_line;
+
 /* OPTIONS may be NULL (in order, default limit). */
 PTXSIM_API ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **sim);
 PTXSIM_API void ptxsim_destroy(ptxsim *sim); /* frees its memory and modules */
@@ -114,6 +148,14 @@ PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
 /* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
 PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);
 PTXSIM_API const ptxsim_counts *ptxsim_counts_of(const ptxsim *sim);
+/* The lines of the last launch's kernel in the order of its code, whether executed or not; valid until the
+   next launch. A launch that stopped at a fault has none. NULL where INDEX is past them. */
+PTXSIM_API size_t ptxsim_line_count(const ptxsim *sim);
+PTXSIM_API const ptxsim_line *ptxsim_line_at(const ptxsim *sim, size_t index);
+/* The sum over all lines; line is 0. */
+PTXSIM_API ptxsim_line ptxsim_line_sum(const ptxsim *sim);
+PTXSIM_API uint64_t ptxsim_class_count(const ptxsim *sim, ptxsim_class kind); /* warp instructions */
+PTXSIM_API const char *ptxsim_class_text(ptxsim_class kind);
 
 /* Global memory. An allocation is 256-byte aligned, its bytes count as never written until a write or fill,
    and nothing around it may be touched. BYTES may be 0 (an address of its own that nothing may be read
@@ -134,8 +176,8 @@ PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module
 /* How many parameters FUNCTION has. SIZES, if not NULL, receives the bytes of the first ROOM of them. */
 PTXSIM_API size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room);
 
-/* Runs the whole grid; returns when it is done or has stopped at a fault (memory then holds what was written
-   so far). PARAMS: one pointer a parameter, to a value of that parameter's size. */
+/* Runs the whole grid; returns when it is done or has stopped at a fault, which is that of the block that comes
+   first (memory then holds what it and those before it wrote). PARAMS: one pointer a parameter, to a value of that parameter's size. */
 PTXSIM_API ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid,
                                        ptxsim_dim3 block, size_t dynamic_shared, void *const *params);
 

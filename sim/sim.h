@@ -14,6 +14,9 @@ struct ptxsim {
     ptxsim_module *modules;
     ptxsim_fault fault;
     ptxsim_counts counts;
+    ptxsim_line *lines; /* of the last launch */
+    size_t line_count;
+    uint64_t by_class[PTXSIM_CLASS_COUNT];
     char text[512];
 };
 

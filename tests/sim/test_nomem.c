@@ -53,7 +53,9 @@ static ptxsim_status run_once(void) {
     ptxsim *sim;
     uint64_t a;
     void *params[] = {&a};
-    ptxsim_status status = ptxsim_create(NULL, &sim);
+    ptxsim_options options = {.size = sizeof options,
+                              .threads = 1}; /* the count of allocations is one thread's */
+    ptxsim_status status = ptxsim_create(&options, &sim);
     if (status != PTXSIM_OK) return status;
     status = ptxsim_alloc(sim, 512, &a);
     if (status == PTXSIM_OK)
