@@ -1,4 +1,5 @@
 /* What the ISA forbids, or the simulator does not do, beyond the types of operands. */
+#include "format.h"
 #include "parse.h"
 
 #include <string.h>
@@ -11,32 +12,60 @@ static const char *check_comparison(const struct sim_insn *insn, unsigned type) 
     bool legal = c <= SIM_NE;
     if (kind == 's') legal = c <= SIM_GE;
     if (kind == 'u') legal = c <= SIM_HS;
-    if (kind == 'f') legal = c <= SIM_GE || c >= SIM_EQU;
+    if (sim_format_of(type) || type == SIM_f64) legal = c <= SIM_GE || c >= SIM_EQU;
     return legal ? NULL : "the comparison is not defined for the type";
 }
 
 static const char *check_set(const struct sim_insn *insn) {
     if (insn->type != SIM_u32 && insn->type != SIM_s32 && insn->type != SIM_f32)
         return "set yields .u32, .s32 or .f32";
-    if (sim_types[insn->type2].bytes < 2 || insn->type2 == SIM_pred || insn->type2 == SIM_f16)
+    if (sim_types[insn->type2].bytes < 2 || insn->type2 == SIM_pred || insn->type2 == SIM_f16 ||
+        sim_types[insn->type2].kind >= 'w' || sim_types[insn->type2].kind == 'a')
         return "set does not compare this type";
     return check_comparison(insn, insn->type2);
 }
 
-/* ISA, "cvt": a rounding is required where the result may be inexact, and forbidden elsewhere. */
-static const char *check_cvt(const struct sim_insn *insn) {
-    bool from_float = sim_types[insn->type2].kind == 'f', to_float = sim_types[insn->type].kind == 'f';
-    bool integer_rounding = insn->rounding >= SIM_RNI;
-    if ((!from_float && !is_integer(insn->type2)) || (!to_float && !is_integer(insn->type)))
-        return "cvt converts between integer and floating-point types";
-    if (!from_float && !to_float) return insn->rounding ? "cvt between integers does not round" : NULL;
-    if (from_float && !to_float)
-        return integer_rounding ? NULL : "cvt from float to integer needs .rni, .rzi, .rmi or .rpi";
-    if (integer_rounding) return "cvt rounds to an integral value only towards an integer type";
-    bool narrows = !from_float || sim_types[insn->type].bytes < sim_types[insn->type2].bytes;
+static bool is_scalar_float(unsigned type) {
+    return sim_types[type].kind == 'f' || type == SIM_bf16 || type == SIM_tf32;
+}
+
+/* The rounding of a cvt between floating-point types. */
+static const char *check_cvt_of_floats(const struct sim_insn *insn) {
+    unsigned to = insn->type, from = insn->type2;
+    bool same = to == from, narrows = !same && sim_types[to].bytes <= sim_types[from].bytes;
+    if (to == SIM_tf32 && (from != SIM_f32 || (insn->modifiers & ~SIM_RELU)))
+        return "cvt to .tf32 is from .f32";
+    if (insn->rounding == SIM_RNA) return to == SIM_tf32 ? NULL : "only cvt to .tf32 rounds so";
+    if (insn->rounding >= SIM_RNI)
+        return same ? NULL : "cvt rounds to an integral value only towards an integer or the same type";
     if (narrows && !insn->rounding) return "cvt needs a rounding modifier";
     if (!narrows && insn->rounding) return "this cvt is exact and takes no rounding modifier";
     return NULL;
+}
+
+/* ISA, "cvt": a rounding is required where the result may be inexact, and forbidden elsewhere. */
+static const char *check_cvt(const struct sim_insn *insn) {
+    bool from_float = is_scalar_float(insn->type2), to_float = is_scalar_float(insn->type);
+    bool integer_rounding = insn->rounding >= SIM_RNI;
+    if ((!from_float && !is_integer(insn->type2)) || (!to_float && !is_integer(insn->type)))
+        return "cvt converts between integer and floating-point types";
+    if (insn->type2 == SIM_tf32) return "cvt from .tf32: it is an .f32 already";
+    if (from_float && to_float) return check_cvt_of_floats(insn);
+    if (from_float)
+        return integer_rounding ? NULL : "cvt from float to integer needs .rni, .rzi, .rmi or .rpi";
+    if (!to_float) return insn->rounding ? "cvt between integers does not round" : NULL;
+    if (integer_rounding || insn->rounding == SIM_RNA) return "cvt from an integer rounds to the type";
+    if (insn->type == SIM_tf32) return "cvt to .tf32 is from .f32";
+    if (insn->type == SIM_f64 && sim_types[insn->type2].bytes == 8 && insn->rounding > SIM_RN)
+        return "cvt of 64 bits to .f64 with a rounding other than .rn is not simulated";
+    return insn->rounding ? NULL : "cvt needs a rounding modifier";
+}
+
+static const char *check_cvt_relu(const struct sim_insn *insn) {
+    bool rounds = insn->rounding == SIM_RN || insn->rounding == SIM_RZ;
+    bool types =
+        (insn->type == SIM_f16 || insn->type == SIM_bf16 || insn->type == SIM_tf32) && insn->type2 == SIM_f32;
+    return rounds && types ? NULL : "cvt with .relu of these types";
 }
 
 /* Bytes take a third operand, halves do not. */
@@ -44,12 +73,6 @@ static const char *check_pack(const struct sim_insn *insn) {
     bool three = strlen(insn->op->operands) > strlen("=b d d");
     return is_integer(insn->type) && sim_types[insn->type].bytes == (three ? 1 : 2) ? NULL
                                                                                     : "cvt.pack of this type";
-}
-
-static const char *check_mma(const struct sim_insn *insn) {
-    bool a = insn->type2 == SIM_s8 || insn->type2 == SIM_u8,
-         b = insn->type3 == SIM_s8 || insn->type3 == SIM_u8;
-    return a && b ? NULL : "mma with these operand types";
 }
 
 static const char *check_memory(const struct sim_insn *insn) {
@@ -61,13 +84,17 @@ static const char *check_memory(const struct sim_insn *insn) {
 const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
     const struct sim_op *op = insn->op;
     *status = PTXSIM_PARSE;
-    if (op->by_type == sim_setp) return check_comparison(insn, insn->type);
+    if (op->by_type == sim_setp || op->by_type == sim_setp_rounded || op->by_type == sim_setp_half ||
+        op->by_type == sim_setp_brain)
+        return check_comparison(insn, insn->type);
     if (op->one == sim_set) return check_set(insn);
     if (op->one == sim_cvt) return check_cvt(insn);
     *status = PTXSIM_UNSUPPORTED;
     if (op->one == sim_cvt_pack) return check_pack(insn);
-    if (op->one == sim_mma_m8n8k16 || op->one == sim_mma_m16n8k16 || op->one == sim_mma_m16n8k32)
-        return check_mma(insn);
+    if (op->one == sim_cvt_relu) return check_cvt_relu(insn);
+    if (op->by_type == sim_cvt_pair && insn->rounding > SIM_RZ) return "cvt to two halves with this rounding";
+    if (op->by_type == sim_cvt_widen_pair && insn->type2 != SIM_e4m3x2 && insn->type2 != SIM_e5m2x2)
+        return "cvt of this type to .f16x2";
     if (op->by_type == sim_ld || op->by_type == sim_st) {
         if (op->by_type == sim_st && insn->space == SIM_PARAM)
             return "st.param: kernel parameters are read only";

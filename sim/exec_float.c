@@ -1,6 +1,5 @@
 /* Floating-point arithmetic, rounded to nearest even. Every NaN that an operation makes is the canonical one
- * (ISA, "Floating-Point Instructions": 0x7fffffff for .f32). Modifiers that ask for another rounding or for
- * flushing to zero are not in the table. */
+ * (ISA, "Floating-Point Instructions": 0x7fffffff for .f32). With modifiers: exec_narrow.c. */
 #include "lanes.h"
 
 #include <math.h>
@@ -29,6 +28,13 @@ sim_exec *const sim_sub_float[SIM_TYPE_COUNT] = FLOAT_TABLE(sub);
 sim_exec *const sim_mul_float[SIM_TYPE_COUNT] = FLOAT_TABLE(mul);
 sim_exec *const sim_div_float[SIM_TYPE_COUNT] = FLOAT_TABLE(div);
 sim_exec *const sim_fma_float[SIM_TYPE_COUNT] = FLOAT_TABLE(fma);
+
+SIM_UNARY(sqrt_f32, float, float, result_f32(sqrtf(x)))
+SIM_UNARY(sqrt_f64, double, double, sqrt(x))
+SIM_UNARY(rcp_f32, float, float, result_f32(1 / x))
+SIM_UNARY(rcp_f64, double, double, 1 / x)
+sim_exec *const sim_sqrt_float[SIM_TYPE_COUNT] = FLOAT_TABLE(sqrt);
+sim_exec *const sim_rcp_float[SIM_TYPE_COUNT] = FLOAT_TABLE(rcp);
 
 /* min and max pass over a NaN, and -0 is less than +0 (ISA, "min", "max"). */
 #define EXTREMA(T, type)                                                                                     \

@@ -90,7 +90,41 @@ static bool is_complete(const struct sim_block *block, const struct sim_barrier 
     return true;
 }
 
+static bool is_reduction(const struct sim_insn *insn) {
+    return insn->exec == sim_bar_red_popc || insn->exec == sim_bar_red_and || insn->exec == sim_bar_red_or;
+}
+
+/* The lanes of a waiting warp whose predicate is true. */
+static uint32_t votes_of(const struct sim_warp *warp, const struct sim_insn *insn) {
+    return sim_predicate(warp, &insn->value[3]) & warp->active;
+}
+
+static void put_reduction(struct sim_warp *warp, const struct sim_insn *insn, uint32_t votes,
+                          uint32_t voters) {
+    uint32_t r[SIM_LANES];
+    bool verdict = insn->exec == sim_bar_red_and ? votes == voters : votes > 0;
+    SIM_EACH_LANE(l) r[l] = votes;
+    if (insn->exec != sim_bar_red_popc)
+        sim_put_predicate(warp, &insn->value[0], verdict ? SIM_FULL_MASK : 0, warp->active);
+    else sim_put(warp, &insn->value[0], r, sizeof *r, warp->active);
+}
+
+/* bar.red: the predicates of all threads that wait. Their registers have not changed since they arrived. */
+static void reduce(struct sim_block *block, const struct sim_barrier *barrier) {
+    const struct sim_insn *code = block->launch->function->code;
+    uint32_t votes = 0, voters = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < block->warp_count; i++) {
+            struct sim_warp *warp = &block->warps[i];
+            if (!(barrier->waiting >> i & 1) || !is_reduction(&code[warp->barrier_pc])) continue;
+            if (pass == 1) put_reduction(warp, &code[warp->barrier_pc], votes, voters);
+            else votes += (uint32_t)__builtin_popcount(votes_of(warp, &code[warp->barrier_pc]));
+            if (pass == 0) voters += (uint32_t)__builtin_popcount(warp->active);
+        }
+}
+
 static void release(struct sim_block *block, struct sim_barrier *barrier) {
+    reduce(block, barrier);
     for (int i = 0; i < block->warp_count; i++) {
         if (!(barrier->waiting >> i & 1)) continue;
         block->warps[i].barrier = SIM_NOT_WAITING;
@@ -122,15 +156,16 @@ static bool uniform_value(struct sim_warp *warp, const struct sim_insn *insn, co
 
 static bool barrier_operands(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t *id,
                              uint32_t *threads) {
+    const struct sim_value *value = insn->value + insn->destination_count;
     int lane = __builtin_ctz(mask);
     *threads = 0;
-    if (!uniform_value(warp, insn, &insn->value[0], mask, id)) return false;
+    if (!uniform_value(warp, insn, &value[0], mask, id)) return false;
     if (*id >= SIM_BARRIERS) {
         sim_fault_at(warp, insn, lane, PTXSIM_TRAP, "barrier %u: there are %d", *id, SIM_BARRIERS);
         return false;
     }
-    if (insn->value[1].kind == SIM_SINK) return true;
-    if (!uniform_value(warp, insn, &insn->value[1], mask, threads)) return false;
+    if (value[1].kind == SIM_SINK) return true;
+    if (!uniform_value(warp, insn, &value[1], mask, threads)) return false;
     if (*threads > 0 && *threads % SIM_LANES == 0 &&
         *threads <= (unsigned)warp->block->warp_count * SIM_LANES)
         return true;
@@ -172,4 +207,20 @@ void sim_bar_sync(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
 
 void sim_bar_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     arrive(warp, insn, mask, false);
+}
+
+#define BAR_RED(name)                                                                                        \
+    void sim_bar_red_##name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {             \
+        arrive(warp, insn, mask, true);                                                                      \
+    }
+BAR_RED(popc)
+BAR_RED(and)
+BAR_RED(or)
+
+/* How many registers a warp has changes nothing here; that the number is a legal one is checked. */
+void sim_setmaxnreg(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    uint32_t count = sim_lane_u32(warp, &insn->value[0], 0);
+    if (count % 8 != 0)
+        sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP, "setmaxnreg %u: not a multiple of 8",
+                     count);
 }

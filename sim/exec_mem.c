@@ -87,3 +87,9 @@ static void to_space(struct sim_warp *warp, const struct sim_insn *insn, uint32_
 
 sim_exec *const sim_cvta[SIM_TYPE_COUNT] = {[SIM_u64] = to_generic};
 sim_exec *const sim_cvta_to[SIM_TYPE_COUNT] = {[SIM_u64] = to_space};
+
+/* What a cache policy says changes nothing here. */
+void sim_createpolicy(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    static const uint64_t policy[SIM_LANES];
+    sim_put(warp, &insn->value[0], policy, sizeof *policy, mask);
+}

@@ -1,9 +1,9 @@
 /* Integer mma.sync. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the warp's
- * lanes (ISA, "Matrix Fragments for mma.m8n8k16 / m16n8k16 / m16n8k32"). Bytes are unpacked to int16_t, so
- * that rows and columns multiply by the vector instructions made for that. */
+ * lanes (ISA, "Matrix Fragments for mma"). Elements are unpacked to int16_t, so that rows and columns multiply
+ * by the vector instructions made for that. */
 #include "exec.h"
 
-enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 32 };
+enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 64 };
 
 struct tile {
     int16_t a[MAX_ROWS][MAX_DEPTH];
@@ -11,24 +11,23 @@ struct tile {
     int32_t product[MAX_ROWS][COLUMNS];
 };
 
-/* Lane = 4 * group + member. A register holds 4 bytes in a row of A, or in a column of B: row `group` of each
-   block of 8 rows, and in each block of 16 along k the bytes from 4 * member on. */
+/* Lane = 4 * group + member. A register holds N elements in a row of A, or in a column of B: row `group` of each
+   block of 8 rows, and in each chunk of 4 N along k the elements from N * member on. */
 static int group_of(int lane) { return lane / 4; }
-static int first_k(int lane) { return lane % 4 * 4; }
 
-static void unpack(const struct sim_warp *warp, const struct sim_value *value, bool is_signed, int k,
-                   int16_t (*rows)[MAX_DEPTH]) {
-    const uint32_t *lanes = sim_source(warp, value);
+static inline void unpack(const uint32_t *lanes, int bits, bool is_signed, int k,
+                          int16_t (*rows)[MAX_DEPTH]) {
+    int count = 32 / bits;
     SIM_EACH_LANE(l) {
-        int16_t *to = rows[group_of(l)] + k + first_k(l);
-        for (int i = 0; i < 4; i++) {
-            uint8_t byte = (uint8_t)(lanes[l] >> 8 * i);
-            to[i] = is_signed ? (int8_t)byte : byte;
+        int16_t *to = rows[group_of(l)] + k + l % 4 * count;
+        for (int i = 0; i < count; i++) {
+            uint32_t top = lanes[l] << (32 - bits * (i + 1));
+            to[i] = (int16_t)(is_signed ? (int32_t)top >> (32 - bits) : (int32_t)(top >> (32 - bits)));
         }
     }
 }
 
-static void multiply(struct tile *tile, int rows, int depth) {
+static inline void multiply(struct tile *tile, int rows, int depth) {
     for (int row = 0; row < rows; row++)
         for (int column = 0; column < COLUMNS; column++) {
             const int16_t *a = tile->a[row], *b = tile->b[column];
@@ -59,24 +58,30 @@ static void add_products(struct sim_warp *warp, const struct sim_insn *insn, con
     }
 }
 
-static void mma(struct sim_warp *warp, const struct sim_insn *insn, int rows, int depth) {
+static inline void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int rows, int chunks,
+                          int bits) {
     struct tile tile;
-    int blocks = rows / 8;
+    int blocks = rows / 8, chunk = 4 * 32 / bits;
+    bool a_signed = insn->type2 == SIM_s8 || insn->type2 == SIM_s4,
+         b_signed = insn->type3 == SIM_s8 || insn->type3 == SIM_s4;
     const struct sim_value *value = &insn->value[rows / 4]; /* behind D */
-    for (int k = 0; k < depth; k += 16)
+    for (int k = 0; k < chunks; k++)
         for (int block = 0; block < blocks; block++)
-            unpack(warp, value++, insn->type2 == SIM_s8, k, tile.a + block * 8);
-    for (int k = 0; k < depth; k += 16) unpack(warp, value++, insn->type3 == SIM_s8, k, tile.b);
-    multiply(&tile, rows, depth);
+            unpack(sim_source(warp, value++), bits, a_signed, k * chunk, tile.a + block * 8);
+    for (int k = 0; k < chunks; k++) unpack(sim_source(warp, value++), bits, b_signed, k * chunk, tile.b);
+    multiply(&tile, rows, chunks * chunk);
     add_products(warp, insn, &tile, rows, value);
     warp->block->counts.mma++;
 }
 
-#define MMA(rows, depth)                                                                                     \
-    void sim_mma_m##rows##n8k##depth(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {    \
+/* An operand has as many registers a block of 8 rows as K has chunks. The figures are constants here, so that the
+   compiler makes code for each. */
+#define MMA(rows, chunks)                                                                                    \
+    void sim_mma_m##rows##n8_##chunks(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {   \
         (void)mask;                                                                                          \
-        mma(warp, insn, rows, depth);                                                                        \
+        if (insn->type2 == SIM_s8 || insn->type2 == SIM_u8) mma_of(warp, insn, rows, chunks, 8);             \
+        else mma_of(warp, insn, rows, chunks, 4);                                                            \
     }
-MMA(8, 16)
-MMA(16, 16)
-MMA(16, 32)
+MMA(8, 1)
+MMA(16, 1)
+MMA(16, 2)

@@ -40,10 +40,10 @@ COMPARE(compare_s64, int64_t)
             less |= (uint32_t)(a[l] < b[l]) << l;                                                            \
             equal |= (uint32_t)(a[l] == b[l]) << l;                                                          \
         }                                                                                                    \
-        return float_relation(comparison, ordered, less, equal);                                             \
+        return sim_float_relation(comparison, ordered, less, equal);                                         \
     }
 
-static uint32_t float_relation(unsigned comparison, uint32_t ordered, uint32_t less, uint32_t equal) {
+uint32_t sim_float_relation(unsigned comparison, uint32_t ordered, uint32_t less, uint32_t equal) {
     switch (comparison) {
     case SIM_EQ: return equal;
     case SIM_NE: return ordered & ~equal;
@@ -70,7 +70,7 @@ static compare_lanes *const comparisons[SIM_TYPE_COUNT] = {
     [SIM_s16] = compare_s16, [SIM_u32] = compare_u32, [SIM_s32] = compare_s32, [SIM_u64] = compare_u64,
     [SIM_s64] = compare_s64, [SIM_f32] = compare_f32, [SIM_f64] = compare_f64};
 
-static uint32_t combine(unsigned how, uint32_t bits, uint32_t with) {
+uint32_t sim_combine(unsigned how, uint32_t bits, uint32_t with) {
     switch (how) {
     case SIM_COMBINE_AND: return bits & with;
     case SIM_COMBINE_OR: return bits | with;
@@ -84,8 +84,8 @@ static void setp(struct sim_warp *warp, const struct sim_insn *insn, uint32_t ma
     uint32_t bits = comparisons[insn->type](sim_source(warp, &insn->value[2]),
                                             sim_source(warp, &insn->value[3]), insn->comparison);
     uint32_t with = insn->combine ? sim_predicate(warp, &insn->value[4]) : 0;
-    sim_put_predicate(warp, &insn->value[0], combine(insn->combine, bits, with), mask);
-    sim_put_predicate(warp, &insn->value[1], combine(insn->combine, ~bits, with), mask);
+    sim_put_predicate(warp, &insn->value[0], sim_combine(insn->combine, bits, with), mask);
+    sim_put_predicate(warp, &insn->value[1], sim_combine(insn->combine, ~bits, with), mask);
 }
 sim_exec *const sim_setp[SIM_TYPE_COUNT] = {
     [SIM_b16] = setp, [SIM_b32] = setp, [SIM_b64] = setp, [SIM_u16] = setp,
@@ -96,7 +96,7 @@ sim_exec *const sim_setp[SIM_TYPE_COUNT] = {
 void sim_set(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     uint32_t bits = comparisons[insn->type2](sim_source(warp, &insn->value[1]),
                                              sim_source(warp, &insn->value[2]), insn->comparison);
-    if (insn->combine) bits = combine(insn->combine, bits, sim_predicate(warp, &insn->value[3]));
+    if (insn->combine) bits = sim_combine(insn->combine, bits, sim_predicate(warp, &insn->value[3]));
     uint32_t yes = insn->type == SIM_f32 ? 0x3f800000 : UINT32_MAX, r[SIM_LANES];
     SIM_EACH_LANE(l) r[l] = bits >> l & 1 ? yes : 0;
     sim_put(warp, &insn->value[0], r, sizeof *r, mask);

@@ -1,11 +1,11 @@
 /* Instructions that exchange data between the lanes of a warp. */
-#include "exec.h"
+#include "lanes.h"
 
 /* The lanes of a .sync instruction: its member mask must be the same in all of them, name each of them, and
  * name no lane that is elsewhere. (The ISA lets threads wait for each other; a warp whose paths have split
  * would wait for ever or, on a GPU, depend on how the compiler joins paths.) Returns false after a fault. */
-static bool members_are_here(struct sim_warp *warp, const struct sim_insn *insn,
-                             const struct sim_value *value, uint32_t mask) {
+bool sim_members_are_here(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_value *value,
+                          uint32_t mask) {
     int first = __builtin_ctz(mask);
     uint32_t members = sim_lane_u32(warp, value, first);
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -26,7 +26,7 @@ static bool members_are_here(struct sim_warp *warp, const struct sim_insn *insn,
 }
 
 void sim_bar_warp_sync(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    if (members_are_here(warp, insn, &insn->value[0], mask)) sim_race_warp_sync(warp, mask);
+    if (sim_members_are_here(warp, insn, &insn->value[0], mask)) sim_race_warp_sync(warp, mask);
 }
 
 enum shuffle { UP, DOWN, BFLY, IDX };
@@ -48,7 +48,7 @@ static int source_lane(enum shuffle mode, int lane, uint32_t b, uint32_t c, bool
 
 /* What is read from a lane that does not take part is undefined: the destination is left so. */
 static void shuffle(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, enum shuffle mode) {
-    if (!members_are_here(warp, insn, &insn->value[5], mask)) return;
+    if (!sim_members_are_here(warp, insn, &insn->value[5], mask)) return;
     const uint32_t *a = sim_source(warp, &insn->value[2]);
     uint32_t r[SIM_LANES] = {0}, predicate = 0, undefined = 0;
     SIM_EACH_LANE(l) {
@@ -78,7 +78,7 @@ SHUFFLE(shfl_idx, IDX)
 /* The votes of the lanes in MASK. */
 static bool votes(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t *yes) {
     *yes = sim_predicate(warp, &insn->value[1]) & mask;
-    return members_are_here(warp, insn, &insn->value[2], mask);
+    return sim_members_are_here(warp, insn, &insn->value[2], mask);
 }
 
 static void put_verdict(struct sim_warp *warp, const struct sim_insn *insn, bool verdict, uint32_t mask) {
@@ -118,7 +118,7 @@ void sim_activemask(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
 #define REDUX(name, T, expression)                                                                           \
     static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
         const T *a = sim_source(warp, &insn->value[1]);                                                      \
-        if (!members_are_here(warp, insn, &insn->value[2], mask)) return;                                    \
+        if (!sim_members_are_here(warp, insn, &insn->value[2], mask)) return;                                \
         T x = a[__builtin_ctz(mask)];                                                                        \
         for (uint32_t left = mask & (mask - 1); left; left &= left - 1) {                                    \
             T y = a[__builtin_ctz(left)];                                                                    \
@@ -140,3 +140,42 @@ sim_exec *const sim_redux_max[SIM_TYPE_COUNT] = {[SIM_u32] = redux_max_u32, [SIM
 sim_exec *const sim_redux_and[SIM_TYPE_COUNT] = {[SIM_b32] = redux_and_b32};
 sim_exec *const sim_redux_or[SIM_TYPE_COUNT] = {[SIM_b32] = redux_or_b32};
 sim_exec *const sim_redux_xor[SIM_TYPE_COUNT] = {[SIM_b32] = redux_xor_b32};
+
+static uint64_t lane_value(const struct sim_warp *warp, const struct sim_insn *insn, int operand, int lane) {
+    const void *lanes = sim_source(warp, &insn->value[operand]);
+    return insn->type == SIM_b64 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
+}
+
+static uint32_t lanes_alike(const struct sim_warp *warp, const struct sim_insn *insn, int operand,
+                            uint64_t value, uint32_t mask) {
+    uint32_t alike = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        if (lane_value(warp, insn, operand, lane) == value) alike |= 1u << lane;
+    }
+    return alike;
+}
+
+static void match_any(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    uint32_t r[SIM_LANES];
+    if (!sim_members_are_here(warp, insn, &insn->value[2], mask)) return;
+    SIM_EACH_LANE(l) r[l] = lanes_alike(warp, insn, 1, lane_value(warp, insn, 1, l), mask);
+    sim_put(warp, &insn->value[0], r, sizeof *r, mask);
+}
+
+static void match_all(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    if (!sim_members_are_here(warp, insn, &insn->value[3], mask)) return;
+    uint64_t first = lane_value(warp, insn, 2, __builtin_ctz(mask));
+    bool all = lanes_alike(warp, insn, 2, first, mask) == mask;
+    put_alike(warp, &insn->value[0], all ? mask : 0, mask);
+    sim_put_predicate(warp, &insn->value[1], all ? SIM_FULL_MASK : 0, mask);
+}
+sim_exec *const sim_match_any[SIM_TYPE_COUNT] = {[SIM_b32] = match_any, [SIM_b64] = match_any};
+sim_exec *const sim_match_all[SIM_TYPE_COUNT] = {[SIM_b32] = match_all, [SIM_b64] = match_all};
+
+/* The ISA leaves the choice open; the hardware takes the lowest lane. */
+void sim_elect(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    if (!sim_members_are_here(warp, insn, &insn->value[2], mask)) return;
+    put_alike(warp, &insn->value[0], (uint32_t)__builtin_ctz(mask), mask);
+    sim_put_predicate(warp, &insn->value[1], mask & (0 - mask), mask);
+}

@@ -30,11 +30,16 @@ static const struct word comparison_words[] = {
 static const struct word combine_words[] = {
     {"and", SIM_COMBINE_AND}, {"or", SIM_COMBINE_OR}, {"xor", SIM_COMBINE_XOR}, {NULL, 0}};
 
+static const struct word matrix_words[] = {{"x1", 1}, {"x2", 2}, {"x4", 4}, {NULL, 0}};
+
 static const struct word vector_words[] = {{"v2", 2}, {"v4", 4}, {NULL, 0}};
 
-static const struct word rounding_words[] = {{"rn", SIM_RN},   {"rz", SIM_RZ},   {"rm", SIM_RM},
-                                             {"rp", SIM_RP},   {"rni", SIM_RNI}, {"rzi", SIM_RZI},
-                                             {"rmi", SIM_RMI}, {"rpi", SIM_RPI}, {NULL, 0}};
+static const struct word rounding_words[] = {
+    {"rn", SIM_RN},   {"rz", SIM_RZ},   {"rm", SIM_RM},   {"rp", SIM_RP},   {"rna", SIM_RNA},
+    {"rni", SIM_RNI}, {"rzi", SIM_RZI}, {"rmi", SIM_RMI}, {"rpi", SIM_RPI}, {NULL, 0}};
+
+static const struct word float_rounding_words[] = {
+    {"rn", SIM_RN}, {"rz", SIM_RZ}, {"rm", SIM_RM}, {"rp", SIM_RP}, {NULL, 0}};
 
 static const struct word order_words[] = {
     {"relaxed", 1}, {"acquire", 1}, {"release", 1}, {"acq_rel", 1}, {NULL, 0}};
@@ -56,10 +61,21 @@ static const struct word hint_words[] = {{"ca", 1},
                                          {"L2::64B", 1},
                                          {"L2::128B", 1},
                                          {"L2::256B", 1},
+                                         {"L2::evict_first", 1},
+                                         {"L2::evict_last", 1},
+                                         {"L2::evict_normal", 1},
                                          {NULL, 0}};
 
-static const struct word modifier_words[] = {{"sat", SIM_SAT}, {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
-                                             {"ftz", SIM_FTZ}, {"aligned", SIM_ALIGNED},     {NULL, 0}};
+static const struct word modifier_words[] = {{"sat", SIM_SAT},
+                                             {"satfinite", SIM_SATFINITE},
+                                             {"uni", SIM_UNI},
+                                             {"ftz", SIM_FTZ},
+                                             {"aligned", SIM_ALIGNED},
+                                             {"relu", SIM_RELU},
+                                             {"NaN", SIM_NAN_WINS},
+                                             {"trans", SIM_TRANSPOSED},
+                                             {"L2::cache_hint", SIM_CACHE_POLICY},
+                                             {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;
@@ -84,6 +100,13 @@ static bool take_type(const struct sim_token *token, uint8_t *field) {
     return type != SIM_none;
 }
 
+static bool take_either(enum sim_type a, enum sim_type b, const struct sim_token *token, uint8_t *field) {
+    uint8_t type;
+    if (!take_type(token, &type) || (type != a && type != b)) return false;
+    *field = type;
+    return true;
+}
+
 static bool take_class(char class, const struct sim_token *token, struct sim_insn *insn) {
     uint8_t ignored;
     switch (class) {
@@ -98,6 +121,14 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'q': return take_word(order_words, token, &ignored);
     case 'o': return take_word(scope_words, token, &ignored);
     case 'h': return take_word(hint_words, token, &ignored);
+    case 'f': return take_word(float_rounding_words, token, &insn->rounding);
+    case 'm': return take_word(matrix_words, token, &insn->vector);
+    case 'i': return take_either(SIM_s8, SIM_u8, token, &insn->type2);
+    case 'I': return take_either(SIM_s8, SIM_u8, token, &insn->type3);
+    case 'k': return take_either(SIM_s4, SIM_u4, token, &insn->type2);
+    case 'K': return take_either(SIM_s4, SIM_u4, token, &insn->type3);
+    case 'e': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type2);
+    case 'E': return take_either(SIM_e4m3, SIM_e5m2, token, &insn->type3);
     default: return false;
     }
 }
@@ -121,7 +152,7 @@ static void match_optional(const char **pattern, const struct sim_opcode *opcode
     size_t length = strcspn(*pattern + 1, "]");
     if (*at < opcode->count && is_text(&opcode->part[*at], *pattern + 1, length)) {
         const struct word *word = find_word(modifier_words, &opcode->part[*at]);
-        if (word) insn->modifiers |= (uint8_t)word->value;
+        if (word) insn->modifiers |= (uint16_t)word->value;
         (*at)++;
     }
     *pattern += length + 2;

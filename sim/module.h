@@ -43,9 +43,30 @@ enum sim_comparison {
 
 enum sim_combine { SIM_COMBINE_NONE, SIM_COMBINE_AND, SIM_COMBINE_OR, SIM_COMBINE_XOR };
 
-enum sim_rounding { SIM_ROUND_NONE, SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNI, SIM_RZI, SIM_RMI, SIM_RPI };
+enum sim_rounding {
+    SIM_ROUND_NONE,
+    SIM_RN,
+    SIM_RZ,
+    SIM_RM,
+    SIM_RP,
+    SIM_RNA,
+    SIM_RNI,
+    SIM_RZI,
+    SIM_RMI,
+    SIM_RPI
+};
 
-enum sim_modifier { SIM_SAT = 1, SIM_SATFINITE = 2, SIM_UNI = 4, SIM_FTZ = 8, SIM_ALIGNED = 16 };
+enum sim_modifier {
+    SIM_SAT = 1,
+    SIM_SATFINITE = 2,
+    SIM_UNI = 4,
+    SIM_FTZ = 8,
+    SIM_ALIGNED = 16,
+    SIM_RELU = 32,
+    SIM_NAN_WINS = 64,     /* min and max: .NaN */
+    SIM_TRANSPOSED = 128,  /* .trans */
+    SIM_CACHE_POLICY = 256 /* .L2::cache_hint, which brings an operand */
+};
 
 enum sim_value_kind {
     SIM_SINK, /* `_`, or an optional operand that is not there */
@@ -80,7 +101,8 @@ struct sim_insn {
     int target;     /* bra: where to */
     int reconverge; /* bra: the immediate post-dominator */
     uint8_t type, type2, type3;
-    uint8_t space, vector, modifiers;
+    uint8_t space, vector;
+    uint16_t modifiers;
     uint8_t comparison, combine, rounding;
     uint8_t value_count, destination_count, use_count;
     bool reads_clock;

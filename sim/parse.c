@@ -55,7 +55,7 @@ static bool parse_param(struct sim_parser *p) {
     if (!present) return sim_unexpected(p, "`.param`");
     if (!accept_dot(p, "align", &present) || (present && !sim_parse_align(p, &align))) return false;
     enum sim_type type =
-        p->token.kind == SIM_TOKEN_DOT ? sim_type_named(p->token.text, p->token.length) : SIM_none;
+        p->token.kind == SIM_TOKEN_DOT ? sim_type_declared(p->token.text, p->token.length) : SIM_none;
     if (type == SIM_none || type == SIM_pred) return sim_unexpected(p, "the type of a parameter");
     if (!sim_advance(p) || !skip_pointer_attributes(p)) return false;
     if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "the name of a parameter");

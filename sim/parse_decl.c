@@ -57,7 +57,7 @@ static bool parse_one_register(struct sim_parser *p, enum sim_type type) {
 
 bool sim_parse_reg(struct sim_parser *p) {
     if (p->token.kind != SIM_TOKEN_DOT) return sim_unexpected(p, "a type");
-    enum sim_type type = sim_type_named(p->token.text, p->token.length);
+    enum sim_type type = sim_type_declared(p->token.text, p->token.length);
     if (type == SIM_none)
         return sim_error(p, PTXSIM_UNSUPPORTED, p->token.line, "registers of type .%.*s",
                          (int)p->token.length, p->token.text);
@@ -129,7 +129,7 @@ bool sim_parse_shared(struct sim_parser *p, bool is_extern) {
     if (sim_token_is(&p->token, SIM_TOKEN_DOT, "align"))
         if (!sim_advance(p) || !sim_parse_align(p, &align)) return false;
     if (p->token.kind != SIM_TOKEN_DOT) return sim_unexpected(p, "a type");
-    enum sim_type type = sim_type_named(p->token.text, p->token.length);
+    enum sim_type type = sim_type_declared(p->token.text, p->token.length);
     if (type == SIM_none || type == SIM_pred)
         return sim_error(p, PTXSIM_UNSUPPORTED, p->token.line, "variables of type .%.*s",
                          (int)p->token.length, p->token.text);

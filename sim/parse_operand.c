@@ -273,12 +273,13 @@ static bool parse_label_operand(struct sim_parser *p) {
     return sim_label_refer(p, &name, p->function->code_count) && sim_advance(p);
 }
 
-/* lop3's table. */
-static bool parse_constant_operand(struct sim_parser *p, struct sim_insn *insn) {
+/* lop3's table, setmaxnreg's number of registers. */
+static bool parse_constant_operand(struct sim_parser *p, struct sim_insn *insn, uint64_t least,
+                                   uint64_t most) {
     struct sim_number number = {.is_float = false};
     struct sim_value value;
-    return sim_parse_integer(p, 0, 255, &number.bits) && sim_constant_value(p, &number, SIM_u32, &value) &&
-           add_value(p, insn, &value, false);
+    return sim_parse_integer(p, least, most, &number.bits) &&
+           sim_constant_value(p, &number, SIM_u32, &value) && add_value(p, insn, &value, false);
 }
 
 static struct slot slot_of(char letter, const struct sim_insn *insn) {
@@ -296,6 +297,7 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     case 'd': return (struct slot){.type = SIM_s32};
     case 'f': return (struct slot){.type = SIM_f32};
     case 'b': return (struct slot){.type = SIM_b32};
+    case 'c': return (struct slot){.type = SIM_b64};
     default: return (struct slot){.type = SIM_pred};
     }
 }
@@ -314,13 +316,38 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
     }
     if (*form == 'a') return parse_address(p, insn);
     if (*form == 'l') return parse_label_operand(p);
-    if (*form == 'i') return parse_constant_operand(p, insn);
+    if (*form == 'i') return parse_constant_operand(p, insn, 0, 255);
+    if (*form == 'm') return parse_constant_operand(p, insn, 24, 256);
     struct slot slot = slot_of(*form, insn);
     slot.destination = destination;
+    const char *suffix = form + 1 + (form[1] == '_');
     slot.sink_allowed = form[1] == '_' || *form == 'p';
     if (*form == 'x') return parse_packed(p, insn, slot);
     if (braces) return parse_vector(p, insn, slot, count);
-    return parse_scalar(p, insn, &slot) && (form[1] == 'p' ? parse_second_predicate(p, insn) : true);
+    return parse_scalar(p, insn, &slot) && (*suffix == 'p' ? parse_second_predicate(p, insn) : true);
+}
+
+/* The operands from the token on that lie behind a comma. */
+static int operands_left(const struct sim_parser *p) {
+    int count = 0, depth = 0;
+    for (const char *s = p->token.text; *s && *s != ';'; s++) {
+        depth += (*s == '{') - (*s == '}');
+        count += *s == ',' && depth == 0;
+    }
+    return count;
+}
+
+static int forms_left(const char *form) {
+    int count = 1;
+    for (; *form; form++) count += *form == ' ';
+    return count;
+}
+
+/* Whether the operand that FORM, with what follows it, describes was left out. */
+static bool is_left_out(const struct sim_parser *p, const struct sim_insn *insn, const char *form,
+                        size_t length) {
+    if (*form == 'c') return !(insn->modifiers & SIM_CACHE_POLICY);
+    return form[length - 1] == '?' && (sim_is_punct(p, ';') || operands_left(p) < forms_left(form));
 }
 
 bool sim_parse_operands(struct sim_parser *p, struct sim_insn *insn) {
@@ -328,10 +355,11 @@ bool sim_parse_operands(struct sim_parser *p, struct sim_insn *insn) {
     if ((insn->op->flags & SIM_OP_NO_RESULT) && !add_sink(p, insn, true)) return false;
     for (bool first = true; *form; first = false) {
         size_t length = strcspn(form, " ");
-        bool optional = form[length - 1] == '?';
-        if (optional && sim_is_punct(p, ';')) return add_sink(p, insn, false);
-        if (!first && !sim_expect(p, ',')) return false;
-        if (!parse_operand(p, insn, form)) return false;
+        if (is_left_out(p, insn, form, length)) {
+            if (!add_sink(p, insn, false)) return false;
+        } else if ((!first && !sim_expect(p, ',')) || !parse_operand(p, insn, form)) {
+            return false;
+        }
         form += length;
         form += *form == ' ';
     }

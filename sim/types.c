@@ -16,6 +16,11 @@ enum sim_type sim_type_named(const char *text, size_t length) {
     return SIM_none;
 }
 
+enum sim_type sim_type_declared(const char *text, size_t length) {
+    enum sim_type type = sim_type_named(text, length);
+    return sim_types[type].kind == 'a' ? SIM_none : type;
+}
+
 enum sim_type sim_type_doubled(enum sim_type type) {
     for (int t = SIM_none + 1; t < SIM_TYPE_COUNT; t++)
         if (sim_types[t].kind == sim_types[type].kind && sim_types[t].bytes == 2 * sim_types[type].bytes)
@@ -40,6 +45,8 @@ bool sim_type_fits_relaxed(enum sim_type type, enum sim_type reg) {
     if (sim_types[reg].bytes <= sim_types[type].bytes || sim_types[reg].kind == 'p') return false;
     switch (sim_types[type].kind) {
     case 'b': return true;
+    case 'x':
+    case 'a': return false;
     case 'f': return sim_types[reg].kind == 'b';
     default: return sim_types[reg].kind != 'f';
     }

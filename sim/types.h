@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, bytes, kind): the kind is b (untyped bits), u, s, f or p (predicate: one bit a lane). */
+/* X(name, bytes, kind): the kind is b (untyped bits), u, s, f, p (predicate: one bit a lane), x (two f16), or a: a
+   format that instructions name and no register has (ISA, "Alternate Floating-Point Data Formats" and "Sub-Byte
+   Types"; of the latter and of 8-bit floats, bytes is what the smallest register or memory access has). */
 #define SIM_TYPE_LIST(X)                                                                                     \
     X(b8, 1, 'b')                                                                                            \
     X(b16, 2, 'b')                                                                                           \
@@ -23,7 +25,17 @@
     X(f16, 2, 'f')                                                                                           \
     X(f32, 4, 'f')                                                                                           \
     X(f64, 8, 'f')                                                                                           \
-    X(pred, 4, 'p')
+    X(pred, 4, 'p')                                                                                          \
+    X(f16x2, 4, 'x')                                                                                         \
+    X(bf16, 2, 'a')                                                                                          \
+    X(bf16x2, 4, 'a')                                                                                        \
+    X(tf32, 4, 'a')                                                                                          \
+    X(e4m3, 1, 'a')                                                                                          \
+    X(e5m2, 1, 'a')                                                                                          \
+    X(e4m3x2, 2, 'a')                                                                                        \
+    X(e5m2x2, 2, 'a')                                                                                        \
+    X(u4, 1, 'a')                                                                                            \
+    X(s4, 1, 'a')
 
 enum sim_type {
     SIM_none,
@@ -43,6 +55,9 @@ extern const struct sim_type_info sim_types[SIM_TYPE_COUNT];
 
 /* The type called TEXT ("u32"), SIM_none if there is none. */
 enum sim_type sim_type_named(const char *text, size_t length);
+
+/* The same for declarations: registers, variables and parameters have fundamental types only. */
+enum sim_type sim_type_declared(const char *text, size_t length);
 
 /* The type of KIND that is twice as wide as TYPE, SIM_none if there is none. */
 enum sim_type sim_type_doubled(enum sim_type type);

@@ -91,13 +91,13 @@ static const struct bad_text bad_texts[] = {
     {"ld.global.v4.u64 {%d0, %d1, %d2, %d3}, [%d0];", PTXSIM_UNSUPPORTED, 5, "more than 16 bytes"},
     {"ld.global.nc.relaxed.gpu.u32 %r0, [%d0];", PTXSIM_UNSUPPORTED, 5, "this form"},
     {"atom.global.add.s64 %d0, [%d1], %d2;", PTXSIM_UNSUPPORTED, 5, "atom.global.add.s64: this form"},
-    {"add.rz.f32 %f0, %f1, %f2;", PTXSIM_UNSUPPORTED, 5, "add.rz.f32: this form"},
+    {"add.rz.f64 %d0, %d1, %d2;", PTXSIM_UNSUPPORTED, 5, "add.rz.f64: this form"},
     {"mma.sync.aligned.m16n8k32.row.col.s32.s4.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, "
      "{%r0,%r1,%r2,%r3};",
      PTXSIM_UNSUPPORTED, 5, "this form"},
     {"mma.sync.aligned.m16n8k32.row.col.s32.s32.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, "
      "{%r0,%r1,%r2,%r3};",
-     PTXSIM_UNSUPPORTED, 5, "mma with these operand types"},
+     PTXSIM_UNSUPPORTED, 5, "this form"},
     {"setp.lo.s32 %p0, %r0, %r1;", PTXSIM_PARSE, 5, "the comparison is not defined for the type"},
     {"setp.lt.b32 %p0, %r0, %r1;", PTXSIM_PARSE, 5, "the comparison is not defined for the type"},
     {"setp.equ.s32 %p0, %r0, %r1;", PTXSIM_PARSE, 5, "the comparison is not defined for the type"},
