@@ -11,22 +11,30 @@ static bool parse_ordinal(const char *text, int *ordinal) {
     return true;
 }
 
-/* What may follow "sim": ":reversed" and ":limit=N", in this order. */
+/* The number behind ":name=" at the start of *TEXT, which it then passes. True, and *VALUE as it was, if
+   there is no such option; false if its number is none, or begins with 0. */
+static bool parse_number(const char **text, const char *option, uint64_t *value) {
+    size_t length = strlen(option);
+    if (strncmp(*text, option, length) != 0) return true;
+    const char *number = *text + length;
+    size_t digits = strspn(number, "0123456789");
+    if (digits == 0 || digits > 18 || number[0] == '0') return false;
+    *value = strtoull(number, NULL, 10);
+    *text = number + digits;
+    return true;
+}
+
+/* What may follow "sim": ":reversed" or ":seed=N", then ":limit=N". */
 static bool parse_sim(const char *text, mc_sim_settings *settings) {
-    static const char reversed[] = ":reversed", limit[] = ":limit=";
+    static const char reversed[] = ":reversed";
     *settings = (mc_sim_settings){0};
     if (strncmp(text, reversed, sizeof reversed - 1) == 0) {
         settings->reversed = true;
         text += sizeof reversed - 1;
+    } else if (!parse_number(&text, ":seed=", &settings->seed)) {
+        return false;
     }
-    if (strncmp(text, limit, sizeof limit - 1) == 0) {
-        text += sizeof limit - 1;
-        size_t digits = strspn(text, "0123456789");
-        if (digits == 0 || digits > 18 || text[0] == '0') return false;
-        settings->limit = strtoull(text, NULL, 10);
-        text += digits;
-    }
-    return *text == '\0';
+    return parse_number(&text, ":limit=", &settings->limit) && *text == '\0';
 }
 
 mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
@@ -40,7 +48,7 @@ mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
                                        : mc_device_cuda_open(0, device, diag);
     if (strncmp(name, "cuda:", 5) == 0 && parse_ordinal(name + 5, &ordinal))
         return mc_device_cuda_open(ordinal, device, diag);
-    return mc_fail(diag, MC_USAGE, "device '%s': want auto, sim, sim:reversed or cuda:I", name);
+    return mc_fail(diag, MC_USAGE, "device '%s': want auto, sim, sim:reversed, sim:seed=N or cuda:I", name);
 }
 
 void mc_device_close(mc_device *device) {

@@ -39,6 +39,7 @@ static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC
 
 typedef struct mc_sim_settings {
     bool reversed;  /* order of the warps */
+    uint64_t seed;  /* of their order, 0: none */
     uint64_t limit; /* warp instructions a launch, 0: the simulator's own */
 } mc_sim_settings;
 

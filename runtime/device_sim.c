@@ -114,7 +114,10 @@ static const mc_device_ops sim_ops = {
 
 mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag) {
     ptxsim_options options = {.size = sizeof options,
-                              .order = settings->reversed ? PTXSIM_REVERSED : PTXSIM_IN_ORDER,
+                              .order = settings->reversed ? PTXSIM_REVERSED
+                                       : settings->seed   ? PTXSIM_SEEDED
+                                                          : PTXSIM_IN_ORDER,
+                              .seed = settings->seed,
                               .max_instructions = settings->limit};
     sim_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

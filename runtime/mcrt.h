@@ -194,7 +194,8 @@ typedef struct mc_device_info {
 } mc_device_info;
 
 /* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in
-   reversed order; "sim:limit=N" and "sim:reversed:limit=N" stop a launch after N warp instructions. */
+   reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; with ":limit=N" at its
+   end a name of the simulator stops a launch after N warp instructions. */
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
 MC_API const mc_device_info *mc_device_get_info(const mc_device *device);

@@ -66,7 +66,7 @@ expect 2 'vec' "$mcrun" spmm "$spec" m.smtx --vec 7 --device sim
 expect 2 'sm_12' "$mcrun" spmm "$spec" m.smtx --arch sm_12 --device sim
 expect 2 'no_such' "$mcrun" spmm "$spec" m.smtx --set no_such=1 --device sim
 expect 2 '123456' "$mcrun" spmm "$spec" m.smtx --variant 123456 --device sim
-expect 2 "device 'gpu': want auto, sim, sim:reversed or cuda:I" "$mcrun" spmm "$spec" m.smtx --device gpu
+expect 2 "device 'gpu': want auto, sim, sim:reversed, sim:seed=N or cuda:I" "$mcrun" spmm "$spec" m.smtx --device gpu
 expect 1 'absent.lua' "$mcrun" spmm absent.lua m.smtx
 expect 1 'absent.smtx' "$mcrun" spmm "$spec" absent.smtx
 expect 1 'absent.smtx' "$mcrun" matrix-info absent.smtx

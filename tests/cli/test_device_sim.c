@@ -56,7 +56,7 @@ static void test_module(mc_device *device) {
 }
 
 int main(void) {
-    static const char *const names[] = {"sim", "sim:reversed"};
+    static const char *const names[] = {"sim", "sim:reversed", "sim:seed=7"};
     diag = mc_diag_create();
     for (int i = 0; i < 2; i++) {
         mc_device *device;
