@@ -22,10 +22,8 @@ enum {
 
 typedef struct mc_arch {
     const char *target;
-    int sm;           /* 90 for sm_90 and sm_90a */
-    bool specific;    /* the "a" targets: their own features, not forward compatible */
-    int ptx_version;  /* least .version that knows the target */
-    int shared_block; /* bytes of shared memory that one block can have */
+    int sm;          /* 90 for sm_90 and sm_90a */
+    int ptx_version; /* least .version that knows the target */
 } mc_arch;
 
 extern const mc_arch mc_archs[];
@@ -159,17 +157,14 @@ struct mc_spec {
 
 /* Finds the legal variants. MC_USAGE with the complaints about the first point where there is none. */
 mc_status space_build(mc_spec *spec, mc_diag *diag);
+/* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */
+mc_status space_explain(const mc_spec *spec, mc_diag *diag);
 void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]);
 /* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true. */
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
 uint64_t point_hash(const mc_family *family, const int64_t *point);
 
 /* -- kernel.c, describe.c ----------------------------------------------------------------------------- */
-
-/* The most 32-bit registers alive at one point: anywhere, and outside of what is rarely run. */
-typedef struct mc_alive {
-    int most, often;
-} mc_alive;
 
 struct mc_kernel {
     const mc_family *family;
@@ -180,7 +175,7 @@ struct mc_kernel {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
     mc_contract contract;
     mc_facts facts;
-    mc_alive alive;
+    int registers; /* the most alive at one point */
     char *ptx;
 };
 

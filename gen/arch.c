@@ -1,25 +1,24 @@
-/* Architectures: what each can do. Families ask for a capability, never for a number.
-   Shared memory a block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+/* Architectures. Families ask for a capability, never for a number: a capability is a column here, with its first user. */
 #include "all.h"
 
 #define ARCH_LIST(X)                                                                                         \
-    /* target, sm, specific, least .version, shared memory a block */                                        \
-    X("sm_80", 80, false, 70, 163 * 1024)                                                                    \
-    X("sm_86", 86, false, 71, 99 * 1024)                                                                     \
-    X("sm_89", 89, false, 78, 99 * 1024)                                                                     \
-    X("sm_90", 90, false, 78, 227 * 1024)                                                                    \
-    X("sm_90a", 90, true, 80, 227 * 1024)                                                                    \
-    X("sm_100", 100, false, 86, 227 * 1024)                                                                  \
-    X("sm_120", 120, false, 87, 99 * 1024)
+    /* target, sm, least .version */                                                                         \
+    X("sm_80", 80, 70)                                                                                       \
+    X("sm_86", 86, 71)                                                                                       \
+    X("sm_89", 89, 78)                                                                                       \
+    X("sm_90", 90, 78)                                                                                       \
+    X("sm_90a", 90, 80)                                                                                      \
+    X("sm_100", 100, 86)                                                                                     \
+    X("sm_120", 120, 87)
 
 const mc_arch mc_archs[] = {
-#define X(target, sm, specific, version, shared) {target, sm, specific, version, shared},
+#define X(target, sm, version) {target, sm, version},
     ARCH_LIST(X)
 #undef X
 };
 
 const char *const mc_arch_names[] = {
-#define X(target, sm, specific, version, shared) target,
+#define X(target, sm, version) target,
     ARCH_LIST(X)
 #undef X
         NULL};

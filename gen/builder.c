@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of shared memory that a kernel can declare; more is dynamic (CUDA programming guide, "Shared Memory"). */
+enum { STATIC_SHARED_CAP = 48 << 10 };
+
 const mc_op mc_ops[MC_OPCODES] = {
 #define O(name, mnemonic, signature, version, sm) {#name, mnemonic, signature, version, sm},
 #include "isa.def"
@@ -19,23 +22,32 @@ static void set_error(mc_builder *b, const char *format, ...) {
     va_end(args);
 }
 
-/* Room for MORE elements of SIZE bytes behind the COUNT that ARRAY holds. */
-static bool grow(mc_builder *b, void **array, size_t *room, size_t count, size_t more, size_t size) {
-    if (count + more <= *room) return true;
+/* ARRAY with room for MORE elements of SIZE bytes behind its COUNT: itself, or moved. NULL: out of memory. */
+static void *grown(mc_builder *b, void *array, size_t *room, size_t count, size_t more, size_t size) {
+    if (count + more <= *room) return array;
     size_t wanted = *room ? *room * 2 : 64;
     while (wanted < count + more) wanted *= 2;
-    void *moved = realloc(*array, wanted * size);
+    void *moved = realloc(array, wanted * size);
     if (!moved) {
         b->no_memory = true;
         set_error(b, "out of memory");
-        return false;
+        return NULL;
     }
-    *array = moved;
     *room = wanted;
-    return true;
+    return moved;
 }
-#define GROW(b, array, more)                                                                                 \
-    grow(b, (void **)&(b)->array##s, &(b)->array##_room, (b)->array##_count, more, sizeof *(b)->array##s)
+
+/* Makes room for MORE in the array NAMEs; false where there is no memory, with the array as it was. */
+#define DEFINE_ROOM(name)                                                                                    \
+    static bool room_for_##name(mc_builder *b, size_t more) {                                                \
+        void *array = grown(b, b->name##s, &b->name##_room, b->name##_count, more, sizeof *b->name##s);      \
+        if (array) b->name##s = array;                                                                       \
+        return array != NULL;                                                                                \
+    }
+DEFINE_ROOM(line)
+DEFINE_ROOM(group)
+DEFINE_ROOM(reg)
+DEFINE_ROOM(label)
 
 void builder_free(mc_builder *b) {
     for (size_t i = 0; i < b->line_count; i++) free(b->lines[i].note);
@@ -48,17 +60,48 @@ void builder_free(mc_builder *b) {
 
 /* -- Registers and labels ----------------------------------------------------------------------------- */
 
+/* %tid, %laneid, %clock ... are PTX's own (PTX ISA, "Special Registers"). */
+static const char *const own_names[] = {"tid",   "ntid",    "laneid",     "warpid", "nwarpid",
+                                        "ctaid", "nctaid",  "smid",       "nsmid",  "gridid",
+                                        "clock", "clock64", "globaltimer"};
+
+/* "row" and 2 for "row2"; the index is -1 where no number ends the name. */
+static int split_number(const char *name, size_t *stem) {
+    *stem = strlen(name);
+    while (*stem > 0 && name[*stem - 1] >= '0' && name[*stem - 1] <= '9') --*stem;
+    return name[*stem] ? atoi(name + *stem) : -1;
+}
+
+/* Whether the single register SINGLE is one of the array's. */
+static bool is_element(const mc_reg_group *array, const char *single) {
+    size_t stem;
+    int index = split_number(single, &stem);
+    return array->count > 0 && index >= 0 && index < array->count && strlen(array->name) == stem &&
+           strncmp(array->name, single, stem) == 0;
+}
+
+static void check_name(mc_builder *b, const mc_reg_group *group) {
+    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++) {
+        if (strcmp(own_names[i], group->name) == 0)
+            set_error(b, "register %%%s is one of PTX's own", group->name);
+    }
+    for (size_t i = 0; i < b->group_count; i++) {
+        const mc_reg_group *other = &b->groups[i];
+        bool clash = strcmp(other->name, group->name) == 0 ||
+                     (!group->count && is_element(other, group->name)) ||
+                     (!other->count && is_element(group, other->name));
+        if (clash) set_error(b, "register %%%s is declared twice", group->name);
+    }
+}
+
 static void declare(mc_builder *b, mc_reg_type type, const char *name, int count, mc_reg *regs) {
     size_t registers = count ? (size_t)count : 1;
     memset(regs, 0, registers * sizeof *regs);
-    if (b->error[0] || !GROW(b, group, 1) || !GROW(b, reg, registers)) return;
+    if (b->error[0] || !room_for_group(b, 1) || !room_for_reg(b, registers)) return;
     mc_reg_group *group = &b->groups[b->group_count];
     *group = (mc_reg_group){.type = type, .first = (int)b->reg_count, .count = count};
     snprintf(group->name, sizeof group->name, "%s%s", b->prefix ? b->prefix : "", name);
-    for (size_t i = 0; i < b->group_count; i++) {
-        if (strcmp(b->groups[i].name, group->name) == 0)
-            set_error(b, "register %%%s is declared twice", name);
-    }
+    check_name(b, group);
     for (size_t i = 0; i < registers; i++) {
         b->regs[b->reg_count++] = (mc_reg_info){.group = (int)b->group_count, .index = (int)i};
         regs[i].id = (int)b->reg_count;
@@ -86,15 +129,19 @@ void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs) {
 }
 
 mc_label label(mc_builder *b, const char *name) {
-    if (b->error[0] || !GROW(b, label, 1)) return (mc_label){0};
+    if (b->error[0] || !room_for_label(b, 1)) return (mc_label){0};
     snprintf(b->labels[b->label_count], MC_MAX_NAME, "%s%s", b->prefix ? b->prefix : "", name);
+    for (size_t i = 0; i < b->label_count; i++) {
+        if (strcmp(b->labels[i], b->labels[b->label_count]) == 0)
+            set_error(b, "label %s is declared twice", b->labels[i]);
+    }
     return (mc_label){(int)b->label_count++};
 }
 
-void rare_from_here(mc_builder *b) { b->rare_from = b->line_count; }
-
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
     if (b->shared_name) set_error(b, "a second shared array '%s'", name);
+    if (bytes > STATIC_SHARED_CAP || align == 0 || align > 128 || (align & (align - 1)))
+        set_error(b, "shared array '%s': %u bytes, aligned to %u", name, bytes, align);
     b->shared_name = name;
     b->shared_bytes = bytes;
     b->shared_align = align;
@@ -192,6 +239,32 @@ static size_t signature_length(const char *signature) {
     return n;
 }
 
+/* A vector of destinations names each register once. */
+static bool repeats(const mc_operand *operand) {
+    for (int i = 0; i < operand->count; i++) {
+        for (int j = 0; j < i; j++)
+            if (operand->regs[i].id == operand->regs[j].id) return true;
+    }
+    return false;
+}
+
+/* What the operands have to do with each other, or with what is declared. */
+static const char *misfit(const mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
+    bool defines = strchr(op->signature, '=') != NULL;
+    if (defines && operands[0].kind == OPERAND_REG && repeats(&operands[0])) return "a destination twice";
+    for (size_t i = 0; i < count; i++) {
+        int vector = operands[i ? 0 : count - 1].count; /* an address stands beside the vector that moves */
+        if (operands[i].kind == OPERAND_ADDRESS && vector > 1 && operands[i].imm % (4 * vector))
+            return "a misaligned offset";
+    }
+    if (strcmp(op->name, "bar_sync") == 0 && (operands[0].imm < 0 || operands[0].imm > 15))
+        return "no such barrier";
+    if (strcmp(op->name, "mov_shared") == 0 &&
+        (!b->shared_name || strcmp(b->shared_name, operands[1].text) != 0))
+        return "no such shared array";
+    return NULL;
+}
+
 static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
     const char *at = op->signature;
     const kind_rule *rule;
@@ -208,6 +281,8 @@ static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *ope
         set_error(b, "%s: operand %zu: want %s, got %s", op->name, i, want, got);
         return;
     }
+    const char *what = misfit(b, op, operands, count);
+    if (what) set_error(b, "%s: %s", op->name, what);
 }
 
 int line_defs(const mc_line *line) {
@@ -221,14 +296,13 @@ int line_defs(const mc_line *line) {
 /* -- Lines -------------------------------------------------------------------------------------------- */
 
 static mc_line *new_line(mc_builder *b, mc_line_kind kind) {
-    if (b->error[0] || !GROW(b, line, 1)) return NULL;
+    if (b->error[0] || !room_for_line(b, 1)) return NULL;
     mc_line *line = &b->lines[b->line_count++];
     *line = (mc_line){.kind = kind};
     return line;
 }
 
-void builder_emit(mc_builder *b, mc_reg guard, bool guard_not, mc_opcode op, const mc_operand *operands,
-                  size_t count) {
+void builder_emit(mc_builder *b, mc_reg guard, mc_opcode op, const mc_operand *operands, size_t count) {
     if (b->error[0]) return;
     check_operands(b, &mc_ops[op], operands, count);
     if (guard.id && type_of(b, guard) != REG_PRED)
@@ -239,7 +313,6 @@ void builder_emit(mc_builder *b, mc_reg guard, bool guard_not, mc_opcode op, con
     if (!line) return;
     line->op = op;
     line->guard = guard;
-    line->guard_not = guard_not;
     line->operand_count = (int)count;
     for (size_t i = 0; i < count; i++) line->operands[i] = operands[i];
 }

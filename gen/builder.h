@@ -61,7 +61,6 @@ typedef struct mc_line {
     mc_line_kind kind;
     mc_opcode op;
     mc_reg guard; /* 0: none */
-    bool guard_not;
     int operand_count;
     mc_operand operands[MC_MAX_OPERANDS];
     int label;
@@ -92,7 +91,6 @@ typedef struct mc_builder {
     const char *shared_name; /* the one static shared array, NULL: none */
     unsigned shared_bytes, shared_align;
     const char *prefix; /* put before the names of registers and labels */
-    size_t rare_from;   /* lines from this one on are rarely run; 0: none are */
     char error[200];
     bool no_memory;
 } mc_builder;
@@ -109,8 +107,6 @@ void b64_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 mc_label label(mc_builder *b, const char *name);
 void place(mc_builder *b, mc_label label);
-/* What follows is rarely run: it does not decide how many registers are worth spending. */
-void rare_from_here(mc_builder *b);
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
@@ -128,26 +124,24 @@ static inline mc_operand TO(mc_label target) { return (mc_operand){.kind = OPERA
 
 /* -- Instructions and notes --------------------------------------------------------------------------- */
 
-void builder_emit(mc_builder *b, mc_reg guard, bool guard_not, mc_opcode op, const mc_operand *operands,
-                  size_t count);
+void builder_emit(mc_builder *b, mc_reg guard, mc_opcode op, const mc_operand *operands, size_t count);
 /* A heading before a stage of the kernel, and a remark inside one. */
 void stage(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define MC_OPERANDS(...)                                                                                     \
     (const mc_operand[]){__VA_ARGS__}, sizeof((const mc_operand[]){__VA_ARGS__}) / sizeof(mc_operand)
-#define EMIT(b, op, ...)           builder_emit(b, (mc_reg){0}, false, OP_##op, MC_OPERANDS(__VA_ARGS__))
-#define EMIT_IF(b, p, op, ...)     builder_emit(b, p, false, OP_##op, MC_OPERANDS(__VA_ARGS__))
-#define EMIT_UNLESS(b, p, op, ...) builder_emit(b, p, true, OP_##op, MC_OPERANDS(__VA_ARGS__))
-#define EMIT_RET(b)                builder_emit(b, (mc_reg){0}, false, OP_ret, NULL, 0)
+#define EMIT(b, op, ...)       builder_emit(b, (mc_reg){0}, OP_##op, MC_OPERANDS(__VA_ARGS__))
+#define EMIT_IF(b, p, op, ...) builder_emit(b, p, OP_##op, MC_OPERANDS(__VA_ARGS__))
+#define EMIT_RET(b)            builder_emit(b, (mc_reg){0}, OP_ret, NULL, 0)
 
 /* -- check.c ------------------------------------------------------------------------------------------ */
 
 /* How many operands of LINE are destinations. */
 int line_defs(const mc_line *line);
-/* Labels placed once, registers written on every path before they are read. On success sets the least
-   .version and the registers alive. */
-bool builder_check(mc_builder *b, int *version, mc_alive *alive);
+/* Labels placed once, registers written on every path before they are read. On success sets the least .version
+   and the most 32-bit registers alive at one point. */
+bool builder_check(mc_builder *b, int *version, int *registers);
 
 /* -- print.c ------------------------------------------------------------------------------------------ */
 

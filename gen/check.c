@@ -1,5 +1,5 @@
 /* What must hold of the instructions as a whole. Requires the builder's lines, each already checked on its
-   own; changes nothing. Two passes over the control-flow graph: which registers are surely written before
+   own; changes nothing but the error. Two passes over the control-flow graph: which registers are surely written before
    each block (so that no read comes first), and which are still wanted after it (so that the registers can be
    estimated). */
 #include "builder.h"
@@ -154,21 +154,16 @@ static int weight(const flow *f, const word *set) {
     return sum;
 }
 
-static void keep_greatest(int *greatest, int value) {
-    if (value > *greatest) *greatest = value;
-}
-
-/* Walks K backwards from what is wanted at its end, into scratch; with ALIVE, keeps the
-   greatest weights met. */
-static void walk_back(flow *f, const block *k, mc_alive *alive) {
+/* Walks K backwards from what is wanted at its end, into scratch; with MOST, keeps the
+   greatest weight met. */
+static void walk_back(flow *f, const block *k, int *most) {
     memcpy(f->scratch, k->wanted, f->words * sizeof(word));
     for (size_t i = k->last; i-- > k->first;) {
         each_reg(f, f->scratch, &f->b->lines[i], true, visit_kill);
         each_reg(f, f->scratch, &f->b->lines[i], false, visit_want);
-        if (!alive || f->b->lines[i].kind != LINE_INSTR) continue;
+        if (!most || f->b->lines[i].kind != LINE_INSTR) continue;
         int now = weight(f, f->scratch);
-        keep_greatest(&alive->most, now);
-        if (!f->b->rare_from || i < f->b->rare_from) keep_greatest(&alive->often, now);
+        if (now > *most) *most = now;
     }
 }
 
@@ -184,14 +179,14 @@ static bool pull_wanted(flow *f, block *k) {
     return changed;
 }
 
-static mc_alive most_alive(flow *f) {
-    mc_alive alive = {0};
+static int most_alive(flow *f) {
+    int most = 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = f->block_count; i-- > 0;) changed |= pull_wanted(f, &f->blocks[i]);
     }
-    for (size_t i = 0; i < f->block_count; i++) walk_back(f, &f->blocks[i], &alive);
-    return alive;
+    for (size_t i = 0; i < f->block_count; i++) walk_back(f, &f->blocks[i], &most);
+    return most;
 }
 
 /* -- Entry -------------------------------------------------------------------------------------------- */
@@ -223,8 +218,9 @@ static int least_version(const mc_builder *b) {
     return version;
 }
 
-bool builder_check(mc_builder *b, int *version, mc_alive *alive) {
+bool builder_check(mc_builder *b, int *version, int *registers) {
     flow f = {.b = b};
+    if (!b->line_count) fail(b, "check: the kernel is empty:", "no lines");
     if (b->error[0]) return false;
     if (!flow_alloc(&f)) {
         b->no_memory = true;
@@ -232,7 +228,7 @@ bool builder_check(mc_builder *b, int *version, mc_alive *alive) {
     } else {
         for (size_t i = 0; i < f.block_count; i++) link_block(&f, i);
         if (!b->error[0]) check_reads(&f);
-        if (!b->error[0]) *alive = most_alive(&f);
+        if (!b->error[0]) *registers = most_alive(&f);
         *version = least_version(b);
     }
     free(f.blocks);

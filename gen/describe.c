@@ -44,78 +44,103 @@ static char *describe_text(const mc_kernel *kernel) {
     for (size_t i = 0; i < kernel->facts.count; i++)
         text_add(&text, "  %-28s %8lld  %s\n", kernel->facts.list[i].name,
                  (long long)kernel->facts.list[i].value, kernel->facts.list[i].doc);
-    text_add(&text, "  %-28s %8d  %s\n", "register_estimate", kernel->alive.most,
+    text_add(&text, "  %-28s %8d  %s\n", "register_estimate", kernel->registers,
              "most 32-bit registers alive at once, a thread");
     return text_take(&text);
 }
 
 /* -- JSON --------------------------------------------------------------------------------------------- */
 
-static json_t *fields_json(const mc_kernel *kernel) {
+/* Jansson's calls, and whether all had their memory. */
+typedef struct maker {
+    bool failed;
+} maker;
+
+static void put(maker *m, json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value) != 0) m->failed = true;
+}
+
+static void append(maker *m, json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) m->failed = true;
+}
+
+static json_t *fields_json(maker *m, const mc_kernel *kernel) {
     json_t *fields = json_object();
     for (size_t i = 0; i < kernel->family->field_count; i++) {
         const mc_field *field = &kernel->family->fields[i];
         bool number =
             field->kind == MC_FIELD_NUMBER || (field->kind == MC_FIELD_SHAPE && kernel->point[i] != MC_OPEN);
-        json_object_set_new(fields, field->name,
-                            number ? json_integer(kernel->point[i]) : json_string(kernel->texts[i]));
+        put(m, fields, field->name, number ? json_integer(kernel->point[i]) : json_string(kernel->texts[i]));
     }
     return fields;
 }
 
-static json_t *params_json(const mc_contract *c) {
+static json_t *params_json(maker *m, const mc_contract *c) {
     json_t *params = json_array();
     for (size_t i = 0; i < c->param_count; i++) {
         const mc_param *p = &c->params[i];
-        json_array_append_new(params, json_pack("{ss ss ss si ss}", "name", p->name, "type", p->type, "kind",
-                                                p->kind == MC_PARAM_ARRAY ? "array" : "shape", "align",
-                                                (int)p->align, "doc", p->doc));
+        append(m, params,
+               json_pack("{ss ss ss si ss}", "name", p->name, "type", p->type, "kind",
+                         p->kind == MC_PARAM_ARRAY ? "array" : "shape", "align", (int)p->align, "doc",
+                         p->doc));
     }
     return params;
 }
 
-static json_t *grid_json(const mc_contract *c) {
+static json_t *grid_json(maker *m, const mc_contract *c) {
     json_t *grid = json_array();
     for (int i = 0; i < 3; i++) {
         char formula[MC_MAX_NAME];
         axis_text(&c->grid[i], formula);
-        json_array_append_new(grid, json_pack("{ss? sI ss}", "shape", c->grid[i].dim, "per_block",
-                                              (json_int_t)c->grid[i].per_cta, "formula", formula));
+        append(m, grid,
+               json_pack("{ss? sI ss}", "shape", c->grid[i].dim, "per_block", (json_int_t)c->grid[i].per_cta,
+                         "formula", formula));
     }
     return grid;
 }
 
-static json_t *arrays_json(const mc_contract *c) {
+static json_t *arrays_json(maker *m, const mc_contract *c) {
     json_t *arrays = json_array();
     for (size_t i = 0; i < c->array_count; i++)
-        json_array_append_new(arrays,
-                              json_pack("{ss ss ss ss}", "name", c->arrays[i].name, "type", c->arrays[i].type,
-                                        "extent", c->arrays[i].extent, "doc", c->arrays[i].doc));
+        append(m, arrays,
+               json_pack("{ss ss ss ss}", "name", c->arrays[i].name, "type", c->arrays[i].type, "extent",
+                         c->arrays[i].extent, "doc", c->arrays[i].doc));
     return arrays;
 }
 
-static json_t *facts_json(const mc_kernel *kernel) {
+static json_t *facts_json(maker *m, const mc_kernel *kernel) {
     json_t *facts = json_object();
     for (size_t i = 0; i < kernel->facts.count; i++)
-        json_object_set_new(facts, kernel->facts.list[i].name, json_integer(kernel->facts.list[i].value));
-    json_object_set_new(facts, "register_estimate", json_integer(kernel->alive.most));
+        put(m, facts, kernel->facts.list[i].name, json_integer(kernel->facts.list[i].value));
+    put(m, facts, "register_estimate", json_integer(kernel->registers));
     return facts;
 }
 
 static char *describe_json(const mc_kernel *kernel) {
     const mc_contract *c = &kernel->contract;
+    maker m = {0};
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->hash);
-    json_t *root =
-        json_pack("{ss ss ss ss si ss so so so s[iii] s{si si} so ss so}", "generator", "mcgen " MC_VERSION,
-                  "family", c->family, "entry", c->entry, "target", c->target, "ptx_version_x10",
-                  c->ptx_version, "hash", hash, "fields", fields_json(kernel), "params", params_json(c),
-                  "grid", grid_json(c), "block", (int)c->block[0], (int)c->block[1], (int)c->block[2],
-                  "shared", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic, "arrays",
-                  arrays_json(c), "format", c->format, "facts", facts_json(kernel));
-    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_t *root = json_object();
+    put(&m, root, "generator", json_string("mcgen " MC_VERSION));
+    put(&m, root, "family", json_string(c->family));
+    put(&m, root, "entry", json_string(c->entry));
+    put(&m, root, "target", json_string(c->target));
+    put(&m, root, "ptx_version_x10", json_integer(c->ptx_version));
+    put(&m, root, "hash", json_string(hash));
+    put(&m, root, "fields", fields_json(&m, kernel));
+    put(&m, root, "params", params_json(&m, c));
+    put(&m, root, "grid", grid_json(&m, c));
+    put(&m, root, "block", json_pack("[iii]", (int)c->block[0], (int)c->block[1], (int)c->block[2]));
+    put(&m, root, "shared",
+        json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
+    put(&m, root, "arrays", arrays_json(&m, c));
+    put(&m, root, "format", json_string(c->format));
+    put(&m, root, "facts", facts_json(&m, kernel));
+    mc_text text = {.failed = m.failed};
+    if (!text.failed && json_dump_callback(root, text_sink, &text, JSON_INDENT(2)) != 0) text.failed = true;
     json_decref(root);
-    return text;
+    return text_take(&text);
 }
 
 char *mc_kernel_describe(const mc_kernel *kernel, bool json) {

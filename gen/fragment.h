@@ -4,16 +4,23 @@
 #ifndef MC_FRAGMENT_H
 #define MC_FRAGMENT_H
 
-enum { MC_WARP = 32 };
+enum {
+    MC_WARP = 32,
+    FRAG_GROUP_SHIFT = 2, /* g = lane >> 2, t = lane & 3, as an emitter writes them */
+    FRAG_THREAD_MASK = 3,
+};
 
-static inline int frag_group(int lane) { return lane / 4; }
-static inline int frag_thread(int lane) { return lane % 4; }
+static inline int frag_group(int lane) { return lane >> FRAG_GROUP_SHIFT; }
+static inline int frag_thread(int lane) { return lane & FRAG_THREAD_MASK; }
 
 /* A (16 x 32): byte BYTE of register REG (0..3). */
 static inline int frag_a_row(int lane, int reg) { return frag_group(lane) + 8 * (reg & 1); }
 static inline int frag_a_k(int lane, int reg, int byte) {
     return 16 * (reg >> 1) + 4 * frag_thread(lane) + byte;
 }
+
+/* The register of A that holds row g + 8 ROW_HALF and k from 16 K_HALF on. */
+static inline int frag_a_reg(int row_half, int k_half) { return row_half + 2 * k_half; }
 
 /* B (32 x 8): byte BYTE of register REG (0..1). */
 static inline int frag_b_k(int lane, int reg, int byte) { return 16 * reg + 4 * frag_thread(lane) + byte; }
@@ -22,6 +29,9 @@ static inline int frag_b_col(int lane) { return frag_group(lane); }
 /* C and D (16 x 8): 32-bit register REG (0..3). */
 static inline int frag_c_row(int lane, int reg) { return frag_group(lane) + 8 * (reg >> 1); }
 static inline int frag_c_col(int lane, int reg) { return 2 * frag_thread(lane) + (reg & 1); }
+
+/* The register of C that holds row g + 8 ROW_HALF and column 2t + ODD. */
+static inline int frag_c_reg(int row_half, int odd) { return 2 * row_half + odd; }
 
 /* The strided-bcrs format numbers the 32 nonzero vectors of a group by slot, so that one lane's eight k
    indices are eight consecutive slots: lane t holds slots 8t..8t+7 in its A registers {0, 2} (bytes in order)

@@ -14,7 +14,7 @@ static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) 
     mc_text text = {0};
     mc_status status = MC_OK;
     family->emit(kernel->plan, &b);
-    if (builder_check(&b, &kernel->contract.ptx_version, &kernel->alive)) {
+    if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");

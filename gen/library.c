@@ -8,10 +8,9 @@
 #include <string.h>
 
 enum {
-    LIST_CAP = 10000,      /* elements that table functions take */
-    TEXT_CAP = 1 << 20,    /* bytes that string functions make */
-    SORT_TEXT_CAP = 1000,  /* bytes of a string that table.sort compares */
-    FORMAT_ARG_CAP = 4096, /* bytes of a string given to string.format */
+    LIST_CAP = 1000,     /* elements that table functions take, bytes that string.byte gives */
+    TEXT_CAP = 64 << 10, /* bytes that string functions make: as long as a string can be (sandbox.c) */
+    SORT_TEXT_CAP = 64,  /* bytes of a string that table.sort compares */
 };
 
 static const char *const basic_names[] = {"assert", "error", "ipairs", "select", "tonumber", "type", NULL};
@@ -22,17 +21,24 @@ static const char *const math_names[] = {"abs",  "ceil", "floor",     "max",    
 
 /* -- Wrappers ----------------------------------------------------------------------------------------- */
 
-/* Calls upvalue 1, the library's own function, with all arguments. */
+/* Calls upvalue 1, the library's own function, with all arguments. Its errors get the line of the script, which it
+   looks for one level too low. */
 static int call_original(lua_State *L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
+    int code = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    if (code == LUA_OK) return lua_gettop(L);
+    if (code == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && strncmp(lua_tostring(L, -1), "?:", 2) != 0) {
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
 }
 
 static void check_list(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
-    luaL_argcheck(L, lua_rawlen(L, 1) <= LIST_CAP, 1, "more than 10000 elements");
+    luaL_argcheck(L, lua_rawlen(L, 1) <= LIST_CAP, 1, "more than 1000 elements");
 }
 
 static int on_list(lua_State *L) {
@@ -43,7 +49,7 @@ static int on_list(lua_State *L) {
 static int capped_unpack(lua_State *L) {
     check_list(L);
     lua_Integer first = luaL_optinteger(L, 2, 1), last = luaL_optinteger(L, 3, (lua_Integer)lua_rawlen(L, 1));
-    luaL_argcheck(L, first >= 0 && last >= 0 && last <= LIST_CAP, 3, "more than 10000 elements");
+    luaL_argcheck(L, first >= 0 && last >= 0 && last <= LIST_CAP, 3, "more than 1000 elements");
     return call_original(L);
 }
 
@@ -52,11 +58,11 @@ static int capped_concat(lua_State *L) {
     size_t separator = 0, total = 0;
     luaL_optlstring(L, 2, "", &separator);
     lua_Integer first = luaL_optinteger(L, 3, 1), last = luaL_optinteger(L, 4, (lua_Integer)lua_rawlen(L, 1));
-    luaL_argcheck(L, first >= 1 && last <= LIST_CAP, 4, "more than 10000 elements");
+    luaL_argcheck(L, first >= 1 && last <= LIST_CAP, 4, "more than 1000 elements");
     for (lua_Integer i = first; i <= last; i++) {
         lua_rawgeti(L, 1, i);
         total += separator + lua_rawlen(L, -1) + 32; /* a number is at most 32 characters */
-        luaL_argcheck(L, total <= TEXT_CAP, 1, "the text is longer than 1 MB");
+        luaL_argcheck(L, total <= TEXT_CAP, 1, "the text is longer than 64 KB");
         lua_pop(L, 1);
     }
     return call_original(L);
@@ -79,13 +85,13 @@ static int capped_rep(lua_State *L) {
     lua_Integer count = luaL_checkinteger(L, 2);
     luaL_optlstring(L, 3, "", &separator);
     luaL_argcheck(L, count <= TEXT_CAP && (length + separator) * (size_t)(count > 0 ? count : 0) <= TEXT_CAP,
-                  2, "the text is longer than 1 MB");
+                  2, "the text is longer than 64 KB");
     return call_original(L);
 }
 
 static int capped_byte(lua_State *L) {
     lua_Integer first = luaL_optinteger(L, 2, 1), last = luaL_optinteger(L, 3, first);
-    luaL_argcheck(L, first >= 1 && last >= 1 && last - first < LIST_CAP, 3, "more than 10000 bytes");
+    luaL_argcheck(L, first >= 1 && last >= 1 && last - first < LIST_CAP, 3, "more than 1000 bytes");
     return call_original(L);
 }
 
@@ -93,7 +99,6 @@ static int capped_byte(lua_State *L) {
 static int capped_format(lua_State *L) {
     size_t length;
     const char *format = luaL_checklstring(L, 1, &length);
-    luaL_argcheck(L, length <= FORMAT_ARG_CAP, 1, "the format is too long");
     for (size_t i = 0; i + 1 < length; i++) {
         if (format[i] != '%') continue;
         size_t skip = strspn(format + i + 1, "-+ #0123456789.");
@@ -104,8 +109,6 @@ static int capped_format(lua_State *L) {
         int type = lua_type(L, i);
         luaL_argcheck(L, type <= LUA_TBOOLEAN || type == LUA_TNUMBER || type == LUA_TSTRING, i,
                       "cannot be printed");
-        luaL_argcheck(L, type != LUA_TSTRING || lua_rawlen(L, i) <= FORMAT_ARG_CAP, i,
-                      "the text is too long");
     }
     return call_original(L);
 }
@@ -126,7 +129,11 @@ static bool key_before(lua_State *L, int a, int b) {
     int type_a = lua_type(L, a), type_b = lua_type(L, b);
     if (type_a != type_b) return type_a < type_b;
     if (type_a == LUA_TBOOLEAN) return lua_toboolean(L, a) < lua_toboolean(L, b);
-    return lua_compare(L, a, b, LUA_OPLT);
+    if (type_a != LUA_TSTRING) return lua_compare(L, a, b, LUA_OPLT);
+    size_t length_a, length_b;
+    const char *text_a = lua_tolstring(L, a, &length_a), *text_b = lua_tolstring(L, b, &length_b);
+    int order = memcmp(text_a, text_b, length_a < length_b ? length_a : length_b);
+    return order < 0 || (order == 0 && length_a < length_b);
 }
 
 static int ordered_next(lua_State *L) {

@@ -1,7 +1,7 @@
 /* mcgen: the command line of libmcgen. Makes its whole output in memory first, so that a failed run writes
  * nothing. */
-#include "mcgen.h"
-#include "text.h"
+#include "all.h"
+#include "file.h"
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { EXIT_DONE = 0, EXIT_CANNOT = 1, EXIT_WRONG = 2 };
 enum { MAX_SETTINGS = 64 };
@@ -71,6 +70,7 @@ static int add_assignment(options *o, char *text) {
 }
 
 static int choose(options *o, task chosen) {
+    if (o->task == TASK_HELP) return EXIT_DONE;
     if (o->task != TASK_PTX && o->task != chosen)
         return wrong("only one of --list-variants, --describe and --check%s", "");
     o->task = chosen;
@@ -112,6 +112,7 @@ static int parse(int argc, char **argv, options *o) {
     if (argc - optind > 1) return wrong("one spec at a time, not also '%s'", argv[optind + 1]);
     o->spec = argv[optind];
     if (!o->spec && o->task != TASK_HELP) return wrong("no spec given%s", "");
+    if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
     if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
         return wrong("--json goes with --list-variants or --describe%s", "");
     return EXIT_DONE;
@@ -123,27 +124,30 @@ static void list_line(const mc_spec *spec, size_t i, const char *fields, mc_text
     text_add(out, "%zu %016llx %s\n", i, (unsigned long long)mc_spec_variant_hash(spec, i), fields);
 }
 
-/* "a=1 b=x" as {"a": "1", ...} of text values; numbers stay numbers. */
+/* "a=1 b=x" as {"a": 1, "b": "x"}. NULL: out of memory. */
 static json_t *fields_object(char *fields) {
     json_t *object = json_object();
+    bool whole = object != NULL;
     for (char *rest = NULL, *pair = strtok_r(fields, " ", &rest); pair; pair = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(pair, '='), *end;
         *value++ = '\0';
         long long number = strtoll(value, &end, 10);
-        json_object_set_new(object, pair, *end ? json_string(value) : json_integer(number));
+        whole =
+            json_object_set_new(object, pair, *end ? json_string(value) : json_integer(number)) == 0 && whole;
     }
-    return object;
+    if (whole) return object;
+    json_decref(object);
+    return NULL;
 }
 
 static void list_object(const mc_spec *spec, size_t i, char *fields, mc_text *out) {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)mc_spec_variant_hash(spec, i));
+    json_t *values = fields_object(fields);
     json_t *object =
-        json_pack("{sI ss so}", "index", (json_int_t)i, "hash", hash, "fields", fields_object(fields));
-    char *line = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    text_add(out, "%s%s", i ? ",\n " : "[", line ? line : "null");
-    if (!line) out->failed = true;
-    free(line);
+        values ? json_pack("{sI ss so}", "index", (json_int_t)i, "hash", hash, "fields", values) : NULL;
+    text_add(out, "%s", i ? ",\n " : "[");
+    if (!object || json_dump_callback(object, text_sink, out, JSON_COMPACT) != 0) out->failed = true;
     json_decref(object);
 }
 
@@ -199,65 +203,65 @@ static mc_status work(const options *o, mc_text *out, mc_diag *diag) {
 
 /* -- Output ------------------------------------------------------------------------------------------- */
 
-static int io_error(const char *path) {
-    fprintf(stderr, "mcgen: %s: %s\n", path, strerror(errno));
+static int write_file(const char *path, const mc_text *text, mc_diag *diag) {
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
+    if (status == MC_OK) {
+        file_write(&output, text->data ? text->data : "", text->size);
+        status = file_commit(&output, diag);
+    }
+    return status == MC_OK ? EXIT_DONE : failed(status, diag);
+}
+
+static int write_stdout(const mc_text *text) {
+    bool written = fwrite(text->data ? text->data : "", 1, text->size, stdout) == text->size;
+    if (fflush(stdout) == 0 && written) return EXIT_DONE;
+    fprintf(stderr, "mcgen: standard output: %s\n", strerror(errno));
     return EXIT_CANNOT;
 }
 
-static bool write_stream(FILE *file, const mc_text *text) {
-    bool written = fwrite(text->data ? text->data : "", 1, text->size, file) == text->size;
-    return fflush(file) == 0 && written;
+static bool same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
 }
 
-/* A regular file is replaced in one step by a complete one; anything else (a pipe, a device)
-   is written to. */
-static int write_file(const char *path, const mc_text *text) {
-    struct stat info;
-    bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    mc_text temporary = {0};
-    text_add(&temporary, special ? "%s" : "%s.%ld.tmp", path, (long)getpid());
-    if (temporary.failed) return wrong("out of memory%s", "");
-    FILE *file = fopen(temporary.data, special ? "wb" : "wbx");
-    int status = file ? EXIT_DONE : io_error(path);
-    if (file) {
-        bool written = write_stream(file, text);
-        if (fclose(file) != 0 || !written) status = io_error(path);
-        else if (!special && rename(temporary.data, path) != 0) status = io_error(path);
-        if (status != EXIT_DONE && !special) unlink(temporary.data);
-    }
-    text_free(&temporary);
-    return status;
+static int write_out(const options *o, const mc_text *text, mc_diag *diag) {
+    if (text->failed) return failed(mc_fail(diag, MC_NOMEM, "mcgen: out of memory"), diag);
+    return o->out ? write_file(o->out, text, diag) : write_stdout(text);
 }
 
-static int write_out(const options *o, const mc_text *text) {
-    if (o->out) return write_file(o->out, text);
-    return write_stream(stdout, text) ? EXIT_DONE : io_error("standard output");
-}
-
-static int help(const options *o, mc_text *text) {
+static int help(const options *o, mc_text *text, mc_diag *diag) {
+    if (o->spec && !family_find(o->spec)) return wrong("no kernel family is called '%s'", o->spec);
     char *family = mc_family_help(o->spec);
-    if (!family) return wrong("no kernel family is called '%s'", o->spec);
+    if (!family) return failed(mc_fail(diag, MC_NOMEM, "mcgen: out of memory"), diag);
     text_add(text, "%s%s%s", o->spec ? "" : usage, o->spec ? "" : "\n", family);
     free(family);
     return EXIT_DONE;
+}
+
+static int run(const options *o, mc_text *text, mc_diag *diag) {
+    if (o->task == TASK_HELP) return help(o, text, diag);
+    if (o->task == TASK_VERSION) {
+        text_add(text, "mcgen " MC_VERSION "\n");
+        return EXIT_DONE;
+    }
+    if (o->out && same_file(o->spec, o->out)) return wrong("-o %s would overwrite the spec", o->out);
+    mc_status status = work(o, text, diag);
+    return status == MC_OK ? EXIT_DONE : failed(status, diag);
 }
 
 int main(int argc, char **argv) {
     options o = {0};
     mc_text text = {0};
     mc_diag *diag = mc_diag_create();
-    int status = parse(argc, argv, &o);
-    if (!diag) return EXIT_CANNOT;
-    if (status == EXIT_DONE && o.task == TASK_HELP) {
-        status = help(&o, &text);
-    } else if (status == EXIT_DONE && o.task == TASK_VERSION) {
-        text_add(&text, "mcgen " MC_VERSION "\n");
-    } else if (status == EXIT_DONE) {
-        mc_status done = work(&o, &text, diag);
-        if (done == MC_OK && text.failed) done = mc_fail(diag, MC_NOMEM, "mcgen: out of memory");
-        if (done != MC_OK) status = failed(done, diag);
+    if (!diag) {
+        fputs("mcgen: out of memory\n", stderr);
+        return EXIT_CANNOT;
     }
-    if (status == EXIT_DONE && o.task != TASK_CHECK) status = write_out(&o, &text);
+    int status = parse(argc, argv, &o);
+    if (status == EXIT_DONE) status = run(&o, &text, diag);
+    if (status == EXIT_DONE && o.task != TASK_CHECK) status = write_out(&o, &text, diag);
     text_free(&text);
     mc_diag_destroy(diag);
     return status;

@@ -33,7 +33,7 @@ typedef struct mc_setting {
 
 /* Reads the spec at PATH, applies SETTINGS in order, validates. On MC_USAGE, DIAG holds every error found,
    each as "file:line: field: what is wrong"; MC_IO when the file cannot be read. The script runs sandboxed:
-   at most 64 MB and about a second. */
+   at most 16 MB and about a second. */
 MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
                               mc_spec **spec, mc_diag *diag);
 /* The same from SIZE bytes of TEXT; NAME stands for the path in messages and in the PTX header. */
@@ -106,8 +106,8 @@ MC_API void mc_kernel_destroy(mc_kernel *kernel);
 /* NUL-terminated PTX, the same bytes for the same spec, fields and generator version. */
 MC_API const char *mc_kernel_ptx(const mc_kernel *kernel);
 MC_API const mc_contract *mc_kernel_contract(const mc_kernel *kernel);
-/* A field's value in this variant: integers and on/off (1/0), shapes (MC_OPEN where open). -2: not such a
- * field. */
+/* A field's value in this variant: integers, on/off as 1/0, shapes (MC_OPEN where open), enumerations as an index that
+   only mc_kernel_field_text explains. -2: not such a field. */
 MC_API int64_t mc_kernel_field(const mc_kernel *kernel, const char *field);
 /* A field's value as text, enumerations by name ("s8", "direct", "sm_80"). NULL: not such a field. */
 MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *field);

@@ -57,7 +57,7 @@ static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *te
     size_t start = text->size;
     text_add(text, "    ");
     if (line->guard.id) {
-        text_add(text, line->guard_not ? "@!" : "@");
+        text_add(text, "@");
         print_reg(b, line->guard, text);
         text_add(text, " ");
     }
@@ -102,6 +102,11 @@ static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text
     if (column) text_add(text, ";\n");
 }
 
+/* PTX is ASCII text: what is not printable in a file's name shows as '?'. */
+static void print_name(const char *name, mc_text *text) {
+    for (; *name; name++) text_add(text, "%c", *name > ' ' && *name < 127 ? *name : '?');
+}
+
 static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
     const char *slash = strrchr(spec_name, '/');
     bool all[MC_MAX_FIELDS];
@@ -112,20 +117,20 @@ static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text
         text_add(text, "// %.*s\n", length, line);
         line += length + (line[length] == '\n');
     }
-    text_add(text, "//\n// Made by mcgen " MC_VERSION " from %s, variant %016llx:\n",
-             slash ? slash + 1 : spec_name, (unsigned long long)kernel->hash);
+    text_add(text, "//\n// Made by mcgen " MC_VERSION " from ");
+    print_name(slash ? slash + 1 : spec_name, text);
+    text_add(text, ", variant %016llx:\n", (unsigned long long)kernel->hash);
     text_add(text, "//   ");
     point_text(kernel->family, kernel->point, all, text);
     text_add(text, "\n//\n");
     contract_text(kernel, "// ", text);
 }
 
-/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed
-   shapes at stride 64: 48 registers, half the speed). A limit a little above what the often-run part wants
-   makes it use them; what is rarely run has to live with the limit, without spills. */
-static int register_budget(const mc_alive *alive) {
-    int wanted = alive->often + 16 > alive->most + 8 ? alive->often + 16 : alive->most + 8;
-    int budget = (wanted + 7) / 8 * 8;
+/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
+   stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it use them, and
+   leaves it room to move without spills. */
+static int register_budget(int alive) {
+    int budget = (alive + 16 + 7) / 8 * 8;
     return budget < 255 ? budget : 255;
 }
 
@@ -138,7 +143,7 @@ static void print_entry(const mc_kernel *kernel, mc_text *text) {
         text_add(text, "    .param .%s %s%s\n", contract->params[i].type, contract->params[i].name,
                  i + 1 < contract->param_count ? "," : "");
     text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
-    text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(&kernel->alive));
+    text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(kernel->registers));
 }
 
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {

@@ -1,10 +1,12 @@
 /* Runs a spec script and collects its assignments.
  *
- * A spec assigns its fields as globals (`vec = 8`). The chunk's environment is an empty table whose
- * metamethods record each assignment with its line; reading a name gives what was assigned, or one of the
- * allowed functions (library.c). The state has a capped allocator and a hook that stops a script that runs
- * too long. Hooks do not reach into C functions: those on the list are short or capped. This contains
- * accidents and hostile loops; it is not a security boundary. */
+ * A spec assigns its fields as globals (`vec = 8`). The chunk's environment is an empty table whose metamethods record
+ * each assignment with its line; reading a name gives what was assigned, or one of the allowed functions (library.c).
+ *
+ * Three things stop a script that is too greedy: an allocator with a cap, which also keeps strings short, so that no
+ * single instruction is long; a hook that looks at the clock every few instructions; and, where no hook reaches (the
+ * parser, C functions), the allocator looking at the clock too. This contains accidents and hostile loops; it is not a
+ * security boundary. */
 #include "all.h"
 #include "sandbox.h"
 #include <lauxlib.h>
@@ -16,7 +18,9 @@
 
 enum {
     MEMORY_CAP = 16 << 20,
-    HOOK_INSTRUCTIONS = 100, /* one instruction can copy a string of half the cap: about a millisecond */
+    STRING_CAP = 64 << 10, /* bytes of one string */
+    HOOK_INSTRUCTIONS =
+        100, /* the longest, comparing two strings full of NULs, takes a third of a millisecond */
     TIME_LIMIT_MS = 1000,
 };
 
@@ -24,7 +28,7 @@ typedef struct sandbox {
     mc_script *script;
     size_t used;
     double deadline;
-    bool too_many;
+    bool late, long_string; /* why the allocator refused */
 } sandbox;
 
 static double now_ms(void) {
@@ -33,15 +37,25 @@ static double now_ms(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static bool is_late(sandbox *box) { return box->late = box->late || now_ms() > box->deadline; }
+
+/* Whether BOX may have MORE bytes, for a block of NEW_SIZE of Lua's TYPE (known for new blocks only). */
+static bool may_grow(sandbox *box, size_t more, int type, size_t new_size) {
+    bool long_string = type == LUA_TSTRING && new_size > STRING_CAP;
+    box->long_string = box->long_string || long_string;
+    return !long_string && box->used + more <= MEMORY_CAP && !is_late(box);
+}
+
 static void *capped_alloc(void *user, void *block, size_t old_size, size_t new_size) {
     sandbox *box = user;
-    size_t old = block ? old_size : 0; /* for a new block Lua passes a type code */
+    size_t old = block ? old_size : 0;
     if (new_size == 0) {
         free(block);
         box->used -= old;
         return NULL;
     }
-    if (new_size > old && box->used + (new_size - old) > MEMORY_CAP) return NULL;
+    if (new_size > old && !may_grow(box, new_size - old, block ? LUA_TNONE : (int)old_size, new_size))
+        return NULL;
     void *moved = realloc(block, new_size);
     if (moved) box->used += new_size - old;
     return moved;
@@ -55,7 +69,7 @@ static sandbox *box_of(lua_State *L) {
 
 static void stop_late(lua_State *L, lua_Debug *event) {
     (void)event;
-    if (now_ms() > box_of(L)->deadline) luaL_error(L, "the spec runs for more than a second; it was stopped");
+    if (is_late(box_of(L))) luaL_error(L, "stopped");
 }
 
 mc_assignment *script_assign(mc_script *script, const char *name) {
@@ -72,6 +86,8 @@ mc_assignment *script_assign(mc_script *script, const char *name) {
 /* The Lua value at INDEX as a raw value. */
 static mc_raw raw_from_lua(lua_State *L, int index) {
     mc_raw raw = {.kind = MC_RAW_OTHER};
+    const char *text;
+    size_t length;
     int is_integer;
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:
@@ -84,8 +100,10 @@ static mc_raw raw_from_lua(lua_State *L, int index) {
         raw.number = lua_toboolean(L, index);
         break;
     case LUA_TSTRING:
-        raw.kind = MC_RAW_TEXT;
-        snprintf(raw.text, sizeof raw.text, "%s", lua_tostring(L, index));
+        text = lua_tolstring(L, index, &length);
+        if (length < sizeof raw.text && strlen(text) == length) raw.kind = MC_RAW_TEXT;
+        snprintf(raw.text, sizeof raw.text, "%s",
+                 raw.kind == MC_RAW_TEXT ? text : "a string of another kind");
         break;
     default: snprintf(raw.text, sizeof raw.text, "a %s", luaL_typename(L, index));
     }
@@ -114,7 +132,8 @@ static void assign_list(lua_State *L, int index, mc_assignment *assignment) {
 static int record(lua_State *L) {
     if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "a field's name is a string");
     const char *name = lua_tostring(L, 2);
-    if (strlen(name) >= MC_MAX_NAME) return luaL_error(L, "%.20s...: unknown field", name);
+    if (lua_rawlen(L, 2) >= MC_MAX_NAME || lua_rawlen(L, 2) != strlen(name))
+        return luaL_error(L, "a name that no field has");
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, lua_upvalueindex(1));
@@ -161,10 +180,21 @@ static void push_environment(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
+/* As lua itself reads files: without a byte order mark, a first line with # is a comment (its end stays, so that lines
+   keep their numbers). */
+static void skip_first_line(const char **text, size_t *size) {
+    size_t skip = *size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (skip < *size && (*text)[skip] == '#')
+        while (skip < *size && (*text)[skip] != '\n') skip++;
+    *text += skip;
+    *size -= skip;
+}
+
 /* Under lua_pcall: everything that can raise. Arguments: the text as light userdata, its size. */
 static int run(lua_State *L) {
     const char *text = lua_touserdata(L, 1);
     size_t size = (size_t)lua_tointeger(L, 2);
+    skip_first_line(&text, &size);
     if (size && text[0] == LUA_SIGNATURE[0]) return luaL_error(L, "Lua bytecode; a spec is text");
     if (luaL_loadbufferx(L, text, size, "=?", "t") != LUA_OK) return lua_error(L);
     push_environment(L);
@@ -174,11 +204,18 @@ static int run(lua_State *L) {
     return 0;
 }
 
+/* What stopped the script, where it was not an error of its own. NULL: it was. */
+static const char *stopped_by(const sandbox *box, int code) {
+    if (box->late) return "the spec runs for more than a second; it was stopped";
+    if (code != LUA_ERRMEM) return NULL;
+    return box->long_string ? "a string longer than 64 KB; the spec was stopped"
+                            : "the spec needs more than 16 MB of memory; it was stopped";
+}
+
 /* Lua's message is "?:LINE: text" where it knows the line; the spec's name goes in front. */
-static mc_status report(lua_State *L, int code, const char *name, mc_diag *diag) {
-    if (code == LUA_ERRMEM)
-        return mc_fail(diag, MC_USAGE, "%s: the spec needs more than %d MB of memory; it was stopped", name,
-                       MEMORY_CAP >> 20);
+static mc_status report(lua_State *L, const sandbox *box, int code, const char *name, mc_diag *diag) {
+    const char *stopped = stopped_by(box, code);
+    if (stopped) return mc_fail(diag, MC_USAGE, "%s: %s", name, stopped);
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "error() without a message";
     if (strncmp(message, "?:", 2) == 0) return mc_fail(diag, MC_USAGE, "%s%s", name, message + 1);
     return mc_fail(diag, MC_USAGE, "%s: %s", name, message);
@@ -194,7 +231,7 @@ mc_status sandbox_run(const char *name, const char *text, size_t size, mc_script
     lua_pushlightuserdata(L, (void *)text);
     lua_pushinteger(L, (lua_Integer)size);
     int code = lua_pcall(L, 2, 0, 0);
-    mc_status status = code == LUA_OK ? MC_OK : report(L, code, name, diag);
+    mc_status status = code == LUA_OK ? MC_OK : report(L, &box, code, name, diag);
     lua_close(L);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The tuning space: which combinations of candidates are legal, and their names. */
 #include "all.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -26,8 +27,7 @@ static bool is_legal(const mc_spec *spec, uint32_t code) {
     return complaints.count == 0;
 }
 
-/* Why the first point is not legal: what a spec without lists gets to read. */
-static mc_status report_illegal(const mc_spec *spec, mc_diag *diag) {
+mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
     int64_t point[MC_MAX_FIELDS];
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
@@ -57,7 +57,7 @@ mc_status space_build(mc_spec *spec, mc_diag *diag) {
     for (uint32_t code = 0; code < points; code++) {
         if (is_legal(spec, code)) spec->variants[spec->variant_count++] = code;
     }
-    return spec->variant_count ? MC_OK : report_illegal(spec, diag);
+    return spec->variant_count ? MC_OK : space_explain(spec, diag);
 }
 
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text) {
@@ -71,13 +71,16 @@ void point_text(const mc_family *family, const int64_t *point, const bool *wante
     }
 }
 
+/* Without an allocation that could fail: a kernel is never told apart by chance. */
 uint64_t point_hash(const mc_family *family, const int64_t *point) {
-    mc_text text = {0};
-    text_add(&text, "mcgen " MC_VERSION " ");
-    point_text(family, point, NULL, &text);
-    uint64_t hash = text.failed ? 0 : XXH3_64bits(text.data, text.size);
-    text_free(&text);
-    return hash;
+    char text[MC_MAX_FIELDS * 2 * MC_MAX_NAME];
+    size_t size = (size_t)snprintf(text, sizeof text, "mcgen " MC_VERSION);
+    for (size_t i = 0; i < family->field_count; i++) {
+        char value[MC_MAX_NAME];
+        field_value_text(&family->fields[i], point[i], value);
+        size += (size_t)snprintf(text + size, sizeof text - size, " %s=%s", family->fields[i].name, value);
+    }
+    return XXH3_64bits(text, size);
 }
 
 /* -- Public ------------------------------------------------------------------------------------------- */

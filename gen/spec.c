@@ -24,15 +24,21 @@ static void field_error(reader *r, int line, const char *field, const char *mess
 
 /* -- Settings ----------------------------------------------------------------------------------------- */
 
+/* Digits with or without a minus, as the command line writes an integer. */
+static bool is_integer(const char *text) {
+    size_t sign = *text == '-', digits = strspn(text + sign, "0123456789");
+    return digits >= 1 && digits <= 18 && !text[sign + digits];
+}
+
 static mc_raw raw_from_text(const char *text, size_t length) {
     mc_raw raw = {.kind = MC_RAW_TEXT};
     snprintf(raw.text, sizeof raw.text, "%.*s", (int)length, text);
-    char *end;
-    errno = 0;
-    long long number = strtoll(raw.text, &end, 10);
-    if (*raw.text && !*end && !errno) {
+    if (length >= sizeof raw.text) {
+        raw.kind = MC_RAW_OTHER;
+        snprintf(raw.text, sizeof raw.text, "a text of %zu characters", length);
+    } else if (is_integer(raw.text)) {
         raw.kind = MC_RAW_INTEGER;
-        raw.number = number;
+        raw.number = strtoll(raw.text, NULL, 10);
     } else if (strcmp(raw.text, "true") == 0 || strcmp(raw.text, "false") == 0) {
         raw.kind = MC_RAW_SWITCH;
         raw.number = raw.text[0] == 't';
@@ -171,10 +177,24 @@ static void read_fields(reader *r, const mc_script *script, mc_spec *spec) {
 
 /* -- Reading ------------------------------------------------------------------------------------------ */
 
+/* Every field has one value; one whose values were refused gets its default. */
+static bool is_one_point(mc_spec *spec) {
+    for (size_t i = 0; i < spec->family->field_count; i++) {
+        mc_candidates *field = &spec->fields[i];
+        if (field->count > 1) return false;
+        if (field->count == 0)
+            *field = (mc_candidates){.count = 1, .values = {spec->family->fields[i].standard}};
+    }
+    return true;
+}
+
 static mc_status read_script(reader *r, const mc_script *script, mc_spec *spec) {
     spec->family = read_family(r, script);
     if (spec->family) read_fields(r, script, spec);
-    return r->errors ? MC_USAGE : space_build(spec, r->diag);
+    if (!r->errors) return space_build(spec, r->diag);
+    if (spec->family && is_one_point(spec))
+        space_explain(spec, r->diag); /* what the other fields have against each other */
+    return MC_USAGE;
 }
 
 mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,

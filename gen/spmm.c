@@ -56,7 +56,7 @@ static const mc_field fields[] = {
      .doc = "Columns of C that a thread block computes. A row of B is read in pieces of tile_n bytes: 128 is "
             "a whole line, less makes more blocks."},
     {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true, .doc = "Warps of a thread block."},
-    {"split", NUMBERS = warp_counts, .standard = 4, .tunable = true,
+    {"split", NUMBERS = warp_counts, .standard = 1, .tunable = true,
      .doc = "Warps that share one row block's strides and add up through shared memory; warps / split row "
             "blocks make a thread block. More helps where row blocks are few."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
@@ -153,7 +153,7 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     *plan = (spmm_plan){
-        .arch = &mc_archs[point[FIELD_ARCH]],
+
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -172,7 +172,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     if (plan->split > plan->warps) {
         complain(complaints, F_SPLIT, "%d warps cannot share a row block in a thread block of %d",
                  plan->split, plan->warps);
-        return;
+        plan->split = plan->warps;
     }
     check_shapes(plan, complaints);
     plan->row_blocks = plan->warps / plan->split;
@@ -200,7 +200,7 @@ static void make_contract(const void *data, mc_contract *c) {
     add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, b_align, "B: s8[k][ldb], row-major"});
     add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, c_align,
                             "C: s32[m][ldc], row-major; columns n and beyond are not touched"});
-    if (plan->guard_rows)
+    if (plan->guard_rows && plan->m == MC_OPEN)
         add_param(c, (mc_param){"m", "s32", MC_PARAM_SHAPE, 4, "rows of A and C, a multiple of 8"});
     if (plan->n == MC_OPEN) add_param(c, (mc_param){"n", "s32", MC_PARAM_SHAPE, 4, "columns of B and C"});
     if (plan->ldb == MC_OPEN)

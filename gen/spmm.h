@@ -32,7 +32,6 @@ typedef struct spmm_partial {
 } spmm_partial;
 
 typedef struct spmm_plan {
-    const mc_arch *arch;
     int stride, tile_n, warps, split, align;
     bool prefetch;
     int64_t m, n, k, ldb, ldc;

@@ -8,8 +8,6 @@
 #include "spmm_emit.h"
 #include "fragment.h"
 
-enum { WORD = 4 }; /* bytes of a register */
-
 mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
 
 /* -- The thread's place and the row block's strides --------------------------------------------------- */
@@ -34,7 +32,7 @@ static mc_reg special(mc_builder *b, const char *reg_name, const char *special_n
     return reg;
 }
 
-static int log2_of(int power) {
+int spmm_log2(int power) {
     int log = 0;
     while (power >> log > 1) log++;
     return log;
@@ -48,11 +46,11 @@ static void emit_place(spmm_emitter *e) {
     mc_reg tid = special(b, "thread", "tid.x");
     e->lane = b32(b, "lane"), e->g = b32(b, "g"), e->t = b32(b, "t");
     EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
-    EMIT(b, shr_u32, R(e->g), R(e->lane), I(2));
-    EMIT(b, and_b32, R(e->t), R(e->lane), I(3));
+    EMIT(b, shr_u32, R(e->g), R(e->lane), I(FRAG_GROUP_SHIFT));
+    EMIT(b, and_b32, R(e->t), R(e->lane), I(FRAG_THREAD_MASK));
     if (plan->warps > 1) {
         e->warp = b32(b, "warp");
-        EMIT(b, shr_u32, R(e->warp), R(tid), I(log2_of(MC_WARP)));
+        EMIT(b, shr_u32, R(e->warp), R(tid), I(spmm_log2(MC_WARP)));
     }
     if (plan->split > 1) {
         e->part = b32(b, "part");
@@ -62,7 +60,7 @@ static void emit_place(spmm_emitter *e) {
     if (plan->row_blocks > 1) {
         mc_reg local = b32(b, "local_block");
         note(b, "%d row blocks a thread block", plan->row_blocks);
-        EMIT(b, shr_u32, R(local), R(e->warp), I(log2_of(plan->split)));
+        EMIT(b, shr_u32, R(local), R(e->warp), I(spmm_log2(plan->split)));
         EMIT(b, mad_s32, R(e->row_block), R(e->row_block), I(plan->row_blocks), R(local));
     }
     mc_reg tile = special(b, "tile", "ctaid.y");
@@ -80,7 +78,7 @@ static void emit_strides(spmm_emitter *e) {
     if (e->plan->guard_rows) {
         mc_reg blocks = b32(b, "row_blocks");
         e->in_rows = pred(b, "in_rows");
-        EMIT(b, shr_u32, R(blocks), spmm_dim(e->plan->m, e->m), I(log2_of(SPMM_VEC)));
+        EMIT(b, shr_u32, R(blocks), spmm_dim(e->plan->m, e->m), I(spmm_log2(SPMM_VEC)));
         EMIT(b, setp_lt, R(e->in_rows), R(e->row_block), R(blocks));
         EMIT(b, mov_b32, R(e->first), I(0));
         EMIT(b, mov_b32, R(e->last), I(0));
@@ -189,7 +187,6 @@ void spmm_emit(const void *data, mc_builder *b) {
     }
     if (plan->edge.emitted) {
         b->prefix = "edge_";
-        if (plan->wide.emitted) rare_from_here(b);
         stage(b, "Edge path: 32 columns at a time, B in loads of %d byte%s", plan->edge.unit,
               plan->edge.unit == 1 ? "" : "s");
         place(b, edge);

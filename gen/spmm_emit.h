@@ -4,7 +4,10 @@
 
 #include "spmm.h"
 
-enum { SPMM_MAX_ACC = 32 };
+enum {
+    SPMM_MAX_ACC = 32,
+    WORD = 4, /* bytes of a register */
+};
 
 typedef struct spmm_emitter {
     const spmm_plan *plan;
@@ -22,6 +25,9 @@ typedef struct spmm_emitter {
     mc_reg col;               /* this lane's first column of C in the path's tile */
     mc_reg acc[SPMM_MAX_ACC]; /* [mma][4]: frag_c_row is the column of C, frag_c_col its row */
 } spmm_emitter;
+
+/* The exponent of a power of two. */
+int spmm_log2(int power);
 
 /* A shape as an operand: the constant, or the parameter's register. */
 mc_operand spmm_dim(int64_t fixed, mc_reg reg);

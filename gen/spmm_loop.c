@@ -3,7 +3,6 @@
 #include "spmm_emit.h"
 
 enum {
-    WORD = 4,                                     /* bytes of a register */
     STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD,     /* of col_idx, a step of 32 slots */
     STEP_VALUE_BYTES = MC_GROUP_SLOTS * SPMM_VEC, /* of values, a step */
     MAX_STEPS = 2,
@@ -163,7 +162,11 @@ static void emit_two_mma(spmm_emitter *e, pass *p, int step, int word) {
     mc_builder *b = e->b;
     for (int two = 0; two < 2; two++) {
         mc_reg *acc = &e->acc[(2 * word + two) * 4];
-        const mc_reg a[4] = {e->low[2 * two], e->low[2 * two + 1], e->high[2 * two], e->high[2 * two + 1]};
+        mc_reg a[4];
+        for (int half = 0; half < 2; half++) {
+            a[frag_a_reg(half, 0)] = e->low[2 * two + half];
+            a[frag_a_reg(half, 1)] = e->high[2 * two + half];
+        }
         EMIT(b, mma_s8, V4(acc), V4(a), V2(&p->value[2 * step]), V4(acc));
     }
 }

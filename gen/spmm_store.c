@@ -7,7 +7,7 @@
 #include "spmm_emit.h"
 
 static const mc_reg *accumulator(const spmm_emitter *e, int word, int r, int column) {
-    return &e->acc[(2 * word + column / 2) * 4 + 2 * (column % 2) + r];
+    return &e->acc[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, r)];
 }
 
 /* The four columns of WORD in row 2t + r. */
@@ -132,8 +132,8 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
                            mc_reg share, mc_reg first_row) {
     mc_builder *b = e->b;
     spmm_partial p = spmm_partial_of(path->columns);
-    int quads = path->columns / 4, shift = quads == 32 ? 5 : quads == 16 ? 4 : 3;
-    EMIT(b, shr_u32, R(u->slot), R(u->item), I(shift));
+    int quads = path->columns / 4;
+    EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
     EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
     EMIT(b, and_b32, R(u->t), R(u->slot), I(3));
     EMIT(b, shr_u32, R(u->slot), R(u->slot), I(2));

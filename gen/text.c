@@ -35,6 +35,12 @@ void text_add(mc_text *text, const char *format, ...) {
     va_end(args);
 }
 
+int text_sink(const char *bytes, size_t size, void *data) {
+    mc_text *text = data;
+    text_add(text, "%.*s", (int)size, bytes);
+    return text->failed ? -1 : 0;
+}
+
 char *text_take(mc_text *text) {
     if (!text->failed && !text->data) text_add(text, "%s", "");
     char *data = text->failed ? NULL : text->data;

@@ -43,6 +43,15 @@ static mc_status check_leading(const binding_list *bindings, const char *name, m
     return status;
 }
 
+/* A kernel of V x 1 vectors works on whole row blocks. */
+static mc_status check_rows(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
+    int64_t m = 0, vec = mc_kernel_field(kernel, "vec");
+    mc_status status = find(bindings, "m", &m, diag);
+    if (status != MC_OK || vec < 1 || m % vec == 0) return status;
+    return mc_fail(diag, MC_CANNOT, "m is %lld, not a multiple of the kernel's vec of %lld", (long long)m,
+                   (long long)vec);
+}
+
 static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
     for (int i = 0; i < SHAPE_COUNT; i++) {
         int64_t value = 0;
@@ -50,7 +59,8 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
         if (status == MC_OK) status = check_shape(kernel, shape_names[i], value, diag);
         if (status != MC_OK) return status;
     }
-    mc_status status = check_leading(bindings, "ldb", diag);
+    mc_status status = check_rows(kernel, bindings, diag);
+    if (status == MC_OK) status = check_leading(bindings, "ldb", diag);
     return status != MC_OK ? status : check_leading(bindings, "ldc", diag);
 }
 

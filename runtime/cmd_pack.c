@@ -109,11 +109,11 @@ static mc_status stage_open(staging *stage, const char *target, bool force, mc_d
 }
 
 static mc_status write_file(const char *path, const pack_file *file, mc_diag *diag) {
-    mcrt_output output;
-    mc_status status = mcrt_output_open(path, &output, diag);
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
     if (status != MC_OK) return status;
     (void)fwrite(file->data, 1, file->bytes, output.stream); /* commit tells of errors */
-    return mcrt_output_commit(&output, diag);
+    return file_commit(&output, diag);
 }
 
 static mc_status stage_write(const staging *stage, const pack_files *files, mc_diag *diag) {

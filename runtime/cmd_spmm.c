@@ -61,7 +61,7 @@ static void session_close(session *s) {
 static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
     size_t size;
     char *bytes;
-    mc_status status = mcrt_file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, &bytes, &size, diag);
     if (status != MC_OK) return status;
     if (memchr(bytes, '\0', size) != NULL)
         status = mc_fail(diag, MC_FORMAT, "%s: PTX is text, this holds a zero byte", path);

@@ -39,13 +39,13 @@ mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
 }
 
 mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {
-    mcrt_output output;
-    mc_status status = mcrt_output_open(path, &output, diag);
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
     if (status != MC_OK) return status;
     FILE *stream = output.stream;
     fprintf(stream, "%" PRId64 ", %" PRId64 ", %" PRId64 "\n0", csr->rows, csr->cols, csr->nnz);
     for (int64_t row = 1; row <= csr->rows; row++) fprintf(stream, " %" PRId64, csr->row_ptr[row]);
     for (int64_t i = 0; i < csr->nnz; i++) fprintf(stream, "%c%" PRId32, i ? ' ' : '\n', csr->col_idx[i]);
     fputc('\n', stream);
-    return mcrt_output_commit(&output, diag);
+    return file_commit(&output, diag);
 }

@@ -1,6 +1,6 @@
 # The host side of libmcrt.
 target_sources(mcrt PRIVATE
-  memory.c type.c random.c file.c text_input.c
+  memory.c type.c random.c ../gen/file.c text_input.c
   csr.c smtx.c mtx.c pattern.c
   dense.c npy.c vsparse.c
   stride.c strided.c srbcrs.c pack.c

@@ -203,7 +203,7 @@ mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag) {
     *dense = (mc_dense){0};
     char *bytes;
     size_t size;
-    mc_status status = mcrt_file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, &bytes, &size, diag);
     if (status != MC_OK) return status;
     status = parse(path, bytes, size, dense, diag);
     free(bytes);
@@ -229,13 +229,13 @@ static void write_header(FILE *stream, const mc_dense *dense) {
 }
 
 mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
-    mcrt_output output;
-    mc_status status = mcrt_output_open(path, &output, diag);
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
     if (status != MC_OK) return status;
     write_header(output.stream, dense);
     size_t bytes = mc_type_bytes(dense->type);
     for (int64_t row = 0; row < dense->rows; row++)
         fwrite((const char *)dense->data + (size_t)(row * dense->ld) * bytes, bytes, (size_t)dense->cols,
                output.stream);
-    return mcrt_output_commit(&output, diag);
+    return file_commit(&output, diag);
 }

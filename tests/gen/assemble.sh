@@ -33,6 +33,7 @@ fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
         for ((i = 0; i < count; i++)); do echo "$arch $i open"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
+        for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
     done
     for ((i = 0; i < count; i += 7)); do echo "sm_90a $i open"; done
 } >"$work/list"

@@ -42,6 +42,11 @@ check "a fixed shape is still a parameter" test "$(grep -c '\.param \.s32' fixed
 check "a guard that can be proven away remains" test "$(grep -c EDGE fixed.ptx)" = 0
 check "ldb is not an immediate" grep -q 'mad.wide.s32 .*, 256, %base0' fixed.ptx
 
+"$mcgen" --set m=24 --set warps=4 --set split=1 "$spec" -o guarded.ptx
+check "a fixed m is still a parameter" test "$(grep -c 'param .s32 m' guarded.ptx)" = 0
+cp "$spec" 'größe.lua'
+check "the PTX of a spec with a strange name is not ASCII" test "$("$mcgen" größe.lua | LC_ALL=C grep -c '[^ -~]')" = 0
+
 # -- Wrong usage -----------------------------------------------------------------------------------------------------
 expect 2 "no spec given" "$mcgen"
 expect 2 "one spec at a time" "$mcgen" "$spec" "$spec"
@@ -62,6 +67,12 @@ expect 2 "ldb: 5 is less than n" "$mcgen" --set n=8 --set ldb=5 "$spec"
 expect 2 "grid's limit" "$mcgen" --set n=2147483647 --set tile_n=32 "$spec"
 expect 2 "takes one value" "$mcgen" --set vec=8,4 "$spec"
 expect 2 "stands twice" "$mcgen" --set tile_n=32,32 "$spec"
+expect 2 "ldb: 4 is less than n" "$mcgen" --set warps=1 --set split=4 --set m=9 --set n=8 --set ldb=4 "$spec"
+expect 2 "m: 9 is not" "$mcgen" --set warps=1 --set split=4 --set m=9 --set n=8 --set ldb=4 "$spec"
+printf 'op = "spmm"\nm = 9\ntile_m = 1\n' >two.lua
+expect 2 "two.lua:2: m: 9 is not a multiple" "$mcgen" two.lua
+expect 2 "n: a text of 51 characters is not" "$mcgen" --set n=000000000000000000000000000000000000000000000002567 "$spec"
+expect 2 'n: " 256" is not' "$mcgen" --set "n= 256" "$spec"
 expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
 expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
 
@@ -73,6 +84,15 @@ check "a failed -o left a file" test ! -e missing
 expect 1 "No space left" "$mcgen" "$spec" -o /dev/full
 "$mcgen" "$spec" >/dev/full 2>full
 check "a full disk went unnoticed" test $? = 0 -o -s full
+expect 2 "would overwrite the spec" "$mcgen" moved.lua -o ./moved.lua
+expect 2 "no -o" "$mcgen" --check "$spec" -o kept.ptx
+echo keep >kept.ptx
+chmod 600 kept.ptx
+ln -s kept.ptx link.ptx
+expect 0 "" "$mcgen" "$spec" -o link.ptx
+check "a link was replaced, or a mode changed" test -L link.ptx -a "$(stat -c %a kept.ptx)" = 600 -a "$(head -c 7 kept.ptx)" = '// spmm'
+long=$(printf 'x%.0s' $(seq 250)).ptx
+expect 0 "" "$mcgen" "$spec" -o "$long"
 echo keep >kept.ptx
 expect 2 "" "$mcgen" --set tile_n=33 "$spec" -o kept.ptx
 check "a failed run touched its -o file" grep -q keep kept.ptx

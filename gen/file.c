@@ -45,7 +45,7 @@ static mc_status read_stream(FILE *file, const char *path, growing *contents, mc
     return status;
 }
 
-mc_status mcrt_file_read(const char *path, char **bytes, size_t *size, mc_diag *diag) {
+mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag) {
     *bytes = NULL;
     *size = 0;
     FILE *file = fopen(path, "rb");
@@ -64,22 +64,31 @@ mc_status mcrt_file_read(const char *path, char **bytes, size_t *size, mc_diag *
 
 /* -- Writing */
 
-static mc_status discard(mcrt_output *output, mc_status status) {
+static mc_status discard(file_output *output, mc_status status) {
     if (output->stream) fclose(output->stream);
     if (output->temporary) unlink(output->temporary);
     free(output->temporary);
     free(output->target);
-    *output = (mcrt_output){0};
+    *output = (file_output){0};
     return status;
 }
 
-/* O_EXCL, not mkstemp: the file is to have the mode that the umask gives. */
-static int create_beside(mcrt_output *output) {
+/* Beside the target, whatever the length of the target's name. */
+static char *temporary_name(const char *target, int attempt) {
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    char *name;
+    return asprintf(&name, "%.*s.mcgen-%ld-%d.tmp", folder, target, (long)getpid(), attempt) < 0 ? NULL
+                                                                                                 : name;
+}
+
+/* O_EXCL, not mkstemp: a new file is to have the mode that the umask gives. */
+static int create_beside(file_output *output) {
     enum { ATTEMPTS = 100 };
     for (int i = 0; i < ATTEMPTS; i++) {
         free(output->temporary);
-        if (asprintf(&output->temporary, "%s.%ld-%d.tmp", output->target, (long)getpid(), i) < 0) {
-            output->temporary = NULL;
+        output->temporary = temporary_name(output->target, i);
+        if (!output->temporary) {
             errno = ENOMEM;
             return -1;
         }
@@ -94,8 +103,8 @@ static int create_beside(mcrt_output *output) {
     return -1;
 }
 
-mc_status mcrt_output_open(const char *path, mcrt_output *output, mc_diag *diag) {
-    *output = (mcrt_output){0};
+mc_status file_open(const char *path, file_output *output, mc_diag *diag) {
+    *output = (file_output){0};
     struct stat info;
     bool exists = stat(path, &info) == 0;
     bool direct = exists && !S_ISREG(info.st_mode);
@@ -104,15 +113,20 @@ mc_status mcrt_output_open(const char *path, mcrt_output *output, mc_diag *diag)
     if (!output->target) return io_error(diag, path, errno);
     int descriptor = direct ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(output);
     if (descriptor < 0) return discard(output, io_error(diag, path, errno));
-    output->stream = fdopen(descriptor, "wb");
+    bool kept = direct || !exists || fchmod(descriptor, info.st_mode & 07777) == 0;
+    output->stream = kept ? fdopen(descriptor, "wb") : NULL;
     if (output->stream) return MC_OK;
     int error = errno;
     close(descriptor);
     return discard(output, io_error(diag, path, error));
 }
 
-mc_status mcrt_output_commit(mcrt_output *output, mc_diag *diag) {
-    errno = EIO; /* where an earlier write failed, its own errno is gone */
+void file_write(file_output *output, const void *bytes, size_t size) {
+    if (fwrite(bytes, 1, size, output->stream) != size && !output->error) output->error = errno;
+}
+
+mc_status file_commit(file_output *output, mc_diag *diag) {
+    errno = output->error ? output->error : EIO; /* of an earlier write to the stream errno is gone */
     bool failed = ferror(output->stream) != 0;
     if (fclose(output->stream) != 0) failed = true;
     output->stream = NULL;
