@@ -16,6 +16,10 @@ typedef struct sim_module {
 
 static ptxsim *sim_of(const mc_device *device) { return ((const sim_device *)device)->sim; }
 
+struct ptxsim *mc_device_ptxsim(const mc_device *device) {
+    return device->info.kind == MC_DEVICE_SIM ? sim_of(device) : NULL;
+}
+
 static mc_status sim_check(ptxsim *sim, ptxsim_status status, mc_diag *diag) {
     if (status == PTXSIM_OK) return MC_OK;
     return mc_fail(diag, status == PTXSIM_NOMEM ? MC_NOMEM : MC_DEVICE, "simulator: %s: %s",

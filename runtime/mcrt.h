@@ -199,6 +199,9 @@ typedef struct mc_device_info {
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
 MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
+/* The simulator of DEVICE, for its faults and counts (ptxsim.h); NULL if it is a GPU. It stays the device's. */
+struct ptxsim;
+MC_API struct ptxsim *mc_device_ptxsim(const mc_device *device);
 /* GPUs that the driver sees; 0 without a driver. */
 MC_API int mc_device_cuda_count(void);
 

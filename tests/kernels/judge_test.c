@@ -1,0 +1,101 @@
+/* What the simulator says of the generated SpMM: each barrier is needed (in tiles that take several turns at the edge), and shared memory is free of bank
+ * conflicts.
+ *
+ *   judge_test SPEC */
+#include "check.h"
+#include "problem.h"
+#include "ptxsim.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 300, 4, 4, MC_VALUES_FULL, 0, 0};
+
+static int line_of(const char *text, const char *at) {
+    int line = 1;
+    for (; text < at; text++) line += *text == '\n';
+    return line;
+}
+
+static bool is_shared_access(const char *ptx, int line) {
+    for (; line > 1; line--) ptx = strchr(ptx, '\n') + 1;
+    size_t length = strcspn(ptx, "\n");
+    return memmem(ptx, length, ".shared", 7) != NULL;
+}
+
+/* Without the barrier at AT the launch stops for a race, between two accesses to shared memory of two warps. */
+static void without(const problem *p, const mc_kernel *kernel, const char *at, mc_device *device,
+                    mc_diag *diag) {
+    char *ptx = strdup(mc_kernel_ptx(kernel));
+    size_t offset = (size_t)(at - mc_kernel_ptx(kernel));
+    CHECK(ptx != NULL);
+    if (!ptx) return;
+    memset(ptx + offset, ' ', strcspn(ptx + offset, ";") + 1);
+    mc_status status = problem_run(p, device, kernel, ptx, diag);
+    CHECK(status == MC_DEVICE, "barrier of line %d: status %d", line_of(mc_kernel_ptx(kernel), at),
+          (int)status);
+    CHECK(strstr(mc_diag_text(diag), "race on shared") != NULL, "barrier of line %d: %s",
+          line_of(mc_kernel_ptx(kernel), at), mc_diag_text(diag));
+    mc_diag_clear(diag);
+    free(ptx);
+}
+
+static void barriers(const problem *p, const mc_kernel *kernel, mc_device *device, mc_diag *diag) {
+    int count = 0;
+    for (const char *at = mc_kernel_ptx(kernel); (at = strstr(at, "bar.sync")) != NULL; at++, count++)
+        without(p, kernel, at, device, diag);
+    for (const char *at = mc_kernel_ptx(kernel); (at = strstr(at, "barrier.sync")) != NULL; at++, count++)
+        without(p, kernel, at, device, diag);
+    CHECK(count > 0, "the kernel has no barrier");
+    printf("%d barriers, each missed\n", count);
+}
+
+static void wavefronts(const problem *p, const mc_kernel *kernel, mc_device *device, mc_diag *diag) {
+    CHECK(problem_run(p, device, kernel, NULL, diag) == MC_OK, "%s", mc_diag_text(diag));
+    const ptxsim *sim = mc_device_ptxsim(device);
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
+        const ptxsim_line *l = ptxsim_line_at(sim, i);
+        CHECK(l->shared_wavefronts == l->shared_ideal, "line %d: %llu wavefronts, %llu would do", l->line,
+              (unsigned long long)l->shared_wavefronts, (unsigned long long)l->shared_ideal);
+        CHECK(l->shared_requests == 0 || is_shared_access(mc_kernel_ptx(kernel), l->line));
+    }
+    CHECK(sum.shared_requests > 0);
+    printf("shared: %llu requests, %llu wavefronts, ideally %llu; global: %llu requests, %llu sectors, %llu "
+           "bytes\n",
+           (unsigned long long)sum.shared_requests, (unsigned long long)sum.shared_wavefronts,
+           (unsigned long long)sum.shared_ideal, (unsigned long long)sum.global_requests,
+           (unsigned long long)sum.global_sectors, (unsigned long long)sum.global_bytes);
+}
+
+static void judge(const char *spec_path, const char *tile_n, mc_device *device, mc_diag *diag) {
+    const mc_setting settings[] = {
+        {"tile_n", tile_n}, {"warps", "4"}, {"split", "4"}, {"stride", "32"}, {"align", "16"}};
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    problem p;
+    mc_status status = problem_make(&shape, &p, diag);
+    if (status == MC_OK) status = mc_spec_read(spec_path, settings, 5, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    if (status == MC_OK) {
+        printf("tile_n %s: ", tile_n);
+        wavefronts(&p, kernel, device, diag);
+        if (strcmp(tile_n, "32") != 0)
+            barriers(&p, kernel, device, diag); /* its edge loop goes round but once */
+    }
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    problem_free(&p);
+}
+
+int main(int argc, char **argv) {
+    static const char *const tiles[] = {"32", "64", "128"};
+    mc_device *device = NULL;
+    mc_diag *diag = mc_diag_create();
+    if (argc != 2) return 2;
+    CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
+    for (int i = 0; device && i < 3; i++) judge(argv[1], tiles[i], device, diag);
+    mc_device_close(device);
+    mc_diag_destroy(diag);
+    return check_end();
+}

@@ -1,0 +1,76 @@
+/* Accesses that are right and slow: their wavefronts and sectors, counted by hand; and counts that do not depend
+ * on how many blocks run at once. */
+#include "../harness.h"
+
+static const struct {
+    const char *name;
+    const char *
+        code; /* the second line of it, line 6, is the access that counts; %t: thread, %rd0: address of 8192 bytes */
+    unsigned wavefronts, ideal, sectors, bytes;
+} accesses[] = {
+    {"4 bytes in a row", "shl.b32 %r0, %t, 2;\nst.shared.u32 [%r0], %t;", 1, 1, 0, 0},
+    {"4 bytes, stride 2", "shl.b32 %r0, %t, 3;\nst.shared.u32 [%r0], %t;", 2, 1, 0, 0},
+    {"4 bytes, a column of 32", "shl.b32 %r0, %t, 7;\nst.shared.u32 [%r0], %t;", 32, 1, 0, 0},
+    {"4 bytes, a padded column", "mul.lo.u32 %r0, %t, 132;\nst.shared.u32 [%r0], %t;", 1, 1, 0, 0},
+    {"bytes in a row", "mov.u32 %r0, %t;\nst.shared.u8 [%r0], %t;", 1, 1, 0, 0},
+    {"8 bytes in a row", "shl.b32 %r0, %t, 3;\nst.shared.v2.u32 [%r0], {%t, %t};", 2, 2, 0, 0},
+    {"8 bytes, stride 2", "shl.b32 %r0, %t, 4;\nst.shared.v2.u32 [%r0], {%t, %t};", 4, 2, 0, 0},
+    {"16 bytes in a row", "shl.b32 %r0, %t, 4;\nst.shared.v4.u32 [%r0], {%t, %t, %t, %t};", 4, 4, 0, 0},
+    {"16 bytes, rows of 128", "shl.b32 %r0, %t, 7;\nst.shared.v4.u32 [%r0], {%t, %t, %t, %t};", 32, 4, 0, 0},
+    {"16 bytes, rows of 144", "mul.lo.u32 %r0, %t, 144;\nst.shared.v4.u32 [%r0], {%t, %t, %t, %t};", 4, 4, 0,
+     0},
+    {"broadcast",
+     "setp.eq.u32 %p0, %t, 0; @%p0 st.shared.u32 [sm], %t; bar.warp.sync -1;\nld.shared.u32 %r0, [sm];", 1, 1,
+     0, 0},
+    {"atomics on one word",
+     "setp.eq.u32 %p0, %t, 0; @%p0 st.shared.u32 [sm], %t; bar.warp.sync -1;\nred.shared.add.u32 "
+     "[sm], 1;",
+     32, 1, 0, 0},
+    {"global, 4 bytes in a row", "mad.wide.u32 %rd1, %t, 4, %rd0;\nld.global.u32 %r0, [%rd1];", 0, 0, 4, 128},
+    {"global, off by 16 bytes", "mad.wide.u32 %rd1, %t, 4, %rd0;\nld.global.u32 %r0, [%rd1+16];", 0, 0, 5,
+     128},
+    {"global, stride 8", "mad.wide.u32 %rd1, %t, 32, %rd0;\nld.global.u32 %r0, [%rd1];", 0, 0, 32, 128},
+    {"global, 16 bytes in a row",
+     "mad.wide.u32 %rd1, %t, 16, %rd0;\nld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%rd1];", 0, 0, 16, 512},
+    {"global, all lanes one word", "mov.u64 %rd1, %rd0;\nld.global.u32 %r0, [%rd1];", 0, 0, 1, 4},
+};
+
+static void run_access(size_t i, unsigned threads) {
+    enum { BLOCKS = 5, BYTES = 8192 };
+    char text[2048];
+    uint64_t a;
+    void *params[] = {&a};
+    ptxsim_options options = {.size = sizeof options, .threads = threads};
+    ptxsim *sim;
+    snprintf(text, sizeof text,
+             PTX_HEADER
+             ".visible .entry k(.param .u64 a) { .reg .b32 %%r<4>, %%t; .reg .b64 %%rd<4>; .reg .pred "
+             "%%p<2>; .shared .align 16 .b8 sm[8192];\nld.param.u64 %%rd0, [a]; mov.u32 %%t, "
+             "%%tid.x; %s\nret; }\n",
+             accesses[i].code);
+    CHECK(ptxsim_create(&options, &sim) == PTXSIM_OK);
+    CHECK(ptxsim_alloc(sim, BYTES, &a) == PTXSIM_OK && ptxsim_fill(sim, a, 0, BYTES) == PTXSIM_OK);
+    CHECK(run_kernel(sim, text, (ptxsim_dim3){BLOCKS, 1, 1}, (ptxsim_dim3){32, 1, 1}, 0, params) == PTXSIM_OK,
+          "%s: %s", accesses[i].name, ptxsim_fault_text(sim));
+    for (size_t l = 0; l < ptxsim_line_count(sim); l++) {
+        const ptxsim_line *line = ptxsim_line_at(sim, l);
+        if (line->line != 6) continue;
+        CHECK(line->shared_wavefronts == BLOCKS * accesses[i].wavefronts, "%s: %d wavefronts",
+              accesses[i].name, (int)line->shared_wavefronts);
+        CHECK(line->shared_ideal == BLOCKS * accesses[i].ideal, "%s: ideal %d", accesses[i].name,
+              (int)line->shared_ideal);
+        CHECK(line->global_sectors == BLOCKS * accesses[i].sectors &&
+                  line->global_bytes == BLOCKS * accesses[i].bytes,
+              "%s: %d sectors, %d bytes", accesses[i].name, (int)line->global_sectors,
+              (int)line->global_bytes);
+        CHECK(line->warp_instructions == BLOCKS && line->thread_instructions == BLOCKS * 32);
+    }
+    CHECK(ptxsim_line_count(sim) == 3, "%d lines", (int)ptxsim_line_count(sim));
+    ptxsim_destroy(sim);
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
+        for (unsigned threads = 1; threads <= 4; threads++) run_access(i, threads);
+    return check_end();
+}
