@@ -36,12 +36,22 @@ const char *mc_diag_text(const mc_diag *diag) {
     return diag->text.data ? diag->text.data : "";
 }
 
+/* Messages quote what files say: nothing of it steers a terminal. */
+static void make_printable(char *text) {
+    for (; *text; text++) {
+        bool control = ((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127;
+        if (control) *text = '?';
+    }
+}
+
 mc_status mc_fail(mc_diag *diag, mc_status status, const char *format, ...) {
     if (!diag) return status;
     if (diag->count++) text_add(&diag->text, "\n");
     va_list args;
     va_start(args, format);
+    size_t start = diag->text.size;
     text_add_list(&diag->text, format, args);
     va_end(args);
+    if (diag->text.data) make_printable(diag->text.data + start);
     return status;
 }

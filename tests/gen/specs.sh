@@ -89,6 +89,8 @@ bad "more than a second" 'local s, t = ("\0"):rep(60000), ("\0"):rep(60000) .. "
 bad "more than a second" 'local t = {} for i = 1, 200 do t[("\0"):rep(60000) .. i] = 1 end while true do for k in pairs(t) do end end'
 bad "more than a second" 'local t, s = {}, ("1"):rep(60000) for i = 1, 999 do t[i] = s end while true do local m = math.max(table.unpack(t)) end'
 
+bad 'bad.lua:1: a?[31mb' 'error("a\27[31mb")'
+
 printf '\033Lua' >bytecode.lua
 expect 2 "bytecode" "$mcgen" bytecode.lua
 printf 'op = "spmm" -- \0 x' >nul.lua
