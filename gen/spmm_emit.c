@@ -111,6 +111,10 @@ static void emit_packed_start(spmm_emitter *e) {
 static void emit_edge(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_path *path = &e->plan->edge;
+    if (e->plan->tile_n == path->columns) {
+        spmm_emit_tile(e, path, e->tile_col);
+        return;
+    }
     mc_reg col = b32(b, "part_col"), end = b32(b, "part_end"), again = pred(b, "again");
     mc_label loop = label(b, "COLUMNS");
     EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd_counts.h"
 #include "cmd_spmm_report.h"
 #include "file.h"
 
@@ -13,7 +14,7 @@ typedef struct spmm_options {
     int64_t n, ldb, ldc; /* 0: not given */
     const char *b_file, *ptx_file, *out_file, *device;
     int variants; /* 1: all */
-    bool specialise, bench, json;
+    bool specialise, bench, report, json;
 } spmm_options;
 
 static const cmd_option spmm_table[] = {
@@ -32,6 +33,8 @@ static const cmd_option spmm_table[] = {
     {"variants", 0, OPTION_CHOICE, offsetof(spmm_options, variants), "all", 0, 0, "run every legal variant"},
     {"bench", 0, OPTION_SWITCH, offsetof(spmm_options, bench), NULL, 0, 0,
      "time on a GPU: median of 15 graphs of 20 launches"},
+    {"report", 0, OPTION_SWITCH, offsetof(spmm_options, report), NULL, 0, 0,
+     "counts of the simulator: totals, and the PTX with counts beside its lines"},
     {"json", 0, OPTION_SWITCH, offsetof(spmm_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -41,7 +44,7 @@ typedef struct session {
     problem problem;
     mc_device *device;
     char device_text[192];
-    char *ptx;
+    char *ptx, *ran;     /* of --ptx; what ran last, for --report */
     mc_dense b, want, c; /* c: of the last run */
     int64_t ldc;
 } session;
@@ -51,6 +54,7 @@ static void session_close(session *s) {
     mc_dense_free(&s->want);
     mc_dense_free(&s->b);
     free(s->ptx);
+    free(s->ran);
     mc_device_close(s->device);
     problem_close(&s->problem);
 }
@@ -76,6 +80,8 @@ static mc_status open_device(session *s, mc_diag *diag) {
     const mc_device_info *info = mc_device_get_info(s->device);
     if (info->kind == MC_DEVICE_SIM && s->options->bench)
         return mc_fail(diag, MC_CANNOT, "--bench: the simulator has no time to measure, this needs a GPU");
+    if (info->kind != MC_DEVICE_SIM && s->options->report)
+        return mc_fail(diag, MC_CANNOT, "--report: the counts are the simulator's (--device sim)");
     bool automatic = strcmp(s->options->device, "auto") == 0;
     const char *name = !automatic ? s->options->device : info->kind == MC_DEVICE_CUDA ? "cuda:0" : "sim";
     snprintf(s->device_text, sizeof s->device_text, "%s (%s)", name, info->name);
@@ -202,6 +208,11 @@ static mc_status run_kernel(session *s, const mc_kernel *kernel, double *microse
     mc_spmm_timing timing = {.launches = BENCH_LAUNCHES, .rounds = BENCH_ROUNDS};
     mc_status status = fit(s, kernel, diag);
     if (status == MC_OK) status = run_once(s, kernel, NULL, diag);
+    if (status == MC_OK && s->options->report) {
+        free(s->ran);
+        s->ran = strdup(s->ptx != NULL ? s->ptx : mc_kernel_ptx(kernel));
+        if (s->ran == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    }
     if (status == MC_OK && s->options->bench) {
         status = run_once(s, kernel, &timing, diag);
         *microseconds = timing.microseconds;
@@ -254,9 +265,15 @@ static mc_status print_json(json_t *json, mc_diag *diag) {
 
 static mc_status print_result(const session *s, const spmm_result *result, mc_diag *diag) {
     spmm_shape shape = shape_of(s);
-    if (s->options->json) return print_json(spmm_json(&shape, result, s->device_text), diag);
+    const struct ptxsim *sim = s->ran != NULL ? mc_device_ptxsim(s->device) : NULL;
+    if (s->options->json) {
+        json_t *json = spmm_json(&shape, result, s->device_text);
+        if (sim != NULL) json_object_set_new(json, "counts", counts_json(sim));
+        return print_json(json, diag);
+    }
     if (result->status == MC_OK || result->status == MC_MISMATCH)
         spmm_print_table(&shape, result, s->device_text);
+    if (sim != NULL) counts_print(sim, s->ran);
     return MC_OK;
 }
 
@@ -326,6 +343,7 @@ static int check_options(const spmm_options *o) {
     const char *other = o->problem.variant != NULL ? "--variant"
                         : o->ptx_file != NULL      ? "--ptx"
                         : o->out_file != NULL      ? "--out"
+                        : o->report                ? "--report"
                                                    : NULL;
     return other == NULL ? CMD_DONE : cmd_usage("spmm: --variants all and %s exclude each other", other);
 }
