@@ -72,7 +72,7 @@ ptxsim_line ptxsim_line_sum(const ptxsim *sim) {
 }
 
 uint64_t ptxsim_class_count(const ptxsim *sim, ptxsim_class kind) {
-    return (size_t) kind < PTXSIM_CLASS_COUNT ? sim->by_class[kind] : 0;
+    return (size_t)kind < PTXSIM_CLASS_COUNT ? sim->by_class[kind] : 0;
 }
 
 const char *ptxsim_class_text(ptxsim_class kind) {

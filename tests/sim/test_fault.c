@@ -60,7 +60,8 @@ static const struct faulty faults[] = {
      "0xffff0000;\nadd.u32 %r0, %r0, 1; bra J;\nB:\nJ:",
      32, 0, PTXSIM_UNINIT, 9, 16, "reads %r0"},
 
-    {"setp.lt.u32 %p0, %t, 2; @%p0 mov.u32 %r1, 1;\n@%p0 add.u32 %r0, %r1, 1; @!%p0 bra E; red.global.max.u32 "
+    {"setp.lt.u32 %p0, %t, 2; @%p0 mov.u32 %r1, 1;\n@%p0 add.u32 %r0, %r1, 1; @!%p0 bra E; "
+     "red.global.max.u32 "
      "[%rd0], %r0;\nE:",
      4, 0, PTXSIM_OK, 0, 0, ""},
     {"mov.u32 %r1, 0; setp.ge.u32 %p0, %r1, 0; @!%p0 ld.global.u32 %r0, [%rd1];", 4, 0, PTXSIM_OK, 0, 0, ""},
