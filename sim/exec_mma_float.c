@@ -1,6 +1,6 @@
-/* Floating-point mma.sync, with the sums of Hopper's tensor cores (docs/simulator.md, "Sums of mma"): the exact
- * products of a step and the sum so far are aligned to the largest exponent among them, cut off below a fixed
- * number of bits, added exactly, and the result is cut off to the format of the sum. */
+/* Floating-point mma.sync. How tensor cores add is not in the ISA; this is a model that has not been compared with
+ * hardware yet: the exact products of a step and the sum so far are aligned to the largest exponent among them, cut
+ * off below a fixed number of bits, added exactly, and the result is cut off to the format of the sum. */
 #include "exec.h"
 #include "format.h"
 

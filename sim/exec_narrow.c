@@ -96,8 +96,8 @@ ROUNDED(div)
 ROUNDED(rcp)
 ROUNDED(sqrt)
 
-/* The .approx functions: the exact result, rounded. The hardware is within the bound that the ISA states for
-   each ("ex2", "lg2", "rsqrt", "tanh"). */
+/* The .approx functions give the exact result, rounded: within every bound that the ISA states, but not to the bit what a
+   GPU gives. */
 NARROW(rsqrt, 1 / sqrt(x))
 NARROW(ex2, exp2(x))
 NARROW(lg2, log2(x))

@@ -173,7 +173,7 @@ static void match_all(struct sim_warp *warp, const struct sim_insn *insn, uint32
 sim_exec *const sim_match_any[SIM_TYPE_COUNT] = {[SIM_b32] = match_any, [SIM_b64] = match_any};
 sim_exec *const sim_match_all[SIM_TYPE_COUNT] = {[SIM_b32] = match_all, [SIM_b64] = match_all};
 
-/* The ISA leaves the choice open; the hardware takes the lowest lane. */
+/* The ISA leaves the choice open; this takes the lowest lane. */
 void sim_elect(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     if (!sim_members_are_here(warp, insn, &insn->value[2], mask)) return;
     put_alike(warp, &insn->value[0], (uint32_t)__builtin_ctz(mask), mask);
