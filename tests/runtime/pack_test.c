@@ -1,0 +1,72 @@
+/* mc_pack: the kernel's contract chooses the format, and its fields must fit the matrix. */
+#include "scratch.h"
+
+static mc_kernel *make_kernel(const char *text, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    expect_ok(text, mc_spec_read_text("test.lua", text, strlen(text), NULL, 0, &spec, diag), diag);
+    if (spec) expect_ok(text, mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag), diag);
+    mc_spec_destroy(spec);
+    return kernel;
+}
+
+#define SPEC "op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 stride = 64 "
+
+/* The matrix of the cases: 24 x 20. */
+static const struct {
+    const char *spec;
+    int vec;
+    mc_type type;
+    const char *message; /* NULL: packs */
+} cases[] = {
+    {SPEC, 8, MC_S8, NULL},
+    {SPEC "m = 24 k = 20", 8, MC_S8, NULL},
+    {SPEC "m = 32", 8, MC_S8, "the kernel is made for m = 32, the matrix has 24"},
+    {SPEC "k = 64", 8, MC_S8, "the kernel is made for k = 64, the matrix has 20"},
+    {SPEC, 4, MC_S8, "the kernel is made for vec = 8, the matrix has 4"},
+    {SPEC, 8, MC_S16, "the kernel is made for lhs = s8, the matrix holds s16"},
+};
+
+static void check_arrays(const mc_contract *contract, const mc_packed *packed) {
+    CHECK(packed->array_count == contract->array_count, "%zu arrays", packed->array_count);
+    for (size_t i = 0; i < contract->array_count; i++) {
+        const mc_packed_array *array = mc_packed_find(packed, contract->arrays[i].name);
+        CHECK(array && strcmp(mc_type_text(array->type), contract->arrays[i].type) == 0, "array %s",
+              contract->arrays[i].name);
+    }
+}
+
+static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
+    mc_vsparse a, back;
+    mc_packed packed;
+    mc_kernel *kernel = make_kernel(cases[i].spec, diag);
+    if (!kernel) return;
+    expect_ok("dilate", mc_vsparse_dilate(csr, cases[i].vec, cases[i].type, &a, diag), diag);
+    a.rows = 24; /* vec 4 is refused before its rows are looked at */
+    mc_vsparse_fill(&a, MC_VALUES_FULL, 1, NULL);
+    mc_status status = mc_pack(kernel, &a, &packed, diag);
+    if (cases[i].message) {
+        expect_failure(cases[i].spec, status, MC_CANNOT, diag, cases[i].message);
+        CHECK(packed.array_count == 0, "the output is not zeroed");
+    } else {
+        expect_ok(cases[i].spec, status, diag);
+        check_arrays(mc_kernel_contract(kernel), &packed);
+        expect_ok("unpack", mc_strided_unpack(&packed, 8, 64, a.rows, a.cols, &back, diag), diag);
+        CHECK(back.row_ptr && same_vsparse(&a, &back), "%s", cases[i].spec);
+        mc_vsparse_free(&back);
+    }
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+    mc_kernel_destroy(kernel);
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    mc_pattern pattern = {3, 20, .5, MC_PATTERN_UNIFORM, 0, 1};
+    mc_csr csr;
+    expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(i, &csr, diag);
+    mc_csr_free(&csr);
+    mc_diag_destroy(diag);
+    return check_end();
+}
