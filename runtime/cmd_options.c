@@ -23,7 +23,7 @@ static const cmd_option *option_at(const cmd *command, size_t index) {
 int cmd_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("mcrun: ", stderr);
+    fprintf(stderr, "%s: ", cmd_program);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
@@ -33,7 +33,7 @@ int cmd_usage(const char *format, ...) {
 static void print_messages(const char *text) {
     while (*text != '\0') {
         int length = (int)strcspn(text, "\n");
-        fprintf(stderr, "mcrun: %.*s\n", length, text);
+        fprintf(stderr, "%s: %.*s\n", cmd_program, length, text);
         text += length;
         text += *text == '\n';
     }
@@ -62,7 +62,7 @@ static void print_option(const cmd_option *option) {
 }
 
 static void print_help(const cmd *command) {
-    printf("usage: mcrun %s%s%s [options]\n%s.\n\n", command->name, *command->operands != '\0' ? " " : "",
+    printf("usage: %s %s%s%s [options]\n%s.\n\n", cmd_program, command->name, *command->operands != '\0' ? " " : "",
            command->operands, command->summary);
     for (size_t i = 0; i < option_count(command); i++) print_option(option_at(command, i));
     printf("%-*s%s\n", HELP_COLUMN, "  --help", "this text");
@@ -179,7 +179,7 @@ static void report_bad_option(const cmd *command, int key, const char *text) {
     const cmd_option *option = option_of(command, optopt);
     if (key == ':' && option != NULL) cmd_usage("--%s wants a value, %s", option->name, option->argument);
     else if (option != NULL || optopt == KEY_HELP) cmd_usage("%s: this option takes no value", text);
-    else cmd_usage("%s: unknown or ambiguous option (mcrun %s --help lists them)", text, command->name);
+    else cmd_usage("%s: unknown or ambiguous option (%s %s --help lists them)", text, cmd_program, command->name);
 }
 
 static bool parse_options(const cmd *command, int argc, char **argv, void *options, int *exit_status) {
@@ -206,10 +206,11 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
     if (!parse_options(command, argc, argv, options, exit_status)) return false;
     int given = argc - optind;
     if (operands != NULL) *operands = argv + optind;
-    if (given == command->operand_count) return true;
-    if (given > command->operand_count)
+    int least = abs(command->operand_count);
+    if (given == least || (given > least && command->operand_count < 0)) return true;
+    if (given > least)
         *exit_status =
-            cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + command->operand_count]);
+            cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);
     else *exit_status = cmd_usage("%s: wants %s", command->name, command->operands);
     return false;
 }

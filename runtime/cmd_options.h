@@ -1,4 +1,4 @@
-/* What the subcommands of mcrun share: tables of options, strict parsing, and how they end. */
+/* What the subcommands of mcrun and mcbench share: tables of options, strict parsing, and how they end. */
 #ifndef MCRUN_OPTIONS_H
 #define MCRUN_OPTIONS_H
 
@@ -41,11 +41,12 @@ typedef struct cmd_option_table {
 
 typedef struct cmd {
     const char *name, *operands, *summary;
-    int operand_count;
+    int operand_count; /* -N: N or more; the operands end in NULL */
     cmd_option_table options[2];       /* its own, and those that it shares with others */
     int (*run)(int argc, char **argv); /* the exit status */
 } cmd;
 
+extern const char cmd_program[]; /* "mcrun": the program defines it */
 extern const cmd cmd_spmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info;
 
 /* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the
@@ -53,7 +54,7 @@ extern const cmd cmd_spmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_inf
    text points into ARGV, which is changed. */
 bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status);
 
-/* "mcrun: " and the message on stderr; CMD_USAGE. */
+/* The program, ": " and the message on stderr; CMD_USAGE. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints DIAG's messages where STATUS is not MC_OK, destroys DIAG, and returns the exit status. */

@@ -93,6 +93,10 @@ mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *
     return module->device->ops->launch(module, launch, diag);
 }
 
+mc_status mc_module_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
+    return module->device->ops->enqueue(module, launch, stream, diag);
+}
+
 mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
                          double *microseconds, mc_diag *diag) {
     *microseconds = 0;

@@ -15,6 +15,7 @@ typedef struct mc_device_ops {
                       mc_diag *diag);
     void (*unload)(mc_module *module);
     mc_status (*launch)(mc_module *module, const mc_launch *launch, mc_diag *diag);
+    mc_status (*enqueue)(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
     mc_status (*time)(mc_module *module, const mc_launch *launch, int launches, int rounds,
                       double *microseconds, mc_diag *diag);
 } mc_device_ops;

@@ -135,6 +135,13 @@ static mc_status cuda_launch(mc_module *module, const mc_launch *launch, mc_diag
     return status;
 }
 
+static mc_status cuda_enqueue_on(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
+    mc_status status = cuda_enter(module->device, diag);
+    if (status == MC_OK) status = cuda_check_params((const cuda_module_state *)module, launch, diag);
+    return status != MC_OK ? status
+                           : cuda_enqueue((const cuda_module_state *)module, launch, stream, diag);
+}
+
 /* -- Devices */
 
 static void cuda_close(mc_device *device) {
@@ -152,6 +159,7 @@ static const mc_device_ops cuda_ops = {
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,
+    .enqueue = cuda_enqueue_on,
     .time = cuda_time,
 };
 

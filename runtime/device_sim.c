@@ -97,6 +97,11 @@ static mc_status sim_launch(mc_module *module, const mc_launch *launch, mc_diag 
                      diag);
 }
 
+static mc_status sim_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
+    (void)module, (void)launch, (void)stream;
+    return mc_fail(diag, MC_CANNOT, "the simulator has no streams: mc_module_launch runs and waits");
+}
+
 static mc_status sim_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
                           double *microseconds, mc_diag *diag) {
     (void)module, (void)launch, (void)launches, (void)rounds, (void)microseconds;
@@ -113,6 +118,7 @@ static const mc_device_ops sim_ops = {
     .load = sim_load,
     .unload = sim_unload,
     .launch = sim_launch,
+    .enqueue = sim_enqueue,
     .time = sim_time,
 };
 

@@ -228,6 +228,9 @@ typedef struct mc_launch {
 
 /* Launches and waits. */
 MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
+/* Puts one launch on STREAM (a CUstream of the device's primary context) and returns: for callers that capture
+   graphs or overlap work. The order of STREAM is all that says when it has run. MC_CANNOT on the simulator. */
+MC_API mc_status mc_module_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
 /* Median time of one launch in microseconds: a CUDA graph of LAUNCHES launches, replayed ROUNDS times after a
    warm-up. MC_CANNOT on the simulator. */
 MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include "cmd_options.h"
 
+const char cmd_program[] = "mcrun";
+
 static const cmd *const commands[] = {&cmd_spmm, &cmd_pack, &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

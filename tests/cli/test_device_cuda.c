@@ -122,6 +122,10 @@ static void test_launch(void) {
     CHECK(mc_module_launch(module, &small, diag) == MC_OK);
     CHECK(strstr(fake->log, "cuFuncSetAttribute") == NULL, "%s", fake->log);
     fresh();
+    CHECK(mc_module_enqueue(module, &small, NULL, diag) == MC_OK);
+    CHECK_TEXT(fake->log, "cuLaunchKernel 3,2,1 128,1,1 shared 0 stream none");
+    CHECK(strstr(fake->log, "cuCtxSynchronize") == NULL, "%s", fake->log);
+    fresh();
     fake->params = 3;
     CHECK(mc_module_launch(module, &launch, diag) == MC_CANNOT);
     CHECK_TEXT(message(), "the PTX's entry has 3 parameters, its contract 2");

@@ -45,6 +45,7 @@ static void test_module(mc_device *device) {
     expect(mc_device_read(device, address, &stored, 4, diag), MC_OK, "");
     CHECK(stored == -5, "%d", stored);
     expect(mc_module_time(module, &launch, 1, 1, &time, diag), MC_CANNOT, "timing needs a GPU");
+    expect(mc_module_enqueue(module, &launch, NULL, diag), MC_CANNOT, "the simulator has no streams");
     launch.values[0] = address + 4;
     expect(mc_module_launch(module, &launch, diag), MC_DEVICE, "line 10, block (0,0,0), thread (0,0,0)");
     mc_module_unload(module);
