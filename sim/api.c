@@ -50,6 +50,8 @@ void ptxsim_destroy(ptxsim *sim) {
 
 void ptxsim_set_order(ptxsim *sim, ptxsim_order order) { sim->order = order; }
 
+void ptxsim_watch_races(ptxsim *sim, int watch) { sim->races = watch != 0; }
+
 void ptxsim_set_seed(ptxsim *sim, uint64_t seed) {
     sim->order = PTXSIM_SEEDED;
     sim->seed = seed;

@@ -92,13 +92,14 @@ static void execute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     if (fault->status != PTXSIM_OK) return;
     warp->block->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
     struct sim_block *block = warp->block;
-    ptxsim_line *line = &block->lines[insn - block->launch->function->code];
+    ptrdiff_t pc = insn - block->launch->function->code;
+    ptxsim_line *line = &block->lines[pc];
     line->warp_instructions++;
     line->thread_instructions += (unsigned)__builtin_popcount(mask);
     if (insn->reads_clock) refresh_clock(warp);
     block->request.mask = 0;
     insn->exec(warp, insn, mask);
-    if (block->request.mask) sim_metric_request(line, &block->request);
+    if (block->request.mask) sim_metric_request(line, &block->request, block->launch->traits[pc].service);
 }
 
 static void step(struct sim_warp *warp) {

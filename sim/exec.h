@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-#define SIM_FULL_MASK    0xffffffffu
-#define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
-#define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
-
 /* Generic addresses from here on, as many as a block may have shared bytes, are shared memory; all others are
    global (ISA, "Generic Addressing"). Global allocations lie above. */
 #define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
@@ -54,6 +50,7 @@ struct sim_barrier {
 struct sim_trait {
     bool strong;  /* an atomic, or a volatile, relaxed, acquire or release access */
     bool touches; /* accesses shared or global memory */
+    struct sim_service service;
 };
 
 /* What a launch's blocks share and do not change. */

@@ -72,6 +72,7 @@ static bool set_traits(struct sim_launch *launch) {
         t->strong = starts_with_one(name, strong);
         t->touches = insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") ||
                                                   starts_with(name, "st%") || starts_with(name, "st."));
+        t->service = sim_service_of(insn);
         launch->fences |= starts_with_one(name, fences);
         launch->sequential |= insn->reads_clock || (t->strong && insn->space != SIM_SHARED);
     }

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shared memory serves 32 banks of a 4-byte word each a wavefront. A sector of global memory is 32 bytes. */
-enum { BANKS = 32, WORD = 4, WAVEFRONT = BANKS * WORD, SECTOR = 32 };
-
 /* -- Classes of instructions ---------------------------------------------------------------------------- */
 
 static const struct {
@@ -31,93 +28,6 @@ ptxsim_class sim_class_of(const struct sim_insn *insn) {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strncmp(name, classes[i].start, strlen(classes[i].start)) == 0) return classes[i].class;
     return sim_types[insn->type].kind == 'f' ? PTXSIM_CLASS_FLOAT : PTXSIM_CLASS_INTEGER;
-}
-
-/* -- Requests ------------------------------------------------------------------------------------------- */
-
-/* A set of up to 32 numbers. */
-struct distinct {
-    int count;
-    uint64_t value[SIM_LANES];
-    signed char slot[2 * SIM_LANES]; /* index + 1 of a value */
-};
-
-static bool insert(struct distinct *set, uint64_t value) {
-    unsigned at = (unsigned)(value * UINT64_C(0x9e3779b97f4a7c15) >> 58);
-    for (; set->slot[at]; at = (at + 1) % (2 * SIM_LANES))
-        if (set->value[set->slot[at] - 1] == value) return false;
-    set->value[set->count++] = value;
-    set->slot[at] = (signed char)set->count;
-    return true;
-}
-
-/* The lanes' accesses are aligned to their size, so that they are equal or apart. */
-static void distinct_pieces(const struct sim_request *r, int first, int end, unsigned piece,
-                            struct distinct *set) {
-    set->count = 0;
-    memset(set->slot, 0, sizeof set->slot);
-    int shift = __builtin_ctz(piece);
-    uint64_t last = UINT64_MAX; /* lanes in a row often agree */
-    for (int l = first; l < end; l++) {
-        if (!(r->mask >> l & 1) || r->address[l] >> shift == last) continue;
-        last = r->address[l] >> shift;
-        insert(set, last);
-    }
-}
-
-/* Wavefronts if lanes FIRST to END of a request are served together: the most distinct words in a bank. */
-static int together(const struct sim_request *r, int first, int end) {
-    struct distinct set;
-    int load[BANKS] = {0}, most = 0;
-    unsigned piece = r->bytes > WORD ? r->bytes : WORD, words = piece / WORD;
-    distinct_pieces(r, first, end, piece, &set);
-    for (int i = 0; i < set.count; i++)
-        for (unsigned w = 0; w < words; w++) {
-            int n = ++load[(set.value[i] * words + w) % BANKS];
-            if (n > most) most = n;
-        }
-    return most;
-}
-
-/* Accesses of 8 bytes are served by half warps, of 16 bytes by quarters, if one wavefront does not do. */
-static int wavefronts(const struct sim_request *r, int first, int end) {
-    int all = together(r, first, end), lanes = end - first;
-    if (all <= 1 || lanes * (int)r->bytes <= WAVEFRONT) return all;
-    int middle = first + lanes / 2;
-    return wavefronts(r, first, middle) + wavefronts(r, middle, end);
-}
-
-/* Atomics on one word wait for each other. */
-static int atomic_wavefronts(const struct sim_request *r) {
-    int load[BANKS] = {0}, most = 0;
-    for (int l = 0; l < SIM_LANES; l++) {
-        int *bank = &load[r->address[l] / WORD % BANKS];
-        if (r->mask >> l & 1 && ++*bank > most) most = *bank;
-    }
-    return most * (r->bytes > WORD ? 2 : 1);
-}
-
-static void shared_request(ptxsim_line *line, const struct sim_request *r) {
-    struct distinct set;
-    distinct_pieces(r, 0, SIM_LANES, r->bytes, &set);
-    unsigned bytes = (unsigned)set.count * r->bytes;
-    line->shared_requests++;
-    line->shared_ideal += (bytes + WAVEFRONT - 1) / WAVEFRONT;
-    line->shared_wavefronts += (unsigned)(r->atomic ? atomic_wavefronts(r) : wavefronts(r, 0, SIM_LANES));
-}
-
-static void global_request(ptxsim_line *line, const struct sim_request *r) {
-    struct distinct set;
-    distinct_pieces(r, 0, SIM_LANES, r->bytes, &set);
-    line->global_requests++;
-    line->global_bytes += (unsigned)set.count * r->bytes;
-    distinct_pieces(r, 0, SIM_LANES, SECTOR, &set);
-    line->global_sectors += (unsigned)set.count;
-}
-
-void sim_metric_request(ptxsim_line *line, const struct sim_request *request) {
-    if (request->shared) shared_request(line, request);
-    else global_request(line, request);
 }
 
 /* -- Sums ----------------------------------------------------------------------------------------------- */

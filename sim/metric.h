@@ -15,12 +15,25 @@ struct sim_request {
     uint64_t address[SIM_LANES];
 };
 
+/* In what portions shared memory serves a request (request.c). */
+struct sim_service {
+    uint8_t lanes; /* served together: 32, 16 or 8 */
+    enum sim_sharing {
+        SIM_SHARED_WORDS, /* lanes that want one word share it */
+        SIM_SHARED_PAIRS, /* and where all neighbours do, twice as many are served together */
+        SIM_NOT_SHARED,   /* atomics: lanes on one bank wait for each other */
+        SIM_TWICE,        /* the same, read and compared, then written */
+        SIM_RETRIED /* a loop of load and compare-and-swap, in which one lane a bank gets through at a time */
+    } sharing;
+};
+
 struct sim_block;
 struct ptxsim;
 
 ptxsim_class sim_class_of(const struct sim_insn *insn);
-/* Counts what REQUEST costs. */
-void sim_metric_request(ptxsim_line *line, const struct sim_request *request);
+struct sim_service sim_service_of(const struct sim_insn *insn);
+/* Counts what REQUEST costs, which is served by SERVICE if it is to shared memory. */
+void sim_metric_request(ptxsim_line *line, const struct sim_request *request, struct sim_service service);
 void sim_metric_add(ptxsim_line *to, const ptxsim_line *from);
 /* Sums the instructions' counters by line into SIM's. False: out of memory. */
 bool sim_metric_lines(struct ptxsim *sim, const ptxsim_function *function, const ptxsim_line *by_insn);

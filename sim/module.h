@@ -16,6 +16,10 @@ enum {
     SIM_BARRIERS = 16
 };
 
+#define SIM_FULL_MASK    0xffffffffu
+#define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
+#define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
+
 /* State spaces (ISA, "State Spaces"). */
 enum sim_space { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_PARAM, SIM_CONST, SIM_LOCAL };
 

@@ -144,6 +144,7 @@ PTXSIM_API ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **s
 PTXSIM_API void ptxsim_destroy(ptxsim *sim); /* frees its memory and modules */
 PTXSIM_API void ptxsim_set_order(ptxsim *sim, ptxsim_order order);
 PTXSIM_API void ptxsim_set_seed(ptxsim *sim, uint64_t seed); /* sets the order to PTXSIM_SEEDED, too */
+PTXSIM_API void ptxsim_watch_races(ptxsim *sim, int watch);  /* 0: does not look for races, which is faster */
 PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
 /* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
 PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);
