@@ -45,6 +45,7 @@ typedef struct mc_field {
     const int *numbers;       /* 0-terminated, ascending */
     int64_t standard;         /* the default */
     bool tunable;             /* may be a list of candidates */
+    bool quiet; /* at its default it stands in no header and no hash: kernels that do not use it stay */
     const char *doc;
 } mc_field;
 
@@ -160,7 +161,7 @@ mc_status space_build(mc_spec *spec, mc_diag *diag);
 /* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */
 mc_status space_explain(const mc_spec *spec, mc_diag *diag);
 void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]);
-/* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true. */
+/* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true, without quiet ones. */
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
 uint64_t point_hash(const mc_family *family, const int64_t *point);
 

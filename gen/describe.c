@@ -76,13 +76,14 @@ static json_t *fields_json(maker *m, const mc_kernel *kernel) {
 }
 
 static json_t *params_json(maker *m, const mc_contract *c) {
+    static const char *const kinds[] = {
+        [MC_PARAM_ARRAY] = "array", [MC_PARAM_SHAPE] = "shape", [MC_PARAM_SCALAR] = "scalar"};
     json_t *params = json_array();
     for (size_t i = 0; i < c->param_count; i++) {
         const mc_param *p = &c->params[i];
         append(m, params,
-               json_pack("{ss ss ss si ss}", "name", p->name, "type", p->type, "kind",
-                         p->kind == MC_PARAM_ARRAY ? "array" : "shape", "align", (int)p->align, "doc",
-                         p->doc));
+               json_pack("{ss ss ss si ss}", "name", p->name, "type", p->type, "kind", kinds[p->kind],
+                         "align", (int)p->align, "doc", p->doc));
     }
     return params;
 }

@@ -60,12 +60,12 @@ MC_API char *mc_spec_variant_text(const mc_spec *spec, size_t variant, bool all)
 
 typedef struct mc_kernel mc_kernel;
 
-typedef enum mc_param_kind { MC_PARAM_ARRAY, MC_PARAM_SHAPE } mc_param_kind;
+typedef enum mc_param_kind { MC_PARAM_ARRAY, MC_PARAM_SHAPE, MC_PARAM_SCALAR } mc_param_kind;
 
-/* One parameter of the entry, in order. An array is a u64 device address, a shape an s32. */
+/* One parameter of the entry, in order. An array is a u64 device address, a shape an s32, a scalar an f32. */
 typedef struct mc_param {
-    const char *name; /* arrays: as in mc_array; "b", "c"; shapes: "m", "n", "ldb", "ldc" */
-    const char *type; /* "u64" or "s32" */
+    const char *name; /* arrays: as in mc_array; "b", "c", "scale", "bias"; shapes: "m", "n", "ldb", "ldc" */
+    const char *type; /* "u64", "s32" or "f32" */
     mc_param_kind kind;
     unsigned align; /* arrays: bytes that the address must be a multiple of */
     const char *doc;

@@ -60,10 +60,14 @@ mc_status space_build(mc_spec *spec, mc_diag *diag) {
     return spec->variant_count ? MC_OK : space_explain(spec, diag);
 }
 
+static bool is_silent(const mc_field *field, int64_t value) {
+    return field->quiet && value == field->standard;
+}
+
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text) {
     const char *separator = "";
     for (size_t i = 0; i < family->field_count; i++) {
-        if (wanted && !wanted[i]) continue;
+        if ((wanted && !wanted[i]) || is_silent(&family->fields[i], point[i])) continue;
         char value[MC_MAX_NAME];
         field_value_text(&family->fields[i], point[i], value);
         text_add(text, "%s%s=%s", separator, family->fields[i].name, value);
@@ -77,6 +81,7 @@ uint64_t point_hash(const mc_family *family, const int64_t *point) {
     size_t size = (size_t)snprintf(text, sizeof text, "mcgen " MC_VERSION);
     for (size_t i = 0; i < family->field_count; i++) {
         char value[MC_MAX_NAME];
+        if (is_silent(&family->fields[i], point[i])) continue;
         field_value_text(&family->fields[i], point[i], value);
         size += (size_t)snprintf(text + size, sizeof text - size, " %s=%s", family->fields[i].name, value);
     }

@@ -13,6 +13,8 @@ enum {
     F_LHS = FIELD_ARCH + 1,
     F_RHS,
     F_OUT,
+    F_SCALE,
+    F_BIAS,
     F_VEC,
     F_STRIDE,
     F_TILE_N,
@@ -31,7 +33,10 @@ enum {
 
 static const char *const ops[] = {"spmm", NULL};
 static const char *const byte_types[] = {"s8", NULL};
-static const char *const out_types[] = {"s32", NULL};
+/* In the order of spmm_element and spmm_per. */
+static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
+static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
+static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const stagings[] = {"direct", NULL};
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  warp_counts[] = {1, 2, 4, 8, 0}, aligns[] = {1, 4, 16, 0};
@@ -47,7 +52,14 @@ static const mc_field fields[] = {
      .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets that end in a."},
     {"lhs", NAMES = byte_types, .doc = "Type of A's values."},
     {"rhs", NAMES = byte_types, .doc = "Type of B."},
-    {"out", NAMES = out_types, .doc = "Type of C. Sums are exact modulo 2^32."},
+    {"out", NAMES = out_types,
+     .doc = "Type of C. Sums are exact modulo 2^32. s32: the sums. Others: out(f32(sum) * scale), or "
+            "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
+    {"scale", NAMES = scales, .quiet = true,
+     .doc = "Scales of an out that is not s32: one f32 for all of C, or one for each of its m rows or n "
+            "columns."},
+    {"bias", NAMES = biases, .quiet = true,
+     .doc = "Biases of an out that is not s32: an f32 for each of C's m rows or n columns."},
     {"vec", NUMBERS = vecs, .standard = 8, .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"stride", NUMBERS = strides, .standard = 32, .tunable = true,
      .doc = "Nonzero vectors that a warp takes at a time; row blocks are padded to whole strides. 64 has "
@@ -67,8 +79,8 @@ static const mc_field fields[] = {
     {"staging", NAMES = stagings,
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there."},
     {"align", NUMBERS = aligns, .standard = 16,
-     .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least 4. cuMemAlloc "
-            "gives 256. Below 16 the kernel tests the addresses."},
+     .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least "
+            "an element's size. cuMemAlloc gives 256. Below 16 the kernel tests the addresses."},
     {"m", SHAPE,
      .doc = "Rows of A and C, a multiple of vec. open: a kernel parameter, where the kernel needs it."},
     {"n", SHAPE, .doc = "Columns of B and C. Fixed, it saves the guards that can be proven away."},
@@ -77,7 +89,8 @@ static const mc_field fields[] = {
      .doc =
          "Elements from one row of B to the next, at least n. 16-byte loads want a multiple of tile_n / 8."},
     {"ldc", SHAPE,
-     .doc = "Elements from one row of C to the next, at least n. 16-byte stores want a multiple of 4."},
+     .doc = "Elements from one row of C to the next, at least n. 16-byte stores want a multiple of 4, "
+            "or of 8 where elements have 16 bits."},
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
@@ -97,6 +110,20 @@ static proof tile_is_full(const spmm_plan *plan) {
 
 static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % bytes == 0; }
 
+/* Columns of C that a store of the wide path takes: 16 bytes, or the four columns that a thread sums up; 8 bytes of
+   16-bit elements where the spec's ldc allows no more. */
+static int widest_store(const spmm_plan *plan, int lane_columns) {
+    int columns = 16 / spmm_element_bytes(plan->output.element);
+    if (plan->split > 1) columns = 4;
+    if (columns > lane_columns) columns = lane_columns;
+    while (columns >= 4 && divides(columns, plan->ldc) == NEVER) columns /= 2;
+    return columns >= 4 ? columns : 1;
+}
+
+static int store_bytes(const spmm_plan *plan, int columns) {
+    return columns * spmm_element_bytes(plan->output.element);
+}
+
 /* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
    whether it needs the edge path beside it, and what is left to test. */
 static void plan_wide(spmm_plan *plan) {
@@ -108,13 +135,14 @@ static void plan_wide(spmm_plan *plan) {
     wide->unit = lane_columns;
     wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
-    wide->store_vec = divides(4, plan->ldc) != NEVER;
+    wide->whole = lane_columns;
+    wide->store = widest_store(plan, lane_columns);
     if (!wide->emitted) return;
     plan->checks.full_tile = full == MAYBE && !wide->clamp;
     plan->checks.ldb = rows_aligned == MAYBE;
-    plan->checks.ldc = divides(4, plan->ldc) == MAYBE;
+    plan->checks.ldc = divides(wide->store, plan->ldc) == MAYBE;
     plan->checks.b_address = !aligned(plan, lane_columns);
-    plan->checks.c_address = wide->store_vec && !aligned(plan, 16);
+    plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
 }
 
 static void plan_edge(spmm_plan *plan) {
@@ -126,7 +154,8 @@ static void plan_edge(spmm_plan *plan) {
         .columns = SPMM_EDGE_COLUMNS,
         .unit = whole && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : 1,
         .clamp = true,
-        .store_vec = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, 16),
+        .whole = whole ? 4 : 1,
+        .store = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, 4)) ? 4 : 1,
     };
 }
 
@@ -150,10 +179,27 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
 }
 
+static spmm_output output_of(const int64_t *point) {
+    static const spmm_per bias_of[] = {SPMM_PER_NONE, SPMM_PER_ROW, SPMM_PER_COLUMN};
+    return (spmm_output){(spmm_element)point[F_OUT], (spmm_per)point[F_SCALE], bias_of[point[F_BIAS]]};
+}
+
+static void check_output(const spmm_output *output, mc_complaints *complaints) {
+    const char *name = spmm_element_name(output->element);
+    if (output->element != SPMM_S32 && output->scale == SPMM_PER_NONE)
+        complain(complaints, F_SCALE, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"", name);
+    if (output->element == SPMM_S32 && output->scale != SPMM_PER_NONE)
+        complain(complaints, F_SCALE,
+                 "out = \"s32\" is the sums as they are: scales go with f16, bf16 and f32");
+    if (output->element == SPMM_S32 && output->bias != SPMM_PER_NONE)
+        complain(complaints, F_BIAS,
+                 "out = \"s32\" is the sums as they are: a bias goes with f16, bf16 and f32");
+}
+
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     *plan = (spmm_plan){
-
+        .output = output_of(point),
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -175,6 +221,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         plan->split = plan->warps;
     }
     check_shapes(plan, complaints);
+    check_output(&plan->output, complaints);
     plan->row_blocks = plan->warps / plan->split;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
     plan->guard_rows =
@@ -192,14 +239,13 @@ static void add_param(mc_contract *c, mc_param param) { c->params[c->param_count
 
 static void make_contract(const void *data, mc_contract *c) {
     const spmm_plan *plan = data;
-    unsigned b_align = (unsigned)plan->align, c_align = plan->align < 4 ? 4 : b_align;
+    unsigned align = (unsigned)plan->align;
     c->format = "strided-bcrs";
     add_param(c, (mc_param){"row_ptr", "u64", MC_PARAM_ARRAY, 4, "packed array"});
     add_param(c, (mc_param){"col_idx", "u64", MC_PARAM_ARRAY, 16, "packed array"});
     add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, 8, "packed array"});
-    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, b_align, "B: s8[k][ldb], row-major"});
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, c_align,
-                            "C: s32[m][ldc], row-major; columns n and beyond are not touched"});
+    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, align, "B: s8[k][ldb], row-major"});
+    spmm_output_params(&plan->output, align, c);
     if (plan->guard_rows && plan->m == MC_OPEN)
         add_param(c, (mc_param){"m", "s32", MC_PARAM_SHAPE, 4, "rows of A and C, a multiple of 8"});
     if (plan->n == MC_OPEN) add_param(c, (mc_param){"n", "s32", MC_PARAM_SHAPE, 4, "columns of B and C"});
@@ -244,8 +290,8 @@ static void make_facts(const void *data, mc_facts *facts) {
 
 static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
-    snprintf(name, MC_MAX_NAME, "spmm_s8s8s32_v8_k%d_n%d_w%d_s%d", plan->stride, plan->tile_n, plan->warps,
-             plan->split);
+    snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", spmm_element_name(plan->output.element),
+             plan->stride, plan->tile_n, plan->warps, plan->split);
 }
 
 const mc_family mc_family_spmm = {

@@ -2,7 +2,7 @@
 #ifndef MC_SPMM_H
 #define MC_SPMM_H
 
-#include "builder.h"
+#include "spmm_output.h"
 
 enum {
     SPMM_VEC = 8,           /* rows of a row block: the mma's 8 columns */
@@ -16,7 +16,8 @@ typedef struct spmm_path {
     int columns; /* of C that one pass computes */
     int unit;    /* bytes of B that one load takes: all of a lane's columns, or 4, or 1 */
     bool clamp;  /* columns can lie beyond n: loads move left to the last unit inside, stores are guarded */
-    bool store_vec; /* 16-byte stores of C, 4 columns each */
+    int whole;   /* clamp: this many neighbouring columns of C lie inside n or beyond it together */
+    int store;   /* columns of C that one store takes */
 } spmm_path;
 
 /* What the wide path needs and the spec does not settle: tested once a block. */
@@ -35,6 +36,7 @@ typedef struct spmm_plan {
     int stride, tile_n, warps, split, align;
     bool prefetch;
     int64_t m, n, k, ldb, ldc;
+    spmm_output output;
     int row_blocks;   /* of a thread block: warps / split */
     int stride_steps; /* mma steps of 32 vectors in a stride */
     bool guard_rows;  /* the last block can have row blocks beyond m */

@@ -7,6 +7,7 @@
  */
 #include "spmm_emit.h"
 #include "fragment.h"
+#include <stdio.h>
 
 mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
 
@@ -161,8 +162,11 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
     int unit = e->plan->wide.unit;
     if (checks->ldb) branch_if_odd(e, e->ldb, unit, edge, "rows of B are not aligned for vector loads");
     if (checks->b_address) branch_if_odd(e, low_half(e, "b_low", e->b_array), unit, edge, "B itself is not");
-    if (checks->ldc) branch_if_odd(e, e->ldc, 4, edge, "rows of C are not aligned for 16-byte stores");
-    if (checks->c_address) branch_if_odd(e, low_half(e, "c_low", e->c_array), 16, edge, "C itself is not");
+    int store = e->plan->wide.store, bytes = store * spmm_element_bytes(e->plan->output.element);
+    char stores[64];
+    snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
+    if (checks->ldc) branch_if_odd(e, e->ldc, store, edge, stores);
+    if (checks->c_address) branch_if_odd(e, low_half(e, "c_low", e->c_array), bytes, edge, "C itself is not");
 }
 
 void spmm_emit(const void *data, mc_builder *b) {

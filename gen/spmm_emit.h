@@ -23,6 +23,7 @@ typedef struct spmm_emitter {
     mc_reg pair[4], low[4], high[4]; /* of the transpose */
     mc_reg odd, odd_bits;
     mc_reg col;               /* this lane's first column of C in the path's tile */
+    spmm_factors factors;     /* of the path that is being emitted */
     mc_reg acc[SPMM_MAX_ACC]; /* [mma][4]: frag_c_row is the column of C, frag_c_col its row */
 } spmm_emitter;
 
@@ -34,6 +35,9 @@ mc_operand spmm_dim(int64_t fixed, mc_reg reg);
 
 /* Computes and stores one tile of path->columns columns from path_col on. */
 void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
+
+/* Loads the scales and biases that this thread will need: before the loop over strides, which hides their latency. */
+void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
 
 /* Adds up the warps that share the row block and stores its rows of C, path->columns columns from path_col
  * on. */

@@ -10,76 +10,61 @@ static const mc_reg *accumulator(const spmm_emitter *e, int word, int r, int col
     return &e->acc[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, r)];
 }
 
-/* The four columns of WORD in row 2t + r. */
-static void quad(const spmm_emitter *e, int word, int r, mc_reg out[4]) {
-    for (int column = 0; column < 4; column++) out[column] = *accumulator(e, word, r, column);
+/* COUNT columns from word WORD on in row 2t + r. */
+static void row_of_sums(const spmm_emitter *e, int word, int r, int count, mc_reg *out) {
+    for (int column = 0; column < count; column++)
+        out[column] = *accumulator(e, word + column / 4, r, column % 4);
 }
 
-/* -- Stores of C -------------------------------------------------------------------------------------- */
-
-/* Registers of the stores: one set a path. */
-typedef struct store {
-    const spmm_path *path;
-    mc_reg row, at, guard, col;
-} store;
-
-static store declare_store(spmm_emitter *e, const spmm_path *path) {
-    mc_builder *b = e->b;
-    return (store){path, b32(b, "c_row"), b64(b, "c_at"), path->clamp ? pred(b, "inside") : e->in_rows,
-                   path->clamp ? b32(b, "c_col") : (mc_reg){0}};
+static spmm_columns columns_of(const spmm_emitter *e, const spmm_path *path) {
+    return (spmm_columns){spmm_dim(e->plan->n, e->n), path->clamp, path->whole};
 }
 
-/* at = address of C[row][col]. */
-static void emit_address(spmm_emitter *e, const store *s, mc_reg col) {
-    mc_builder *b = e->b;
-    EMIT(b, mul_wide, R(s->at), R(s->row), spmm_dim(e->plan->ldc, e->ldc));
-    EMIT(b, mad_wide, R(s->at), R(col), I(1), R(s->at));
-    EMIT(b, shl_b64, R(s->at), R(s->at), I(2));
-    EMIT(b, add_s64, R(s->at), R(s->at), R(e->c_array));
-}
-
-/* guard = col + offset is a column of C, and the row block one of A's. */
-static void emit_guard(spmm_emitter *e, const store *s, mc_reg col, int offset) {
-    mc_builder *b = e->b;
-    if (!s->path->clamp) return;
-    if (offset) EMIT(b, add_s32, R(s->col), R(col), I(offset));
-    mc_reg tested = offset ? s->col : col;
-    if (e->in_rows.id)
-        EMIT(b, setp_lt_and, R(s->guard), R(tested), spmm_dim(e->plan->n, e->n), R(e->in_rows));
-    else EMIT(b, setp_lt, R(s->guard), R(tested), spmm_dim(e->plan->n, e->n));
-}
-
-/* Stores four columns from col + OFFSET on; `at` is the address of column col. */
-static void emit_store_quad(spmm_emitter *e, const store *s, mc_reg col, int offset, const mc_reg value[4]) {
-    mc_builder *b = e->b;
-    if (s->path->store_vec) {
-        emit_guard(e, s, col, offset);
-        EMIT_IF(b, s->guard, stg_v4, AT(s->at, 4 * offset), V4(value));
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        emit_guard(e, s, col, offset + i);
-        EMIT_IF(b, s->guard, stg_b32, AT(s->at, 4 * (offset + i)), R(value[i]));
-    }
+static spmm_writer declare_writer(spmm_emitter *e, const spmm_path *path) {
+    spmm_writer w = {.b = e->b,
+                     .output = &e->plan->output,
+                     .columns = columns_of(e, path),
+                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
+                     .c_array = e->c_array,
+                     .in_rows = e->in_rows,
+                     .store = path->store};
+    spmm_declare_writer(&w);
+    return w;
 }
 
 /* -- One warp a row block: from registers ------------------------------------------------------------- */
 
+static int lane_columns(const spmm_path *path) { return path->columns / 8; }
+
+static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
+    mc_builder *b = e->b;
+    spmm_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), 2, lane_columns(path));
+    if (!spmm_by_rows(&e->plan->output)) return;
+    mc_reg row = b32(b, "factor_row");
+    EMIT(b, shl_b32, R(row), R(e->row_block), I(3));
+    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
+    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
+    EMIT(b, add_s32, R(row), R(row), I(1));
+    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
+}
+
+/* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once. */
 static void emit_direct(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
     stage(b, "Store: rows 2 t and 2 t + 1 of the row block");
-    store s = declare_store(e, path);
+    spmm_writer w = declare_writer(e, path);
     mc_reg first_row = b32(b, "first_row");
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    EMIT(b, mad_s32, R(s.row), R(e->t), I(2), R(first_row));
+    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(first_row));
+    spmm_load_column_factors(&e->factors, 0, e->col, 0, lane_columns(path));
     for (int r = 0; r < 2; r++) {
-        if (r) EMIT(b, add_s32, R(s.row), R(s.row), I(1));
-        emit_address(e, &s, e->col);
-        for (int word = 0; word < path->columns / 32; word++) {
-            mc_reg values[4];
-            quad(e, word, r, values);
-            emit_store_quad(e, &s, e->col, 4 * word, values);
-        }
+        mc_reg sums[SPMM_MAX_RUN];
+        row_of_sums(e, 0, r, lane_columns(path), sums);
+        if (r) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
+        spmm_emit_c_address(&w, w.row, e->col);
+        spmm_store_run(
+            &w, &e->factors,
+            &(spmm_run){.col = e->col, .count = lane_columns(path), .sums = sums, .factor_row = r});
     }
 }
 
@@ -103,7 +88,7 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     for (int r = 0; r < 2; r++) {
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg values[4];
-            quad(e, word, r, values);
+            row_of_sums(e, word, r, 4, values);
             EMIT(b, sts_v4, AT(at, 4 * (r * p.half + 4 * word)), V4(values));
         }
     }
@@ -126,19 +111,20 @@ static summer declare_summer(mc_builder *b) {
     return u;
 }
 
-/* Item: quad quad_col of the row in slot 4 r + t. Sets `at` to its address in the row block's first share,
-   and the store's row to 8 row_block + 2 t + r. */
-static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer *u, const store *s,
-                           mc_reg share, mc_reg first_row) {
-    mc_builder *b = e->b;
-    spmm_partial p = spmm_partial_of(path->columns);
-    int quads = path->columns / 4;
+/* Item: quad quad_col of the row in slot 4 r + t, row 8 row_block + 2 t + r. */
+static void emit_item_row(mc_builder *b, const summer *u, int quads, mc_reg row, mc_reg first_row) {
     EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
     EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
     EMIT(b, and_b32, R(u->t), R(u->slot), I(3));
     EMIT(b, shr_u32, R(u->slot), R(u->slot), I(2));
-    EMIT(b, mad_s32, R(s->row), R(u->t), I(2), R(first_row));
-    EMIT(b, add_s32, R(s->row), R(s->row), R(u->slot));
+    EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
+    EMIT(b, add_s32, R(row), R(row), R(u->slot));
+}
+
+/* Sets `at` to the item's address in the row block's first share. */
+static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer *u, mc_reg share) {
+    mc_builder *b = e->b;
+    spmm_partial p = spmm_partial_of(path->columns);
     EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.half * 4), R(share));
     EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pitch * 4), R(u->at));
     if (p.pair) {
@@ -164,7 +150,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     int share_bytes = spmm_partial_of(path->columns).warp * 4;
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(b);
-    store s = declare_store(e, path);
+    spmm_writer w = declare_writer(e, path);
     mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
     EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
@@ -182,13 +168,59 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
     for (int first = 0; first < items; first += threads) {
         if (first) EMIT(b, add_s32, R(u.item), R(u.item), I(threads));
-        emit_find_item(e, path, &u, &s, share, first_row);
+        emit_item_row(b, &u, path->columns / 4, w.row, first_row);
+        emit_find_item(e, path, &u, share);
         emit_add_shares(e, &u, share_bytes);
         EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
-        emit_address(e, &s, u.col);
-        emit_store_quad(e, &s, u.col, 0, u.sum);
+        spmm_emit_c_address(&w, w.row, u.col);
+        spmm_store_run(&w, &e->factors,
+                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = first / threads});
     }
     if (threads > items) place(b, done);
+}
+
+/* Registers of a thread's first item; the places of the later ones follow. */
+static summer declare_factor_items(spmm_emitter *e, int items, int threads) {
+    mc_builder *b = e->b;
+    summer u = {.item = b32(b, "factor_item"),
+                .slot = b32(b, "factor_slot"),
+                .t = b32(b, "factor_t"),
+                .quad_col = b32(b, "factor_quad")};
+    EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
+    if (threads > items) EMIT(b, and_b32, R(u.item), R(u.item), I(items - 1));
+    return u;
+}
+
+/* Each of a thread's items has a row of its own, and all have the same four columns, because the quads of a row divide
+   the threads. Threads without an item load what others load. */
+static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile_col) {
+    mc_builder *b = e->b;
+    const spmm_output *output = &e->plan->output;
+    int quads = path->columns / 4, items = SPMM_VEC * quads, threads = MC_WARP * e->plan->split;
+    int turns = spmm_by_rows(output) && threads < items ? items / threads : 1;
+    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), turns, 4);
+    if (!spmm_by_rows(output) && !spmm_by_columns(output)) return;
+    summer u = declare_factor_items(e, items, threads);
+    mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
+    for (int turn = 0; turn < turns; turn++) {
+        if (turn) EMIT(b, add_s32, R(u.item), R(u.item), I(threads));
+        emit_item_row(b, &u, quads, row, first_row);
+        spmm_load_row_factors(&e->factors, turn, row, e->in_rows);
+    }
+    if (!spmm_by_columns(output)) return;
+    mc_reg col = b32(b, "factor_first_col");
+    EMIT(b, mad_s32, R(col), R(u.quad_col), I(4), R(tile_col));
+    spmm_load_column_factors(&e->factors, 0, col, 0, 4);
+}
+
+/* -- Both --------------------------------------------------------------------------------------------- */
+
+void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
+    if (e->plan->output.element != SPMM_S32)
+        note(e->b, "scales and biases, early: the loop hides their latency");
+    if (e->plan->split == 1) emit_direct_factors(e, path);
+    else emit_sum_factors(e, path, path_col);
 }
 
 void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {

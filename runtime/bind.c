@@ -73,6 +73,12 @@ static mc_status check_arrays(const mc_contract *contract, const binding_list *b
     return status;
 }
 
+mc_binding mc_bind_f32(const char *name, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (mc_binding){name, bits};
+}
+
 static mc_status bind_param(const mc_param *param, const binding_list *bindings, uint64_t *slot,
                             mc_diag *diag) {
     int64_t value = 0;

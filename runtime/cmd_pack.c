@@ -7,18 +7,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cmd_problem.h"
+#include "cmd_factors.h"
 #include "file.h"
 
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
+    int64_t n;
     bool force;
 } pack_options;
 
 static const cmd_option pack_table[] = {
     {"out", 'o', OPTION_TEXT, offsetof(pack_options, directory), "DIR", 0, 0,
      "directory to make: NAME.bin, contract.json, kernel.ptx"},
+    {"n", 0, OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
+     "columns of C, where a scale or bias goes by columns (the spec's)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
@@ -32,7 +35,7 @@ typedef struct pack_file {
     size_t bytes;
 } pack_file;
 
-enum { MAX_FILES = MC_MAX_ARRAYS + 2 };
+enum { MAX_FILES = MC_MAX_ARRAYS + 4 };
 
 typedef struct pack_files {
     pack_file items[MAX_FILES];
@@ -47,13 +50,15 @@ static void add_file(pack_files *files, const char *stem, const char *ending, co
     file->bytes = bytes;
 }
 
-static void list_files(const mc_kernel *kernel, const mc_packed *packed, const char *contract,
-                       pack_files *files) {
+static void list_files(const mc_kernel *kernel, const mc_packed *packed, const factors *f,
+                       const char *contract, pack_files *files) {
     *files = (pack_files){0};
     for (size_t i = 0; i < packed->array_count; i++) {
         const mc_packed_array *array = &packed->arrays[i];
         add_file(files, array->name, ".bin", array->data, (size_t)array->count * mc_type_bytes(array->type));
     }
+    if (f->scale) add_file(files, "scale", ".bin", f->scale, (size_t)f->scale_count * sizeof *f->scale);
+    if (f->bias) add_file(files, "bias", ".bin", f->bias, (size_t)f->bias_count * sizeof *f->bias);
     add_file(files, "kernel", ".ptx", mc_kernel_ptx(kernel), strlen(mc_kernel_ptx(kernel)));
     add_file(files, "contract", ".json", contract, strlen(contract));
 }
@@ -170,29 +175,43 @@ static mc_status write_directory(const pack_files *files, const pack_options *op
 
 /* -- The command */
 
-static void print_summary(const mc_packed *packed) {
+static void print_summary(const mc_packed *packed, const factors *f) {
     for (size_t i = 0; i < packed->array_count; i++)
         printf("%s.bin  %s[%lld]\n", packed->arrays[i].name, mc_type_text(packed->arrays[i].type),
                (long long)packed->arrays[i].count);
+    if (f->scale) printf("scale.bin  f32[%lld]\n", (long long)f->scale_count);
+    if (f->bias) printf("bias.bin  f32[%lld]\n", (long long)f->bias_count);
     printf("kernel.ptx\ncontract.json\n");
+}
+
+static mc_status pack_factors(const problem *p, const mc_kernel *kernel, const pack_options *options,
+                              factors *f, mc_diag *diag) {
+    int64_t fixed = mc_kernel_field(kernel, "n"), n = options->n > 0 ? options->n : fixed > 0 ? fixed : 0;
+    if (options->n > 0 && fixed > 0 && options->n != fixed)
+        return mc_fail(diag, MC_USAGE, "--n is %lld, but the kernel's n is fixed at %lld",
+                       (long long)options->n, (long long)fixed);
+    return factors_make(&options->problem, kernel, p->a.rows, n, f, diag);
 }
 
 static mc_status pack_kernel(problem *p, const mc_kernel *kernel, const pack_options *options,
                              mc_diag *diag) {
     bool changed;
     mc_packed packed = {0};
+    factors f = {0};
     pack_files files;
     char *contract = NULL;
     mc_status status = problem_fit(p, kernel, &changed, diag);
     if (status == MC_OK) status = mc_pack(kernel, &p->a, &packed, diag);
+    if (status == MC_OK) status = pack_factors(p, kernel, options, &f, diag);
     if (status == MC_OK && (contract = mc_kernel_describe(kernel, true)) == NULL)
         status = mc_fail(diag, MC_NOMEM, "out of memory");
     if (status == MC_OK) {
-        list_files(kernel, &packed, contract, &files);
+        list_files(kernel, &packed, &f, contract, &files);
         status = write_directory(&files, options, diag);
     }
-    if (status == MC_OK) print_summary(&packed);
+    if (status == MC_OK) print_summary(&packed, &f);
     free(contract);
+    factors_free(&f);
     mc_packed_free(&packed);
     return status;
 }

@@ -7,13 +7,13 @@
 /* First member of a command's struct of options. */
 typedef struct problem_options {
     cmd_settings settings;
-    const char *variant, *a_file;
+    const char *variant, *a_file, *scale_file, *bias_file;
     int64_t seed;
     bool dilate, unite;
 } problem_options;
 
 /* Their rows, a command's second table. */
-enum { PROBLEM_OPTION_COUNT = 8 };
+enum { PROBLEM_OPTION_COUNT = 10 };
 extern const cmd_option problem_option_table[PROBLEM_OPTION_COUNT];
 
 typedef struct problem {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd_counts.h"
+#include "cmd_factors.h"
 #include "cmd_spmm_report.h"
 #include "file.h"
 
@@ -44,7 +45,8 @@ typedef struct session {
     problem problem;
     mc_device *device;
     char device_text[192];
-    char *ptx, *ran;     /* of --ptx; what ran last, for --report */
+    char *ptx, *ran; /* of --ptx; what ran last, for --report */
+    factors factors;
     mc_dense b, want, c; /* c: of the last run */
     int64_t ldc;
 } session;
@@ -53,6 +55,7 @@ static void session_close(session *s) {
     mc_dense_free(&s->c);
     mc_dense_free(&s->want);
     mc_dense_free(&s->b);
+    factors_free(&s->factors);
     free(s->ptx);
     free(s->ran);
     mc_device_close(s->device);
@@ -186,18 +189,32 @@ static mc_status session_open(session *s, char **operands, mc_diag *diag) {
 
 /* -- One variant */
 
-/* A and the exact result as this kernel's V wants them. */
+/* The scales, the biases, and the C that the kernel must give. */
+static mc_status make_want(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    mc_dense sums;
+    mc_dense_free(&s->want);
+    factors_free(&s->factors);
+    mc_status status = mc_reference_spmm(&s->problem.a, &s->b, &sums, diag);
+    if (status != MC_OK) return status;
+    status = factors_make(&s->options->problem, kernel, sums.rows, sums.cols, &s->factors, diag);
+    if (status == MC_OK)
+        status =
+            mc_reference_output(&s->factors.output, s->factors.scale, s->factors.bias, &sums, &s->want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
+/* A and the exact result as this kernel's V and output want them. */
 static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     bool changed;
     mc_status status = problem_fit(&s->problem, kernel, &changed, diag);
     if (status != MC_OK || (!changed && s->want.data != NULL)) return status;
-    mc_dense_free(&s->want);
-    s->want = (mc_dense){0};
-    return mc_reference_spmm(&s->problem.a, &s->b, &s->want, diag);
+    return make_want(s, kernel, diag);
 }
 
 static mc_status run_once(session *s, const mc_kernel *kernel, mc_spmm_timing *timing, mc_diag *diag) {
-    const mc_spmm spmm = {.a = &s->problem.a, .b = &s->b, .ldc = s->ldc};
+    const mc_spmm spmm = {
+        .a = &s->problem.a, .b = &s->b, .ldc = s->ldc, .scale = s->factors.scale, .bias = s->factors.bias};
     mc_dense_free(&s->c);
     mc_status status = mc_spmm_run(s->device, kernel, s->ptx, &spmm, timing, &s->c, diag);
     return status != MC_OK ? status : mc_dense_compare(&s->c, &s->want, diag);

@@ -1,6 +1,9 @@
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "element.h"
+#include "real.h"
 #include "memory.h"
 #include "random.h"
 
@@ -32,6 +35,11 @@ void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value) {
     element_set(dense->type, dense->data, row * dense->ld + col, value);
 }
 
+double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col) {
+    int64_t bits = mc_dense_get(dense, row, col);
+    return mc_type_is_real(dense->type) ? (double)real_from_bits(dense->type, (uint32_t)bits) : (double)bits;
+}
+
 /* Each row is a stream of its own, so that an element's value does not depend on ld. */
 void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed) {
     for (int64_t row = 0; row < dense->rows; row++) {
@@ -41,22 +49,47 @@ void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed) {
     }
 }
 
+static bool is_right(const mc_dense *got, const mc_dense *want, int64_t row, int64_t col) {
+    int64_t element = mc_dense_get(got, row, col), wanted = mc_dense_get(want, row, col);
+    if (!mc_type_is_real(got->type)) return element == element_wrap(got->type, wanted);
+    return element == wanted || (isnan(mc_dense_real(got, row, col)) && isnan(mc_dense_real(want, row, col)));
+}
+
+static void element_text(const mc_dense *dense, mc_type type, int64_t row, int64_t col, char text[64]) {
+    int64_t element = mc_dense_get(dense, row, col);
+    if (mc_type_is_real(type))
+        snprintf(text, 64, "%.9g (0x%0*" PRIx64 ")", mc_dense_real(dense, row, col),
+                 (int)mc_type_bytes(type) * 2, element);
+    else snprintf(text, 64, "%" PRId64, element_wrap(type, element));
+}
+
+static mc_status check_alike(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
+    bool real = mc_type_is_real(got->type) || mc_type_is_real(want->type);
+    if (real && got->type != want->type)
+        return mc_fail(diag, MC_USAGE, "%s elements cannot be compared with %s ones", mc_type_text(got->type),
+                       mc_type_text(want->type));
+    if (got->rows == want->rows && got->cols == want->cols) return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "a %" PRId64 " x %" PRId64 " matrix cannot be compared with a %" PRId64 " x %" PRId64
+                   " one",
+                   got->rows, got->cols, want->rows, want->cols);
+}
+
 mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
-    if (got->rows != want->rows || got->cols != want->cols)
-        return mc_fail(diag, MC_USAGE,
-                       "a %" PRId64 " x %" PRId64 " matrix cannot be compared with a %" PRId64 " x %" PRId64
-                       " one",
-                       got->rows, got->cols, want->rows, want->cols);
     int64_t wrong = 0, row = 0, col = 0;
+    char is[64], must_be[64];
+    mc_status status = check_alike(got, want, diag);
+    if (status != MC_OK) return status;
     for (int64_t i = 0; i < got->rows; i++)
         for (int64_t j = 0; j < got->cols; j++) {
-            if (mc_dense_get(got, i, j) == element_wrap(got->type, mc_dense_get(want, i, j))) continue;
+            if (is_right(got, want, i, j)) continue;
             if (wrong++ == 0) row = i, col = j;
         }
     if (wrong == 0) return MC_OK;
+    element_text(got, got->type, row, col, is);
+    element_text(want, got->type, row, col, must_be);
     return mc_fail(diag, MC_MISMATCH,
-                   "C[%" PRId64 "][%" PRId64 "] is %" PRId64 ", must be %" PRId64 " (%" PRId64 " of %" PRId64
+                   "C[%" PRId64 "][%" PRId64 "] is %s, must be %s (%" PRId64 " of %" PRId64
                    " elements wrong)",
-                   row, col, mc_dense_get(got, row, col),
-                   element_wrap(got->type, mc_dense_get(want, row, col)), wrong, got->rows * got->cols);
+                   row, col, is, must_be, wrong, got->rows * got->cols);
 }

@@ -20,7 +20,10 @@
     X(S8, "s8", 1, "|i1")                                                                                    \
     X(S16, "s16", 2, "<i2")                                                                                  \
     X(S32, "s32", 4, "<i4")                                                                                  \
-    X(S64, "s64", 8, "<i8")
+    X(S64, "s64", 8, "<i8")                                                                                  \
+    X(F16, "f16", 2, "<f2")                                                                                  \
+    X(BF16, "bf16", 2, "<V2")                                                                                \
+    X(F32, "f32", 4, "<f4")
 
 typedef enum mc_type {
 #define X(name, text, bytes, descr) MC_##name,
@@ -31,7 +34,8 @@ typedef enum mc_type {
 MC_API size_t mc_type_bytes(mc_type type);
 MC_API const char *mc_type_text(mc_type type);
 MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
-MC_API int64_t mc_type_min(mc_type type);
+MC_API bool mc_type_is_real(mc_type type); /* f16, bf16, f32 */
+MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
 MC_API int64_t mc_type_max(mc_type type);
 
 /* -- Sparsity patterns -------------------------------------------------------------------------------- */
@@ -81,17 +85,22 @@ typedef struct mc_dense {
 MC_API mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
                                  mc_diag *diag);
 MC_API void mc_dense_free(mc_dense *dense);
+/* An integer; of a real type the element's bits. */
 MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
 MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
-/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST. ld =
-   cols on reading. */
+/* The element's value, which every type but s64 holds exactly. */
+MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
+/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes' arrays
+   are saved as, void of two bytes). ld = cols on reading. */
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
+/* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
+MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
 
 /* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
    greatest values, ONES all 1. */
 typedef enum mc_value_law { MC_VALUES_FULL, MC_VALUES_EXTREME, MC_VALUES_ONES } mc_value_law;
-MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* gap columns too */
+MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* integers; gap columns too */
 
 /* -- Vector-sparse matrices --------------------------------------------------------------------------- */
 
@@ -173,8 +182,30 @@ MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool 
 
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
-/* Compares GOT with WANT modulo GOT's type's range (an s32 result is exact modulo 2^32). MC_MISMATCH: the
-   message names the first wrong element and how many there are. */
+
+/* How an SpMM kernel turns its sums into C (docs/output.md). */
+typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
+
+typedef struct mc_output {
+    mc_type type;       /* of C: s32, f16, bf16 or f32 */
+    mc_per scale, bias; /* what they go by; none for s32 */
+} mc_output;
+
+MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
+/* How many scales or biases there are for a C of ROWS x COLS: 0, 1, ROWS or COLS. */
+MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
+/* Random scales and biases of either sign. FULL: of a size that suits sums of s8 products and f16; EXTREME:
+   some make zeros, subnormal halves, or leave f16; ONES: 1. */
+MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
+MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
+/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum modulo
+   2^32 and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), rounded to C's type. SCALE and BIAS have
+   mc_per_count elements. c: created by the call. */
+MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
+                                     const mc_dense *sums, mc_dense *c, mc_diag *diag);
+/* Compares GOT with WANT: integers modulo GOT's type's range (an s32 result is exact modulo 2^32), reals of
+   one type bit for bit, where any NaN is as good as another. MC_MISMATCH: the message names the first wrong
+   element and how many there are. */
 MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag);
 
 /* -- Devices ------------------------------------------------------------------------------------------ */
@@ -238,15 +269,18 @@ MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int 
 
 /* -- Problems ----------------------------------------------------------------------------------------- */
 
-/* A value for a parameter of the contract. Arrays by device address, shapes by number. */
+/* A value for a parameter of the contract. Arrays by device address, shapes by number, scalars (f32) by their
+   bits. */
 typedef struct mc_binding {
     const char *name;
     int64_t value;
 } mc_binding;
 
+MC_API mc_binding mc_bind_f32(const char *name, float value);
+
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. All of m, n, k, ldb, ldc and every array of the contract must be bound. */
+   limits. All of m, n, k, ldb, ldc, every array of the contract and every parameter must be bound. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 
@@ -258,6 +292,8 @@ typedef struct mc_spmm {
     /* Bytes that B's and C's device addresses lie past a 256-byte boundary: 0, or a test of
        unaligned data. */
     unsigned b_offset, c_offset;
+    /* Where the kernel's output has them, NULL elsewhere: mc_per_count elements each, in host memory. */
+    const float *scale, *bias;
 } mc_spmm;
 
 typedef struct mc_spmm_timing {
@@ -265,8 +301,8 @@ typedef struct mc_spmm_timing {
     double microseconds;  /* out */
 } mc_spmm_timing;
 
-/* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (s32, created by the call:
-   rows x n with ld = ldc). C and its gap are poisoned before; a gap that the kernel wrote is MC_MISMATCH.
+/* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (of the kernel's output type,
+   created by the call: rows x n with ld = ldc). C and its gap are poisoned before; a gap that the kernel wrote is MC_MISMATCH.
    TIMING may be NULL. */
 MC_API mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                              const mc_spmm *problem, mc_spmm_timing *timing, mc_dense *c, mc_diag *diag);

@@ -19,6 +19,7 @@ static const struct {
 #undef X
         {"<i1", MC_S8},
     {">i1", MC_S8}, /* a byte has no order */
+    {"|V2", MC_BF16},
 };
 
 /* What the header says. */
@@ -31,6 +32,7 @@ typedef struct npy_header {
 /* The header's text, and where reading stands. */
 typedef struct scanner {
     const char *path, *at, *end;
+    bool vector; /* a shape of one size, or of none, will do */
     mc_diag *diag;
 } scanner;
 
@@ -76,7 +78,8 @@ static mc_status scan_descr(scanner *s, npy_header *h) {
         return MC_OK;
     }
     if (descr[0] == '>') return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is big-endian", s->path, descr);
-    return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is not read: |i1, <i2, <i4 or <i8", s->path, descr);
+    return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is not read: |i1, <i2, <i4, <i8, <f2, <f4 or <V2",
+                   s->path, descr);
 }
 
 static mc_status scan_order(scanner *s, npy_header *h) {
@@ -108,6 +111,11 @@ static mc_status scan_shape(scanner *s, npy_header *h) {
         if (skip_text(s, ",")) continue;
         if (!skip_text(s, ")")) return refuse(s, "shape does not end in )");
         break;
+    }
+    if (s->vector && dimensions < 2) {
+        h->rows = 1;
+        h->cols = dimensions ? sizes[0] : 1;
+        return MC_OK;
     }
     if (dimensions != 2)
         return mc_fail(s->diag, MC_CANNOT, "%s: the array has %d dimensions, a matrix has 2", s->path,
@@ -186,8 +194,9 @@ static mc_status check_data(const scanner *s, const npy_header *h, size_t size) 
         size, h->rows, h->cols, mc_type_text(h->type), bytes >= 0 && (size_t)bytes < size ? "less" : "more");
 }
 
-static mc_status parse(const char *path, const char *bytes, size_t size, mc_dense *dense, mc_diag *diag) {
-    scanner s = {.path = path, .at = bytes, .end = bytes + size, .diag = diag};
+static mc_status parse(const char *path, bool vector, const char *bytes, size_t size, mc_dense *dense,
+                       mc_diag *diag) {
+    scanner s = {.path = path, .at = bytes, .end = bytes + size, .vector = vector, .diag = diag};
     npy_header h = {0};
     mc_status status = find_header(&s);
     const char *data = s.end;
@@ -199,15 +208,23 @@ static mc_status parse(const char *path, const char *bytes, size_t size, mc_dens
     return status;
 }
 
-mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag) {
+static mc_status read_array(const char *path, bool vector, mc_dense *dense, mc_diag *diag) {
     *dense = (mc_dense){0};
     char *bytes;
     size_t size;
     mc_status status = file_read(path, &bytes, &size, diag);
     if (status != MC_OK) return status;
-    status = parse(path, bytes, size, dense, diag);
+    status = parse(path, vector, bytes, size, dense, diag);
     free(bytes);
     return status;
+}
+
+mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag) {
+    return read_array(path, false, dense, diag);
+}
+
+mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag) {
+    return read_array(path, true, dense, diag);
 }
 
 static const char *type_descr(mc_type type) {

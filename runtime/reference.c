@@ -74,6 +74,9 @@ mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c,
     *c = (mc_dense){0};
     if (a->cols != b->rows)
         return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", a->cols, b->rows);
+    if (mc_type_is_real(a->type) || mc_type_is_real(b->type))
+        return mc_fail(diag, MC_USAGE, "A is %s, B is %s: the reference multiplies integers",
+                       mc_type_text(a->type), mc_type_text(b->type));
     mc_status status = mc_dense_create(MC_S64, a->rows, b->cols, b->cols, c, diag);
     if (status != MC_OK) return status;
     bool narrow = a->type == MC_S8 && b->type == MC_S8;

@@ -6,9 +6,9 @@
 enum {
     BOUNDARY = 256, /* device allocations start at a multiple of it */
     /* The repeated byte furthest from zero: 0x80808080 is -2139062144, which no product of s8 matrices
-       reaches with fewer than 130 000 nonzeros in a row. */
+       reaches with fewer than 130 000 nonzeros in a row; as a half it is a subnormal number. */
     POISON = 0x80,
-    MAX_BUFFERS = MC_MAX_ARRAYS + 2
+    MAX_BUFFERS = MC_MAX_ARRAYS + 4 /* B, C, scales, biases */
 };
 
 /* A run in progress; the buffers are freed whatever happened. */
@@ -16,6 +16,7 @@ typedef struct spmm_run {
     mc_device *device;
     const mc_kernel *kernel;
     const mc_spmm *problem;
+    mc_output output;
     mc_packed packed;
     uint64_t buffers[MAX_BUFFERS];
     size_t buffer_count;
@@ -55,6 +56,12 @@ static int64_t span_elements(int64_t rows, int64_t cols, int64_t ld) {
 
 /* -- Into the device */
 
+static mc_status check_factor(mc_per per, const float *given, const char *name, mc_diag *diag) {
+    if ((per != MC_PER_NONE) == (given != NULL)) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, given != NULL ? "the kernel takes no %s" : "the kernel wants its %s",
+                   name);
+}
+
 static mc_status check_problem(const spmm_run *run, mc_diag *diag) {
     const mc_spmm *problem = run->problem;
     const char *rhs = mc_kernel_field_text(run->kernel, "rhs");
@@ -69,7 +76,8 @@ static mc_status check_problem(const spmm_run *run, mc_diag *diag) {
                        (long long)problem->ldc, (long long)problem->b->cols);
     if (problem->b_offset >= BOUNDARY || problem->c_offset >= BOUNDARY)
         return mc_fail(diag, MC_USAGE, "offsets of B and C are below %d bytes", BOUNDARY);
-    return MC_OK;
+    mc_status status = check_factor(run->output.scale, problem->scale, "scale", diag);
+    return status != MC_OK ? status : check_factor(run->output.bias, problem->bias, "bias", diag);
 }
 
 static mc_status upload_packed(spmm_run *run, mc_diag *diag) {
@@ -103,6 +111,22 @@ static mc_status upload_b(spmm_run *run, mc_diag *diag) {
     size_t bytes = (size_t)span_elements(b->rows, b->cols, b->ld) * mc_type_bytes(b->type);
     mc_status status = add_buffer(run, "b", bytes, run->problem->b_offset, &run->b_address, diag);
     return status != MC_OK ? status : upload_rows(run, b, diag);
+}
+
+/* Scales or biases: one by value, more as an array. */
+static mc_status upload_factors(spmm_run *run, const char *name, mc_per per, const float *values,
+                                mc_diag *diag) {
+    int64_t count = mc_per_count(per, run->problem->a->rows, run->problem->b->cols);
+    uint64_t address;
+    if (per == MC_PER_NONE) return MC_OK;
+    if (per == MC_PER_TENSOR) {
+        run->bindings[run->binding_count++] = mc_bind_f32(name, *values);
+        return MC_OK;
+    }
+    mc_status status = add_buffer(run, name, (size_t)count * sizeof *values, 0, &address, diag);
+    return status != MC_OK
+               ? status
+               : mc_device_write(run->device, address, values, (size_t)count * sizeof *values, diag);
 }
 
 static size_t c_bytes(const mc_dense *c) {
@@ -182,6 +206,8 @@ static mc_status run_all(spmm_run *run, const char *ptx, mc_spmm_timing *timing,
     mc_status status = upload_packed(run, diag);
     if (status == MC_OK && c_bytes(c) == 0) return MC_OK; /* no element of C: a grid without blocks */
     if (status == MC_OK) status = upload_b(run, diag);
+    if (status == MC_OK) status = upload_factors(run, "scale", run->output.scale, run->problem->scale, diag);
+    if (status == MC_OK) status = upload_factors(run, "bias", run->output.bias, run->problem->bias, diag);
     if (status == MC_OK) status = poison_c(run, c, diag);
     if (status == MC_OK) status = prepare_launch(run, ptx, diag);
     if (status == MC_OK) status = launch_and_time(run, timing, c, diag);
@@ -193,9 +219,10 @@ mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *pt
     spmm_run run = {.device = device, .kernel = kernel, .problem = problem};
     *c = (mc_dense){0};
     if (timing != NULL) timing->microseconds = 0;
-    mc_status status = check_problem(&run, diag);
+    mc_status status = mc_output_of(kernel, &run.output, diag);
+    if (status == MC_OK) status = check_problem(&run, diag);
     if (status == MC_OK)
-        status = mc_dense_create(MC_S32, problem->a->rows, problem->b->cols, problem->ldc, c, diag);
+        status = mc_dense_create(run.output.type, problem->a->rows, problem->b->cols, problem->ldc, c, diag);
     if (status == MC_OK) status = run_all(&run, ptx, timing, c, diag);
     run_close(&run);
     if (status != MC_OK) mc_dense_free(c);

@@ -24,8 +24,10 @@ mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag) {
         *type = (mc_type)i;
         return MC_OK;
     }
-    return mc_fail(diag, MC_USAGE, "'%s' is not an element type: s8, s16, s32 or s64", text);
+    return mc_fail(diag, MC_USAGE, "'%s' is not an element type: s8, s16, s32, s64, f16, bf16 or f32", text);
 }
+
+bool mc_type_is_real(mc_type type) { return type >= MC_F16; }
 
 int64_t mc_type_max(mc_type type) { return INT64_MAX >> (64 - 8 * types[type].bytes); }
 

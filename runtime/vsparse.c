@@ -153,6 +153,8 @@ void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8
 }
 
 static mc_status check_range(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
+    if (mc_type_is_real(dense->type))
+        return mc_fail(diag, MC_FORMAT, "values of A are integers, these are %s", mc_type_text(dense->type));
     int64_t least = mc_type_min(a->type), most = mc_type_max(a->type);
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {

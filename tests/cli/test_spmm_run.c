@@ -59,7 +59,8 @@ static void write_nothing(void *const *args) { (void)args; }
 
 static mc_status run(void (*function)(void *const *), int64_t gap, unsigned b_offset, unsigned c_offset,
                      mc_spmm_timing *timing) {
-    const mc_spmm problem = {&a, &b, want.cols + gap, b_offset, c_offset};
+    const mc_spmm problem = {
+        .a = &a, .b = &b, .ldc = want.cols + gap, .b_offset = b_offset, .c_offset = c_offset};
     mc_dense c;
     mc_diag_clear(diag);
     fake->kernel = function;
@@ -119,7 +120,8 @@ static void test_wrong_problems(void) {
     mc_dense short_b, wide_b, c;
     CHECK(mc_dense_create(MC_S8, b.rows - 1, 4, 4, &short_b, diag) == MC_OK);
     CHECK(mc_dense_create(MC_S16, b.rows, 4, 4, &wide_b, diag) == MC_OK);
-    const mc_spmm with_short = {&a, &short_b, 4, 0, 0}, with_wide = {&a, &wide_b, 4, 0, 0};
+    const mc_spmm with_short = {.a = &a, .b = &short_b, .ldc = 4},
+                  with_wide = {.a = &a, .b = &wide_b, .ldc = 4};
     CHECK(mc_spmm_run(device, kernel, NULL, &with_short, NULL, &c, diag) == MC_CANNOT);
     CHECK_TEXT(mc_diag_text(diag), "A has 70 columns, B 69 rows");
     CHECK(mc_spmm_run(device, kernel, NULL, &with_wide, NULL, &c, diag) == MC_CANNOT);

@@ -25,6 +25,17 @@ static bool has_column(const problem_case *spec, int row, int col) {
     }
 }
 
+/* Enough for any kernel's output: by row, by column, or the first for all. */
+static mc_status make_factors(problem *p, mc_diag *diag) {
+    int64_t count = p->a.rows > p->b.cols ? p->a.rows : p->b.cols;
+    p->scale = calloc((size_t)count + 1, sizeof *p->scale);
+    p->bias = calloc((size_t)count + 1, sizeof *p->bias);
+    if (!p->scale || !p->bias) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_scale_fill(p->scale, count, p->spec->values, 3);
+    mc_bias_fill(p->bias, count, p->spec->values, 4);
+    return MC_OK;
+}
+
 static mc_status make_pattern(const problem_case *spec, mc_csr *csr, mc_diag *diag) {
     if (spec->pattern == PATTERN_REALISTIC) {
         mc_pattern law = {spec->row_blocks, spec->k, 0.8, MC_PATTERN_REALISTIC, 0.3, 11};
@@ -53,7 +64,8 @@ mc_status problem_make(const problem_case *spec, problem *p, mc_diag *diag) {
     if (status == MC_OK) {
         mc_vsparse_fill(&p->a, spec->values, 1, NULL);
         mc_dense_fill(&p->b, spec->values, 2);
-        status = mc_reference_spmm(&p->a, &p->b, &p->want, diag);
+        status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+        if (status == MC_OK) status = make_factors(p, diag);
     }
     mc_csr_free(&csr);
     if (status != MC_OK) problem_free(p);
@@ -63,16 +75,23 @@ mc_status problem_make(const problem_case *spec, problem *p, mc_diag *diag) {
 void problem_free(problem *p) {
     mc_vsparse_free(&p->a);
     mc_dense_free(&p->b);
-    mc_dense_free(&p->want);
+    mc_dense_free(&p->sums);
+    free(p->scale);
+    free(p->bias);
 }
 
 mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
                       mc_diag *diag) {
-    mc_dense c = {0};
-    mc_spmm spmm = {&p->a, &p->b, p->ldc, p->spec->b_offset, p->spec->c_offset};
-    mc_status status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
-    if (status == MC_OK) status = mc_dense_compare(&c, &p->want, diag);
+    mc_dense c = {0}, want = {0};
+    mc_output output;
+    mc_status status = mc_output_of(kernel, &output, diag);
+    const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
+    mc_spmm spmm = {&p->a, &p->b, p->ldc, p->spec->b_offset, p->spec->c_offset, scale, bias};
+    if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
+    if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
     mc_dense_free(&c);
+    mc_dense_free(&want);
     return status;
 }
 

@@ -24,7 +24,8 @@ typedef struct problem_case {
 typedef struct problem {
     const problem_case *spec;
     mc_vsparse a;
-    mc_dense b, want;
+    mc_dense b, sums;
+    float *scale, *bias; /* as many as the larger of m and n */
     int64_t ldc;
 } problem;
 

@@ -63,7 +63,7 @@ static const struct {
     {1, DICT("'<i8'", "False", "(4611686018427387904, 2)"), 0, MC_FORMAT, "has more"},
     {1, DICT("'|i1'", "True", "(2, 3)"), 6, MC_CANNOT, "Fortran order"},
     {1, DICT("'>i4'", "False", "(2, 3)"), 24, MC_CANNOT, "dtype '>i4' is big-endian"},
-    {1, DICT("'<f4'", "False", "(2, 3)"), 24, MC_CANNOT, "dtype '<f4' is not read"},
+    {1, DICT("'<f8'", "False", "(2, 3)"), 48, MC_CANNOT, "dtype '<f8' is not read"},
     {1, DICT("'|u1'", "False", "(2, 3)"), 6, MC_CANNOT, "dtype '|u1' is not read"},
     {1, DICT("[('a', '<i4')]", "False", "(2, 3)"), 24, MC_CANNOT, "structured dtypes"},
     {1, DICT("7", "False", "(2, 3)"), 6, MC_FORMAT, "descr must be a string"},

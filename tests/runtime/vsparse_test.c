@@ -174,7 +174,7 @@ static void test_types(mc_diag *diag) {
         CHECK(mc_type_min(type) == types[i].least && mc_type_max(type) == types[i].most, "%s", types[i].text);
     }
     mc_type type;
-    expect_failure("f16", mc_type_from_text("f16", &type, diag), MC_USAGE, diag, "'f16' is not an element");
+    expect_failure("f64", mc_type_from_text("f64", &type, diag), MC_USAGE, diag, "'f64' is not an element");
 }
 
 int main(void) {

@@ -1,0 +1,107 @@
+/* What becomes of the sums of an SpMM: the CPU reference of the kernels' last step, and scales and biases to try it with.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "element.h"
+#include "random.h"
+#include "real.h"
+
+/* -- What a kernel does ------------------------------------------------------------------------------- */
+
+static mc_status per_of(const mc_kernel *kernel, const char *field, mc_per *per, mc_diag *diag) {
+    static const char *const names[] = {"none", "tensor", "row", "column"};
+    const char *text = mc_kernel_field_text(kernel, field);
+    *per = MC_PER_NONE;
+    if (text == NULL) return MC_OK;
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *per = (mc_per)i;
+        return MC_OK;
+    }
+    return mc_fail(diag, MC_CANNOT, "%s = %s is not known here", field, text);
+}
+
+mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag) {
+    const char *type = mc_kernel_field_text(kernel, "out");
+    *output = (mc_output){.type = MC_S32};
+    if (type == NULL) return mc_fail(diag, MC_CANNOT, "the kernel has no field out");
+    mc_status status = mc_type_from_text(type, &output->type, diag);
+    if (status == MC_OK) status = per_of(kernel, "scale", &output->scale, diag);
+    if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
+    return status;
+}
+
+int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols) {
+    const int64_t counts[] = {0, 1, rows, cols};
+    return counts[per];
+}
+
+/* -- Random scales and biases ------------------------------------------------------------------------- */
+
+/* +-[1, 2) * 2^e with e from LEAST to MOST; one in ZEROS (0: none) is 0. */
+typedef struct real_law {
+    int least, most;
+    unsigned zeros;
+} real_law;
+
+static void fill_reals(float *values, int64_t count, real_law law, uint64_t seed) {
+    mcrt_random random = random_start(seed, 0);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = random_next(&random);
+        int exponent = law.least + (int)(bits % (uint64_t)(law.most - law.least + 1));
+        float fraction = 1 + (float)(bits >> 41) * 0x1p-23f;
+        bool zero = law.zeros && (bits >> 20) % law.zeros == 0;
+        values[i] = zero ? 0 : ldexpf(bits >> 40 & 1 ? -fraction : fraction, exponent);
+    }
+}
+
+static void fill_factors(float *values, int64_t count, const real_law laws[2], mc_value_law law,
+                         uint64_t seed) {
+    if (law != MC_VALUES_ONES) fill_reals(values, count, laws[law == MC_VALUES_EXTREME], seed);
+    for (int64_t i = 0; law == MC_VALUES_ONES && i < count; i++) values[i] = 1;
+}
+
+void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
+    static const real_law laws[2] = {{-16, -9, 0}, {-44, 4, 16}};
+    fill_factors(scale, count, laws, law, seed);
+}
+
+void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed) {
+    static const real_law laws[2] = {{-3, 6, 0}, {-30, 17, 16}};
+    fill_factors(bias, count, laws, law, seed);
+}
+
+/* -- Reference ---------------------------------------------------------------------------------------- */
+
+/* The place in mc_per_count factors for C[i][j]. */
+static int64_t place(mc_per per, int64_t i, int64_t j) {
+    return per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0;
+}
+
+static void convert(const mc_output *o, const float *scale, const float *bias, const mc_dense *sums,
+                    mc_dense *c) {
+    for (int64_t i = 0; i < c->rows; i++)
+        for (int64_t j = 0; j < c->cols; j++) {
+            int64_t sum = element_wrap(MC_S32, mc_dense_get(sums, i, j));
+            float real = (float)(int32_t)sum, factor = scale[place(o->scale, i, j)];
+            if (o->bias == MC_PER_NONE) real *= factor;
+            else real = fmaf(real, factor, bias[place(o->bias, i, j)]);
+            mc_dense_set(c, i, j, real_to_bits(o->type, real));
+        }
+}
+
+mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
+                              const mc_dense *sums, mc_dense *c, mc_diag *diag) {
+    *c = (mc_dense){0};
+    bool real = mc_type_is_real(output->type);
+    if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
+                       real ? "wants a scale" : "takes no scale and no bias");
+    mc_status status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
+    if (status != MC_OK) return status;
+    if (real) convert(output, scale, bias, sums, c);
+    for (int64_t i = 0; !real && i < c->rows; i++)
+        for (int64_t j = 0; j < c->cols; j++) mc_dense_set(c, i, j, mc_dense_get(sums, i, j));
+    return MC_OK;
+}

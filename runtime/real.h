@@ -1,0 +1,12 @@
+/* Bits and values of the real element types. */
+#ifndef MCRT_REAL_H
+#define MCRT_REAL_H
+
+#include "mcrt.h"
+
+/* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity, small ones
+   subnormal, a NaN the one with every bit of its magnitude set. */
+uint32_t real_to_bits(mc_type type, float value);
+float real_from_bits(mc_type type, uint32_t bits);
+
+#endif
