@@ -5,29 +5,31 @@
 
 enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 64 };
 
+/* Inlined whatever it costs: every function below is called with figures that are constants then. */
+#define SIM_INLINE static inline __attribute__((always_inline))
+
 struct tile {
     int16_t a[MAX_ROWS][MAX_DEPTH];
     int16_t b[COLUMNS][MAX_DEPTH];
     int32_t product[MAX_ROWS][COLUMNS];
 };
 
-/* Lane = 4 * group + member. A register holds N elements in a row of A, or in a column of B: row `group` of each
-   block of 8 rows, and in each chunk of 4 N along k the elements from N * member on. */
+/* Lane = 4 * group + member. A register holds 32 / BITS elements of row `group` of A (in each block of 8 rows), or of a
+   column of B; members follow one another along k. So the 16 bytes of 4 lanes are a row's next elements. */
 static int group_of(int lane) { return lane / 4; }
 
-static inline void unpack(const uint32_t *lanes, int bits, bool is_signed, int k,
+SIM_INLINE void unpack(const uint32_t *lanes, int bits, bool is_signed, int k,
                           int16_t (*rows)[MAX_DEPTH]) {
-    int count = 32 / bits;
-    SIM_EACH_LANE(l) {
-        int16_t *to = rows[group_of(l)] + k + l % 4 * count;
-        for (int i = 0; i < count; i++) {
-            uint32_t top = lanes[l] << (32 - bits * (i + 1));
-            to[i] = (int16_t)(is_signed ? (int32_t)top >> (32 - bits) : (int32_t)(top >> (32 - bits)));
+    const unsigned char *bytes = (const unsigned char *)lanes;
+    int sign = is_signed ? 1 << (bits - 1) : 0, mask = (1 << bits) - 1;
+    for (int row = 0; row < SIM_LANES / 4; row++)
+        for (int i = 0; i < 16 * 8 / bits; i++) {
+            int v = bytes[16 * row + i * bits / 8] >> i * bits % 8 & mask;
+            rows[row][k + i] = (int16_t)((v ^ sign) - sign);
         }
-    }
 }
 
-static inline void multiply(struct tile *tile, int rows, int depth) {
+SIM_INLINE void multiply(struct tile *tile, int rows, int depth) {
     for (int row = 0; row < rows; row++)
         for (int column = 0; column < COLUMNS; column++) {
             const int16_t *a = tile->a[row], *b = tile->b[column];
@@ -58,7 +60,7 @@ static void add_products(struct sim_warp *warp, const struct sim_insn *insn, con
     }
 }
 
-static inline void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int rows, int chunks,
+SIM_INLINE void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int rows, int chunks,
                           int bits) {
     struct tile tile;
     int blocks = rows / 8, chunk = 4 * 32 / bits;
