@@ -62,8 +62,8 @@ static void print_option(const cmd_option *option) {
 }
 
 static void print_help(const cmd *command) {
-    printf("usage: %s %s%s%s [options]\n%s.\n\n", cmd_program, command->name, *command->operands != '\0' ? " " : "",
-           command->operands, command->summary);
+    printf("usage: %s %s%s%s [options]\n%s.\n\n", cmd_program, command->name,
+           *command->operands != '\0' ? " " : "", command->operands, command->summary);
     for (size_t i = 0; i < option_count(command); i++) print_option(option_at(command, i));
     printf("%-*s%s\n", HELP_COLUMN, "  --help", "this text");
 }
@@ -179,7 +179,9 @@ static void report_bad_option(const cmd *command, int key, const char *text) {
     const cmd_option *option = option_of(command, optopt);
     if (key == ':' && option != NULL) cmd_usage("--%s wants a value, %s", option->name, option->argument);
     else if (option != NULL || optopt == KEY_HELP) cmd_usage("%s: this option takes no value", text);
-    else cmd_usage("%s: unknown or ambiguous option (%s %s --help lists them)", text, cmd_program, command->name);
+    else
+        cmd_usage("%s: unknown or ambiguous option (%s %s --help lists them)", text, cmd_program,
+                  command->name);
 }
 
 static bool parse_options(const cmd *command, int argc, char **argv, void *options, int *exit_status) {
@@ -209,8 +211,7 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
     int least = abs(command->operand_count);
     if (given == least || (given > least && command->operand_count < 0)) return true;
     if (given > least)
-        *exit_status =
-            cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);
+        *exit_status = cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);
     else *exit_status = cmd_usage("%s: wants %s", command->name, command->operands);
     return false;
 }

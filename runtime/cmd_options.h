@@ -41,7 +41,7 @@ typedef struct cmd_option_table {
 
 typedef struct cmd {
     const char *name, *operands, *summary;
-    int operand_count; /* -N: N or more; the operands end in NULL */
+    int operand_count;                 /* -N: N or more; the operands end in NULL */
     cmd_option_table options[2];       /* its own, and those that it shares with others */
     int (*run)(int argc, char **argv); /* the exit status */
 } cmd;

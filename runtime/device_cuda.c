@@ -138,8 +138,7 @@ static mc_status cuda_launch(mc_module *module, const mc_launch *launch, mc_diag
 static mc_status cuda_enqueue_on(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
     mc_status status = cuda_enter(module->device, diag);
     if (status == MC_OK) status = cuda_check_params((const cuda_module_state *)module, launch, diag);
-    return status != MC_OK ? status
-                           : cuda_enqueue((const cuda_module_state *)module, launch, stream, diag);
+    return status != MC_OK ? status : cuda_enqueue((const cuda_module_state *)module, launch, stream, diag);
 }
 
 /* -- Devices */

@@ -68,6 +68,7 @@ struct sim_launch {
     bool fences; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
     bool parallel;   /* several workers run blocks */
+    bool undoable;   /* what blocks overwrite is kept */
     int shared_shift, global_shift; /* granules of the races' cells are 1 << shift bytes */
 };
 
@@ -82,6 +83,7 @@ struct sim_block {
     struct sim_race_cell *shared_cells;
     sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
     uint32_t generation;             /* blocks that ran here */
+    bool restart;                    /* the launch must start again, race.h */
     bool acquired;                   /* synchronised with earlier blocks through strong accesses */
     uint64_t random;
     struct sim_request request; /* of the instruction that executes */

@@ -18,8 +18,7 @@ struct tile {
    column of B; members follow one another along k. So the 16 bytes of 4 lanes are a row's next elements. */
 static int group_of(int lane) { return lane / 4; }
 
-SIM_INLINE void unpack(const uint32_t *lanes, int bits, bool is_signed, int k,
-                          int16_t (*rows)[MAX_DEPTH]) {
+SIM_INLINE void unpack(const uint32_t *lanes, int bits, bool is_signed, int k, int16_t (*rows)[MAX_DEPTH]) {
     const unsigned char *bytes = (const unsigned char *)lanes;
     int sign = is_signed ? 1 << (bits - 1) : 0, mask = (1 << bits) - 1;
     for (int row = 0; row < SIM_LANES / 4; row++)
@@ -60,8 +59,7 @@ static void add_products(struct sim_warp *warp, const struct sim_insn *insn, con
     }
 }
 
-SIM_INLINE void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int rows, int chunks,
-                          int bits) {
+SIM_INLINE void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int rows, int chunks, int bits) {
     struct tile tile;
     int blocks = rows / 8, chunk = 4 * 32 / bits;
     bool a_signed = insn->type2 == SIM_s8 || insn->type2 == SIM_s4,

@@ -125,6 +125,7 @@ static void join_workers(struct worker *workers, unsigned count) {
         for (int pc = 0; pc < all->launch->function->code_count; pc++)
             sim_metric_add(&all->lines[pc], &block->lines[pc]);
         if (all->fault.status == PTXSIM_OK) all->fault = block->fault;
+        all->restart |= block->restart;
     }
 }
 
@@ -161,43 +162,55 @@ static ptxsim_status finish(ptxsim *sim, const struct sim_launch *launch, struct
     return counted ? sim->fault.status : sim_fail(sim, PTXSIM_NOMEM, "no memory for the counts");
 }
 
-/* Runs the grid by COUNT workers. False if they did not get through: the memory is then as before. */
-static bool run_at_once(ptxsim *sim, struct sim_launch *launch, unsigned count) {
+/* How a run of the grid ended. */
+enum outcome { DONE, FAULTED, RESTARTED, NO_MEMORY };
+
+/* Runs the grid by COUNT workers. *BLOCK is then one with all that they counted, NULL without memory. */
+static enum outcome attempt(struct sim_launch *launch, unsigned count, struct sim_block **block) {
     struct worker workers[SIM_MAX_WORKERS];
+    launch->parallel = count > 1;
+    *block = NULL;
+    if (!run_workers(launch, workers, count)) return NO_MEMORY;
+    *block = workers[0].block;
+    if ((*block)->restart) return RESTARTED;
+    bool done =
+        (*block)->fault.status == PTXSIM_OK && (*block)->counts.warp_instructions <= launch->max_instructions;
+    return done ? DONE : FAULTED;
+}
+
+/* Runs the grid by COUNT workers, and again where an allocation turns out to be written that was taken for one that is
+   only read. If it is not done, memory is as before. */
+static enum outcome run_undoable(struct sim_launch *launch, unsigned count, struct sim_block **block) {
     pthread_mutex_t saving = PTHREAD_MUTEX_INITIALIZER;
-    launch->parallel = true;
+    enum outcome outcome;
     launch->memory->saving = &saving;
-    bool ran = run_workers(launch, workers, count);
-    bool through = ran && workers[0].block->fault.status == PTXSIM_OK &&
-                   workers[0].block->counts.warp_instructions <= launch->max_instructions;
-    sim_memory_end_saved(launch->memory, !through);
+    launch->undoable = true;
+    do {
+        outcome = attempt(launch, count, block);
+        sim_memory_end_saved(launch->memory, outcome != DONE);
+        if (outcome != DONE) sim_block_free(*block);
+        if (outcome == RESTARTED && !sim_race_reopen(launch)) outcome = NO_MEMORY;
+    } while (outcome == RESTARTED);
+    launch->undoable = false;
     launch->memory->saving = NULL;
-    launch->parallel = false;
-    if (through) finish(sim, launch, workers[0].block);
-    else if (ran) sim_block_free(workers[0].block);
-    return through;
+    return outcome;
 }
 
-static ptxsim_status run_in_order(ptxsim *sim, const struct sim_launch *launch) {
-    struct worker worker;
-    if (!run_workers(launch, &worker, 1))
-        return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
-    return finish(sim, launch, worker.block);
-}
-
-/* A launch that faults with several workers runs again with one, so that its fault, its memory and its counts
-   do not depend on how many there are. */
+/* A launch that faults runs again by one worker, with an eye on all memory and nothing kept, so that its fault, its
+   memory and its counts do not depend on how many workers there are, nor on memory for copies. */
 static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
-    static const char no_memory[] = "no memory to watch for races";
-    if (!set_traits(launch) || (launch->races && !sim_race_open(launch)))
-        return sim_fail(sim, PTXSIM_NOMEM, no_memory);
+    struct sim_block *block;
+    bool ready = set_traits(launch) && (!launch->races || sim_race_open(launch, false));
     unsigned count = worker_count(sim, launch);
-    if (count > 1) {
-        if (run_at_once(sim, launch, count)) return sim->fault.status;
+    if (ready && (count > 1 || launch->races)) {
+        if (run_undoable(launch, count, &block) == DONE) return finish(sim, launch, block);
         sim_race_close(launch);
-        if (launch->races && !sim_race_open(launch)) return sim_fail(sim, PTXSIM_NOMEM, no_memory);
+        ready = !launch->races || sim_race_open(launch, true);
     }
-    return run_in_order(sim, launch);
+    if (!ready) return sim_fail(sim, PTXSIM_NOMEM, "no memory to watch for races");
+    if (attempt(launch, 1, &block) == NO_MEMORY)
+        return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
+    return finish(sim, launch, block);
 }
 
 ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid, ptxsim_dim3 block,

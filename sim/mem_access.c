@@ -64,10 +64,8 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
         fault_uninit(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
         return NULL;
     }
-    if (block->launch->races &&
-        !sim_race_global(warp, insn, lane, (*hit)->cells, (*hit)->base, at, bytes, access))
-        return NULL;
-    if (access != SIM_READ && block->launch->parallel && !sim_memory_save(block->launch->memory, *hit, at)) {
+    if (block->launch->races && !sim_race_global(warp, insn, lane, *hit, at, bytes, access)) return NULL;
+    if (access != SIM_READ && block->launch->undoable && !sim_memory_save(block->launch->memory, *hit, at)) {
         sim_fault_at(warp, insn, lane, PTXSIM_NOMEM, "no memory to keep what blocks overwrite");
         return NULL;
     }

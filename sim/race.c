@@ -126,9 +126,13 @@ static inline sim_record probe_read(const struct probe *p, struct sim_race_cell 
 }
 
 static inline sim_record probe_write(const struct probe *p, struct sim_race_cell *cell) {
-    sim_record old = cell->write;
-    if (p->parallel) old = __atomic_exchange_n(&cell->write, p->me, __ATOMIC_SEQ_CST);
-    else cell->write = p->me;
+    sim_record old;
+    if (p->parallel) {
+        old = __atomic_exchange_n(&cell->write, p->me, __ATOMIC_SEQ_CST);
+    } else {
+        old = cell->write;
+        cell->write = p->me;
+    }
     if (collides(p, old)) return old;
     for (int i = 0; i < 2; i++) {
         sim_record read = load(&cell->read[i]);
@@ -173,7 +177,7 @@ static void report(const struct probe *p, const struct sim_insn *insn, const str
                                         [PTXSIM_WRITE_READ] = "it wrote, this reads"};
     ptxsim_fault *fault = &p->warp->block->fault;
     const struct sim_launch *launch = p->warp->block->launch;
-    bool reader = r == cell->read[0] || r == cell->read[1];
+    bool reader = r == load(&cell->read[0]) || r == load(&cell->read[1]);
     if (fault->status != PTXSIM_OK) return;
     fault->race = p->access == SIM_READ ? PTXSIM_WRITE_READ : reader ? PTXSIM_READ_WRITE : PTXSIM_WRITE_WRITE;
     fault->address = address;
@@ -218,28 +222,33 @@ bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return visit(&p, insn, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
 }
 
-/* Reads of what nothing writes and several blocks read: most of all accesses. */
-static inline bool is_settled(const struct sim_race_cell *cell) {
-    sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
-    return load(&cell->write) == 0 && second != 0 && block_of(first) != block_of(second);
+/* Whether the access needs no note, since A is only read so far. Of a block that reads and one that writes first, one
+   sees the other's mark: hence sequentially consistent. */
+static inline bool is_only_read(struct sim_allocation *a, enum sim_access access) {
+    if (access == SIM_READ && !__atomic_load_n(&a->read, __ATOMIC_SEQ_CST))
+        __atomic_store_n(&a->read, true, __ATOMIC_SEQ_CST);
+    return access == SIM_READ && !__atomic_load_n(&a->watched, __ATOMIC_SEQ_CST);
 }
 
-static inline bool are_settled(const struct sim_race_cell *cells, size_t at, unsigned bytes, int shift) {
-    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++)
-        if (!is_settled(&cells[i])) return false;
-    return true;
+/* The first write to A. False if reads went unnoted before. */
+static bool begin_watch(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                        struct sim_allocation *a) {
+    __atomic_store_n(&a->watched, true, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&a->read, __ATOMIC_SEQ_CST)) return true;
+    warp->block->restart = true;
+    sim_fault_at(warp, insn, lane, PTXSIM_RACE, "starts again");
+    return false;
 }
 
-bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                     struct sim_race_cell *cells, uint64_t base, size_t at, unsigned bytes,
-                     enum sim_access access) {
+bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,
+                     size_t at, unsigned bytes, enum sim_access access) {
     const struct sim_block *block = warp->block;
-    int shift = block->launch->global_shift;
-    if (access == SIM_READ && are_settled(cells, at, bytes, shift)) return true;
+    if (is_only_read(a, access)) return true;
+    if (!__atomic_load_n(&a->watched, __ATOMIC_RELAXED) && !begin_watch(warp, insn, lane, a)) return false;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = {
         warp, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel, access};
-    return visit(&p, insn, cells, base, at, bytes, shift);
+    return visit(&p, insn, a->cells, a->base, at, bytes, block->launch->global_shift);
 }
 
 /* -- A launch, a block ---------------------------------------------------------------------------------- */
@@ -255,17 +264,24 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
     return __builtin_ctz(least);
 }
 
-bool sim_race_open(struct sim_launch *launch) {
+static bool map_cells(struct sim_launch *launch) {
     struct sim_memory *memory = launch->memory;
-    launch->shared_shift = shift_of(launch->function, launch->traits, SIM_SHARED);
-    launch->global_shift = shift_of(launch->function, launch->traits, SIM_GLOBAL);
     for (size_t i = 0; i < memory->count; i++) {
         struct sim_allocation *a = memory->items[i];
         a->cells_mapped = ((a->bytes >> launch->global_shift) + 1) * sizeof *a->cells;
         a->cells = sim_map(a->cells_mapped);
+        a->read = false;
         if (!a->cells) return false;
     }
     return true;
+}
+
+bool sim_race_open(struct sim_launch *launch, bool watched) {
+    struct sim_memory *memory = launch->memory;
+    launch->shared_shift = shift_of(launch->function, launch->traits, SIM_SHARED);
+    launch->global_shift = shift_of(launch->function, launch->traits, SIM_GLOBAL);
+    for (size_t i = 0; i < memory->count; i++) memory->items[i]->watched = watched;
+    return map_cells(launch);
 }
 
 void sim_race_close(struct sim_launch *launch) {
@@ -274,6 +290,11 @@ void sim_race_close(struct sim_launch *launch) {
         sim_unmap(memory->items[i]->cells, memory->items[i]->cells_mapped);
         memory->items[i]->cells = NULL;
     }
+}
+
+bool sim_race_reopen(struct sim_launch *launch) {
+    sim_race_close(launch);
+    return map_cells(launch);
 }
 
 void sim_race_start_block(struct sim_block *block) {

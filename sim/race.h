@@ -32,11 +32,15 @@ struct sim_clock {
 struct sim_warp;
 struct sim_block;
 struct sim_launch;
+struct sim_allocation;
 enum sim_access { SIM_READ, SIM_WRITE, SIM_UPDATE };
 
-/* The granules of LAUNCH's kernel, as shifts; cells for the allocations. False: out of memory. */
-bool sim_race_open(struct sim_launch *launch);
+/* The granules of LAUNCH's kernel, as shifts; cells for the allocations, all of which are WATCHED or none. False: out
+   of memory. */
+bool sim_race_open(struct sim_launch *launch, bool watched);
 void sim_race_close(struct sim_launch *launch);
+/* Forgets all accesses, to start again: allocations that are watched by now will be from the first access on. */
+bool sim_race_reopen(struct sim_launch *launch);
 
 void sim_race_start_block(struct sim_block *block);
 void sim_race_start_warp(struct sim_warp *warp);
@@ -47,11 +51,12 @@ void sim_race_warp_sync(struct sim_warp *warp, uint32_t mask);
 void sim_race_arrive(struct sim_warp *warp, uint32_t seen[SIM_MAX_WARPS], bool waits);
 void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS]);
 
-/* Notes an access; false after a race. CELLS are those of the space, AT and BYTES are in it. */
+/* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A.
+   Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one
+   that was read before, the launch has to start again (block->restart; false, too). */
 bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
                      enum sim_access access);
-bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                     struct sim_race_cell *cells, uint64_t base, size_t at, unsigned bytes,
-                     enum sim_access access);
+bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,
+                     size_t at, unsigned bytes, enum sim_access access);
 
 #endif

@@ -17,16 +17,11 @@ static const struct {
     unsigned bytes; /* a lane, 0: any */
     struct sim_service service;
 } services[] = {
-    {"ldmatrix", 0, {8, SIM_SHARED_WORDS}},
-    {"stmatrix", 0, {8, SIM_SHARED_WORDS}},
-    {"ld", 16, {8, SIM_SHARED_PAIRS}},
-    {"st", 16, {8, SIM_SHARED_WORDS}},
-    {"st", 8, {16, SIM_SHARED_WORDS}},
-    {"atom%q?%o?%x?.cas", 8, {16, SIM_TWICE}},
-    {"atom%q?%o?%x?.cas", 0, {32, SIM_TWICE}},
-    {"atom", 8, {16, SIM_NOT_SHARED}},
-    {"red%", 8, {16, SIM_NOT_SHARED}},
-    {"atom", 0, {32, SIM_NOT_SHARED}},
+    {"ldmatrix", 0, {8, SIM_SHARED_WORDS}},    {"stmatrix", 0, {8, SIM_SHARED_WORDS}},
+    {"ld", 16, {8, SIM_SHARED_PAIRS}},         {"st", 16, {8, SIM_SHARED_WORDS}},
+    {"st", 8, {16, SIM_SHARED_WORDS}},         {"atom%q?%o?%x?.cas", 8, {16, SIM_TWICE}},
+    {"atom%q?%o?%x?.cas", 0, {32, SIM_TWICE}}, {"atom", 8, {16, SIM_NOT_SHARED}},
+    {"red%", 8, {16, SIM_NOT_SHARED}},         {"atom", 0, {32, SIM_NOT_SHARED}},
     {"red%", 0, {32, SIM_NOT_SHARED}},
 };
 
@@ -46,7 +41,8 @@ static bool counts_lanes(const struct sim_insn *insn) {
 struct sim_service sim_service_of(const struct sim_insn *insn) {
     unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
     if (is_atomic(insn) && counts_lanes(insn)) return (struct sim_service){SIM_LANES, SIM_SHARED_WORDS};
-    if (is_atomic(insn) && insn->exec == sim_atom_add[SIM_f32]) return (struct sim_service){SIM_LANES, SIM_RETRIED};
+    if (is_atomic(insn) && insn->exec == sim_atom_add[SIM_f32])
+        return (struct sim_service){SIM_LANES, SIM_RETRIED};
     for (size_t i = 0; i < sizeof services / sizeof *services; i++)
         if (strncmp(insn->op->pattern, services[i].start, strlen(services[i].start)) == 0 &&
             (services[i].bytes == 0 || services[i].bytes == bytes))
@@ -95,7 +91,8 @@ static int by_words(const struct sim_request *r, uint32_t mask) {
 }
 
 /* The request in portions of LANES. */
-static int in_portions(const struct sim_request *r, int lanes, int (*cost)(const struct sim_request *, uint32_t)) {
+static int in_portions(const struct sim_request *r, int lanes,
+                       int (*cost)(const struct sim_request *, uint32_t)) {
     int sum = 0;
     for (int first = 0; first < SIM_LANES; first += lanes)
         sum += cost(r, r->mask & (SIM_FULL_MASK >> (SIM_LANES - lanes)) << first);

@@ -16,8 +16,10 @@ const struct access_form access_forms[] = {
     {"st.shared.v4.b32", 16, false, SHARED_ST, "@%p st.shared.v4.b32 [%s], {%t, %t, %t, %t};"},
     {"ldmatrix.x1", 16, true, SHARED_LD, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%s];"},
     {"ldmatrix.x2", 16, true, SHARED_LD, "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [%s];"},
-    {"ldmatrix.x4", 16, true, SHARED_LD, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"},
-    {"ldmatrix.x4.trans", 16, true, SHARED_LD, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"},
+    {"ldmatrix.x4", 16, true, SHARED_LD,
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"},
+    {"ldmatrix.x4.trans", 16, true, SHARED_LD,
+     "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"},
     {"stmatrix.x1", 16, true, SHARED_ST, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s], {%t};"},
     {"stmatrix.x2", 16, true, SHARED_ST, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%s], {%t, %t};"},
     {"stmatrix.x4", 16, true, SHARED_ST, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%t, %t, %t, %t};"},
@@ -34,7 +36,8 @@ const struct access_form access_forms[] = {
     {"ld.global.b32", 4, false, GLOBAL_LD, "@%p ld.global.b32 %r0, [%g];"},
     {"ld.global.b64", 8, false, GLOBAL_LD, "@%p ld.global.b64 %d0, [%g];"},
     {"ld.global.v4.b32", 16, false, GLOBAL_LD, "@%p ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%g];"},
-    {"ld.global.nc.v4.b32", 16, false, GLOBAL_LD, "@%p ld.global.nc.L1::no_allocate.v4.b32 {%r0, %r1, %r2, %r3}, [%g];"},
+    {"ld.global.nc.v4.b32", 16, false, GLOBAL_LD,
+     "@%p ld.global.nc.L1::no_allocate.v4.b32 {%r0, %r1, %r2, %r3}, [%g];"},
     {"st.global.b32", 4, false, GLOBAL_ST, "@%p st.global.b32 [%g], %t;"},
     {"st.global.v4.b32", 16, false, GLOBAL_ST, "@%p st.global.v4.b32 [%g], {%t, %t, %t, %t};"},
     {"red.global.add.u32", 4, false, GLOBAL_RED, "@%p red.global.add.u32 [%g], %t;"},
@@ -58,12 +61,15 @@ static const char tail[] =
     " st.global.u32 [%w], %r0;\n ret;\n}\n";
 
 void access_text(const struct access_form *form, char text[ACCESS_TEXT]) {
-    int n = snprintf(text, ACCESS_TEXT, "%s mov.u32 %%s, sm; shl.b32 %%r1, %%t, 4; add.u32 %%r1, %%r1, %%s;\n", head);
-    for (int i = 0; (form->measure == SHARED_LD || form->measure == SHARED_ATOM) && i < ACCESS_BYTES; i += 512)
+    int n = snprintf(text, ACCESS_TEXT,
+                     "%s mov.u32 %%s, sm; shl.b32 %%r1, %%t, 4; add.u32 %%r1, %%r1, %%s;\n", head);
+    for (int i = 0; (form->measure == SHARED_LD || form->measure == SHARED_ATOM) && i < ACCESS_BYTES;
+         i += 512)
         n += snprintf(text + n, ACCESS_TEXT - (size_t)n,
                       " st.shared.v4.b32 [%%r1+%d], {%%t, %%r0, %%t, %%r0};\n", i);
     snprintf(text + n, ACCESS_TEXT - (size_t)n,
-             " mov.u32 %%r1, 0; bar.warp.sync -1;\n add.u32 %%s, %%s, %%o; cvt.s64.s32 %%w, %%o; add.s64 %%g, %%g, "
+             " mov.u32 %%r1, 0; bar.warp.sync -1;\n add.u32 %%s, %%s, %%o; cvt.s64.s32 %%w, %%o; add.s64 "
+             "%%g, %%g, "
              "%%w;\n %s\n%s",
              form->code, tail);
 }
@@ -79,7 +85,9 @@ static unsigned hash(unsigned x) { /* "lowbias32" of C. Wellons' search for inte
 }
 
 /* A number below N for LANE, of stream SEED. */
-static int drawn(int seed, int lane, int n) { return (int)(hash((unsigned)(seed * 64 + lane + 1)) % (unsigned)n); }
+static int drawn(int seed, int lane, int n) {
+    return (int)(hash((unsigned)(seed * 64 + lane + 1)) % (unsigned)n);
+}
 
 /* Lane's place in a permutation of 32. */
 static int shuffled(int seed, int lane) {
@@ -90,7 +98,7 @@ static int shuffled(int seed, int lane) {
 
 #define PATTERN(name, expression)                                                                            \
     static int name(int l, int b) {                                                                          \
-        (void)l, (void)b;                                                                                           \
+        (void)l, (void)b;                                                                                    \
         return expression;                                                                                   \
     }
 PATTERN(row, l *b)
@@ -99,7 +107,7 @@ PATTERN(next, (l + 1) * b)
 PATTERN(stride2, l * 2 * b)
 PATTERN(stride4, l * 4 * b)
 PATTERN(column, l * 128)
-PATTERN(padded, l * (128 + b))
+PATTERN(padded, l *(128 + b))
 PATTERN(one_word, 0)
 PATTERN(two_words, l % 2 * 128)
 PATTERN(pairs, l / 2 * b)
@@ -133,15 +141,16 @@ SEEDED(clean, shuffled(s + 32, l) * b + drawn(s + 36, l, 8) * 32 * b)
 SEEDED(copied, shuffled(s + 40, l < 16 ? l : drawn(s + 44, l, 16)) * b)
 SEEDED(masked, drawn(s + 48, l, 4) ? shuffled(s + 52, l) * b : -1)
 
-#define ROW(name)    {#name, name}
-#define ROWS(name)   ROW(name##1), ROW(name##2), ROW(name##3), ROW(name##4)
+#define ROW(name)                                                                                            \
+    { #name, name }
+#define ROWS(name) ROW(name##1), ROW(name##2), ROW(name##3), ROW(name##4)
 const struct access_pattern access_patterns[] = {
-    ROW(row),        ROW(reversed), ROW(next),     ROW(stride2),         ROW(stride4), ROW(column),
-    ROW(padded),     ROW(one_word), ROW(two_words), ROW(pairs),          ROW(eights),  ROW(halves),
-    ROW(quarters),   ROW(fours),    ROW(transposed), ROW(swizzled),      ROW(fragment), ROW(padded_fragment),
-    ROW(odd),        ROW(first8),   ROW(last16),   ROW(one_lane),        ROW(two_lanes),
-    ROWS(far),       ROWS(near),    ROWS(middle),  ROWS(half),           ROWS(few),
-    ROWS(permuted),  ROWS(clean),   ROWS(copied),  ROWS(masked),
+    ROW(row),      ROW(reversed), ROW(next),       ROW(stride2),  ROW(stride4),   ROW(column),
+    ROW(padded),   ROW(one_word), ROW(two_words),  ROW(pairs),    ROW(eights),    ROW(halves),
+    ROW(quarters), ROW(fours),    ROW(transposed), ROW(swizzled), ROW(fragment),  ROW(padded_fragment),
+    ROW(odd),      ROW(first8),   ROW(last16),     ROW(one_lane), ROW(two_lanes), ROWS(far),
+    ROWS(near),    ROWS(middle),  ROWS(half),      ROWS(few),     ROWS(permuted), ROWS(clean),
+    ROWS(copied),  ROWS(masked),
 };
 const size_t access_pattern_count = sizeof access_patterns / sizeof *access_patterns;
 

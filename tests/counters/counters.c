@@ -72,7 +72,8 @@ static long counted_by(const ptxsim *sim, enum measure m) {
     uint64_t sum = 0;
     for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
         const ptxsim_line *l = ptxsim_line_at(sim, i);
-        if (l->kind == measures[m].class) sum += measures[m].shared ? l->shared_wavefronts : l->global_sectors;
+        if (l->kind == measures[m].class)
+            sum += measures[m].shared ? l->shared_wavefronts : l->global_sectors;
     }
     return (long)sum;
 }
@@ -99,7 +100,8 @@ static void run_form(struct bench *bench, const struct access_form *form) {
     mc_diag *diag = bench->diag;
     int32_t offsets[ACCESS_LANES];
     access_text(form, text);
-    CHECK(mc_module_load(device, text, "k", &module, diag) == MC_OK, "%s: %s", form->name, mc_diag_text(diag));
+    CHECK(mc_module_load(device, text, "k", &module, diag) == MC_OK, "%s: %s", form->name,
+          mc_diag_text(diag));
     CHECK(mc_device_alloc(device, ACCESS_BYTES, &launch.values[0], diag) == MC_OK &&
           mc_device_fill(device, launch.values[0], 1, ACCESS_BYTES, diag) == MC_OK &&
           mc_device_alloc(device, sizeof offsets, &launch.values[1], diag) == MC_OK &&
@@ -124,7 +126,9 @@ static void run_form(struct bench *bench, const struct access_form *form) {
 #define UNALIGNED                                                                                            \
     { PATTERN_BOUNDARIES, 18, 131, 129, 3, 0, MC_VALUES_FULL, 4, 4 }
 #define SETTINGS(tile, stride, warps, split, align)                                                          \
-    { {"tile_n", tile}, {"stride", stride}, {"warps", warps}, {"split", split}, {"align", align} }
+    {                                                                                                        \
+        {"tile_n", tile}, {"stride", stride}, {"warps", warps}, {"split", split}, { "align", align }         \
+    }
 
 static const struct spmm {
     const char *name;

@@ -1,17 +1,21 @@
-/* Lets the nth allocation fail, for every n, while a module is loaded and run: each failure must come back as
- * PTXSIM_NOMEM, and nothing may leak or crash. Linked with --wrap for malloc, calloc, realloc, aligned_alloc
- * and mmap. */
+/* Lets the nth allocation fail, or all from the nth on, for every n, while a module is loaded and run, by one thread and
+ * by several: each failure must come back as PTXSIM_NOMEM or be made up for, and nothing may leak or crash. Linked with
+ * --wrap for malloc, calloc, realloc, aligned_alloc, mmap and pthread_create. */
 #include "harness.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
-static long allowed = -1; /* allocations until one fails; below 0: none fails */
+static long allowed = LONG_MAX; /* allocations until one fails */
+static int stays;               /* the next ones fail, too */
 static int failed;
 
 static int may_allocate(void) {
-    if (allowed < 0) return 1;
-    if (allowed-- > 0) return 1;
-    failed = 1;
+    long left = __atomic_fetch_sub(&allowed, 1, __ATOMIC_RELAXED);
+    if (stays ? left > 0 : left != 0) return 1;
+    __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -41,39 +45,72 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
     return may_allocate() ? __real_mmap(at, bytes, protection, flags, file, offset) : MAP_FAILED;
 }
 
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument) {
+    return may_allocate() ? __real_pthread_create(thread, attributes, start, argument) : EAGAIN;
+}
+
+enum { BLOCKS = 8, THREADS = 64 };
+
+/* Adds 1 to a word of the thread's own, so that the memory that is read is written later. */
 static const char text[] =
     PTX_HEADER ".visible .entry k(.param .u64 a) { .reg .b32 %r<400>; .reg .b64 %d<2>; .reg .pred %p; "
                ".shared .b8 s[64];\n"
                "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
                "%x; mov.u32 %x, 7; st.shared.u32 [s], %x; }\n"
                "A: bar.sync 0; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 64, %r0; mad.wide.u32 %d0, %r0, "
-               "4, %d0; st.global.u32 [%d0], %r0; ret; }\n";
+               "4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
 
-static ptxsim_status run_once(void) {
+static void check_result(ptxsim *sim, uint64_t a) {
+    uint32_t r[BLOCKS * THREADS];
+    int wrong = 0;
+    CHECK(ptxsim_read(sim, a, r, sizeof r) == PTXSIM_OK);
+    for (int i = 0; i < BLOCKS * THREADS; i++) wrong += r[i] != 0x01010102;
+    CHECK(wrong == 0, "%d words are wrong", wrong);
+    CHECK(ptxsim_line_sum(sim).global_requests == 2 * BLOCKS * THREADS / 32);
+}
+
+static ptxsim_status run_once(unsigned threads) {
     ptxsim *sim;
     uint64_t a;
     void *params[] = {&a};
-    ptxsim_options options = {.size = sizeof options,
-                              .threads = 1}; /* the count of allocations is one thread's */
+    ptxsim_options options = {.size = sizeof options, .threads = threads};
     ptxsim_status status = ptxsim_create(&options, &sim);
     if (status != PTXSIM_OK) return status;
-    status = ptxsim_alloc(sim, 512, &a);
+    status = ptxsim_alloc(sim, 4 * BLOCKS * THREADS, &a);
+    if (status == PTXSIM_OK) status = ptxsim_fill(sim, a, 1, 4 * BLOCKS * THREADS);
     if (status == PTXSIM_OK)
-        status = run_kernel(sim, text, (ptxsim_dim3){2, 1, 1}, (ptxsim_dim3){64, 1, 1}, 32, params);
+        status = run_kernel(sim, text, (ptxsim_dim3){BLOCKS, 1, 1}, (ptxsim_dim3){THREADS, 1, 1}, 32, params);
     CHECK(status == PTXSIM_OK || ptxsim_fault_of(sim)->message[0] != 0);
+    __atomic_store_n(&allowed, LONG_MAX, __ATOMIC_RELAXED);
+    if (status == PTXSIM_OK) check_result(sim, a);
     ptxsim_destroy(sim);
     return status;
 }
 
-int main(void) {
-    int n = 0;
+static void run_all(unsigned threads) {
+    int n = 0, reported = 0;
     do {
         failed = 0;
         allowed = n++;
-        ptxsim_status status = run_once();
-        allowed = -1;
-        CHECK(status == (failed ? PTXSIM_NOMEM : PTXSIM_OK), "allocation %d: status %d", n, (int)status);
+        ptxsim_status status = run_once(threads);
+        allowed = LONG_MAX;
+        CHECK(status == PTXSIM_OK || (failed && status == PTXSIM_NOMEM), "allocation %d: status %d", n,
+              (int)status);
+        CHECK(status != PTXSIM_OK || !failed || !stays || threads > 1, "allocation %d: no error", n);
+        reported += status == PTXSIM_NOMEM;
     } while (failed && n < 1000);
-    CHECK(n > 15 && n < 1000, "%d allocations", n);
+    printf("%u threads, %s: %d allocations, %d reported\n", threads, stays ? "all from one on" : "one", n - 1,
+           reported);
+    CHECK(reported > 10 && n < 1000, "%d allocations", n);
+}
+
+int main(void) {
+    for (stays = 0; stays < 2; stays++)
+        for (unsigned threads = 1; threads <= 4; threads *= 2) run_all(threads);
     return check_end();
 }
