@@ -31,6 +31,7 @@ ptxsim_status ptxsim_create(const ptxsim_options *options, ptxsim **sim) {
     s->seed = o.seed;
     s->threads = o.threads;
     s->races = !o.no_races;
+    s->landing = o.landing;
     s->max_instructions = o.max_instructions ? o.max_instructions : default_limit;
     *sim = s;
     return PTXSIM_OK;
@@ -56,6 +57,8 @@ void ptxsim_set_seed(ptxsim *sim, uint64_t seed) {
     sim->order = PTXSIM_SEEDED;
     sim->seed = seed;
 }
+
+void ptxsim_set_landing(ptxsim *sim, ptxsim_landing landing) { sim->landing = landing; }
 
 const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim) { return &sim->fault; }
 

@@ -100,7 +100,9 @@ const char *sim_check(const struct sim_insn *insn, ptxsim_status *status) {
             return "st.param: kernel parameters are read only";
         return check_memory(insn);
     }
-    if (insn->space == SIM_PARAM) return "the state space .param of this instruction";
+    bool addresses =
+        op->by_type == sim_cvta || op->by_type == sim_cvta_to || op->one == sim_prefetch_tensormap;
+    if (insn->space == SIM_PARAM && !addresses) return "the state space .param of this instruction";
     if (op->by_type == sim_dp4a && insn->type2 != SIM_s32 && insn->type2 != SIM_u32)
         return "dp4a of this type";
     return NULL;

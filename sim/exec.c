@@ -1,5 +1,5 @@
 /* Runs one block: its warps by turns, an instruction at a time. */
-#include "exec.h"
+#include "async.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static struct sim_warp *warp_at_turn(struct sim_block *block, int turn) {
 static void fault_deadlock(struct sim_block *block) {
     for (int i = 0; i < block->warp_count; i++) {
         struct sim_warp *warp = &block->warps[i];
-        if (warp->barrier == SIM_NOT_WAITING) continue;
+        if (warp->barrier < 0) continue;
         const struct sim_barrier *b = &block->barrier[warp->barrier];
         int arrived = __builtin_popcount(b->waiting | b->arrived);
         sim_fault_at(warp, &block->launch->function->code[warp->barrier_pc], __builtin_ctz(warp->alive),
@@ -162,7 +162,7 @@ static bool can_run(const struct sim_block *block) {
     return false;
 }
 
-static bool run_warps(struct sim_block *block) {
+static bool take_turns(struct sim_block *block) {
     while (can_run(block)) {
         for (int turn = 0; turn < block->warp_count; turn++) {
             struct sim_warp *warp = warp_at_turn(block, turn);
@@ -172,7 +172,15 @@ static bool run_warps(struct sim_block *block) {
             sim_barriers_check(block);
         }
     }
+    return true;
+}
+
+static bool run_warps(struct sim_block *block) {
+    do {
+        if (!take_turns(block)) return false;
+    } while (block->async && sim_async_stir(block));
     fault_deadlock(block);
+    if (block->async && block->fault.status == PTXSIM_OK) return sim_async_finish(block);
     return block->fault.status == PTXSIM_OK;
 }
 
@@ -241,6 +249,7 @@ bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
     memset(block->barrier, 0, sizeof block->barrier);
     memset(block->shared_shadow, 0, launch->shared_bytes / 8 + 2);
     sim_race_start_block(block);
+    if (block->async) sim_async_start(block);
     block->random = launch->seed + (block->global_id << 32);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
@@ -274,10 +283,13 @@ struct sim_block *sim_block_new(const struct sim_launch *launch) {
     if (launch->races)
         block->shared_cells =
             calloc((launch->shared_bytes >> launch->shared_shift) + 1, sizeof *block->shared_cells);
+    if (launch->async)
+        block->async = sim_async_new(
+            launch, (int)((launch->block.x * launch->block.y * launch->block.z + SIM_LANES - 1) / SIM_LANES));
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
     block->lines = calloc((size_t)launch->function->code_count + 1, sizeof *block->lines);
-    bool cells = block->shared_cells || !launch->races;
+    bool cells = (block->shared_cells || !launch->races) && (block->async || !launch->async);
     if (block->lines && block->shared && block->shared_shadow && cells && block->hit && warps) return block;
     sim_block_free(block);
     return NULL;
@@ -293,6 +305,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared);
     free(block->shared_shadow);
     free(block->shared_cells);
+    sim_async_free(block->async);
     free(block->lines);
     free(block->hit);
     free(block);

@@ -13,6 +13,8 @@
 /* Generic addresses from here on, as many as a block may have shared bytes, are shared memory; all others are
    global (ISA, "Generic Addressing"). Global allocations lie above. */
 #define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
+/* The same for parameters of the kernel (cvta.param). */
+#define SIM_PARAM_WINDOW (SIM_SHARED_WINDOW + (UINT64_C(1) << 32))
 
 /* Lanes at PC, to run until RECONVERGE. Every split halves a mask at least by one lane, so the stack is
  * bounded. */
@@ -67,8 +69,10 @@ struct sim_launch {
     bool races;  /* looks for them */
     bool fences; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
-    bool parallel;   /* several workers run blocks */
-    bool undoable;   /* what blocks overwrite is kept */
+    bool async;      /* the kernel has asynchronous copies, mbarriers or proxy fences */
+    ptxsim_landing landing;
+    bool parallel;                  /* several workers run blocks */
+    bool undoable;                  /* what blocks overwrite is kept */
     int shared_shift, global_shift; /* granules of the races' cells are 1 << shift bytes */
 };
 
@@ -78,6 +82,7 @@ struct sim_block {
     int warp_count;
     struct sim_warp *warps;
     struct sim_barrier barrier[SIM_BARRIERS];
+    struct sim_async *async; /* NULL unless launch->async */
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
     struct sim_race_cell *shared_cells;
@@ -113,6 +118,11 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
    was written, and return where the bytes lie, or NULL after a fault. */
 unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                  uint64_t address, unsigned bytes, enum sim_access access);
+
+/* The same, in a space that is not the instruction's. */
+unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                enum sim_space space, uint64_t address, unsigned bytes,
+                                enum sim_access access);
 
 static inline const void *sim_source(const struct sim_warp *warp, const struct sim_value *value) {
     return value->kind == SIM_CONSTANT ? value->lanes : warp->file + value->at;

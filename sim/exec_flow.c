@@ -1,5 +1,5 @@
 /* Branches, exits and the barriers of a block. */
-#include "exec.h"
+#include "async.h"
 
 static bool only_exits(const ptxsim_function *f, int pc) {
     return (f->code[pc].op->flags & SIM_OP_EXIT) && f->code[pc].guard == SIM_NO_REGISTER &&
@@ -21,6 +21,7 @@ void sim_reconverge(struct sim_warp *warp) {
 }
 
 void sim_exit_lanes(struct sim_warp *warp, uint32_t mask) {
+    if (warp->block->async) sim_async_exit(warp, mask);
     warp->alive &= ~mask;
     warp->active &= ~mask;
     for (int i = 0; i < warp->depth; i++) warp->path[i].mask &= ~mask;
@@ -129,6 +130,7 @@ static void release(struct sim_block *block, struct sim_barrier *barrier) {
         if (!(barrier->waiting >> i & 1)) continue;
         block->warps[i].barrier = SIM_NOT_WAITING;
         sim_race_release(&block->warps[i], barrier->seen);
+        if (block->async) sim_view_leave(&block->warps[i], (int)(barrier - block->barrier));
     }
     *barrier = (struct sim_barrier){0};
 }
@@ -192,6 +194,7 @@ static void arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t 
     struct sim_barrier *b = &warp->block->barrier[id];
     if (!can_arrive(warp, insn, mask, b, threads)) return;
     *(waits ? &b->waiting : &b->arrived) |= bit;
+    if (warp->block->async) sim_view_arrive(warp, (int)id, !b->in_use, waits);
     sim_race_arrive(warp, b->seen, waits);
     b->in_use = true;
     b->threads = threads;

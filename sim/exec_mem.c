@@ -68,21 +68,23 @@ static void store(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
 sim_exec *const sim_ld[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(load);
 sim_exec *const sim_st[SIM_TYPE_COUNT] = EVERY_DATA_TYPE(store);
 
-/* Shared addresses lie in a window of the generic ones, global addresses are the same in both. */
-static void shift_addresses(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint64_t by) {
+/* Shared memory and parameters have windows in the generic addresses, global addresses are the same in both. */
+static void shift_addresses(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+                            uint64_t sign) {
     const uint64_t *from = sim_source(warp, &insn->value[1]);
-    uint64_t result[SIM_LANES];
-    if (insn->space != SIM_SHARED) by = 0;
-    SIM_EACH_LANE(l) result[l] = from[l] + by;
+    uint64_t result[SIM_LANES], window = 0;
+    if (insn->space == SIM_SHARED) window = SIM_SHARED_WINDOW;
+    if (insn->space == SIM_PARAM) window = SIM_PARAM_WINDOW;
+    SIM_EACH_LANE(l) result[l] = from[l] + sign * window;
     sim_put(warp, &insn->value[0], result, sizeof *result, mask);
 }
 
 static void to_generic(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    shift_addresses(warp, insn, mask, SIM_SHARED_WINDOW);
+    shift_addresses(warp, insn, mask, 1);
 }
 
 static void to_space(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    shift_addresses(warp, insn, mask, 0 - SIM_SHARED_WINDOW);
+    shift_addresses(warp, insn, mask, UINT64_MAX);
 }
 
 sim_exec *const sim_cvta[SIM_TYPE_COUNT] = {[SIM_u64] = to_generic};

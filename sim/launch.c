@@ -73,7 +73,10 @@ static bool set_traits(struct sim_launch *launch) {
         t->touches = insn->space != SIM_PARAM && (t->strong || starts_with(name, "ld") ||
                                                   starts_with(name, "st%") || starts_with(name, "st."));
         t->service = sim_service_of(insn);
-        launch->fences |= starts_with_one(name, fences);
+        bool async = insn->op->flags & SIM_OP_ASYNC;
+        t->touches |= async;
+        launch->async |= async;
+        launch->fences |= !async && starts_with_one(name, fences);
         launch->sequential |= insn->reads_clock || (t->strong && insn->space != SIM_SHARED);
     }
     return true;
@@ -113,6 +116,7 @@ static void add_counts(ptxsim_counts *to, const ptxsim_counts *from) {
     to->barriers += from->barriers;
     to->global_load_bytes += from->global_load_bytes;
     to->global_store_bytes += from->global_store_bytes;
+    to->bulk_bytes += from->bulk_bytes;
 }
 
 /* Adds up what the workers counted in the first one's block, and the first fault that is at hand. */
@@ -236,6 +240,7 @@ ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim
                                 .max_instructions = sim->max_instructions,
                                 .order = sim->order,
                                 .seed = sim->seed,
+                                .landing = sim->landing,
                                 .races = sim->races};
     ptxsim_status status = run(sim, &launch);
     sim_race_close(&launch);

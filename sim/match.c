@@ -66,16 +66,25 @@ static const struct word hint_words[] = {{"ca", 1},
                                          {"L2::evict_normal", 1},
                                          {NULL, 0}};
 
-static const struct word modifier_words[] = {{"sat", SIM_SAT},
-                                             {"satfinite", SIM_SATFINITE},
-                                             {"uni", SIM_UNI},
-                                             {"ftz", SIM_FTZ},
-                                             {"aligned", SIM_ALIGNED},
-                                             {"relu", SIM_RELU},
-                                             {"NaN", SIM_NAN_WINS},
-                                             {"trans", SIM_TRANSPOSED},
-                                             {"L2::cache_hint", SIM_CACHE_POLICY},
-                                             {NULL, 0}};
+static const struct word shared_words[] = {{"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED}, {NULL, 0}};
+
+/* A cluster is one block here, so that the addresses of both are the same. */
+static const struct word cluster_words[] = {
+    {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED}, {NULL, 0}};
+
+static const struct word dimension_words[] = {{"1d", 1}, {"2d", 2}, {"3d", 3}, {NULL, 0}};
+
+static const struct word prefetch_words[] = {{"L2::64B", 1}, {"L2::128B", 1}, {"L2::256B", 1}, {NULL, 0}};
+
+static const struct word release_words[] = {{"release", 0}, {"relaxed", 1}, {NULL, 0}};
+
+static const struct word acquire_words[] = {{"acquire", 0}, {"relaxed", 1}, {NULL, 0}};
+
+static const struct word modifier_words[] = {
+    {"sat", SIM_SAT},      {"satfinite", SIM_SATFINITE}, {"uni", SIM_UNI},
+    {"ftz", SIM_FTZ},      {"aligned", SIM_ALIGNED},     {"relu", SIM_RELU},
+    {"NaN", SIM_NAN_WINS}, {"trans", SIM_TRANSPOSED},    {"L2::cache_hint", SIM_CACHE_POLICY},
+    {"noinc", SIM_NOINC},  {"read", SIM_READ_ONLY},      {NULL, 0}};
 
 static bool is_text(const struct sim_token *token, const char *text, size_t length) {
     return token->length == length && memcmp(token->text, text, length) == 0;
@@ -91,6 +100,12 @@ static const struct word *find_word(const struct word *words, const struct sim_t
 static bool take_word(const struct word *words, const struct sim_token *token, uint8_t *field) {
     const struct word *word = find_word(words, token);
     if (word) *field = (uint8_t)word->value;
+    return word != NULL;
+}
+
+static bool take_flag(const struct word *words, const struct sim_token *token, bool *flag) {
+    const struct word *word = find_word(words, token);
+    if (word) *flag = word->value;
     return word != NULL;
 }
 
@@ -122,6 +137,14 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'o': return take_word(scope_words, token, &ignored);
     case 'h': return take_word(hint_words, token, &ignored);
     case 'f': return take_word(float_rounding_words, token, &insn->rounding);
+    case 'z': return take_word(shared_words, token, &insn->space);
+    case 'Z': return take_word(cluster_words, token, &insn->space);
+    case 'C':
+        return take_word(shared_words, token, &insn->space) || take_word(cluster_words, token, &insn->space);
+    case 'L': return take_word(prefetch_words, token, &ignored);
+    case 'd': return take_word(dimension_words, token, &insn->vector);
+    case 'w': return take_flag(release_words, token, &insn->relaxed);
+    case 'a': return take_flag(acquire_words, token, &insn->relaxed);
     case 'm': return take_word(matrix_words, token, &insn->vector);
     case 'i': return take_either(SIM_s8, SIM_u8, token, &insn->type2);
     case 'I': return take_either(SIM_s8, SIM_u8, token, &insn->type3);

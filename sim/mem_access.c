@@ -1,5 +1,5 @@
 /* Every access to memory, checked. */
-#include "exec.h"
+#include "async.h"
 
 static const char *const verbs[] = {[SIM_READ] = "load", [SIM_WRITE] = "store", [SIM_UPDATE] = "atomic"};
 
@@ -60,6 +60,7 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
         *hit = a;
     }
     size_t at = address - (*hit)->base;
+    if (block->async && !sim_async_touch_global(warp, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_WRITE && !sim_shadow_written((*hit)->shadow, at, bytes)) {
         fault_uninit(warp, insn, lane, "global", address, (*hit)->shadow, at, bytes);
         return NULL;
@@ -87,6 +88,7 @@ static unsigned char *access_shared(struct sim_warp *warp, const struct sim_insn
                      (unsigned long long)address, size);
         return NULL;
     }
+    if (block->async && !sim_async_touch_shared(warp, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_WRITE && !sim_shadow_written(block->shared_shadow, address, bytes)) {
         fault_uninit(warp, insn, lane, "shared", address, block->shared_shadow, address, bytes);
         return NULL;
@@ -110,15 +112,23 @@ static unsigned char *access_param(struct sim_warp *warp, const struct sim_insn 
     return (unsigned char *)(uintptr_t)(warp->block->launch->params + address);
 }
 
-unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                 uint64_t address, unsigned bytes, enum sim_access access) {
-    uint64_t in_window = address - SIM_SHARED_WINDOW;
-    switch (insn->space) {
+unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                enum sim_space space, uint64_t address, unsigned bytes,
+                                enum sim_access access) {
+    uint64_t in_shared = address - SIM_SHARED_WINDOW, in_param = address - SIM_PARAM_WINDOW;
+    switch (space) {
     case SIM_SHARED: return access_shared(warp, insn, lane, address, bytes, access);
     case SIM_PARAM: return access_param(warp, insn, lane, address, bytes);
     case SIM_GENERIC:
-        if (in_window < SIM_MAX_SHARED) return access_shared(warp, insn, lane, in_window, bytes, access);
+        if (in_shared < SIM_MAX_SHARED) return access_shared(warp, insn, lane, in_shared, bytes, access);
+        if (in_param < SIM_MAX_PARAM_BYTES && access == SIM_READ)
+            return access_param(warp, insn, lane, in_param, bytes);
         return access_global(warp, insn, lane, address, bytes, access);
     default: return access_global(warp, insn, lane, address, bytes, access);
     }
+}
+
+unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                 uint64_t address, unsigned bytes, enum sim_access access) {
+    return sim_access_space(warp, insn, lane, (enum sim_space)insn->space, address, bytes, access);
 }

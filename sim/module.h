@@ -12,8 +12,10 @@ enum {
     SIM_MAX_REGISTERS = 65535, /* of a function */
     SIM_NO_REGISTER = 0xffff,
     SIM_MAX_SHARED = 227 * 1024, /* bytes a block, static and dynamic */
+    SIM_MAX_PARAM_BYTES = 32764, /* ISA, "Kernel Function Parameters" */
     SIM_MAX_BLOCK = 1024,
-    SIM_BARRIERS = 16
+    SIM_BARRIERS = 16,
+    SIM_COPY_SIZE = 4 /* which value of a cp.async is its size */
 };
 
 #define SIM_FULL_MASK    0xffffffffu
@@ -67,9 +69,11 @@ enum sim_modifier {
     SIM_FTZ = 8,
     SIM_ALIGNED = 16,
     SIM_RELU = 32,
-    SIM_NAN_WINS = 64,     /* min and max: .NaN */
-    SIM_TRANSPOSED = 128,  /* .trans */
-    SIM_CACHE_POLICY = 256 /* .L2::cache_hint, which brings an operand */
+    SIM_NAN_WINS = 64,      /* min and max: .NaN */
+    SIM_TRANSPOSED = 128,   /* .trans */
+    SIM_CACHE_POLICY = 256, /* .L2::cache_hint, which brings an operand */
+    SIM_NOINC = 512,
+    SIM_READ_ONLY = 1024 /* .read of cp.async.bulk.wait_group */
 };
 
 enum sim_value_kind {
@@ -111,6 +115,7 @@ struct sim_insn {
     uint8_t value_count, destination_count, use_count;
     bool reads_clock;
     bool guard_negated;
+    bool relaxed;   /* an mbarrier operation that orders nothing */
     uint16_t guard; /* predicate register, or SIM_NO_REGISTER */
     uint32_t guard_at;
     struct sim_value base; /* of an address; SIM_SINK if it is offset alone */

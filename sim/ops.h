@@ -10,7 +10,8 @@ enum sim_op_flag {
     SIM_OP_EXIT = 2,       /* ends the threads that execute it */
     SIM_OP_CONVERGED = 4,  /* every thread of the warp that has not exited must execute it together */
     SIM_OP_WHOLE_WARP = 8, /* all 32 lanes must */
-    SIM_OP_NO_RESULT = 16  /* the executor's destination is not an operand */
+    SIM_OP_NO_RESULT = 16, /* the executor's destination is not an operand */
+    SIM_OP_ASYNC = 32      /* needs the block's sim_async */
 };
 
 struct sim_op {

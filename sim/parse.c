@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PARAM_BYTES = 32764 }; /* ISA, "Kernel Function Parameters" */
-
 static bool accept_dot(struct sim_parser *p, const char *text, bool *accepted) {
     *accepted = sim_token_is(&p->token, SIM_TOKEN_DOT, text);
     return *accepted ? sim_advance(p) : true;
@@ -29,8 +27,9 @@ static bool add_param(struct sim_parser *p, struct sim_symbol *s, enum sim_type 
     ptxsim_function *f = p->function;
     uint64_t at = ((uint64_t)f->param_bytes + align - 1) / align * align,
              bytes = elements * sim_types[type].bytes;
-    if (bytes > MAX_PARAM_BYTES || at + bytes > MAX_PARAM_BYTES)
-        return sim_error(p, PTXSIM_PARSE, p->token.line, "more than %d bytes of parameters", MAX_PARAM_BYTES);
+    if (bytes > SIM_MAX_PARAM_BYTES || at + bytes > SIM_MAX_PARAM_BYTES)
+        return sim_error(p, PTXSIM_PARSE, p->token.line, "more than %d bytes of parameters",
+                         SIM_MAX_PARAM_BYTES);
     struct sim_param *params = sim_keep(p, (size_t)(f->param_count + 1) * sizeof *params);
     char *name = sim_keep(p, s->length + 1);
     if (!params || !name) return false;
@@ -61,7 +60,8 @@ static bool parse_param(struct sim_parser *p) {
     if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "the name of a parameter");
     struct sim_symbol *s = sim_declare(p, p->token.text, p->token.length, SIM_SYMBOL_VARIABLE);
     if (!s || !sim_advance(p) || !sim_accept(p, '[', &array)) return false;
-    if (array && (!sim_parse_integer(p, 1, MAX_PARAM_BYTES, &elements) || !sim_expect(p, ']'))) return false;
+    if (array && (!sim_parse_integer(p, 1, SIM_MAX_PARAM_BYTES, &elements) || !sim_expect(p, ']')))
+        return false;
     return add_param(p, s, type, align ? align : sim_types[type].bytes, elements);
 }
 

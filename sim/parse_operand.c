@@ -267,6 +267,29 @@ static bool parse_address(struct sim_parser *p, struct sim_insn *insn) {
     return sim_expect(p, ']');
 }
 
+/* One of several addresses: its base and its offset become values. The coordinates of a tensor stand behind its
+   address, in the same brackets. */
+static bool parse_address_values(struct sim_parser *p, struct sim_insn *insn, enum sim_space space,
+                                 bool coordinates) {
+    struct sim_number offset = {.is_float = false};
+    struct sim_value value;
+    insn->high = p->function->param_bytes;
+    struct sim_insn part = *insn;
+    part.space = (uint8_t)space;
+    part.offset = 0;
+    part.base = (struct sim_value){.kind = SIM_SINK};
+    if (!sim_expect(p, '[')) return false;
+    if (p->token.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "a register or a variable");
+    if (!parse_base(p, &part) || !parse_offset(p, &offset.bits)) return false;
+    offset.bits += (uint64_t)part.offset;
+    if (!sim_constant_value(p, &offset, SIM_s64, &value)) return false;
+    if (!add_value(p, insn, &part.base, false) || !add_value(p, insn, &value, false)) return false;
+    if (coordinates &&
+        (!sim_expect(p, ',') || !parse_vector(p, insn, (struct slot){.type = SIM_s32}, insn->vector)))
+        return false;
+    return sim_expect(p, ']');
+}
+
 static bool parse_label_operand(struct sim_parser *p) {
     struct sim_token name = p->token;
     if (name.kind != SIM_TOKEN_WORD) return sim_unexpected(p, "a label");
@@ -280,6 +303,22 @@ static bool parse_constant_operand(struct sim_parser *p, struct sim_insn *insn, 
     struct sim_value value;
     return sim_parse_integer(p, least, most, &number.bits) &&
            sim_constant_value(p, &number, SIM_u32, &value) && add_value(p, insn, &value, false);
+}
+
+/* How many bytes a cp.async copies. */
+static bool parse_copy_size(struct sim_parser *p, struct sim_insn *insn, uint64_t least) {
+    int line = p->token.line;
+    if (!parse_constant_operand(p, insn, least, 16)) return false;
+    uint32_t size = *(const uint32_t *)insn->value[insn->value_count - 1].lanes;
+    return (size & (size - 1)) == 0 ? true : sim_error(p, PTXSIM_PARSE, line, "a copy of %u bytes", size);
+}
+
+/* cp.async: how many bytes are read, or a predicate, where none are. */
+static enum sim_type type_of_source_size(const struct sim_parser *p) {
+    if (sim_is_punct(p, '!')) return SIM_pred;
+    const struct sim_symbol *s =
+        p->token.kind == SIM_TOKEN_WORD ? sim_lookup(p, p->token.text, p->token.length) : NULL;
+    return s && s->kind == SIM_SYMBOL_REGISTER && s->type == SIM_pred ? SIM_pred : SIM_u32;
 }
 
 static struct slot slot_of(char letter, const struct sim_insn *insn) {
@@ -297,7 +336,8 @@ static struct slot slot_of(char letter, const struct sim_insn *insn) {
     case 'd': return (struct slot){.type = SIM_s32};
     case 'f': return (struct slot){.type = SIM_f32};
     case 'b': return (struct slot){.type = SIM_b32};
-    case 'c': return (struct slot){.type = SIM_b64};
+    case 'c':
+    case 'B': return (struct slot){.type = SIM_b64};
     default: return (struct slot){.type = SIM_pred};
     }
 }
@@ -318,7 +358,13 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
     if (*form == 'l') return parse_label_operand(p);
     if (*form == 'i') return parse_constant_operand(p, insn, 0, 255);
     if (*form == 'm') return parse_constant_operand(p, insn, 24, 256);
+    if (*form == 'C') return parse_constant_operand(p, insn, 0, UINT32_MAX);
+    if (*form == 'z' || *form == 'Z') return parse_copy_size(p, insn, *form == 'z' ? 4 : 16);
+    if (*form == 'S') return parse_address_values(p, insn, SIM_SHARED, false);
+    if (*form == 'G') return parse_address_values(p, insn, SIM_GLOBAL, false);
+    if (*form == 'T') return parse_address_values(p, insn, SIM_GENERIC, true);
     struct slot slot = slot_of(*form, insn);
+    if (*form == 'I') slot.type = type_of_source_size(p);
     slot.destination = destination;
     const char *suffix = form + 1 + (form[1] == '_');
     slot.sink_allowed = form[1] == '_' || *form == 'p';
@@ -331,15 +377,16 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
 static int operands_left(const struct sim_parser *p) {
     int count = 0, depth = 0;
     for (const char *s = p->token.text; *s && *s != ';'; s++) {
-        depth += (*s == '{') - (*s == '}');
+        depth += (*s == '{' || *s == '[') - (*s == '}' || *s == ']');
         count += *s == ',' && depth == 0;
     }
     return count;
 }
 
-static int forms_left(const char *form) {
+/* The operands that FORM and what follows ask for. A cache policy is there or not by itself. */
+static int forms_left(const struct sim_insn *insn, const char *form) {
     int count = 1;
-    for (; *form; form++) count += *form == ' ';
+    for (; *form; form++) count += *form == ' ' && (form[1] != 'c' || (insn->modifiers & SIM_CACHE_POLICY));
     return count;
 }
 
@@ -347,7 +394,7 @@ static int forms_left(const char *form) {
 static bool is_left_out(const struct sim_parser *p, const struct sim_insn *insn, const char *form,
                         size_t length) {
     if (*form == 'c') return !(insn->modifiers & SIM_CACHE_POLICY);
-    return form[length - 1] == '?' && (sim_is_punct(p, ';') || operands_left(p) < forms_left(form));
+    return form[length - 1] == '?' && (sim_is_punct(p, ';') || operands_left(p) < forms_left(insn, form));
 }
 
 bool sim_parse_operands(struct sim_parser *p, struct sim_insn *insn) {

@@ -36,7 +36,8 @@
     X(RACE, "two accesses that nothing orders")                                                              \
     X(BARRIER, "a divergent or incomplete barrier")                                                          \
     X(TRAP, "the kernel trapped, or an operation's operands are illegal")                                    \
-    X(LIMIT, "the launch ran past its instruction limit")
+    X(LIMIT, "the launch ran past its instruction limit")                                                    \
+    X(ASYNC, "an asynchronous copy, mbarrier or proxy used against the rules")
 
 typedef enum ptxsim_status {
 #define X(name, text) PTXSIM_##name,
@@ -59,6 +60,10 @@ typedef struct ptxsim_dim3 {
    computes the same in every order. */
 typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED, PTXSIM_SEEDED } ptxsim_order;
 
+/* When asynchronous copies move their bytes: at the first or at the last moment that is legal; ANY: at the last, or,
+   in seeded schedules, at the one or the other by chance. Neither makes bytes that nobody waited for readable. */
+typedef enum ptxsim_landing { PTXSIM_LANDING_ANY, PTXSIM_LANDING_FIRST, PTXSIM_LANDING_LAST } ptxsim_landing;
+
 typedef struct ptxsim_options {
     size_t size; /* sizeof(ptxsim_options): the struct may grow */
     ptxsim_order order;
@@ -66,6 +71,7 @@ typedef struct ptxsim_options {
     uint64_t seed;             /* of PTXSIM_SEEDED */
     unsigned threads;          /* that run blocks, 0: as many as there are processors */
     int no_races;              /* not 0: does not look for races */
+    ptxsim_landing landing;
 } ptxsim_options;
 
 /* Which accesses race: the first word is the one that came first. */
@@ -103,6 +109,7 @@ typedef struct ptxsim_counts {
     uint64_t mma;                 /* mma warp instructions */
     uint64_t barriers;            /* barrier arrivals by warps */
     uint64_t global_load_bytes, global_store_bytes;
+    uint64_t bulk_bytes; /* of bulk and tensor copies, which are not in the former two */
 } ptxsim_counts;
 
 /* Kinds of instructions. */
@@ -116,7 +123,8 @@ typedef struct ptxsim_counts {
     X(MMA, "mma")                                                                                            \
     X(WARP, "warp exchange")                                                                                 \
     X(BARRIER, "barriers and fences")                                                                        \
-    X(CONTROL, "control")
+    X(CONTROL, "control")                                                                                    \
+    X(COPY, "asynchronous copies")
 
 typedef enum ptxsim_class {
 #define X(name, text) PTXSIM_CLASS_##name,
@@ -137,6 +145,7 @@ typedef struct ptxsim_line {
     uint64_t shared_ideal; /* wavefronts if no banks conflicted: distinct bytes by 128, rounded up */
     uint64_t global_requests, global_sectors; /* of 32 bytes */
     uint64_t global_bytes;                    /* distinct bytes of each request, summed */
+    uint64_t bulk_bytes;                      /* of bulk and tensor copies: they are no requests */
 } ptxsim_line;
 
 /* OPTIONS may be NULL (in order, default limit). */
@@ -145,6 +154,7 @@ PTXSIM_API void ptxsim_destroy(ptxsim *sim); /* frees its memory and modules */
 PTXSIM_API void ptxsim_set_order(ptxsim *sim, ptxsim_order order);
 PTXSIM_API void ptxsim_set_seed(ptxsim *sim, uint64_t seed); /* sets the order to PTXSIM_SEEDED, too */
 PTXSIM_API void ptxsim_watch_races(ptxsim *sim, int watch);  /* 0: does not look for races, which is faster */
+PTXSIM_API void ptxsim_set_landing(ptxsim *sim, ptxsim_landing landing);
 PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
 /* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
 PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);
@@ -176,6 +186,58 @@ PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module
 
 /* How many parameters FUNCTION has. SIZES, if not NULL, receives the bytes of the first ROOM of them. */
 PTXSIM_API size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room);
+
+/* -- Tensor maps (ISA, "Tensors") ---------------------------------------------------------------------------- */
+
+/* X(name, bytes, is a float): element types. */
+#define PTXSIM_ELEMENT_LIST(X)                                                                               \
+    X(U8, 1, 0)                                                                                              \
+    X(U16, 2, 0)                                                                                             \
+    X(U32, 4, 0)                                                                                             \
+    X(S32, 4, 0)                                                                                             \
+    X(U64, 8, 0)                                                                                             \
+    X(S64, 8, 0)                                                                                             \
+    X(F16, 2, 1)                                                                                             \
+    X(F32, 4, 1)                                                                                             \
+    X(F64, 8, 1)                                                                                             \
+    X(BF16, 2, 1)
+
+typedef enum ptxsim_element {
+#define X(name, bytes, is_float) PTXSIM_ELEMENT_##name,
+    PTXSIM_ELEMENT_LIST(X)
+#undef X
+        PTXSIM_ELEMENT_COUNT
+} ptxsim_element;
+
+typedef enum ptxsim_swizzle {
+    PTXSIM_SWIZZLE_NONE,
+    PTXSIM_SWIZZLE_32B,
+    PTXSIM_SWIZZLE_64B,
+    PTXSIM_SWIZZLE_128B
+} ptxsim_swizzle;
+
+enum { PTXSIM_TENSOR_RANK = 3, PTXSIM_TENSOR_MAP_BYTES = 128 };
+
+/* A tensor in global memory and the box that one copy moves; index 0 is the innermost dimension. */
+typedef struct ptxsim_tensor {
+    size_t size; /* sizeof(ptxsim_tensor) */
+    ptxsim_element element;
+    unsigned rank;                     /* 1 to 3 */
+    uint64_t address;                  /* multiple of 16 */
+    uint64_t dims[PTXSIM_TENSOR_RANK]; /* elements, 1 to 2^32 */
+    uint64_t
+        strides[PTXSIM_TENSOR_RANK - 1]; /* bytes from one index of dimensions 1 and 2 to the next: multiples
+                                                 of 16 below 2^40 */
+    unsigned box[PTXSIM_TENSOR_RANK];    /* elements, 1 to 256; the innermost a multiple of 16 bytes, no more
+                                                 than the swizzle's span */
+    ptxsim_swizzle swizzle;
+    int fill_nan; /* what lies outside of the tensor reads as NaN (of floats only), otherwise as 0 */
+} ptxsim_tensor;
+
+/* Writes TENSOR's map, 128 bytes that only this simulator reads, to MAP, as cuTensorMapEncodeTiled does and by its
+   rules: PTXSIM_INVALID says which one TENSOR breaks. Element strides are 1, there is no interleave. The map is a
+   parameter of a kernel (.param .align 64 .b8 map[128]) or is written to global memory, 64-byte aligned. */
+PTXSIM_API ptxsim_status ptxsim_tensor_map_encode(ptxsim *sim, const ptxsim_tensor *tensor, void *map);
 
 /* Runs the whole grid; returns when it is done or has stopped at a fault, which is that of the block that comes
    first (memory then holds what it and those before it wrote). PARAMS: one pointer a parameter, to a value of that parameter's size. */

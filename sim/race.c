@@ -1,4 +1,4 @@
-#include "exec.h"
+#include "async.h"
 
 #include <stdlib.h>
 
@@ -43,6 +43,7 @@ static void partial_sync(struct sim_clock *c, uint32_t mask) {
 void sim_race_warp_sync(struct sim_warp *warp, uint32_t mask) {
     if (mask == warp->alive) warp->clock.floor = warp->clock.now;
     else partial_sync(&warp->clock, mask);
+    if (warp->block->async) sim_view_warp_sync(warp, mask);
     warp->clock.now++;
 }
 
@@ -59,12 +60,21 @@ void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS])
     memcpy(warp->clock.seen, seen, sizeof warp->clock.seen);
 }
 
-static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_record r) {
+static bool is_ordered_by_clock(const struct sim_warp *warp, int lane, unsigned thread, uint32_t clock) {
     const struct sim_clock *c = &warp->clock;
-    int other = (int)(thread_of(r) / SIM_LANES), of = (int)(thread_of(r) % SIM_LANES);
-    if (other != warp->index) return clock_of(r) <= c->seen[other];
-    if (of == lane || clock_of(r) <= c->floor) return true;
-    return c->partial && clock_of(r) <= c->synced[lane][of];
+    int other = (int)(thread / SIM_LANES), of = (int)(thread % SIM_LANES);
+    if (other != warp->index) return clock <= c->seen[other];
+    if (of == lane || clock <= c->floor) return true;
+    return c->partial && clock <= c->synced[lane][of];
+}
+
+bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, uint32_t clock) {
+    if (is_ordered_by_clock(warp, lane, thread, clock)) return true;
+    return warp->block->async && sim_view_holds(warp, lane, SIM_PROXY_GENERIC, thread, clock);
+}
+
+static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_record r) {
+    return sim_race_ordered(warp, lane, thread_of(r), clock_of(r));
 }
 
 /* -- The cells ------------------------------------------------------------------------------------------ */
@@ -159,6 +169,7 @@ static void acquire(const struct probe *p, sim_record write) {
     for (int i = 0; i < block->warp_count; i++)
         if (c->seen[i] < other->clock.seen[i]) c->seen[i] = other->clock.seen[i];
     if (c->seen[other->index] < clock_of(write)) c->seen[other->index] = clock_of(write);
+    if (block->async) sim_view_follow(p->warp, other);
 }
 
 /* -- Reports -------------------------------------------------------------------------------------------- */
@@ -222,6 +233,37 @@ bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return visit(&p, insn, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
 }
 
+static bool is_known_to_proxy(const struct probe *p, const struct sim_insn *insn, sim_record write,
+                              uint64_t address) {
+    if (write == 0 || block_of(write) != block_of(p->me)) return true;
+    if (sim_view_holds(p->warp, p->lane, SIM_PROXY_ASYNC_SHARED, thread_of(write), clock_of(write)))
+        return true;
+    sim_fault_at(
+        p->warp, insn, p->lane, PTXSIM_ASYNC,
+        "missing proxy fence: the async proxy %s shared 0x%llx, and no fence.proxy.async lies between "
+        "this and the store of line %d",
+        p->access == SIM_READ ? "reads" : "writes", (unsigned long long)address,
+        p->warp->block->launch->function->code[pc_of(write)].line);
+    return false;
+}
+
+bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
+                   enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    int shift = block->launch->shared_shift;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    struct probe p = {warp, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
+        struct sim_race_cell *cell = &block->shared_cells[i];
+        sim_record write = cell->write, r = collides(&p, write) ? write : 0;
+        if (access != SIM_READ) r = probe_write(&p, cell);
+        if (r) report(&p, insn, cell, r, i << shift);
+        if (r || !is_known_to_proxy(&p, insn, write, i << shift)) return false;
+        if (access != SIM_READ) *cell = (struct sim_race_cell){0};
+    }
+    return true;
+}
+
 /* Whether the access needs no note, since A is only read so far. Of a block that reads and one that writes first, one
    sees the other's mark: hence sequentially consistent. */
 static inline bool is_only_read(struct sim_allocation *a, enum sim_access access) {
@@ -253,11 +295,21 @@ bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lan
 
 /* -- A launch, a block ---------------------------------------------------------------------------------- */
 
+/* The least bytes of which an asynchronous copy takes note in SPACE, 0 if INSN is none. The box of a tensor may end at
+   any byte of global memory. */
+static unsigned unit_of_copy(const struct sim_insn *insn, enum sim_space space) {
+    if (insn->exec == sim_cp_async) return *(const uint32_t *)insn->value[SIM_COPY_SIZE].lanes;
+    if (insn->exec == sim_tensor_store && space == SIM_GLOBAL) return 1;
+    return insn->exec == sim_mbarrier_init ? SIM_MBARRIER_BYTES : 0;
+}
+
 static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, enum sim_space space) {
     unsigned least = 16;
     for (int i = 0; i < f->code_count; i++) {
         const struct sim_insn *insn = &f->code[i];
         unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
+        unsigned copied = unit_of_copy(insn, space);
+        if (copied && copied < least) least = copied;
         if (!traits[i].touches || (insn->space != space && insn->space != SIM_GENERIC)) continue;
         if (bytes > 0 && bytes < least) least = bytes;
     }

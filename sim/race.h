@@ -51,6 +51,13 @@ void sim_race_warp_sync(struct sim_warp *warp, uint32_t mask);
 void sim_race_arrive(struct sim_warp *warp, uint32_t seen[SIM_MAX_WARPS], bool waits);
 void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS]);
 
+/* Whether LANE of WARP is ordered after what another THREAD of the block did up to CLOCK. */
+bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, uint32_t clock);
+/* An access of the async proxy to shared memory that LANE issues: false after a race, or where the last write was not
+   made known to the proxy. The bytes that it writes are the copy's: no accesses to them are known any more. */
+bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
+                   enum sim_access access);
+
 /* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A.
    Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one
    that was read before, the launch has to start again (block->restart; false, too). */

@@ -18,6 +18,7 @@ static const struct {
     struct sim_service service;
 } services[] = {
     {"ldmatrix", 0, {8, SIM_SHARED_WORDS}},    {"stmatrix", 0, {8, SIM_SHARED_WORDS}},
+    {"cp.async", 16, {8, SIM_SHARED_WORDS}},   {"cp.async", 8, {16, SIM_SHARED_WORDS}},
     {"ld", 16, {8, SIM_SHARED_PAIRS}},         {"st", 16, {8, SIM_SHARED_WORDS}},
     {"st", 8, {16, SIM_SHARED_WORDS}},         {"atom%q?%o?%x?.cas", 8, {16, SIM_TWICE}},
     {"atom%q?%o?%x?.cas", 0, {32, SIM_TWICE}}, {"atom", 8, {16, SIM_NOT_SHARED}},
@@ -40,6 +41,7 @@ static bool counts_lanes(const struct sim_insn *insn) {
 
 struct sim_service sim_service_of(const struct sim_insn *insn) {
     unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
+    if (insn->exec == sim_cp_async) memcpy(&bytes, insn->value[SIM_COPY_SIZE].lanes, sizeof bytes);
     if (is_atomic(insn) && counts_lanes(insn)) return (struct sim_service){SIM_LANES, SIM_SHARED_WORDS};
     if (is_atomic(insn) && insn->exec == sim_atom_add[SIM_f32])
         return (struct sim_service){SIM_LANES, SIM_RETRIED};

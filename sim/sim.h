@@ -7,6 +7,7 @@
 
 struct ptxsim {
     ptxsim_order order;
+    ptxsim_landing landing;
     uint64_t max_instructions, seed;
     unsigned threads;
     bool races;

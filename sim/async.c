@@ -1,0 +1,235 @@
+#include "async.h"
+
+#include <stdlib.h>
+
+/* Waits in vain of all warps, one after another, until the block is taken to hang: a kernel may poll a few
+   times before it does something else. */
+enum { MAX_POLLS = 64 };
+
+/* -- The state of a block ------------------------------------------------------------------------------- */
+
+static size_t tag_count(const struct sim_launch *launch) { return launch->shared_bytes / SIM_TAG_BYTES + 2; }
+
+struct sim_async *sim_async_new(const struct sim_launch *launch, int warps) {
+    struct sim_async *async = calloc(1, sizeof *async);
+    if (!async) return NULL;
+    async->tag = calloc(tag_count(launch), sizeof *async->tag);
+    async->view = calloc((size_t)warps, sizeof *async->view);
+    if (async->tag && async->view) return async;
+    sim_async_free(async);
+    return NULL;
+}
+
+static void drop_copies(struct sim_async *async) {
+    for (uint32_t i = 1; i < async->copy_count; i++) sim_copy_drop(async, i);
+    async->copy_count = 1;
+    async->free_copies = 0;
+}
+
+void sim_async_free(struct sim_async *async) {
+    if (!async) return;
+    drop_copies(async);
+    free(async->tag);
+    free(async->view);
+    free(async->copies);
+    free(async->late);
+    free(async);
+}
+
+void sim_async_start(struct sim_block *block) {
+    struct sim_async *a = block->async;
+    drop_copies(a);
+    memset(a->tag, 0, tag_count(block->launch) * sizeof *a->tag);
+    memset(a->open, 0, sizeof a->open);
+    memset(a->groups, 0, sizeof a->groups);
+    memset(a->bulk_groups, 0, sizeof a->bulk_groups);
+    memset(a->mbarrier, 0, sizeof *a->mbarrier * (size_t)a->mbarrier_count);
+    for (int i = 0; i < block->warp_count; i++) {
+        a->view[i].own = 0;
+        a->view[i].common = (struct sim_view){0};
+    }
+    a->late_first = a->late_count = 0;
+    a->loads = a->stores = a->mbarrier_count = a->polls = 0;
+    a->changes = a->changes_seen = 0;
+    a->random = block->launch->seed * UINT64_C(0x9e3779b97f4a7c15) + block->global_id;
+}
+
+/* -- Who holds which bytes of shared memory --------------------------------------------------------------- */
+
+void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag) {
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) async->tag[i] = tag;
+}
+
+void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag) {
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++)
+        if (async->tag[i] == tag) async->tag[i] = 0;
+}
+
+static const char *const verbs[] = {[SIM_READ] = "reads", [SIM_WRITE] = "writes", [SIM_UPDATE] = "updates"};
+
+static bool fault_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at,
+                       enum sim_access access, const char *why, const struct sim_insn *by) {
+    sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "%s shared 0x%llx, %s line %d", verbs[access],
+                 (unsigned long long)at, why, by->line);
+    return false;
+}
+
+/* A load's bytes are there for those who know that the phase which it completed is over. */
+static bool touch_load(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                       const struct sim_copy *copy, size_t at, enum sim_access access) {
+    if (copy->landed && sim_view_phases(warp, lane, copy->mbarrier) > copy->phase) return true;
+    bool complete = copy->landed && warp->block->async->mbarrier[copy->mbarrier].phase > copy->phase;
+    return fault_held(warp, insn, lane, at, access,
+                      complete ? "and has not waited for the mbarrier's phase that completed with the copy of"
+                               : "into which a copy is in flight whose mbarrier nobody waited for, that of",
+                      copy->insn);
+}
+
+bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint32_t tag, size_t at,
+                    enum sim_access access) {
+    struct sim_async *async = warp->block->async;
+    const struct sim_copy *copy = &async->copies[tag];
+    switch (copy->kind) {
+    case SIM_COPY_MBARRIER:
+        return fault_held(warp, insn, lane, at, access, "which is part of the mbarrier initialised in",
+                          copy->insn);
+    case SIM_COPY_LANES:
+        return fault_held(warp, insn, lane, at, access,
+                          copy->tracked ? "and nobody has waited for the mbarrier behind the cp.async of"
+                                        : "and its thread has not waited for the cp.async of",
+                          copy->insn);
+    case SIM_COPY_STORE:
+        if (access == SIM_READ) return true;
+        return fault_held(warp, insn, lane, at, access,
+                          "and nobody has waited until it was read by the bulk copy of", copy->insn);
+    case SIM_COPY_LOAD:
+        if (!touch_load(warp, insn, lane, copy, at, access)) return false;
+        if (access != SIM_READ) sim_async_let_go(async, at, SIM_TAG_BYTES, tag);
+        return true;
+    default: return true;
+    }
+}
+
+/* -- Global memory that copies read or write ---------------------------------------------------------------- */
+
+static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {
+    for (int i = 0; i < copy->piece_count; i++) {
+        const struct sim_piece *p = &copy->pieces[i];
+        if (p->address && p->address < address + bytes && address < p->address + p->bytes) return true;
+    }
+    return false;
+}
+
+bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                            unsigned bytes, enum sim_access access) {
+    struct sim_async *async = warp->block->async;
+    async->changes += access != SIM_READ;
+    if (async->stores == 0 && (async->loads == 0 || access == SIM_READ)) return true;
+    if (address >= async->high || address + bytes <= async->low) return true;
+    for (uint32_t i = 1; i < async->copy_count; i++) {
+        const struct sim_copy *copy = &async->copies[i];
+        bool store = copy->kind == SIM_COPY_STORE;
+        if ((access == SIM_READ && !store) || !overlaps(copy, address, bytes)) continue;
+        sim_fault_at(warp, insn, lane, PTXSIM_ASYNC,
+                     "%s global 0x%llx, which the copy of line %d %s, and nobody has waited for it",
+                     verbs[access], (unsigned long long)address, copy->insn->line,
+                     store ? "writes" : "reads");
+        return false;
+    }
+    return true;
+}
+
+/* -- When nobody can run ---------------------------------------------------------------------------------- */
+
+static bool is_stalled(const struct sim_warp *warp) { return warp->alive && warp->barrier == SIM_STALLED; }
+
+static bool fault_hang(struct sim_block *block) {
+    for (int i = 0; i < block->warp_count; i++) {
+        if (!is_stalled(&block->warps[i])) continue;
+        const struct sim_stall *s = &block->async->stall[i];
+        const struct sim_mbarrier *m = &block->async->mbarrier[s->mbarrier];
+        sim_fault_at(&block->warps[i], s->insn, s->lane, PTXSIM_BARRIER,
+                     "waits for phase %u (parity %u) of the mbarrier at 0x%x, which nothing will complete: "
+                     "%u arrivals and %lld bytes are missing",
+                     s->phase - m->first, (s->phase - m->first) & 1, m->at, m->pending, (long long)m->bytes);
+        break;
+    }
+    return false;
+}
+
+static bool any_runs(const struct sim_block *block) {
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].alive && block->warps[i].barrier == SIM_NOT_WAITING) return true;
+    return false;
+}
+
+/* Lands copies in the order of their issue until a warp can go on. */
+static bool land_until_runs(struct sim_block *block) {
+    struct sim_async *async = block->async;
+    while (async->late_first < async->late_count) {
+        uint32_t index = async->late[async->late_first++];
+        sim_copy_land(block, index);
+        if (block->fault.status != PTXSIM_OK) return false;
+        if (any_runs(block)) return true;
+    }
+    async->late_first = async->late_count = 0;
+    return false;
+}
+
+/* Every wait in vain returns false once (ISA, "mbarrier.try_wait": after a time that the system sets). */
+static bool give_up_waits(struct sim_block *block) {
+    struct sim_async *async = block->async;
+    bool any = false;
+    for (int i = 0; i < block->warp_count; i++) {
+        if (!is_stalled(&block->warps[i])) continue;
+        async->stall[i].give_up = any = true;
+        block->warps[i].barrier = SIM_NOT_WAITING;
+    }
+    return any;
+}
+
+bool sim_async_stir(struct sim_block *block) {
+    struct sim_async *async = block->async;
+    bool stalled = false;
+    for (int i = 0; i < block->warp_count; i++) stalled |= is_stalled(&block->warps[i]);
+    if (!stalled) return false;
+    if (land_until_runs(block)) return true;
+    if (block->fault.status != PTXSIM_OK) return false;
+    async->polls = async->changes == async->changes_seen ? async->polls + 1 : 0;
+    async->changes_seen = async->changes;
+    return async->polls > MAX_POLLS ? fault_hang(block) : give_up_waits(block);
+}
+
+/* -- Threads and blocks that end --------------------------------------------------------------------------- */
+
+static void fault_left(struct sim_block *block, const struct sim_copy *copy, int lane, const char *what) {
+    sim_fault_at(&block->warps[copy->warp], copy->insn, lane, PTXSIM_ASYNC, "%s", what);
+}
+
+void sim_async_exit(struct sim_warp *warp, uint32_t mask) {
+    struct sim_async *async = warp->block->async;
+    async->changes++;
+    for (uint32_t i = async->open[warp->index]; i; i = async->copies[i].next) {
+        const struct sim_copy *copy = &async->copies[i];
+        uint32_t left = copy->flying & ~copy->tracked & mask;
+        if (copy->kind == SIM_COPY_LANES && left)
+            fault_left(warp->block, copy, __builtin_ctz(left),
+                       "the thread exits without having waited for this cp.async");
+        if (copy->kind == SIM_COPY_STORE && !copy->read && SIM_ACTIVE(mask, copy->lane))
+            fault_left(warp->block, copy, copy->lane,
+                       "the thread exits without having waited until this bulk copy has read its source");
+    }
+}
+
+bool sim_async_finish(struct sim_block *block) {
+    struct sim_async *async = block->async;
+    for (uint32_t i = 1; i < async->copy_count; i++) {
+        const struct sim_copy *copy = &async->copies[i];
+        if (copy->kind == SIM_COPY_STORE && !sim_copy_write_back(block, i)) return false;
+        bool load = copy->kind == SIM_COPY_LOAD || copy->kind == SIM_COPY_ARRIVAL;
+        if (!load || (copy->landed && async->mbarrier[copy->mbarrier].observed > copy->phase)) continue;
+        fault_left(block, copy, copy->lane, "the block ends, and no thread has waited for this copy");
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,190 @@
+/* Asynchronous copies and mbarriers of a block (ISA, "Data Movement and Conversion Instructions: Asynchronous
+ * copy", "Parallel Synchronization and Communication Instructions: mbarrier", "Asynchronous Operations",
+ * "Proxies"). A copy moves its bytes at the first or at the last moment that is legal, and whichever it is,
+ * the bytes that it writes are nobody's until they were waited for. Only blocks whose kernel has such
+ * instructions have a sim_async. */
+#ifndef SIM_ASYNC_H
+#define SIM_ASYNC_H
+
+#include "exec.h"
+#include "known.h"
+
+enum { SIM_TAG_BYTES = 4, SIM_MBARRIER_BYTES = 8 };
+
+/* In sim_warp.barrier: the warp has reached a wait for a phase that is not complete. */
+enum { SIM_STALLED = -2 };
+
+enum sim_copy_kind {
+    SIM_COPY_FREE,
+    SIM_COPY_LANES,   /* one cp.async of a warp */
+    SIM_COPY_LOAD,    /* bulk or tensor, into shared memory; an mbarrier tells when it is done */
+    SIM_COPY_STORE,   /* bulk or tensor, into global memory */
+    SIM_COPY_ARRIVAL, /* cp.async.mbarrier.arrive: moves nothing, arrives after the lane's copies */
+    SIM_COPY_MBARRIER /* no copy: marks the bytes of an mbarrier */
+};
+
+/* Up to 16 bytes of a copy: in shared memory at AT, in global memory at ADDRESS, or, where ADDRESS is 0, bytes
+   to fill with that lie at GLOBAL. */
+struct sim_piece {
+    unsigned char *global;
+    uint64_t address;
+    uint32_t at;
+    uint8_t bytes, lane;
+};
+
+struct sim_copy {
+    enum sim_copy_kind kind;
+    const struct sim_insn *insn;
+    int warp, lane;
+    bool late;                 /* moves its bytes as late as is legal */
+    bool landed;               /* has moved them */
+    bool read;                 /* of a store: has read its source, and was waited for so far */
+    uint32_t flying;           /* of a cp.async: lanes that have not waited for it */
+    uint32_t tracked;          /* of a cp.async: lanes for which an mbarrier tracks it */
+    uint64_t serial;           /* in the order of issue */
+    uint32_t group[SIM_LANES]; /* by lane: how many groups were committed before */
+    int mbarrier;              /* that completes a load or arrival */
+    uint32_t phase;            /* of a landed load: in which it did */
+    uint32_t bytes;            /* that a load tells the mbarrier */
+    struct sim_piece *pieces;
+    int piece_count;
+    unsigned char *data;       /* of a store: what it read, in the order of its pieces */
+    struct sim_view *released; /* of an arrival */
+    uint32_t next; /* in the list of the issuing warp, of the mbarrier's phase, or of free copies */
+};
+
+/* Who did something and when, for the order. */
+struct sim_moment {
+    const struct sim_insn *insn;
+    unsigned thread;
+    uint32_t clock;
+};
+
+struct sim_mbarrier {
+    bool live;
+    uint32_t at;
+    uint32_t expected, pending; /* arrivals a phase; those that are left in this one */
+    int64_t bytes;              /* tx-count */
+    uint32_t first, phase; /* phases count on when the object is made anew; that of its first, the current */
+    uint32_t observed;     /* the most phases that a wait saw completed */
+    uint32_t tag;
+    uint32_t loads;                      /* list of those that completed in this phase */
+    struct sim_moment init, fence;       /* fence.insn is NULL: nobody fenced it by fence.mbarrier_init */
+    struct sim_view arriving, completed; /* what arrivals of this phase and of all before make known */
+};
+
+/* The wait at which a warp stalls. */
+struct sim_stall {
+    const struct sim_insn *insn;
+    int mbarrier, lane;
+    uint32_t phase; /* that it waits for */
+    bool give_up;   /* return false this time */
+};
+
+struct sim_async {
+    uint32_t *tag;           /* by 4 bytes of shared memory: the index of the copy that holds them, or 0 */
+    struct sim_copy *copies; /* from 1 on */
+    uint32_t copy_count, copy_capacity, free_copies;
+    uint32_t *late; /* queue of loads and arrivals that have yet to land */
+    uint32_t late_first, late_count, late_capacity;
+    int loads, stores;            /* in flight: they read and write global memory */
+    uint64_t low, high;           /* around the global bytes of both */
+    uint32_t open[SIM_MAX_WARPS]; /* by warp: its copies that it can wait for, the last one first; 0: none */
+    uint32_t groups[SIM_MAX_WARPS][SIM_LANES], bulk_groups[SIM_MAX_WARPS][SIM_LANES]; /* committed ones */
+    struct sim_mbarrier mbarrier[SIM_MAX_MBARRIERS];
+    int mbarrier_count;
+    struct sim_stall stall[SIM_MAX_WARPS];
+    uint64_t changes, changes_seen; /* to memory, barriers and mbarriers: that something moves at all */
+    int polls;                      /* rounds of waits that gave up since something changed */
+    uint64_t random, serial;
+    struct sim_warp_view *view; /* by warp */
+    struct sim_view barrier[SIM_BARRIERS];
+};
+
+/* -- async.c: the state, who holds which bytes, what is left at the end ----------------------------------- */
+
+struct sim_async *sim_async_new(const struct sim_launch *launch, int warps);
+void sim_async_free(struct sim_async *async);
+void sim_async_start(struct sim_block *block);
+/* Nobody can run. True after some warp was set going: by a copy that landed, or a wait that gives up. */
+bool sim_async_stir(struct sim_block *block);
+/* All threads have exited: no copy may be left that somebody should have waited for. */
+bool sim_async_finish(struct sim_block *block);
+void sim_async_exit(struct sim_warp *warp, uint32_t mask);
+/* Access to bytes that are held: false after a fault. */
+bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint32_t tag, size_t at,
+                    enum sim_access access);
+bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                            unsigned bytes, enum sim_access access);
+void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
+void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
+
+static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                          size_t at, unsigned bytes, enum sim_access access) {
+    struct sim_async *async = warp->block->async;
+    async->changes += access != SIM_READ;
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++)
+        if (async->tag[i] && !sim_async_held(warp, insn, lane, async->tag[i], i * SIM_TAG_BYTES, access))
+            return false;
+    return true;
+}
+
+/* -- copy.c: copies from issue to completion --------------------------------------------------------------- */
+
+/* A new copy with room for PIECES pieces; 0 after a fault: out of memory. */
+uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,
+                      int pieces);
+void sim_copy_drop(struct sim_async *async, uint32_t index);
+/* Adds a piece, and holds its shared bytes. */
+struct sim_piece *sim_copy_add(struct sim_async *async, uint32_t index, int lane, size_t at, uint64_t address,
+                               unsigned char *global, unsigned bytes);
+/* All pieces are there: it moves its bytes now, or is put where it is found later. */
+bool sim_copy_issue(struct sim_block *block, uint32_t index);
+/* Moves a load's or an arrival's bytes, and tells its mbarrier. */
+void sim_copy_land(struct sim_block *block, uint32_t index);
+/* The loads in LIST are over: global memory is no longer theirs. */
+void sim_copy_end_loads(struct sim_async *async, uint32_t list);
+/* Lanes in MASK wait for their cp.async of all but the last KEEP groups, or for all. */
+void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all);
+/* The same for bulk stores; READ: only until their sources were read. */
+void sim_copy_wait_bulk(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool read);
+/* Writes what stores still hold. */
+bool sim_copy_write_back(struct sim_block *block, uint32_t index);
+
+/* -- mbarrier.c ----------------------------------------------------------------------------------------- */
+
+/* The live mbarrier at a shared address, whose initialisation LANE is ordered after; NULL after a fault. */
+struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                     uint64_t address);
+int sim_mbarrier_index(const struct sim_async *async, const struct sim_mbarrier *m);
+/* Whether the async proxy knows of the initialisation; false after a fault. */
+bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                            const struct sim_mbarrier *m);
+bool sim_mbarrier_expect(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_mbarrier *m,
+                         int64_t bytes);
+bool sim_mbarrier_arrive(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_mbarrier *m,
+                         uint32_t count);
+/* A shared address of an instruction's lane from its state space or from a generic one. */
+bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t *address);
+
+/* -- exec_async.c, exec_bulk.c: what executors share ----------------------------------------------------------- */
+
+/* An address among the operands: two values, base and offset. */
+uint64_t sim_operand_address(const struct sim_warp *warp, const struct sim_value *value, int lane);
+/* Lanes in MASK end a group. */
+void sim_commit(uint32_t groups[SIM_LANES], uint32_t mask);
+/* Whether a bulk copy may access shared bytes: they are there, and neither in use by another copy nor unknown to
+   the async proxy; false after a fault. */
+bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at,
+                     unsigned bytes, enum sim_access access);
+/* The mbarrier that a bulk copy signals; NULL after a fault. */
+struct sim_mbarrier *sim_bulk_mbarrier(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                       const struct sim_value *value);
+/* A new bulk copy of BYTES, made of at most PIECES pieces, that signals M, or that a group waits for; 0 after a fault. */
+uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                      const struct sim_mbarrier *m, uint32_t bytes, int pieces);
+/* Issues it, and counts it: bulk copies have bytes of their own, and are no requests of lanes. False after a
+   fault. BEFORE: the block's counts before its pieces were accessed. */
+bool sim_bulk_issue(struct sim_warp *warp, uint32_t index, const ptxsim_counts *before);
+
+#endif

@@ -1,0 +1,197 @@
+/* Tensor copies (ISA, "cp.async.bulk.tensor", "Tensors": tiled mode): a box of a tensor, row by row, to or from dense
+ * rows in shared memory. */
+#include "async.h"
+#include "lanes.h"
+#include "tensor_map.h"
+
+enum { SMALL = 16, MAP_ALIGN = 64, SHARED_ALIGN = 128, MOST_PIECES = 10 /* of 16 bytes */ };
+
+static const unsigned char zeros[SMALL];
+/* The quiet NaN with all bits of the payload set, in 2, 4 and 8 bytes. */
+static const unsigned char nans[][SMALL] = {
+    {0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f},
+    {0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f},
+    {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}};
+
+/* One lane's copy on its way. */
+struct tensor_copy {
+    struct sim_warp *warp;
+    const struct sim_insn *insn;
+    int lane;
+    struct sim_tensor_map map;
+    int64_t start[PTXSIM_TENSOR_RANK]; /* coordinates of the box */
+    uint64_t shared;
+    uint32_t index;
+    bool load;
+};
+
+/* -- The operands ------------------------------------------------------------------------------------------ */
+
+static bool read_map(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                     struct sim_tensor_map *map) {
+    unsigned char bytes[PTXSIM_TENSOR_MAP_BYTES];
+    enum sim_space space = insn->space == SIM_PARAM ? SIM_PARAM : SIM_GENERIC;
+    if (space == SIM_GENERIC && address < SIM_MAX_PARAM_BYTES) {
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
+                     "a tensor map at 0x%llx: a parameter's address is generic after cvta.param",
+                     (unsigned long long)address);
+        return false;
+    }
+    if (address % MAP_ALIGN)
+        sim_fault_at(warp, insn, lane, PTXSIM_ALIGN, "a tensor map at 0x%llx: not a multiple of 64",
+                     (unsigned long long)address);
+    for (unsigned at = 0; at < sizeof bytes; at += SMALL) {
+        const unsigned char *from = sim_access_space(warp, insn, lane, space, address + at, SMALL, SIM_READ);
+        if (!from) return false;
+        memcpy(bytes + at, from, SMALL);
+    }
+    if (sim_tensor_map_read(bytes, map)) return true;
+    sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "no tensor map was encoded at 0x%llx",
+                 (unsigned long long)address);
+    return false;
+}
+
+/* MAP: which of the values is the map's address, before the coordinates. */
+static bool read_tensor(struct tensor_copy *t, const struct sim_value *map) {
+    uint64_t address = sim_operand_address(t->warp, map, t->lane);
+    if (!read_map(t->warp, t->insn, t->lane, address, &t->map)) return false;
+    if (t->map.rank != t->insn->vector) {
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ASYNC,
+                     "a tensor of rank %u, and its map is of rank %u", t->insn->vector, t->map.rank);
+        return false;
+    }
+    for (int d = 0; d < t->insn->vector; d++)
+        t->start[d] = (int32_t)sim_lane_u32(t->warp, &map[2 + d], t->lane);
+    return true;
+}
+
+/* -- The box ------------------------------------------------------------------------------------------------ */
+
+static uint32_t row_bytes(const struct sim_tensor_map *m) { return (uint32_t)m->box[0] * m->element_bytes; }
+
+static uint32_t box_bytes(const struct sim_tensor_map *m) { return row_bytes(m) * m->box[1] * m->box[2]; }
+
+static bool add_global(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
+    unsigned char *global = sim_access_space(t->warp, t->insn, t->lane, SIM_GLOBAL, address, bytes,
+                                             t->load ? SIM_READ : SIM_WRITE);
+    if (global) sim_copy_add(t->warp->block->async, t->index, t->lane, at, address, global, bytes);
+    return global != NULL;
+}
+
+/* BYTES of the tensor, in as few aligned pieces as they make. */
+static bool add_inside(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
+    while (bytes) {
+        unsigned piece = SMALL;
+        while (piece > bytes || address % piece) piece /= 2;
+        if (!add_global(t, at, address, piece)) return false;
+        at += piece;
+        address += piece;
+        bytes -= piece;
+    }
+    return true;
+}
+
+static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
+    unsigned element = t->map.element_bytes;
+    const unsigned char *fill = zeros;
+    if (t->map.fill_nan) fill = nans[element == 2 ? 0 : element == 4 ? 1 : 2];
+    if (t->load && bytes)
+        sim_copy_add(t->warp->block->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill,
+                     bytes);
+}
+
+static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
+
+/* 16 bytes of a row: elements FIRST to FIRST + n of the tensor's row at ROW, or outside of it if !IS_INSIDE. */
+static bool add_chunk(const struct tensor_copy *t, uint64_t at, int64_t first, uint64_t row, bool is_inside) {
+    int64_t bytes = t->map.element_bytes, n = SMALL / bytes, end = (int64_t)t->map.dims[0];
+    int64_t from = is_inside ? clamp(-first, 0, n) : n, to = is_inside ? clamp(end - first, from, n) : n;
+    unsigned before = (unsigned)(from * bytes), inside = (unsigned)((to - from) * bytes);
+    uint64_t shared = sim_swizzle(&t->map, at);
+    if (t->load && !sim_bulk_shared(t->warp, t->insn, t->lane, shared, SMALL, SIM_WRITE)) return false;
+    if (!t->load && inside && !sim_bulk_shared(t->warp, t->insn, t->lane, shared + before, inside, SIM_READ))
+        return false;
+    add_fill(t, shared, before);
+    add_fill(t, shared + before + inside, SMALL - before - inside);
+    return add_inside(t, shared + before, row + (uint64_t)((first + from) * bytes), inside);
+}
+
+static bool add_row(const struct tensor_copy *t, uint64_t at, int64_t y, int64_t z) {
+    const struct sim_tensor_map *m = &t->map;
+    bool is_inside = y >= 0 && z >= 0 && (uint64_t)y < m->dims[1] && (uint64_t)z < m->dims[2];
+    uint64_t row = m->address + (uint64_t)y * m->strides[1] + (uint64_t)z * m->strides[2];
+    int64_t x = t->start[0], step = SMALL / m->element_bytes;
+    for (uint32_t done = 0; done < row_bytes(m); done += SMALL, x += step)
+        if (!add_chunk(t, at + done, x, row, is_inside)) return false;
+    return true;
+}
+
+static bool add_box(const struct tensor_copy *t) {
+    uint64_t at = t->shared;
+    for (int z = 0; z < t->map.box[2]; z++)
+        for (int y = 0; y < t->map.box[1]; y++, at += row_bytes(&t->map))
+            if (!add_row(t, at, t->start[1] + y, t->start[2] + z)) return false;
+    return true;
+}
+
+/* M: NULL for a store. */
+static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, const ptxsim_counts *before) {
+    uint32_t bytes = box_bytes(&t->map), size = t->warp->block->launch->shared_bytes;
+    if (t->shared % SHARED_ALIGN) {
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ALIGN,
+                     "a tensor copy of shared 0x%llx, which is not aligned to 128 bytes",
+                     (unsigned long long)t->shared);
+        return false;
+    }
+    if (t->shared > size || bytes > size - t->shared) {
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,
+                     "a box of %u bytes at shared 0x%llx: the block has %u bytes", bytes,
+                     (unsigned long long)t->shared, size);
+        return false;
+    }
+    t->load = m != NULL;
+    t->index = sim_bulk_new(t->warp, t->insn, t->lane, m, bytes, (int)(bytes / SMALL) * MOST_PIECES);
+    return t->index && add_box(t) && sim_bulk_issue(t->warp, t->index, before);
+}
+
+/* -- The instructions ------------------------------------------------------------------------------------------ */
+
+void sim_tensor_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    enum { TO = 0, MAP = 2 };
+    const struct sim_value *signal = &insn->value[MAP + 2 + insn->vector];
+    SIM_EACH_LANE(l) {
+        if (!SIM_ACTIVE(mask, l)) continue;
+        ptxsim_counts before = warp->block->counts;
+        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
+        t.shared = sim_operand_address(warp, &insn->value[TO], l);
+        if (!read_tensor(&t, &insn->value[MAP])) return;
+        struct sim_mbarrier *m = sim_bulk_mbarrier(warp, insn, l, signal);
+        if (!m || !copy_tensor(&t, m, &before)) return;
+    }
+}
+
+void sim_tensor_store(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    SIM_EACH_LANE(l) {
+        if (!SIM_ACTIVE(mask, l)) continue;
+        ptxsim_counts before = warp->block->counts;
+        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
+        t.shared = sim_operand_address(warp, &insn->value[2 + insn->vector], l);
+        if (!read_tensor(&t, &insn->value[0]) || !copy_tensor(&t, NULL, &before)) return;
+    }
+}
+
+void sim_tensor_prefetch(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    SIM_EACH_LANE(l) {
+        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
+        if (SIM_ACTIVE(mask, l) && !read_tensor(&t, &insn->value[0])) return;
+    }
+    warp->block->request.mask = 0;
+}
+
+void sim_prefetch_tensormap(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    uint64_t address[SIM_LANES];
+    struct sim_tensor_map map;
+    sim_addresses(warp, insn, address);
+    SIM_EACH_LANE(l) if (SIM_ACTIVE(mask, l) && !read_map(warp, insn, l, address[l], &map)) return;
+    warp->block->request.mask = 0;
+}

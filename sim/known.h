@@ -1,0 +1,56 @@
+/* What threads are ordered after where a warp's clock (race.h) does not tell: what an mbarrier's phase carries
+ * from those that arrived to those that waited, lane by lane; which phases were seen to complete; and what a
+ * proxy fence made known to the async proxy (ISA, "Memory Consistency Model": proxy-preserved base causality
+ * order). Kernels without asynchronous instructions have none of this. */
+#ifndef SIM_KNOWN_H
+#define SIM_KNOWN_H
+
+#include "race.h"
+
+enum { SIM_MAX_MBARRIERS = 64 }; /* of a block */
+
+/* The accesses of threads, by warp: of all lanes up to ALL, of the lanes in LANES up to SOME; and by mbarrier
+   how many phases were seen to complete. Where two sets of lanes join, the greater SOME stands for both: more
+   than is true, so that no order is missed. */
+struct sim_known {
+    uint32_t all[SIM_MAX_WARPS];
+    uint32_t lanes[SIM_MAX_WARPS], some[SIM_MAX_WARPS];
+    uint32_t phases[SIM_MAX_MBARRIERS];
+};
+
+/* What is known to a thread, and what of it the async proxy sees in shared and in global memory. */
+enum sim_proxy { SIM_PROXY_GENERIC, SIM_PROXY_ASYNC_SHARED, SIM_PROXY_ASYNC_GLOBAL, SIM_PROXIES };
+
+struct sim_view {
+    struct sim_known by[SIM_PROXIES];
+};
+
+/* Of a warp: what all lanes know, and for those in OWN, what each of them knows. */
+struct sim_warp_view {
+    struct sim_view common;
+    uint32_t own;
+    struct sim_view lane[SIM_LANES];
+};
+
+void sim_view_join(struct sim_view *to, const struct sim_view *from);
+/* Lanes in MASK make known to INTO what they did and know. */
+void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *into);
+/* Lanes in MASK learn FROM. */
+void sim_view_acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view *from);
+/* bar.warp.sync */
+void sim_view_warp_sync(struct sim_warp *warp, uint32_t mask);
+/* WARP learns what OTHER knows, through memory. */
+void sim_view_follow(struct sim_warp *warp, const struct sim_warp *other);
+/* Barrier ID: the first to arrive empties it. */
+void sim_view_arrive(struct sim_warp *warp, int id, bool first, bool waits);
+void sim_view_leave(struct sim_warp *warp, int id);
+/* fence.proxy.async for shared memory, global memory or both. */
+void sim_view_fence(struct sim_warp *warp, uint32_t mask, bool shared, bool global);
+
+/* Whether what THREAD did up to CLOCK is known to LANE of WARP, or to the async proxy through it. */
+bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy, unsigned thread,
+                    uint32_t clock);
+/* How many phases of an mbarrier LANE knows to have completed. */
+uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier);
+
+#endif
