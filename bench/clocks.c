@@ -1,0 +1,31 @@
+#include <stddef.h>
+#include "clocks.h"
+#include "library.h"
+
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 }; /* nvmlClockType_t */
+
+typedef struct nvml {
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*device)(unsigned index, void **device);
+    int (*clock)(void *device, int type, unsigned *mhz);
+} nvml;
+
+clock_reading clocks_read(int ordinal) {
+    static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+    static const library_entry entries[] = {{"nvmlInit_v2", offsetof(nvml, init)},
+                                            {"nvmlShutdown", offsetof(nvml, shutdown)},
+                                            {"nvmlDeviceGetHandleByIndex_v2", offsetof(nvml, device)},
+                                            {"nvmlDeviceGetClockInfo", offsetof(nvml, clock)}};
+    nvml api;
+    clock_reading reading = {0, 0};
+    void *device;
+    if (library_open(names, entries, sizeof entries / sizeof entries[0], &api, NULL) != MC_OK) return reading;
+    if (api.init() != 0) return reading;
+    if (api.device((unsigned)ordinal, &device) == 0) {
+        (void)api.clock(device, CLOCK_SM, &reading.sm_mhz);
+        (void)api.clock(device, CLOCK_MEMORY, &reading.memory_mhz);
+    }
+    (void)api.shutdown();
+    return reading;
+}

@@ -1,0 +1,291 @@
+/* mcbench run: opens everything that outlives a problem, and races through the matrices. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "clocks.h"
+#include "commands.h"
+#include "race.h"
+
+enum { PEERS_ALL = 1, PEERS_CUBLASLT, PEERS_CUSPARSE, PEERS_NONE };
+
+typedef struct run_options {
+    cmd_settings settings;
+    const char *matrices, *filter, *variants, *n_list, *device, *out;
+    int64_t limit, rounds, finalists, seed, threads, seconds;
+    int peers;
+    bool cold;
+} run_options;
+
+static const cmd_option run_table[] = {
+    {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
+     ".smtx files, in it and below; each nonzero becomes a vector"},
+    {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0, "columns of B (256,512)"},
+    {"filter", 0, OPTION_TEXT, offsetof(run_options, filter), "TEXT", 0, 0,
+     "only files with TEXT in their names"},
+    {"limit", 0, OPTION_INTEGER, offsetof(run_options, limit), "COUNT", 1, INT32_MAX,
+     "at most so many matrices"},
+    {"variants", 0, OPTION_TEXT, offsetof(run_options, variants), "WHICH", 0, 0,
+     "all (the usual), default, or indices and hashes with commas between"},
+    {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|none", 0, 0,
+     "libraries to measure beside (all)"},
+    {"cold", 0, OPTION_SWITCH, offsetof(run_options, cold), NULL, 0, 0,
+     "cold L2: launches rotate over operands that exceed three times the L2"},
+    {"rounds", 0, OPTION_INTEGER, offsetof(run_options, rounds), "R", 5, 1001, "of the careful stage (15)"},
+    {"finalists", 0, OPTION_INTEGER, offsetof(run_options, finalists), "F", 1, 16,
+     "variants of each output type in the careful stage (4)"},
+    {"seconds", 0, OPTION_INTEGER, offsetof(run_options, seconds), "S", 1, INT32_MAX,
+     "begin no matrix after S seconds"},
+    {"seed", 0, OPTION_INTEGER, offsetof(run_options, seed), "S", 0, INT32_MAX, "seed of random values (1)"},
+    {"threads", 0, OPTION_INTEGER, offsetof(run_options, threads), "T", 1, 64, "host threads (all cores)"},
+    {"device", 0, OPTION_TEXT, offsetof(run_options, device), "cuda:I", 0, 0, "the GPU (cuda:0)"},
+    {"out", 'o', OPTION_TEXT, offsetof(run_options, out), "FILE", 0, 0, "JSON lines (standard output)"},
+    {"vec", 0, OPTION_SETTING, offsetof(run_options, settings), "V", 0, 0, "rows of a nonzero vector"},
+    {"arch", 0, OPTION_SETTING, offsetof(run_options, settings), "A", 0, 0, "target, such as sm_90a"},
+    {"set", 0, OPTION_ASSIGN, offsetof(run_options, settings), "FIELD=VALUE", 0, 0,
+     "override a field of the specs"},
+};
+
+typedef struct session {
+    const run_options *options;
+    race_track track;
+    work_plan plan;
+    work *items;
+    size_t count;
+    feeder *feeder;
+    dense_peers *dense; /* one an N, of the current shape; NULL: no cuBLASLt */
+    int64_t dense_rows, dense_cols;
+    size_t done, wrong;
+    double started;
+} session;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* -- Opening ---------------------------------------------------------------------------------------------- */
+
+static mc_status parse_n(const char *text, work_plan *plan, mc_diag *diag) {
+    for (const char *at = text; plan->n_count < WORK_MAX_N;) {
+        char *end;
+        errno = 0;
+        long long n = strtoll(at, &end, 10);
+        if (end == at || errno != 0 || n < 1 || n > INT32_MAX || (*end != ',' && *end != '\0'))
+            return mc_fail(diag, MC_USAGE, "--n: '%s' is not a list of whole numbers from 1", text);
+        plan->n[plan->n_count++] = n;
+        if (*end == '\0') return MC_OK;
+        at = end + 1;
+    }
+    return mc_fail(diag, MC_USAGE, "--n: more than %d numbers", WORK_MAX_N);
+}
+
+/* A peer that is missing is said loudly, and the run goes on without it. */
+static void open_peers(session *s) {
+    int peers = s->options->peers;
+    race_track *t = &s->track;
+    mc_diag *diag = mc_diag_create();
+    if ((peers == PEERS_ALL || peers == PEERS_CUBLASLT) &&
+        dense_library_open(&t->dense, &t->gpu, diag) != MC_OK) {
+        fprintf(stderr, "mcbench: WITHOUT cuBLASLt: %s\n", mc_diag_text(diag));
+        dense_library_close(&t->dense, &t->gpu);
+    }
+    mc_diag_clear(diag);
+    if ((peers == PEERS_ALL || peers == PEERS_CUSPARSE) &&
+        sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
+        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: %s\n", mc_diag_text(diag));
+        sparse_library_close(&t->sparse);
+    }
+    mc_diag_destroy(diag);
+}
+
+static mc_status open_output(session *s, mc_diag *diag) {
+    const char *path = s->options->out;
+    s->track.out = path == NULL ? stdout : fopen(path, "w");
+    if (s->track.out != NULL) return MC_OK;
+    return mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
+}
+
+static mc_status load_variants(session *s, int threads, mc_diag *diag) {
+    double begin = now();
+    mc_status status = variants_load(&s->track.variants, s->track.gpu.device, threads, diag);
+    if (status != MC_OK) return status;
+    size_t failed = 0;
+    for (size_t i = 0; i < s->track.variants.count; i++) {
+        const variant *v = &s->track.variants.items[i];
+        if (v->error == NULL) continue;
+        if (failed++ == 0) fprintf(stderr, "mcbench: variant %zu is left out: %s\n", v->index, v->error);
+    }
+    fprintf(stderr, "mcbench: %zu variants loaded in %.1f s, %zu left out, %zu packings\n",
+            s->track.variants.count - failed, now() - begin, failed, s->track.variants.packing_count);
+    return MC_OK;
+}
+
+static mc_status session_open(session *s, char **specs, mc_diag *diag) {
+    const run_options *o = s->options;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int threads = o->threads > 0 ? (int)o->threads : cores > 64 ? 64 : cores < 1 ? 1 : (int)cores;
+    s->track.rules = (race_rules){.cold = o->cold, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
+    mc_status status = parse_n(o->n_list, &s->plan, diag);
+    if (status == MC_OK)
+        status = variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count, o->variants,
+                                 diag);
+    if (status == MC_OK)
+        status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
+    if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, diag);
+    if (status == MC_OK) status = open_output(s, diag);
+    if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
+    if (status == MC_OK) status = load_variants(s, threads, diag);
+    if (status != MC_OK) return status;
+    open_peers(s);
+    s->plan.variants = &s->track.variants;
+    s->plan.sparse_peers = s->track.sparse.handle != NULL;
+    s->plan.seed = (uint64_t)o->seed;
+    if (s->track.dense.handle != NULL) s->dense = calloc(s->plan.n_count, sizeof *s->dense);
+    return feeder_start(&s->feeder, s->items, s->count, &s->plan, threads, 2 * threads, diag);
+}
+
+static void close_dense(session *s) {
+    for (size_t i = 0; s->dense != NULL && i < s->plan.n_count; i++) dense_close(&s->dense[i], &s->track.gpu);
+}
+
+static void session_close(session *s) {
+    race_track *t = &s->track;
+    feeder_stop(s->feeder);
+    close_dense(s);
+    free(s->dense);
+    variants_close(&t->variants);
+    dense_library_close(&t->dense, &t->gpu);
+    sparse_library_close(&t->sparse);
+    helpers_close(&t->helpers);
+    gpu_close(&t->gpu);
+    work_list_free(s->items, s->count);
+    if (t->out != NULL && t->out != stdout) fclose(t->out);
+}
+
+/* -- Racing ----------------------------------------------------------------------------------------------- */
+
+static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
+    if (line == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    json_dumpf(line, s->track.out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputc('\n', s->track.out);
+    json_decref(line);
+    return MC_OK;
+}
+
+static json_t *machine_json(const session *s) {
+    const mc_device_info *info = mc_device_get_info(s->track.gpu.device);
+    clock_reading clocks = clocks_read(0);
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:I, s:I}", "kind",
+        "machine", "mcbench", MC_VERSION, "gpu", info->name, "capability", info->capability, "cuda",
+        info->driver, "multiprocessors", info->multiprocessors, "memory", (json_int_t)info->memory, "l2",
+        (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version, "cusparse",
+        s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz", (int)clocks.memory_mhz, "vec",
+        s->track.variants.vec, "cold", (int)s->options->cold, "rounds", s->track.rules.rounds, "finalists",
+        s->track.rules.finalists, "seed", (json_int_t)s->options->seed, "variants",
+        (json_int_t)s->track.variants.count);
+}
+
+/* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
+static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
+    mc_status status = MC_OK;
+    if (s->dense == NULL || (s->dense_rows == w->a.rows && s->dense_cols == w->a.cols)) return MC_OK;
+    close_dense(s);
+    for (size_t i = 0; i < s->plan.n_count && status == MC_OK; i++)
+        status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, w->a.rows,
+                            s->plan.n[i], w->a.cols, s->options->cold, diag);
+    s->dense_rows = w->a.rows;
+    s->dense_cols = w->a.cols;
+    return status;
+}
+
+static void report(const session *s, const work *w, int64_t n, const race_summary *summary) {
+    double ratio = summary->best_us > 0 ? summary->dense_us / summary->best_us : 0;
+    fprintf(stderr, "%4zu/%zu %6.1f s  N %-5lld cublaslt f16 %8.2f us  ours %8.2f us  %5.2fx  %s",
+            s->done + 1, s->count, now() - s->started, (long long)n, summary->dense_us, summary->best_us,
+            ratio, w->name);
+    if (summary->wrong > 0) fprintf(stderr, "  %zu WRONG", summary->wrong);
+    if (summary->failed > 0) fprintf(stderr, "  %zu could not run", summary->failed);
+    fputc('\n', stderr);
+}
+
+static mc_status race_matrix(session *s, work *w, mc_diag *diag) {
+    if (w->error != NULL) return mc_fail(diag, MC_CANNOT, "%s", w->error);
+    mc_status status = dense_for(s, w, diag);
+    for (size_t i = 0; i < s->plan.n_count && status == MC_OK; i++) {
+        race_summary summary;
+        status =
+            race_run(&s->track, w, i, s->plan.n[i], s->dense != NULL ? &s->dense[i] : NULL, &summary, diag);
+        if (status != MC_OK) break;
+        s->wrong += summary.wrong;
+        report(s, w, s->plan.n[i], &summary);
+    }
+    fflush(s->track.out);
+    return status;
+}
+
+static mc_status race_all(session *s, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (; s->done < s->count && status == MC_OK; s->done++) {
+        if (s->options->seconds > 0 && now() - s->started > (double)s->options->seconds) {
+            fprintf(stderr, "mcbench: STOPPED after %lld s: %zu of %zu matrices\n",
+                    (long long)s->options->seconds, s->done, s->count);
+            break;
+        }
+        work *w = feeder_take(s->feeder);
+        status = race_matrix(s, w, diag);
+        work_release(w, &s->plan);
+    }
+    return status;
+}
+
+static mc_status measure(session *s, mc_diag *diag) {
+    mc_status status = write_line(s, machine_json(s), diag);
+    if (status == MC_OK) status = ceilings_measure(&s->track.gpu, &s->track.ceilings, diag);
+    if (status == MC_OK) status = write_line(s, ceilings_json(&s->track.ceilings), diag);
+    if (status == MC_OK) status = race_all(s, diag);
+    clock_reading clocks = clocks_read(0);
+    if (status == MC_OK)
+        status = write_line(s,
+                            json_pack("{s:s, s:I, s:f, s:i, s:i}", "kind", "end", "matrices",
+                                      (json_int_t)s->done, "seconds", now() - s->started, "sm_mhz",
+                                      (int)clocks.sm_mhz, "memory_mhz", (int)clocks.memory_mhz),
+                            diag);
+    if (status == MC_OK && (fflush(s->track.out) != 0 || ferror(s->track.out)))
+        status = mc_fail(diag, MC_IO, "the results could not be written: %s", strerror(errno));
+    if (status == MC_OK && s->wrong > 0)
+        status = mc_fail(diag, MC_MISMATCH, "%zu results of our variants were wrong", s->wrong);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    run_options options = {.n_list = "256,512",
+                           .variants = "all",
+                           .device = "cuda:0",
+                           .rounds = 15,
+                           .finalists = 4,
+                           .seed = 1,
+                           .peers = PEERS_ALL};
+    char **operands;
+    int exit_status;
+    if (!cmd_parse(&cmd_run, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    if (options.matrices == NULL) return cmd_usage("run: --matrices is missing");
+    mc_diag *diag = mc_diag_create();
+    session s = {.options = &options, .started = now()};
+    mc_status status = session_open(&s, operands, diag);
+    if (status == MC_OK) status = measure(&s, diag);
+    session_close(&s);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_run = {"run",
+                     "SPEC...",
+                     "measures the specs' variants and the libraries on a folder of matrices",
+                     -1,
+                     {{run_table, sizeof run_table / sizeof run_table[0]}},
+                     run};

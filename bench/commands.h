@@ -1,0 +1,9 @@
+/* The subcommands of mcbench. */
+#ifndef BENCH_COMMANDS_H
+#define BENCH_COMMANDS_H
+
+#include "cmd_options.h"
+
+extern const cmd cmd_run, cmd_summary, cmd_plot;
+
+#endif

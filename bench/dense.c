@@ -1,0 +1,262 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "dense.h"
+
+enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
+
+/* One row a type. `k_contiguous`: B is stored n x k. */
+typedef struct dense_kind {
+    const char *label;
+    mc_type operand, result;
+    int vendor_operand, vendor_result, compute, scale;
+    bool k_contiguous;
+} dense_kind;
+
+static const dense_kind kinds[DENSE_TYPES] = {
+    {"cublaslt f16", MC_F16, MC_F16, VENDOR_R_16F, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, false},
+    {"cublaslt bf16", MC_BF16, MC_BF16, VENDOR_R_16BF, VENDOR_R_16BF, LT_COMPUTE_32F, VENDOR_R_32F, false},
+    {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, true},
+};
+
+/* -- Library ---------------------------------------------------------------------------------------------- */
+
+mc_status dense_library_open(dense_library *library, gpu_device *gpu, mc_diag *diag) {
+    *library = (dense_library){0};
+    mc_status status = cublaslt_open(&library->lt, diag);
+    if (status == MC_OK) status = LT_CALL(&library->lt, diag, Create, &library->handle);
+    if (status == MC_OK) status = mc_device_alloc(gpu->device, DENSE_WORKSPACE, &library->workspace, diag);
+    if (status == MC_OK) library->version = (int)library->lt.GetVersion();
+    return status;
+}
+
+void dense_library_close(dense_library *library, gpu_device *gpu) {
+    if (library->handle != NULL) (void)library->lt.Destroy(library->handle);
+    if (gpu->device != NULL) mc_device_free(gpu->device, library->workspace);
+    *library = (dense_library){0};
+}
+
+/* -- One product ------------------------------------------------------------------------------------------ */
+
+static int64_t round_up(int64_t value) { return (value + K_UNIT - 1) / K_UNIT * K_UNIT; }
+
+static void set_shape(dense_product_state *p, int64_t m, int64_t n, int64_t k) {
+    const dense_kind *kind = &kinds[p->kind];
+    p->m = m;
+    p->n = n;
+    p->k = kind->k_contiguous ? round_up(k) : k;
+    p->lda = round_up(k);
+    p->ldb = kind->k_contiguous ? p->k : n;
+}
+
+/* The library's first operand is our B, its second our A. */
+static mc_status describe(dense_product_state *p, mc_diag *diag) {
+    const dense_kind *kind = &kinds[p->kind];
+    const cublaslt *lt = &p->library->lt;
+    const int first = kind->k_contiguous ? LT_OP_T : LT_OP_N, second = LT_OP_N;
+    uint64_t m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
+    mc_status status = LT_CALL(lt, diag, MatmulDescCreate, &p->desc, kind->compute, kind->scale);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_TRANSA, &first, sizeof first);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_TRANSB, &second, sizeof second);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_b, kind->vendor_operand,
+                         kind->k_contiguous ? k : n, kind->k_contiguous ? n : k, p->ldb);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_a, kind->vendor_operand, k, m, p->lda);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_d, kind->vendor_result, n, m, p->n);
+    return status;
+}
+
+static mc_status ask_heuristic(dense_product_state *p, mc_diag *diag) {
+    const cublaslt *lt = &p->library->lt;
+    const size_t workspace = DENSE_WORKSPACE;
+    void *preference = NULL;
+    mc_status status = LT_CALL(lt, diag, MatmulPreferenceCreate, &preference);
+    if (status == MC_OK)
+        status = LT_CALL(lt, diag, MatmulPreferenceSetAttribute, preference, LT_PREF_MAX_WORKSPACE_BYTES,
+                         &workspace, sizeof workspace);
+    if (status == MC_OK)
+        status =
+            LT_CALL(lt, diag, MatmulAlgoGetHeuristic, p->library->handle, p->desc, p->layout_b, p->layout_a,
+                    p->layout_d, p->layout_d, preference, DENSE_REQUESTED, p->algos, &p->algo_count);
+    if (preference != NULL) (void)lt->MatmulPreferenceDestroy(preference);
+    return status;
+}
+
+/* Every set holds the same values, so that one reference serves them all. */
+static mc_status make_operands(dense_product_state *p, gpu_device *gpu, helpers *h, bool cold,
+                               mc_diag *diag) {
+    const dense_kind *kind = &kinds[p->kind];
+    uint64_t a_count = (uint64_t)(p->m * p->lda);
+    uint64_t b_count = (uint64_t)(kind->k_contiguous ? p->n * p->ldb : p->k * p->ldb);
+    size_t bytes = mc_type_bytes(kind->operand);
+    p->a = slab_part(&p->slab, a_count * bytes);
+    p->b = slab_part(&p->slab, b_count * bytes);
+    p->d = slab_part(&p->slab, (size_t)(p->m * p->n) * mc_type_bytes(kind->result));
+    mc_status status = slab_create(gpu, &p->slab, gpu_sets(gpu, &p->slab, cold), diag);
+    for (int set = 0; set < p->slab.sets && status == MC_OK; set++) {
+        status = helpers_fill(h, kind->operand, slab_address(&p->slab, p->a, set), a_count, 1, diag);
+        if (status == MC_OK)
+            status = helpers_fill(h, kind->operand, slab_address(&p->slab, p->b, set), b_count, 2, diag);
+    }
+    return status;
+}
+
+static mc_status make_reference(dense_product_state *p, gpu_device *gpu, helpers *h, mc_diag *diag) {
+    const dense_kind *kind = &kinds[p->kind];
+    mc_status status = mc_device_alloc(gpu->device, (size_t)(p->m * p->n) * 4, &p->want, diag);
+    const dense_product product = {.a = slab_address(&p->slab, p->a, 0),
+                                   .b = slab_address(&p->slab, p->b, 0),
+                                   .c = p->want,
+                                   .m = p->m,
+                                   .n = p->n,
+                                   .k = p->k,
+                                   .lda = p->lda,
+                                   .b_k = kind->k_contiguous ? 1 : p->ldb,
+                                   .b_n = kind->k_contiguous ? p->ldb : 1};
+    return status == MC_OK ? helpers_reference(h, kind->operand, &product, diag) : status;
+}
+
+static mc_status product_open(dense_product_state *p, gpu_device *gpu, helpers *h, bool cold, mc_diag *diag) {
+    mc_status status = describe(p, diag);
+    if (status == MC_OK) status = ask_heuristic(p, diag);
+    if (status == MC_OK && p->algo_count == 0)
+        status = mc_fail(diag, MC_CANNOT, "the heuristic knows no algorithm for this shape");
+    if (status == MC_OK) status = make_operands(p, gpu, h, cold, diag);
+    if (status == MC_OK) status = make_reference(p, gpu, h, diag);
+    return status;
+}
+
+static void product_close(dense_product_state *p, gpu_device *gpu) {
+    const cublaslt *lt = &p->library->lt;
+    if (p->desc != NULL) (void)lt->MatmulDescDestroy(p->desc);
+    if (p->layout_a != NULL) (void)lt->MatrixLayoutDestroy(p->layout_a);
+    if (p->layout_b != NULL) (void)lt->MatrixLayoutDestroy(p->layout_b);
+    if (p->layout_d != NULL) (void)lt->MatrixLayoutDestroy(p->layout_d);
+    mc_device_free(gpu->device, p->want);
+    slab_free(gpu, &p->slab);
+}
+
+/* -- Contenders ------------------------------------------------------------------------------------------- */
+
+static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_diag *diag) {
+    static const float one = 1, zero = 0;
+    static const int32_t one_s32 = 1, zero_s32 = 0;
+    const dense_product_state *p = c->state;
+    const dense_library *library = p->library;
+    bool integer = kinds[p->kind].scale == VENDOR_R_32I;
+    const lt_heuristic *choice = &p->algos[c->index];
+    uint64_t d = slab_address(&p->slab, p->d, set);
+    return LT_CALL(&library->lt, diag, Matmul, library->handle, p->desc,
+                   integer ? (const void *)&one_s32 : &one, slab_address(&p->slab, p->b, set), p->layout_b,
+                   slab_address(&p->slab, p->a, set), p->layout_a, integer ? (const void *)&zero_s32 : &zero,
+                   d, p->layout_d, d, p->layout_d, &choice->algo, library->workspace, choice->workspace,
+                   stream);
+}
+
+/* Random terms of either sign: a partial sum is a few times sqrt(k) / 3 (a product of two uniforms on [-1, 1] has
+   the deviation 1/3). Each of k additions may lose a last bit of such a sum, and so may the rounding of the
+   result, or of partial results where the reduction is split. */
+static tolerance allowed(const dense_product_state *p) {
+    const dense_kind *kind = &kinds[p->kind];
+    if (kind->result == MC_S32) return (tolerance){0, 0};
+    return (tolerance){type_rounding(kind->result) + (double)p->k * 0x1p-23, 4 * sqrt((double)p->k) / 3};
+}
+
+static contender contender_of(const dense_product_state *p, int algo) {
+    const dense_kind *kind = &kinds[p->kind];
+    contender c = {.sets = p->slab.sets, .enqueue = enqueue, .state = p, .index = (size_t)algo};
+    snprintf(c.label, sizeof c.label, "%s", kind->label);
+    c.check = (result_check){kind->result, slab_address(&p->slab, p->d, 0), p->want, (uint64_t)(p->m * p->n),
+                             allowed(p)};
+    return c;
+}
+
+static void describe_algo(contender *c, int verified) {
+    const dense_product_state *p = c->state;
+    const lt_heuristic *choice = &p->algos[c->index];
+    int id = -1, tile = -1, stages = -1, split = -1;
+    size_t written;
+    const cublaslt *lt = &p->library->lt;
+    (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_ID, &id, sizeof id, &written);
+    (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_TILE, &tile, sizeof tile, &written);
+    (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_STAGES, &stages, sizeof stages, &written);
+    (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_SPLITK, &split, sizeof split, &written);
+    snprintf(c->detail, sizeof c->detail,
+             "place %zu of the heuristic: algorithm %d, tile %d, stages %d, split-k %d, workspace %zu; %d of "
+             "%d verified",
+             c->index, id, tile, stages, split, choice->workspace, verified, p->algo_count);
+}
+
+static int faster(const void *a, const void *b) {
+    double x = ((const contender *)a)->quick, y = ((const contender *)b)->quick;
+    return (x > y) - (x < y);
+}
+
+/* The verified algorithms, fastest first. One that fails or is wrong is left out, and counted. */
+static int verify_all(dense_product_state *p, gpu_device *gpu, helpers *h, contender *list, mc_diag *diag) {
+    int count = 0;
+    for (int i = 0; i < p->algo_count; i++) {
+        contender c = contender_of(p, i);
+        mc_status status = p->algos[i].state == 0 ? contender_verify(gpu, h, &c, diag) : MC_CANNOT;
+        if (status == MC_OK) status = timer_quick(gpu, &c, QUICK_LAUNCHES, diag);
+        if (status == MC_OK) list[count++] = c;
+    }
+    p->wrong = p->algo_count - count;
+    qsort(list, (size_t)count, sizeof list[0], faster);
+    return count;
+}
+
+/* Orders the first CAREFUL of LIST by interleaved rounds. */
+static mc_status order_carefully(gpu_device *gpu, contender *list, int count, mc_diag *diag) {
+    const contender *pointers[CAREFUL];
+    timing timings[CAREFUL];
+    int best = count < CAREFUL ? count : CAREFUL;
+    for (int i = 0; i < best; i++) pointers[i] = &list[i];
+    mc_status status = timer_rounds(gpu, pointers, (size_t)best, CAREFUL_ROUNDS, timings, diag);
+    for (int i = 0; i < best && status == MC_OK; i++) list[i].quick = timings[i].median;
+    if (status == MC_OK) qsort(list, (size_t)best, sizeof list[0], faster);
+    return status;
+}
+
+static mc_status add_contenders(dense_peers *peers, dense_product_state *p, gpu_device *gpu, helpers *h,
+                                mc_diag *diag) {
+    contender list[DENSE_REQUESTED];
+    int count = verify_all(p, gpu, h, list, diag);
+    if (count == 0)
+        return mc_fail(diag, MC_CANNOT, "none of %d algorithms gave the right result", p->algo_count);
+    mc_diag_clear(diag);
+    mc_status status = order_carefully(gpu, list, count, diag);
+    for (int i = 0; i < count && i < DENSE_KEPT && status == MC_OK; i++) {
+        describe_algo(&list[i], count);
+        peers->contenders[peers->count++] = list[i];
+    }
+    return status;
+}
+
+mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *h, int64_t m,
+                     int64_t n, int64_t k, bool cold, mc_diag *diag) {
+    *peers = (dense_peers){0};
+    for (int i = 0; i < DENSE_TYPES; i++) {
+        dense_product_state *p = &peers->products[i];
+        p->library = library;
+        p->kind = i;
+        set_shape(p, m, n, k);
+        mc_diag_clear(diag);
+        mc_status status = product_open(p, gpu, h, cold, diag);
+        if (status == MC_OK) status = add_contenders(peers, p, gpu, h, diag);
+        if (status != MC_OK)
+            snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", kinds[i].label, mc_diag_text(diag));
+    }
+    mc_diag_clear(diag);
+    return MC_OK;
+}
+
+void dense_close(dense_peers *peers, gpu_device *gpu) {
+    for (int i = 0; i < DENSE_TYPES; i++)
+        if (peers->products[i].library != NULL) product_close(&peers->products[i], gpu);
+    *peers = (dense_peers){0};
+}

@@ -1,0 +1,51 @@
+/* The dense peers: cuBLASLt in fp16, bf16 and int8 on the same shape, with random operands of its own.
+
+   C[m,n] = A[m,k] B[k,n], all row-major, is asked for as the column-major product C^T = B^T A^T, which is the same
+   memory. int8 gets the layout that its kernels want: B stored with k contiguous, s32 results, and k rounded up to
+   a multiple of 16. Leading dimensions are multiples of 16 for all. */
+#ifndef BENCH_DENSE_H
+#define BENCH_DENSE_H
+
+#include "cublaslt_api.h"
+#include "timer.h"
+
+enum { DENSE_TYPES = 3, DENSE_REQUESTED = 16, DENSE_KEPT = 2, DENSE_WORKSPACE = 32 << 20 };
+
+typedef struct dense_library {
+    cublaslt lt;
+    void *handle;
+    uint64_t workspace;
+    int version; /* 130000 for 13.0 */
+} dense_library;
+
+/* The caller closes also after a failure. */
+mc_status dense_library_open(dense_library *library, gpu_device *gpu, mc_diag *diag);
+void dense_library_close(dense_library *library, gpu_device *gpu);
+
+/* One type's product and the algorithms for it. */
+typedef struct dense_product_state {
+    const dense_library *library;
+    int kind;
+    int64_t m, n, k, lda, ldb;
+    operand_slab slab;
+    size_t a, b, d; /* parts of the slab */
+    uint64_t want;
+    void *desc, *layout_a, *layout_b, *layout_d;
+    lt_heuristic algos[DENSE_REQUESTED];
+    int algo_count, wrong;
+} dense_product_state;
+
+typedef struct dense_peers {
+    dense_product_state products[DENSE_TYPES];
+    contender contenders[DENSE_TYPES * DENSE_KEPT];
+    size_t count;
+    char notes[DENSE_TYPES][128]; /* why a type has no contender; "" where it has */
+} dense_peers;
+
+/* Verifies and times all algorithms of the heuristic and keeps the fastest two of each type as contenders. A type
+   for which nothing works is no failure: it has a note. PEERS must stay where it is; the caller closes. */
+mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *helpers,
+                     int64_t m, int64_t n, int64_t k, bool cold, mc_diag *diag);
+void dense_close(dense_peers *peers, gpu_device *gpu);
+
+#endif

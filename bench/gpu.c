@@ -1,0 +1,80 @@
+#include <stdio.h>
+#include "gpu.h"
+
+enum { DEVICE_L2_BYTES = 38 /* CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE */, MAX_SETS = 512 };
+
+static mc_status read_l2(gpu_device *gpu, const char *name, mc_diag *diag) {
+    int ordinal = 0, bytes = 0;
+    cuda_device handle;
+    if (sscanf(name, "cuda:%d", &ordinal) != 1) ordinal = 0;
+    mc_status status = CUDA_CALL(gpu->driver, diag, DeviceGet, &handle, ordinal);
+    if (status == MC_OK)
+        status = CUDA_CALL(gpu->driver, diag, DeviceGetAttribute, &bytes, DEVICE_L2_BYTES, handle);
+    gpu->l2_bytes = bytes;
+    return status;
+}
+
+/* An allocation makes libmcrt's context, the primary one, current to this thread, where it stays. */
+static mc_status enter_context(gpu_device *gpu, mc_diag *diag) {
+    uint64_t address;
+    mc_status status = mc_device_alloc(gpu->device, 1, &address, diag);
+    if (status == MC_OK) mc_device_free(gpu->device, address);
+    return status;
+}
+
+mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag) {
+    const char *why;
+    mc_status status = mc_device_open(device, &gpu->device, diag);
+    if (status != MC_OK) return status;
+    if (mc_device_get_info(gpu->device)->kind != MC_DEVICE_CUDA)
+        return mc_fail(diag, MC_CANNOT, "%s: the simulator has no time to measure, mcbench needs a GPU",
+                       device);
+    if (cuda_driver_get(&gpu->driver, &why) != CUDA_READY) return mc_fail(diag, MC_CANNOT, "%s", why);
+    status = enter_context(gpu, diag);
+    if (status == MC_OK) status = read_l2(gpu, device, diag);
+    if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamCreate, &gpu->stream, 0);
+    return status;
+}
+
+void gpu_close(gpu_device *gpu) {
+    if (gpu->stream != NULL) (void)gpu->driver->StreamDestroy(gpu->stream);
+    mc_device_close(gpu->device);
+    gpu->device = NULL;
+    gpu->stream = NULL;
+}
+
+/* -- Slabs */
+
+size_t slab_part(operand_slab *slab, size_t bytes) {
+    slab->offsets[slab->parts] = slab->set_bytes;
+    slab->set_bytes += (bytes + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;
+    return slab->parts++;
+}
+
+mc_status slab_create(gpu_device *gpu, operand_slab *slab, int sets, mc_diag *diag) {
+    slab->sets = sets;
+    return mc_device_alloc(gpu->device, slab->set_bytes * (size_t)sets, &slab->base, diag);
+}
+
+void slab_free(gpu_device *gpu, operand_slab *slab) {
+    mc_device_free(gpu->device, slab->base);
+    *slab = (operand_slab){0};
+}
+
+uint64_t slab_address(const operand_slab *slab, size_t part, int set) {
+    return slab->base + (size_t)set * slab->set_bytes + slab->offsets[part];
+}
+
+mc_status slab_write(gpu_device *gpu, const operand_slab *slab, size_t part, const void *data, size_t bytes,
+                     mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int set = 0; set < slab->sets && status == MC_OK; set++)
+        status = mc_device_write(gpu->device, slab_address(slab, part, set), data, bytes, diag);
+    return status;
+}
+
+int gpu_sets(const gpu_device *gpu, const operand_slab *slab, bool cold) {
+    if (!cold || slab->set_bytes == 0) return 1;
+    uint64_t sets = 3 * (uint64_t)gpu->l2_bytes / slab->set_bytes + 2;
+    return sets > MAX_SETS ? MAX_SETS : (int)sets;
+}

@@ -1,0 +1,44 @@
+/* The GPU of a run: libmcrt's device, and beside it the driver's own calls for streams, graphs and events. */
+#ifndef BENCH_GPU_H
+#define BENCH_GPU_H
+
+#include "cuda_driver.h"
+
+typedef struct gpu_device {
+    mc_device *device;
+    const cuda_driver *driver;
+    /* Waits for the legacy default stream and is waited for by it: what libmcrt launches and copies there is in
+       order with what runs here. */
+    cuda_stream stream;
+    int64_t l2_bytes;
+} gpu_device;
+
+/* MC_CANNOT where DEVICE is not a GPU. The caller closes also after a failure. */
+mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag);
+void gpu_close(gpu_device *gpu);
+
+/* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that rotate
+   over enough sets find none of their operands in L2. */
+enum { SLAB_MAX_PARTS = 12, SLAB_ALIGN = 256 };
+
+typedef struct operand_slab {
+    uint64_t base;
+    size_t offsets[SLAB_MAX_PARTS]; /* of the parts inside of a set */
+    size_t parts, set_bytes;
+    int sets;
+} operand_slab;
+
+/* Reserves BYTES and returns the part's number. */
+size_t slab_part(operand_slab *slab, size_t bytes);
+/* Allocates SETS sets of the parts reserved. */
+mc_status slab_create(gpu_device *gpu, operand_slab *slab, int sets, mc_diag *diag);
+void slab_free(gpu_device *gpu, operand_slab *slab);
+uint64_t slab_address(const operand_slab *slab, size_t part, int set);
+/* Copies DATA into PART of every set. */
+mc_status slab_write(gpu_device *gpu, const operand_slab *slab, size_t part, const void *data, size_t bytes,
+                     mc_diag *diag);
+
+/* Sets that together exceed three times the L2, or 1 where COLD is false. */
+int gpu_sets(const gpu_device *gpu, const operand_slab *slab, bool cold);
+
+#endif

@@ -1,0 +1,55 @@
+/* Small kernels of the bench itself: they make random operands, compute a plain reference, and compare results
+   on the device. Written by hand, apart from gen/, so that they can disagree with what it generates. */
+#ifndef BENCH_HELPERS_H
+#define BENCH_HELPERS_H
+
+#include "mcrt.h"
+
+/* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
+double type_rounding(mc_type type);
+
+enum { HELPER_COUNT = 13 };
+
+typedef struct helpers {
+    mc_device *device;
+    mc_module *modules[HELPER_COUNT];
+    uint64_t counter; /* u32 */
+} helpers;
+
+/* DEVICE may be the simulator. The caller closes also after a failure. */
+mc_status helpers_open(helpers *helpers, mc_device *device, mc_diag *diag);
+void helpers_close(helpers *helpers);
+
+/* COUNT elements of TYPE (s8, f16, bf16): s8 uniform over the whole range, floats uniform in [-1, 1) with all
+   bits of their mantissas in use. ADDRESS is a multiple of 4; up to 3 bytes behind the end are written too. */
+mc_status helpers_fill(helpers *helpers, mc_type type, uint64_t address, uint64_t count, uint32_t seed,
+                       mc_diag *diag);
+
+/* C = A B in f32, one fused multiply-add a term in the order of k. A: m x k, row-major with LDA; B's element
+   (k, n) lies at k * b_k + n * b_n; both of TYPE (s8, f16, bf16). C: m x n, f32; of s8 operands s32, exact while
+   all partial sums stay below 2^24. */
+typedef struct dense_product {
+    uint64_t a, b, c;
+    int64_t m, n, k, lda, b_k, b_n;
+} dense_product;
+mc_status helpers_reference(helpers *helpers, mc_type type, const dense_product *product, mc_diag *diag);
+
+/* The results that an output of TYPE (f16, bf16, f32) must have for exact sums: fma(f32(sum), scale, bias), rounded
+   to TYPE, and stored as f32. Element (row, col) takes scale[row * scale_row + col * scale_col], and the bias alike;
+   what is one for the whole result has strides of 0. */
+typedef struct output_rule {
+    uint64_t scale, bias; /* f32 on the device */
+    uint32_t scale_row, scale_col, bias_row, bias_col;
+} output_rule;
+mc_status helpers_output(helpers *helpers, mc_type type, uint64_t sums, uint64_t out, int64_t rows,
+                         int64_t cols, const output_rule *rule, mc_diag *diag);
+
+/* How many of COUNT elements of GOT are wrong. s32 (WANT s32): those that differ. f16, bf16, f32 (WANT f32):
+   those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. */
+typedef struct tolerance {
+    double rel, floor;
+} tolerance;
+mc_status helpers_compare(helpers *helpers, mc_type type, uint64_t got, uint64_t want, uint64_t count,
+                          tolerance allowed, uint64_t *wrong, mc_diag *diag);
+
+#endif

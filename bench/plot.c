@@ -1,0 +1,216 @@
+/* mcbench plot: box plots of the speeds by sparsity, a panel for each V and N, as one SVG. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "results.h"
+#include "stats.h"
+
+/* Pixels. */
+enum {
+    PANEL_HEIGHT = 280,
+    PANEL_GAP = 56,
+    MARGIN_LEFT = 64,
+    MARGIN_TOP = 84,
+    MARGIN_RIGHT = 24,
+    BOX_WIDTH = 12,
+    BOX_STEP = 16,
+    GROUP_GAP = 26,
+    LEGEND_STEP = 190
+};
+enum { MAX_GROUPS = 12, MAX_PANELS = 16 };
+
+/* Colours that the colour-blind can tell apart (Okabe and Ito). */
+static const char *const colours[] = {"#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00",
+                                      "#56B4E9", "#999999", "#F0E442", "#000000"};
+enum { COLOUR_COUNT = sizeof colours / sizeof colours[0] };
+
+typedef struct panel {
+    int vec;
+    int64_t n;
+} panel;
+
+typedef struct plot {
+    const results *results;
+    double classes[MAX_GROUPS];
+    size_t class_count;
+    panel panels[MAX_PANELS];
+    size_t panel_count;
+    double low, high; /* of the axis: powers of 2 */
+    double *values;   /* scratch, one a problem */
+} plot;
+
+/* -- What there is to draw -------------------------------------------------------------------------------- */
+
+static void add_class(plot *p, double class) {
+    size_t at = 0;
+    while (at < p->class_count && p->classes[at] < class) at++;
+    if ((at < p->class_count && p->classes[at] == class) || p->class_count == MAX_GROUPS) return;
+    memmove(p->classes + at + 1, p->classes + at, (p->class_count - at) * sizeof p->classes[0]);
+    p->classes[at] = class;
+    p->class_count++;
+}
+
+static int panel_order(const void *a, const void *b) {
+    const panel *x = a, *y = b;
+    if (x->vec != y->vec) return x->vec - y->vec;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+static void add_panel(plot *p, int vec, int64_t n) {
+    for (size_t i = 0; i < p->panel_count; i++)
+        if (p->panels[i].vec == vec && p->panels[i].n == n) return;
+    if (p->panel_count < MAX_PANELS) p->panels[p->panel_count++] = (panel){vec, n};
+}
+
+static void survey(plot *p) {
+    double least = 1, most = 1;
+    for (size_t i = 0; i < p->results->problem_count; i++) {
+        const result_problem *problem = &p->results->problems[i];
+        add_class(p, problem->class);
+        add_panel(p, problem->vec, problem->n);
+        for (size_t label = 1; label < p->results->label_count; label++) {
+            double speed = result_speed(problem, label);
+            if (speed > 0) least = fmin(least, speed), most = fmax(most, speed);
+        }
+    }
+    qsort(p->panels, p->panel_count, sizeof p->panels[0], panel_order);
+    p->low = exp2(floor(log2(least)));
+    p->high = exp2(ceil(log2(most * 1.05)));
+}
+
+static size_t speeds_of(const plot *p, const panel *at, double class, size_t label) {
+    size_t count = 0;
+    for (size_t i = 0; i < p->results->problem_count; i++) {
+        const result_problem *problem = &p->results->problems[i];
+        double speed = result_speed(problem, label);
+        if (speed > 0 && problem->class == class && problem->vec == at->vec && problem->n == at->n)
+            p->values[count++] = speed;
+    }
+    return count;
+}
+
+/* -- Drawing ---------------------------------------------------------------------------------------------- */
+
+static double group_width(const plot *p) {
+    return (double)(p->results->label_count - 1) * BOX_STEP + GROUP_GAP;
+}
+
+static double panel_width(const plot *p) { return group_width(p) * (double)p->class_count; }
+
+/* Logarithmic: twice and half as fast are as far from 1. */
+static double y_of(const plot *p, double speed) {
+    return PANEL_HEIGHT * (1 - (log2(speed) - log2(p->low)) / (log2(p->high) - log2(p->low)));
+}
+
+/* < and & would be markup. */
+static void print_text(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (*text == '<') printf("&lt;");
+        else if (*text == '&') printf("&amp;");
+        else putchar(*text);
+    }
+}
+
+static void draw_axis(const plot *p) {
+    for (double tick = p->low; tick <= p->high; tick *= 2) {
+        double y = y_of(p, tick);
+        printf("<line x1=\"0\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", panel_width(p), y, y,
+               tick == 1 ? "base" : "grid");
+        printf("<text x=\"-8\" y=\"%.1f\" class=\"tick\" text-anchor=\"end\">%g</text>\n", y + 4, tick);
+    }
+    for (size_t c = 0; c < p->class_count; c++)
+        printf("<text x=\"%.1f\" y=\"%d\" class=\"tick\" text-anchor=\"middle\">%g</text>\n",
+               group_width(p) * ((double)c + 0.5), PANEL_HEIGHT + 20, p->classes[c]);
+}
+
+/* Whiskers from the least to the greatest, a box between the quartiles, a line at the median. */
+static void draw_box(const plot *p, double x, const box *b, const char *colour) {
+    double middle = x + BOX_WIDTH / 2.0;
+    printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", middle, middle,
+           y_of(p, b->least), y_of(p, b->most), colour);
+    printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\" fill-opacity=\"0.45\" "
+           "stroke=\"%s\"/>\n",
+           x, y_of(p, b->high), BOX_WIDTH, y_of(p, b->low) - y_of(p, b->high), colour, colour);
+    printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"median\"/>\n", x, x + BOX_WIDTH,
+           y_of(p, b->median), y_of(p, b->median));
+}
+
+static void draw_group(const plot *p, const panel *at, size_t class) {
+    double x = group_width(p) * (double)class + GROUP_GAP / 2.0;
+    for (size_t label = 1; label < p->results->label_count; label++, x += BOX_STEP) {
+        size_t count = speeds_of(p, at, p->classes[class], label);
+        if (count == 0) continue;
+        box b = box_of(p->values, count);
+        draw_box(p, x + (BOX_STEP - BOX_WIDTH) / 2.0, &b, colours[(label - 1) % COLOUR_COUNT]);
+    }
+}
+
+static void draw_panel(const plot *p, size_t number) {
+    const panel *at = &p->panels[number];
+    printf("<g transform=\"translate(%d %zu)\">\n", MARGIN_LEFT,
+           MARGIN_TOP + number * (PANEL_HEIGHT + PANEL_GAP));
+    printf("<text x=\"0\" y=\"-10\" class=\"title\">V = %d, N = %lld</text>\n", at->vec, (long long)at->n);
+    draw_axis(p);
+    for (size_t class = 0; class < p->class_count; class ++) draw_group(p, at, class);
+    printf("</g>\n");
+}
+
+static void draw_legend(const plot *p, double width) {
+    double x = MARGIN_LEFT, y = 40;
+    for (size_t label = 1; label < p->results->label_count; label++) {
+        if (x + LEGEND_STEP > width && x > MARGIN_LEFT) x = MARGIN_LEFT, y += 18;
+        printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x, y - 10,
+               colours[(label - 1) % COLOUR_COUNT]);
+        printf("<text x=\"%.1f\" y=\"%.1f\">", x + 18, y);
+        print_text(p->results->labels[label]);
+        printf("</text>\n");
+        x += LEGEND_STEP;
+    }
+}
+
+static void draw(const plot *p) {
+    double width = panel_width(p) + MARGIN_LEFT + MARGIN_RIGHT;
+    size_t height = MARGIN_TOP + p->panel_count * (PANEL_HEIGHT + PANEL_GAP);
+    if (width < 640) width = 640;
+    printf(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%zu\" viewBox=\"0 0 %.0f %zu\">\n",
+        width, height, width, height);
+    printf(
+        "<style>text{font:12px "
+        "sans-serif;fill:#222}.title{font-weight:bold}.tick{fill:#555}.grid{stroke:#ddd}"
+        ".base{stroke:#222}.median{stroke:#000;stroke-width:2}</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+        "<text x=\"%d\" y=\"20\" class=\"title\">Speed over cuBLASLt fp16 (line at 1), by sparsity</text>\n",
+        MARGIN_LEFT);
+    draw_legend(p, width);
+    for (size_t i = 0; i < p->panel_count; i++) draw_panel(p, i);
+    printf("</svg>\n");
+}
+
+/* -- The command ------------------------------------------------------------------------------------------ */
+
+static int plot_run(int argc, char **argv) {
+    char **operands;
+    int exit_status, no_options = 0;
+    if (!cmd_parse(&cmd_plot, argc, argv, &no_options, &operands, &exit_status)) return exit_status;
+    mc_diag *diag = mc_diag_create();
+    results r;
+    plot p = {.results = &r};
+    mc_status status = results_read(&r, operands, diag);
+    if (status == MC_OK) {
+        p.values = calloc(r.problem_count, sizeof *p.values);
+        if (p.values == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    if (status == MC_OK) {
+        survey(&p);
+        draw(&p);
+    }
+    free(p.values);
+    results_free(&r);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_plot = {"plot", "RESULTS...", "box plots by sparsity, V and N, as SVG on standard output",
+                      -1,     {{NULL, 0}},  plot_run};

@@ -1,0 +1,45 @@
+/* One problem, a matrix and an N: our variants against the peers. */
+#ifndef BENCH_RACE_H
+#define BENCH_RACE_H
+
+#include <jansson.h>
+#include "ceilings.h"
+#include "dense.h"
+#include "sparse_peers.h"
+#include "variants.h"
+#include "work.h"
+
+typedef struct race_rules {
+    bool cold;
+    int rounds;    /* of the careful stage */
+    int finalists; /* of ours, for each label */
+} race_rules;
+
+/* Everything that outlives a problem. */
+typedef struct race_track {
+    gpu_device gpu;
+    helpers helpers;
+    ceilings ceilings;
+    variant_list variants;
+    dense_library dense; /* handle NULL: not taking part */
+    sparse_library sparse;
+    race_rules rules;
+    FILE *out; /* JSON lines */
+} race_track;
+
+/* How a problem went, for the line on stderr. */
+typedef struct race_summary {
+    double dense_us, best_us; /* fastest cublaslt f16 and fastest of ours; 0: none */
+    size_t wrong, failed;     /* of our variants */
+} race_summary;
+
+/* Verifies every variant and every peer; a quick time for each; then interleaved rounds of the best of ours and of all
+   peers, and the results verified once more. Writes a line of kind "quick" with all quick times, one of kind "result"
+   for each finalist, and one of kind "note" for each contender that could not take part. PEERS may be NULL. */
+mc_status race_run(race_track *track, const work *work, size_t n_index, int64_t n, const dense_peers *peers,
+                   race_summary *summary, mc_diag *diag);
+
+/* One of the usual classes of sparsity (.5, .6, .7, .8, .9, .95, .98, .99), the nearest. */
+double sparsity_class(double sparsity);
+
+#endif

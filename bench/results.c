@@ -1,0 +1,137 @@
+#include <stdlib.h>
+#include <string.h>
+#include "file.h"
+#include "results.h"
+
+static const char *text_of(const json_t *line, const char *key) {
+    return json_string_value(json_object_get(line, key));
+}
+static double real_of(const json_t *line, const char *key) {
+    return json_number_value(json_object_get(line, key));
+}
+static int64_t integer_of(const json_t *line, const char *key) {
+    return json_integer_value(json_object_get(line, key));
+}
+
+/* -- Lines ------------------------------------------------------------------------------------------------ */
+
+static mc_status keep_line(results *r, json_t *line, mc_diag *diag) {
+    json_t **grown = realloc(r->lines, (r->line_count + 1) * sizeof(json_t *));
+    if (grown == NULL) {
+        json_decref(line);
+        return mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    r->lines = grown;
+    r->lines[r->line_count++] = line;
+    return MC_OK;
+}
+
+/* The label's number; a new one at the end. RESULTS_MAX_LABELS: there are too many. */
+static size_t label_number(results *r, const char *label) {
+    for (size_t i = 0; i < r->label_count; i++)
+        if (strcmp(r->labels[i], label) == 0) return i;
+    if (r->label_count < RESULTS_MAX_LABELS) r->labels[r->label_count] = label;
+    return r->label_count < RESULTS_MAX_LABELS ? r->label_count++ : RESULTS_MAX_LABELS;
+}
+
+static bool same_problem(const result_problem *p, size_t file, const json_t *line) {
+    return p->file == file && p->n == integer_of(line, "n") && p->vec == integer_of(line, "vec") &&
+           strcmp(p->matrix, text_of(line, "matrix")) == 0;
+}
+
+/* Lines of a problem stand together, so the search goes from the end. NULL: out of memory. */
+static result_problem *problem_of(results *r, size_t file, const json_t *line) {
+    for (size_t i = r->problem_count; i-- > 0;)
+        if (same_problem(&r->problems[i], file, line)) return &r->problems[i];
+    result_problem *grown = realloc(r->problems, (r->problem_count + 1) * sizeof *grown);
+    if (grown == NULL) return NULL;
+    r->problems = grown;
+    result_problem *p = &grown[r->problem_count++];
+    *p = (result_problem){.file = file,
+                          .matrix = text_of(line, "matrix"),
+                          .m = integer_of(line, "m"),
+                          .n = integer_of(line, "n"),
+                          .k = integer_of(line, "k"),
+                          .vec = (int)integer_of(line, "vec"),
+                          .class = real_of(line, "class")};
+    return p;
+}
+
+/* False: *FAULT says why the line is none. */
+static bool add_result(results *r, size_t file, const json_t *line, const char **fault) {
+    const char *label = text_of(line, "contender");
+    double us = real_of(line, "us");
+    *fault = "a result without matrix, contender or us";
+    if (label == NULL || text_of(line, "matrix") == NULL || !(us > 0)) return false;
+    size_t number = label_number(r, label);
+    *fault = "more than 31 contenders";
+    if (number == RESULTS_MAX_LABELS) return false;
+    result_problem *p = problem_of(r, file, line);
+    *fault = "out of memory";
+    if (p == NULL) return false;
+    result_best *best = &p->best[number];
+    if (best->us > 0 && best->us <= us) return true;
+    *best = (result_best){.us = us,
+                          .floor_us = real_of(line, "floor_us"),
+                          .fraction = real_of(line, "fraction"),
+                          .variant = text_of(line, "variant"),
+                          .detail = text_of(line, "detail"),
+                          .limit = text_of(line, "limit")};
+    return true;
+}
+
+static mc_status read_line(results *r, size_t file, const char *path, size_t number, const char *text,
+                           size_t size, mc_diag *diag) {
+    json_error_t error;
+    json_t *line = json_loadb(text, size, 0, &error);
+    if (line == NULL) return mc_fail(diag, MC_FORMAT, "%s:%zu: not JSON: %s", path, number, error.text);
+    const char *kind = text_of(line, "kind");
+    if (kind == NULL) {
+        json_decref(line);
+        return mc_fail(diag, MC_FORMAT, "%s:%zu: a line without kind", path, number);
+    }
+    mc_status status = keep_line(r, line, diag);
+    if (status != MC_OK || strcmp(kind, "result") != 0) return status;
+    const char *fault = NULL;
+    if (add_result(r, file, line, &fault)) return MC_OK;
+    return mc_fail(diag, MC_FORMAT, "%s:%zu: %s", path, number, fault);
+}
+
+static mc_status read_file(results *r, size_t file, const char *path, mc_diag *diag) {
+    char *bytes;
+    size_t size, number = 0;
+    mc_status status = file_read(path, &bytes, &size, diag);
+    if (status != MC_OK) return status;
+    for (size_t at = 0; at < size && status == MC_OK;) {
+        const char *end = memchr(bytes + at, '\n', size - at);
+        size_t length = end == NULL ? size - at : (size_t)(end - bytes) - at;
+        number++;
+        if (length > 0) status = read_line(r, file, path, number, bytes + at, length, diag);
+        at += length + 1;
+    }
+    free(bytes);
+    return status;
+}
+
+mc_status results_read(results *r, char *const *paths, mc_diag *diag) {
+    *r = (results){.labels = {RESULTS_BASE}, .label_count = 1};
+    mc_status status = MC_OK;
+    for (size_t i = 0; paths[i] != NULL && status == MC_OK; i++) status = read_file(r, i, paths[i], diag);
+    if (status == MC_OK && r->problem_count == 0) status = mc_fail(diag, MC_CANNOT, "there are no results");
+    return status;
+}
+
+void results_free(results *r) {
+    for (size_t i = 0; i < r->line_count; i++) json_decref(r->lines[i]);
+    free(r->lines);
+    free(r->problems);
+    *r = (results){0};
+}
+
+double result_speed(const result_problem *problem, size_t label) {
+    double base = problem->best[0].us, us = problem->best[label].us;
+    return base > 0 && us > 0 ? base / us : 0;
+}
+
+bool label_is_ours(const char *label) { return strncmp(label, "mcgen ", 6) == 0; }
+bool label_is_cusparse(const char *label) { return strncmp(label, "cusparse ", 9) == 0; }

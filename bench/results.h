@@ -1,0 +1,48 @@
+/* Recorded results: JSON lines as `mcbench run` writes them, read back and put in order by problem. */
+#ifndef BENCH_RESULTS_H
+#define BENCH_RESULTS_H
+
+#include <jansson.h>
+#include "mcrt.h"
+
+enum { RESULTS_MAX_LABELS = 32 };
+
+/* The contender that all speeds are relative to. */
+#define RESULTS_BASE "cublaslt f16"
+
+/* A contender's best on one problem; us 0: none. Members point into the lines read. */
+typedef struct result_best {
+    double us, floor_us, fraction;
+    const char *variant, *detail, *limit; /* NULL where there is none */
+} result_best;
+
+/* A matrix and an N in one run. */
+typedef struct result_problem {
+    size_t file; /* runs are not mixed */
+    const char *matrix;
+    int64_t m, n, k;
+    int vec;
+    double class;
+    result_best best[RESULTS_MAX_LABELS]; /* one a label */
+} result_problem;
+
+typedef struct results {
+    json_t **lines;
+    size_t line_count;
+    const char *labels[RESULTS_MAX_LABELS]; /* in the order of their first line, the base first */
+    size_t label_count;
+    result_problem *problems;
+    size_t problem_count;
+} results;
+
+/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. The caller frees
+   also after a failure. */
+mc_status results_read(results *results, char *const *paths, mc_diag *diag);
+void results_free(results *results);
+
+/* How many times as fast as the base; 0 where either is missing. */
+double result_speed(const result_problem *problem, size_t label);
+bool label_is_ours(const char *label);
+bool label_is_cusparse(const char *label);
+
+#endif

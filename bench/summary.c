@@ -1,0 +1,218 @@
+/* mcbench summary: tables of recorded results. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "results.h"
+#include "stats.h"
+
+enum { MAX_CLASSES = 16, MAX_SIZES = 8, LABEL_WIDTH = 26, SHOWN_VARIANTS = 8 };
+
+static const double long_us = 20; /* problems above it should come near their floor */
+
+/* The distinct values of what results are grouped by, ascending. */
+typedef struct groups {
+    double classes[MAX_CLASSES], sizes[MAX_SIZES];
+    size_t class_count, size_count;
+} groups;
+
+static void add_distinct(double value, double *list, size_t *count, size_t room) {
+    size_t at = 0;
+    while (at < *count && list[at] < value) at++;
+    if ((at < *count && list[at] == value) || *count == room) return;
+    memmove(list + at + 1, list + at, (*count - at) * sizeof *list);
+    list[at] = value;
+    ++*count;
+}
+
+static groups groups_of(const results *r) {
+    groups g = {.class_count = 0};
+    for (size_t i = 0; i < r->problem_count; i++) {
+        add_distinct(r->problems[i].class, g.classes, &g.class_count, MAX_CLASSES);
+        add_distinct((double)r->problems[i].n, g.sizes, &g.size_count, MAX_SIZES);
+    }
+    return g;
+}
+
+/* -- The run ---------------------------------------------------------------------------------------------- */
+
+static void print_machine(const json_t *line) {
+    const char *gpu = "";
+    int capability = 0, cuda = 0, lt = 0, sp = 0, cold = 0, vec = 0, rounds = 0, sm = 0;
+    json_unpack((json_t *)line, "{s:s, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:i}", "gpu", &gpu, "capability",
+                &capability, "cuda", &cuda, "cublaslt", &lt, "cusparse", &sp, "cold", &cold, "vec", &vec,
+                "rounds", &rounds, "sm_mhz", &sm);
+    printf("%s (sm_%d, %d MHz before), CUDA %d.%d, cuBLASLt %d, cuSPARSE %d; V = %d, %s L2, medians of %d "
+           "rounds\n",
+           gpu, capability, sm, cuda / 1000, cuda % 1000 / 10, lt, sp, vec, cold ? "cold" : "warm", rounds);
+}
+
+static void print_head(const results *r) {
+    size_t notes = 0;
+    for (size_t i = 0; i < r->line_count; i++) {
+        const char *kind = json_string_value(json_object_get(r->lines[i], "kind"));
+        if (strcmp(kind, "machine") == 0) print_machine(r->lines[i]);
+        notes += strcmp(kind, "note") == 0;
+    }
+    printf("%zu problems", r->problem_count);
+    if (notes > 0) printf(", %zu notes of contenders that could not take part or were wrong", notes);
+    printf("\n");
+}
+
+/* -- Speeds ----------------------------------------------------------------------------------------------- */
+
+/* Speeds of LABEL where class and N are as asked for (0: any), into VALUES; how many. */
+static size_t gather_speeds(const results *r, size_t label, double class, double n, double *values) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->problem_count; i++) {
+        const result_problem *p = &r->problems[i];
+        double speed = result_speed(p, label);
+        if (speed > 0 && (class == 0 || p->class == class) && (n == 0 || (double)p->n == n))
+            values[count++] = speed;
+    }
+    return count;
+}
+
+static void print_speed_table(const results *r, const groups *g, double n, double *values) {
+    if (n > 0) printf("\nN = %.0f\n", n);
+    else printf("\nSpeed over the fastest verified " RESULTS_BASE ", geometric means (problems)\n");
+    printf("%-*s", LABEL_WIDTH, "sparsity");
+    for (size_t c = 0; c < g->class_count; c++) printf("%13g", g->classes[c]);
+    printf("\n");
+    for (size_t label = 1; label < r->label_count; label++) {
+        printf("%-*s", LABEL_WIDTH, r->labels[label]);
+        for (size_t c = 0; c < g->class_count; c++) {
+            size_t count = gather_speeds(r, label, g->classes[c], n, values);
+            if (count == 0) printf("%13s", "-");
+            else printf("%7.2f (%3zu)", geometric_mean(values, count), count);
+            if (count > 0) printf(" ");
+        }
+        printf("\n");
+    }
+}
+
+/* -- Floors ----------------------------------------------------------------------------------------------- */
+
+static void print_floor(const results *r, size_t label, double *values) {
+    size_t all = 0, longer = 0, below = 0;
+    double least = 0;
+    for (size_t i = 0; i < r->problem_count; i++)
+        if (r->problems[i].best[label].fraction > 0) values[all++] = r->problems[i].best[label].fraction;
+    if (all == 0) return;
+    double mean = geometric_mean(values, all);
+    for (size_t i = 0; i < r->problem_count; i++) {
+        const result_best *b = &r->problems[i].best[label];
+        if (b->fraction <= 0 || b->us <= long_us) continue;
+        values[longer++] = b->fraction;
+        below += b->fraction < 0.6;
+        if (least == 0 || b->fraction < least) least = b->fraction;
+    }
+    printf("%-*s%.2f of the floor", LABEL_WIDTH, r->labels[label], mean);
+    if (longer > 0)
+        printf("; the %zu above %.0f us: %.2f, least %.2f, %zu below 0.60", longer, long_us,
+               geometric_mean(values, longer), least, below);
+    printf("\n");
+}
+
+/* -- Which variants win ----------------------------------------------------------------------------------- */
+
+typedef struct winner {
+    const char *variant, *detail;
+    size_t wins;
+} winner;
+
+static int more_wins(const void *a, const void *b) {
+    size_t x = ((const winner *)a)->wins, y = ((const winner *)b)->wins;
+    return (x < y) - (x > y);
+}
+
+static size_t count_wins(const results *r, size_t label, winner *winners) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->problem_count; i++) {
+        const result_best *b = &r->problems[i].best[label];
+        if (b->variant == NULL) continue;
+        size_t at = 0;
+        while (at < count && strcmp(winners[at].variant, b->variant) != 0) at++;
+        if (at == count) winners[count++] = (winner){b->variant, b->detail, 0};
+        winners[at].wins++;
+    }
+    qsort(winners, count, sizeof winners[0], more_wins);
+    return count;
+}
+
+static void print_winners(const results *r, size_t label, winner *winners) {
+    size_t count = count_wins(r, label, winners);
+    printf("\n%s: %zu variants are the best of some problem\n", r->labels[label], count);
+    for (size_t i = 0; i < count && i < SHOWN_VARIANTS; i++)
+        printf("%5zu  %s  %s\n", winners[i].wins, winners[i].variant,
+               winners[i].detail != NULL ? winners[i].detail : "");
+}
+
+/* -- Losses ----------------------------------------------------------------------------------------------- */
+
+static size_t fastest_cusparse(const results *r, const result_problem *p) {
+    size_t best = 0;
+    for (size_t label = 1; label < r->label_count; label++)
+        if (label_is_cusparse(r->labels[label]) && p->best[label].us > 0 &&
+            (best == 0 || p->best[label].us < p->best[best].us))
+            best = label;
+    return best;
+}
+
+static void print_losses(const results *r, size_t label) {
+    size_t losses = 0, met = 0;
+    for (size_t i = 0; i < r->problem_count; i++) {
+        const result_problem *p = &r->problems[i];
+        size_t other = fastest_cusparse(r, p);
+        if (other == 0 || p->best[label].us <= 0) continue;
+        met++;
+        if (p->best[other].us >= p->best[label].us) continue;
+        if (losses++ == 0) printf("\n%s: slower than cuSPARSE on\n", r->labels[label]);
+        printf("  N %-5lld %8.2f us, %s %8.2f us  %s\n", (long long)p->n, p->best[label].us, r->labels[other],
+               p->best[other].us, p->matrix);
+    }
+    if (losses == 0 && met > 0)
+        printf("\n%s: faster than every cuSPARSE format on all %zu problems\n", r->labels[label], met);
+}
+
+/* -- The command ------------------------------------------------------------------------------------------ */
+
+static mc_status print_all(const results *r, mc_diag *diag) {
+    const groups g = groups_of(r);
+    double *values = calloc(r->problem_count, sizeof *values);
+    winner *winners = calloc(r->problem_count, sizeof *winners);
+    if (values == NULL || winners == NULL) {
+        free(values);
+        free(winners);
+        return mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    print_head(r);
+    print_speed_table(r, &g, 0, values);
+    for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
+        print_speed_table(r, &g, g.sizes[i], values);
+    printf("\n");
+    for (size_t label = 1; label < r->label_count; label++) print_floor(r, label, values);
+    for (size_t label = 1; label < r->label_count; label++)
+        if (label_is_ours(r->labels[label])) {
+            print_winners(r, label, winners);
+            print_losses(r, label);
+        }
+    free(values);
+    free(winners);
+    return MC_OK;
+}
+
+static int summary_run(int argc, char **argv) {
+    char **operands;
+    int exit_status, no_options = 0;
+    if (!cmd_parse(&cmd_summary, argc, argv, &no_options, &operands, &exit_status)) return exit_status;
+    mc_diag *diag = mc_diag_create();
+    results r;
+    mc_status status = results_read(&r, operands, diag);
+    if (status == MC_OK) status = print_all(&r, diag);
+    results_free(&r);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_summary = {"summary", "RESULTS...", "tables by sparsity: speeds, floors, winners, losses",
+                         -1,        {{NULL, 0}},  summary_run};

@@ -1,0 +1,51 @@
+/* Timing by replays of CUDA graphs. */
+#ifndef BENCH_TIMER_H
+#define BENCH_TIMER_H
+
+#include "gpu.h"
+#include "helpers.h"
+
+/* Where a contender leaves its result (set 0), and what must stand there. */
+typedef struct result_check {
+    mc_type type;
+    uint64_t got, want; /* WANT as helpers_compare takes it */
+    uint64_t count;
+    tolerance allowed;
+} result_check;
+
+/* One kernel or library call on one problem. */
+typedef struct contender {
+    char label[48];   /* what results are grouped by: "cublaslt f16", "mcgen s8 s8 s32" */
+    char detail[200]; /* which algorithm or variant */
+    int sets;         /* of operands, over which launches rotate; 1: warm L2 */
+    /* Puts the call on operand set SET on STREAM. */
+    mc_status (*enqueue)(const struct contender *contender, int set, cuda_stream stream, mc_diag *diag);
+    const void *state; /* enqueue's own */
+    size_t index;
+    result_check check;
+    double quick; /* microseconds, of timer_quick */
+} contender;
+
+typedef struct timing {
+    double median, low, high; /* microseconds a launch; low and high are the quartiles over the rounds */
+    int launches, rounds;
+} timing;
+
+/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists) and compares. MC_MISMATCH: "12 of 4096
+   elements are wrong". */
+mc_status contender_verify(gpu_device *gpu, helpers *helpers, const contender *contender, mc_diag *diag);
+/* Compares the result that the last launches left. */
+mc_status contender_check(helpers *helpers, const contender *contender, mc_diag *diag);
+
+/* A first idea: median of 3 replays of LAUNCHES launches; also stored in CONTENDER. */
+mc_status timer_quick(gpu_device *gpu, contender *contender, int launches, mc_diag *diag);
+
+/* Interleaved: in each round every contender's graph is replayed twice, one after another, and the second
+   replay is timed, so that each is timed on the L2 that its own launches left. A graph holds as many launches
+   as last 250 us by `quick`, at least 3 (in whole turns of the operand sets); contenders that would take more
+   than 4 ms a round sit out after MIN_ROUNDS. TIMINGS: one a contender. */
+enum { TIMER_MIN_ROUNDS = 5 };
+mc_status timer_rounds(gpu_device *gpu, const contender *const *contenders, size_t count, int rounds,
+                       timing *timings, mc_diag *diag);
+
+#endif

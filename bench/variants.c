@@ -1,0 +1,233 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+#include "variants.h"
+
+enum { MAX_THREADS = 64 };
+
+/* -- Choosing --------------------------------------------------------------------------------------------- */
+
+static mc_status add_variant(variant_list *list, const mc_spec *spec, size_t index, mc_diag *diag) {
+    variant *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
+    if (grown == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    list->items = grown;
+    list->items[list->count++] = (variant){.spec = spec,
+                                           .index = index,
+                                           .hash = mc_spec_variant_hash(spec, index),
+                                           .text = mc_spec_variant_text(spec, index, false)};
+    return MC_OK;
+}
+
+static mc_status add_named(variant_list *list, const mc_spec *spec, const char *which, mc_diag *diag) {
+    mc_status status = MC_OK;
+    while (*which != '\0' && status == MC_OK) {
+        char word[32];
+        size_t length = strcspn(which, ","), index = 0;
+        snprintf(word, sizeof word, "%.*s", (int)length, which);
+        status = mc_spec_find_variant(spec, word, &index, diag);
+        if (status == MC_OK) status = add_variant(list, spec, index, diag);
+        which += length + (which[length] == ',');
+    }
+    return status;
+}
+
+static mc_status add_chosen(variant_list *list, const mc_spec *spec, const char *which, mc_diag *diag) {
+    if (strcmp(which, "default") == 0) return add_variant(list, spec, mc_spec_default(spec), diag);
+    if (strcmp(which, "all") != 0) return add_named(list, spec, which, diag);
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < mc_spec_variant_count(spec) && status == MC_OK; i++)
+        status = add_variant(list, spec, i, diag);
+    return status;
+}
+
+mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
+                          size_t setting_count, const char *which, mc_diag *diag) {
+    size_t count = 0;
+    while (paths[count] != NULL) count++;
+    *list = (variant_list){.specs = calloc(count, sizeof *list->specs)};
+    if (list->specs == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count && status == MC_OK; i++) {
+        status = mc_spec_read(paths[i], settings, setting_count, &list->specs[i], diag);
+        if (status != MC_OK) break;
+        list->spec_count++;
+        status = add_chosen(list, list->specs[i], which, diag);
+    }
+    return status;
+}
+
+/* -- Generating and loading ------------------------------------------------------------------------------- */
+
+static int64_t fact(const json_t *facts, const char *name) {
+    return json_integer_value(json_object_get(facts, name));
+}
+
+static void read_facts(variant *v) {
+    char *text = mc_kernel_describe(v->kernel, true);
+    json_t *root = text == NULL ? NULL : json_loads(text, 0, NULL);
+    const json_t *facts = json_object_get(root, "facts");
+    const char *staging = mc_kernel_field_text(v->kernel, "staging");
+    v->facts = (variant_facts){.stride = mc_kernel_field(v->kernel, "stride"),
+                               .stride_mma = fact(facts, "stride_mma"),
+                               .tile_rows = fact(facts, "tile_rows"),
+                               .tile_columns = fact(facts, "tile_columns"),
+                               .staged = staging != NULL && strcmp(staging, "direct") != 0};
+    json_decref(root);
+    free(text);
+}
+
+static mc_status read_types(variant *v, mc_diag *diag) {
+    const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
+               *out = mc_kernel_field_text(v->kernel, "out");
+    const char *family = mc_kernel_contract(v->kernel)->family;
+    if (strcmp(family, "spmm") != 0 || lhs == NULL || rhs == NULL || out == NULL)
+        return mc_fail(diag, MC_CANNOT, "mcbench measures family spmm, this is %s", family);
+    if (strcmp(lhs, "s8") != 0 || strcmp(rhs, "s8") != 0)
+        return mc_fail(diag, MC_CANNOT, "mcbench measures s8 x s8, this is %s x %s", lhs, rhs);
+    snprintf(v->label, sizeof v->label, "mcgen %s %s %s", lhs, rhs, out);
+    return mc_output_of(v->kernel, &v->output, diag);
+}
+
+static void prepare_variant(variant *v, mc_device *device) {
+    mc_diag *diag = mc_diag_create();
+    mc_status status = mc_kernel_generate(v->spec, v->index, &v->kernel, diag);
+    if (status == MC_OK) status = read_types(v, diag);
+    if (status == MC_OK) read_facts(v);
+    if (status == MC_OK && device != NULL)
+        status = mc_module_load(device, mc_kernel_ptx(v->kernel), mc_kernel_contract(v->kernel)->entry,
+                                &v->module, diag);
+    if (status != MC_OK) v->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
+    mc_diag_destroy(diag);
+}
+
+typedef struct load_work {
+    variant_list *list;
+    mc_device *device;
+    atomic_size_t next;
+} load_work;
+
+static int load_some(void *argument) {
+    load_work *work = argument;
+    for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->list->count;)
+        prepare_variant(&work->list->items[i], work->device);
+    return 0;
+}
+
+static void load_all(variant_list *list, mc_device *device, int threads) {
+    thrd_t started[MAX_THREADS];
+    int count = 0;
+    load_work work = {.list = list, .device = device};
+    while (count < threads && count < MAX_THREADS &&
+           thrd_create(&started[count], load_some, &work) == thrd_success)
+        count++;
+    (void)load_some(&work);
+    for (int i = 0; i < count; i++) thrd_join(started[i], NULL);
+}
+
+/* -- Who packs alike -------------------------------------------------------------------------------------- */
+
+/* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large enough
+   that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which are not
+   timed. */
+static mc_status make_sample(int vec, mc_vsparse *a, mc_diag *diag) {
+    const mc_pattern pattern = {
+        .rows = 41, .cols = 1300, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
+    mc_csr csr;
+    mc_status status = mc_csr_generate(&pattern, &csr, diag);
+    if (status != MC_OK) return status;
+    status = mc_vsparse_dilate(&csr, vec, MC_S8, a, diag);
+    if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, 5, NULL);
+    mc_csr_free(&csr);
+    return status;
+}
+
+static bool same_packing(const mc_packed *a, const mc_packed *b) {
+    if (a->array_count != b->array_count) return false;
+    for (size_t i = 0; i < a->array_count; i++) {
+        const mc_packed_array *x = &a->arrays[i], *y = &b->arrays[i];
+        if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->count != y->count ||
+            memcmp(x->data, y->data, (size_t)x->count * mc_type_bytes(x->type)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void set_error(variant *v, const char *text) { v->error = strdup(text); }
+
+static mc_status group_variant(variant_list *list, variant *v, const mc_vsparse *sample, mc_packed *samples,
+                               mc_diag *diag) {
+    mc_packed packed;
+    mc_status status = mc_pack(v->kernel, sample, &packed, diag);
+    if (status != MC_OK) return status;
+    for (v->packing = 0; v->packing < list->packing_count; v->packing++)
+        if (same_packing(&packed, &samples[v->packing])) {
+            mc_packed_free(&packed);
+            return MC_OK;
+        }
+    samples[list->packing_count] = packed;
+    list->packings[list->packing_count++] = v->kernel;
+    return MC_OK;
+}
+
+static mc_status group_all(variant_list *list, const mc_vsparse *sample, mc_diag *diag) {
+    mc_packed *samples = calloc(list->count, sizeof *samples);
+    list->packings = calloc(list->count, sizeof *list->packings);
+    if (samples == NULL || list->packings == NULL) {
+        free(samples);
+        return mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        variant *v = &list->items[i];
+        if (v->error != NULL) continue;
+        mc_diag_clear(diag);
+        if (group_variant(list, v, sample, samples, diag) != MC_OK) set_error(v, mc_diag_text(diag));
+    }
+    mc_diag_clear(diag);
+    for (size_t i = 0; i < list->packing_count; i++) mc_packed_free(&samples[i]);
+    free(samples);
+    return MC_OK;
+}
+
+/* V of the first that works; those of another V cannot share its matrices. */
+static mc_status settle_vec(variant_list *list, mc_diag *diag) {
+    for (size_t i = 0; i < list->count; i++) {
+        variant *v = &list->items[i];
+        if (v->error != NULL) continue;
+        int vec = (int)mc_kernel_field(v->kernel, "vec");
+        if (list->vec == 0) list->vec = vec;
+        if (vec != list->vec) set_error(v, "another vec than the first variant's: one V a run");
+    }
+    if (list->vec > 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "no variant can be loaded; the first: %s",
+                   list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
+}
+
+mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag) {
+    mc_vsparse sample = {0};
+    load_all(list, device, threads);
+    mc_status status = settle_vec(list, diag);
+    if (status == MC_OK) status = make_sample(list->vec, &sample, diag);
+    if (status == MC_OK) status = group_all(list, &sample, diag);
+    mc_vsparse_free(&sample);
+    return status;
+}
+
+static void variant_close(variant *v) {
+    mc_module_unload(v->module);
+    mc_kernel_destroy(v->kernel);
+    free(v->text);
+    free(v->error);
+}
+
+void variants_close(variant_list *list) {
+    for (size_t i = 0; i < list->count; i++) variant_close(&list->items[i]);
+    for (size_t i = 0; i < list->spec_count; i++) mc_spec_destroy(list->specs[i]);
+    free(list->items);
+    free(list->specs);
+    free(list->packings);
+    *list = (variant_list){0};
+}

@@ -1,0 +1,51 @@
+/* Our kernels: every variant of the specs that a run takes, generated and loaded once, with open shapes, for all
+   its problems. */
+#ifndef BENCH_VARIANTS_H
+#define BENCH_VARIANTS_H
+
+#include "gpu.h"
+#include "helpers.h"
+
+/* What a variant costs, by its family's facts (--describe --json); 0 where the family does not say. */
+typedef struct variant_facts {
+    int64_t stride;     /* slots a stride */
+    int64_t stride_mma; /* mma a stride and warp */
+    int64_t tile_rows;  /* of C, a thread block */
+    int64_t tile_columns;
+    bool staged; /* B passes through shared memory */
+} variant_facts;
+
+typedef struct variant {
+    const mc_spec *spec;
+    size_t index; /* in the spec's space */
+    uint64_t hash;
+    char *text; /* its tuned fields */
+    char label[48];
+    mc_kernel *kernel;
+    mc_module *module;
+    mc_output output;
+    size_t packing; /* its group of variants that pack alike */
+    variant_facts facts;
+    char *error; /* not NULL: it could not be generated or loaded */
+} variant;
+
+typedef struct variant_list {
+    mc_spec **specs;
+    size_t spec_count;
+    variant *items;
+    size_t count;
+    const mc_kernel **packings; /* one kernel of each group */
+    size_t packing_count;
+    int vec; /* of all kernels */
+} variant_list;
+
+/* Reads the specs and chooses variants: WHICH is "all", "default", or indices and hashes with commas between.
+   The caller closes also after a failure. */
+mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
+                          size_t setting_count, const char *which, mc_diag *diag);
+/* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike. A
+   variant that fails has an error; MC_CANNOT where all do. */
+mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
+void variants_close(variant_list *list);
+
+#endif

@@ -1,0 +1,204 @@
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "work.h"
+
+/* -- Listing ---------------------------------------------------------------------------------------------- */
+
+typedef struct listing {
+    const char *filter;
+    work *items;
+    size_t count;
+    bool failed;
+} listing;
+
+static bool has_ending(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+/* The shape of the first line; a file without one fails later, when it is read. */
+static void read_shape(work *item) {
+    FILE *file = fopen(item->path, "r");
+    long long rows = 0, cols = 0;
+    if (file == NULL) return;
+    if (fscanf(file, "%lld, %lld", &rows, &cols) == 2) item->rows = rows, item->cols = cols;
+    fclose(file);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool add_file(listing *list, const char *path) {
+    if (!has_ending(path, ".smtx")) return true;
+    if (list->filter != NULL && strstr(base_name(path), list->filter) == NULL) return true;
+    work *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
+    if (grown == NULL) return false;
+    list->items = grown;
+    work *item = &grown[list->count];
+    *item = (work){.path = strdup(path)};
+    if (item->path == NULL) return false;
+    item->name = base_name(item->path);
+    read_shape(item);
+    list->count++;
+    return true;
+}
+
+/* nftw takes no argument through; the names of a tree are few, so they are gathered as text first. */
+static _Thread_local FILE *visited;
+
+static int visit(const char *path, const struct stat *info, int type, struct FTW *where) {
+    (void)info, (void)where;
+    if (type == FTW_F) fprintf(visited, "%s%c", path, '\0');
+    return 0;
+}
+
+static mc_status gather_names(const char *folder, char **names, size_t *size, mc_diag *diag) {
+    visited = open_memstream(names, size);
+    if (visited == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    int result = nftw(folder, visit, 16, 0);
+    if (fclose(visited) != 0) return mc_fail(diag, MC_NOMEM, "out of memory");
+    return result == 0 ? MC_OK : mc_fail(diag, MC_IO, "%s: cannot be read", folder);
+}
+
+static int by_shape(const void *a, const void *b) {
+    const work *x = a, *y = b;
+    if (x->cols != y->cols) return x->cols < y->cols ? -1 : 1;
+    if (x->rows != y->rows) return x->rows < y->rows ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+mc_status work_list(const char *folder, const char *filter, size_t limit, work **items, size_t *count,
+                    mc_diag *diag) {
+    char *names = NULL;
+    size_t size = 0;
+    listing list = {.filter = filter};
+    mc_status status = gather_names(folder, &names, &size, diag);
+    for (size_t at = 0; at < size && status == MC_OK; at += strlen(names + at) + 1)
+        if (!add_file(&list, names + at)) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    free(names);
+    if (status == MC_OK && list.count == 0)
+        status = mc_fail(diag, MC_CANNOT, "%s: no .smtx file%s%s", folder, filter != NULL ? " with " : "",
+                         filter != NULL ? filter : "");
+    if (list.count > 0) qsort(list.items, list.count, sizeof list.items[0], by_shape);
+    *items = list.items;
+    *count = list.count;
+    while (limit > 0 && *count > limit) free(list.items[--*count].path);
+    return status;
+}
+
+void work_list_free(work *items, size_t count) {
+    for (size_t i = 0; i < count; i++) free(items[i].path);
+    free(items);
+}
+
+/* -- Preparing -------------------------------------------------------------------------------------------- */
+
+static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
+    mc_csr csr;
+    mc_status status = mc_csr_read(w->path, &csr, diag);
+    if (status != MC_OK) return status;
+    status = mc_vsparse_dilate(&csr, plan->variants->vec, MC_S8, &w->a, diag);
+    mc_csr_free(&csr);
+    if (status != MC_OK) return status;
+    if (w->a.rows == 0 || w->a.cols == 0) return mc_fail(diag, MC_CANNOT, "%s: the matrix is empty", w->path);
+    mc_vsparse_fill(&w->a, MC_VALUES_FULL, plan->seed, NULL);
+    w->padded_k = (w->a.cols + w->a.vec - 1) / w->a.vec * w->a.vec;
+    return MC_OK;
+}
+
+static mc_status pack(work *w, const work_plan *plan, mc_diag *diag) {
+    size_t count = plan->variants->packing_count;
+    w->packings = calloc(count + 1, sizeof *w->packings);
+    if (w->packings == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count && status == MC_OK; i++)
+        status = mc_pack(plan->variants->packings[i], &w->a, &w->packings[i], diag);
+    return status;
+}
+
+static mc_status convert(work *w, mc_diag *diag) {
+    mc_status status = formats_csr(&w->a, &w->formats[SPARSE_CSR], diag);
+    if (status == MC_OK) status = formats_bsr(&w->a, &w->formats[SPARSE_BSR], diag);
+    if (status == MC_OK) status = formats_blocked_ell(&w->a, true, &w->formats[SPARSE_ELL], diag);
+    if (status == MC_OK) status = formats_blocked_ell(&w->a, false, &w->formats[SPARSE_ELL_S8], diag);
+    return status;
+}
+
+/* The first N columns of the widest B and C. */
+static mc_status narrow(const work *w, work_dense *d, int64_t n, const mc_dense *b, const mc_dense *want,
+                        mc_diag *diag) {
+    size_t b_count = (size_t)(w->padded_k * n);
+    d->b = calloc(b_count, sizeof *d->b);
+    d->want = malloc((size_t)(w->a.rows * n) * sizeof *d->want);
+    if (d->b == NULL || d->want == NULL)
+        return mc_fail(diag, MC_NOMEM, "no memory for B and C of N = %lld", (long long)n);
+    for (int64_t k = 0; k < b->rows; k++)
+        memcpy(d->b + k * n, (const int8_t *)b->data + k * b->ld, (size_t)n);
+    for (int64_t row = 0; row < w->a.rows; row++)
+        for (int64_t j = 0; j < n; j++)
+            d->want[row * n + j] = (int32_t)((const int64_t *)want->data)[row * want->ld + j];
+    return MC_OK;
+}
+
+/* B as the sparse peers want it. */
+static mc_status convert_b(const work *w, work_dense *d, int64_t n, mc_diag *diag) {
+    size_t count = (size_t)(w->padded_k * n);
+    d->b_half = malloc(count * sizeof *d->b_half);
+    d->b_cols = malloc(count);
+    if (d->b_half == NULL || d->b_cols == NULL)
+        return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)n);
+    for (size_t i = 0; i < count; i++) d->b_half[i] = half_of_s8(d->b[i]);
+    for (int64_t k = 0; k < w->padded_k; k++)
+        for (int64_t j = 0; j < n; j++) d->b_cols[j * w->padded_k + k] = d->b[k * n + j];
+    return MC_OK;
+}
+
+/* Columns of B do not depend on how many there are (mc_dense_fill), so one product serves every N. */
+static mc_status multiply(work *w, const work_plan *plan, mc_diag *diag) {
+    mc_dense b = {0}, want = {0};
+    int64_t widest = 0;
+    for (size_t i = 0; i < plan->n_count; i++)
+        if (plan->n[i] > widest) widest = plan->n[i];
+    mc_status status = mc_dense_create(MC_S8, w->a.cols, widest, widest, &b, diag);
+    if (status == MC_OK) mc_dense_fill(&b, MC_VALUES_FULL, plan->seed + 1);
+    if (status == MC_OK) status = mc_reference_spmm(&w->a, &b, &want, diag);
+    for (size_t i = 0; i < plan->n_count && status == MC_OK; i++)
+        status = narrow(w, &w->dense[i], plan->n[i], &b, &want, diag);
+    for (size_t i = 0; i < plan->n_count && status == MC_OK && plan->sparse_peers; i++)
+        status = convert_b(w, &w->dense[i], plan->n[i], diag);
+    mc_dense_free(&b);
+    mc_dense_free(&want);
+    return status;
+}
+
+void work_prepare(work *w, const work_plan *plan) {
+    mc_diag *diag = mc_diag_create();
+    mc_status status = read_matrix(w, plan, diag);
+    if (status == MC_OK) status = pack(w, plan, diag);
+    if (status == MC_OK && plan->sparse_peers) status = convert(w, diag);
+    if (status == MC_OK) status = multiply(w, plan, diag);
+    if (status != MC_OK) w->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
+    mc_diag_destroy(diag);
+}
+
+void work_release(work *w, const work_plan *plan) {
+    for (size_t i = 0; w->packings != NULL && i < plan->variants->packing_count; i++)
+        mc_packed_free(&w->packings[i]);
+    free(w->packings);
+    for (int i = 0; i < SPARSE_FORMATS; i++) sparse_arrays_free(&w->formats[i]);
+    for (size_t i = 0; i < WORK_MAX_N; i++) {
+        free(w->dense[i].b);
+        free(w->dense[i].b_half);
+        free(w->dense[i].b_cols);
+        free(w->dense[i].want);
+        w->dense[i] = (work_dense){0};
+    }
+    mc_vsparse_free(&w->a);
+    free(w->error);
+    w->packings = NULL;
+    w->error = NULL;
+}

@@ -1,0 +1,83 @@
+#!/bin/bash
+# mcbench without a GPU: usage, errors, and tables and plots of recorded results. Arguments: mcbench, the source directory.
+mcbench=$1
+source "$2/tests/expect.sh"
+spec=$2/specs/spmm_l8r8.lua
+sample=$2/tests/bench/sample.jsonl
+cd "$work" || exit 1
+mkdir matrices empty
+printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/m.smtx
+
+expect 0 'usage: mcbench COMMAND' "$mcbench" --help
+expect 0 'mcbench 0.' "$mcbench" --version
+for command in run summary plot; do
+    expect 0 "usage: mcbench $command" "$mcbench" "$command" --help
+    expect 2 'mcbench: --wrong: unknown or ambiguous option (mcbench' "$mcbench" "$command" --wrong
+    expect 2 "$command: wants" "$mcbench" "$command"
+done
+expect 2 'mcbench: wants a command' "$mcbench"
+expect 2 "mcbench: unknown command 'sumary'" "$mcbench" sumary
+
+# What is wrong with a run is said before a GPU is asked for
+expect 2 'run: --matrices is missing' "$mcbench" run "$spec"
+expect 2 "--n: '256,x' is not a list" "$mcbench" run "$spec" -m matrices --n 256,x
+expect 2 "--n: '0' is not a list" "$mcbench" run "$spec" -m matrices --n 0
+expect 2 "--n: '' is not a list" "$mcbench" run "$spec" -m matrices --n ''
+expect 2 "--n: '1,' is not a list" "$mcbench" run "$spec" -m matrices --n 1,
+expect 2 '--n: more than 8' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9
+expect 2 "--peers: 'magma' is not one of" "$mcbench" run "$spec" -m matrices --peers magma
+expect 2 "--rounds: '4' is not a whole number from 5" "$mcbench" run "$spec" -m matrices --rounds 4
+expect 2 'no_such' "$mcbench" run "$spec" -m matrices --set no_such=1
+expect 2 '9999' "$mcbench" run "$spec" -m matrices --variants 9999
+expect 1 'absent.lua' "$mcbench" run absent.lua -m matrices
+expect 1 'absent: cannot be read' "$mcbench" run "$spec" -m absent
+expect 1 'empty: no .smtx file' "$mcbench" run "$spec" -m empty
+expect 1 'matrices: no .smtx file with nothing' "$mcbench" run "$spec" -m matrices --filter nothing
+expect 1 'the simulator has no time to measure' "$mcbench" run "$spec" -m matrices --device sim
+if "$mcbench" run "$spec" -m matrices --out none.jsonl 2>&1 | grep -q 'no CUDA driver'; then
+    expect 1 'mcbench: no CUDA driver: libcuda.so.1' "$mcbench" run "$spec" -m matrices
+    check 'no results without a GPU' [ ! -e none.jsonl ]
+fi
+
+# Tables
+expect 0 'Sample <GPU> & Co (sm_90, 1980 MHz before), CUDA 13.0, cuBLASLt 130100' "$mcbench" summary "$sample"
+"$mcbench" summary "$sample" >table
+squeeze() { tr -s ' ' <table; }
+has() { check "no line '$1'" grep -qxF -- "$1" <(squeeze); }
+has '3 problems, 1 notes of contenders that could not take part or were wrong'
+has 'sparsity 0.7 0.95'
+# 10 / 5 and 12.5 / 25 make 1; the slower of two algorithms and the slower variant do not count
+has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
+has 'cusparse csr f16 0.36 ( 2) -'
+has 'mcgen s8 s8 s32 2.00 ( 1) 4.00 ( 1) '
+has 'mcgen s8 s8 s32 0.50 ( 1) -'
+has 'mcgen s8 s8 s32 0.46 of the floor; the 1 above 20 us: 0.40, least 0.40, 1 below 0.60'
+has 'mcgen s8 s8 s32: 2 variants are the best of some problem'
+has ' 2 bbbb warps=8'
+has 'mcgen s8 s8 s32: slower than cuSPARSE on'
+has ' N 512 25.00 us, cusparse csr f16 24.00 us one.smtx'
+# Two runs are not mixed: each has its own denominators
+expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
+
+# Plots
+"$mcbench" plot "$sample" >plot.svg || complain 'plot failed'
+svg() { check "$1 lines of '$2', want $3" [ "$(grep -c "$2" plot.svg)" = "$3" ]; }
+svg boxes 'fill-opacity' 5 # N = 256: ours at .7 and .95, csr at .7; N = 512: ours and csr at .7
+svg panels 'V = 8, N = ' 2
+svg roots '</svg>' 1
+# The box of one value at speed 2 lies where twice the base does; the axis goes from 1/4 to 8
+check 'the median of ours at N = 256, .7 lies at y = 112' grep -q 'y1="112.0" y2="112.0" class="median"' plot.svg
+check 'the base lies at y = 168' grep -q 'y1="168.0" y2="168.0" class="base"' plot.svg
+if command -v xmllint >/dev/null; then check 'well-formed' xmllint --noout plot.svg; fi
+
+# What is no result
+expect 1 'absent.jsonl' "$mcbench" summary absent.jsonl
+head -2 "$sample" >empty.jsonl
+expect 1 'there are no results' "$mcbench" summary empty.jsonl
+echo 'not json' >bad.jsonl
+expect 1 'bad.jsonl:1: not JSON' "$mcbench" plot bad.jsonl
+echo '{"us":1}' >bad.jsonl
+expect 1 'bad.jsonl:1: a line without kind' "$mcbench" summary bad.jsonl
+(cat "$sample"; echo '{"kind":"result","matrix":"x","contender":"y","us":0}') >bad.jsonl
+expect 1 'bad.jsonl:16: a result without matrix, contender or us' "$mcbench" summary bad.jsonl
+finish

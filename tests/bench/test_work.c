@@ -1,0 +1,163 @@
+/* The host's share of a run: variants and who packs alike, formats, matrices prepared ahead. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "check.h"
+#include "work.h"
+
+static mc_diag *diag;
+
+#define OK(call) CHECK((call) == MC_OK, "%s", mc_diag_text(diag))
+
+/* -- Halves and formats */
+
+static double half_value(uint16_t bits) {
+    mc_dense one;
+    OK(mc_dense_create(MC_F16, 1, 1, 1, &one, diag));
+    *(uint16_t *)one.data = bits;
+    double value = mc_dense_real(&one, 0, 0);
+    mc_dense_free(&one);
+    return value;
+}
+
+static void test_halves(void) {
+    int wrong = 0;
+    for (int value = -128; value <= 127; value++)
+        wrong += half_value(half_of_s8((int8_t)value)) != value / 128.0;
+    CHECK(wrong == 0, "%d wrong", wrong);
+}
+
+/* The value that FORMAT stores at (row, col), in 128ths. */
+static double stored(const mc_vsparse *a, int format, const sparse_arrays *s, int64_t row, int64_t col) {
+    const uint16_t *halves = s->values;
+    int64_t vec = a->vec, block = row / vec;
+    if (format == SPARSE_CSR) {
+        for (int64_t i = s->row_ptr[row]; i < s->row_ptr[row + 1]; i++)
+            if (s->col_idx[i] == col) return 128 * half_value(halves[i]);
+        return 0;
+    }
+    bool ell = format != SPARSE_BSR;
+    int64_t first = ell ? block * s->ell_blocks : s->row_ptr[block],
+            end = ell ? first + s->ell_blocks : s->row_ptr[block + 1];
+    for (int64_t i = first; i < end; i++) {
+        if (s->col_idx[i] != col / vec) continue;
+        int64_t place = ell ? row * s->ell_blocks * vec + (i - first) * vec + col % vec
+                            : (i * vec + row % vec) * vec + col % vec;
+        return format == SPARSE_ELL_S8 ? ((const int8_t *)s->values)[place] : 128 * half_value(halves[place]);
+    }
+    return 0;
+}
+
+static double exact(const mc_vsparse *a, int64_t row, int64_t col) {
+    int64_t block = row / a->vec;
+    for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++)
+        if (a->col_idx[v] == col) return (double)mc_vsparse_value(a, v, (int)(row % a->vec));
+    return 0;
+}
+
+static void test_format(const mc_vsparse *a, int format, const sparse_arrays *s) {
+    int wrong = 0;
+    for (int64_t row = 0; row < a->rows; row++)
+        for (int64_t col = 0; col < a->cols; col++)
+            wrong += stored(a, format, s, row, col) != exact(a, row, col);
+    CHECK(wrong == 0, "format %d: %d of %lld wrong", format, wrong, (long long)(a->rows * a->cols));
+    CHECK(s->fill > 0 && s->fill <= 1, "%f", s->fill);
+}
+
+/* -- A run's preparation */
+
+static char folder[] = "/tmp/mcbench_work_XXXXXX";
+
+static void write_matrix(const char *name, int64_t rows, int64_t cols, double sparsity) {
+    char path[128];
+    mc_csr csr;
+    const mc_pattern pattern = {.rows = rows, .cols = cols, .sparsity = sparsity, .seed = 9};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    OK(mc_csr_generate(&pattern, &csr, diag));
+    OK(mc_csr_write_smtx(path, &csr, diag));
+    mc_csr_free(&csr);
+}
+
+static void test_prepared(const work *w, const work_plan *plan) {
+    CHECK(w->error == NULL, "%s", w->error);
+    if (w->error != NULL) return;
+    for (int i = 0; i < SPARSE_FORMATS; i++) test_format(&w->a, i, &w->formats[i]);
+    for (size_t i = 0; i < plan->n_count; i++) {
+        const work_dense *d = &w->dense[i];
+        int64_t n = plan->n[i];
+        int wrong = 0;
+        for (int64_t row = 0; row < w->a.rows; row++)
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (int64_t k = 0; k < w->a.cols; k++) sum += exact(&w->a, row, k) * d->b[k * n + j];
+                wrong += d->want[row * n + j] != (int32_t)sum;
+            }
+        CHECK(wrong == 0, "N %lld: %d wrong", (long long)n, wrong);
+        CHECK(d->b_cols[2 * w->padded_k + 3] == d->b[3 * n + 2]);
+        CHECK(half_value(d->b_half[5]) == d->b[5] / 128.0);
+    }
+    CHECK(w->padded_k % w->a.vec == 0 && w->padded_k >= w->a.cols);
+}
+
+static void test_feeder(const variant_list *variants) {
+    const work_plan plan = {
+        .n = {5, 12}, .n_count = 2, .variants = variants, .sparse_peers = true, .seed = 3};
+    work *items;
+    size_t count;
+    feeder *ahead;
+    write_matrix("b_2.smtx", 3, 30, 0.8);
+    write_matrix("b_1.smtx", 3, 30, 0.5);
+    write_matrix("a.smtx", 2, 100, 0.9);
+    write_matrix("c.smtx", 4, 17, 0.7);
+    OK(work_list(folder, NULL, 0, &items, &count, diag));
+    CHECK(count == 4, "%zu", count);
+    static const char *const order[] = {"c.smtx", "b_1.smtx", "b_2.smtx", "a.smtx"};
+    OK(feeder_start(&ahead, items, count, &plan, 3, 2, diag));
+    for (size_t i = 0; i + 1 < count; i++) {
+        work *w = feeder_take(ahead);
+        CHECK(strcmp(w->name, order[i]) == 0, "%s", w->name);
+        test_prepared(w, &plan);
+        work_release(w, &plan);
+    }
+    feeder_stop(ahead); /* with one that nobody took */
+    work_list_free(items, count);
+    OK(work_list(folder, "b_", 1, &items, &count, diag));
+    CHECK(count == 1 && strcmp(items[0].name, "b_1.smtx") == 0);
+    work_list_free(items, count);
+    CHECK(work_list(folder, "absent", 0, &items, &count, diag) == MC_CANNOT);
+    work_list_free(items, count);
+}
+
+static void remove_folder(void) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
+}
+
+int main(int argc, char **argv) {
+    variant_list variants;
+    diag = mc_diag_create();
+    if (argc < 2 || mkdtemp(folder) == NULL) return 1;
+    char *paths[] = {argv[1], NULL};
+    test_halves();
+    OK(variants_choose(&variants, paths, NULL, 0, "all", diag));
+    OK(variants_load(&variants, NULL, 3, diag));
+    CHECK(variants.count == 120, "%zu", variants.count);
+    CHECK(variants.packing_count == 2 && variants.vec == 8, "strides of 32 and of 64: %zu",
+          variants.packing_count);
+    for (size_t i = 0; i < variants.count; i++) {
+        const variant *v = &variants.items[i], *first = &variants.items[0];
+        bool alike = v->facts.stride == first->facts.stride;
+        CHECK(v->error == NULL && alike == (v->packing == first->packing));
+        CHECK(v->facts.stride_mma > 0 && v->facts.tile_columns > 0 && v->facts.tile_rows > 0);
+    }
+    test_feeder(&variants);
+    remove_folder();
+    variants_close(&variants);
+    OK(variants_choose(&variants, paths, NULL, 0, "3,17", diag));
+    CHECK(variants.count == 2 && variants.items[1].index == 17);
+    variants_close(&variants);
+    CHECK(variants_choose(&variants, paths, NULL, 0, "3,1000", diag) == MC_USAGE);
+    variants_close(&variants);
+    mc_diag_destroy(diag);
+    return check_end();
+}
