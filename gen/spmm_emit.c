@@ -113,6 +113,7 @@ static void emit_edge(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_path *path = &e->plan->edge;
     if (e->plan->tile_n == path->columns) {
+        spmm_emit_factors(e, path, e->tile_col, (mc_reg){0});
         spmm_emit_tile(e, path, e->tile_col);
         return;
     }
@@ -122,12 +123,27 @@ static void emit_edge(spmm_emitter *e) {
     EMIT(b, min_s32, R(end), R(end), spmm_dim(e->plan->n, e->n));
     EMIT(b, mov_b32, R(col), R(e->tile_col));
     place(b, loop);
+    spmm_emit_factors(e, path, col, (mc_reg){0});
     spmm_emit_tile(e, path, col);
     EMIT(b, add_s32, R(col), R(col), I(path->columns));
     EMIT(b, setp_lt, R(again), R(col), R(end));
     if (e->plan->split > 1) note(b, "nobody overwrites partial sums that are still being read");
     if (e->plan->split > 1) EMIT(b, bar_sync, I(0));
     EMIT_IF(b, again, bra_uni, TO(loop));
+}
+
+/* The wide path's scales and biases, under way together with row_ptr: later, the wait for either would be a wait for
+   both, before the first indices can be asked for. */
+static void emit_early_factors(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    mc_reg inside = {0};
+    if (e->plan->checks.full_tile && spmm_by_columns(&e->plan->output)) {
+        mc_reg end = b32(b, "tile_end");
+        inside = pred(b, "full_tile");
+        EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n - 1));
+        EMIT(b, setp_lt, R(inside), R(end), spmm_dim(e->plan->n, e->n));
+    }
+    spmm_emit_factors(e, &e->plan->wide, e->tile_col, inside);
 }
 
 /* -- Which path --------------------------------------------------------------------------------------- */
@@ -180,6 +196,7 @@ void spmm_emit(const void *data, mc_builder *b) {
     e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
     emit_strides(e);
     e->b_array = load_array(b, "b"), e->c_array = load_array(b, "c");
+    if (plan->wide.emitted) emit_early_factors(e);
     emit_packed_start(e);
     b32_array(b, "pair", 4, e->pair);
     b32_array(b, "low", 4, e->low);

@@ -36,8 +36,9 @@ mc_operand spmm_dim(int64_t fixed, mc_reg reg);
 /* Computes and stores one tile of path->columns columns from path_col on. */
 void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
 
-/* Loads the scales and biases that this thread will need: before the loop over strides, which hides their latency. */
-void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
+/* Loads scales and biases for PATH, those of 16 columns excepted. INSIDE (none: always): whether the path is taken; where
+   it is not, nothing is read beyond n. */
+void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside);
 
 /* Adds up the warps that share the row block and stores its rows of C, path->columns columns from path_col
  * on. */

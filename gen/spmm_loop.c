@@ -243,7 +243,6 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
     mc_reg none = pred(b, "none");
     emit_columns(e, &p, path_col);
-    spmm_emit_factors(e, path, path_col);
     emit_zero(e, &p);
     EMIT(b, mov_b32, R(p.stride), R(e->first));
     EMIT(b, mov_b64, R(p.index_at), R(e->index_start));

@@ -96,7 +96,7 @@ static void load_row(spmm_factors *f, mc_reg to, mc_reg array, mc_reg row, mc_re
     mc_builder *b = f->b;
     EMIT(b, mad_wide, R(f->at), R(row), I(FACTOR_BYTES), R(array));
     if (in_rows.id) EMIT(b, mov_b32, R(to), I(0));
-    EMIT_IF(b, in_rows, ldg_b32, R(to), AT(f->at, 0));
+    EMIT_IF(b, in_rows, ldr_b32, R(to), AT(f->at, 0));
 }
 
 void spmm_load_row_factors(spmm_factors *f, int r, mc_reg row, mc_reg in_rows) {
@@ -109,11 +109,12 @@ static void load_neighbours(spmm_factors *f, const mc_reg *to, mc_reg array, mc_
                             int count) {
     mc_builder *b = f->b;
     EMIT(b, mad_wide, R(f->at), R(col), I(FACTOR_BYTES), R(array));
+    for (int i = 0; f->inside.id && i < count; i++) EMIT(b, mov_b32, R(to[i]), I(0));
     for (int i = 0; i < count;) {
         int left = count - i, at = FACTOR_BYTES * (offset + i);
-        if (left >= 4) EMIT(b, ldg_v4, V4(to + i), AT(f->at, at));
-        else if (left >= 2) EMIT(b, ldg_v2, V2(to + i), AT(f->at, at));
-        else EMIT(b, ldg_b32, R(to[i]), AT(f->at, at));
+        if (left >= 4) EMIT_IF(b, f->inside, ldr_v4, V4(to + i), AT(f->at, at));
+        else if (left >= 2) EMIT_IF(b, f->inside, ldr_v2, V2(to + i), AT(f->at, at));
+        else EMIT_IF(b, f->inside, ldr_b32, R(to[i]), AT(f->at, at));
         i += left >= 4 ? 4 : left >= 2 ? 2 : 1;
     }
 }

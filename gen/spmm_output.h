@@ -65,6 +65,7 @@ typedef struct spmm_factors {
     mc_reg scale, bias; /* the tensor's scale; the address of an array */
     mc_reg row_scale[SPMM_MAX_ROWS], row_bias[SPMM_MAX_ROWS];
     mc_reg column_scale[SPMM_MAX_RUN], column_bias[SPMM_MAX_RUN];
+    mc_reg inside;        /* for the caller to set: where it is false, factors of columns are 0, not loaded */
     mc_reg at, col, last; /* scratch */
 } spmm_factors;
 

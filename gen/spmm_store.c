@@ -111,10 +111,10 @@ static summer declare_summer(mc_builder *b) {
     return u;
 }
 
-/* Item: quad quad_col of the row in slot 4 r + t, row 8 row_block + 2 t + r. */
+/* Item: quad quad_col (none: not wanted) of the row in slot 4 r + t, row 8 row_block + 2 t + r. */
 static void emit_item_row(mc_builder *b, const summer *u, int quads, mc_reg row, mc_reg first_row) {
     EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
-    EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
+    if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
     EMIT(b, and_b32, R(u->t), R(u->slot), I(3));
     EMIT(b, shr_u32, R(u->slot), R(u->slot), I(2));
     EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
@@ -143,10 +143,21 @@ static void emit_add_shares(spmm_emitter *e, const summer *u, int share_bytes) {
     }
 }
 
+/* How the sums of a row block go around its threads. */
+typedef struct turns {
+    int quads, items, threads; /* quads of a row; items of all; threads that share them */
+} turns;
+
+static turns turns_of(const spmm_emitter *e, const spmm_path *path) {
+    int quads = path->columns / 4;
+    return (turns){quads, SPMM_VEC * quads, MC_WARP * e->plan->split};
+}
+
 /* The row block's 8 x columns sums, four at a time, go around its split * 32 threads. */
 static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_reg tile_col) {
     mc_builder *b = e->b;
-    int split = e->plan->split, items = SPMM_VEC * path->columns / 4, threads = MC_WARP * split;
+    int split = e->plan->split;
+    turns k = turns_of(e, path);
     int share_bytes = spmm_partial_of(path->columns).warp * 4;
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(b);
@@ -154,9 +165,9 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
     EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
-    if (threads > items) {
+    if (k.threads > k.items) {
         mc_reg idle = pred(b, "idle");
-        EMIT(b, setp_ge, R(idle), R(u.item), I(items));
+        EMIT(b, setp_ge, R(idle), R(u.item), I(k.items));
         EMIT_IF(b, idle, bra, TO(done));
     }
     if (e->plan->row_blocks > 1) {
@@ -166,61 +177,63 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
         EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
     }
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    for (int first = 0; first < items; first += threads) {
-        if (first) EMIT(b, add_s32, R(u.item), R(u.item), I(threads));
-        emit_item_row(b, &u, path->columns / 4, w.row, first_row);
+    for (int first = 0; first < k.items; first += k.threads) {
+        if (first) EMIT(b, add_s32, R(u.item), R(u.item), I(k.threads));
+        emit_item_row(b, &u, k.quads, w.row, first_row);
         emit_find_item(e, path, &u, share);
         emit_add_shares(e, &u, share_bytes);
         EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
         spmm_emit_c_address(&w, w.row, u.col);
         spmm_store_run(&w, &e->factors,
-                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = first / threads});
+                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = first / k.threads});
     }
-    if (threads > items) place(b, done);
+    if (k.threads > k.items) place(b, done);
 }
 
-/* Registers of a thread's first item; the places of the later ones follow. */
-static summer declare_factor_items(spmm_emitter *e, int items, int threads) {
+/* Each item of a thread has a row of its own. */
+static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     mc_builder *b = e->b;
-    summer u = {.item = b32(b, "factor_item"),
-                .slot = b32(b, "factor_slot"),
-                .t = b32(b, "factor_t"),
-                .quad_col = b32(b, "factor_quad")};
-    EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
-    if (threads > items) EMIT(b, and_b32, R(u.item), R(u.item), I(items - 1));
-    return u;
-}
-
-/* Each of a thread's items has a row of its own, and all have the same four columns, because the quads of a row divide
-   the threads. Threads without an item load what others load. */
-static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile_col) {
-    mc_builder *b = e->b;
-    const spmm_output *output = &e->plan->output;
-    int quads = path->columns / 4, items = SPMM_VEC * quads, threads = MC_WARP * e->plan->split;
-    int turns = spmm_by_rows(output) && threads < items ? items / threads : 1;
-    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), turns, 4);
-    if (!spmm_by_rows(output) && !spmm_by_columns(output)) return;
-    summer u = declare_factor_items(e, items, threads);
+    summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    for (int turn = 0; turn < turns; turn++) {
-        if (turn) EMIT(b, add_s32, R(u.item), R(u.item), I(threads));
-        emit_item_row(b, &u, quads, row, first_row);
-        spmm_load_row_factors(&e->factors, turn, row, e->in_rows);
+    for (int first = 0; first < k.items; first += k.threads) {
+        if (first) EMIT(b, add_s32, R(item), R(item), I(k.threads));
+        emit_item_row(b, &u, k.quads, row, first_row);
+        spmm_load_row_factors(&e->factors, first / k.threads, row, e->in_rows);
     }
-    if (!spmm_by_columns(output)) return;
+}
+
+/* All items of a thread have the same columns: the quads of a row divide the threads. */
+static void emit_sum_column_factors(spmm_emitter *e, turns k, mc_reg item, mc_reg tile_col) {
+    mc_builder *b = e->b;
     mc_reg col = b32(b, "factor_first_col");
-    EMIT(b, mad_s32, R(col), R(u.quad_col), I(4), R(tile_col));
+    EMIT(b, and_b32, R(col), R(item), I(k.quads - 1));
+    EMIT(b, mad_s32, R(col), R(col), I(4), R(tile_col));
     spmm_load_column_factors(&e->factors, 0, col, 0, 4);
+}
+
+static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile_col, mc_reg inside) {
+    mc_builder *b = e->b;
+    const spmm_output *output = &e->plan->output;
+    turns k = turns_of(e, path);
+    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), (k.items + k.threads - 1) / k.threads,
+                         4);
+    if (!spmm_by_rows(output) && !spmm_by_columns(output)) return;
+    e->factors.inside = inside;
+    mc_reg item = b32(b, "factor_item");
+    EMIT(b, mad_s32, R(item), R(e->part), I(MC_WARP), R(e->lane));
+    if (k.threads > k.items) note(b, "threads without a sum load what others load");
+    if (k.threads > k.items) EMIT(b, and_b32, R(item), R(item), I(k.items - 1));
+    if (spmm_by_columns(output)) emit_sum_column_factors(e, k, item, tile_col);
+    if (spmm_by_rows(output)) emit_sum_row_factors(e, k, item);
 }
 
 /* -- Both --------------------------------------------------------------------------------------------- */
 
-void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
-    if (e->plan->output.element != SPMM_S32)
-        note(e->b, "scales and biases, early: the loop hides their latency");
+void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
+    if (e->plan->output.element != SPMM_S32) stage(e->b, "Scales and biases");
     if (e->plan->split == 1) emit_direct_factors(e, path);
-    else emit_sum_factors(e, path, path_col);
+    else emit_sum_factors(e, path, path_col, inside);
 }
 
 void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {

@@ -84,7 +84,8 @@ static const problem_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static const mc_setting kernels[][6] = {
+enum { MAX_SETTINGS = 9 };
+static const mc_setting kernels[][MAX_SETTINGS] = {
     {{"tile_n", "128"},
      {"warps", "4"},
      {"split", "4"},
@@ -104,6 +105,24 @@ static const mc_setting kernels[][6] = {
      {"stride", "32"},
      {"prefetch", "on"},
      {"align", "16"}},
+    {{"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"align", "16"},
+     {"out", "f16"},
+     {"scale", "row"},
+     {"bias", "column"}},
+    {{"tile_n", "128"},
+     {"warps", "2"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"align", "16"},
+     {"out", "bf16"},
+     {"scale", "column"},
+     {"bias", "row"}},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -125,7 +144,9 @@ static bool bench_open(bench *t, const char *spec_path) {
         status = problem_make(&cases[i], &t->problems[i], t->diag);
     for (int i = 0; status == MC_OK && i < KERNELS; i++) {
         mc_spec *spec = NULL;
-        status = mc_spec_read(spec_path, kernels[i], 6, &spec, t->diag);
+        size_t count = 0;
+        while (count < MAX_SETTINGS && kernels[i][count].field) count++;
+        status = mc_spec_read(spec_path, kernels[i], count, &spec, t->diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &t->kernels[i], t->diag);
         mc_spec_destroy(spec);
     }

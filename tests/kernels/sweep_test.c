@@ -1,6 +1,7 @@
 /* Exactness on the simulator, in several orders of the warps.
  *
  *   sweep_test SPEC edges open|fixed|unaligned   covering set of variants x the whole edge table
+ *   sweep_test SPEC outputs open|fixed|unaligned the same with outputs that are not s32, each run in one order
  *   sweep_test SPEC variants                     every variant x three shapes
  *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer */
 #include "check.h"
@@ -16,35 +17,58 @@ typedef struct sweep {
     const char *spec_path;
     bool fixed;        /* shapes become settings */
     const char *align; /* setting, or NULL */
+    bool with_outputs;
+    int output; /* of output_settings */
     mc_device *devices[ORDERS];
     int orders; /* that every problem runs in */
     mc_diag *diag;
     long runs;
 } sweep;
 
+/* -- Outputs ------------------------------------------------------------------------------------------ */
+
+enum { OUTPUT_FIELDS = 3, OUTPUTS = 9 };
+
+/* A Latin square: each pair of values of two of the fields stands in one of the nine. */
+static void output_settings(int output, mc_setting settings[OUTPUT_FIELDS]) {
+    static const char *const outs[] = {"f16", "bf16", "f32"}, *const scales[] = {"tensor", "row", "column"},
+                             *const biases[] = {"none", "row", "column"};
+    settings[0] = (mc_setting){"out", outs[output % 3]};
+    settings[1] = (mc_setting){"scale", scales[output / 3]};
+    settings[2] = (mc_setting){"bias", biases[(output % 3 + output / 3) % 3]};
+}
+
+static bool is_16_bit(int output) { return output % 3 < 2; }
+
 /* -- One problem, many variants ----------------------------------------------------------------------- */
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
     fixed_settings fixed;
-    mc_setting settings[6];
+    mc_setting settings[6 + OUTPUT_FIELDS];
     size_t count = 0;
     if (s->fixed) {
         problem_fix(c, &fixed);
         for (; count < 5; count++) settings[count] = fixed.settings[count];
     }
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
+    if (s->with_outputs) {
+        output_settings(s->output, settings + count);
+        count += OUTPUT_FIELDS;
+    }
     return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
 }
 
 static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t variant) {
     mc_kernel *kernel = NULL;
     mc_status status = mc_kernel_generate(spec, variant, &kernel, s->diag);
-    for (int order = 0; status == MC_OK && order < s->orders; order++) {
+    /* Either every order, or one, and another in the next run. */
+    int first = s->with_outputs ? (int)(s->runs % ORDERS) : 0, last = s->with_outputs ? first + 1 : s->orders;
+    for (int order = first; status == MC_OK && order < last; order++) {
         status = problem_run(p, s->devices[order], kernel, NULL, s->diag);
         s->runs++;
-        CHECK(status == MC_OK, "variant %zu, pattern %d, k %d, n %d, ldb +%d, ldc +%d, %s, %s: %s", variant,
-              (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->ldb_gap, p->spec->ldc_gap,
-              s->fixed ? "fixed" : "open", orders[order], mc_diag_text(s->diag));
+        CHECK(status == MC_OK, "variant %zu, output %d, pattern %d, k %d, n %d, ldb +%d, ldc +%d, %s, %s: %s",
+              variant, s->output, (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->ldb_gap,
+              p->spec->ldc_gap, s->fixed ? "fixed" : "open", orders[order], mc_diag_text(s->diag));
     }
     CHECK(kernel, "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
@@ -81,6 +105,12 @@ static const struct {
 static const int columns[] = {1, 7, 16, 100, 128, 129, 136, 256};
 /* Tight; gaps that break every alignment; gaps to the next multiple of 16 and beyond (negative: round up). */
 static const int gaps[][2] = {{0, 0}, {3, 1}, {-16, -16}};
+/* The last: rows of C aligned to half of a 16-byte store of 16-bit elements. */
+static const int output_gaps[][2] = {{0, 0}, {3, 1}, {-16, 4}};
+enum { GAPS = sizeof gaps / sizeof *gaps };
+
+/* Bytes past an aligned address, for each of the gaps. */
+static const unsigned c_offsets[GAPS] = {0, 4, 8}, c_offsets_16_bit[GAPS] = {0, 2, 8};
 
 static int gap_of(int gap, int n) { return gap >= 0 ? gap : 16 - n % 16; }
 
@@ -88,17 +118,21 @@ static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t c
     long cases = 0;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
-            for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++, cases++) {
+            for (size_t g = 0; g < GAPS; g++, cases++) {
+                const int *gap = s->with_outputs ? output_gaps[g] : gaps[g];
+                s->output = (int)(2 * i + j + 3 * g) % OUTPUTS; /* every n meets every output */
                 problem_case c = {patterns[i].pattern,
                                   patterns[i].row_blocks,
                                   patterns[i].k,
                                   columns[j],
-                                  gap_of(gaps[g][0], columns[j]),
-                                  gap_of(gaps[g][1], columns[j]),
+                                  gap_of(gap[0], columns[j]),
+                                  gap_of(gap[1], columns[j]),
                                   patterns[i].values,
                                   0,
                                   0};
-                if (unaligned) c.b_offset = (unsigned)(1 + 3 * g), c.c_offset = (unsigned)(4 * g);
+                const unsigned *offsets =
+                    s->with_outputs && is_16_bit(s->output) ? c_offsets_16_bit : c_offsets;
+                if (unaligned) c.b_offset = (unsigned)(1 + 3 * g), c.c_offset = offsets[g];
                 run_case(s, &c, variants, count);
             }
         }
@@ -122,10 +156,11 @@ static void edges(sweep *s, const char *mode) {
      * set. */
     if (unaligned) count = (count + 1) / 2;
     long cases = run_edges(s, unaligned, chosen, count);
-    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, 2 warp "
-           "orders: %ld runs\n",
+    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %s: %ld "
+           "runs\n",
            mode, count, mc_spec_variant_count(spec), pairs,
-           unaligned ? ", half of the covering set" : ", each covered", cases, s->runs);
+           unaligned ? ", half of the covering set" : ", each covered", cases,
+           s->with_outputs ? "9 outputs, 6 warp orders in turn" : "2 warp orders", s->runs);
     free(chosen);
     mc_spec_destroy(spec);
 }
@@ -158,9 +193,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
     if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
-    else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
+    else if (check_failed == 0 && strcmp(argv[2], "outputs") == 0 && argc == 4) {
+        s.with_outputs = true;
+        edges(&s, argv[3]);
+    } else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
     else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
-    else CHECK(false, "usage: sweep_test SPEC edges MODE | variants | realistic");
+    else CHECK(false, "usage: sweep_test SPEC edges MODE | outputs MODE | variants | realistic");
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();
