@@ -176,13 +176,15 @@ static bool land_until_runs(struct sim_block *block) {
     return false;
 }
 
-/* Every wait in vain returns false once (ISA, "mbarrier.try_wait": after a time that the system sets). */
+/* Every wait in vain returns false once (ISA, "mbarrier.try_wait": after a time that the system sets), or lets lanes run
+   that a branch separated: each thread makes progress of its own. */
 static bool give_up_waits(struct sim_block *block) {
     struct sim_async *async = block->async;
     bool any = false;
     for (int i = 0; i < block->warp_count; i++) {
         if (!is_stalled(&block->warps[i])) continue;
-        async->stall[i].give_up = any = true;
+        any = true;
+        if (async->polls % 2 == 0 || !sim_switch_path(&block->warps[i])) async->stall[i].give_up = true;
         block->warps[i].barrier = SIM_NOT_WAITING;
     }
     return any;

@@ -4,7 +4,7 @@
  *
  * Threads that exit need not be waited for. So an edge that does nothing but exit (a guarded ret, or a branch
  * to a ret) is left out wherever the other threads have a way on; the executor lets such threads exit at
- * once. */
+ * once. Where no other way leads to the exit, as behind the last loop, the edge stays. */
 #include "module.h"
 #include "ops.h"
 
@@ -17,6 +17,7 @@ struct graph {
     int *number;              /* by node: its place in `order`, -1 outside */
     int *dominator;           /* by node: its immediate post-dominator, -1 while unknown */
     int *first, *next, *from; /* reversed edges: first[node] -> next[edge]; from[edge] */
+    int *keeps;               /* by node: whether edges that only exit stay */
     int count;
 };
 
@@ -33,6 +34,7 @@ static int successors(const struct graph *g, int node, int out[2]) {
     if (!(insn->op->flags & (SIM_OP_BRANCH | SIM_OP_EXIT)) || is_guarded(insn)) out[count++] = node + 1;
     if (insn->op->flags & SIM_OP_BRANCH) out[count++] = insn->target;
     if (count == 0) out[count++] = g->exit;
+    if (g->keeps[node]) return count;
     if (count == 2 && only_exits(g, out[0])) out[0] = out[--count];
     if (count == 2 && only_exits(g, out[1])) count--;
     return count;
@@ -40,6 +42,7 @@ static int successors(const struct graph *g, int node, int out[2]) {
 
 static void add_edges(struct graph *g) {
     int edge = 0;
+    g->count = 0;
     for (int node = 0; node <= g->exit; node++) g->first[node] = g->number[node] = g->dominator[node] = -1;
     for (int node = 0; node < g->exit; node++) {
         int to[2], n = successors(g, node, to);
@@ -71,6 +74,13 @@ static void number_nodes(struct graph *g, int *stack) {
     }
 }
 
+/* Nodes that do not reach the exit keep their edges to it. Whether there are any. */
+static bool keep_exits(struct graph *g) {
+    bool any = false;
+    for (int node = 0; node < g->exit; node++) any |= g->keeps[node] = g->number[node] < 0;
+    return any;
+}
+
 static int meet(const struct graph *g, int a, int b) {
     while (a != b) {
         while (g->number[a] < g->number[b]) a = g->dominator[a];
@@ -99,7 +109,7 @@ static void find_dominators(struct graph *g) {
 bool sim_find_reconvergence(ptxsim_function *f) {
     struct graph g = {.f = f, .exit = f->code_count};
     size_t n = (size_t)f->code_count + 1;
-    int *memory = malloc(9 * n * sizeof *memory);
+    int *memory = calloc(10 * n, sizeof *memory);
     if (!memory) return false;
     g.order = memory;
     g.number = memory + n;
@@ -107,8 +117,13 @@ bool sim_find_reconvergence(ptxsim_function *f) {
     g.first = memory + 3 * n;
     g.next = memory + 4 * n;
     g.from = memory + 6 * n;
+    g.keeps = memory + 9 * n;
     add_edges(&g);
     number_nodes(&g, memory + 8 * n);
+    if (keep_exits(&g)) {
+        add_edges(&g);
+        number_nodes(&g, memory + 8 * n);
+    }
     find_dominators(&g);
     for (int i = 0; i < f->code_count; i++)
         f->code[i].reconverge = g.dominator[i] < 0 ? g.exit : g.dominator[i];

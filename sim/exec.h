@@ -112,6 +112,8 @@ ptxsim_dim3 sim_index_of(unsigned linear, ptxsim_dim3 size);
 /* exec_flow.c */
 void sim_barriers_check(struct sim_block *block); /* completes those that exits let complete */
 void sim_reconverge(struct sim_warp *warp);
+/* Goes on with the lanes on the other side of the last branch; false if there are none. */
+bool sim_switch_path(struct sim_warp *warp);
 void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
 
 /* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it

@@ -32,6 +32,17 @@ static void push(struct sim_warp *warp, int pc, int reconverge, uint32_t mask) {
     warp->path[warp->depth++] = (struct sim_path){pc, reconverge, mask};
 }
 
+bool sim_switch_path(struct sim_warp *warp) {
+    if (warp->depth == 0) return false;
+    struct sim_path *other = &warp->path[warp->depth - 1], here = {warp->pc, warp->reconverge, warp->active};
+    if (other->reconverge != here.reconverge || other->pc == other->reconverge || other->mask == 0)
+        return false;
+    warp->pc = other->pc;
+    warp->active = other->mask;
+    *other = here;
+    return true;
+}
+
 /* Lanes in MASK branch and run first, OTHERS go on after them. Both stop where they meet. */
 static void split(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, uint32_t others) {
     int join = insn->reconverge;

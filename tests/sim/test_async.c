@@ -142,6 +142,12 @@ static const struct async_case cases[] = {
                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%in], 256, "
                    "[%b];\n" WAIT_PARITY("%b", "0") "mad.lo.u32 %r1, %t, 4, %s; ld.shared.u32 %r0, [%r1];",
      64, same},
+    {"a warp waits for a load of one of its lanes",
+     INIT_BAR("1") "@!%p1 bra C; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 128;\n"
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%in], 128, "
+                   "[%b]; bra J;\nC:" WAIT_PARITY("%b", "0") "mad.lo.u32 %r1, %t, 4, %s; ld.shared.u32 %r0, "
+                                                             "[%r1];\nJ: @%p1 ld.global.u32 %r0, [%in];",
+     32, same},
     {"bytes are expected after the copy was issued",
      INIT_BAR(
          "1") "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%s], [%in], 256, [%b];\n"

@@ -68,6 +68,13 @@ static const struct flow flows[] = {
      "%r1, 1; bra L;\n"
      "D: bar.warp.sync -1; mad.lo.u32 %r0, %r0, 2, 1;",
      128, broken, 0},
+    {"all meet before a loop that only the exit follows",
+     "ld.param.u64 %d0, [out]; mad.wide.u32 %d1, %t, 4, %d0; setp.ge.u32 %p0, %t, 5; @%p0 bra J; add.u32 "
+     "%r1, %t, 0;\n"
+     "J: activemask.b32 %r2; setp.eq.u32 %p1, %r2, -1; selp.u32 %r0, %t, 1000, %p1; st.global.u32 [%d1], "
+     "%r0; mov.u32 "
+     "%r1, 0;\nL: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, %t; @%p0 bra L; ret;",
+     32, plain, 0},
     {"data-dependent loop",
      "add.u32 %r1, %t, 1; mov.u32 %r0, 0;\nL: setp.eq.u32 %p0, %r1, 1; @%p0 bra D; and.b32 %r2, %r1, 1; "
      "setp.ne.u32 %p1, %r2, 0;\n"
