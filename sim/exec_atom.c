@@ -1,6 +1,9 @@
 /* atom and red. Lanes take effect one after another in lane order; the ISA leaves the order open. */
 #include "lanes.h"
 
+#include <float.h>
+#include <math.h>
+
 /* One lane's update: the memory's bytes, the register's lane b and, for cas, c. */
 #define ATOMIC(name, T, expression)                                                                          \
     static void name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                    \
@@ -23,9 +26,21 @@
         sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
     }
 
+static bool is_global(const struct sim_warp *warp, const struct sim_insn *insn, uint64_t address) {
+    bool in_window = address - SIM_SHARED_WINDOW < warp->block->launch->shared_bytes;
+    return insn->space == SIM_GLOBAL || (insn->space == SIM_GENERIC && !in_window);
+}
+
+static float flush(float x) { return fabsf(x) < FLT_MIN ? copysignf(0, x) : x; }
+
+/* On global memory, subnormals are flushed (ISA, "atom"). */
+static float add_single(float x, float y, bool flushes) {
+    return flushes ? flush(flush(x) + flush(y)) : x + y;
+}
+
 ATOMIC(add_u32, uint32_t, x + y)
 ATOMIC(add_u64, uint64_t, x + y)
-ATOMIC(add_f32, float, x + y)
+ATOMIC(add_f32, float, add_single(x, y, is_global(warp, insn, address[l])))
 ATOMIC(add_f64, double, x + y)
 sim_exec *const sim_atom_add[SIM_TYPE_COUNT] = {
     [SIM_u32] = add_u32, [SIM_s32] = add_u32, [SIM_u64] = add_u64, [SIM_f32] = add_f32, [SIM_f64] = add_f64};

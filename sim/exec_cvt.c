@@ -69,6 +69,7 @@ static uint64_t double_to_float(double x, enum sim_type to, const struct sim_ins
 
 static uint64_t integer_to_float(int64_t x, enum sim_type from, const struct sim_insn *insn) {
     bool is_signed = sim_types[from].kind == 's', negative = is_signed && x < 0;
+    if (insn->modifiers & SIM_SAT) return double_to_float(x > 0 || (x != 0 && !is_signed), insn->type, insn);
     if (insn->type == SIM_f64)
         return double_to_float(is_signed ? (double)x : (double)(uint64_t)x, SIM_f64, insn);
     return double_to_float(sim_from_integer(negative ? 0 - (uint64_t)x : (uint64_t)x, negative), insn->type,

@@ -1,51 +1,68 @@
-/* Floating-point mma.sync. How tensor cores add is not in the ISA; this is a model that has not been compared with
- * hardware yet: the exact products of a step and the sum so far are aligned to the largest exponent among them, cut
- * off below a fixed number of bits, added exactly, and the result is cut off to the format of the sum. */
+/* Floating-point mma.sync. How tensor cores add is not in the ISA. This is what sm_90 does, found by experiment and equal to
+ * it bit for bit on all that was recorded (docs/simulator.md, "Sums of mma"): the exact products of a step and the sum so
+ * far are aligned to the largest exponent among them, cut off below 25 bits under it, added exactly, and the result is
+ * rounded to the format of the sum. Exponents are those that the formats' fields say: a product's is the sum of two, so
+ * that subnormals count as the smallest normal numbers do. */
 #include "exec.h"
 #include "format.h"
 
 #include <math.h>
 
-enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 32 };
+enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 32, KEPT_BITS = 25 };
 
-/* How a type's sums are made. */
-struct sum_rule {
-    int step;          /* products that are added at once */
-    int fraction_bits; /* that are kept below the largest exponent */
-};
-
-/* exponent: of the operand itself, unnormalised products have the sum of two. A zero has the least. */
 struct operand {
     double value[MAX_ROWS][MAX_DEPTH];
     int exponent[MAX_ROWS][MAX_DEPTH];
 };
 
-enum { NO_EXPONENT = -4096 };
+/* A sum's format, how many products it has, and how many of them a step adds. */
+struct sum_rule {
+    unsigned type;
+    int depth, step;
+    bool c_last; /* C is not in the first step, but added at the end */
+};
 
-static int exponent_of(double x) { return x == 0 || !isfinite(x) ? NO_EXPONENT : ilogb(x); }
+enum { NO_EXPONENT = -4096 }; /* of a zero, less than that of any product */
+
+static int exponent_of(double x, int least) {
+    if (x == 0 || !isfinite(x)) return NO_EXPONENT;
+    int exponent = ilogb(x);
+    return exponent < least ? least : exponent;
+}
+
+/* 8-bit elements are widened to f16 before sm_90 multiplies them, two of each four first, so that they are added in two
+   steps: those two have the first half of the places. */
+static int place(int bits, int depth, int chunk, int lane, int i) {
+    if (bits == 8) return i / 2 * (depth / 2) + chunk * 8 + lane % 4 * 2 + i % 2;
+    int count = 32 / bits;
+    return chunk * 4 * count + lane % 4 * count + i;
+}
 
 /* The elements of a register are of one row: see exec_mma.c. */
 static void unpack(const struct sim_warp *warp, const struct sim_value *value, unsigned type, int first_row,
-                   int k, struct operand *to) {
+                   int chunk, int depth, struct operand *to) {
     const uint32_t *lanes = sim_source(warp, value);
+    const struct sim_format *format = sim_format_of(type);
     int bits = 8 * sim_types[type].bytes, count = 32 / bits;
+    int least = sim_least_exponent(bits == 8 ? sim_format_of(SIM_f16) : format);
     uint32_t ones = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
     SIM_EACH_LANE(l) {
         for (int i = 0; i < count; i++) {
-            int row = first_row + l / 4, at = k + l % 4 * count + i;
-            to->value[row][at] = sim_decode(sim_format_of(type), lanes[l] >> bits * i & ones);
-            to->exponent[row][at] = exponent_of(to->value[row][at]);
+            int row = first_row + l / 4, at = place(bits, depth, chunk, l, i);
+            double x = sim_decode(format, lanes[l] >> bits * i & ones);
+            to->value[row][at] = x;
+            to->exponent[row][at] = exponent_of(x, least);
         }
     }
 }
 
-/* X in units of 2^-SHIFT, what is below one cut off. */
+/* X in units of 1 / UNIT, what is below one cut off. */
 static int64_t cut(double x, double unit) { return (int64_t)(x * unit); }
 
-/* C plus the products of COUNT pairs. */
+/* C, whose exponent is given, plus the products of COUNT pairs. A sum that is zero is +0. */
 static double add_step(const double *a, const int *a_exponent, const double *b, const int *b_exponent,
-                       int count, double c, int fraction_bits) {
-    int most = exponent_of(c);
+                       int count, double c, int c_exponent) {
+    int most = c_exponent;
     double plain = c;
     for (int i = 0; i < count; i++) {
         int exponent = a_exponent[i] + b_exponent[i];
@@ -53,33 +70,40 @@ static double add_step(const double *a, const int *a_exponent, const double *b, 
         plain += a[i] * b[i];
     }
     if (!isfinite(plain)) return plain; /* infinities and NaNs follow the rules of sums */
-    if (most <= NO_EXPONENT) return plain;
-    double unit = ldexp(1, fraction_bits - most);
+    if (most <= NO_EXPONENT) return 0;
+    double unit = ldexp(1, KEPT_BITS - most);
     int64_t sum = cut(c, unit);
     for (int i = 0; i < count; i++) sum += cut(a[i] * b[i], unit);
-    return ldexp((double)sum, most - fraction_bits);
+    return ldexp((double)sum, most - KEPT_BITS);
 }
 
-static uint32_t element(const struct operand *a, int row, const struct operand *b, int column, int depth,
-                        uint32_t c_bits, unsigned type, const struct sum_rule *rule) {
-    const struct sim_format *format = sim_format_of(type);
-    double sum = sim_decode(format, c_bits);
-    int step = rule->step < depth ? rule->step : depth;
-    uint32_t bits = c_bits;
-    for (int k = 0; k < depth; k += step) {
+/* Sums in f16 are rounded to nearest even, those in f32 towards zero, but to infinity from 2^128 on. What becomes a zero is
+   +0. */
+static uint32_t round_sum(double sum, unsigned type) {
+    if (type == SIM_f32 && fabs(sum) >= 0x1p128) sum = copysign((double)INFINITY, sum);
+    uint32_t bits = sim_encode(sim_format_of(type), sum, type == SIM_f16 ? SIM_RN : SIM_RZ, false);
+    return bits == (type == SIM_f16 ? 0x8000 : 0x80000000) ? 0 : bits;
+}
+
+static uint32_t element(const struct operand *a, int row, const struct operand *b, int column,
+                        uint32_t c_bits, const struct sum_rule *rule) {
+    const struct sim_format *format = sim_format_of(rule->type);
+    uint32_t bits = rule->c_last ? 0 : c_bits;
+    for (int k = 0; k < rule->depth; k += rule->step) {
+        double sum = sim_decode(format, bits);
         sum = add_step(a->value[row] + k, a->exponent[row] + k, b->value[column] + k, b->exponent[column] + k,
-                       step, sum, rule->fraction_bits);
-        bits = sim_encode(format, sum, type == SIM_f16 ? SIM_RN : SIM_RZ, false);
-        sum = sim_decode(format, bits);
+                       rule->step, sum, exponent_of(sum, sim_least_exponent(format)));
+        bits = round_sum(sum, rule->type);
     }
-    return bits;
+    if (!rule->c_last) return bits;
+    return sim_encode(format, sim_sum(sim_decode(format, c_bits), sim_decode(format, bits), SIM_RN), SIM_RN,
+                      false);
 }
 
 /* Accumulators: of f32, a register a column; of f16, a register holds two. */
 static void add_products(struct sim_warp *warp, const struct sim_insn *insn, const struct operand *a,
-                         const struct operand *b, int depth, const struct sim_value *c, unsigned type,
-                         const struct sum_rule *rule) {
-    int columns = type == SIM_f16 ? 2 : 1;
+                         const struct operand *b, const struct sim_value *c, const struct sum_rule *rule) {
+    int columns = rule->type == SIM_f16 ? 2 : 1;
     for (int reg = 0; reg < insn->destination_count; reg++) {
         const uint32_t *lanes = sim_source(warp, &c[reg]);
         uint32_t r[SIM_LANES] = {0};
@@ -87,35 +111,37 @@ static void add_products(struct sim_warp *warp, const struct sim_insn *insn, con
             for (int i = 0; i < columns; i++) {
                 int at = reg * columns + i, row = l / 4 + at / 2 * 8, column = l % 4 * 2 + at % 2;
                 uint32_t bits = columns == 2 ? lanes[l] >> 16 * i & 0xffff : lanes[l];
-                r[l] |= element(a, row, b, column, depth, bits, type, rule) << 16 * i;
+                r[l] |= element(a, row, b, column, bits, rule) << 16 * i;
             }
         }
         sim_put(warp, &insn->value[reg], r, sizeof *r, SIM_FULL_MASK);
     }
 }
 
+/* The operands' registers say how deep the product is. */
 static void mma(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_type, unsigned b_type,
-                unsigned type, const struct sum_rule *rule) {
+                unsigned type) {
     struct operand a, b;
     const struct sim_value *value = &insn->value[insn->destination_count];
-    int registers = insn->value_count - 2 * insn->destination_count, chunks = registers / 3;
-    int chunk = 16 / sim_types[a_type].bytes;
+    int chunks = (insn->value_count - 2 * insn->destination_count) / 3,
+        depth = chunks * 16 / sim_types[a_type].bytes;
+    bool is_byte = sim_types[a_type].bytes == 1;
+    struct sum_rule rule = {type, depth, is_byte ? depth / 2 : depth, is_byte};
     for (int k = 0; k < chunks; k++)
-        for (int block = 0; block < 2; block++) unpack(warp, value++, a_type, block * 8, k * chunk, &a);
-    for (int k = 0; k < chunks; k++) unpack(warp, value++, b_type, 0, k * chunk, &b);
-    add_products(warp, insn, &a, &b, chunks * chunk, value, type, rule);
+        for (int block = 0; block < 2; block++) unpack(warp, value++, a_type, block * 8, k, depth, &a);
+    for (int k = 0; k < chunks; k++) unpack(warp, value++, b_type, 0, k, depth, &b);
+    add_products(warp, insn, &a, &b, value, &rule);
     warp->block->counts.mma++;
 }
 
-static const struct sum_rule half_rule = {16, 25}, tf32_rule = {4, 25}, f8_rule = {16, 25};
-
-#define MMA(name, a, b, type, rule)                                                                          \
+#define MMA(name, a, b, type)                                                                                \
     void sim_mma_##name(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {                 \
         (void)mask;                                                                                          \
-        mma(warp, insn, a, b, type, &rule);                                                                  \
+        mma(warp, insn, a, b, type);                                                                         \
     }
-MMA(f16, SIM_f16, SIM_f16, SIM_f32, half_rule)
-MMA(f16_to_f16, SIM_f16, SIM_f16, SIM_f16, half_rule)
-MMA(bf16, SIM_bf16, SIM_bf16, SIM_f32, half_rule)
-MMA(tf32, SIM_tf32, SIM_tf32, SIM_f32, tf32_rule)
-MMA(f8, insn->type2, insn->type3, SIM_f32, f8_rule)
+MMA(f16, SIM_f16, SIM_f16, SIM_f32)
+MMA(f16_to_f16, SIM_f16, SIM_f16, SIM_f16)
+MMA(bf16, SIM_bf16, SIM_bf16, SIM_f32)
+MMA(tf32, SIM_tf32, SIM_tf32, SIM_f32)
+MMA(f8, insn->type2, insn->type3, SIM_f32)
+MMA(f8_to_f16, insn->type2, insn->type3, SIM_f16)

@@ -19,13 +19,13 @@ static double element(const struct sim_warp *warp, const struct sim_insn *insn, 
     return insn->modifiers & SIM_FTZ ? sim_flush(format, x) : x;
 }
 
+/* With .ftz, a result is flushed if it is subnormal before it is rounded: the ISA does not say so, but sm_90 does. */
 static uint32_t finish(const struct sim_insn *insn, double x) {
     const struct sim_format *format = sim_format_of(insn->type);
     if (insn->modifiers & SIM_SAT) x = x > 0 ? fmin(x, 1) : 0; /* NaN to 0, too */
     if (insn->modifiers & SIM_RELU && x <= 0) x = 0;
-    uint32_t bits = sim_encode(format, x, insn->rounding, false);
-    if (!(insn->modifiers & SIM_FTZ)) return bits;
-    return sim_encode(format, sim_flush(format, sim_decode(format, bits)), SIM_RN, false);
+    if (insn->modifiers & SIM_FTZ) x = sim_flush(format, x);
+    return sim_encode(format, x, insn->rounding, false);
 }
 
 static bool is_pair(const struct sim_insn *insn) {
@@ -89,10 +89,18 @@ EVERY(max)
 EVERY(neg)
 EVERY(abs)
 
+/* By divisors beyond 2^126 the result is 0 (ISA, "div"). */
+static double quotient_approx(double x, double y) {
+    bool too_large = fabs(y) > 0x1p126 && !isinf(y);
+    return too_large ? x * copysign(0, y) : sim_quotient(x, y);
+}
+
 NARROW(div, sim_quotient(x, y))
+NARROW(div_approx, quotient_approx(x, y))
 NARROW(rcp, sim_quotient(1, x))
 NARROW(sqrt, sim_square_root(x))
 ROUNDED(div)
+ROUNDED(div_approx)
 ROUNDED(rcp)
 ROUNDED(sqrt)
 

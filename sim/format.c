@@ -18,6 +18,8 @@ const struct sim_format *sim_format_of(unsigned type) {
 
 static int bias_of(const struct sim_format *f) { return (1 << (f->exponent_bits - 1)) - 1; }
 
+int sim_least_exponent(const struct sim_format *f) { return 1 - bias_of(f); }
+
 double sim_decode(const struct sim_format *f, uint32_t bits) {
     bits >>= f->unused_bits;
     uint32_t ones = (1u << f->exponent_bits) - 1;

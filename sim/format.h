@@ -18,6 +18,9 @@ struct sim_format {
 /* The format of a scalar type, or of each half of a packed one; NULL for f64 and what is no float. */
 const struct sim_format *sim_format_of(unsigned type);
 
+/* Of normal numbers. */
+int sim_least_exponent(const struct sim_format *format);
+
 double sim_decode(const struct sim_format *format, uint32_t bits);
 
 /* Rounds X, which may be an exact value or one rounded to odd. Where it overflows, FINITE yields the largest

@@ -169,13 +169,17 @@ static bool match_class(const char **pattern, const struct sim_opcode *opcode, i
     return taken > 0 || mark == '?' || mark == '*';
 }
 
+static void take_modifier(const struct sim_token *token, struct sim_insn *insn) {
+    const struct word *word = find_word(modifier_words, token);
+    if (word) insn->modifiers |= (uint16_t)word->value;
+}
+
 /* `[word]` of the pattern. */
 static void match_optional(const char **pattern, const struct sim_opcode *opcode, int *at,
                            struct sim_insn *insn) {
     size_t length = strcspn(*pattern + 1, "]");
     if (*at < opcode->count && is_text(&opcode->part[*at], *pattern + 1, length)) {
-        const struct word *word = find_word(modifier_words, &opcode->part[*at]);
-        if (word) insn->modifiers |= (uint16_t)word->value;
+        take_modifier(&opcode->part[*at], insn);
         (*at)++;
     }
     *pattern += length + 2;
@@ -187,6 +191,7 @@ static bool match_literal(const char **pattern, const struct sim_opcode *opcode,
     size_t length = strcspn(text, ".%[");
     if (*at >= opcode->count || !is_text(&opcode->part[*at], text, length)) return false;
     take_word(space_words, &opcode->part[*at], &insn->space);
+    take_modifier(&opcode->part[*at], insn);
     *pattern = text + length;
     (*at)++;
     return true;
