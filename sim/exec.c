@@ -305,6 +305,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared);
     free(block->shared_shadow);
     free(block->shared_cells);
+    sim_readers_free(&block->readers);
     sim_async_free(block->async);
     free(block->lines);
     free(block->hit);

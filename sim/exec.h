@@ -7,6 +7,7 @@
 #include "module.h"
 #include "ops.h"
 #include "race.h"
+#include "readers.h"
 
 #include <string.h>
 
@@ -86,6 +87,7 @@ struct sim_block {
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
     struct sim_race_cell *shared_cells;
+    struct sim_reader_pool readers;
     sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
     uint32_t generation;             /* blocks that ran here */
     bool restart;                    /* the launch must start again, race.h */

@@ -82,6 +82,7 @@ static bool is_ordered_in_block(const struct sim_warp *warp, int lane, sim_recor
 /* An access on its way through its cells. */
 struct probe {
     struct sim_warp *warp;
+    const struct sim_insn *insn;
     int lane;
     sim_record me;
     bool shared, parallel;
@@ -89,6 +90,14 @@ struct probe {
 };
 
 static inline bool is_strong(sim_record r) { return r & 1; }
+
+/* A set of reads in the place of one: no access has this clock, and thread and pc are the set's number. */
+static inline bool is_set(sim_record r) { return clock_of(r) == LAST_CLOCK; }
+static inline uint32_t set_of(sim_record r) { return (uint32_t)pc_of(r) << 10 | thread_of(r); }
+static inline sim_record set_record(sim_record of_block, uint32_t index) {
+    return block_of(of_block) << BLOCK_AT | (sim_record)(index >> 10) << PC_AT |
+           (sim_record)LAST_CLOCK << CLOCK_AT | (sim_record)(index & (SIM_MAX_BLOCK - 1)) << THREAD_AT;
+}
 
 /* Whether R, or nothing, comes before the probe's access. */
 static inline bool precedes(const struct probe *p, sim_record r) {
@@ -112,19 +121,54 @@ static inline bool replace(const struct probe *p, sim_record *at, sim_record old
     return true;
 }
 
-/* Two reads stand for all: the first, and the last that is not ordered after it. Reads of two blocks need no
-   third, since any write races with one of them. */
+static inline bool is_of_my_block(const struct probe *p, sim_record r) {
+    return block_of(r) == block_of(p->me);
+}
+
+static inline bool is_of_my_warp(const struct probe *p, sim_record r) {
+    return is_of_my_block(p, r) && thread_of(r) / SIM_LANES == thread_of(p->me) / SIM_LANES;
+}
+
+/* Notes a read of more than two warps of the block: the cell's second read becomes a set of all three. */
+static bool begin_set(const struct probe *p, struct sim_race_cell *cell, sim_record first,
+                      sim_record second) {
+    struct sim_reader_pool *pool = &p->warp->block->readers;
+    uint32_t index = sim_readers_new(pool);
+    if (index == 0) {
+        sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_NOMEM, "no memory to watch for races");
+        return true;
+    }
+    const sim_record members[] = {first, second, p->me};
+    for (int i = 0; i < 3; i++)
+        sim_readers_of(pool, index)->by_warp[thread_of(members[i]) / SIM_LANES] = members[i];
+    if (replace(p, &cell->read[1], second, set_record(p->me, index))) return true;
+    sim_readers_drop(pool, index);
+    return false;
+}
+
+/* The first read and the last of another warp that is not ordered after it; if there is a third warp's, a set. Of a
+   warp, the last stands for all. Reads of two blocks need no third, since any write races with one of them. */
 static inline void note_read(const struct probe *p, struct sim_race_cell *cell) {
     for (;;) {
         sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
         if (first == p->me || second == p->me) return;
+        if (is_set(second) && is_of_my_block(p, second)) {
+            sim_readers_of(&p->warp->block->readers, set_of(second))->by_warp[p->warp->index] = p->me;
+            return;
+        }
         if (precedes(p, first)) {
             if (!replace(p, &cell->read[0], first, p->me)) continue;
             if (second && precedes(p, second)) replace(p, &cell->read[1], second, 0);
             return;
         }
         if (!p->shared && second && block_of(first) != block_of(second)) return;
-        if (replace(p, &cell->read[1], second, p->me)) return;
+        if (!is_of_my_block(p, first) || precedes(p, second) || is_of_my_warp(p, second)) {
+            if (replace(p, &cell->read[1], second, p->me)) return;
+        } else if (is_of_my_warp(p, first)) {
+            if (replace(p, &cell->read[0], first, p->me)) return;
+        } else if (begin_set(p, cell, first, second)) {
+            return;
+        }
     }
 }
 
@@ -135,7 +179,21 @@ static inline sim_record probe_read(const struct probe *p, struct sim_race_cell 
     return collides(p, write) ? write : 0;
 }
 
-static inline sim_record probe_write(const struct probe *p, struct sim_race_cell *cell) {
+/* A read of the cell's set that races with the probe's write. A set whose reads all come before it ends. */
+static sim_record probe_set(const struct probe *p, struct sim_race_cell *cell, sim_record set) {
+    struct sim_reader_pool *pool = &p->warp->block->readers;
+    const struct sim_readers *readers = sim_readers_of(pool, set_of(set));
+    bool past = true;
+    for (int i = 0; i < p->warp->block->warp_count; i++) {
+        if (collides(p, readers->by_warp[i])) return readers->by_warp[i];
+        past &= precedes(p, readers->by_warp[i]);
+    }
+    if (past && replace(p, &cell->read[1], set, 0)) sim_readers_drop(pool, set_of(set));
+    return 0;
+}
+
+/* The earlier access that races with a write; *READER says whether it was a read. */
+static inline sim_record probe_write(const struct probe *p, struct sim_race_cell *cell, bool *reader) {
     sim_record old;
     if (p->parallel) {
         old = __atomic_exchange_n(&cell->write, p->me, __ATOMIC_SEQ_CST);
@@ -143,10 +201,13 @@ static inline sim_record probe_write(const struct probe *p, struct sim_race_cell
         old = cell->write;
         cell->write = p->me;
     }
+    *reader = false;
     if (collides(p, old)) return old;
+    *reader = true;
     for (int i = 0; i < 2; i++) {
         sim_record read = load(&cell->read[i]);
         if (read == 0) continue;
+        if (is_set(read) && is_of_my_block(p, read)) return probe_set(p, cell, read);
         if (collides(p, read)) return read;
         if (precedes(p, read)) replace(p, &cell->read[i], read, 0);
     }
@@ -181,14 +242,12 @@ static ptxsim_dim3 block_index(const struct probe *p, sim_record r) {
     return (ptxsim_dim3){linear % grid.x, linear / grid.x % grid.y, linear / grid.x / grid.y};
 }
 
-static void report(const struct probe *p, const struct sim_insn *insn, const struct sim_race_cell *cell,
-                   sim_record r, uint64_t address) {
+static void report(const struct probe *p, bool reader, sim_record r, uint64_t address) {
     static const char *const verbs[] = {[PTXSIM_WRITE_WRITE] = "both write",
                                         [PTXSIM_READ_WRITE] = "it read, this writes",
                                         [PTXSIM_WRITE_READ] = "it wrote, this reads"};
     ptxsim_fault *fault = &p->warp->block->fault;
     const struct sim_launch *launch = p->warp->block->launch;
-    bool reader = r == load(&cell->read[0]) || r == load(&cell->read[1]);
     if (fault->status != PTXSIM_OK) return;
     fault->race = p->access == SIM_READ ? PTXSIM_WRITE_READ : reader ? PTXSIM_READ_WRITE : PTXSIM_WRITE_WRITE;
     fault->address = address;
@@ -196,20 +255,20 @@ static void report(const struct probe *p, const struct sim_insn *insn, const str
     fault->other.block = block_index(p, r);
     fault->other.thread = sim_index_of(thread_of(r), launch->block);
     ptxsim_side o = fault->other;
-    sim_fault_at(p->warp, insn, p->lane, PTXSIM_RACE,
+    sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_RACE,
                  "race on %s 0x%llx with line %d, block (%u,%u,%u), thread (%u,%u,%u): %s",
                  p->shared ? "shared" : "global", (unsigned long long)address, o.line, o.block.x, o.block.y,
                  o.block.z, o.thread.x, o.thread.y, o.thread.z, verbs[fault->race]);
 }
 
-static inline bool visit(const struct probe *p, const struct sim_insn *insn, struct sim_race_cell *cells,
-                         uint64_t base, size_t at, unsigned bytes, int shift) {
-    bool strong = is_strong(p->me);
+static inline bool visit(const struct probe *p, struct sim_race_cell *cells, uint64_t base, size_t at,
+                         unsigned bytes, int shift) {
+    bool strong = is_strong(p->me), reader = false;
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
         if (strong) acquire(p, cells[i].write);
-        sim_record r = p->access == SIM_READ ? probe_read(p, &cells[i]) : probe_write(p, &cells[i]);
+        sim_record r = p->access == SIM_READ ? probe_read(p, &cells[i]) : probe_write(p, &cells[i], &reader);
         if (!r) continue;
-        report(p, insn, &cells[i], r, base + (i << shift));
+        report(p, reader, r, base + (i << shift));
         return false;
     }
     return true;
@@ -229,17 +288,16 @@ bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
                      enum sim_access access) {
     const struct sim_block *block = warp->block;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
-    return visit(&p, insn, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
+    struct probe p = {warp, insn, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
+    return visit(&p, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
 }
 
-static bool is_known_to_proxy(const struct probe *p, const struct sim_insn *insn, sim_record write,
-                              uint64_t address) {
+static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t address) {
     if (write == 0 || block_of(write) != block_of(p->me)) return true;
     if (sim_view_holds(p->warp, p->lane, SIM_PROXY_ASYNC_SHARED, thread_of(write), clock_of(write)))
         return true;
     sim_fault_at(
-        p->warp, insn, p->lane, PTXSIM_ASYNC,
+        p->warp, p->insn, p->lane, PTXSIM_ASYNC,
         "missing proxy fence: the async proxy %s shared 0x%llx, and no fence.proxy.async lies between "
         "this and the store of line %d",
         p->access == SIM_READ ? "reads" : "writes", (unsigned long long)address,
@@ -252,13 +310,14 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
     const struct sim_block *block = warp->block;
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
+    struct probe p = {warp, insn, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
         struct sim_race_cell *cell = &block->shared_cells[i];
         sim_record write = cell->write, r = collides(&p, write) ? write : 0;
-        if (access != SIM_READ) r = probe_write(&p, cell);
-        if (r) report(&p, insn, cell, r, i << shift);
-        if (r || !is_known_to_proxy(&p, insn, write, i << shift)) return false;
+        bool reader = false;
+        if (access != SIM_READ) r = probe_write(&p, cell, &reader);
+        if (r) report(&p, reader, r, i << shift);
+        if (r || !is_known_to_proxy(&p, write, i << shift)) return false;
         if (access != SIM_READ) *cell = (struct sim_race_cell){0};
     }
     return true;
@@ -289,8 +348,9 @@ bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lan
     if (!__atomic_load_n(&a->watched, __ATOMIC_RELAXED) && !begin_watch(warp, insn, lane, a)) return false;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = {
-        warp, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel, access};
-    return visit(&p, insn, a->cells, a->base, at, bytes, block->launch->global_shift);
+        warp,  insn, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel,
+        access};
+    return visit(&p, a->cells, a->base, at, bytes, block->launch->global_shift);
 }
 
 /* -- A launch, a block ---------------------------------------------------------------------------------- */
@@ -354,6 +414,7 @@ void sim_race_start_block(struct sim_block *block) {
     ptxsim_dim3 i = block->index, grid = launch->grid;
     uint64_t linear = ((uint64_t)i.z * grid.y + i.y) * grid.x + i.x;
     block->acquired = false;
+    sim_readers_reset(&block->readers);
     block->global_id = linear % BLOCKS + 1;
     block->shared_id = block->generation++ % BLOCKS + 1;
     if (block->shared_id == 1 && launch->races)

@@ -3,12 +3,14 @@
  *
  * Every granule of memory has a cell with its last write and two of its reads; a warp knows of every other
  * warp up to where it is ordered after it (vector clocks; the cells are those of Flanagan and Freund,
- * FastTrack, PLDI 2009, with two reads in the place of a clock a warp). The granule is the smallest access of
+ * FastTrack, PLDI 2009, with two reads in the place of one, and a set of reads where those do not do). The granule is the smallest access of
  * the kernel to that space, so that a cell never stands for bytes of two threads that do not meet. */
 #ifndef SIM_RACE_H
 #define SIM_RACE_H
 
 #include "module.h"
+
+#include <stdbool.h>
 
 enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES };
 
@@ -17,7 +19,7 @@ enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES };
 typedef uint64_t sim_record;
 
 struct sim_race_cell {
-    sim_record write, read[2]; /* read[1]: not ordered after read[0] */
+    sim_record write, read[2]; /* read[1]: not ordered after read[0], or a set of reads (readers.h) */
 };
 
 /* What a warp is ordered after. Its clock goes up at each of its synchronisations. */

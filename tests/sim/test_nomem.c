@@ -54,7 +54,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return may_allocate() ? __real_pthread_create(thread, attributes, start, argument) : EAGAIN;
 }
 
-enum { BLOCKS = 8, THREADS = 64 };
+enum { BLOCKS = 8, THREADS = 128 };
 
 /* Adds 1 to a word of the thread's own, so that the memory that is read is written later. */
 static const char text[] =
@@ -62,7 +62,8 @@ static const char text[] =
                ".shared .b8 s[64];\n"
                "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
                "%x; mov.u32 %x, 7; st.shared.u32 [s], %x; }\n"
-               "A: bar.sync 0; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 64, %r0; mad.wide.u32 %d0, %r0, "
+               "A: bar.sync 0; ld.shared.u32 %r1, [s]; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; "
+               "mad.wide.u32 %d0, %r0, "
                "4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
 
 static void check_result(ptxsim *sim, uint64_t a) {

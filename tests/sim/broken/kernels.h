@@ -86,6 +86,17 @@ static const struct broken broken_kernels[] = {
      "mov.u32 %r0, sm; add.u32 %r0, %r0, %t; st.shared.u8 [%r0], %t;\nand.b32 %r1, "
      "%r0, -4;\nld.shared.u32 %r2, [%r1];",
      1, 32, PTXSIM_RACE, 8, 6, WR},
+    {"of three readers one is not awaited",
+     "mov.u32 %r0, 0; setp.eq.u32 %p0, %t, 0; @%p0 st.shared.u32 [sm], %r0; bar.sync 0; shr.u32 %r1, %t, 5; "
+     "setp.eq.u32 %p0, %r1, 3; setp.eq.u32 %p1, %r1, 1;\n@!%p0 ld.shared.u32 %r0, [sm];\n@%p1 bra L; "
+     "bar.sync 1, "
+     "96;\nL: setp.eq.u32 %p0, %t, 96;\n@%p0 st.shared.u32 [sm], %r0;",
+     1, 128, PTXSIM_RACE, 10, 7, RW},
+    {"the same in global memory",
+     "shr.u32 %r1, %t, 5; setp.eq.u32 %p0, %r1, 3; setp.eq.u32 %p1, %r1, 1;\n@!%p0 ld.global.u32 %r0, "
+     "[%rd0];\n@%p1 "
+     "bra L; bar.sync 1, 96;\nL: setp.eq.u32 %p0, %t, 96;\n@%p0 st.global.u32 [%rd0], %t;",
+     1, 128, PTXSIM_RACE, 10, 7, RW},
     /* global memory */
     {"two blocks write one word", "setp.eq.u32 %p0, %t, 0;\n@%p0 st.global.u32 [%rd0], %c;", 2, 32,
      PTXSIM_RACE, 7, 7, WW},
@@ -148,6 +159,15 @@ static const struct broken broken_kernels[] = {
      NEIGHBOUR "st.shared.u32 [%r0], %t;\nbar.warp.sync -1;\nxor.b32 %r1, %r0, 4;\nld.shared.u32 "
                "%r3, [%r1];",
      1, 64, PTXSIM_OK, 0, 0, 0},
+    {"right: three readers are awaited, in a loop",
+     "mov.u32 %r0, 0; mov.u32 %r2, 0; setp.eq.u32 %p0, %t, 0;\nL: @%p0 st.shared.u32 [sm], %r0; bar.sync 0; "
+     "ld.shared.u32 %r0, [sm]; bar.sync 0; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra L;",
+     2, 128, PTXSIM_OK, 0, 0, 0},
+    {"right: three readers of global memory are awaited, in a loop",
+     "mov.u32 %r2, 0; setp.eq.u32 %p0, %t, 0;\nL: @%p0 st.global.u32 [%rd0], %r2; bar.sync 0; ld.global.u32 "
+     "%r0, "
+     "[%rd0]; bar.sync 0; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra L;",
+     1, 128, PTXSIM_OK, 0, 0, 0},
     {"right: atomics of all blocks", "red.global.add.u32 [%rd0], 1;", 3, 64, PTXSIM_OK, 0, 0, 0},
     {"right: bytes of one word",
      "mov.u32 %r0, sm; add.u32 %r0, %r0, %t; st.shared.u8 [%r0], %t;\nld.shared.u8 %r2, "
