@@ -13,7 +13,8 @@
     X(shared_ideal)                                                                                          \
     X(global_requests)                                                                                       \
     X(global_sectors)                                                                                        \
-    X(global_bytes)
+    X(global_bytes)                                                                                          \
+    X(bulk_bytes)
 
 enum { CLASSES = PTXSIM_CLASS_COUNT };
 
@@ -32,8 +33,10 @@ static void print_totals(const ptxsim *sim) {
     printf("\nbarriers   %" PRIu64 " arrivals of warps\n", counts->barriers);
     printf("shared     %" PRIu64 " requests, %" PRIu64 " wavefronts, %" PRIu64 " without conflicts\n",
            sum.shared_requests, sum.shared_wavefronts, sum.shared_ideal);
-    printf("global     %" PRIu64 " requests, %" PRIu64 " sectors, %" PRIu64 " bytes\n\n", sum.global_requests,
+    printf("global     %" PRIu64 " requests, %" PRIu64 " sectors, %" PRIu64 " bytes\n", sum.global_requests,
            sum.global_sectors, sum.global_bytes);
+    if (sum.bulk_bytes) printf("bulk       %" PRIu64 " bytes\n", sum.bulk_bytes);
+    printf("\n");
 }
 
 /* The counts of line NUMBER, or NULL. */

@@ -26,7 +26,8 @@ static const cmd_option spmm_table[] = {
     {"ldc", 0, OPTION_INTEGER, offsetof(spmm_options, ldc), "L", 1, INT32_MAX, "leading dimension of C (N)"},
     {"out", 'o', OPTION_TEXT, offsetof(spmm_options, out_file), "FILE.npy", 0, 0, "write C here"},
     {"device", 0, OPTION_TEXT, offsetof(spmm_options, device), "DEVICE", 0, 0,
-     "auto (the usual), cuda:I, sim, sim:reversed; sim:limit=N stops after N warp instructions"},
+     "auto (the usual), cuda:I, sim, sim:reversed, sim:seed=N; behind these :landing=first or last, "
+     ":limit=N"},
     {"ptx", 0, OPTION_TEXT, offsetof(spmm_options, ptx_file), "FILE", 0, 0,
      "run this PTX with the variant's packing and contract"},
     {"specialise", 0, OPTION_SWITCH, offsetof(spmm_options, specialise), NULL, 0, 0,

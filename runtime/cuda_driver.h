@@ -34,8 +34,19 @@ enum { /* CUjit_option */
        CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
 enum { CUDA_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 }; /* CUfunction_attribute */
-enum { CUDA_STREAM_NON_BLOCKING = 1 };                /* CUstream_flags */
-enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 };          /* CUstreamCaptureMode */
+enum {                                                /* CUtensorMapDataType */
+       CUDA_TENSOR_UINT8 = 0,
+       CUDA_TENSOR_UINT16 = 1,
+       CUDA_TENSOR_INT32 = 3,
+       CUDA_TENSOR_INT64 = 5,
+       CUDA_TENSOR_FLOAT16 = 6,
+       CUDA_TENSOR_FLOAT32 = 7,
+       CUDA_TENSOR_BFLOAT16 = 9
+};
+enum { CUDA_SWIZZLE_NONE, CUDA_SWIZZLE_32B, CUDA_SWIZZLE_64B, CUDA_SWIZZLE_128B }; /* CUtensorMapSwizzle */
+enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_128B = 2, CUDA_FILL_ZERO = 0 };
+enum { CUDA_STREAM_NON_BLOCKING = 1 };       /* CUstream_flags */
+enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 }; /* CUstreamCaptureMode */
 
 /* X(name, suffix, parameters): the symbol is "cu" name suffix. */
 #define CUDA_DRIVER_LIST(X)                                                                                  \
@@ -81,8 +92,12 @@ enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 };          /* CUstreamCaptureMode */
     X(EventSynchronize, , (cuda_event event))                                                                \
     X(EventElapsedTime, , (float *milliseconds, cuda_event begin, cuda_event end))
 
-/* NULL in a driver before 12.4. */
+/* NULL in a driver before 12.4, and before 12.0. */
 #define CUDA_OPTIONAL_LIST(X)                                                                                \
+    X(TensorMapEncodeTiled, ,                                                                                \
+      (void *map, int type, unsigned rank, void *address, const uint64_t *dims, const uint64_t *strides,     \
+       const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int promotion,     \
+       int fill))                                                                                            \
     X(FuncGetParamInfo, , (cuda_function function, size_t index, size_t * offset, size_t * size))
 
 typedef struct cuda_driver {

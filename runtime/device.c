@@ -24,7 +24,19 @@ static bool parse_number(const char **text, const char *option, uint64_t *value)
     return true;
 }
 
-/* What may follow "sim": ":reversed" or ":seed=N", then ":limit=N". */
+/* ":landing=" and when, or nothing. */
+static bool parse_landing(const char **text, mc_landing *landing) {
+    static const char option[] = ":landing=", first[] = "first", last[] = "last";
+    if (strncmp(*text, option, sizeof option - 1) != 0) return true;
+    const char *when = *text + sizeof option - 1;
+    bool is_first = strncmp(when, first, sizeof first - 1) == 0,
+         is_last = strncmp(when, last, sizeof last - 1) == 0;
+    *landing = is_first ? MC_LANDING_FIRST : MC_LANDING_LAST;
+    *text = when + (is_first ? sizeof first : sizeof last) - 1;
+    return is_first || is_last;
+}
+
+/* What may follow "sim": ":reversed" or ":seed=N", then ":landing=...", then ":limit=N". */
 static bool parse_sim(const char *text, mc_sim_settings *settings) {
     static const char reversed[] = ":reversed";
     *settings = (mc_sim_settings){0};
@@ -34,7 +46,8 @@ static bool parse_sim(const char *text, mc_sim_settings *settings) {
     } else if (!parse_number(&text, ":seed=", &settings->seed)) {
         return false;
     }
-    return parse_number(&text, ":limit=", &settings->limit) && *text == '\0';
+    return parse_landing(&text, &settings->landing) && parse_number(&text, ":limit=", &settings->limit) &&
+           *text == '\0';
 }
 
 mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
@@ -77,6 +90,15 @@ mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t
 
 mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
     return bytes == 0 ? MC_OK : device->ops->fill(device, address, byte, bytes, diag);
+}
+
+mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
+                               mc_diag *diag) {
+    memset(map, 0, sizeof *map);
+    if (tensor->rank < 1 || tensor->rank > MC_TENSOR_RANK)
+        return mc_fail(diag, MC_USAGE, "a tensor of rank %d: 1 to %d are possible", tensor->rank,
+                       MC_TENSOR_RANK);
+    return device->ops->tensor_map(device, tensor, map, diag);
 }
 
 mc_status mc_module_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,

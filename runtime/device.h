@@ -11,6 +11,7 @@ typedef struct mc_device_ops {
     mc_status (*write)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
     mc_status (*read)(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
     mc_status (*fill)(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
+    mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);
     mc_status (*load)(mc_device *device, const char *ptx, const char *entry, mc_module **module,
                       mc_diag *diag);
     void (*unload)(mc_module *module);
@@ -31,15 +32,31 @@ struct mc_module {
 
 #define MC_PARAM_COUNT_MESSAGE "the PTX's entry has %zu parameters, its contract %zu"
 #define MC_PARAM_SIZE_MESSAGE  "the PTX's parameter %zu has %zu bytes, more than any of the contract's"
+#define MC_PARAM_MAP_MESSAGE   "the PTX's parameter %zu has %zu bytes, and a tensor map is passed"
 
 /* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has: so a
    launch first checks the entry's parameters against the contract's. */
 static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
-    for (size_t i = 0; i < MC_MAX_PARAMS; i++) pointers[i] = (void *)(uintptr_t)&launch->values[i];
+    for (size_t i = 0; i < MC_MAX_PARAMS; i++) {
+        const void *value = launch->maps[i] ? (const void *)launch->maps[i] : &launch->values[i];
+        pointers[i] = (void *)(uintptr_t)value;
+    }
 }
 
+/* Whether parameter I may have SIZE bytes. */
+static inline mc_status mc_launch_check_size(const mc_launch *launch, size_t i, size_t size, mc_diag *diag) {
+    bool map = i < MC_MAX_PARAMS && launch->maps[i] != NULL;
+    if (map && size != sizeof(mc_tensor_map)) return mc_fail(diag, MC_CANNOT, MC_PARAM_MAP_MESSAGE, i, size);
+    if (!map && size > sizeof launch->values[0])
+        return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, i, size);
+    return MC_OK;
+}
+
+typedef enum mc_landing { MC_LANDING_ANY, MC_LANDING_FIRST, MC_LANDING_LAST } mc_landing;
+
 typedef struct mc_sim_settings {
-    bool reversed;  /* order of the warps */
+    bool reversed; /* order of the warps */
+    mc_landing landing;
     uint64_t seed;  /* of their order, 0: none */
     uint64_t limit; /* warp instructions a launch, 0: the simulator's own */
 } mc_sim_settings;

@@ -44,6 +44,32 @@ static mc_status cuda_fill(mc_device *device, uint64_t address, int byte, size_t
     return CUDA_CALL(cuda_of(device)->driver, diag, MemsetD8, address, (unsigned char)byte, bytes);
 }
 
+/* -- Tensor maps */
+
+static const int cuda_type_of[] = {
+    [MC_S8] = CUDA_TENSOR_UINT8,   [MC_S16] = CUDA_TENSOR_UINT16,  [MC_S32] = CUDA_TENSOR_INT32,
+    [MC_S64] = CUDA_TENSOR_INT64,  [MC_F16] = CUDA_TENSOR_FLOAT16, [MC_BF16] = CUDA_TENSOR_BFLOAT16,
+    [MC_F32] = CUDA_TENSOR_FLOAT32};
+
+static const int cuda_swizzle_of[] = {[MC_SWIZZLE_NONE] = CUDA_SWIZZLE_NONE,
+                                      [MC_SWIZZLE_32B] = CUDA_SWIZZLE_32B,
+                                      [MC_SWIZZLE_64B] = CUDA_SWIZZLE_64B,
+                                      [MC_SWIZZLE_128B] = CUDA_SWIZZLE_128B};
+
+static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
+                                 mc_diag *diag) {
+    static const unsigned every_element[MC_TENSOR_RANK] = {1, 1, 1};
+    const cuda_driver *driver = cuda_of(device)->driver;
+    if (driver->TensorMapEncodeTiled == NULL)
+        return mc_fail(diag, MC_CANNOT, "the CUDA driver has no tensor maps: it is older than 12.0");
+    mc_status status = cuda_enter(device, diag);
+    if (status != MC_OK) return status;
+    return CUDA_CALL(driver, diag, TensorMapEncodeTiled, map->opaque, cuda_type_of[tensor->type],
+                     (unsigned)tensor->rank, (void *)(uintptr_t)tensor->address, tensor->dims,
+                     tensor->strides, tensor->box, every_element, CUDA_INTERLEAVE_NONE,
+                     cuda_swizzle_of[tensor->swizzle], CUDA_L2_PROMOTION_128B, CUDA_FILL_ZERO);
+}
+
 /* -- Modules */
 
 /* Adds each line of the JIT's log as a message of its own. */
@@ -121,8 +147,7 @@ mc_status cuda_check_params(const cuda_module_state *module, const mc_launch *la
     for (; count <= MC_MAX_PARAMS &&
            driver->FuncGetParamInfo(module->function, count, &offset, &size) == CUDA_SUCCESS;
          count++)
-        if (size > sizeof launch->values[0])
-            return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, count, size);
+        if (mc_launch_check_size(launch, count, size, diag) != MC_OK) return MC_CANNOT;
     return count == launch->count ? MC_OK
                                   : mc_fail(diag, MC_CANNOT, MC_PARAM_COUNT_MESSAGE, count, launch->count);
 }
@@ -155,6 +180,7 @@ static const mc_device_ops cuda_ops = {
     .write = cuda_write,
     .read = cuda_read,
     .fill = cuda_fill,
+    .tensor_map = cuda_tensor_map,
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,

@@ -54,6 +54,27 @@ static mc_status sim_fill(mc_device *device, uint64_t address, int byte, size_t 
     return sim_check(sim, ptxsim_fill(sim, address, byte, bytes), diag);
 }
 
+static const ptxsim_element element_of_type[] = {
+    [MC_S8] = PTXSIM_ELEMENT_U8,   [MC_S16] = PTXSIM_ELEMENT_U16, [MC_S32] = PTXSIM_ELEMENT_S32,
+    [MC_S64] = PTXSIM_ELEMENT_S64, [MC_F16] = PTXSIM_ELEMENT_F16, [MC_BF16] = PTXSIM_ELEMENT_BF16,
+    [MC_F32] = PTXSIM_ELEMENT_F32};
+
+static mc_status sim_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
+                                mc_diag *diag) {
+    ptxsim *sim = sim_of(device);
+    ptxsim_tensor t = {.size = sizeof t,
+                       .element = element_of_type[tensor->type],
+                       .rank = (unsigned)tensor->rank,
+                       .address = tensor->address,
+                       .swizzle = (ptxsim_swizzle)tensor->swizzle};
+    for (int d = 0; d < tensor->rank; d++) {
+        t.dims[d] = tensor->dims[d];
+        t.box[d] = tensor->box[d];
+        if (d > 0) t.strides[d - 1] = tensor->strides[d - 1];
+    }
+    return sim_check(sim, ptxsim_tensor_map_encode(sim, &t, map->opaque), diag);
+}
+
 static void sim_unload(mc_module *module) {
     sim_module *loaded = (sim_module *)module;
     if (loaded->module != NULL) (void)ptxsim_module_unload(sim_of(module->device), loaded->module);
@@ -79,8 +100,7 @@ static mc_status check_params(const sim_module *loaded, const mc_launch *launch,
     size_t sizes[MC_MAX_PARAMS], count = ptxsim_function_params(loaded->function, sizes, MC_MAX_PARAMS);
     if (count != launch->count) return mc_fail(diag, MC_CANNOT, MC_PARAM_COUNT_MESSAGE, count, launch->count);
     for (size_t i = 0; i < count; i++)
-        if (sizes[i] > sizeof launch->values[i])
-            return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, i, sizes[i]);
+        if (mc_launch_check_size(launch, i, sizes[i], diag) != MC_OK) return MC_CANNOT;
     return MC_OK;
 }
 
@@ -115,6 +135,7 @@ static const mc_device_ops sim_ops = {
     .write = sim_write,
     .read = sim_read,
     .fill = sim_fill,
+    .tensor_map = sim_tensor_map,
     .load = sim_load,
     .unload = sim_unload,
     .launch = sim_launch,
@@ -122,12 +143,17 @@ static const mc_device_ops sim_ops = {
     .time = sim_time,
 };
 
+static const ptxsim_landing landing_of[] = {[MC_LANDING_ANY] = PTXSIM_LANDING_ANY,
+                                            [MC_LANDING_FIRST] = PTXSIM_LANDING_FIRST,
+                                            [MC_LANDING_LAST] = PTXSIM_LANDING_LAST};
+
 mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag) {
     ptxsim_options options = {.size = sizeof options,
                               .order = settings->reversed ? PTXSIM_REVERSED
                                        : settings->seed   ? PTXSIM_SEEDED
                                                           : PTXSIM_IN_ORDER,
                               .seed = settings->seed,
+                              .landing = landing_of[settings->landing],
                               .max_instructions = settings->limit};
     sim_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

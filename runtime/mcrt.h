@@ -225,8 +225,9 @@ typedef struct mc_device_info {
 } mc_device_info;
 
 /* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in
-   reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; with ":limit=N" at its
-   end a name of the simulator stops a launch after N warp instructions. */
+   reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; behind these,
+   ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment, with a seed by
+   chance, if neither is there); ":limit=N" at its end stops a launch after N warp instructions. */
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
 MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
@@ -249,11 +250,41 @@ MC_API mc_status mc_module_load(mc_device *device, const char *ptx, const char *
                                 mc_diag *diag);
 MC_API void mc_module_unload(mc_module *module);
 
+/* A tensor in device memory, and the box of it that one copy moves (PTX ISA, cp.async.bulk.tensor). Index 0 is the
+   innermost dimension. Elements outside of the tensor read as 0. */
+enum { MC_TENSOR_RANK = 3 };
+
+typedef enum mc_swizzle { MC_SWIZZLE_NONE, MC_SWIZZLE_32B, MC_SWIZZLE_64B, MC_SWIZZLE_128B } mc_swizzle;
+
+typedef struct mc_tensor {
+    mc_type type;
+    int rank;                      /* 1 to 3 */
+    uint64_t address;              /* multiple of 16 */
+    uint64_t dims[MC_TENSOR_RANK]; /* elements */
+    uint64_t strides[MC_TENSOR_RANK -
+                     1]; /* bytes from one index of dimensions 1 and 2 to the next: multiples of 16 */
+    unsigned
+        box[MC_TENSOR_RANK]; /* elements, 1 to 256; rows of a multiple of 16 bytes, no longer than what the
+                                             swizzle spans */
+    mc_swizzle swizzle;
+} mc_tensor;
+
+/* What a kernel takes as a parameter (.param .align 64 .b8 map[128]). Opaque, and of one kind of device. */
+typedef struct mc_tensor_map {
+    _Alignas(64) unsigned char opaque[128];
+} mc_tensor_map;
+
+/* MC_DEVICE where TENSOR breaks a rule; MC_CANNOT where the driver has no tensor maps (before CUDA 12). */
+MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
+                                      mc_diag *diag);
+
 typedef struct mc_launch {
     unsigned grid[3], block[3];
     unsigned shared_dynamic;
     uint64_t
         values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
+    const mc_tensor_map
+        *maps[MC_MAX_PARAMS]; /* where one is not NULL, it is the parameter, and the value is not */
     size_t count;
 } mc_launch;
 

@@ -144,6 +144,20 @@ EXPORT int cuMemsetD8_v2(unsigned long long address, unsigned char byte, size_t 
     return result;
 }
 
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                                  const unsigned long long *dims, const unsigned long long *strides,
+                                  const unsigned *box, const unsigned *steps, int interleave, int swizzle,
+                                  int promotion, int fill) {
+    int result = in_context(
+        call("cuTensorMapEncodeTiled type %d rank %u at %p dims %llu,%llu stride %llu box %u,%u steps "
+             "%u,%u interleave %d swizzle %d promotion %d fill %d",
+             type, rank, address, dims[0], dims[1], strides[0], box[0], box[1], steps[0], steps[1],
+             interleave, swizzle, promotion, fill));
+    if ((size_t)map % 64 != 0) return FAILURE;
+    if (result == 0) memset(map, 0x6d, 128);
+    return result;
+}
+
 EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
     int result = in_context(call("cuModuleLoadDataEx \"%.20s\"", (const char *)image));
     for (unsigned i = 0; i < count && result == 0 && fake->jit_error != NULL; i++)
@@ -172,7 +186,7 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
 EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
     (void)function;
     *offset = 8 * index;
-    *size = 8;
+    *size = fake->map_at != 0 && index == fake->map_at ? 128 : 8;
     return index < (fake->params ? fake->params : 2) ? 0 : FAILURE;
 }
 
@@ -182,6 +196,8 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
                                  gz, bx, by, bz, shared, stream == NULL ? "none" : "own",
                                  *(unsigned long long *)params[0], *(int *)params[1]));
     if (function != &handles[9] || extra != NULL || (capturing != 0) != (stream != NULL)) return FAILURE;
+    if (result == 0 && fake->map_at != 0)
+        (void)call("map begins with 0x%x", *(unsigned *)params[fake->map_at]);
     if (result == 0 && fake->kernel != NULL && !capturing) fake->kernel(params);
     return result;
 }

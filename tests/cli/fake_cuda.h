@@ -8,6 +8,7 @@ typedef struct fake_cuda {
     int alive;                         /* allocations, modules, streams, events, graphs, contexts held */
     int devices;                       /* what cuDeviceGetCount says */
     size_t params;                     /* of every kernel, 8 bytes each; 0: 2 */
+    size_t map_at;                     /* which of them is a tensor map, of 128 bytes; 0: none */
     const char *jit_error;             /* not NULL: loading fails with this log */
     const float *elapsed;              /* milliseconds of the coming measurements */
     void (*kernel)(void *const *args); /* what a launch outside of a capture does */

@@ -67,6 +67,8 @@ static void test_names(void) {
         {"cuda:", MC_USAGE, "want auto"},
         {"cuda", MC_USAGE, "want auto"},
         {"sim:", MC_USAGE, "want auto"},
+        {"sim:landing=soon", MC_USAGE, "want auto"},
+        {"sim:limit=5:landing=last", MC_USAGE, "want auto"},
         {"", MC_USAGE, "want auto"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -131,6 +133,47 @@ static void test_launch(void) {
     CHECK_TEXT(message(), "the PTX's entry has 3 parameters, its contract 2");
     CHECK(strstr(fake->log, "cuLaunchKernel") == NULL, "%s", fake->log);
     fake->params = 0;
+    mc_module_unload(module);
+    mc_device_close(device);
+    CHECK(fake->alive == 0);
+}
+
+static void test_tensor_map(void) {
+    static const mc_tensor tensor = {.type = MC_BF16,
+                                     .rank = 2,
+                                     .address = 4096,
+                                     .dims = {100, 50},
+                                     .strides = {256},
+                                     .box = {64, 8},
+                                     .swizzle = MC_SWIZZLE_128B};
+    mc_tensor bad = tensor;
+    mc_device *device = open_device("cuda:0");
+    mc_module *module;
+    mc_tensor_map map;
+    mc_launch with_map = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .maps = {[2] = &map}, .count = 3};
+    fresh();
+    CHECK(mc_device_tensor_map(device, &tensor, &map, diag) == MC_OK, "%s", message());
+    CHECK_TEXT(fake->log,
+               "type 9 rank 2 at 0x1000 dims 100,50 stride 256 box 64,8 steps 1,1 interleave 0 swizzle 3 "
+               "promotion 2 fill 0");
+    bad.rank = 4;
+    CHECK(mc_device_tensor_map(device, &bad, &map, diag) == MC_USAGE);
+    CHECK_TEXT(message(), "rank 4");
+    CHECK(mc_device_tensor_map(device, &tensor, &map, diag) == MC_OK);
+    CHECK(mc_module_load(device, "x", "kernel", &module, diag) == MC_OK);
+    fake->params = 3;
+    fresh();
+    CHECK(mc_module_launch(module, &with_map, diag) == MC_CANNOT);
+    CHECK_TEXT(message(), "parameter 2 has 8 bytes, and a tensor map is passed");
+    fake->map_at = 2;
+    fresh();
+    CHECK(mc_module_launch(module, &with_map, diag) == MC_OK, "%s", message());
+    CHECK_TEXT(fake->log, "map begins with 0x6d6d6d6d");
+    fresh();
+    with_map.maps[2] = NULL;
+    CHECK(mc_module_launch(module, &with_map, diag) == MC_CANNOT);
+    CHECK_TEXT(message(), "parameter 2 has 128 bytes, more than any");
+    fake->params = fake->map_at = 0;
     mc_module_unload(module);
     mc_device_close(device);
     CHECK(fake->alive == 0);
@@ -235,6 +278,7 @@ static void test_driver_that_works(void) {
     test_names();
     test_memory();
     test_launch();
+    test_tensor_map();
     test_load_errors();
     test_time();
     test_every_failure();

@@ -56,15 +56,57 @@ static void test_module(mc_device *device) {
     CHECK(module == NULL);
 }
 
+static const char tensor_ptx[] =
+    ".version 8.6\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry row(.param .u64 to, .param .align 64 .b8 map[128])\n{\n"
+    "    .reg .b64 %to, %map; .reg .b32 %r<3>; .reg .pred %p; .shared .align 128 .b8 box[256]; .shared .b64 "
+    "full;\n"
+    "    ld.param.u64 %to, [to]; mov.b64 %map, map; cvta.param.u64 %map, %map; mbarrier.init.shared.b64 "
+    "[full], 1;\n"
+    "    fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n"
+    "    cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [box], [%map, {1, 2}], "
+    "[full];\n"
+    "W:  mbarrier.try_wait.parity.shared.b64 %p, [full], 0; @!%p bra W;\n"
+    "    ld.shared.b32 %r1, [box]; st.global.b32 [%to], %r1; ret;\n}\n";
+
+/* A kernel that takes a map by value. */
+static void test_tensor_map(mc_device *device) {
+    int32_t elements[16 * 16], got = 0;
+    mc_tensor tensor = {.type = MC_S32, .rank = 2, .dims = {16, 16}, .strides = {64}, .box = {16, 4}};
+    mc_module *module;
+    mc_tensor_map map;
+    uint64_t to;
+    for (int i = 0; i < 256; i++) elements[i] = 1000 + i;
+    expect(mc_device_alloc(device, sizeof elements, &tensor.address, diag), MC_OK, "");
+    expect(mc_device_write(device, tensor.address, elements, sizeof elements, diag), MC_OK, "");
+    expect(mc_device_alloc(device, 4, &to, diag), MC_OK, "");
+    expect(mc_device_tensor_map(device, &tensor, &map, diag), MC_OK, "");
+    mc_launch launch = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .values = {to}, .maps = {[1] = &map}, .count = 2};
+    expect(mc_module_load(device, tensor_ptx, "row", &module, diag), MC_OK, "");
+    expect(mc_module_launch(module, &launch, diag), MC_OK, "");
+    expect(mc_device_read(device, to, &got, 4, diag), MC_OK, "");
+    CHECK(got == 1000 + 2 * 16 + 1, "%d", got);
+    launch.maps[1] = NULL;
+    expect(mc_module_launch(module, &launch, diag), MC_CANNOT, "parameter 1 has 128 bytes");
+    mc_module_unload(module);
+    tensor.strides[0] = 60;
+    expect(mc_device_tensor_map(device, &tensor, &map, diag), MC_DEVICE, "stride 60");
+    tensor.rank = 0;
+    expect(mc_device_tensor_map(device, &tensor, &map, diag), MC_USAGE, "rank 0");
+}
+
 int main(void) {
-    static const char *const names[] = {"sim", "sim:reversed", "sim:seed=7"};
+    static const char *const names[] = {"sim", "sim:reversed", "sim:seed=7", "sim:landing=first",
+                                        "sim:seed=7:landing=last:limit=1000"};
     diag = mc_diag_create();
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mc_device *device;
         expect(mc_device_open(names[i], &device, diag), MC_OK, "");
         CHECK(mc_device_get_info(device)->kind == MC_DEVICE_SIM);
         test_memory(device);
         test_module(device);
+        test_tensor_map(device);
         mc_device_close(device);
     }
     mc_diag_destroy(diag);
