@@ -9,6 +9,7 @@ typedef struct nvml {
     int (*shutdown)(void);
     int (*device)(unsigned index, void **device);
     int (*clock)(void *device, int type, unsigned *mhz);
+    int (*driver)(char *version, unsigned size);
 } nvml;
 
 clock_reading clocks_read(int ordinal) {
@@ -16,9 +17,10 @@ clock_reading clocks_read(int ordinal) {
     static const library_entry entries[] = {{"nvmlInit_v2", offsetof(nvml, init)},
                                             {"nvmlShutdown", offsetof(nvml, shutdown)},
                                             {"nvmlDeviceGetHandleByIndex_v2", offsetof(nvml, device)},
-                                            {"nvmlDeviceGetClockInfo", offsetof(nvml, clock)}};
+                                            {"nvmlDeviceGetClockInfo", offsetof(nvml, clock)},
+                                            {"nvmlSystemGetDriverVersion", offsetof(nvml, driver)}};
     nvml api;
-    clock_reading reading = {0, 0};
+    clock_reading reading = {0, 0, ""};
     void *device;
     if (library_open(names, entries, sizeof entries / sizeof entries[0], &api, NULL) != MC_OK) return reading;
     if (api.init() != 0) return reading;
@@ -26,6 +28,7 @@ clock_reading clocks_read(int ordinal) {
         (void)api.clock(device, CLOCK_SM, &reading.sm_mhz);
         (void)api.clock(device, CLOCK_MEMORY, &reading.memory_mhz);
     }
+    if (api.driver(reading.driver, sizeof reading.driver) != 0) reading.driver[0] = '\0';
     (void)api.shutdown();
     return reading;
 }

@@ -58,7 +58,7 @@ typedef struct session {
     feeder *feeder;
     dense_peers *dense; /* one an N, of the current shape; NULL: no cuBLASLt */
     int64_t dense_rows, dense_cols;
-    size_t done, wrong;
+    size_t done, wrong, left_out; /* left_out: matrices that could not be prepared */
     double started;
 } session;
 
@@ -181,14 +181,14 @@ static json_t *machine_json(const session *s) {
     const mc_device_info *info = mc_device_get_info(s->track.gpu.device);
     clock_reading clocks = clocks_read(0);
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:I, s:I}", "kind",
-        "machine", "mcbench", MC_VERSION, "gpu", info->name, "capability", info->capability, "cuda",
-        info->driver, "multiprocessors", info->multiprocessors, "memory", (json_int_t)info->memory, "l2",
-        (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version, "cusparse",
-        s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz", (int)clocks.memory_mhz, "vec",
-        s->track.variants.vec, "cold", (int)s->options->cold, "rounds", s->track.rules.rounds, "finalists",
-        s->track.rules.finalists, "seed", (json_int_t)s->options->seed, "variants",
-        (json_int_t)s->track.variants.count);
+        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:I, s:I}",
+        "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver, "capability",
+        info->capability, "cuda", info->driver, "multiprocessors", info->multiprocessors, "memory",
+        (json_int_t)info->memory, "l2", (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version,
+        "cusparse", s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz",
+        (int)clocks.memory_mhz, "vec", s->track.variants.vec, "cold", (int)s->options->cold, "rounds",
+        s->track.rules.rounds, "finalists", s->track.rules.finalists, "seed", (json_int_t)s->options->seed,
+        "variants", (json_int_t)s->track.variants.count);
 }
 
 /* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
@@ -214,8 +214,13 @@ static void report(const session *s, const work *w, int64_t n, const race_summar
     fputc('\n', stderr);
 }
 
+/* A matrix that could not be prepared is left out, loudly, and the run fails in the end. */
 static mc_status race_matrix(session *s, work *w, mc_diag *diag) {
-    if (w->error != NULL) return mc_fail(diag, MC_CANNOT, "%s", w->error);
+    if (w->error != NULL) {
+        fprintf(stderr, "mcbench: LEFT OUT: %s\n", w->error);
+        s->left_out++;
+        return MC_OK;
+    }
     mc_status status = dense_for(s, w, diag);
     for (size_t i = 0; i < s->plan.n_count && status == MC_OK; i++) {
         race_summary summary;
@@ -258,6 +263,8 @@ static mc_status measure(session *s, mc_diag *diag) {
                             diag);
     if (status == MC_OK && (fflush(s->track.out) != 0 || ferror(s->track.out)))
         status = mc_fail(diag, MC_IO, "the results could not be written: %s", strerror(errno));
+    if (status == MC_OK && s->left_out > 0)
+        status = mc_fail(diag, MC_CANNOT, "%zu of %zu matrices could not be measured", s->left_out, s->count);
     if (status == MC_OK && s->wrong > 0)
         status = mc_fail(diag, MC_MISMATCH, "%zu results of our variants were wrong", s->wrong);
     return status;

@@ -12,12 +12,15 @@ enum {
     PANEL_HEIGHT = 280,
     PANEL_GAP = 56,
     MARGIN_LEFT = 64,
-    MARGIN_TOP = 84,
+    LEGEND_TOP = 42,
+    LEGEND_LINE = 18,
+    TITLE_SPACE = 34,
     MARGIN_RIGHT = 24,
     BOX_WIDTH = 12,
     BOX_STEP = 16,
     GROUP_GAP = 26,
-    LEGEND_STEP = 190
+    LEGEND_STEP = 190,
+    LEAST_WIDTH = 640
 };
 enum { MAX_GROUPS = 12, MAX_PANELS = 16 };
 
@@ -38,6 +41,8 @@ typedef struct plot {
     panel panels[MAX_PANELS];
     size_t panel_count;
     double low, high; /* of the axis: powers of 2 */
+    double width;     /* of the whole */
+    double top;       /* of the first panel, below the legend */
     double *values;   /* scratch, one a problem */
 } plot;
 
@@ -113,13 +118,22 @@ static void print_text(const char *text) {
     }
 }
 
+/* Below 1 as a fraction: 1/8. */
+static void print_tick(double tick) {
+    if (tick < 1) printf("1/%g", 1 / tick);
+    else printf("%g", tick);
+}
+
 static void draw_axis(const plot *p) {
     for (double tick = p->low; tick <= p->high; tick *= 2) {
         double y = y_of(p, tick);
         printf("<line x1=\"0\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", panel_width(p), y, y,
                tick == 1 ? "base" : "grid");
-        printf("<text x=\"-8\" y=\"%.1f\" class=\"tick\" text-anchor=\"end\">%g</text>\n", y + 4, tick);
+        printf("<text x=\"-8\" y=\"%.1f\" class=\"tick\" text-anchor=\"end\">", y + 4);
+        print_tick(tick);
+        printf("</text>\n");
     }
+    printf("<text x=\"-8\" y=\"%d\" class=\"tick\" text-anchor=\"end\">sparsity</text>\n", PANEL_HEIGHT + 20);
     for (size_t c = 0; c < p->class_count; c++)
         printf("<text x=\"%.1f\" y=\"%d\" class=\"tick\" text-anchor=\"middle\">%g</text>\n",
                group_width(p) * ((double)c + 0.5), PANEL_HEIGHT + 20, p->classes[c]);
@@ -149,42 +163,51 @@ static void draw_group(const plot *p, const panel *at, size_t class) {
 
 static void draw_panel(const plot *p, size_t number) {
     const panel *at = &p->panels[number];
-    printf("<g transform=\"translate(%d %zu)\">\n", MARGIN_LEFT,
-           MARGIN_TOP + number * (PANEL_HEIGHT + PANEL_GAP));
+    printf("<g transform=\"translate(%d %.0f)\">\n", MARGIN_LEFT,
+           p->top + (double)(number * (PANEL_HEIGHT + PANEL_GAP)));
     printf("<text x=\"0\" y=\"-10\" class=\"title\">V = %d, N = %lld</text>\n", at->vec, (long long)at->n);
     draw_axis(p);
     for (size_t class = 0; class < p->class_count; class ++) draw_group(p, at, class);
     printf("</g>\n");
 }
 
-static void draw_legend(const plot *p, double width) {
-    double x = MARGIN_LEFT, y = 40;
-    for (size_t label = 1; label < p->results->label_count; label++) {
-        if (x + LEGEND_STEP > width && x > MARGIN_LEFT) x = MARGIN_LEFT, y += 18;
-        printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x, y - 10,
-               colours[(label - 1) % COLOUR_COUNT]);
-        printf("<text x=\"%.1f\" y=\"%.1f\">", x + 18, y);
-        print_text(p->results->labels[label]);
+static int legend_columns(const plot *p) {
+    int columns = (int)((p->width - MARGIN_LEFT) / LEGEND_STEP);
+    return columns < 1 ? 1 : columns;
+}
+
+static void lay_out(plot *p) {
+    p->width = fmax(panel_width(p) + MARGIN_LEFT + MARGIN_RIGHT, LEAST_WIDTH);
+    int entries = (int)p->results->label_count - 1, columns = legend_columns(p);
+    p->top = LEGEND_TOP + LEGEND_LINE * ((entries + columns - 1) / columns) + TITLE_SPACE;
+}
+
+static void draw_legend(const plot *p) {
+    for (int i = 0; i + 1 < (int)p->results->label_count; i++) {
+        int x = MARGIN_LEFT + i % legend_columns(p) * LEGEND_STEP,
+            y = LEGEND_TOP + i / legend_columns(p) * LEGEND_LINE;
+        printf("<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x, y - 10,
+               colours[i % COLOUR_COUNT]);
+        printf("<text x=\"%d\" y=\"%d\">", x + 18, y);
+        print_text(p->results->labels[i + 1]);
         printf("</text>\n");
-        x += LEGEND_STEP;
     }
 }
 
 static void draw(const plot *p) {
-    double width = panel_width(p) + MARGIN_LEFT + MARGIN_RIGHT;
-    size_t height = MARGIN_TOP + p->panel_count * (PANEL_HEIGHT + PANEL_GAP);
-    if (width < 640) width = 640;
-    printf(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%zu\" viewBox=\"0 0 %.0f %zu\">\n",
-        width, height, width, height);
-    printf(
-        "<style>text{font:12px "
-        "sans-serif;fill:#222}.title{font-weight:bold}.tick{fill:#555}.grid{stroke:#ddd}"
-        ".base{stroke:#222}.median{stroke:#000;stroke-width:2}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-        "<text x=\"%d\" y=\"20\" class=\"title\">Speed over cuBLASLt fp16 (line at 1), by sparsity</text>\n",
-        MARGIN_LEFT);
-    draw_legend(p, width);
+    double height = p->top + (double)(p->panel_count * (PANEL_HEIGHT + PANEL_GAP)) - TITLE_SPACE / 2.0;
+    printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f "
+           "%.0f\">\n",
+           p->width, height, p->width, height);
+    printf("<style>text{font:12px "
+           "sans-serif;fill:#222}.title{font-weight:bold}.tick{fill:#555}.grid{stroke:#ddd}"
+           ".base{stroke:#222}.median{stroke:#000;stroke-width:2}</style>\n"
+           "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+           "<text x=\"%d\" y=\"20\" class=\"title\">Speed over cuBLASLt fp16 (the line at 1): median, "
+           "quartiles, "
+           "least and greatest</text>\n",
+           MARGIN_LEFT);
+    draw_legend(p);
     for (size_t i = 0; i < p->panel_count; i++) draw_panel(p, i);
     printf("</svg>\n");
 }
@@ -205,6 +228,7 @@ static int plot_run(int argc, char **argv) {
     }
     if (status == MC_OK) {
         survey(&p);
+        lay_out(&p);
         draw(&p);
     }
     free(p.values);

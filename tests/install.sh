@@ -11,6 +11,7 @@ export PKG_CONFIG_PATH=${pc%/*}
 spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 "$prefix/bin/mcgen" "$spec" >"$work/kernel.ptx"
 "$prefix/bin/mcrun" devices >/dev/null
+"$prefix/bin/mcbench" --version >/dev/null
 # shellcheck disable=SC2046
 cc -std=c17 -Wall -Werror "$here/../examples/embed.c" $(pkg-config --cflags --libs mcgen) -o "$work/embed"
 "$work/embed" "$spec" sim

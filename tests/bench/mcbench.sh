@@ -40,7 +40,7 @@ if "$mcbench" run "$spec" -m matrices --out none.jsonl 2>&1 | grep -q 'no CUDA d
 fi
 
 # Tables
-expect 0 'Sample <GPU> & Co (sm_90, 1980 MHz before), CUDA 13.0, cuBLASLt 130100' "$mcbench" summary "$sample"
+expect 0 'Sample <GPU> & Co (sm_90, 1980 MHz before), driver 580.1, CUDA 13.0, cuBLASLt 130100' "$mcbench" summary "$sample"
 "$mcbench" summary "$sample" >table
 squeeze() { tr -s ' ' <table; }
 has() { check "no line '$1'" grep -qxF -- "$1" <(squeeze); }
