@@ -110,7 +110,8 @@ static const int output_gaps[][2] = {{0, 0}, {3, 1}, {-16, 4}};
 enum { GAPS = sizeof gaps / sizeof *gaps };
 
 /* Bytes past an aligned address, for each of the gaps. */
-static const unsigned c_offsets[GAPS] = {0, 4, 8}, c_offsets_16_bit[GAPS] = {0, 2, 8};
+static const unsigned b_offsets[GAPS] = {1, 4, 0}, c_offsets[GAPS] = {0, 4, 8},
+                      c_offsets_16_bit[GAPS] = {0, 2, 8};
 
 static int gap_of(int gap, int n) { return gap >= 0 ? gap : 16 - n % 16; }
 
@@ -132,7 +133,7 @@ static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t c
                                   0};
                 const unsigned *offsets =
                     s->with_outputs && is_16_bit(s->output) ? c_offsets_16_bit : c_offsets;
-                if (unaligned) c.b_offset = (unsigned)(1 + 3 * g), c.c_offset = offsets[g];
+                if (unaligned) c.b_offset = b_offsets[g], c.c_offset = offsets[g];
                 run_case(s, &c, variants, count);
             }
         }
