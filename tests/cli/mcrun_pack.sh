@@ -50,6 +50,19 @@ expect 1 'kernel.ptx: ' full "$mcrun" pack "$spec" m.smtx --out out --force
 check 'a failed --force changes nothing' diff -r out before
 check 'no temporary is left' test -z "$(find . -name '*.tmp')"
 
+# Scales and biases
+real() { pack m.smtx --set out=f16 --set scale=column --set bias=row "$@"; }
+expect 2 'the scale goes by columns: --n says how many C has' real --out unsized
+check 'nothing of an unsized scale' test ! -e unsized
+expect 0 'scale.bin  f32[48]' real --out sized --n 48
+size sized/scale.bin $((48 * 4))
+size sized/bias.bin $((32 * 4))
+expect 0 'scale.bin  f32[16]' real --out known --set n=16
+expect 2 "--n is 48, but the kernel's n is fixed at 16" real --out other --set n=16 --n 48
+expect 0 'scale.bin  f32[1]' pack m.smtx --out tensor --set out=bf16 --set scale=tensor
+check 'the contract says how scales are passed' test "$("$json_get" tensor/contract.json params.5.type)" = f32
+check 'and that they are scalars' test "$("$json_get" tensor/contract.json params.5.kind)" = scalar
+
 expect 1 'm = 64, the matrix has 32' pack m.smtx --out fixed --set m=64
 check 'nothing of a refused problem' test ! -e fixed
 finish

@@ -84,6 +84,30 @@ expect 0 'M 8  K 3  N 2' spmm tiny.smtx --a a.npy --b b.npy --out hand.npy
 tail -c 64 hand.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
 check "C by hand: $(cat hand.txt)" grep -qx ' -15 263 0 0 0 0 0 0 0 0 0 0 0 0 15 -121 ' hand.txt
 expect 0 'ldb 5' spmm tiny.smtx --a a.npy --b b.npy --ldb 5
+
+# Dequantised output: random scales and biases, and the same product by hand
+dequantised=$2/specs/spmm_l8r8_f16.lua
+expect 0 'verdict    exact' "$mcrun" spmm "$dequantised" m.smtx --n 24 --device sim --out half.npy
+check 'C has 40 x 24 f16 elements behind the header' test $((($(wc -c <half.npy) - 40 * 24 * 2) % 64)) = 0
+check 'the header says <f2' grep -aqF "'descr': '<f2'" half.npy
+expect 0 'verdict    exact' "$mcrun" spmm "$dequantised" m.smtx --n 24 --device sim --seed 2 --set out=bf16 --set bias=row --out brain.npy
+check 'bf16 is <V2' grep -aqF "'descr': '<V2'" brain.npy
+one='\0\0\200\77'
+npy scale.npy '<f4' 1 8 '\0\0\0\77'"$one$one$one$one$one$one$one"
+npy bias.npy '<f4' 2 1 "$one"'\0\0\200\277'
+real() { spmm tiny.smtx --a a.npy --b b.npy --set out=f32 --set scale=row --set bias=column "$@"; }
+expect 0 'exact' real --scale scale.npy --bias bias.npy --out hand.npy
+tail -c 64 hand.npy | od -An -tf4 -v | tr -s ' \n' ' ' >hand.txt
+check "dequantised C by hand: $(cat hand.txt)" grep -qx ' -6.5 130.5 1 -1 1 -1 1 -1 1 -1 1 -1 1 -1 16 -122 ' hand.txt
+expect 1 "bias.npy is 2 x 1, but the kernel's scale has 8 elements" real --scale bias.npy
+expect 1 'a.npy: a bias is f32, this file holds s8' real --bias a.npy
+expect 1 '--scale: the kernel takes none' spmm tiny.smtx --scale scale.npy
+expect 1 'nowhere.npy: No such file' real --scale nowhere.npy
+expect 2 'scale: out = "f16" wants one' spmm tiny.smtx --set out=f16
+"$mcgen" --set out=f32 --set scale=row --set bias=column "$spec" | sed 's/fma.rn.f32\(.*\), %column_bias0;/mul.rn.f32\1;/' >unbiased.ptx
+spmm m.smtx --set out=f32 --set scale=row --set bias=column --ptx unbiased.ptx >table 2>err
+check 'a wrong element is named with its bits' grep -q 'mcrun: C\[0\]\[0\] is [-0-9.e+]* (0x[0-9a-f]*), must be' err
+
 expect 2 '--n is 3, but b.npy has 2 columns' spmm tiny.smtx --b b.npy --n 3
 expect 2 '--ldb is 1, less than N = 2' spmm tiny.smtx --b b.npy --ldb 1
 expect 1 'b.npy has 3 rows, the matrix 90 columns' spmm m.smtx --b b.npy

@@ -119,6 +119,31 @@ static void test_fixed(void) {
     mc_kernel_destroy(kernel);
 }
 
+/* A scale by value lies in its parameter's low half. */
+static void test_scalar(void) {
+    static const mc_setting settings[] = {{"out", "f16"}, {"scale", "tensor"}, {"bias", "row"}};
+    mc_kernel *kernel = generate(settings, 3);
+    mc_binding bindings[BINDINGS + 2];
+    mc_launch launch;
+    memcpy(bindings, standard, sizeof standard);
+    bindings[BINDINGS] = mc_bind_f32("scale", -2.5f);
+    bindings[BINDINGS + 1] = (mc_binding){"bias", 0x60000};
+    CHECK(mc_bind(kernel, bindings, BINDINGS + 2, &launch, diag) == MC_OK, "%s", mc_diag_text(diag));
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    for (size_t i = 0; i < contract->param_count; i++) {
+        if (strcmp(contract->params[i].name, "scale") != 0) continue;
+        CHECK(contract->params[i].kind == MC_PARAM_SCALAR && launch.values[i] == 0xc0200000u);
+        CHECK(launch.values[i + 1] == 0x60000);
+    }
+    mc_diag_clear(diag);
+    CHECK(mc_bind(kernel, bindings, BINDINGS + 1, &launch, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), "bias is not bound");
+    bindings[BINDINGS + 1].value = 0x60004;
+    CHECK(mc_bind(kernel, bindings, BINDINGS + 2, &launch, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), "bias lies at 0x60004");
+    mc_kernel_destroy(kernel);
+}
+
 int main(void) {
     diag = mc_diag_create();
     mc_kernel *kernel = generate(NULL, 0);
@@ -128,6 +153,7 @@ int main(void) {
         test_grid_limit(kernel);
         test_missing(kernel);
         test_fixed();
+        test_scalar();
     }
     mc_kernel_destroy(kernel);
     mc_diag_destroy(diag);

@@ -122,6 +122,11 @@ static void test_wrong_problems(void) {
     CHECK(mc_dense_create(MC_S16, b.rows, 4, 4, &wide_b, diag) == MC_OK);
     const mc_spmm with_short = {.a = &a, .b = &short_b, .ldc = 4},
                   with_wide = {.a = &a, .b = &wide_b, .ldc = 4};
+    const float scale = 1;
+    const mc_spmm with_scale = {.a = &a, .b = &b, .ldc = b.cols, .scale = &scale};
+    CHECK(mc_spmm_run(device, kernel, NULL, &with_scale, NULL, &c, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), "the kernel takes no scale");
+    mc_diag_clear(diag);
     CHECK(mc_spmm_run(device, kernel, NULL, &with_short, NULL, &c, diag) == MC_CANNOT);
     CHECK_TEXT(mc_diag_text(diag), "A has 70 columns, B 69 rows");
     CHECK(mc_spmm_run(device, kernel, NULL, &with_wide, NULL, &c, diag) == MC_CANNOT);

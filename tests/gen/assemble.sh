@@ -26,12 +26,21 @@ one() {
 }
 export -f one
 
+# output N: one of the 27 outputs that are not s32
+output() {
+    local outs=(f16 bf16 f32) scales=(tensor row column) biases=(none row column)
+    echo "--set out=${outs[$1 % 3]} --set scale=${scales[$1 / 3 % 3]} --set bias=${biases[$1 / 9 % 3]}"
+}
+
 count=$("$mcgen" --list-variants "$spec" | wc -l)
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 {
     for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
         for ((i = 0; i < count; i++)); do echo "$arch $i open"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
+        for ((i = 0; i < count; i += 4)); do echo "$arch $i output $(output "$i")"; done
+        for ((i = 3; i < count; i += 11)); do echo "$arch $i output-odd $(output "$i") --set n=129 --set align=1"; done
+        for ((i = 5; i < count; i += 11)); do echo "$arch $i output-fixed $(output "$((i + 1))") $fixed"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
         for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
     done

@@ -23,6 +23,11 @@ expect 0 "usage: mcgen" "$mcgen" --help
 expect 0 "tile_n" "$mcgen" --help spmm
 expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
+expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
+expect 0 'C = bf16(fma(f32(sum), scale, bias)); 16-byte' "$mcgen" --describe --set out=bf16 --set scale=row --set bias=row "$spec"
+expect 0 'f16[m][ldc], row-major' "$mcgen" "$specs/spmm_l8r8_f16.lua"
+check "a field at its quiet default shows" test "$("$mcgen" "$spec" | grep -c 'bias=\|scale=')" = 0
+check "hashes of outputs repeat" test "$(for o in f16 bf16; do for b in none row; do "$mcgen" --list-variants --set out=$o --set bias=$b "$specs/spmm_l8r8_f16.lua"; done; done | cut -d' ' -f2 | sort | uniq -d | wc -l)" = 0
 expect 0 '"hash"' "$mcgen" --list-variants --json "$spec"
 expect 0 "" "$mcgen" --check "$spec"
 check "--check wrote something" test ! -s stdout
@@ -73,6 +78,12 @@ printf 'op = "spmm"\nm = 9\ntile_m = 1\n' >two.lua
 expect 2 "two.lua:2: m: 9 is not a multiple" "$mcgen" two.lua
 expect 2 "n: a text of 51 characters is not" "$mcgen" --set n=000000000000000000000000000000000000000000000002567 "$spec"
 expect 2 'n: " 256" is not' "$mcgen" --set "n= 256" "$spec"
+expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
+expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
+expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"
+expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
+printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
+expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
 expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
 expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
 
