@@ -19,7 +19,7 @@ enum sim_copy_kind {
     SIM_COPY_LANES,   /* one cp.async of a warp */
     SIM_COPY_LOAD,    /* bulk or tensor, into shared memory; an mbarrier tells when it is done */
     SIM_COPY_STORE,   /* bulk or tensor, into global memory */
-    SIM_COPY_ARRIVAL, /* cp.async.mbarrier.arrive: moves nothing, arrives after the lane's copies */
+    SIM_COPY_ARRIVAL, /* cp.async.mbarrier.arrive: moves nothing, arrives after the lanes' copies */
     SIM_COPY_MBARRIER /* no copy: marks the bytes of an mbarrier */
 };
 
@@ -36,12 +36,12 @@ struct sim_copy {
     enum sim_copy_kind kind;
     const struct sim_insn *insn;
     int warp, lane;
-    bool late;                 /* moves its bytes as late as is legal */
-    bool landed;               /* has moved them */
-    bool read;                 /* of a store: has read its source, and was waited for so far */
-    uint32_t flying;           /* of a cp.async: lanes that have not waited for it */
-    uint32_t tracked;          /* of a cp.async: lanes for which an mbarrier tracks it */
-    uint64_t serial;           /* in the order of issue */
+    bool late;        /* moves its bytes as late as is legal */
+    bool landed;      /* has moved them */
+    bool read;        /* of a store: has read its source, and was waited for so far */
+    uint32_t flying;  /* of a cp.async: lanes that have not waited for it; of an arrival: its lanes */
+    uint32_t tracked; /* of a cp.async: lanes for which an mbarrier tracks it */
+    uint64_t serial;  /* in the order of issue */
     uint32_t group[SIM_LANES]; /* by lane: how many groups were committed before */
     int mbarrier;              /* that completes a load or arrival */
     uint32_t phase;            /* of a landed load: in which it did */
@@ -156,6 +156,11 @@ bool sim_copy_write_back(struct sim_block *block, uint32_t index);
 /* The live mbarrier at a shared address, whose initialisation LANE is ordered after; NULL after a fault. */
 struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                      uint64_t address);
+/* The same for the address of every lane in MASK; false after a fault. */
+bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+                       struct sim_mbarrier *found[SIM_LANES]);
+/* The lanes in MASK that found the object that LANE did. */
+uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_t mask, int lane);
 int sim_mbarrier_index(const struct sim_async *async, const struct sim_mbarrier *m);
 /* Whether the async proxy knows of the initialisation; false after a fault. */
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,

@@ -28,6 +28,7 @@ static uint32_t take_entry(struct sim_async *async) {
     void *copies = async->copies;
     if (!grow(&copies, async->copy_count, &async->copy_capacity, sizeof *async->copies)) return 0;
     async->copies = copies;
+    async->copies[async->copy_count] = (struct sim_copy){.kind = SIM_COPY_FREE};
     return async->copy_count++;
 }
 
@@ -289,22 +290,23 @@ void sim_copy_wait_bulk(struct sim_warp *warp, uint32_t mask, uint32_t keep, boo
     sweep(async, warp->index);
 }
 
-/* cp.async.mbarrier.arrive: the lane's copies up to now are complete, and it arrives. */
+/* cp.async.mbarrier.arrive: the lanes' copies up to it are complete, and they arrive. */
 static void land_arrival(struct sim_block *block, uint32_t index) {
     struct sim_async *async = block->async;
     struct sim_copy *copy = &async->copies[index];
     struct sim_mbarrier *m = &async->mbarrier[copy->mbarrier];
-    uint32_t lane = 1u << copy->lane;
+    uint32_t lanes = copy->flying;
     for (uint32_t i = async->open[copy->warp]; i; i = async->copies[i].next) {
         struct sim_copy *other = &async->copies[i];
         bool earlier = other->kind == SIM_COPY_LANES && other->serial < copy->serial;
-        if (earlier && (other->flying & lane)) complete_lanes(block, i, lane);
+        if (earlier && (other->flying & lanes)) complete_lanes(block, i, other->flying & lanes);
     }
     sweep(async, copy->warp);
     sim_view_join(&m->arriving, copy->released);
     copy->phase = m->phase;
     copy->landed = true;
-    sim_mbarrier_arrive(&block->warps[copy->warp], copy->insn, copy->lane, m, 1);
+    sim_mbarrier_arrive(&block->warps[copy->warp], copy->insn, copy->lane, m,
+                        (uint32_t)__builtin_popcount(lanes));
 }
 
 static void land_load(struct sim_block *block, uint32_t index) {

@@ -124,40 +124,42 @@ void sim_cp_async_wait_all(struct sim_warp *warp, const struct sim_insn *insn, u
 
 /* -- cp.async.mbarrier.arrive ------------------------------------------------------------------------------- */
 
-static void track_copies(struct sim_warp *warp, int lane) {
+static void track_copies(struct sim_warp *warp, uint32_t lanes) {
     struct sim_async *async = warp->block->async;
     for (uint32_t i = async->open[warp->index]; i; i = async->copies[i].next)
-        if (async->copies[i].kind == SIM_COPY_LANES) async->copies[i].tracked |= 1u << lane;
+        if (async->copies[i].kind == SIM_COPY_LANES) async->copies[i].tracked |= lanes;
 }
 
-/* Without .noinc the phase awaits one arrival more: the one that follows. */
-static bool arrive_later(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
-                         const struct sim_view *released) {
+/* Without .noinc the phase awaits one arrival more of each lane: the one that follows. */
+static bool arrive_later(struct sim_warp *warp, const struct sim_insn *insn, uint32_t lanes,
+                         struct sim_mbarrier *m) {
     struct sim_async *async = warp->block->async;
-    if (!sim_shared_address(warp, insn, lane, &address)) return false;
-    struct sim_mbarrier *m = sim_mbarrier_at(warp, insn, lane, address);
-    uint32_t index = m ? sim_copy_new(warp, insn, lane, SIM_COPY_ARRIVAL, 0) : 0;
+    int lane = __builtin_ctz(lanes);
+    uint32_t index = sim_copy_new(warp, insn, lane, SIM_COPY_ARRIVAL, 0);
+    struct sim_view *released = index ? calloc(1, sizeof *released) : NULL;
     if (!index) return false;
-    async->copies[index].mbarrier = sim_mbarrier_index(async, m);
-    struct sim_view *kept = malloc(sizeof *kept);
-    async->copies[index].released = kept;
-    if (kept) *kept = *released;
-    if (!kept) {
+    if (!released) {
         sim_fault_at(warp, insn, lane, PTXSIM_NOMEM, "no memory for an arrival");
         return false;
     }
-    if (!(insn->modifiers & SIM_NOINC)) m->pending++;
-    track_copies(warp, lane);
+    sim_view_release(warp, lanes, released);
+    async->copies[index].released = released;
+    async->copies[index].mbarrier = sim_mbarrier_index(async, m);
+    async->copies[index].flying = lanes;
+    if (!(insn->modifiers & SIM_NOINC)) m->pending += (uint32_t)__builtin_popcount(lanes);
+    track_copies(warp, lanes);
     return sim_copy_issue(warp->block, index);
 }
 
 void sim_cp_async_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    uint64_t address[SIM_LANES];
-    struct sim_view released = {0};
-    sim_addresses(warp, insn, address);
-    sim_view_release(warp, mask, &released);
-    SIM_EACH_LANE(l)
-    if (SIM_ACTIVE(mask, l) && !arrive_later(warp, insn, l, address[l], &released)) return;
+    struct sim_mbarrier *found[SIM_LANES];
+    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
+    for (uint32_t left = mask; left;) {
+        int lane = __builtin_ctz(left);
+        uint32_t lanes = sim_mbarrier_lanes(found, left, lane);
+        if (!arrive_later(warp, insn, lanes, found[lane])) return;
+        left &= ~lanes;
+    }
 }
 
 /* -- Fences ----------------------------------------------------------------------------------------------------- */

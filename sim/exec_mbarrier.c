@@ -31,30 +31,10 @@ static bool arrive(struct sim_warp *warp, const struct sim_insn *insn, int lane,
 }
 
 /* All lanes make known what they did before any of them arrives: they may arrive at one object. */
-static bool find_all(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
-                     struct sim_mbarrier *found[SIM_LANES]) {
-    uint64_t address[SIM_LANES];
-    sim_addresses(warp, insn, address);
-    SIM_EACH_LANE(l) {
-        if (!SIM_ACTIVE(mask, l)) continue;
-        if (!sim_shared_address(warp, insn, l, &address[l])) return false;
-        found[l] = sim_mbarrier_at(warp, insn, l, address[l]);
-        if (!found[l]) return false;
-    }
-    return true;
-}
-
-/* The lanes in MASK that found the object that lane L did. */
-static uint32_t lanes_at(struct sim_mbarrier *const found[SIM_LANES], uint32_t mask, int lane) {
-    uint32_t same = 0;
-    SIM_EACH_LANE(l) if (SIM_ACTIVE(mask, l) && found[l] == found[lane]) same |= 1u << l;
-    return same;
-}
-
 static void release_all(struct sim_warp *warp, uint32_t mask, struct sim_mbarrier *const found[SIM_LANES]) {
     for (uint32_t left = mask; left;) {
         int first = __builtin_ctz(left);
-        uint32_t same = lanes_at(found, mask, first);
+        uint32_t same = sim_mbarrier_lanes(found, mask, first);
         sim_view_release(warp, same, &found[first]->arriving);
         left &= ~same;
     }
@@ -63,7 +43,7 @@ static void release_all(struct sim_warp *warp, uint32_t mask, struct sim_mbarrie
 static void arrive_all(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, enum arrival how) {
     struct sim_mbarrier *found[SIM_LANES];
     uint64_t state[SIM_LANES];
-    if (!find_all(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
     if (!insn->relaxed) release_all(warp, mask, found);
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
@@ -86,7 +66,7 @@ ARRIVE(drop_no_complete, DROPS | NEVER_LAST)
 
 static void change_bytes(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, int sign) {
     struct sim_mbarrier *found[SIM_LANES];
-    if (!find_all(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         int64_t bytes = sim_lane_u32(warp, &insn->value[0], l);
@@ -162,7 +142,7 @@ static void observe(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
                     struct sim_mbarrier *const found[SIM_LANES]) {
     for (uint32_t left = mask; left;) {
         struct sim_mbarrier *m = found[__builtin_ctz(left)];
-        uint32_t same = lanes_at(found, mask, __builtin_ctz(left));
+        uint32_t same = sim_mbarrier_lanes(found, mask, __builtin_ctz(left));
         if (!insn->relaxed) sim_view_acquire(warp, same, &m->completed);
         m->observed = m->phase;
         left &= ~same;
@@ -173,7 +153,7 @@ static void wait(struct sim_warp *warp, const struct sim_insn *insn, uint32_t ma
     struct sim_mbarrier *found[SIM_LANES];
     struct sim_stall *stalled = &warp->block->async->stall[warp->index];
     uint32_t complete = 0, phase[SIM_LANES] = {0};
-    if (!find_all(warp, insn, mask, found)) return;
+    if (!sim_mbarrier_find(warp, insn, mask, found)) return;
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         if (!awaited_phase(warp, insn, l, found[l], by_parity, &phase[l])) return;

@@ -67,6 +67,25 @@ struct sim_mbarrier *sim_mbarrier_at(struct sim_warp *warp, const struct sim_ins
     return is_after_init(warp, insn, lane, m) ? m : NULL;
 }
 
+bool sim_mbarrier_find(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask,
+                       struct sim_mbarrier *found[SIM_LANES]) {
+    uint64_t address[SIM_LANES];
+    sim_addresses(warp, insn, address);
+    SIM_EACH_LANE(l) {
+        if (!SIM_ACTIVE(mask, l)) continue;
+        if (!sim_shared_address(warp, insn, l, &address[l])) return false;
+        found[l] = sim_mbarrier_at(warp, insn, l, address[l]);
+        if (!found[l]) return false;
+    }
+    return true;
+}
+
+uint32_t sim_mbarrier_lanes(struct sim_mbarrier *const found[SIM_LANES], uint32_t mask, int lane) {
+    uint32_t same = 0;
+    SIM_EACH_LANE(l) if (SIM_ACTIVE(mask, l) && found[l] == found[lane]) same |= 1u << l;
+    return same;
+}
+
 bool sim_mbarrier_is_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                             const struct sim_mbarrier *m) {
     if (m->fence.insn && sim_race_ordered(warp, lane, m->fence.thread, m->fence.clock)) return true;

@@ -59,15 +59,16 @@ static const struct async_case cases[] = {
      MINE1 "cp.async.ca.shared.global [%r1], [%rd0], 4; cp.async.wait_all; ld.shared.u32 %r0, [%r1];", 64,
      same},
     {"the rest is zero",
-     MINE4 "rem.u32 %r2, %t, 5; shl.b32 %r2, %r2, 2; cp.async.cg.shared.global [%r1], [%rd0], 16, %r2; "
+     MINE4 "mov.u32 %r2, -1; st.shared.v4.u32 [%r1], {%r2, %r2, %r2, %r2}; rem.u32 %r2, %t, 5; shl.b32 %r2, "
+           "%r2, 2; cp.async.cg.shared.global [%r1], [%rd0], 16, %r2; "
            "cp.async.wait_all;\nld.shared.v4.u32 {%r0, %r2, %r3, %r4}, [%r1]; add.u32 %r0, %r0, %r2; add.u32 "
            "%r3, %r3, "
            "%r4; add.u32 %r0, %r0, %r3;",
      64, partial},
     {"some bytes of a word",
-     MINE1
-     "rem.u32 %r2, %t, 5; cp.async.ca.shared.global [%r1], [%rd0], 4, %r2; cp.async.wait_all; ld.shared.u32 "
-     "%r0, [%r1];",
+     MINE1 "mov.u32 %r2, -1; st.shared.u32 [%r1], %r2; rem.u32 %r2, %t, 5; cp.async.ca.shared.global [%r1], "
+           "[%rd0], 4, %r2; cp.async.wait_all; ld.shared.u32 "
+           "%r0, [%r1];",
      64, odd_bytes},
     {"a source that is not there",
      MINE1 "and.b32 %r2, %t, 1; setp.ne.u32 %p0, %r2, 0; @%p0 add.u64 %rd0, %rd0, 0x100000000;\n"

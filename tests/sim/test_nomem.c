@@ -54,10 +54,10 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return may_allocate() ? __real_pthread_create(thread, attributes, start, argument) : EAGAIN;
 }
 
-enum { BLOCKS = 8, THREADS = 128 };
+enum { BLOCKS = 8, THREADS = 128, WORDS = BLOCKS * THREADS, MORE = 256 /* bytes behind them */ };
 
 /* Adds 1 to a word of the thread's own, so that the memory that is read is written later. */
-static const char text[] =
+static const char plain[] =
     PTX_HEADER ".visible .entry k(.param .u64 a) { .reg .b32 %r<400>; .reg .b64 %d<2>; .reg .pred %p; "
                ".shared .b8 s[64];\n"
                "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
@@ -66,13 +66,33 @@ static const char text[] =
                "mad.wide.u32 %d0, %r0, "
                "4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
 
+/* The same by copies: of a word a thread, of 16 bytes behind the words, and of those to where no other block writes. */
+static const char copies[] = PTX_HEADER
+    ".visible .entry k(.param .u64 a) { .reg .b32 %r<400>; .reg .b64 %d<4>; .reg .pred %p, %p1; "
+    ".shared .align 16 .b8 s[1024]; .shared .b64 bar[2];\n"
+    "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0; @%p mbarrier.init.shared.b64 [bar], "
+    "129;\n"
+    "@%p fence.mbarrier_init.release.cluster; bar.sync 0; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 16; "
+    "add.u64 "
+    "%d2, %d2, %d0; @%p mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16; @%p "
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+512], [%d0+4096], 16, [bar];\n"
+    "mov.u32 %r2, s; mad.lo.u32 %r2, %r0, 4, %r2; mad.lo.u32 %r0, %r1, 128, %r0; mad.wide.u32 %d0, %r0, 4, "
+    "%d0; "
+    "cp.async.ca.shared.global [%r2], [%d0], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+    "W: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W; @%p "
+    "cp.async.bulk.global.shared::cta.bulk_group "
+    "[%d2+4112], [s+512], 16; @%p cp.async.bulk.commit_group; @%p cp.async.bulk.wait_group.read 0;\n"
+    "ld.shared.u32 %r0, [%r2]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
+
+static const char *text = plain;
+
 static void check_result(ptxsim *sim, uint64_t a) {
-    uint32_t r[BLOCKS * THREADS];
+    uint32_t r[WORDS];
     int wrong = 0;
     CHECK(ptxsim_read(sim, a, r, sizeof r) == PTXSIM_OK);
-    for (int i = 0; i < BLOCKS * THREADS; i++) wrong += r[i] != 0x01010102;
+    for (int i = 0; i < WORDS; i++) wrong += r[i] != 0x01010102;
     CHECK(wrong == 0, "%d words are wrong", wrong);
-    CHECK(ptxsim_line_sum(sim).global_requests == 2 * BLOCKS * THREADS / 32);
+    CHECK(ptxsim_line_sum(sim).global_requests == 2 * WORDS / 32);
 }
 
 static ptxsim_status run_once(unsigned threads) {
@@ -82,8 +102,8 @@ static ptxsim_status run_once(unsigned threads) {
     ptxsim_options options = {.size = sizeof options, .threads = threads};
     ptxsim_status status = ptxsim_create(&options, &sim);
     if (status != PTXSIM_OK) return status;
-    status = ptxsim_alloc(sim, 4 * BLOCKS * THREADS, &a);
-    if (status == PTXSIM_OK) status = ptxsim_fill(sim, a, 1, 4 * BLOCKS * THREADS);
+    status = ptxsim_alloc(sim, 4 * WORDS + MORE, &a);
+    if (status == PTXSIM_OK) status = ptxsim_fill(sim, a, 1, 4 * WORDS + MORE);
     if (status == PTXSIM_OK)
         status = run_kernel(sim, text, (ptxsim_dim3){BLOCKS, 1, 1}, (ptxsim_dim3){THREADS, 1, 1}, 32, params);
     CHECK(status == PTXSIM_OK || ptxsim_fault_of(sim)->message[0] != 0);
@@ -111,7 +131,9 @@ static void run_all(unsigned threads) {
 }
 
 int main(void) {
-    for (stays = 0; stays < 2; stays++)
-        for (unsigned threads = 1; threads <= 4; threads *= 2) run_all(threads);
+    const char *const texts[] = {plain, copies};
+    for (int i = 0; i < 2; i++)
+        for (stays = 0, text = texts[i]; stays < 2; stays++)
+            for (unsigned threads = 1; threads <= 4; threads *= 2) run_all(threads);
     return check_end();
 }
