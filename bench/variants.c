@@ -192,6 +192,11 @@ static mc_status group_all(variant_list *list, const mc_vsparse *sample, mc_diag
     return MC_OK;
 }
 
+static mc_status none_left(const variant_list *list, mc_diag *diag) {
+    return mc_fail(diag, MC_CANNOT, "no variant can be measured; the first: %s",
+                   list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
+}
+
 /* V of the first that works; those of another V cannot share its matrices. */
 static mc_status settle_vec(variant_list *list, mc_diag *diag) {
     for (size_t i = 0; i < list->count; i++) {
@@ -201,9 +206,7 @@ static mc_status settle_vec(variant_list *list, mc_diag *diag) {
         if (list->vec == 0) list->vec = vec;
         if (vec != list->vec) set_error(v, "another vec than the first variant's: one V a run");
     }
-    if (list->vec > 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "no variant can be loaded; the first: %s",
-                   list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
+    return list->vec > 0 ? MC_OK : none_left(list, diag);
 }
 
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag) {
@@ -212,6 +215,7 @@ mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_d
     mc_status status = settle_vec(list, diag);
     if (status == MC_OK) status = make_sample(list->vec, &sample, diag);
     if (status == MC_OK) status = group_all(list, &sample, diag);
+    if (status == MC_OK && list->packing_count == 0) status = none_left(list, diag);
     mc_vsparse_free(&sample);
     return status;
 }

@@ -1,0 +1,56 @@
+#!/bin/bash
+# A whole `mcbench run` on a driver that is the simulator (sim_cuda.c): what is computed, verified and written, all but
+# the times. Arguments: mcbench, the source directory, json_get.
+mcbench=$1
+source "$2/tests/expect.sh"
+specs="$2/specs/spmm_l8r8.lua $2/specs/spmm_l8r8_f16.lua"
+json_get=$3
+if ! "$mcbench" run $specs -m "$2/tests" 2>&1 | grep -q 'no .smtx file'; then complain 'no folder of matrices is no error'; fi
+cd "$work" || exit 1
+mkdir matrices
+# 6 row blocks; K = 70 is no multiple of 8; the second row block is empty
+printf '6, 70, 12\n0 3 3 5 9 11 12\n0 7 69 1 2 10 11 12 13 5 64 33\n' >matrices/b.smtx
+printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/a.smtx
+
+run() { timeout 60 "$mcbench" run $specs -m matrices --peers none "$@"; }
+lines() { check "$1 lines with '$2' in $3, want $4" [ "$(grep -c -- "$2" "$3")" = "$4" ]; }
+field() { head -"$2" "$1" | tail -1 >line.json; "$json_get" line.json "$3"; }
+
+# Two specs, two matrices, two N, four variants of each spec: every one is exact, two of each output type are finalists
+expect 0 '' run --n 16,40 --variants 0,17,60,92 --finalists 2 --rounds 5 -o all.jsonl
+grep -q WRONG "$work/stderr" && complain 'a right variant is called wrong'
+lines '' '"kind":"machine"' all.jsonl 1
+lines '' '"kind":"ceilings"' all.jsonl 1
+lines '' '"kind":"quick"' all.jsonl 4
+lines '' '"kind":"result"' all.jsonl 16
+lines '' '"kind":"note"' all.jsonl 0
+lines '' '"contender":"mcgen s8 s8 f16"' all.jsonl 8
+check 'quick times of all variants' [ "$(field all.jsonl 3 us)" = 8 ]
+check 'smaller shapes come first' [ "$(field all.jsonl 3 matrix)" = a.smtx ]
+check 'M of the dilated matrix' [ "$(field all.jsonl 3 m)" = 16 ]
+check 'the end counts the matrices' [ "$(tail -1 all.jsonl >line.json; "$json_get" line.json matrices)" = 2 ]
+expect 0 '4 problems' "$mcbench" summary all.jsonl
+expect 0 'of the floor' "$mcbench" summary all.jsonl
+
+# Cold L2: launches rotate over several sets of operands
+expect 0 '' run --n 16 --variants default --cold -o cold.jsonl
+check 'several sets when cold' [ "$(field cold.jsonl 4 sets)" -gt 3 ]
+check 'a graph holds whole turns of them' [ $(($(field cold.jsonl 4 launches) % $(field cold.jsonl 4 sets))) = 0 ]
+check 'one set when warm' [ "$(field all.jsonl 4 sets)" = 1 ]
+
+# A kernel that writes nothing is wrong everywhere, is not timed, and fails the run
+export SIM_CUDA_SKIP=spmm_
+expect 1 '8 results of our variants were wrong' run --n 16,40 --variants default -o wrong.jsonl
+lines '' 'elements are wrong' wrong.jsonl 8
+lines '' '"kind":"result"' wrong.jsonl 0
+check 'said on stderr' grep -q '2 WRONG' "$work/stderr"
+unset SIM_CUDA_SKIP
+
+# What cannot be read or run is left out, loudly
+printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
+expect 1 'LEFT OUT' run --n 16 --variants default -o some.jsonl
+check 'the others are measured' [ "$(grep -c '"kind":"result"' some.jsonl)" = 4 ]
+expect 1 'no variant can be measured; the first: the kernel is made for m = 24' run --n 16 --variants default --set m=24
+expect 0 '' run --n 16 --variants default --seconds 1 --filter a.smtx
+expect 1 'absent/out.jsonl: No such file' run --n 16 --filter a.smtx -o absent/out.jsonl
+finish

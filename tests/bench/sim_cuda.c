@@ -1,0 +1,179 @@
+/* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute, those in
+   graphs when they are captured; every event lies a millisecond behind the one before. The kernels of the ceilings do
+   nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP. Written from the CUDA Driver API manual. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+#include "ptxsim.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { FAILURE = 1, MOST_FILLED = 1 << 28, MAX_SKIPPED = 64 };
+
+typedef struct event {
+    int time;
+} event;
+
+static ptxsim *sim;
+static mtx_t lock;
+static int now;
+static char handles[8];                  /* objects that are nothing but an address */
+static const void *skipped[MAX_SKIPPED]; /* functions */
+static int skipped_count;
+
+/* One call at a time: the simulator is one thread's. */
+static int after(ptxsim_status status) {
+    if (status != PTXSIM_OK) fprintf(stderr, "sim_cuda: %s\n", ptxsim_fault_text(sim));
+    mtx_unlock(&lock);
+    return status == PTXSIM_OK ? 0 : FAILURE;
+}
+
+EXPORT int cuInit(unsigned flags) {
+    const ptxsim_options options = {.size = sizeof options, .no_races = 1};
+    (void)flags;
+    return mtx_init(&lock, mtx_plain) == thrd_success && ptxsim_create(&options, &sim) == PTXSIM_OK ? 0
+                                                                                                    : FAILURE;
+}
+
+EXPORT int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
+EXPORT int cuGetErrorName(int result, const char **name) { return (void)result, *name = "FAILURE", 0; }
+EXPORT int cuGetErrorString(int result, const char **text) { return (void)result, *text = "of sim_cuda", 0; }
+EXPORT int cuDeviceGetCount(int *count) { return *count = 1, 0; }
+EXPORT int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
+
+EXPORT int cuDeviceGetName(char *name, int size, int device) {
+    (void)device;
+    return snprintf(name, (size_t)size, "Simulated GPU"), 0;
+}
+
+/* Multiprocessors, L2, compute capability. A small L2 makes few sets of cold operands. */
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    (void)device;
+    *value = attribute == 16 ? 2 : attribute == 38 ? 20000 : attribute == 75 ? 9 : 0;
+    return 0;
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    return (void)device, *bytes = (size_t)1 << 32, 0;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
+    return (void)device, *context = handles, 0;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, 0; }
+EXPORT int cuCtxSetCurrent(void *context) { return context == handles ? 0 : FAILURE; }
+EXPORT int cuCtxSynchronize(void) { return 0; }
+
+/* -- Memory */
+
+EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
+    uint64_t at;
+    mtx_lock(&lock);
+    ptxsim_status status = ptxsim_alloc(sim, bytes, &at);
+    *address = at;
+    return after(status);
+}
+
+EXPORT int cuMemFree_v2(unsigned long long address) {
+    mtx_lock(&lock);
+    return after(ptxsim_free(sim, address));
+}
+
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
+    mtx_lock(&lock);
+    return after(ptxsim_write(sim, to, from, bytes));
+}
+
+EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
+    mtx_lock(&lock);
+    return after(ptxsim_read(sim, from, to, bytes));
+}
+
+EXPORT int cuMemsetD8_v2(unsigned long long address, unsigned char byte, size_t count) {
+    if (count > MOST_FILLED) return 0; /* the ceilings' */
+    mtx_lock(&lock);
+    return after(ptxsim_fill(sim, address, byte, count));
+}
+
+/* -- Modules and launches */
+
+EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+    ptxsim_module *loaded;
+    (void)count, (void)options, (void)values;
+    mtx_lock(&lock);
+    ptxsim_status status = ptxsim_module_load(sim, image, &loaded);
+    *module = loaded;
+    return after(status);
+}
+
+EXPORT int cuModuleUnload(void *module) {
+    mtx_lock(&lock);
+    return after(ptxsim_module_unload(sim, module));
+}
+
+static int is_unwanted(const char *name) {
+    static const char *const ceilings[] = {"gather", "copy", "shared", "mma_s8"};
+    const char *skip = getenv("SIM_CUDA_SKIP");
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, ceilings[i]) == 0) return 1;
+    return skip != NULL && strncmp(name, skip, strlen(skip)) == 0;
+}
+
+EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
+    const ptxsim_function *found;
+    mtx_lock(&lock);
+    ptxsim_status status = ptxsim_module_function(sim, module, name, &found);
+    *function = (void *)(uintptr_t)found;
+    if (is_unwanted(name) && skipped_count < MAX_SKIPPED) skipped[skipped_count++] = found;
+    return after(status);
+}
+
+static int is_skipped(const void *function) {
+    for (int i = 0; i < skipped_count; i++)
+        if (skipped[i] == function) return 1;
+    return 0;
+}
+
+EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+    return (void)function, (void)attribute, (void)value, 0;
+}
+
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+    (void)stream, (void)extra;
+    if (is_skipped(function)) return 0;
+    mtx_lock(&lock);
+    return after(
+        ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params));
+}
+
+/* -- Streams, graphs and events */
+
+EXPORT int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = handles + 1, 0; }
+EXPORT int cuStreamDestroy_v2(void *stream) { return (void)stream, 0; }
+EXPORT int cuStreamSynchronize(void *stream) { return (void)stream, 0; }
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) { return (void)stream, (void)mode, 0; }
+EXPORT int cuStreamEndCapture(void *stream, void **graph) { return (void)stream, *graph = handles + 2, 0; }
+
+EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+    return (void)graph, (void)flags, *exec = handles + 3, 0;
+}
+
+EXPORT int cuGraphLaunch(void *exec, void *stream) { return (void)exec, (void)stream, 0; }
+EXPORT int cuGraphExecDestroy(void *exec) { return (void)exec, 0; }
+EXPORT int cuGraphDestroy(void *graph) { return (void)graph, 0; }
+
+EXPORT int cuEventCreate(void **made, unsigned flags) {
+    (void)flags;
+    *made = calloc(1, sizeof(event));
+    return *made == NULL ? FAILURE : 0;
+}
+
+EXPORT int cuEventDestroy_v2(void *old) { return free(old), 0; }
+EXPORT int cuEventRecord(void *at, void *stream) { return (void)stream, ((event *)at)->time = ++now, 0; }
+EXPORT int cuEventSynchronize(void *at) { return (void)at, 0; }
+
+EXPORT int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+    *milliseconds = (float)(((event *)end)->time - ((event *)begin)->time);
+    return *milliseconds > 0 ? 0 : FAILURE;
+}
