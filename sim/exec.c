@@ -1,5 +1,6 @@
 /* Runs one block: its warps by turns, an instruction at a time. */
 #include "async.h"
+#include "order.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -250,6 +251,7 @@ bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
     memset(block->shared_shadow, 0, launch->shared_bytes / 8 + 2);
     sim_race_start_block(block);
     if (block->async) sim_async_start(block);
+    if (block->order) sim_order_start(block);
     block->random = launch->seed + (block->global_id << 32);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
@@ -286,10 +288,12 @@ struct sim_block *sim_block_new(const struct sim_launch *launch) {
     if (launch->async)
         block->async = sim_async_new(
             launch, (int)((launch->block.x * launch->block.y * launch->block.z + SIM_LANES - 1) / SIM_LANES));
+    if (launch->ordered) block->order = sim_order_new(launch);
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
     block->lines = calloc((size_t)launch->function->code_count + 1, sizeof *block->lines);
-    bool cells = (block->shared_cells || !launch->races) && (block->async || !launch->async);
+    bool cells = (block->shared_cells || !launch->races) && (block->async || !launch->async) &&
+                 (block->order || !launch->ordered);
     if (block->lines && block->shared && block->shared_shadow && cells && block->hit && warps) return block;
     sim_block_free(block);
     return NULL;
@@ -307,6 +311,7 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared_cells);
     sim_readers_free(&block->readers);
     sim_async_free(block->async);
+    sim_order_free(block->order);
     free(block->lines);
     free(block->hit);
     free(block);

@@ -51,7 +51,9 @@ struct sim_barrier {
 
 /* What never changes about an instruction and a launch asks often. */
 struct sim_trait {
-    bool strong;  /* an atomic, or a volatile, relaxed, acquire or release access */
+    bool strong; /* an atomic, or a volatile, relaxed, acquire or release access */
+    bool acquires, releases;
+    bool wide;    /* of scope .gpu or more */
     bool touches; /* accesses shared or global memory */
     struct sim_service service;
 };
@@ -67,8 +69,8 @@ struct sim_launch {
     uint64_t max_instructions;
     ptxsim_order order;
     uint64_t seed;
-    bool races;  /* looks for them */
-    bool fences; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
+    bool races;   /* looks for them */
+    bool ordered; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
     bool async;      /* the kernel has asynchronous copies, mbarriers or proxy fences */
     ptxsim_landing landing;
@@ -84,6 +86,7 @@ struct sim_block {
     struct sim_warp *warps;
     struct sim_barrier barrier[SIM_BARRIERS];
     struct sim_async *async; /* NULL unless launch->async */
+    struct sim_order *order; /* NULL unless launch->ordered */
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
     struct sim_race_cell *shared_cells;
@@ -91,7 +94,6 @@ struct sim_block {
     sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
     uint32_t generation;             /* blocks that ran here */
     bool restart;                    /* the launch must start again, race.h */
-    bool acquired;                   /* synchronised with earlier blocks through strong accesses */
     uint64_t random;
     struct sim_request request; /* of the instruction that executes */
     ptxsim_line *lines;         /* by instruction: its counts */

@@ -22,17 +22,24 @@ static void raise(uint32_t *to, uint32_t from) {
     if (*to < from) *to = from;
 }
 
-static void join(struct sim_known *to, const struct sim_known *from) {
+void sim_blocks_join(struct sim_blocks *to, const struct sim_blocks *from) {
+    if (from->first == 0) return;
+    if (to->first == 0 || from->first < to->first) to->first = from->first;
+    raise(&to->last, from->last);
+}
+
+void sim_known_join(struct sim_known *to, const struct sim_known *from) {
     for (int i = 0; i < SIM_MAX_WARPS; i++) {
         raise(&to->all[i], from->all[i]);
         raise(&to->some[i], from->some[i]);
         to->lanes[i] |= from->lanes[i];
     }
     for (int i = 0; i < SIM_MAX_MBARRIERS; i++) raise(&to->phases[i], from->phases[i]);
+    sim_blocks_join(&to->blocks, &from->blocks);
 }
 
 void sim_view_join(struct sim_view *to, const struct sim_view *from) {
-    for (int i = 0; i < SIM_PROXIES; i++) join(&to->by[i], &from->by[i]);
+    for (int i = 0; i < SIM_PROXIES; i++) sim_known_join(&to->by[i], &from->by[i]);
 }
 
 /* Joins what the lanes in MASK know, each by itself. */
@@ -101,12 +108,6 @@ void sim_view_warp_sync(struct sim_warp *warp, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) *own_view(warp, __builtin_ctz(left)) = all;
 }
 
-void sim_view_follow(struct sim_warp *warp, const struct sim_warp *other) {
-    struct sim_view all = {0};
-    join_lanes(other, SIM_FULL_MASK, &all);
-    sim_view_acquire(warp, warp->alive, &all);
-}
-
 void sim_view_arrive(struct sim_warp *warp, int id, bool first, bool waits) {
     struct sim_view *barrier = &warp->block->async->barrier[id];
     if (first) *barrier = (struct sim_view){0};
@@ -131,23 +132,30 @@ void sim_view_fence(struct sim_warp *warp, uint32_t mask, bool shared, bool glob
     if (mask == warp->alive) {
         struct sim_known known = v->common.by[SIM_PROXY_GENERIC];
         join_clock(warp, mask, &known);
-        if (shared) join(&v->common.by[SIM_PROXY_ASYNC_SHARED], &known);
-        if (global) join(&v->common.by[SIM_PROXY_ASYNC_GLOBAL], &known);
+        if (shared) sim_known_join(&v->common.by[SIM_PROXY_ASYNC_SHARED], &known);
+        if (global) sim_known_join(&v->common.by[SIM_PROXY_ASYNC_GLOBAL], &known);
     }
     for (uint32_t left = mask == warp->alive ? v->own : mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         struct sim_known known = fenced_by(warp, lane, mask);
-        if (shared) join(&own_view(warp, lane)->by[SIM_PROXY_ASYNC_SHARED], &known);
-        if (global) join(&own_view(warp, lane)->by[SIM_PROXY_ASYNC_GLOBAL], &known);
+        if (shared) sim_known_join(&own_view(warp, lane)->by[SIM_PROXY_ASYNC_SHARED], &known);
+        if (global) sim_known_join(&own_view(warp, lane)->by[SIM_PROXY_ASYNC_GLOBAL], &known);
     }
     warp->clock.now++;
 }
 
+bool sim_known_holds(const struct sim_known *known, unsigned thread, uint32_t clock) {
+    unsigned warp = thread / SIM_LANES, lane = thread % SIM_LANES;
+    return clock <= known->all[warp] || (SIM_ACTIVE(known->lanes[warp], lane) && clock <= known->some[warp]);
+}
+
 bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy, unsigned thread,
                     uint32_t clock) {
-    const struct sim_known *known = &view_of(warp, lane)->by[proxy];
-    unsigned other = thread / SIM_LANES, of = thread % SIM_LANES;
-    return clock <= known->all[other] || (SIM_ACTIVE(known->lanes[other], of) && clock <= known->some[other]);
+    return sim_known_holds(&view_of(warp, lane)->by[proxy], thread, clock);
+}
+
+const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane) {
+    return &view_of(warp, lane)->by[SIM_PROXY_GENERIC].blocks;
 }
 
 uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier) {

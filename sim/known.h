@@ -12,10 +12,15 @@ enum { SIM_MAX_MBARRIERS = 64 }; /* of a block */
 /* The accesses of threads, by warp: of all lanes up to ALL, of the lanes in LANES up to SOME; and by mbarrier
    how many phases were seen to complete. Where two sets of lanes join, the greater SOME stands for both: more
    than is true, so that no order is missed. */
+struct sim_blocks {
+    uint32_t first, last; /* numbers as in records (race.h) from the first to the last, 0: none */
+};
+
 struct sim_known {
     uint32_t all[SIM_MAX_WARPS];
     uint32_t lanes[SIM_MAX_WARPS], some[SIM_MAX_WARPS];
     uint32_t phases[SIM_MAX_MBARRIERS];
+    struct sim_blocks blocks; /* other blocks: what they released (order.h). Those in between count, too */
 };
 
 /* What is known to a thread, and what of it the async proxy sees in shared and in global memory. */
@@ -32,6 +37,10 @@ struct sim_warp_view {
     struct sim_view lane[SIM_LANES];
 };
 
+void sim_blocks_join(struct sim_blocks *to, const struct sim_blocks *from);
+void sim_known_join(struct sim_known *to, const struct sim_known *from);
+/* Whether what THREAD did up to CLOCK is known. */
+bool sim_known_holds(const struct sim_known *known, unsigned thread, uint32_t clock);
 void sim_view_join(struct sim_view *to, const struct sim_view *from);
 /* Lanes in MASK make known to INTO what they did and know. */
 void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *into);
@@ -39,8 +48,6 @@ void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *int
 void sim_view_acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view *from);
 /* bar.warp.sync */
 void sim_view_warp_sync(struct sim_warp *warp, uint32_t mask);
-/* WARP learns what OTHER knows, through memory. */
-void sim_view_follow(struct sim_warp *warp, const struct sim_warp *other);
 /* Barrier ID: the first to arrive empties it. */
 void sim_view_arrive(struct sim_warp *warp, int id, bool first, bool waits);
 void sim_view_leave(struct sim_warp *warp, int id);
@@ -50,6 +57,8 @@ void sim_view_fence(struct sim_warp *warp, uint32_t mask, bool shared, bool glob
 /* Whether what THREAD did up to CLOCK is known to LANE of WARP, or to the async proxy through it. */
 bool sim_view_holds(const struct sim_warp *warp, int lane, enum sim_proxy proxy, unsigned thread,
                     uint32_t clock);
+/* The blocks that LANE is ordered after. */
+const struct sim_blocks *sim_view_blocks(const struct sim_warp *warp, int lane);
 /* How many phases of an mbarrier LANE knows to have completed. */
 uint32_t sim_view_phases(const struct sim_warp *warp, int lane, int mbarrier);
 

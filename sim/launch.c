@@ -61,7 +61,6 @@ static bool set_traits(struct sim_launch *launch) {
     static const char *const strong[] = {"atom",        "red%",       "ld.volatile",
                                          "st.volatile", "ld.relaxed", "st.relaxed",
                                          "ld.acquire",  "st.release", NULL};
-    static const char *const fences[] = {"fence", "membar", "ld.acquire", "st.release", NULL};
     const ptxsim_function *f = launch->function;
     launch->traits = calloc((size_t)f->code_count + 1, sizeof *launch->traits);
     if (!launch->traits) return false;
@@ -76,9 +75,13 @@ static bool set_traits(struct sim_launch *launch) {
         bool async = insn->op->flags & SIM_OP_ASYNC;
         t->touches |= async;
         launch->async |= async;
-        launch->fences |= !async && starts_with_one(name, fences);
+        t->acquires = t->strong && (insn->order == SIM_ACQUIRE || insn->order == SIM_ACQ_REL);
+        t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
+        t->wide = sim_is_wide(insn);
+        launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
         launch->sequential |= insn->reads_clock || (t->strong && insn->space != SIM_SHARED);
     }
+    launch->async |= launch->ordered; /* what threads know is told by lane there */
     return true;
 }
 

@@ -41,10 +41,14 @@ static const struct word rounding_words[] = {
 static const struct word float_rounding_words[] = {
     {"rn", SIM_RN}, {"rz", SIM_RZ}, {"rm", SIM_RM}, {"rp", SIM_RP}, {NULL, 0}};
 
-static const struct word order_words[] = {
-    {"relaxed", 1}, {"acquire", 1}, {"release", 1}, {"acq_rel", 1}, {NULL, 0}};
+static const struct word order_words[] = {{"relaxed", SIM_RELAXED},
+                                          {"acquire", SIM_ACQUIRE},
+                                          {"release", SIM_RELEASE},
+                                          {"acq_rel", SIM_ACQ_REL},
+                                          {NULL, 0}};
 
-static const struct word scope_words[] = {{"cta", 1}, {"cluster", 1}, {"gpu", 1}, {"sys", 1}, {NULL, 0}};
+static const struct word scope_words[] = {
+    {"cta", SIM_CTA}, {"cluster", SIM_CLUSTER}, {"gpu", SIM_GPU}, {"sys", SIM_SYS}, {NULL, 0}};
 
 static const struct word hint_words[] = {{"ca", 1},
                                          {"cg", 1},
@@ -133,8 +137,8 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'x': return take_word(space_words, token, &insn->space);
     case 'v': return take_word(vector_words, token, &insn->vector);
     case 'r': return take_word(rounding_words, token, &insn->rounding);
-    case 'q': return take_word(order_words, token, &ignored);
-    case 'o': return take_word(scope_words, token, &ignored);
+    case 'q': return take_word(order_words, token, &insn->order);
+    case 'o': return take_word(scope_words, token, &insn->scope);
     case 'h': return take_word(hint_words, token, &ignored);
     case 'f': return take_word(float_rounding_words, token, &insn->rounding);
     case 'z': return take_word(shared_words, token, &insn->space);
@@ -191,6 +195,8 @@ static bool match_literal(const char **pattern, const struct sim_opcode *opcode,
     size_t length = strcspn(text, ".%[");
     if (*at >= opcode->count || !is_text(&opcode->part[*at], text, length)) return false;
     take_word(space_words, &opcode->part[*at], &insn->space);
+    take_word(order_words, &opcode->part[*at], &insn->order);
+    take_word(scope_words, &opcode->part[*at], &insn->scope);
     take_modifier(&opcode->part[*at], insn);
     *pattern = text + length;
     (*at)++;

@@ -47,6 +47,10 @@ enum sim_comparison {
     SIM_NAN
 };
 
+enum sim_memory_order { SIM_RELAXED = 1, SIM_ACQUIRE, SIM_RELEASE, SIM_ACQ_REL };
+
+enum sim_scope { SIM_CTA = 1, SIM_CLUSTER, SIM_GPU, SIM_SYS };
+
 enum sim_combine { SIM_COMBINE_NONE, SIM_COMBINE_AND, SIM_COMBINE_OR, SIM_COMBINE_XOR };
 
 enum sim_rounding {
@@ -115,8 +119,9 @@ struct sim_insn {
     uint8_t value_count, destination_count, use_count;
     bool reads_clock;
     bool guard_negated;
-    bool relaxed;   /* an mbarrier operation that orders nothing */
-    uint16_t guard; /* predicate register, or SIM_NO_REGISTER */
+    uint8_t order, scope; /* of a strong access or a fence; 0: not said */
+    bool relaxed;         /* an mbarrier operation that orders nothing */
+    uint16_t guard;       /* predicate register, or SIM_NO_REGISTER */
     uint32_t guard_at;
     struct sim_value base; /* of an address; SIM_SINK if it is offset alone */
     int64_t offset;
@@ -124,6 +129,11 @@ struct sim_insn {
     struct sim_value value[SIM_MAX_VALUES];
     uint16_t use[SIM_MAX_USES];
 };
+
+/* Whether a strong access or fence reaches other blocks; .gpu is the default, and what volatile has more than. */
+static inline bool sim_is_wide(const struct sim_insn *insn) {
+    return insn->scope == 0 || insn->scope >= SIM_GPU;
+}
 
 struct sim_register {
     const char *name;

@@ -1,4 +1,5 @@
 #include "async.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -8,8 +9,7 @@ enum {
     PC_AT = 28,
     BLOCK_AT = 44,
     LAST_CLOCK = (1 << 17) - 1, /* a block that synchronises more often is not judged from there on */
-    LAST_PC = (1 << 16) - 1,
-    BLOCKS = (1 << 20) - 1
+    LAST_PC = (1 << 16) - 1
 };
 
 static unsigned thread_of(sim_record r) { return r >> THREAD_AT & (SIM_MAX_BLOCK - 1); }
@@ -103,11 +103,19 @@ static inline sim_record set_record(sim_record of_block, uint32_t index) {
 static inline bool precedes(const struct probe *p, sim_record r) {
     if (r == 0) return true;
     if (block_of(r) == block_of(p->me)) return is_ordered_in_block(p->warp, p->lane, r);
-    return p->shared || p->warp->block->acquired;
+    return p->shared || sim_order_holds(p->warp, p->lane, block_of(r), thread_of(r), clock_of(r));
+}
+
+/* Whether both accesses are strong, and with a scope that holds both threads (ISA: morally strong). */
+static bool are_strong(const struct probe *p, sim_record r) {
+    const struct sim_trait *traits = p->warp->block->launch->traits;
+    if (!is_strong(r) || !is_strong(p->me)) return false;
+    if (block_of(r) == block_of(p->me) || pc_of(r) == LAST_PC || pc_of(p->me) == LAST_PC) return true;
+    return traits[pc_of(r)].wide && traits[pc_of(p->me)].wide;
 }
 
 static inline bool collides(const struct probe *p, sim_record r) {
-    return !precedes(p, r) && !(is_strong(r) && is_strong(p->me));
+    return !precedes(p, r) && !are_strong(p, r);
 }
 
 static inline sim_record load(const sim_record *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
@@ -214,25 +222,6 @@ static inline sim_record probe_write(const struct probe *p, struct sim_race_cell
     return 0;
 }
 
-/* A strong access that meets a strong write of another thread is taken to synchronise with it if the kernel
-   fences at all; that is more than the ISA promises. Between blocks, which then run one after another, with
-   all blocks that ran before. */
-static void acquire(const struct probe *p, sim_record write) {
-    struct sim_block *block = p->warp->block;
-    if (!block->launch->fences || !is_strong(write)) return;
-    if (block_of(write) != block_of(p->me)) {
-        block->acquired |= !p->shared;
-        return;
-    }
-    const struct sim_warp *other = &block->warps[thread_of(write) / SIM_LANES];
-    struct sim_clock *c = &p->warp->clock;
-    if (other == p->warp) return;
-    for (int i = 0; i < block->warp_count; i++)
-        if (c->seen[i] < other->clock.seen[i]) c->seen[i] = other->clock.seen[i];
-    if (c->seen[other->index] < clock_of(write)) c->seen[other->index] = clock_of(write);
-    if (block->async) sim_view_follow(p->warp, other);
-}
-
 /* -- Reports -------------------------------------------------------------------------------------------- */
 
 static ptxsim_dim3 block_index(const struct probe *p, sim_record r) {
@@ -263,15 +252,15 @@ static void report(const struct probe *p, bool reader, sim_record r, uint64_t ad
 
 static inline bool visit(const struct probe *p, struct sim_race_cell *cells, uint64_t base, size_t at,
                          unsigned bytes, int shift) {
-    bool strong = is_strong(p->me), reader = false;
+    bool reader = false;
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
-        if (strong) acquire(p, cells[i].write);
         sim_record r = p->access == SIM_READ ? probe_read(p, &cells[i]) : probe_write(p, &cells[i], &reader);
         if (!r) continue;
         report(p, reader, r, base + (i << shift));
         return false;
     }
-    return true;
+    if (!is_strong(p->me) || !p->warp->block->order) return true;
+    return sim_order_access(p->warp, p->insn, p->lane, p->shared, base + at, p->access);
 }
 
 static inline sim_record record_of(const struct sim_warp *warp, const struct sim_insn *insn, int lane,
@@ -413,10 +402,9 @@ void sim_race_start_block(struct sim_block *block) {
     const struct sim_launch *launch = block->launch;
     ptxsim_dim3 i = block->index, grid = launch->grid;
     uint64_t linear = ((uint64_t)i.z * grid.y + i.y) * grid.x + i.x;
-    block->acquired = false;
     sim_readers_reset(&block->readers);
-    block->global_id = linear % BLOCKS + 1;
-    block->shared_id = block->generation++ % BLOCKS + 1;
+    block->global_id = linear % SIM_BLOCK_NUMBERS + 1;
+    block->shared_id = block->generation++ % SIM_BLOCK_NUMBERS + 1;
     if (block->shared_id == 1 && launch->races)
         memset(block->shared_cells, 0,
                ((launch->shared_bytes >> launch->shared_shift) + 1) * sizeof *block->shared_cells);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES };
+enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES, SIM_BLOCK_NUMBERS = (1 << 20) - 1 };
 
 /* An access, from bit 0: strong 1, thread 10, clock 17, pc 16, block 20. 0: none. The block of a shared cell
    counts the blocks that its worker ran, so that what an earlier block left is known to be stale. */

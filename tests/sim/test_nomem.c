@@ -62,7 +62,8 @@ static const char plain[] =
                ".shared .b8 s[64];\n"
                "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 5; @%p bra A; { .reg .b32 "
                "%x; mov.u32 %x, 7; st.shared.u32 [s], %x; }\n"
-               "A: bar.sync 0; ld.shared.u32 %r1, [s]; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; "
+               "A: bar.sync 0; ld.shared.u32 %r1, [s]; st.release.cta.shared.u32 [s+8], %r0; "
+               "fence.acq_rel.cta; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 128, %r0; "
                "mad.wide.u32 %d0, %r0, "
                "4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
 

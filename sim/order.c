@@ -1,0 +1,152 @@
+#include "order.h"
+
+#include "async.h"
+
+#include <stdlib.h>
+
+enum { FIRST_PLACES = 64 };
+
+/* -- Places --------------------------------------------------------------------------------------------- */
+
+static struct sim_place *slot_of(const struct sim_order *order, uint64_t address) {
+    size_t mask = order->capacity - 1, i = (address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    while (order->places[i].address && order->places[i].address != address) i = (i + 1) & mask;
+    return &order->places[i];
+}
+
+static bool grow(struct sim_order *order) {
+    struct sim_order old = *order;
+    size_t capacity = old.capacity ? 2 * old.capacity : FIRST_PLACES;
+    struct sim_place *places = calloc(capacity, sizeof *places);
+    if (!places) return false;
+    order->places = places;
+    order->capacity = capacity;
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.places[i].address) *slot_of(order, old.places[i].address) = old.places[i];
+    free(old.places);
+    return true;
+}
+
+/* The place at an address, which is made if it is not there; NULL: out of memory. */
+static struct sim_place *place_at(struct sim_order *order, uint64_t address) {
+    if (2 * order->count >= order->capacity && !grow(order)) return NULL;
+    struct sim_place *place = slot_of(order, address);
+    order->count += place->address == 0;
+    place->address = address;
+    return place;
+}
+
+struct sim_order *sim_order_new(const struct sim_launch *launch) {
+    struct sim_order *order = calloc(1, sizeof *order);
+    if (!order || !launch->sequential) return order;
+    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    if (blocks > SIM_BLOCK_NUMBERS) blocks = SIM_BLOCK_NUMBERS;
+    order->released_bytes = (blocks + 1) * sizeof *order->released;
+    order->released = sim_map(order->released_bytes);
+    if (order->released) return order;
+    free(order);
+    return NULL;
+}
+
+void sim_order_free(struct sim_order *order) {
+    if (!order) return;
+    sim_unmap(order->released, order->released_bytes);
+    free(order->places);
+    free(order);
+}
+
+void sim_order_start(struct sim_block *block) {
+    memset(block->order->warp, 0, (size_t)block->warp_count * sizeof *block->order->warp);
+}
+
+/* -- Blocks --------------------------------------------------------------------------------------------- */
+
+bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread, uint32_t clock) {
+    const struct sim_order *order = warp->block->order;
+    if (!order || !order->released) return false;
+    const struct sim_blocks *known = sim_view_blocks(warp, lane);
+    return known->first <= block && block <= known->last && sim_known_holds(&order->released[block], thread, clock);
+}
+
+/* -- Patterns ------------------------------------------------------------------------------------------- */
+
+/* What was known of other blocks' threads means nothing in this one. */
+static void enter_place(struct sim_place *place, sim_record block) {
+    if (place->block != block) place->view = (struct sim_view){0};
+    place->block = block;
+}
+
+static void acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view *view,
+                    const struct sim_blocks *wide) {
+    struct sim_view all = *view;
+    all.by[SIM_PROXY_GENERIC].blocks = *wide;
+    sim_view_acquire(warp, mask, &all);
+}
+
+/* A read of PLACE. One whose scope does not reach the writer's block races, so that it need not be looked at. */
+static void observe(struct sim_warp *warp, int lane, bool acquires, const struct sim_place *place) {
+    struct sim_warp_order *w = &warp->block->order->warp[warp->index];
+    if (acquires) {
+        acquire(warp, 1u << lane, &place->view, &place->wide);
+        return;
+    }
+    w->observers |= 1u << lane;
+    sim_view_join(&w->observed, &place->view);
+    sim_blocks_join(&w->observed_wide, &place->wide);
+}
+
+/* The thread's strong write to PLACE, behind what VIEW tells. */
+static void publish(struct sim_warp *warp, struct sim_place *place, const struct sim_view *view, bool wide) {
+    const struct sim_known *known = &view->by[SIM_PROXY_GENERIC];
+    uint32_t block = (uint32_t)warp->block->global_id;
+    sim_view_join(&place->view, view);
+    if (!wide || !warp->block->order->released) return;
+    sim_blocks_join(&place->wide, &known->blocks);
+    sim_blocks_join(&place->wide, &(struct sim_blocks){block, block});
+    sim_known_join(&warp->block->order->released[block], known);
+}
+
+static void release(struct sim_warp *warp, int lane, const struct sim_trait *t, struct sim_place *place) {
+    const struct sim_warp_order *w = &warp->block->order->warp[warp->index];
+    struct sim_view now = {0};
+    if (t->releases) {
+        sim_view_release(warp, 1u << lane, &now);
+        publish(warp, place, &now, t->wide);
+    } else if (SIM_ACTIVE(w->fenced, lane)) {
+        publish(warp, place, &w->before, SIM_ACTIVE(w->fenced_wide, lane));
+    }
+}
+
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared, uint64_t address,
+                      enum sim_access access) {
+    struct sim_block *block = warp->block;
+    const struct sim_trait *t = &block->launch->traits[insn - block->launch->function->code];
+    struct sim_place *place = place_at(block->order, shared ? address + SIM_SHARED_WINDOW : address);
+    if (!place) {
+        sim_fault_at(warp, insn, lane, PTXSIM_NOMEM, "no memory to watch for races");
+        return false;
+    }
+    enter_place(place, block->global_id);
+    if (access != SIM_WRITE) observe(warp, lane, t->acquires, place);
+    if (access == SIM_WRITE) { /* what was released here is not observed any more */
+        place->view = (struct sim_view){0};
+        place->wide = (struct sim_blocks){0};
+    }
+    if (access != SIM_READ) release(warp, lane, t, place);
+    return true;
+}
+
+void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide) {
+    static const struct sim_blocks none;
+    struct sim_warp_order *w = &warp->block->order->warp[warp->index];
+    if (w->observers & mask) acquire(warp, w->observers & mask, &w->observed, wide ? &w->observed_wide : &none);
+    w->observers &= ~mask;
+    if (!w->observers) w->observed = (struct sim_view){0}, w->observed_wide = none;
+    sim_view_release(warp, mask, &w->before);
+    w->fenced |= mask;
+    if (wide) w->fenced_wide |= mask;
+}
+
+void sim_fence(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    if (warp->block->order) sim_order_fence(warp, mask, sim_is_wide(insn));
+}

@@ -1,0 +1,45 @@
+/* What strong accesses and fences order (ISA, "Memory Consistency Model": release and acquire patterns, synchronises-with,
+ * observation order). A release pattern is a release, or a fence and a later strong write by the same thread; an acquire
+ * pattern is an acquire, or a strong read and a later fence by the same thread. What a releasing thread knew and did, the
+ * acquiring one knows, if the read observes the write or an atomic of a chain that began with it. Between blocks both
+ * must have at least the scope .gpu. Only kernels with fences, acquires or releases have any of this. */
+#ifndef SIM_ORDER_H
+#define SIM_ORDER_H
+
+#include "known.h"
+
+/* A word that strong accesses meet at. */
+struct sim_place {
+    uint64_t address;       /* 0: none */
+    sim_record block;       /* to whose threads the view refers */
+    struct sim_view view;   /* what a read of it makes known inside of that block */
+    struct sim_blocks wide; /* and in all blocks */
+};
+
+struct sim_warp_order {
+    uint32_t fenced, fenced_wide; /* lanes that a fence stands before the next strong write of, of what scope */
+    struct sim_view before;       /* what they knew and did before it */
+    uint32_t observers;           /* lanes that read a released word and have not fenced yet */
+    struct sim_view observed;     /* what the fence will make known */
+    struct sim_blocks observed_wide;
+};
+
+struct sim_order {
+    struct sim_place *places; /* by address, hashed */
+    size_t count, capacity;   /* a power of two */
+    struct sim_warp_order warp[SIM_MAX_WARPS];
+    struct sim_known *released; /* by block: what it has released to all others; NULL if blocks run at once */
+    size_t released_bytes;
+};
+
+struct sim_order *sim_order_new(const struct sim_launch *launch);
+void sim_order_free(struct sim_order *order);
+void sim_order_start(struct sim_block *block);
+/* A strong access of LANE, after it was found not to race. False after a fault: out of memory. */
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared, uint64_t address,
+                      enum sim_access access);
+void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide);
+/* Whether LANE is ordered after what THREAD of another BLOCK (a number as in records) did up to CLOCK. */
+bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread, uint32_t clock);
+
+#endif
