@@ -122,10 +122,14 @@ void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32
 static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                           size_t at, unsigned bytes, enum sim_access access) {
     struct sim_async *async = warp->block->async;
+    uint32_t read = 0; /* tags that were found readable */
     async->changes += access != SIM_READ;
-    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++)
-        if (async->tag[i] && !sim_async_held(warp, insn, lane, async->tag[i], i * SIM_TAG_BYTES, access))
-            return false;
+    for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
+        uint32_t tag = async->tag[i];
+        if (tag == 0 || tag == read) continue;
+        if (!sim_async_held(warp, insn, lane, tag, i * SIM_TAG_BYTES, access)) return false;
+        if (access == SIM_READ) read = tag;
+    }
     return true;
 }
 
