@@ -61,11 +61,13 @@ void sim_order_start(struct sim_block *block) {
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
-bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread, uint32_t clock) {
+bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread,
+                     uint32_t clock) {
     const struct sim_order *order = warp->block->order;
     if (!order || !order->released) return false;
     const struct sim_blocks *known = sim_view_blocks(warp, lane);
-    return known->first <= block && block <= known->last && sim_known_holds(&order->released[block], thread, clock);
+    return known->first <= block && block <= known->last &&
+           sim_known_holds(&order->released[block], thread, clock);
 }
 
 /* -- Patterns ------------------------------------------------------------------------------------------- */
@@ -117,8 +119,8 @@ static void release(struct sim_warp *warp, int lane, const struct sim_trait *t, 
     }
 }
 
-bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared, uint64_t address,
-                      enum sim_access access) {
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared,
+                      uint64_t address, enum sim_access access) {
     struct sim_block *block = warp->block;
     const struct sim_trait *t = &block->launch->traits[insn - block->launch->function->code];
     struct sim_place *place = place_at(block->order, shared ? address + SIM_SHARED_WINDOW : address);
@@ -139,7 +141,8 @@ bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int la
 void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide) {
     static const struct sim_blocks none;
     struct sim_warp_order *w = &warp->block->order->warp[warp->index];
-    if (w->observers & mask) acquire(warp, w->observers & mask, &w->observed, wide ? &w->observed_wide : &none);
+    if (w->observers & mask)
+        acquire(warp, w->observers & mask, &w->observed, wide ? &w->observed_wide : &none);
     w->observers &= ~mask;
     if (!w->observers) w->observed = (struct sim_view){0}, w->observed_wide = none;
     sim_view_release(warp, mask, &w->before);

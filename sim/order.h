@@ -17,10 +17,11 @@ struct sim_place {
 };
 
 struct sim_warp_order {
-    uint32_t fenced, fenced_wide; /* lanes that a fence stands before the next strong write of, of what scope */
-    struct sim_view before;       /* what they knew and did before it */
-    uint32_t observers;           /* lanes that read a released word and have not fenced yet */
-    struct sim_view observed;     /* what the fence will make known */
+    uint32_t fenced,
+        fenced_wide;          /* lanes that a fence stands before the next strong write of, of what scope */
+    struct sim_view before;   /* what they knew and did before it */
+    uint32_t observers;       /* lanes that read a released word and have not fenced yet */
+    struct sim_view observed; /* what the fence will make known */
     struct sim_blocks observed_wide;
 };
 
@@ -36,10 +37,11 @@ struct sim_order *sim_order_new(const struct sim_launch *launch);
 void sim_order_free(struct sim_order *order);
 void sim_order_start(struct sim_block *block);
 /* A strong access of LANE, after it was found not to race. False after a fault: out of memory. */
-bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared, uint64_t address,
-                      enum sim_access access);
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared,
+                      uint64_t address, enum sim_access access);
 void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide);
 /* Whether LANE is ordered after what THREAD of another BLOCK (a number as in records) did up to CLOCK. */
-bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread, uint32_t clock);
+bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread,
+                     uint32_t clock);
 
 #endif
