@@ -24,6 +24,8 @@ typedef struct mc_arch {
     const char *target;
     int sm;          /* 90 for sm_90 and sm_90a */
     int ptx_version; /* least .version that knows the target */
+    bool tma;        /* bulk tensor copies and mbarriers that count their bytes */
+    bool overlap;    /* programmatic dependent launch (griddepcontrol) */
 } mc_arch;
 
 extern const mc_arch mc_archs[];
@@ -128,9 +130,10 @@ typedef struct mc_family {
     void (*contract)(const void *plan, mc_contract *contract);
     void (*facts)(const void *plan, mc_facts *facts);
     void (*emit)(const void *plan, struct mc_builder *builder);
-    /* The entry's name, and the lines of the header comment that say what it computes. */
     void (*entry_name)(const void *plan, char name[MC_MAX_NAME]);
+    /* Lines of the header comment: what the family computes, and how this kernel does. */
     const char *computes;
+    const char *(*how)(const void *plan);
 } mc_family;
 
 enum { FIELD_OP, FIELD_ARCH };

@@ -2,23 +2,23 @@
 #include "all.h"
 
 #define ARCH_LIST(X)                                                                                         \
-    /* target, sm, least .version */                                                                         \
-    X("sm_80", 80, 70)                                                                                       \
-    X("sm_86", 86, 71)                                                                                       \
-    X("sm_89", 89, 78)                                                                                       \
-    X("sm_90", 90, 78)                                                                                       \
-    X("sm_90a", 90, 80)                                                                                      \
-    X("sm_100", 100, 86)                                                                                     \
-    X("sm_120", 120, 87)
+    /* target, sm, least .version, tma, overlap */                                                           \
+    X("sm_80", 80, 70, false, false)                                                                         \
+    X("sm_86", 86, 71, false, false)                                                                         \
+    X("sm_89", 89, 78, false, false)                                                                         \
+    X("sm_90", 90, 78, true, true)                                                                           \
+    X("sm_90a", 90, 80, true, true)                                                                          \
+    X("sm_100", 100, 86, true, true)                                                                         \
+    X("sm_120", 120, 87, true, true)
 
 const mc_arch mc_archs[] = {
-#define X(target, sm, version) {target, sm, version},
+#define X(target, sm, version, tma, overlap) {target, sm, version, tma, overlap},
     ARCH_LIST(X)
 #undef X
 };
 
 const char *const mc_arch_names[] = {
-#define X(target, sm, version) target,
+#define X(target, sm, version, tma, overlap) target,
     ARCH_LIST(X)
 #undef X
         NULL};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Bytes of shared memory that a kernel can declare; more is dynamic (CUDA programming guide, "Shared Memory"). */
-enum { STATIC_SHARED_CAP = 48 << 10 };
+enum { STATIC_SHARED_CAP = 48 << 10, MAX_SHARED_ALIGN = 1024 };
 
 const mc_op mc_ops[MC_OPCODES] = {
 #define O(name, mnemonic, signature, version, sm) {#name, mnemonic, signature, version, sm},
@@ -138,14 +138,21 @@ mc_label label(mc_builder *b, const char *name) {
     return (mc_label){(int)b->label_count++};
 }
 
-void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
+static void declare_shared(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
     if (b->shared_name) set_error(b, "a second shared array '%s'", name);
-    if (bytes > STATIC_SHARED_CAP || align == 0 || align > 128 || (align & (align - 1)))
+    if (bytes > STATIC_SHARED_CAP || align == 0 || align > MAX_SHARED_ALIGN || (align & (align - 1)))
         set_error(b, "shared array '%s': %u bytes, aligned to %u", name, bytes, align);
     b->shared_name = name;
     b->shared_bytes = bytes;
     b->shared_align = align;
 }
+
+void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
+    if (bytes == 0) set_error(b, "shared array '%s' is empty", name);
+    declare_shared(b, name, bytes, align);
+}
+
+void shared_dynamic(mc_builder *b, const char *name, unsigned align) { declare_shared(b, name, 0, align); }
 
 /* -- Operands against the signature ------------------------------------------------------------------- */
 
@@ -176,9 +183,10 @@ static const kind_rule kind_rules[] = {
     {'X', OPERAND_IMM, -1, true, "mask"},
     {'m', OPERAND_ADDRESS, REG_B64, false, "[b64]"},
     {'s', OPERAND_ADDRESS, REG_B32, false, "[b32]"},
+    {'T', OPERAND_TENSOR, -1, false, "[map, {b32, b32}]"},
     {'q', OPERAND_TEXT, -1, false, "[parameter]"},
     {'S', OPERAND_TEXT, -1, false, "special register"},
-    {'t', OPERAND_TEXT, -1, false, "shared array"},
+    {'t', OPERAND_TEXT, -1, false, "name of an array or parameter"},
     {'x', OPERAND_LABEL, -1, false, "label"},
 };
 
@@ -194,7 +202,7 @@ static mc_reg_type type_of(const mc_builder *b, mc_reg reg) {
 }
 
 static void describe_operand(const mc_builder *b, const mc_operand *operand, char text[48]) {
-    static const char *const kinds[] = {"", "immediate", "address", "name", "label"};
+    static const char *const kinds[] = {"", "immediate", "address", "tensor", "name", "label"};
     if (operand->kind != OPERAND_REG) snprintf(text, 48, "%s", kinds[operand->kind]);
     else if (operand->regs[0].id == 0) snprintf(text, 48, "no register");
     else
@@ -210,9 +218,18 @@ static bool immediate_fits(char kind, int64_t value) {
     return value >= INT32_MIN && value <= (kind == 'm' || kind == 's' ? INT32_MAX : (int64_t)UINT32_MAX);
 }
 
+static bool tensor_fits(const mc_builder *b, const mc_operand *operand) {
+    for (int i = 0; i < operand->count; i++) {
+        mc_reg reg = operand->regs[i];
+        if (reg.id == 0 || type_of(b, reg) != (i ? REG_B32 : REG_B64)) return false;
+    }
+    return true;
+}
+
 static bool operand_fits(const mc_builder *b, const kind_rule *rule, int count, const mc_operand *operand) {
     if (operand->kind == OPERAND_IMM) return rule->or_immediate && immediate_fits(rule->kind, operand->imm);
     if (operand->kind != rule->operand) return false;
+    if (operand->kind == OPERAND_TENSOR) return tensor_fits(b, operand);
     if (rule->type < 0) return true;
     if (operand->count != count) return false;
     for (int i = 0; i < count; i++) {

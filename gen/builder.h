@@ -43,6 +43,7 @@ typedef enum mc_operand_kind {
     OPERAND_REG, /* one register or a vector of them */
     OPERAND_IMM,
     OPERAND_ADDRESS, /* [reg + imm] */
+    OPERAND_TENSOR,  /* [map, {x, y}]: regs[0] and the coordinates behind it */
     OPERAND_TEXT,    /* parameter, special register or shared array, by name */
     OPERAND_LABEL,   /* imm is the label's number */
 } mc_operand_kind;
@@ -52,6 +53,7 @@ typedef struct mc_operand {
     int count;
     mc_reg regs[MC_MAX_VECTOR];
     int64_t imm;
+    bool hex;         /* of an immediate: it is a mask */
     const char *text; /* static */
 } mc_operand;
 
@@ -88,9 +90,9 @@ typedef struct mc_builder {
     size_t reg_count, reg_room;
     char (*labels)[MC_MAX_NAME];
     size_t label_count, label_room;
-    const char *shared_name; /* the one static shared array, NULL: none */
-    unsigned shared_bytes, shared_align;
-    const char *prefix; /* put before the names of registers and labels */
+    const char *shared_name;             /* the one shared array, NULL: none */
+    unsigned shared_bytes, shared_align; /* 0 bytes: dynamic, as large as the launch says */
+    const char *prefix;                  /* put before the names of registers and labels */
     char error[200];
     bool no_memory;
 } mc_builder;
@@ -108,6 +110,7 @@ void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 mc_label label(mc_builder *b, const char *name);
 void place(mc_builder *b, mc_label label);
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
+void shared_dynamic(mc_builder *b, const char *name, unsigned align);
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
 
@@ -116,6 +119,12 @@ static inline mc_operand R(mc_reg reg) { return operand_vector(&reg, 1); }
 static inline mc_operand V2(const mc_reg *regs) { return operand_vector(regs, 2); }
 static inline mc_operand V4(const mc_reg *regs) { return operand_vector(regs, 4); }
 static inline mc_operand I(int64_t value) { return (mc_operand){.kind = OPERAND_IMM, .imm = value}; }
+static inline mc_operand H(uint32_t mask) {
+    return (mc_operand){.kind = OPERAND_IMM, .imm = mask, .hex = true};
+}
+static inline mc_operand TENSOR(mc_reg map, mc_reg x, mc_reg y) {
+    return (mc_operand){.kind = OPERAND_TENSOR, .count = 3, .regs = {map, x, y}};
+}
 static inline mc_operand AT(mc_reg base, int64_t offset) {
     return (mc_operand){.kind = OPERAND_ADDRESS, .count = 1, .regs = {base}, .imm = offset};
 }
@@ -133,7 +142,9 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
     (const mc_operand[]){__VA_ARGS__}, sizeof((const mc_operand[]){__VA_ARGS__}) / sizeof(mc_operand)
 #define EMIT(b, op, ...)       builder_emit(b, (mc_reg){0}, OP_##op, MC_OPERANDS(__VA_ARGS__))
 #define EMIT_IF(b, p, op, ...) builder_emit(b, p, OP_##op, MC_OPERANDS(__VA_ARGS__))
-#define EMIT_RET(b)            builder_emit(b, (mc_reg){0}, OP_ret, NULL, 0)
+/* Instructions without operands. */
+#define EMIT_BARE(b, op) builder_emit(b, (mc_reg){0}, OP_##op, NULL, 0)
+#define EMIT_RET(b)      EMIT_BARE(b, ret)
 
 /* -- check.c ------------------------------------------------------------------------------------------ */
 

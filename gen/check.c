@@ -40,7 +40,8 @@ static void each_reg(flow *f, word *set, const mc_line *line, bool defs, visit_r
     int first = defs ? 0 : line_defs(line), last = defs ? line_defs(line) : line->operand_count;
     for (int i = first; i < last; i++) {
         const mc_operand *operand = &line->operands[i];
-        bool has_regs = operand->kind == OPERAND_REG || operand->kind == OPERAND_ADDRESS;
+        bool has_regs = operand->kind == OPERAND_REG || operand->kind == OPERAND_ADDRESS ||
+                        operand->kind == OPERAND_TENSOR;
         for (int j = 0; has_regs && j < operand->count; j++) visit(f, set, line, operand->regs[j]);
     }
     if (!defs && line->guard.id) visit(f, set, line, line->guard);

@@ -10,6 +10,15 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
     else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
 }
 
+static void map_text(const mc_tensor_map *map, const char *prefix, mc_text *text) {
+    if (!map->param) return;
+    text_add(
+        text,
+        "%sTensor map %s: %s as bytes, %s x %s, rows %s bytes apart; boxes of %u x %u, %u-byte swizzle\n",
+        prefix, map->param, map->array, map->rows, map->cols, map->ld, map->box_rows, map->box_cols,
+        map->swizzle);
+}
+
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     const mc_contract *c = &kernel->contract;
     char grid[3][MC_MAX_NAME];
@@ -26,6 +35,13 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         if (p->kind == MC_PARAM_ARRAY) text_add(text, "; %u-byte aligned", p->align);
         text_add(text, "\n");
     }
+    map_text(&c->map, prefix, text);
+    if (c->overlap)
+        text_add(
+            text,
+            "%sMay start before the kernel before it has finished; nothing in the stream may be writing the "
+            "packed arrays\n",
+            prefix);
     text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
     for (size_t i = 0; i < c->array_count; i++)
         text_add(text, "%s  %-8s %s[%s]: %s\n", prefix, c->arrays[i].name, c->arrays[i].type,
@@ -76,8 +92,10 @@ static json_t *fields_json(maker *m, const mc_kernel *kernel) {
 }
 
 static json_t *params_json(maker *m, const mc_contract *c) {
-    static const char *const kinds[] = {
-        [MC_PARAM_ARRAY] = "array", [MC_PARAM_SHAPE] = "shape", [MC_PARAM_SCALAR] = "scalar"};
+    static const char *const kinds[] = {[MC_PARAM_ARRAY] = "array",
+                                        [MC_PARAM_SHAPE] = "shape",
+                                        [MC_PARAM_SCALAR] = "scalar",
+                                        [MC_PARAM_TENSOR_MAP] = "tensor_map"};
     json_t *params = json_array();
     for (size_t i = 0; i < c->param_count; i++) {
         const mc_param *p = &c->params[i];
@@ -86,6 +104,13 @@ static json_t *params_json(maker *m, const mc_contract *c) {
                          "align", (int)p->align, "doc", p->doc));
     }
     return params;
+}
+
+static json_t *map_json(const mc_tensor_map *map) {
+    if (!map->param) return json_null();
+    return json_pack("{ss ss ss ss ss s[ii] si}", "param", map->param, "array", map->array, "rows", map->rows,
+                     "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows, (int)map->box_cols,
+                     "swizzle", (int)map->swizzle);
 }
 
 static json_t *grid_json(maker *m, const mc_contract *c) {
@@ -135,6 +160,8 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "block", json_pack("[iii]", (int)c->block[0], (int)c->block[1], (int)c->block[2]));
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
+    put(&m, root, "tensor_map", map_json(&c->map));
+    put(&m, root, "overlap", json_boolean(c->overlap));
     put(&m, root, "arrays", arrays_json(&m, c));
     put(&m, root, "format", json_string(c->format));
     put(&m, root, "facts", facts_json(&m, kernel));

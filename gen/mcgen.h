@@ -60,14 +60,21 @@ MC_API char *mc_spec_variant_text(const mc_spec *spec, size_t variant, bool all)
 
 typedef struct mc_kernel mc_kernel;
 
-typedef enum mc_param_kind { MC_PARAM_ARRAY, MC_PARAM_SHAPE, MC_PARAM_SCALAR } mc_param_kind;
+typedef enum mc_param_kind {
+    MC_PARAM_ARRAY,
+    MC_PARAM_SHAPE,
+    MC_PARAM_SCALAR,
+    MC_PARAM_TENSOR_MAP
+} mc_param_kind;
 
-/* One parameter of the entry, in order. An array is a u64 device address, a shape an s32, a scalar an f32. */
+/* One parameter of the entry, in order. An array is a u64 device address, a shape an s32, a scalar an f32, a
+   tensor map MC_TENSOR_MAP_BYTES by value. */
 typedef struct mc_param {
     const char *name; /* arrays: as in mc_array; "b", "c", "scale", "bias"; shapes: "m", "n", "ldb", "ldc" */
-    const char *type; /* "u64", "s32" or "f32" */
+    const char *type; /* "u64", "s32", "f32" or "b8[128]" */
     mc_param_kind kind;
-    unsigned align; /* arrays: bytes that the address must be a multiple of */
+    unsigned
+        align; /* arrays: bytes that the address must be a multiple of; tensor maps: of the parameter itself */
     const char *doc;
 } mc_param;
 
@@ -82,7 +89,16 @@ typedef struct mc_array {
     const char *name, *type, *extent, *doc;
 } mc_array;
 
-enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8 };
+/* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled
+   fills at launch. The tensor is ARRAY as bytes, 2-D: shape `rows` x shape `cols`, shape `ld` bytes from row to row. A
+   copy takes a box of box_rows x box_cols, swizzled in `swizzle` bytes; what lies outside of the tensor is zero. */
+typedef struct mc_tensor_map {
+    const char *param, *array; /* NULL: the kernel has none */
+    const char *rows, *cols, *ld;
+    unsigned box_rows, box_cols, swizzle;
+} mc_tensor_map;
+
+enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
 
 /* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
  * --json. */
@@ -99,6 +115,10 @@ typedef struct mc_contract {
     mc_grid_axis grid[3];
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
+    mc_tensor_map map;
+    /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
+       has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
+    bool overlap;
 } mc_contract;
 
 MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);

@@ -31,11 +31,27 @@ static void print_address(const mc_builder *b, const mc_operand *operand, mc_tex
     text_add(text, "]");
 }
 
+static void print_tensor(const mc_builder *b, const mc_operand *operand, mc_text *text) {
+    const mc_operand coordinates = operand_vector(operand->regs + 1, operand->count - 1);
+    text_add(text, "[");
+    print_reg(b, operand->regs[0], text);
+    text_add(text, ", ");
+    print_vector(b, &coordinates, text);
+    text_add(text, "]");
+}
+
 static void print_operand(const mc_builder *b, char kind, const mc_operand *operand, mc_text *text) {
     switch (operand->kind) {
     case OPERAND_REG: print_vector(b, operand, text); break;
     case OPERAND_ADDRESS: print_address(b, operand, text); break;
-    case OPERAND_IMM: text_add(text, kind == 'X' ? "0x%04llx" : "%lld", (long long)operand->imm); break;
+    case OPERAND_TENSOR: print_tensor(b, operand, text); break;
+    case OPERAND_IMM:
+        text_add(text,
+                 operand->hex  ? "0x%08llx"
+                 : kind == 'X' ? "0x%04llx"
+                               : "%lld",
+                 (long long)operand->imm);
+        break;
     case OPERAND_TEXT:
         text_add(text, kind == 'q' ? "[%s]" : kind == 'S' ? "%%%s" : "%s", operand->text);
         break;
@@ -107,16 +123,21 @@ static void print_name(const char *name, mc_text *text) {
     for (; *name; name++) text_add(text, "%c", *name > ' ' && *name < 127 ? *name : '?');
 }
 
+static void print_lines(const char *line, mc_text *text) {
+    while (*line) {
+        int length = (int)strcspn(line, "\n");
+        text_add(text, "// %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
     const char *slash = strrchr(spec_name, '/');
     bool all[MC_MAX_FIELDS];
     for (int i = 0; i < MC_MAX_FIELDS; i++) all[i] = true;
     text_add(text, "// %s\n", kernel->contract.entry);
-    for (const char *line = kernel->family->computes; *line;) {
-        int length = (int)strcspn(line, "\n");
-        text_add(text, "// %.*s\n", length, line);
-        line += length + (line[length] == '\n');
-    }
+    print_lines(kernel->family->computes, text);
+    print_lines(kernel->family->how(kernel->plan), text);
     text_add(text, "//\n// Made by mcgen " MC_VERSION " from ");
     print_name(slash ? slash + 1 : spec_name, text);
     text_add(text, ", variant %016llx:\n", (unsigned long long)kernel->hash);
@@ -134,24 +155,32 @@ static int register_budget(int alive) {
     return budget < 255 ? budget : 255;
 }
 
-static void print_entry(const mc_kernel *kernel, mc_text *text) {
+static void print_param(const mc_param *param, bool last, mc_text *text) {
+    if (param->kind == MC_PARAM_TENSOR_MAP)
+        text_add(text, "    .param .align %u .b8 %s[%d]", param->align, param->name, MC_TENSOR_MAP_BYTES);
+    else text_add(text, "    .param .%s %s", param->type, param->name);
+    text_add(text, last ? "\n" : ",\n");
+}
+
+static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *text) {
     const mc_contract *contract = &kernel->contract;
     text_add(text, "\n.version %d.%d\n.target %s\n.address_size 64\n\n", contract->ptx_version / 10,
              contract->ptx_version % 10, contract->target);
+    if (b->shared_name && b->shared_bytes == 0)
+        text_add(text, ".extern .shared .align %u .b8 %s[];\n\n", b->shared_align, b->shared_name);
     text_add(text, ".visible .entry %s(\n", contract->entry);
     for (size_t i = 0; i < contract->param_count; i++)
-        text_add(text, "    .param .%s %s%s\n", contract->params[i].type, contract->params[i].name,
-                 i + 1 < contract->param_count ? "," : "");
+        print_param(&contract->params[i], i + 1 == contract->param_count, text);
     text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
     text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(kernel->registers));
 }
 
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {
     print_header(kernel, spec_name, text);
-    print_entry(kernel, text);
+    print_entry(b, kernel, text);
     text_add(text, "{\n");
     for (int type = REG_PRED; type <= REG_B64; type++) print_registers(b, (mc_reg_type)type, text);
-    if (b->shared_name)
+    if (b->shared_bytes)
         text_add(text, "    .shared .align %u .b8 %s[%u];\n", b->shared_align, b->shared_name,
                  b->shared_bytes);
     for (size_t i = 0; i < b->line_count; i++) print_line(b, &b->lines[i], text);

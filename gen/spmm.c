@@ -1,10 +1,13 @@
-/* The family `spmm`: C = A B with A in 8x1 nonzero vectors. Schema, plan, contract and facts; spmm_emit.c
-   emits.
+/* The family `spmm`: C = A B with A in 8x1 nonzero vectors. Schema, plan, contract and facts.
 
-   The gather kernel. Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the 8 rows
-   of a row block its 8 columns, so that m16n8k32 is full at V = 8. A warp takes a stride of nonzero vectors
-   at a time; each lane loads its vectors' rows of B straight into registers. `split` warps share a row
-   block's strides and add up through shared memory. */
+   Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the 8 rows of a row block its 8
+   columns, so that m16n8k32 is full at V = 8. A warp takes a stride of nonzero vectors at a time. What differs is
+   how rows of B reach it (`staging`):
+
+     direct   spmm_direct.c plans, spmm_emit.c, spmm_loop.c and spmm_store.c emit: each lane loads its vectors' rows
+              straight into registers; `split` warps share a row block's strides and add up through shared memory
+     tma      spmm_ring.c plans, spmm_ring_emit.c emits: windows of B go through a ring in shared memory, from
+              which all row blocks of the thread block gather */
 #include "spmm.h"
 #include "fragment.h"
 #include <stdio.h>
@@ -23,6 +26,9 @@ enum {
     F_PREFETCH,
     F_STACKING,
     F_STAGING,
+    F_WINDOW,
+    F_STAGES,
+    F_OVERLAP,
     F_ALIGN,
     F_M,
     F_N,
@@ -37,9 +43,12 @@ static const char *const byte_types[] = {"s8", NULL};
 static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
-static const char *const stagings[] = {"direct", NULL};
+static const char *const stagings[] = {"direct", "tma", NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
-                 warp_counts[] = {1, 2, 4, 8, 0}, aligns[] = {1, 4, 16, 0};
+                 warp_counts[] = {1, 2, 4, 8, 16, 0}, windows[] = {64, 128, 256, 0},
+                 stage_counts[] = {2, 3, 4, 6, 8, 12, 0}, aligns[] = {1, 4, 16, 0};
+
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -67,7 +76,8 @@ static const mc_field fields[] = {
     {"tile_n", NUMBERS = tiles, .standard = 128, .tunable = true,
      .doc = "Columns of C that a thread block computes. A row of B is read in pieces of tile_n bytes: 128 is "
             "a whole line, less makes more blocks."},
-    {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true, .doc = "Warps of a thread block."},
+    {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true,
+     .doc = "Warps of a thread block that multiply; tma has one more, which copies."},
     {"split", NUMBERS = warp_counts, .standard = 1, .tunable = true,
      .doc = "Warps that share one row block's strides and add up through shared memory; warps / split row "
             "blocks make a thread block. More helps where row blocks are few."},
@@ -77,7 +87,18 @@ static const mc_field fields[] = {
     {"stacking", SWITCH, .tunable = true,
      .doc = "Digit planes of A in unused columns of the mma. There are none at V = 8."},
     {"staging", NAMES = stagings,
-     .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there."},
+     .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
+            "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
+            "B's "
+            "address and ldb must be multiples of 16."},
+    {"window", NUMBERS = windows, .standard = STANDARD_WINDOW, .tunable = true, .quiet = true,
+     .doc = "Rows of B that one copy of staging tma brings."},
+    {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
+     .doc = "Windows that the ring of staging tma holds."},
+    {"overlap", SWITCH, .tunable = true, .quiet = true,
+     .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
+            "still "
+            "runs, and reads A's packed arrays meanwhile: nothing in the stream may be writing them."},
     {"align", NUMBERS = aligns, .standard = 16,
      .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least "
             "an element's size. cuMemAlloc gives 256. Below 16 the kernel tests the addresses."},
@@ -94,79 +115,6 @@ static const mc_field fields[] = {
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
-
-typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
-
-static proof divides(int64_t divisor, int64_t shape) {
-    if (shape == MC_OPEN) return divisor == 1 ? ALWAYS : MAYBE;
-    return shape % divisor == 0 ? ALWAYS : NEVER;
-}
-
-static proof tile_is_full(const spmm_plan *plan) {
-    if (plan->n == MC_OPEN) return MAYBE;
-    if (plan->n % plan->tile_n == 0) return ALWAYS;
-    return plan->n < plan->tile_n ? NEVER : MAYBE;
-}
-
-static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % bytes == 0; }
-
-/* Columns of C that a store of the wide path takes: 16 bytes, or the four columns that a thread sums up; 8 bytes of
-   16-bit elements where the spec's ldc allows no more. */
-static int widest_store(const spmm_plan *plan, int lane_columns) {
-    int columns = 16 / spmm_element_bytes(plan->output.element);
-    if (plan->split > 1) columns = 4;
-    if (columns > lane_columns) columns = lane_columns;
-    while (columns >= 4 && divides(columns, plan->ldc) == NEVER) columns /= 2;
-    return columns >= 4 ? columns : 1;
-}
-
-static int store_bytes(const spmm_plan *plan, int columns) {
-    return columns * spmm_element_bytes(plan->output.element);
-}
-
-/* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
-   whether it needs the edge path beside it, and what is left to test. */
-static void plan_wide(spmm_plan *plan) {
-    int lane_columns = plan->tile_n / 8;
-    proof rows_aligned = divides(lane_columns, plan->ldb), full = tile_is_full(plan);
-    proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(lane_columns, plan->n);
-    spmm_path *wide = &plan->wide;
-    wide->columns = plan->tile_n;
-    wide->unit = lane_columns;
-    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
-    wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
-    wide->whole = lane_columns;
-    wide->store = widest_store(plan, lane_columns);
-    if (!wide->emitted) return;
-    plan->checks.full_tile = full == MAYBE && !wide->clamp;
-    plan->checks.ldb = rows_aligned == MAYBE;
-    plan->checks.ldc = divides(wide->store, plan->ldc) == MAYBE;
-    plan->checks.b_address = !aligned(plan, lane_columns);
-    plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
-}
-
-static void plan_edge(spmm_plan *plan) {
-    const spmm_checks *c = &plan->checks;
-    bool whole = plan->n != MC_OPEN && plan->n % 4 == 0;
-    bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
-    plan->edge = (spmm_path){
-        .emitted = !covered,
-        .columns = SPMM_EDGE_COLUMNS,
-        .unit = whole && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : 1,
-        .clamp = true,
-        .whole = whole ? 4 : 1,
-        .store = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, 4)) ? 4 : 1,
-    };
-}
-
-spmm_partial spmm_partial_of(int columns) {
-    /* In units of 16 bytes, eight to a row of banks: neighbouring g lie columns / 32 apart, t must fill the
-     * gaps. */
-    spmm_partial p = {.pitch = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0};
-    p.half = 4 * p.pitch + 2 * p.pair;
-    p.warp = 2 * p.half;
-    return p;
-}
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % SPMM_VEC)
@@ -196,10 +144,44 @@ static void check_output(const spmm_output *output, mc_complaints *complaints) {
                  "out = \"s32\" is the sums as they are: a bias goes with f16, bf16 and f32");
 }
 
+static void check_direct(const int64_t *point, mc_complaints *complaints) {
+    if (point[F_WARPS] > 8) complain(complaints, F_WARPS, "staging = \"direct\" takes at most 8");
+    if (point[F_WINDOW] != STANDARD_WINDOW)
+        complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
+    if (point[F_STAGES] != STANDARD_STAGES)
+        complain(complaints, F_STAGES, "staging = \"direct\" has no ring: leave it out");
+}
+
+static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    if (!arch->tma) complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
+    if (plan->stride != MC_GROUP_SLOTS)
+        complain(complaints, F_STRIDE, "staging = \"tma\" takes 32 at a time");
+    if (plan->split != 1) complain(complaints, F_SPLIT, "staging = \"tma\" has one warp a row block");
+    if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"tma\" always prefetches");
+    if (plan->align != 16) complain(complaints, F_ALIGN, "staging = \"tma\" wants 16");
+    if (plan->ldb != MC_OPEN && plan->ldb % 16)
+        complain(complaints, F_LDB, "staging = \"tma\" wants a multiple of 16, not %lld",
+                 (long long)plan->ldb);
+    if (plan->shared_bytes > SPMM_MAX_SHARED)
+        complain(complaints, F_STAGES, "the ring takes %u bytes of shared memory, a thread block has %d",
+                 plan->shared_bytes, SPMM_MAX_SHARED);
+}
+
+static void check_overlap(const int64_t *point, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    if (point[F_OVERLAP] && !arch->overlap)
+        complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
+}
+
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     *plan = (spmm_plan){
         .output = output_of(point),
+        .staging = (spmm_staging)point[F_STAGING],
+        .window = (int)point[F_WINDOW],
+        .stages = (int)point[F_STAGES],
+        .overlap = point[F_OVERLAP] != 0,
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -222,50 +204,49 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     }
     check_shapes(plan, complaints);
     check_output(&plan->output, complaints);
+    check_overlap(point, complaints);
     plan->row_blocks = plan->warps / plan->split;
-    plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
     plan->guard_rows =
         plan->row_blocks > 1 && (plan->m == MC_OPEN || plan->m / SPMM_VEC % plan->row_blocks != 0);
-    plan_wide(plan);
-    plan_edge(plan);
-    const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
-    if (plan->split > 1)
-        plan->shared_bytes = (unsigned)(plan->warps * spmm_partial_of(widest->columns).warp * 4);
+    if (plan->staging == SPMM_DIRECT) {
+        spmm_direct_plan(plan);
+        check_direct(point, complaints);
+    } else {
+        spmm_ring_plan(plan);
+        check_ring(point, plan, complaints);
+    }
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
-static void add_param(mc_contract *c, mc_param param) { c->params[c->param_count++] = param; }
+void spmm_add_array(mc_contract *c, unsigned align, mc_array array) {
+    c->arrays[c->array_count++] = array;
+    c->params[c->param_count++] = (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"};
+}
+
+/* Shapes that the spec settles, or the kernel does not want (0), are no parameters. */
+static void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc) {
+    if (shape == MC_OPEN) c->params[c->param_count++] = (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc};
+}
 
 static void make_contract(const void *data, mc_contract *c) {
     const spmm_plan *plan = data;
-    unsigned align = (unsigned)plan->align;
-    c->format = "strided-bcrs";
-    add_param(c, (mc_param){"row_ptr", "u64", MC_PARAM_ARRAY, 4, "packed array"});
-    add_param(c, (mc_param){"col_idx", "u64", MC_PARAM_ARRAY, 16, "packed array"});
-    add_param(c, (mc_param){"values", "u64", MC_PARAM_ARRAY, 8, "packed array"});
-    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, align, "B: s8[k][ldb], row-major"});
-    spmm_output_params(&plan->output, align, c);
-    if (plan->guard_rows && plan->m == MC_OPEN)
-        add_param(c, (mc_param){"m", "s32", MC_PARAM_SHAPE, 4, "rows of A and C, a multiple of 8"});
-    if (plan->n == MC_OPEN) add_param(c, (mc_param){"n", "s32", MC_PARAM_SHAPE, 4, "columns of B and C"});
-    if (plan->ldb == MC_OPEN)
-        add_param(c, (mc_param){"ldb", "s32", MC_PARAM_SHAPE, 4, "elements from one row of B to the next"});
-    if (plan->ldc == MC_OPEN)
-        add_param(c, (mc_param){"ldc", "s32", MC_PARAM_SHAPE, 4, "elements from one row of C to the next"});
-    c->arrays[0] = (mc_array){"row_ptr", "s32", "m / 8 + 1",
-                              "first stride of each row block, then the number of strides"};
-    c->arrays[1] = (mc_array){"col_idx", "s32", plan->stride == 32 ? "strides * 32" : "strides * 64",
-                              "column of each slot; -1 pads a row block's last stride"};
-    c->arrays[2] = (mc_array){"values", "s8", plan->stride == 32 ? "strides * 256" : "strides * 512",
-                              "[8][32] for each 32 slots, rows of A first; 0 where padded"};
-    c->array_count = 3;
+    bool ring = plan->staging == SPMM_TMA;
+    if (ring) spmm_ring_contract(plan, c);
+    else spmm_direct_contract(plan, c);
+    spmm_output_params(&plan->output, (unsigned)plan->align, c);
+    add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of 8");
+    add_shape(c, "n", plan->n, "columns of B and C");
+    add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
+    add_shape(c, "ldb", ring ? 0 : plan->ldb, "elements from one row of B to the next");
+    add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
+    c->overlap = plan->overlap;
     c->grid[0] = (mc_grid_axis){"m", (int64_t)SPMM_VEC * plan->row_blocks};
     c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
     c->grid[2] = (mc_grid_axis){NULL, 1};
-    c->block[0] = (unsigned)(MC_WARP * plan->warps);
+    c->block[0] = (unsigned)plan->threads;
     c->block[1] = c->block[2] = 1;
-    c->shared_static = plan->shared_bytes;
+    *(ring ? &c->shared_dynamic : &c->shared_static) = plan->shared_bytes;
 }
 
 static void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc) {
@@ -276,22 +257,43 @@ static void make_facts(const void *data, mc_facts *facts) {
     const spmm_plan *plan = data;
     add_fact(facts, "tile_rows", SPMM_VEC * plan->row_blocks, "rows of C a thread block");
     add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");
-    add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
-    add_fact(facts, "shared_bytes", plan->shared_bytes, "partial sums of a thread block");
+    add_fact(facts, "threads", plan->threads, "a thread block");
+    add_fact(facts, "shared_bytes", plan->shared_bytes, "of a thread block");
     add_fact(facts, "stride_b_bytes", (int64_t)plan->stride * plan->tile_n,
              "gathered from B, a stride and warp");
-    add_fact(facts, "stride_a_bytes", (int64_t)plan->stride * (SPMM_VEC + 4),
-             "values and indices, a stride and warp");
-    add_fact(facts, "stride_mma", plan->stride_steps * plan->tile_n / 16,
-             "m16n8k32 instructions, a stride and warp");
+    add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
+    add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
+    if (plan->staging == SPMM_TMA) {
+        add_fact(facts, "window_bytes", (int64_t)plan->window * plan->tile_n, "of B, copied at once");
+        return;
+    }
     add_fact(facts, "wide_path", plan->wide.emitted, "vector loads of B");
     add_fact(facts, "edge_path", plan->edge.emitted, "guarded narrow loads of B");
 }
 
 static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
-    snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", spmm_element_name(plan->output.element),
-             plan->stride, plan->tile_n, plan->warps, plan->split);
+    const char *out = spmm_element_name(plan->output.element);
+    if (plan->staging == SPMM_TMA)
+        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_tma_n%d_w%d_b%dx%d", out, plan->tile_n, plan->warps,
+                 plan->stages, plan->window);
+    else
+        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", out, plan->stride, plan->tile_n,
+                 plan->warps, plan->split);
+}
+
+static const char *how(const void *data) {
+    const spmm_plan *plan = data;
+    if (plan->staging == SPMM_TMA)
+        return "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows "
+               "from it by ldmatrix.";
+    return "Rows of B are gathered from global memory straight into registers and transposed there.";
+}
+
+static void emit(const void *data, mc_builder *b) {
+    const spmm_plan *plan = data;
+    if (plan->staging == SPMM_TMA) spmm_ring_emit(plan, b);
+    else spmm_emit(plan, b);
 }
 
 const mc_family mc_family_spmm = {
@@ -300,13 +302,13 @@ const mc_family mc_family_spmm = {
     .computes =
         "C[m,n] = A[m,k] B[k,n]: A of 8x1 nonzero vectors, B and C dense and row-major; s8 x s8 -> s32.\n"
         "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's 8 rows its "
-        "columns.\n"
-        "Rows of B are gathered from global memory straight into registers and transposed there.",
+        "columns.",
+    .how = how,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .plan = make_plan,
     .contract = make_contract,
     .facts = make_facts,
-    .emit = spmm_emit,
+    .emit = emit,
     .entry_name = entry_name,
 };

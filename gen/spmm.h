@@ -1,13 +1,17 @@
-/* SpMM: the plan, which spmm.c derives from a point and spmm_emit.c turns into instructions. */
+/* SpMM: the plan, which spmm.c derives from a point and the emitters turn into instructions. */
 #ifndef MC_SPMM_H
 #define MC_SPMM_H
 
 #include "spmm_output.h"
 
 enum {
-    SPMM_VEC = 8,           /* rows of a row block: the mma's 8 columns */
-    SPMM_EDGE_COLUMNS = 32, /* of C that the edge path computes at a time: 4 a lane */
+    SPMM_VEC = 8,                /* rows of a row block: the mma's 8 columns */
+    SPMM_EDGE_COLUMNS = 32,      /* of C that the edge path computes at a time: 4 a lane */
+    SPMM_MAX_SHARED = 227 << 10, /* bytes of a thread block, from sm_90 on */
 };
+
+/* In the order of the spec's names. */
+typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA } spmm_staging;
 
 /* How one of the kernel's two paths reads B and writes C. Each lane of a row's 8 (one per mma row g) owns
    columns / 8 neighbouring columns. */
@@ -33,21 +37,37 @@ typedef struct spmm_partial {
 } spmm_partial;
 
 typedef struct spmm_plan {
+    spmm_staging staging;
     int stride, tile_n, warps, split, align;
-    bool prefetch;
+    int window, stages; /* of the ring */
+    bool prefetch, overlap;
     int64_t m, n, k, ldb, ldc;
     spmm_output output;
-    int row_blocks;   /* of a thread block: warps / split */
+    int row_blocks;                 /* of a thread block: warps / split */
+    int threads;                    /* of a thread block */
+    bool guard_rows;                /* the last block can have row blocks beyond m */
+    int stride_mma, stride_a_bytes; /* what a stride takes of a warp */
+    unsigned shared_bytes;
+
+    /* direct */
     int stride_steps; /* mma steps of 32 vectors in a stride */
-    bool guard_rows;  /* the last block can have row blocks beyond m */
     spmm_path wide, edge;
     spmm_checks checks;
-    unsigned shared_bytes;
 } spmm_plan;
+
+/* Adds a packed array to the contract, and its parameter. */
+void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
+
+/* Both derive the rest of PLAN from its spec fields. */
+void spmm_direct_plan(spmm_plan *plan);
+void spmm_ring_plan(spmm_plan *plan);
+void spmm_direct_contract(const spmm_plan *plan, mc_contract *c);
+void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 
 /* Requires columns of 32, 64 or 128. */
 spmm_partial spmm_partial_of(int columns);
 
-void spmm_emit(const void *plan, mc_builder *b);
+void spmm_emit(const spmm_plan *plan, mc_builder *b);
+void spmm_ring_emit(const spmm_plan *plan, mc_builder *b);
 
 #endif

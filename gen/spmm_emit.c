@@ -11,16 +11,28 @@
 
 mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
 
+void spmm_emit_launch_next(spmm_emitter *e) {
+    if (!e->plan->overlap) return;
+    note(e->b, "the kernel behind this one may start");
+    EMIT_BARE(e->b, launch_dependents);
+}
+
+void spmm_emit_grid_wait(spmm_emitter *e) {
+    if (!e->plan->overlap) return;
+    note(e->b, "the kernel before this one may still write B or read C");
+    EMIT_BARE(e->b, grid_wait);
+}
+
 /* -- The thread's place and the row block's strides --------------------------------------------------- */
 
-static mc_reg load_array(mc_builder *b, const char *name) {
+mc_reg spmm_load_array(mc_builder *b, const char *name) {
     mc_reg reg = b64(b, name);
     EMIT(b, ld_param_u64, R(reg), NAME(name));
     EMIT(b, cvta_global, R(reg), R(reg));
     return reg;
 }
 
-static mc_reg load_shape(mc_builder *b, const char *name, bool wanted) {
+mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted) {
     if (!wanted) return (mc_reg){0};
     mc_reg reg = b32(b, name);
     EMIT(b, ld_param_s32, R(reg), NAME(name));
@@ -39,12 +51,12 @@ int spmm_log2(int power) {
     return log;
 }
 
-static void emit_place(spmm_emitter *e) {
+void spmm_emit_place(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     stage(b, "This thread's place: lane = 4 g + t of a warp%s",
           plan->split > 1 ? ", part of the warps that share a row block" : "");
-    mc_reg tid = special(b, "thread", "tid.x");
+    mc_reg tid = e->thread = special(b, "thread", "tid.x");
     e->lane = b32(b, "lane"), e->g = b32(b, "g"), e->t = b32(b, "t");
     EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
     EMIT(b, shr_u32, R(e->g), R(e->lane), I(FRAG_GROUP_SHIFT));
@@ -70,10 +82,10 @@ static void emit_place(spmm_emitter *e) {
 }
 
 /* first, last: this row block's strides. A row block beyond m has none. */
-static void emit_strides(spmm_emitter *e) {
+void spmm_emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
     stage(b, "The row block's strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
-    mc_reg row_ptr = load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
+    mc_reg row_ptr = spmm_load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
     e->first = b32(b, "first"), e->last = b32(b, "last");
     EMIT(b, mad_wide, R(at), R(e->row_block), I(WORD), R(row_ptr));
     if (e->plan->guard_rows) {
@@ -97,7 +109,7 @@ static void emit_packed_start(spmm_emitter *e) {
     else stage(b, "Where the row block's strides lie in the packed arrays");
     if (e->plan->split > 1) EMIT(b, add_s32, R(e->first), R(e->first), R(e->part));
     mc_reg lane_at = b64(b, "lane_at");
-    mc_reg col_idx = load_array(b, "col_idx"), values = load_array(b, "values");
+    mc_reg col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
     e->index_start = b64(b, "index_start"), e->value_start = b64(b, "value_start");
     note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
     EMIT(b, mul_wide, R(lane_at), R(e->t), I(MC_LANE_SLOTS * WORD));
@@ -185,17 +197,17 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
     if (checks->c_address) branch_if_odd(e, low_half(e, "c_low", e->c_array), bytes, edge, "C itself is not");
 }
 
-void spmm_emit(const void *data, mc_builder *b) {
-    const spmm_plan *plan = data;
+void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     if (plan->split > 1) shared_array(b, "partial", plan->shared_bytes, 16);
-    emit_place(e);
-    e->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    e->n = load_shape(b, "n", plan->n == MC_OPEN);
-    e->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
-    e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    emit_strides(e);
-    e->b_array = load_array(b, "b"), e->c_array = load_array(b, "c");
+    spmm_emit_launch_next(e);
+    spmm_emit_place(e);
+    e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
+    e->ldb = spmm_load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    spmm_emit_strides(e);
+    e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     emit_packed_start(e);
     b32_array(b, "pair", 4, e->pair);

@@ -1,4 +1,4 @@
-/* What spmm_emit.c, spmm_loop.c and spmm_store.c share: the registers that live through the kernel. */
+/* What the emitters share: the registers that live through the kernel. */
 #ifndef MC_SPMM_EMIT_H
 #define MC_SPMM_EMIT_H
 
@@ -12,7 +12,7 @@ enum {
 typedef struct spmm_emitter {
     const spmm_plan *plan;
     mc_builder *b;
-    mc_reg lane, g, t;
+    mc_reg thread, lane, g, t;
     mc_reg warp, part; /* part: which of the warps that share a row block; none where there is one warp */
     mc_reg row_block, tile_col;
     mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
@@ -32,6 +32,20 @@ int spmm_log2(int power);
 
 /* A shape as an operand: the constant, or the parameter's register. */
 mc_operand spmm_dim(int64_t fixed, mc_reg reg);
+
+/* An array's global address; a shape, or none where it is not WANTED. */
+mc_reg spmm_load_array(mc_builder *b, const char *name);
+mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted);
+
+/* Lets the kernel behind this one start, if the spec lets them overlap. */
+void spmm_emit_launch_next(spmm_emitter *e);
+/* Waits for the kernel before this one, which may write B and read C, if the spec lets them overlap. */
+void spmm_emit_grid_wait(spmm_emitter *e);
+
+/* This thread's place: thread, lane, g, t, warp, part, row_block, tile_col. */
+void spmm_emit_place(spmm_emitter *e);
+/* first, last: the row block's strides. A row block beyond m has none, and in_rows is false. */
+void spmm_emit_strides(spmm_emitter *e);
 
 /* Computes and stores one tile of path->columns columns from path_col on. */
 void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);

@@ -250,10 +250,12 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     EMIT(b, setp_ge, R(none), R(p.stride), R(e->last));
     EMIT_IF(b, none, bra, TO(done));
     if (e->plan->prefetch) emit_load_packed(e, &p, (mc_reg){0}, p.next_value);
+    spmm_emit_grid_wait(e);
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, p.more, bra, TO(loop));
     place(b, done);
+    spmm_emit_grid_wait(e);
     spmm_emit_epilogue(e, path, path_col);
 }

@@ -1,0 +1,103 @@
+/* Staging "direct": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
+#include "fragment.h"
+#include "spmm.h"
+
+typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
+
+static proof divides(int64_t divisor, int64_t shape) {
+    if (shape == MC_OPEN) return divisor == 1 ? ALWAYS : MAYBE;
+    return shape % divisor == 0 ? ALWAYS : NEVER;
+}
+
+static proof tile_is_full(const spmm_plan *plan) {
+    if (plan->n == MC_OPEN) return MAYBE;
+    if (plan->n % plan->tile_n == 0) return ALWAYS;
+    return plan->n < plan->tile_n ? NEVER : MAYBE;
+}
+
+static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % bytes == 0; }
+
+/* Columns of C that a store of the wide path takes: 16 bytes, or the four columns that a thread sums up; 8 bytes of
+   16-bit elements where the spec's ldc allows no more. */
+static int widest_store(const spmm_plan *plan, int lane_columns) {
+    int columns = 16 / spmm_element_bytes(plan->output.element);
+    if (plan->split > 1) columns = 4;
+    if (columns > lane_columns) columns = lane_columns;
+    while (columns >= 4 && divides(columns, plan->ldc) == NEVER) columns /= 2;
+    return columns >= 4 ? columns : 1;
+}
+
+static int store_bytes(const spmm_plan *plan, int columns) {
+    return columns * spmm_element_bytes(plan->output.element);
+}
+
+/* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
+   whether it needs the edge path beside it, and what is left to test. */
+static void plan_wide(spmm_plan *plan) {
+    int lane_columns = plan->tile_n / 8;
+    proof rows_aligned = divides(lane_columns, plan->ldb), full = tile_is_full(plan);
+    proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(lane_columns, plan->n);
+    spmm_path *wide = &plan->wide;
+    wide->columns = plan->tile_n;
+    wide->unit = lane_columns;
+    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
+    wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
+    wide->whole = lane_columns;
+    wide->store = widest_store(plan, lane_columns);
+    if (!wide->emitted) return;
+    plan->checks.full_tile = full == MAYBE && !wide->clamp;
+    plan->checks.ldb = rows_aligned == MAYBE;
+    plan->checks.ldc = divides(wide->store, plan->ldc) == MAYBE;
+    plan->checks.b_address = !aligned(plan, lane_columns);
+    plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
+}
+
+static void plan_edge(spmm_plan *plan) {
+    const spmm_checks *c = &plan->checks;
+    bool whole = plan->n != MC_OPEN && plan->n % 4 == 0;
+    bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
+    plan->edge = (spmm_path){
+        .emitted = !covered,
+        .columns = SPMM_EDGE_COLUMNS,
+        .unit = whole && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : 1,
+        .clamp = true,
+        .whole = whole ? 4 : 1,
+        .store = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, 4)) ? 4 : 1,
+    };
+}
+
+spmm_partial spmm_partial_of(int columns) {
+    /* In units of 16 bytes, eight to a row of banks: neighbouring g lie columns / 32 apart, t must fill the
+     * gaps. */
+    spmm_partial p = {.pitch = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0};
+    p.half = 4 * p.pitch + 2 * p.pair;
+    p.warp = 2 * p.half;
+    return p;
+}
+
+void spmm_direct_plan(spmm_plan *plan) {
+    plan->threads = MC_WARP * plan->warps;
+    plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
+    plan->stride_mma = plan->stride_steps * plan->tile_n / 16;
+    plan->stride_a_bytes = plan->stride * (SPMM_VEC + 4);
+    plan_wide(plan);
+    plan_edge(plan);
+    const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
+    if (plan->split > 1)
+        plan->shared_bytes = (unsigned)(plan->warps * spmm_partial_of(widest->columns).warp * 4);
+}
+
+/* -- Contract ----------------------------------------------------------------------------------------- */
+
+void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
+    bool two = plan->stride == 2 * MC_GROUP_SLOTS;
+    c->format = "strided-bcrs";
+    spmm_add_array(c, 4, (mc_array){"row_ptr", "s32", "m / 8 + 1",
+                                    "first stride of each row block, then the number of strides"});
+    spmm_add_array(c, 16, (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32",
+                                     "column of each slot; -1 pads a row block's last stride"});
+    spmm_add_array(c, 8, (mc_array){"values", "s8", two ? "strides * 512" : "strides * 256",
+                                    "[8][32] for each 32 slots, rows of A first; 0 where padded"});
+    c->params[c->param_count++] =
+        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, "B: s8[k][ldb], row-major"};
+}

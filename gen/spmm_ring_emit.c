@@ -1,0 +1,511 @@
+/* The ring kernel's instructions. One warp copies windows of B into the ring in order; the others each compute a row
+ * block, and wait for windows and leave them as their strides say (windowed.h).
+ *
+ *   place -> barriers -> copying warp:  for each window: wait until its stage is empty, copy
+ *                     -> other warps:   for each stride: leave, wait; ldmatrix, mma; then store
+ *
+ * ldmatrix.trans moves 16-bit elements: a lane gets two neighbouring columns (bytes) of two slots. Instead of untangling
+ * them, two mma each take one of the columns: A's values stand at the even bytes of the operand for the one, at the
+ * odd bytes for the other, zeros between.
+ */
+#include "fragment.h"
+#include "spmm_emit.h"
+#include "windowed.h"
+#include <stdio.h>
+
+enum {
+    BARRIER_BYTES = 8,
+    MAX_LOADS = 4,      /* ldmatrix of 16 slots: 32 columns each */
+    HALVES = 2,         /* of a stride */
+    LOAD_COLUMNS = 32,
+    PAIR_COLUMNS = 16,  /* from a lane's pair of columns to its next */
+};
+
+typedef struct ring {
+    spmm_emitter e;
+    mc_reg ring_at, full_at, empty_at; /* shared addresses */
+    mc_reg windows;                    /* that B has */
+    mc_reg places_at, values_at, control_at;
+    mc_reg place, value[HALVES], control;                /* of this stride */
+    mc_reg next_place, next_value[HALVES], next_control; /* of the next */
+    mc_reg stride, more;
+    /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
+    mc_reg wait_at, parity, leave_at, empty_end, waited, left;
+    mc_reg count, again, wrap, done, first_lane, state;
+    mc_reg lane_unit;                               /* 0, or 1 in both halves for the lanes that read the columns beside */
+    mc_reg at[HALVES], matrix_at, matrix[HALVES][MAX_LOADS][4];
+    mc_reg zero, even[2], odd[2];
+} ring;
+
+static int window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
+static int loads(const spmm_plan *plan) { return plan->tile_n / LOAD_COLUMNS; }
+
+/* -- Barriers ----------------------------------------------------------------------------------------- */
+
+static void emit_barriers(ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg first = pred(b, "first_thread");
+    stage(b, "Barriers of each stage: full, when its copy has arrived; empty, when %d warps have left it", plan->warps);
+    r->ring_at = b32(b, "ring_at"), r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
+    EMIT(b, mov_shared, R(r->ring_at), NAME("ring"));
+    EMIT(b, add_s32, R(r->full_at), R(r->ring_at), I(plan->stages * window_bytes(plan)));
+    EMIT(b, add_s32, R(r->empty_at), R(r->full_at), I(plan->stages * BARRIER_BYTES));
+    EMIT(b, setp_eq, R(first), R(r->e.thread), I(0));
+    for (int s = 0; s < plan->stages; s++) {
+        EMIT_IF(b, first, mbarrier_init, AT(r->full_at, s * BARRIER_BYTES), I(1));
+        EMIT_IF(b, first, mbarrier_init, AT(r->empty_at, s * BARRIER_BYTES), I(plan->warps));
+    }
+    note(b, "the copies see them too");
+    EMIT_BARE(b, fence_mbarrier_init);
+}
+
+/* Until the barrier at AT is beyond the phase of PARITY. */
+static void emit_await(ring *r, const char *name, mc_reg at, mc_reg parity) {
+    mc_builder *b = r->e.b;
+    char passed_name[MC_MAX_NAME];
+    snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
+    mc_label again = label(b, name), passed = label(b, passed_name);
+    place(b, again);
+    EMIT(b, mbarrier_try_wait, R(r->done), AT(at, 0), R(parity));
+    EMIT_IF(b, r->done, bra, TO(passed));
+    EMIT(b, bra, TO(again));
+    place(b, passed);
+}
+
+/* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
+static void emit_next_stage(ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
+    mc_builder *b = r->e.b;
+    EMIT(b, add_s32, R(at), R(at), I(BARRIER_BYTES));
+    EMIT(b, setp_eq, R(wrap), R(at), R(end));
+    EMIT_IF(b, wrap, mov_b32, R(at), R(start));
+    if (parity.id) EMIT_IF(b, wrap, xor_b32, R(parity), R(parity), I(1));
+}
+
+/* -- The copying warp --------------------------------------------------------------------------------- */
+
+static void emit_window_count(ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    r->windows = b32(b, "windows");
+    if (plan->k != MC_OPEN) {
+        EMIT(b, mov_b32, R(r->windows), I((plan->k + plan->window - 1) / plan->window));
+        return;
+    }
+    EMIT(b, ld_param_s32, R(r->windows), NAME("k"));
+    EMIT(b, add_s32, R(r->windows), R(r->windows), I(plan->window - 1));
+    EMIT(b, shr_u32, R(r->windows), R(r->windows), I(spmm_log2(plan->window)));
+}
+
+static void emit_copier(ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    b->prefix = "copy_";
+    stage(b, "The copying warp: one lane asks for %d rows of B at a time", plan->window);
+    mc_reg idle = pred(b, "idle"), wrap = pred(b, "wrap"), fresh = pred(b, "fresh"), more = pred(b, "more");
+    mc_reg window = b32(b, "window"), row = b32(b, "row"), to = b32(b, "to"), full = b32(b, "full"),
+           empty = b32(b, "empty"), parity = b32(b, "parity");
+    mc_reg map = b64(b, "map");
+    mc_label loop = label(b, "LOOP"), filled = label(b, "EMPTY_STAGE"), end = label(b, "END");
+    EMIT(b, bar_sync, I(0));
+    EMIT(b, setp_ne, R(idle), R(r->e.lane), I(0));
+    EMIT_IF(b, idle, bra, TO(end));
+    spmm_emit_grid_wait(&r->e);
+    EMIT(b, mov_param, R(map), NAME("b_map"));
+    EMIT(b, cvta_param, R(map), R(map));
+    EMIT(b, mov_b32, R(window), I(0));
+    EMIT(b, mov_b32, R(row), I(0));
+    EMIT(b, mov_b32, R(to), R(r->ring_at));
+    EMIT(b, mov_b32, R(full), R(r->full_at));
+    EMIT(b, mov_b32, R(empty), R(r->empty_at));
+    EMIT(b, mov_b32, R(parity), I(1));
+    place(b, loop);
+    note(b, "the first time around, every stage is empty");
+    EMIT(b, setp_lt, R(fresh), R(window), I(plan->stages));
+    EMIT_IF(b, fresh, bra, TO(filled));
+    emit_await(r, "LEFT", empty, parity);
+    place(b, filled);
+    EMIT(b, mbarrier_expect, R(r->state), AT(full, 0), I(window_bytes(plan)));
+    EMIT(b, tma_load_2d, AT(to, 0), TENSOR(map, r->e.tile_col, row), AT(full, 0));
+    EMIT(b, add_s32, R(window), R(window), I(1));
+    EMIT(b, add_s32, R(row), R(row), I(plan->window));
+    EMIT(b, add_s32, R(to), R(to), I(window_bytes(plan)));
+    EMIT(b, add_s32, R(full), R(full), I(BARRIER_BYTES));
+    EMIT(b, add_s32, R(empty), R(empty), I(BARRIER_BYTES));
+    EMIT(b, setp_eq, R(wrap), R(full), R(r->empty_at));
+    EMIT_IF(b, wrap, mov_b32, R(to), R(r->ring_at));
+    EMIT_IF(b, wrap, mov_b32, R(full), R(r->full_at));
+    EMIT_IF(b, wrap, mov_b32, R(empty), R(r->empty_at));
+    EMIT_IF(b, wrap, xor_b32, R(parity), R(parity), I(1));
+    EMIT(b, setp_lt, R(more), R(window), R(r->windows));
+    EMIT_IF(b, more, bra, TO(loop));
+    place(b, end);
+    EMIT_RET(b);
+    b->prefix = NULL;
+}
+
+/* -- A row block's strides ---------------------------------------------------------------------------- */
+
+/* Where this lane reads a stride's places and values. */
+static void emit_packed_start(ring *r) {
+    mc_builder *b = r->e.b;
+    stage(b, "Where the row block's strides lie in the packed arrays");
+    mc_reg word = b32(b, "word"), high = b32(b, "word_high");
+    mc_reg array = b64(b, "array");
+    r->places_at = b64(b, "places_at"), r->values_at = b64(b, "values_at"), r->control_at = b64(b, "control_at");
+    note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
+    EMIT(b, shr_u32, R(high), R(r->e.lane), I(4));
+    EMIT(b, and_b32, R(word), R(r->e.lane), I(7));
+    EMIT(b, mad_s32, R(word), R(high), I(8), R(word));
+    EMIT(b, mad_s32, R(word), R(r->e.first), I(WINDOWED_STRIDE_WORDS), R(word));
+    array = spmm_load_array(b, "places");
+    EMIT(b, mad_wide, R(r->places_at), R(word), I(WORD), R(array));
+    EMIT(b, mad_s32, R(word), R(r->e.first), I(MC_WARP), R(r->e.lane));
+    array = spmm_load_array(b, "values");
+    EMIT(b, mad_wide, R(r->values_at), R(word), I(MC_LANE_SLOTS), R(array));
+    array = spmm_load_array(b, "control");
+    EMIT(b, mad_wide, R(r->control_at), R(r->e.first), I(WORD), R(array));
+}
+
+static void emit_load_packed(ring *r, mc_reg guard, mc_reg place_reg, const mc_reg *value, mc_reg control) {
+    mc_builder *b = r->e.b;
+    EMIT_IF(b, guard, ldg_b32, R(control), AT(r->control_at, 0));
+    EMIT_IF(b, guard, ldg_b32, R(place_reg), AT(r->places_at, 0));
+    EMIT_IF(b, guard, ldg_v2, V2(value), AT(r->values_at, 0));
+}
+
+static void emit_prefetch(ring *r) {
+    mc_builder *b = r->e.b;
+    note(b, "prefetch the next stride");
+    EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
+    EMIT(b, setp_lt, R(r->more), R(r->stride), R(r->e.last));
+    EMIT(b, add_s64, R(r->control_at), R(r->control_at), I(WORD));
+    EMIT(b, add_s64, R(r->places_at), R(r->places_at), I(WINDOWED_STRIDE_WORDS * WORD));
+    EMIT(b, add_s64, R(r->values_at), R(r->values_at), I(WINDOWED_STRIDE_VALUES));
+    emit_load_packed(r, r->more, r->next_place, r->next_value, r->next_control);
+}
+
+static void emit_take_next(ring *r) {
+    mc_builder *b = r->e.b;
+    EMIT(b, mov_b32, R(r->place), R(r->next_place));
+    EMIT(b, mov_b32, R(r->control), R(r->next_control));
+    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->value[h]), R(r->next_value[h]));
+}
+
+static void declare_strides(ring *r) {
+    mc_builder *b = r->e.b;
+    r->place = b32(b, "place"), r->next_place = b32(b, "next_place");
+    r->control = b32(b, "wants"), r->next_control = b32(b, "next_wants");
+    b32_array(b, "value", HALVES, r->value);
+    b32_array(b, "next_value", HALVES, r->next_value);
+    r->stride = b32(b, "stride"), r->more = pred(b, "more");
+    r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
+    r->leave_at = b32(b, "leave_at"), r->empty_end = b32(b, "empty_end"), r->wrap = pred(b, "wrap");
+    r->waited = b32(b, "waited"), r->left = b32(b, "left"), r->count = b32(b, "count");
+    r->again = pred(b, "again"), r->first_lane = pred(b, "first_lane");
+    r->lane_unit = b32(b, "lane_unit");
+    b32_array(b, "at", HALVES, r->at);
+    r->matrix_at = b32(b, "matrix_at");
+    for (int h = 0; h < HALVES; h++) {
+        mc_reg matrices[MAX_LOADS * 4];
+        b32_array(b, h ? "high" : "low", loads(r->e.plan) * 4, matrices);
+        for (int i = 0; i < loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
+    }
+    r->zero = b32(b, "zero");
+    b32_array(b, "even", 2, r->even);
+    b32_array(b, "odd", 2, r->odd);
+    b32_array(b, "acc", r->e.plan->tile_n / 16 * 4, r->e.acc);
+}
+
+static void emit_start_values(ring *r) {
+    mc_builder *b = r->e.b;
+    note(b, "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
+    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(3));
+    EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
+    EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
+    EMIT(b, setp_eq, R(r->first_lane), R(r->e.lane), I(0));
+    EMIT(b, mov_b32, R(r->stride), R(r->e.first));
+    EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
+    EMIT(b, mov_b32, R(r->parity), I(0));
+    EMIT(b, mov_b32, R(r->leave_at), R(r->empty_at));
+    EMIT(b, add_s32, R(r->empty_end), R(r->empty_at), I(r->e.plan->stages * BARRIER_BYTES));
+    EMIT(b, mov_b32, R(r->waited), I(0));
+    EMIT(b, mov_b32, R(r->left), I(0));
+    EMIT(b, mov_b32, R(r->zero), I(0));
+    for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+}
+
+/* -- Into the ring and out of it ---------------------------------------------------------------------- */
+
+/* Waits for the next window. */
+static void emit_wait_one(ring *r, const char *name) {
+    mc_builder *b = r->e.b;
+    emit_await(r, name, r->wait_at, r->parity);
+    emit_next_stage(r, r->wait_at, r->full_at, r->empty_at, r->wrap, r->parity);
+    EMIT(b, add_s32, R(r->waited), R(r->waited), I(1));
+}
+
+/* Leaves the next window. */
+static void emit_leave_one(ring *r) {
+    mc_builder *b = r->e.b;
+    EMIT_IF(b, r->first_lane, mbarrier_arrive, R(r->state), AT(r->leave_at, 0));
+    emit_next_stage(r, r->leave_at, r->empty_at, r->empty_end, r->wrap, (mc_reg){0});
+    EMIT(b, add_s32, R(r->left), R(r->left), I(1));
+}
+
+/* Counts down: back to LOOP while there is more. */
+static void emit_count_down(ring *r, mc_label loop) {
+    mc_builder *b = r->e.b;
+    EMIT(b, add_s32, R(r->count), R(r->count), I(-1));
+    EMIT(b, setp_gt, R(r->again), R(r->count), I(0));
+    EMIT_IF(b, r->again, bra_uni, TO(loop));
+}
+
+/* What the stride's control says; most strides want nothing. */
+static void emit_control(ring *r) {
+    mc_builder *b = r->e.b;
+    mc_reg none = pred(b, "none");
+    mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"), ready = label(b, "READY");
+    EMIT(b, setp_eq, R(none), R(r->control), I(0));
+    EMIT_IF(b, none, bra_uni, TO(ready));
+    note(b, "leave windows that this row block is done with: every lane has read what it wanted");
+    EMIT(b, shr_u32, R(r->count), R(r->control), I(WINDOWED_LEAVE_SHIFT));
+    EMIT(b, setp_eq, R(none), R(r->count), I(0));
+    EMIT_IF(b, none, bra_uni, TO(left));
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    place(b, leave);
+    emit_leave_one(r);
+    emit_count_down(r, leave);
+    place(b, left);
+    note(b, "wait for windows that the stride reads");
+    EMIT(b, and_b32, R(r->count), R(r->control), I(WINDOWED_WAIT_MASK));
+    EMIT(b, setp_eq, R(none), R(r->count), I(0));
+    EMIT_IF(b, none, bra_uni, TO(ready));
+    place(b, wait);
+    emit_wait_one(r, "FULL");
+    emit_count_down(r, wait);
+    place(b, ready);
+}
+
+/* Every window that another one follows in its stage is left, and so waited for, by every warp. */
+static void emit_leave_rest(ring *r) {
+    mc_builder *b = r->e.b;
+    mc_reg none = pred(b, "none_left"), waited = pred(b, "was_waited");
+    mc_label loop = label(b, "LEAVE_REST"), there = label(b, "THERE"), done = label(b, "ALL_LEFT");
+    stage(b, "Leave the other windows, but for the last %d: nothing follows those", r->e.plan->stages);
+    EMIT(b, add_s32, R(r->count), R(r->windows), I(-r->e.plan->stages));
+    EMIT(b, sub_s32, R(r->count), R(r->count), R(r->left));
+    EMIT(b, setp_lt, R(none), R(r->count), I(1));
+    EMIT_IF(b, none, bra_uni, TO(done));
+    EMIT(b, bar_warp_sync, H(0xffffffff));
+    place(b, loop);
+    EMIT(b, setp_lt, R(waited), R(r->left), R(r->waited));
+    EMIT_IF(b, waited, bra_uni, TO(there));
+    emit_wait_one(r, "FULL_REST");
+    place(b, there);
+    emit_leave_one(r);
+    emit_count_down(r, loop);
+    place(b, done);
+}
+
+/* -- One stride --------------------------------------------------------------------------------------- */
+
+/* The lane's row addresses, and the stride's 32 rows x tile_n columns by ldmatrix: 16 slots x 32 columns each. */
+static void emit_gather(ring *r) {
+    mc_builder *b = r->e.b;
+    note(b, "gather 32 rows from the ring");
+    EMIT(b, xor_b32, R(r->place), R(r->place), R(r->lane_unit));
+    EMIT(b, and_b32, R(r->at[0]), R(r->place), H(0xffff));
+    EMIT(b, shr_u32, R(r->at[1]), R(r->place), I(16));
+    for (int h = 0; h < HALVES; h++) {
+        EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
+        for (int q = 0; q < loads(r->e.plan); q++) {
+            mc_reg at = q ? r->matrix_at : r->at[h];
+            if (q) EMIT(b, xor_b32, R(at), R(r->at[h]), I(q * LOAD_COLUMNS));
+            EMIT(b, ldmatrix_x4_trans, V4(r->matrix[h][q]), AT(at, 0));
+        }
+    }
+}
+
+/* Registers of an A operand: its rows are columns 2g and 16 + 2g (or one more) of the 32, its k slots 0-7, then 8-15. */
+static void emit_mma(ring *r, int half, int q, int odd) {
+    mc_reg *acc = &r->e.acc[(2 * q + odd) * 4];
+    mc_reg a[4];
+    for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = r->matrix[half][q][i];
+    EMIT(r->e.b, mma_s8, V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc));
+}
+
+static void emit_multiply(ring *r, int half) {
+    mc_builder *b = r->e.b;
+    mc_reg x = r->value[half];
+    note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
+         16 * half + 15);
+    EMIT(b, and_b32, R(r->even[0]), R(x), H(0x00ff00ff));
+    EMIT(b, prmt, R(r->even[1]), R(x), R(r->zero), I(0x4341));
+    EMIT(b, prmt, R(r->odd[0]), R(x), R(r->zero), I(0x2404));
+    EMIT(b, and_b32, R(r->odd[1]), R(x), H(0xff00ff00));
+    for (int odd = 0; odd < 2; odd++)
+        for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, q, odd);
+}
+
+static void emit_strides(ring *r) {
+    mc_builder *b = r->e.b;
+    mc_reg none = pred(b, "no_stride");
+    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
+    EMIT(b, bar_sync, I(0));
+    EMIT(b, setp_ge, R(none), R(r->stride), R(r->e.last));
+    EMIT_IF(b, none, bra_uni, TO(done));
+    stage(b, "Loop over strides: 32 nonzero vectors a time");
+    place(b, loop);
+    emit_control(r);
+    emit_gather(r);
+    emit_prefetch(r);
+    for (int h = 0; h < HALVES; h++) emit_multiply(r, h);
+    emit_take_next(r);
+    EMIT_IF(b, r->more, bra_uni, TO(loop));
+    place(b, done);
+    emit_leave_rest(r);
+}
+
+/* -- Store -------------------------------------------------------------------------------------------- */
+
+/* The two columns of pair C (0 .. tile_n / 16 - 1) in row 2t + ROW: from the even and the odd mma. */
+static void pair_of_sums(const ring *r, int c, int row, mc_reg sums[2]) {
+    for (int odd = 0; odd < 2; odd++) sums[odd] = r->e.acc[(2 * (c / 2) + odd) * 4 + frag_c_reg(c % 2, row)];
+}
+
+static void emit_store(ring *r, bool clamp, int store) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    int pairs = e->plan->tile_n / PAIR_COLUMNS;
+    spmm_writer w = {.b = b,
+                     .output = &e->plan->output,
+                     .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
+                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
+                     .c_array = e->c_array,
+                     .in_rows = e->in_rows,
+                     .store = store};
+    spmm_factors *f = &e->factors;
+    f->columns = w.columns;
+    spmm_declare_writer(&w);
+    EMIT(b, shl_b32, R(w.row), R(e->row_block), I(3));
+    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
+    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, PAIR_COLUMNS * c, 2);
+    for (int row = 0; row < 2; row++) {
+        if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
+        spmm_emit_c_address(&w, w.row, e->col);
+        for (int c = 0; c < pairs; c++) {
+            mc_reg sums[2];
+            pair_of_sums(r, c, row, sums);
+            spmm_store_run(&w, f, &(spmm_run){.col = e->col, .offset = PAIR_COLUMNS * c, .count = 2, .sums = sums,
+                                              .factor_row = row, .factor_column = 2 * c});
+        }
+    }
+    EMIT_RET(b);
+}
+
+static void branch_if_not_whole(ring *r, mc_label edge) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
+    if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
+        note(b, "the tile reaches beyond n");
+        EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
+        EMIT(b, setp_gt, R(odd), R(test), spmm_dim(plan->n, r->e.n));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    if (plan->ldc == MC_OPEN) {
+        note(b, "rows of C are not aligned for two columns at once");
+        EMIT(b, and_b32, R(test), R(r->e.ldc), I(1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+}
+
+static void emit_output(ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
+    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0;
+    mc_label edge = label(b, "EDGE");
+    spmm_emit_grid_wait(&r->e);
+    if (pairs) {
+        if (!always) branch_if_not_whole(r, edge);
+        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, two columns of each 16");
+        emit_store(r, false, 2);
+    }
+    if (always) return;
+    b->prefix = "edge_";
+    stage(b, "Store, column by column, what lies inside n");
+    place(b, edge);
+    emit_store(r, true, 1);
+}
+
+/* Scales and biases of the lane's two rows: before the loop, which hides their latency. */
+static void emit_row_factors(ring *r) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
+    spmm_declare_factors(&e->factors, b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
+    if (!spmm_by_rows(&e->plan->output)) return;
+    mc_reg row = b32(b, "factor_row");
+    EMIT(b, shl_b32, R(row), R(e->row_block), I(3));
+    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
+    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
+    EMIT(b, add_s32, R(row), R(row), I(1));
+    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
+}
+
+/* -- The kernel --------------------------------------------------------------------------------------- */
+
+/* Places count row blocks in the packed arrays' order; from here on row_block is the one to store. */
+static void emit_row_order(ring *r) {
+    mc_builder *b = r->e.b;
+    note(b, "the row block that this place computes");
+    mc_reg order = spmm_load_array(b, "row_order"), at = b64(b, "row_order_at"), row_block = b32(b, "c_row_block");
+    EMIT(b, mad_wide, R(at), R(r->e.row_block), I(WORD), R(order));
+    EMIT(b, mov_b32, R(row_block), I(0));
+    EMIT_IF(b, r->e.in_rows, ldg_b32, R(row_block), AT(at, 0));
+    r->e.row_block = row_block;
+}
+
+void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
+    ring kernel = {.e = {.plan = plan, .b = b}}, *r = &kernel;
+    spmm_emitter *e = &r->e;
+    shared_dynamic(b, "ring", 1024);
+    spmm_emit_launch_next(e);
+    spmm_emit_place(e);
+    emit_barriers(r);
+    emit_window_count(r);
+    r->done = pred(b, "done"), r->state = b64(b, "state");
+    mc_reg copies = pred(b, "copies");
+    mc_label copier = label(b, "COPY");
+    EMIT(b, setp_eq, R(copies), R(e->warp), I(plan->warps));
+    EMIT_IF(b, copies, bra_uni, TO(copier));
+
+    e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
+    e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    spmm_emit_strides(e);
+    declare_strides(r);
+    emit_packed_start(r);
+    mc_reg some = pred(b, "some");
+    EMIT(b, setp_lt, R(some), R(e->first), R(e->last));
+    EMIT(b, mov_b32, R(r->control), I(0));
+    EMIT(b, mov_b32, R(r->place), I(0));
+    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->value[h]), I(0));
+    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->next_value[h]), I(0));
+    EMIT(b, mov_b32, R(r->next_control), I(0));
+    EMIT(b, mov_b32, R(r->next_place), I(0));
+    emit_load_packed(r, some, r->place, r->value, r->control);
+    emit_row_order(r);
+    e->c_array = spmm_load_array(b, "c");
+    e->col = b32(b, "col");
+    EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
+    emit_row_factors(r);
+    emit_start_values(r);
+    emit_strides(r);
+    emit_output(r);
+    place(b, copier);
+    emit_copier(r);
+}

@@ -1,0 +1,52 @@
+/* The format windowed-bcrs, which the ring kernel of the SpMM reads: facts that the emitter and the packer share.
+ *
+ * B passes through a ring of `stages` windows of `window` rows in shared memory; row k of B lies in ring row
+ * k mod (stages * window). Row blocks come in an order of their own (row_order), the strides of one after another.
+ * A stride has 32 slots for nonzero vectors whose rows of B are in the ring at the same time:
+ *
+ *   row_order  s32[row_blocks]      the row block that place p computes
+ *   row_ptr    s32[row_blocks + 1]  its first stride, then the number of strides
+ *   control    s32[strides]         before this stride, leave control / 256 windows, then wait for control % 256
+ *   places     s32[strides * 16]    where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n columns;
+ *                                   word w: slot w in its low half, slot 16 + w in its high half
+ *   values     s8 [strides * 256]   windowed_value_offset; 0 where padded
+ *
+ * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
+ * every warp once. A window waits for a place in the ring until all have left the one before it there; where a
+ * row block skips many windows, strides of padding let them pass.
+ * A padding slot's place is of a row that is there, in a bank that the slots of its 8 leave free if it can. */
+#ifndef MC_WINDOWED_H
+#define MC_WINDOWED_H
+
+enum {
+    WINDOWED_SLOTS = 32,
+    WINDOWED_HALF = 16, /* slots of one ldmatrix.x4: two groups of 8 rows */
+    WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix: read at once if row mod 8 is different in all */
+    WINDOWED_UNIT = 16, /* bytes */
+    WINDOWED_STRIDE_WORDS = 16,
+    WINDOWED_STRIDE_VALUES = 256,
+    WINDOWED_WAIT_MASK = 255,
+    WINDOWED_LEAVE_SHIFT = 8,
+};
+
+/* The place of a ring row's first 16 columns, where rows have TILE_N bytes: the tensor copy's swizzle of TILE_N bytes
+   (PTX ISA, "Swizzling Modes") moves 16-byte units inside rows of 128 bytes of shared memory. */
+static inline int windowed_place(int row, int tile_n) {
+    int units = tile_n / WINDOWED_UNIT, rows = 8 / units; /* a row's units; rows in 128 bytes */
+    return row * units + (row / rows) % units;
+}
+
+/* The lane's word of a stride's places: lanes 0-7 and 8-15 name the rows of slots 0-7 (and 16-23), lanes 16-31 those of
+   slots 8-15 (and 24-31); lanes with bit 3 set read the 16 columns beside. */
+static inline int windowed_word(int lane) { return lane / 16 * 8 + lane % 8; }
+
+/* Where the value of row ROW (0..7) and slot SLOT lies in a stride's 256 bytes. lane 4 ROW + t holds 8 bytes: 4 for slots
+   0-15, 4 for slots 16-31; of these, bytes 0 and 2 are slots 2t and 2t + 1 of the first group of 8, bytes 1 and 3 of the
+   second. So x & 0x00ff00ff and (x >> 8) & 0x00ff00ff are the mma's operand with zeros between, as transposed
+   16-bit matrices of 8-bit B want it. */
+static inline int windowed_value_offset(int row, int slot) {
+    int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
+    return (row * 4 + in_group / 2) * 8 + half * 4 + group + 2 * (in_group % 2);
+}
+
+#endif
