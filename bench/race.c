@@ -6,7 +6,7 @@
 #include "floor.h"
 #include "race.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_FINALISTS = 64, MAX_BINDINGS = MC_MAX_ARRAYS + 9 };
+enum { QUICK_LAUNCHES = 10, MAX_FINALISTS = 64, MAX_BINDINGS = MC_MAX_ARRAYS + 10 };
 
 /* s8 problems in f16: value / 128 of A and of B. */
 static const float half_scale = 0x1p-14F;
@@ -23,6 +23,7 @@ typedef struct our_operands {
 typedef struct our_entry {
     const variant *variant;
     mc_launch *launches;
+    mc_tensor_map *maps; /* of the launches */
     contender contender; /* quick 0: out of the race */
 } our_entry;
 
@@ -250,7 +251,8 @@ static size_t bind_factor(const char *name, mc_per per, float first, uint64_t ad
     return 1;
 }
 
-static mc_status bind_set(const race *r, const variant *v, int set, mc_launch *launch, mc_diag *diag) {
+static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_map *map, mc_launch *launch,
+                          mc_diag *diag) {
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
     mc_binding bindings[MAX_BINDINGS] = {{"m", r->work->a.rows},
@@ -268,6 +270,10 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_launch *l
              biases = scales + r->factor_count * sizeof(float);
     count += bind_factor("scale", v->output.scale, r->factors[0], scales, &bindings[count]);
     count += bind_factor("bias", v->output.bias, r->factors[r->factor_count], biases, &bindings[count]);
+    mc_status status =
+        mc_bind_map(r->track->gpu.device, v->kernel, bindings, count, map, &bindings[count], diag);
+    if (status != MC_OK) return status;
+    count += bindings[count].name != NULL;
     return mc_bind(v->kernel, bindings, count, launch, diag);
 }
 
@@ -288,9 +294,10 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     c->check = (result_check){
         v->output.type, slab_address(&o->slab, o->c, 0), want, (uint64_t)(r->work->a.rows * r->n), {0, 0}};
     e->launches = calloc((size_t)c->sets, sizeof *e->launches);
-    if (e->launches == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    e->maps = aligned_alloc(_Alignof(mc_tensor_map), (size_t)c->sets * sizeof *e->maps);
+    if (e->launches == NULL || e->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     for (int set = 0; set < c->sets && status == MC_OK; set++)
-        status = bind_set(r, v, set, &e->launches[set], diag);
+        status = bind_set(r, v, set, &e->maps[set], &e->launches[set], diag);
     if (status == MC_OK) status = contender_verify(&r->track->gpu, &r->track->helpers, c, diag);
     if (status == MC_OK) status = timer_quick(&r->track->gpu, c, QUICK_LAUNCHES, diag);
     return status;
@@ -422,7 +429,10 @@ static mc_status race_open(race *r) {
 static void race_close(race *r) {
     const variant_list *list = &r->track->variants;
     gpu_device *gpu = &r->track->gpu;
-    for (size_t i = 0; r->entries != NULL && i < list->count; i++) free(r->entries[i].launches);
+    for (size_t i = 0; r->entries != NULL && i < list->count; i++) {
+        free(r->entries[i].launches);
+        free(r->entries[i].maps);
+    }
     for (size_t i = 0; r->operands != NULL && i < list->packing_count; i++)
         slab_free(gpu, &r->operands[i].slab);
     if (r->sparse != NULL) sparse_close(r->sparse, gpu);

@@ -135,7 +135,7 @@ static void load_all(variant_list *list, mc_device *device, int threads) {
    timed. */
 static mc_status make_sample(int vec, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
-        .rows = 41, .cols = 1300, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
+        .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
     mc_csr csr;
     mc_status status = mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;

@@ -10,7 +10,7 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
     else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
 }
 
-static void map_text(const mc_tensor_map *map, const char *prefix, mc_text *text) {
+static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
     if (!map->param) return;
     text_add(
         text,
@@ -106,7 +106,7 @@ static json_t *params_json(maker *m, const mc_contract *c) {
     return params;
 }
 
-static json_t *map_json(const mc_tensor_map *map) {
+static json_t *map_json(const mc_map_param *map) {
     if (!map->param) return json_null();
     return json_pack("{ss ss ss ss ss s[ii] si}", "param", map->param, "array", map->array, "rows", map->rows,
                      "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows, (int)map->box_cols,

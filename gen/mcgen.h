@@ -92,11 +92,11 @@ typedef struct mc_array {
 /* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled
    fills at launch. The tensor is ARRAY as bytes, 2-D: shape `rows` x shape `cols`, shape `ld` bytes from row to row. A
    copy takes a box of box_rows x box_cols, swizzled in `swizzle` bytes; what lies outside of the tensor is zero. */
-typedef struct mc_tensor_map {
+typedef struct mc_map_param {
     const char *param, *array; /* NULL: the kernel has none */
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
-} mc_tensor_map;
+} mc_map_param;
 
 enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
 
@@ -115,7 +115,7 @@ typedef struct mc_contract {
     mc_grid_axis grid[3];
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
-    mc_tensor_map map;
+    mc_map_param map;
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;

@@ -23,7 +23,7 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                                     "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
     spmm_add_array(c, 8, (mc_array){"values", "s8", "strides * 256",
                                     "[8][4][8]: for each row of A, slots as the mma's lanes want them"});
-    c->map = (mc_tensor_map){.param = "b_map",
+    c->map = (mc_map_param){.param = "b_map",
                              .array = "b",
                              .rows = "k",
                              .cols = "n",

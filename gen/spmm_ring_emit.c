@@ -113,6 +113,8 @@ static void emit_copier(ring *r) {
     spmm_emit_grid_wait(&r->e);
     EMIT(b, mov_param, R(map), NAME("b_map"));
     EMIT(b, cvta_param, R(map), R(map));
+    EMIT(b, setp_lt, R(more), R(r->windows), I(1));
+    EMIT_IF(b, more, bra, TO(end));
     EMIT(b, mov_b32, R(window), I(0));
     EMIT(b, mov_b32, R(row), I(0));
     EMIT(b, mov_b32, R(to), R(r->ring_at));

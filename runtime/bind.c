@@ -95,8 +95,12 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
                              mc_diag *diag) {
     mc_status status = MC_OK;
     launch->count = contract->param_count;
-    for (size_t i = 0; i < contract->param_count && status == MC_OK; i++)
+    for (size_t i = 0; i < contract->param_count && status == MC_OK; i++) {
         status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
+        if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
+            launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
+    }
+    launch->overlap = contract->overlap;
     return status;
 }
 
@@ -136,5 +140,44 @@ mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t co
     if (status == MC_OK) status = bind_params(contract, &list, launch, diag);
     if (status == MC_OK) status = bind_grid(contract, &list, launch, diag);
     if (status != MC_OK) *launch = (mc_launch){0};
+    return status;
+}
+
+/* -- Tensor maps */
+
+static mc_status describe_tensor(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor, mc_diag *diag) {
+    static const mc_swizzle swizzles[] = {MC_SWIZZLE_NONE, MC_SWIZZLE_32B, MC_SWIZZLE_64B, [4] = MC_SWIZZLE_128B};
+    int64_t address = 0, rows = 0, cols = 0, ld = 0;
+    mc_status status = find(bindings, map->array, &address, diag);
+    if (status == MC_OK) status = find(bindings, map->rows, &rows, diag);
+    if (status == MC_OK) status = find(bindings, map->cols, &cols, diag);
+    if (status == MC_OK) status = find(bindings, map->ld, &ld, diag);
+    if (status != MC_OK) return status;
+    if ((uint64_t)address % MC_TENSOR_MAP_ALIGN != 0)
+        return mc_fail(diag, MC_CANNOT, "%s lies at 0x%llx, which is not a multiple of the %d bytes that the kernel's copies need",
+                       map->array, (unsigned long long)address, MC_TENSOR_MAP_ALIGN);
+    if (ld % MC_TENSOR_MAP_ALIGN != 0)
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %d that the kernel's copies need", map->ld,
+                       (long long)ld, MC_TENSOR_MAP_ALIGN);
+    *tensor = (mc_tensor){.type = MC_S8,
+                          .rank = 2,
+                          .address = (uint64_t)address,
+                          .dims = {(uint64_t)cols, rows > 0 ? (uint64_t)rows : 1},
+                          .strides = {(uint64_t)ld},
+                          .box = {map->box_cols, map->box_rows},
+                          .swizzle = swizzles[map->swizzle / 32]};
+    return MC_OK;
+}
+
+mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
+                      mc_tensor_map *map, mc_binding *binding, mc_diag *diag) {
+    const mc_map_param *wanted = &mc_kernel_contract(kernel)->map;
+    const binding_list list = {bindings, count};
+    mc_tensor tensor;
+    *binding = (mc_binding){0};
+    if (wanted->param == NULL) return MC_OK;
+    mc_status status = describe_tensor(wanted, &list, &tensor, diag);
+    if (status == MC_OK) status = mc_device_tensor_map(device, &tensor, map, diag);
+    if (status == MC_OK) *binding = (mc_binding){wanted->param, (int64_t)(uintptr_t)map};
     return status;
 }

@@ -44,9 +44,25 @@ enum {                                                /* CUtensorMapDataType */
        CUDA_TENSOR_BFLOAT16 = 9
 };
 enum { CUDA_SWIZZLE_NONE, CUDA_SWIZZLE_32B, CUDA_SWIZZLE_64B, CUDA_SWIZZLE_128B }; /* CUtensorMapSwizzle */
-enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_128B = 2, CUDA_FILL_ZERO = 0 };
+enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_256B = 3, CUDA_FILL_ZERO = 0 };
+enum { CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION = 6 }; /* CUlaunchAttributeID */
 enum { CUDA_STREAM_NON_BLOCKING = 1 };       /* CUstream_flags */
 enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 }; /* CUstreamCaptureMode */
+
+typedef struct cuda_launch_attribute { /* CUlaunchAttribute */
+    int id, padding;
+    union {
+        int allowed;
+        char bytes[64];
+    } value;
+} cuda_launch_attribute;
+
+typedef struct cuda_launch_config { /* CUlaunchConfig */
+    unsigned grid[3], block[3], shared_bytes;
+    cuda_stream stream;
+    cuda_launch_attribute *attributes;
+    unsigned attribute_count;
+} cuda_launch_config;
 
 /* X(name, suffix, parameters): the symbol is "cu" name suffix. */
 #define CUDA_DRIVER_LIST(X)                                                                                  \
@@ -92,8 +108,10 @@ enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 }; /* CUstreamCaptureMode */
     X(EventSynchronize, , (cuda_event event))                                                                \
     X(EventElapsedTime, , (float *milliseconds, cuda_event begin, cuda_event end))
 
-/* NULL in a driver before 12.4, and before 12.0. */
+/* NULL in a driver before 11.8, 12.0, and 12.4. */
 #define CUDA_OPTIONAL_LIST(X)                                                                                \
+    X(LaunchKernelEx, ,                                                                                      \
+      (const cuda_launch_config *config, cuda_function function, void **params, void **extra))               \
     X(TensorMapEncodeTiled, ,                                                                                \
       (void *map, int type, unsigned rank, void *address, const uint64_t *dims, const uint64_t *strides,     \
        const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int promotion,     \

@@ -67,7 +67,7 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
     return CUDA_CALL(driver, diag, TensorMapEncodeTiled, map->opaque, cuda_type_of[tensor->type],
                      (unsigned)tensor->rank, (void *)(uintptr_t)tensor->address, tensor->dims,
                      tensor->strides, tensor->box, every_element, CUDA_INTERLEAVE_NONE,
-                     cuda_swizzle_of[tensor->swizzle], CUDA_L2_PROMOTION_128B, CUDA_FILL_ZERO);
+                     cuda_swizzle_of[tensor->swizzle], CUDA_L2_PROMOTION_256B, CUDA_FILL_ZERO);
 }
 
 /* -- Modules */
@@ -127,6 +127,20 @@ static mc_status allow_shared(const cuda_driver *driver, cuda_function function,
                      (int)bytes);
 }
 
+/* The kernel waits for what was launched before it by itself (CUDA programming guide, "Programmatic Dependent
+   Launch and Synchronization"). */
+static mc_status launch_overlapped(const cuda_driver *driver, cuda_function function, const mc_launch *launch,
+                                   cuda_stream stream, void **pointers, mc_diag *diag) {
+    cuda_launch_attribute attribute = {.id = CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION, .value.allowed = 1};
+    cuda_launch_config config = {.shared_bytes = launch->shared_dynamic,
+                                 .stream = stream,
+                                 .attributes = &attribute,
+                                 .attribute_count = 1};
+    memcpy(config.grid, launch->grid, sizeof config.grid);
+    memcpy(config.block, launch->block, sizeof config.block);
+    return CUDA_CALL(driver, diag, LaunchKernelEx, &config, function, pointers, NULL);
+}
+
 mc_status cuda_enqueue(const cuda_module_state *module, const mc_launch *launch, cuda_stream stream,
                        mc_diag *diag) {
     const cuda_driver *driver = cuda_of(module->base.device)->driver;
@@ -135,6 +149,8 @@ mc_status cuda_enqueue(const cuda_module_state *module, const mc_launch *launch,
     mc_launch_pointers(launch, pointers);
     mc_status status = allow_shared(driver, module->function, launch->shared_dynamic, diag);
     if (status != MC_OK) return status;
+    if (launch->overlap && driver->LaunchKernelEx != NULL)
+        return launch_overlapped(driver, module->function, launch, stream, pointers, diag);
     return CUDA_CALL(driver, diag, LaunchKernel, module->function, grid[0], grid[1], grid[2], block[0],
                      block[1], block[2], launch->shared_dynamic, stream, pointers, NULL);
 }

@@ -168,6 +168,20 @@ MC_API mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *pac
 MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
                                    mc_vsparse *a, mc_diag *diag);
 
+/* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
+   once, and row blocks in an order that gives thread blocks equal work. s8 only, vec 8. */
+typedef struct mc_ring {
+    int window, stages; /* rows of B in a window, windows in the ring */
+    int tile_n;         /* bytes of B in a row of the ring */
+    int places;         /* row blocks of a thread block */
+} mc_ring;
+/*   row_order  s32[row_blocks]      the row block at each place
+     row_ptr    s32[row_blocks + 1]  in strides
+     control    s32[strides]         256 * windows to leave + windows to wait for, before the stride
+     places     s32[strides * 16]    where slots w (low half) and 16 + w lie in the ring, in 16 bytes
+     values     s8 [strides * 256] */
+MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
+
 /* SR-BCRS as published (Magicube, section IV-A): K = 16 or 32 slots a stride.
      row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
      col_idx  s32[slots]           column of each slot, -1 for padding
@@ -281,6 +295,7 @@ MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor
 typedef struct mc_launch {
     unsigned grid[3], block[3];
     unsigned shared_dynamic;
+    bool overlap; /* may start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
     uint64_t
         values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
     const mc_tensor_map
@@ -308,6 +323,12 @@ typedef struct mc_binding {
 } mc_binding;
 
 MC_API mc_binding mc_bind_f32(const char *name, float value);
+
+/* Makes the tensor map that KERNEL's contract wants, from the array and shapes that are bound, and BINDING for it: MAP must live as
+   long as launches with it. BINDING->name is NULL where the kernel wants none. MC_CANNOT where the array's address or leading
+   dimension is not aligned for it. */
+MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
+                             mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
 
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's

@@ -8,10 +8,19 @@ static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_p
     return mc_strided_pack(a, (int)mc_kernel_field(kernel, "stride"), packed, diag);
 }
 
+static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                               mc_diag *diag) {
+    const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
+                          .stages = (int)mc_kernel_field(kernel, "stages"),
+                          .tile_n = (int)mc_kernel_field(kernel, "tile_n"),
+                          .places = (int)mc_kernel_field(kernel, "warps")};
+    return mc_windowed_pack(a, &ring, packed, diag);
+}
+
 static const struct {
     const char *name;
     mc_status (*pack)(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-} formats[] = {{"strided-bcrs", pack_strided}};
+} formats[] = {{"strided-bcrs", pack_strided}, {"windowed-bcrs", pack_windowed}};
 
 static mc_status check_size(const mc_kernel *kernel, const char *field, int64_t size, mc_diag *diag) {
     int64_t want = mc_kernel_field(kernel, field);

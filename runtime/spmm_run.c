@@ -21,8 +21,9 @@ typedef struct spmm_run {
     uint64_t buffers[MAX_BUFFERS];
     size_t buffer_count;
     uint64_t b_address, c_address; /* past their offsets */
-    mc_binding bindings[MAX_BUFFERS + 5];
+    mc_binding bindings[MAX_BUFFERS + 6];
     size_t binding_count;
+    mc_tensor_map map;
     mc_module *module;
     mc_launch launch;
 } spmm_run;
@@ -147,7 +148,12 @@ static mc_status prepare_launch(spmm_run *run, const char *ptx, mc_diag *diag) {
     run_bind(run, "k", problem->a->cols);
     run_bind(run, "ldb", problem->b->ld);
     run_bind(run, "ldc", problem->ldc);
-    mc_status status = mc_bind(run->kernel, run->bindings, run->binding_count, &run->launch, diag);
+    mc_binding map;
+    mc_status status =
+        mc_bind_map(run->device, run->kernel, run->bindings, run->binding_count, &run->map, &map, diag);
+    if (status != MC_OK) return status;
+    if (map.name != NULL) run->bindings[run->binding_count++] = map;
+    status = mc_bind(run->kernel, run->bindings, run->binding_count, &run->launch, diag);
     if (status != MC_OK) return status;
     return mc_module_load(run->device, ptx != NULL ? ptx : mc_kernel_ptx(run->kernel),
                           mc_kernel_contract(run->kernel)->entry, &run->module, diag);

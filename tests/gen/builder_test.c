@@ -194,7 +194,7 @@ static void test_mistakes(void) {
 /* -- What is right ------------------------------------------------------------------------------------ */
 
 static void test_minima(void) {
-    static const mc_arch turing = {"sm_75", 75, 63};
+    static const mc_arch turing = {.target = "sm_75", .sm = 75, .ptx_version = 63};
     mc_builder b = {.arch = &turing};
     mc_reg r[4];
     b32_array(&b, "r", 4, r);
