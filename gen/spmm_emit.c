@@ -61,7 +61,7 @@ void spmm_emit_place(spmm_emitter *e) {
     EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
     EMIT(b, shr_u32, R(e->g), R(e->lane), I(FRAG_GROUP_SHIFT));
     EMIT(b, and_b32, R(e->t), R(e->lane), I(FRAG_THREAD_MASK));
-    if (plan->warps > 1) {
+    if (plan->threads > MC_WARP) {
         e->warp = b32(b, "warp");
         EMIT(b, shr_u32, R(e->warp), R(tid), I(spmm_log2(MC_WARP)));
     }

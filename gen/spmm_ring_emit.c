@@ -97,50 +97,90 @@ static void emit_window_count(ring *r) {
     EMIT(b, shr_u32, R(r->windows), R(r->windows), I(spmm_log2(plan->window)));
 }
 
-static void emit_copier(ring *r) {
+/* Registers of the copying warp. */
+typedef struct copier {
+    mc_reg window, row, to, full, empty, parity, map;
+    mc_reg wrap, fresh, more;
+} copier;
+
+static copier declare_copier(mc_builder *b) {
+    return (copier){.window = b32(b, "window"),
+                    .row = b32(b, "row"),
+                    .to = b32(b, "to"),
+                    .full = b32(b, "full"),
+                    .empty = b32(b, "empty"),
+                    .parity = b32(b, "parity"),
+                    .map = b64(b, "map"),
+                    .wrap = pred(b, "wrap"),
+                    .fresh = pred(b, "fresh"),
+                    .more = pred(b, "more")};
+}
+
+static void emit_copy(ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
+    mc_label filled = label(b, "EMPTY_STAGE");
+    note(b, "the first time around, every stage is empty");
+    EMIT(b, setp_lt, R(c->fresh), R(c->window), I(plan->stages));
+    EMIT_IF(b, c->fresh, bra, TO(filled));
+    emit_await(r, "LEFT", c->empty, c->parity);
+    place(b, filled);
+    EMIT(b, mbarrier_expect, R(r->state), AT(c->full, 0), I(window_bytes(plan)));
+    EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, r->e.tile_col, c->row), AT(c->full, 0));
+    EMIT(b, add_s32, R(c->window), R(c->window), I(1));
+    EMIT(b, add_s32, R(c->row), R(c->row), I(plan->window));
+    EMIT(b, add_s32, R(c->to), R(c->to), I(window_bytes(plan)));
+    EMIT(b, add_s32, R(c->empty), R(c->empty), I(BARRIER_BYTES));
+    emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
+    EMIT_IF(b, c->wrap, mov_b32, R(c->to), R(r->ring_at));
+    EMIT_IF(b, c->wrap, mov_b32, R(c->empty), R(r->empty_at));
+}
+
+/* Shared memory is somebody else's when the block has ended: a copy that no row block waits for must have landed by then. The stages from
+   `full` on hold the oldest of the last copies, of the phases that this parity names. */
+static void emit_drain(ring *r, const copier *c) {
+    mc_builder *b = r->e.b;
+    mc_reg count = c->window;
+    mc_label loop = label(b, "DRAIN");
+    note(b, "the last copies have landed before the block ends");
+    EMIT(b, setp_lt, R(c->fresh), R(count), I(r->e.plan->stages));
+    EMIT_IF(b, c->fresh, mov_b32, R(c->full), R(r->full_at));
+    EMIT_IF(b, c->fresh, mov_b32, R(c->parity), I(0));
+    EMIT(b, min_s32, R(count), R(count), I(r->e.plan->stages));
+    place(b, loop);
+    emit_await(r, "LANDED", c->full, c->parity);
+    emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
+    EMIT(b, add_s32, R(count), R(count), I(-1));
+    EMIT(b, setp_gt, R(c->more), R(count), I(0));
+    EMIT_IF(b, c->more, bra, TO(loop));
+}
+
+static void emit_copier(ring *r) {
+    mc_builder *b = r->e.b;
     b->prefix = "copy_";
-    stage(b, "The copying warp: one lane asks for %d rows of B at a time", plan->window);
-    mc_reg idle = pred(b, "idle"), wrap = pred(b, "wrap"), fresh = pred(b, "fresh"), more = pred(b, "more");
-    mc_reg window = b32(b, "window"), row = b32(b, "row"), to = b32(b, "to"), full = b32(b, "full"),
-           empty = b32(b, "empty"), parity = b32(b, "parity");
-    mc_reg map = b64(b, "map");
-    mc_label loop = label(b, "LOOP"), filled = label(b, "EMPTY_STAGE"), end = label(b, "END");
+    stage(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
+    mc_reg idle = pred(b, "idle");
+    copier c = declare_copier(b);
+    mc_label loop = label(b, "LOOP"), end = label(b, "END");
     EMIT(b, bar_sync, I(0));
     EMIT(b, setp_ne, R(idle), R(r->e.lane), I(0));
     EMIT_IF(b, idle, bra, TO(end));
+    EMIT(b, setp_lt, R(idle), R(r->windows), I(1));
+    EMIT_IF(b, idle, bra, TO(end));
     spmm_emit_grid_wait(&r->e);
-    EMIT(b, mov_param, R(map), NAME("b_map"));
-    EMIT(b, cvta_param, R(map), R(map));
-    EMIT(b, setp_lt, R(more), R(r->windows), I(1));
-    EMIT_IF(b, more, bra, TO(end));
-    EMIT(b, mov_b32, R(window), I(0));
-    EMIT(b, mov_b32, R(row), I(0));
-    EMIT(b, mov_b32, R(to), R(r->ring_at));
-    EMIT(b, mov_b32, R(full), R(r->full_at));
-    EMIT(b, mov_b32, R(empty), R(r->empty_at));
-    EMIT(b, mov_b32, R(parity), I(1));
+    EMIT(b, mov_param, R(c.map), NAME("b_map"));
+    EMIT(b, cvta_param, R(c.map), R(c.map));
+    EMIT(b, mov_b32, R(c.window), I(0));
+    EMIT(b, mov_b32, R(c.row), I(0));
+    EMIT(b, mov_b32, R(c.to), R(r->ring_at));
+    EMIT(b, mov_b32, R(c.full), R(r->full_at));
+    EMIT(b, mov_b32, R(c.empty), R(r->empty_at));
+    EMIT(b, mov_b32, R(c.parity), I(1));
     place(b, loop);
-    note(b, "the first time around, every stage is empty");
-    EMIT(b, setp_lt, R(fresh), R(window), I(plan->stages));
-    EMIT_IF(b, fresh, bra, TO(filled));
-    emit_await(r, "LEFT", empty, parity);
-    place(b, filled);
-    EMIT(b, mbarrier_expect, R(r->state), AT(full, 0), I(window_bytes(plan)));
-    EMIT(b, tma_load_2d, AT(to, 0), TENSOR(map, r->e.tile_col, row), AT(full, 0));
-    EMIT(b, add_s32, R(window), R(window), I(1));
-    EMIT(b, add_s32, R(row), R(row), I(plan->window));
-    EMIT(b, add_s32, R(to), R(to), I(window_bytes(plan)));
-    EMIT(b, add_s32, R(full), R(full), I(BARRIER_BYTES));
-    EMIT(b, add_s32, R(empty), R(empty), I(BARRIER_BYTES));
-    EMIT(b, setp_eq, R(wrap), R(full), R(r->empty_at));
-    EMIT_IF(b, wrap, mov_b32, R(to), R(r->ring_at));
-    EMIT_IF(b, wrap, mov_b32, R(full), R(r->full_at));
-    EMIT_IF(b, wrap, mov_b32, R(empty), R(r->empty_at));
-    EMIT_IF(b, wrap, xor_b32, R(parity), R(parity), I(1));
-    EMIT(b, setp_lt, R(more), R(window), R(r->windows));
-    EMIT_IF(b, more, bra, TO(loop));
+    emit_copy(r, &c);
+    EMIT(b, setp_lt, R(c.more), R(c.window), R(r->windows));
+    EMIT_IF(b, c.more, bra, TO(loop));
+    emit_drain(r, &c);
     place(b, end);
     EMIT_RET(b);
     b->prefix = NULL;
@@ -481,9 +521,9 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_window_count(r);
     r->done = pred(b, "done"), r->state = b64(b, "state");
     mc_reg copies = pred(b, "copies");
-    mc_label copier = label(b, "COPY");
+    mc_label copy = label(b, "COPY");
     EMIT(b, setp_eq, R(copies), R(e->warp), I(plan->warps));
-    EMIT_IF(b, copies, bra_uni, TO(copier));
+    EMIT_IF(b, copies, bra_uni, TO(copy));
 
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
@@ -508,6 +548,6 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_start_values(r);
     emit_strides(r);
     emit_output(r);
-    place(b, copier);
+    place(b, copy);
     emit_copier(r);
 }

@@ -10,10 +10,10 @@ scale = "row"                   -- an f32 for each row of C; also "tensor", "col
 vec  = 8                        -- rows of a nonzero vector
 
 staging = "tma"                 -- copies by the tensor memory accelerator
-tile_n  = {128, 64, 32}         -- columns of C a thread block
+tile_n  = {128, 64}             -- columns of C a thread block; also 32
 warps   = {8, 16, 4}            -- warps that multiply: row blocks of a thread block
-window  = {256, 128, 64}        -- rows of B a copy
-stages  = {6, 3, 4, 2, 12}      -- windows in the ring
+window  = {256, 128}            -- rows of B a copy; also 64
+stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -16,6 +16,8 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 typedef struct sweep {
     const char *spec_path;
     bool fixed;        /* shapes become settings */
+    bool ring;         /* staging = "tma": B's address and ldb must be multiples of 16 */
+    long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
     int output; /* of output_settings */
@@ -58,9 +60,26 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
     return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
 }
 
+static bool must_refuse(const sweep *s, const problem_case *c) {
+    return s->ring && ((c->n + c->ldb_gap) % 16 != 0 || c->b_offset % 16 != 0);
+}
+
+/* What cannot run says so, from the spec or at the launch. */
+static void check_refusal(sweep *s, mc_status status, mc_status want) {
+    CHECK(status == want && strstr(mc_diag_text(s->diag), "multiple of") != NULL, "status %d: %s", (int)status,
+          mc_diag_text(s->diag));
+    mc_diag_clear(s->diag);
+    s->refused++;
+}
+
 static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t variant) {
     mc_kernel *kernel = NULL;
     mc_status status = mc_kernel_generate(spec, variant, &kernel, s->diag);
+    if (status == MC_OK && must_refuse(s, p->spec)) {
+        check_refusal(s, problem_run(p, s->devices[0], kernel, NULL, s->diag), MC_CANNOT);
+        mc_kernel_destroy(kernel);
+        return;
+    }
     /* Either every order, or one, and another in the next run. */
     int first = s->with_outputs ? (int)(s->runs % ORDERS) : 0, last = s->with_outputs ? first + 1 : s->orders;
     for (int order = first; status == MC_OK && order < last; order++) {
@@ -83,7 +102,8 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
     CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status != MC_OK) return;
     status = read_spec(s, c, &spec);
-    CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
+    if (must_refuse(s, c) && s->fixed) check_refusal(s, status, MC_USAGE);
+    else CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status == MC_OK && !variants) count = mc_spec_variant_count(spec);
     for (size_t i = 0; status == MC_OK && i < count; i++)
         run_variant(s, &p, spec, variants ? variants[i] : i);
@@ -173,6 +193,7 @@ static void variants(sweep *s) {
         {PATTERN_BOUNDARIES, 9, 131, 144, 16, 0, MC_VALUES_FULL, 0, 0},
         {PATTERN_EMPTY_BLOCKS, 5, 300, 128, 0, 0, MC_VALUES_EXTREME, 0, 0},
         {PATTERN_REALISTIC, 6, 256, 45, 3, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_REALISTIC, 19, 1500, 80, 0, 0, MC_VALUES_FULL, 0, 0},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) run_case(s, &shapes[i], NULL, 0);
     printf("coverage: every variant on %zu shapes, %d warp orders: %ld runs\n",
@@ -188,11 +209,23 @@ static void realistic(sweep *s) {
     printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256: %ld runs\n", s->runs);
 }
 
+static bool is_ring(const sweep *s) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    bool ring = kernel && mc_kernel_contract(kernel)->map.param != NULL;
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    return ring;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
     sweep s = {.spec_path = argv[1], .orders = ORDERS, .diag = mc_diag_create()};
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+    s.ring = is_ring(&s);
     if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
     else if (check_failed == 0 && strcmp(argv[2], "outputs") == 0 && argc == 4) {
         s.with_outputs = true;
@@ -200,6 +233,7 @@ int main(int argc, char **argv) {
     } else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
     else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
     else CHECK(false, "usage: sweep_test SPEC edges MODE | outputs MODE | variants | realistic");
+    if (s.refused) printf("%ld kernels refused B with ldb or an address that is no multiple of 16\n", s.refused);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();

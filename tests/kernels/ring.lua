@@ -1,0 +1,8 @@
+-- Variants of the ring kernel for tests: small rings.
+op, arch, lhs, rhs, out, vec = "spmm", "sm_90", "s8", "s8", "s32", 8
+staging = "tma"
+tile_n  = {128, 64, 32}
+warps   = {4, 1, 2, 8, 16}
+window  = {64, 128, 256}
+stages  = {2, 3, 4, 6}
+overlap = {"off", "on"}
