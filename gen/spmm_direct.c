@@ -92,12 +92,15 @@ void spmm_direct_plan(spmm_plan *plan) {
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     bool two = plan->stride == 2 * MC_GROUP_SLOTS;
     c->format = "strided-bcrs";
-    spmm_add_array(c, 4, (mc_array){"row_ptr", "s32", "m / 8 + 1",
-                                    "first stride of each row block, then the number of strides"});
-    spmm_add_array(c, 16, (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32",
-                                     "column of each slot; -1 pads a row block's last stride"});
-    spmm_add_array(c, 8, (mc_array){"values", "s8", two ? "strides * 512" : "strides * 256",
-                                    "[8][32] for each 32 slots, rows of A first; 0 where padded"});
+    spmm_add_array(c, 4,
+                   (mc_array){"row_ptr", "s32", "m / 8 + 1",
+                              "first stride of each row block, then the number of strides"});
+    spmm_add_array(c, 16,
+                   (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32",
+                              "column of each slot; -1 pads a row block's last stride"});
+    spmm_add_array(c, 8,
+                   (mc_array){"values", "s8", two ? "strides * 512" : "strides * 256",
+                              "[8][32] for each 32 slots, rows of A first; 0 where padded"});
     c->params[c->param_count++] =
         (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, "B: s8[k][ldb], row-major"};
 }

@@ -15,10 +15,10 @@
 
 enum {
     BARRIER_BYTES = 8,
-    MAX_LOADS = 4,      /* ldmatrix of 16 slots: 32 columns each */
-    HALVES = 2,         /* of a stride */
+    MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
+    HALVES = 2,    /* of a stride */
     LOAD_COLUMNS = 32,
-    PAIR_COLUMNS = 16,  /* from a lane's pair of columns to its next */
+    PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
 };
 
 typedef struct ring {
@@ -32,7 +32,7 @@ typedef struct ring {
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
-    mc_reg lane_unit;                               /* 0, or 1 in both halves for the lanes that read the columns beside */
+    mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[HALVES], matrix_at, matrix[HALVES][MAX_LOADS][4];
     mc_reg zero, even[2], odd[2];
 } ring;
@@ -46,7 +46,8 @@ static void emit_barriers(ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     mc_reg first = pred(b, "first_thread");
-    stage(b, "Barriers of each stage: full, when its copy has arrived; empty, when %d warps have left it", plan->warps);
+    stage(b, "Barriers of each stage: full, when its copy has arrived; empty, when %d warps have left it",
+          plan->warps);
     r->ring_at = b32(b, "ring_at"), r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
     EMIT(b, mov_shared, R(r->ring_at), NAME("ring"));
     EMIT(b, add_s32, R(r->full_at), R(r->ring_at), I(plan->stages * window_bytes(plan)));
@@ -194,7 +195,8 @@ static void emit_packed_start(ring *r) {
     stage(b, "Where the row block's strides lie in the packed arrays");
     mc_reg word = b32(b, "word"), high = b32(b, "word_high");
     mc_reg array = b64(b, "array");
-    r->places_at = b64(b, "places_at"), r->values_at = b64(b, "values_at"), r->control_at = b64(b, "control_at");
+    r->places_at = b64(b, "places_at"), r->values_at = b64(b, "values_at"),
+    r->control_at = b64(b, "control_at");
     note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
     EMIT(b, shr_u32, R(high), R(r->e.lane), I(4));
     EMIT(b, and_b32, R(word), R(r->e.lane), I(7));
@@ -261,7 +263,9 @@ static void declare_strides(ring *r) {
 
 static void emit_start_values(ring *r) {
     mc_builder *b = r->e.b;
-    note(b, "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
+    note(
+        b,
+        "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
     EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(3));
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
@@ -307,7 +311,8 @@ static void emit_count_down(ring *r, mc_label loop) {
 static void emit_control(ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none");
-    mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"), ready = label(b, "READY");
+    mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
+             ready = label(b, "READY");
     EMIT(b, setp_eq, R(none), R(r->control), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
@@ -439,8 +444,13 @@ static void emit_store(ring *r, bool clamp, int store) {
         for (int c = 0; c < pairs; c++) {
             mc_reg sums[2];
             pair_of_sums(r, c, row, sums);
-            spmm_store_run(&w, f, &(spmm_run){.col = e->col, .offset = PAIR_COLUMNS * c, .count = 2, .sums = sums,
-                                              .factor_row = row, .factor_column = 2 * c});
+            spmm_store_run(&w, f,
+                           &(spmm_run){.col = e->col,
+                                       .offset = PAIR_COLUMNS * c,
+                                       .count = 2,
+                                       .sums = sums,
+                                       .factor_row = row,
+                                       .factor_column = 2 * c});
         }
     }
     EMIT_RET(b);
@@ -504,7 +514,8 @@ static void emit_row_factors(ring *r) {
 static void emit_row_order(ring *r) {
     mc_builder *b = r->e.b;
     note(b, "the row block that this place computes");
-    mc_reg order = spmm_load_array(b, "row_order"), at = b64(b, "row_order_at"), row_block = b32(b, "c_row_block");
+    mc_reg order = spmm_load_array(b, "row_order"), at = b64(b, "row_order_at"),
+           row_block = b32(b, "c_row_block");
     EMIT(b, mad_wide, R(at), R(r->e.row_block), I(WORD), R(order));
     EMIT(b, mov_b32, R(row_block), I(0));
     EMIT_IF(b, r->e.in_rows, ldg_b32, R(row_block), AT(at, 0));

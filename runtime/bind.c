@@ -145,8 +145,10 @@ mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t co
 
 /* -- Tensor maps */
 
-static mc_status describe_tensor(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor, mc_diag *diag) {
-    static const mc_swizzle swizzles[] = {MC_SWIZZLE_NONE, MC_SWIZZLE_32B, MC_SWIZZLE_64B, [4] = MC_SWIZZLE_128B};
+static mc_status describe_tensor(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor,
+                                 mc_diag *diag) {
+    static const mc_swizzle swizzles[] = {MC_SWIZZLE_NONE, MC_SWIZZLE_32B,
+                                          MC_SWIZZLE_64B, [4] = MC_SWIZZLE_128B};
     int64_t address = 0, rows = 0, cols = 0, ld = 0;
     mc_status status = find(bindings, map->array, &address, diag);
     if (status == MC_OK) status = find(bindings, map->rows, &rows, diag);
@@ -154,11 +156,13 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
     if (status == MC_OK) status = find(bindings, map->ld, &ld, diag);
     if (status != MC_OK) return status;
     if ((uint64_t)address % MC_TENSOR_MAP_ALIGN != 0)
-        return mc_fail(diag, MC_CANNOT, "%s lies at 0x%llx, which is not a multiple of the %d bytes that the kernel's copies need",
-                       map->array, (unsigned long long)address, MC_TENSOR_MAP_ALIGN);
+        return mc_fail(
+            diag, MC_CANNOT,
+            "%s lies at 0x%llx, which is not a multiple of the %d bytes that the kernel's copies need",
+            map->array, (unsigned long long)address, MC_TENSOR_MAP_ALIGN);
     if (ld % MC_TENSOR_MAP_ALIGN != 0)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %d that the kernel's copies need", map->ld,
-                       (long long)ld, MC_TENSOR_MAP_ALIGN);
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %d that the kernel's copies need",
+                       map->ld, (long long)ld, MC_TENSOR_MAP_ALIGN);
     *tensor = (mc_tensor){.type = MC_S8,
                           .rank = 2,
                           .address = (uint64_t)address,

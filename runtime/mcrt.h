@@ -295,7 +295,8 @@ MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor
 typedef struct mc_launch {
     unsigned grid[3], block[3];
     unsigned shared_dynamic;
-    bool overlap; /* may start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
+    bool
+        overlap; /* may start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
     uint64_t
         values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
     const mc_tensor_map
@@ -327,8 +328,8 @@ MC_API mc_binding mc_bind_f32(const char *name, float value);
 /* Makes the tensor map that KERNEL's contract wants, from the array and shapes that are bound, and BINDING for it: MAP must live as
    long as launches with it. BINDING->name is NULL where the kernel wants none. MC_CANNOT where the array's address or leading
    dimension is not aligned for it. */
-MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
-                             mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
+MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
+                             size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
 
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's

@@ -161,7 +161,8 @@ static void place_group(const row_packer *p, const int64_t *slots, int64_t last,
     }
 }
 
-static void put_slots(const row_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS], int64_t last) {
+static void put_slots(const row_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS],
+                      int64_t last) {
     int places[WINDOWED_SLOTS];
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
         place_group(p, slots + first, last, places + first);
@@ -217,15 +218,16 @@ static bool pack_row_block(row_packer *p, int64_t block) {
 
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) {
     if (a->type != MC_S8)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s", mc_type_text(a->type));
+        return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
+                       mc_type_text(a->type));
     if (a->vec != WINDOWED_GROUP)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
     bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
     if (!tile || ring->places < 1 || ring->stages < 2 || ring->window < WINDOWED_GROUP ||
         (int64_t)ring->window * ring->stages * ring->tile_n > (int64_t)UINT16_MAX * WINDOWED_UNIT)
-        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes for %d row blocks", ring->stages,
-                       ring->window, ring->tile_n, ring->places);
+        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes for %d row blocks",
+                       ring->stages, ring->window, ring->tile_n, ring->places);
     return MC_OK;
 }
 
@@ -240,7 +242,8 @@ static mc_status pack_rows(const mc_vsparse *a, const mc_ring *ring, const int32
     for (int64_t place = 0; status == MC_OK && place < a->row_blocks; place++) {
         if (!pack_row_block(&p, order[place])) status = mcrt_no_memory(diag, out->count, "strides");
         if (out->count > MAX_STRIDES)
-            status = mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
+            status =
+                mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
         row_ptr[place + 1] = (int32_t)out->count;
     }
     free(p.taken);
@@ -249,10 +252,13 @@ static mc_status pack_rows(const mc_vsparse *a, const mc_ring *ring, const int32
 
 static mc_status add_strides(const stride_list *list, mc_packed *packed, mc_diag *diag) {
     mc_status status = packed_add(packed, "control", MC_S32, list->count, diag);
-    if (status == MC_OK) status = packed_add(packed, "places", MC_S32, list->count * WINDOWED_STRIDE_WORDS, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, list->count * WINDOWED_STRIDE_VALUES, diag);
+    if (status == MC_OK)
+        status = packed_add(packed, "places", MC_S32, list->count * WINDOWED_STRIDE_WORDS, diag);
+    if (status == MC_OK)
+        status = packed_add(packed, "values", MC_S8, list->count * WINDOWED_STRIDE_VALUES, diag);
     if (status != MC_OK) return status;
-    int32_t *control = mc_packed_find(packed, "control")->data, *places = mc_packed_find(packed, "places")->data;
+    int32_t *control = mc_packed_find(packed, "control")->data,
+            *places = mc_packed_find(packed, "places")->data;
     int8_t *values = mc_packed_find(packed, "values")->data;
     for (int64_t s = 0; s < list->count; s++) {
         control[s] = list->items[s].control;
@@ -269,7 +275,8 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
     if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->row_blocks + 1, diag);
     if (status == MC_OK) {
-        int32_t *order = mc_packed_find(packed, "row_order")->data, *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+        int32_t *order = mc_packed_find(packed, "row_order")->data,
+                *row_ptr = mc_packed_find(packed, "row_ptr")->data;
         status = make_order(a, ring->places, order, diag);
         if (status == MC_OK) status = pack_rows(a, ring, order, row_ptr, &strides, diag);
     }

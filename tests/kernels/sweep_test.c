@@ -15,8 +15,8 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct sweep {
     const char *spec_path;
-    bool fixed;        /* shapes become settings */
-    bool ring;         /* staging = "tma": B's address and ldb must be multiples of 16 */
+    bool fixed; /* shapes become settings */
+    bool ring;  /* staging = "tma": B's address and ldb must be multiples of 16 */
     long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
@@ -66,8 +66,8 @@ static bool must_refuse(const sweep *s, const problem_case *c) {
 
 /* What cannot run says so, from the spec or at the launch. */
 static void check_refusal(sweep *s, mc_status status, mc_status want) {
-    CHECK(status == want && strstr(mc_diag_text(s->diag), "multiple of") != NULL, "status %d: %s", (int)status,
-          mc_diag_text(s->diag));
+    CHECK(status == want && strstr(mc_diag_text(s->diag), "multiple of") != NULL, "status %d: %s",
+          (int)status, mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     s->refused++;
 }
@@ -233,7 +233,8 @@ int main(int argc, char **argv) {
     } else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
     else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
     else CHECK(false, "usage: sweep_test SPEC edges MODE | outputs MODE | variants | realistic");
-    if (s.refused) printf("%ld kernels refused B with ldb or an address that is no multiple of 16\n", s.refused);
+    if (s.refused)
+        printf("%ld kernels refused B with ldb or an address that is no multiple of 16\n", s.refused);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();
