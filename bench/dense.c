@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "dense.h"
 
 enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
@@ -237,6 +238,12 @@ static mc_status add_contenders(dense_peers *peers, dense_product_state *p, gpu_
     return status;
 }
 
+/* The one that says it all. */
+static const char *last_message(const mc_diag *diag) {
+    const char *text = mc_diag_text(diag), *line = strrchr(text, '\n');
+    return line == NULL ? text : line + 1;
+}
+
 mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *h, int64_t m,
                      int64_t n, int64_t k, bool cold, mc_diag *diag) {
     *peers = (dense_peers){0};
@@ -249,7 +256,7 @@ mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_devic
         mc_status status = product_open(p, gpu, h, cold, diag);
         if (status == MC_OK) status = add_contenders(peers, p, gpu, h, diag);
         if (status != MC_OK)
-            snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", kinds[i].label, mc_diag_text(diag));
+            snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", kinds[i].label, last_message(diag));
     }
     mc_diag_clear(diag);
     return MC_OK;

@@ -207,6 +207,7 @@ static mc_status try_algorithms(sparse_product *p, gpu_device *gpu, helpers *h, 
         const sparse_algorithm *algorithm = &formats[p->format].algorithms[i];
         sparse_call *call = &p->calls[i];
         *call = (sparse_call){.product = p, .algorithm = algorithm->number};
+        mc_diag_clear(diag);
         mc_status status = prepare_call(call, gpu, w, n, diag);
         contender c = contender_of(call, w, n, want, algorithm->name);
         if (status == MC_OK) status = contender_verify(gpu, h, &c, diag);
