@@ -181,6 +181,7 @@ static bool run_warps(struct sim_block *block) {
         if (!take_turns(block)) return false;
     } while (block->async && sim_async_stir(block));
     fault_deadlock(block);
+    if (!sim_setmaxnreg_finish(block)) return false;
     if (block->async && block->fault.status == PTXSIM_OK) return sim_async_finish(block);
     return block->fault.status == PTXSIM_OK;
 }
@@ -237,6 +238,7 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     warp->alive = left >= SIM_LANES ? SIM_FULL_MASK : (1u << left) - 1;
     warp->active = warp->alive;
     warp->pc = warp->depth = 0;
+    warp->maxnreg_count = 0;
     warp->reconverge = f->code_count;
     warp->barrier = SIM_NOT_WAITING;
     memset(warp->defined, 0, (size_t)f->register_count * sizeof *warp->defined);

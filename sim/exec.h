@@ -38,6 +38,7 @@ struct sim_warp {
     struct sim_path path[SIM_MAX_PATHS]; /* the paths that wait */
     int barrier;                         /* that it waits at, or SIM_NOT_WAITING */
     int barrier_pc;
+    int maxnreg_count, maxnreg_pc; /* setmaxnreg executed, and the last one */
     struct sim_clock clock;
 };
 
@@ -119,6 +120,9 @@ void sim_reconverge(struct sim_warp *warp);
 /* Goes on with the lanes on the other side of the last branch; false if there are none. */
 bool sim_switch_path(struct sim_warp *warp);
 void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
+
+/* exec_maxnreg.c: whether each warpgroup's warps executed the same at a block's end; false after a fault. */
+bool sim_setmaxnreg_finish(struct sim_block *block);
 
 /* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it
    was written, and return where the bytes lie, or NULL after a fault. */

@@ -230,11 +230,3 @@ void sim_bar_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
 BAR_RED(popc)
 BAR_RED(and)
 BAR_RED(or)
-
-/* How many registers a warp has changes nothing here; that the number is a legal one is checked. */
-void sim_setmaxnreg(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
-    uint32_t count = sim_lane_u32(warp, &insn->value[0], 0);
-    if (count % 8 != 0)
-        sim_fault_at(warp, insn, __builtin_ctz(mask), PTXSIM_TRAP, "setmaxnreg %u: not a multiple of 8",
-                     count);
-}

@@ -26,10 +26,14 @@ static void from_fragment(const uint32_t lanes[SIM_LANES], bool transposed, matr
     }
 }
 
-static bool is_shared(struct sim_warp *warp, const struct sim_insn *insn) {
-    if (insn->space == SIM_SHARED || insn->space == SIM_GENERIC) return true;
-    sim_fault_at(warp, insn, 0, PTXSIM_TRAP, "a matrix that is not in shared memory");
-    return false;
+/* Where LANE's row lies; NULL after a fault. */
+static unsigned char *access_row(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                 uint64_t address, enum sim_access access) {
+    bool in_window = address - SIM_SHARED_WINDOW < warp->block->launch->shared_bytes;
+    if (insn->space == SIM_SHARED || (insn->space == SIM_GENERIC && in_window))
+        return sim_access_memory(warp, insn, lane, address, SIDE * sizeof(uint16_t), access);
+    sim_fault_at(warp, insn, lane, PTXSIM_TRAP, "a matrix that is not in shared memory");
+    return NULL;
 }
 
 /* Lane 8 i + r addresses row r of matrix i. */
@@ -38,10 +42,9 @@ void sim_ldmatrix(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     matrix matrices[4];
     uint32_t r[SIM_LANES];
     (void)mask;
-    if (!is_shared(warp, insn)) return;
     sim_addresses(warp, insn, address);
     for (int l = 0; l < insn->vector * SIDE; l++) {
-        const unsigned char *row = sim_access_memory(warp, insn, l, address[l], sizeof **matrices, SIM_READ);
+        const unsigned char *row = access_row(warp, insn, l, address[l], SIM_READ);
         if (!row) return;
         memcpy(matrices[l / SIDE][l % SIDE], row, sizeof **matrices);
     }
@@ -55,12 +58,11 @@ void sim_stmatrix(struct sim_warp *warp, const struct sim_insn *insn, uint32_t m
     uint64_t address[SIM_LANES];
     matrix matrices[4];
     (void)mask;
-    if (!is_shared(warp, insn)) return;
     sim_addresses(warp, insn, address);
     for (int i = 0; i < insn->vector; i++)
         from_fragment(sim_source(warp, &insn->value[i]), insn->modifiers & SIM_TRANSPOSED, matrices[i]);
     for (int l = 0; l < insn->vector * SIDE; l++) {
-        unsigned char *row = sim_access_memory(warp, insn, l, address[l], sizeof **matrices, SIM_WRITE);
+        unsigned char *row = access_row(warp, insn, l, address[l], SIM_WRITE);
         if (!row) return;
         memcpy(row, matrices[l / SIDE][l % SIDE], sizeof **matrices);
     }

@@ -220,10 +220,11 @@ static bool parse_packed(struct sim_parser *p, struct sim_insn *insn, struct slo
 }
 
 /* |q behind a destination: an additional predicate result. */
-static bool parse_second_predicate(struct sim_parser *p, struct sim_insn *insn) {
+static bool parse_second_predicate(struct sim_parser *p, struct sim_insn *insn, bool required) {
     bool present;
     struct slot slot = {.type = SIM_pred, .destination = true, .sink_allowed = true};
     if (!sim_accept(p, '|', &present)) return false;
+    if (!present && required) return sim_unexpected(p, "`|` and a predicate");
     return present ? parse_destination(p, insn, &slot) : add_sink(p, insn, true);
 }
 
@@ -296,13 +297,20 @@ static bool parse_label_operand(struct sim_parser *p) {
     return sim_label_refer(p, &name, p->function->code_count) && sim_advance(p);
 }
 
-/* lop3's table, setmaxnreg's number of registers. */
+/* lop3's table and other constants. */
 static bool parse_constant_operand(struct sim_parser *p, struct sim_insn *insn, uint64_t least,
                                    uint64_t most) {
     struct sim_number number = {.is_float = false};
     struct sim_value value;
     return sim_parse_integer(p, least, most, &number.bits) &&
            sim_constant_value(p, &number, SIM_u32, &value) && add_value(p, insn, &value, false);
+}
+
+static bool parse_register_count(struct sim_parser *p, struct sim_insn *insn) {
+    int line = p->token.line;
+    if (!parse_constant_operand(p, insn, 24, 256)) return false;
+    uint32_t count = *(const uint32_t *)insn->value[insn->value_count - 1].lanes;
+    return count % 8 == 0 || sim_error(p, PTXSIM_PARSE, line, "setmaxnreg %u: not a multiple of 8", count);
 }
 
 /* How many bytes a cp.async copies. */
@@ -357,7 +365,7 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
     if (*form == 'a') return parse_address(p, insn);
     if (*form == 'l') return parse_label_operand(p);
     if (*form == 'i') return parse_constant_operand(p, insn, 0, 255);
-    if (*form == 'm') return parse_constant_operand(p, insn, 24, 256);
+    if (*form == 'm') return parse_register_count(p, insn);
     if (*form == 'C') return parse_constant_operand(p, insn, 0, UINT32_MAX);
     if (*form == 'z' || *form == 'Z') return parse_copy_size(p, insn, *form == 'z' ? 4 : 16);
     if (*form == 'S') return parse_address_values(p, insn, SIM_SHARED, false);
@@ -370,7 +378,8 @@ static bool parse_operand(struct sim_parser *p, struct sim_insn *insn, const cha
     slot.sink_allowed = form[1] == '_' || *form == 'p';
     if (*form == 'x') return parse_packed(p, insn, slot);
     if (braces) return parse_vector(p, insn, slot, count);
-    return parse_scalar(p, insn, &slot) && (*suffix == 'p' ? parse_second_predicate(p, insn) : true);
+    if (!parse_scalar(p, insn, &slot)) return false;
+    return *suffix == 'p' || *suffix == 'P' ? parse_second_predicate(p, insn, *suffix == 'P') : true;
 }
 
 /* The operands from the token on that lie behind a comma. */

@@ -1,11 +1,13 @@
-/* Runs the rows of isa_table.h. With the argument `dump` it prints them as one module, for ptxas. */
+/* Runs the rows of isa.h. With the argument `dump` it prints those for sm_80, with `dump 90` those for sm_90, for
+ * ptxas. */
 #include "harness.h"
-#include "isa_table.h"
+#include "isa.h"
 
-static void run_row(const struct isa_row *row) {
-    char text[ISA_TEXT + 128] = ISA_HEADER;
+static void run_row(const char *header, const struct isa_row *row) {
+    char text[ISA_TEXT + ISA_HEADER_TEXT];
     uint64_t scratch, out, got = 0;
     ptxsim *sim;
+    strcpy(text, header);
     isa_entry(text + strlen(text), "k", row);
     ptxsim_options options = {.size = sizeof options, .no_races = 1}; /* all lanes store in one place */
     CHECK(ptxsim_create(&options, &sim) == PTXSIM_OK);
@@ -25,21 +27,23 @@ static void run_row(const struct isa_row *row) {
     ptxsim_destroy(sim);
 }
 
-static void dump(void) {
+static void dump(const struct isa_module *module) {
     char text[ISA_TEXT], name[16];
-    printf(ISA_HEADER);
-    for (int i = 0; i < ISA_ROWS; i++) {
+    printf("%s", module->header);
+    for (int i = 0; i < module->count; i++) {
         snprintf(name, sizeof name, "e%d", i);
-        isa_entry(text, name, &isa_table[i]);
+        isa_entry(text, name, &module->rows[i]);
         printf("%s", text);
     }
 }
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "dump") == 0) {
-        dump();
+        dump(&isa_modules[argc > 2 && strcmp(argv[2], "90") == 0]);
         return 0;
     }
-    for (int i = 0; i < ISA_ROWS; i++) run_row(&isa_table[i]);
+    for (int m = 0; m < ISA_MODULES; m++)
+        for (int i = 0; i < isa_modules[m].count; i++)
+            run_row(isa_modules[m].header, &isa_modules[m].rows[i]);
     return check_end();
 }
