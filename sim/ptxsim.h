@@ -10,7 +10,7 @@
  *   ptxsim_create(NULL, &sim);
  *   ptxsim_alloc(sim, bytes, &address);   ptxsim_write(sim, address, data, bytes);
  *   ptxsim_module_load(sim, ptx_text, &module);
- *   ptxsim_module_function(module, "kernel", &function);
+ *   ptxsim_module_function(sim, module, "kernel", &function);
  *   void *params[] = {&address, &n};
  *   ptxsim_launch(sim, function, (ptxsim_dim3){grid, 1, 1}, (ptxsim_dim3){256, 1, 1}, 0, params);
  *
@@ -64,8 +64,10 @@ typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED, PTXSIM_SEEDED } pt
    in seeded schedules, at the one or the other by chance. Neither makes bytes that nobody waited for readable. */
 typedef enum ptxsim_landing { PTXSIM_LANDING_ANY, PTXSIM_LANDING_FIRST, PTXSIM_LANDING_LAST } ptxsim_landing;
 
+/* The struct grows at its end: what a smaller size leaves out is 0, and a larger one than the library's is
+   PTXSIM_INVALID. */
 typedef struct ptxsim_options {
-    size_t size; /* sizeof(ptxsim_options): the struct may grow */
+    size_t size; /* sizeof(ptxsim_options) */
     ptxsim_order order;
     uint64_t max_instructions; /* warp instructions a launch, 0: 2^40 */
     uint64_t seed;             /* of PTXSIM_SEEDED */
@@ -102,12 +104,12 @@ typedef struct ptxsim_fault {
     char message[256];
 } ptxsim_fault;
 
-/* Counts of the last launch. */
+/* Counts of the last launch. A thread instruction is one lane that executed one: active, and not held back by @p. */
 typedef struct ptxsim_counts {
-    uint64_t warp_instructions;   /* issued, whatever the mask */
-    uint64_t thread_instructions; /* summed over the active, unpredicated-off lanes */
-    uint64_t mma;                 /* mma warp instructions */
-    uint64_t barriers;            /* barrier arrivals by warps */
+    uint64_t warp_instructions; /* issued, whatever the mask */
+    uint64_t thread_instructions;
+    uint64_t mma;      /* mma warp instructions */
+    uint64_t barriers; /* barrier arrivals by warps */
     uint64_t global_load_bytes, global_store_bytes;
     uint64_t bulk_bytes; /* of bulk and tensor copies, which are not in the former two */
 } ptxsim_counts;
@@ -155,6 +157,7 @@ PTXSIM_API void ptxsim_set_order(ptxsim *sim, ptxsim_order order);
 PTXSIM_API void ptxsim_set_seed(ptxsim *sim, uint64_t seed); /* sets the order to PTXSIM_SEEDED, too */
 PTXSIM_API void ptxsim_watch_races(ptxsim *sim, int watch);  /* 0: does not look for races, which is faster */
 PTXSIM_API void ptxsim_set_landing(ptxsim *sim, ptxsim_landing landing);
+/* Of the last call on SIM that can fail; PTXSIM_OK after one that did not, and before the first. */
 PTXSIM_API const ptxsim_fault *ptxsim_fault_of(const ptxsim *sim);
 /* "line 41, block (0,0,0), thread (3,0,0): message": one line, valid until the next call on SIM. */
 PTXSIM_API const char *ptxsim_fault_text(ptxsim *sim);

@@ -9,6 +9,15 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/spec" "$work/ptx" "$work/matrix"
 cp "$root"/specs/*.lua "$work/spec"
 cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
+# The kernels of the simulator's tests, each with its module's head.
+for test in test_isa test_flow test_parse test_mma test_whole_warp test_async test_tensor test_broken_async conformance; do
+    "$bin/$test" dump | awk -v name="$work/ptx/$test" '
+        /^\.version/ { head = "" }
+        /^\.(version|target|address_size)/ { head = head $0 "\n"; next }
+        /\.entry/ { file = name "-" ++count; printf "%s", head >file }
+        file { print >file }
+        /^}/ && file { close(file); file = "" }'
+done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
