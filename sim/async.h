@@ -135,6 +135,8 @@ static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct si
 
 /* -- copy.c: copies from issue to completion --------------------------------------------------------------- */
 
+/* One of 0 to BELOW - 1, by the launch's seed. */
+unsigned sim_async_draw(struct sim_async *async, unsigned below);
 /* A new copy with room for PIECES pieces; 0 after a fault: out of memory. */
 uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,
                       int pieces);
@@ -186,6 +188,9 @@ void sim_commit(uint32_t groups[SIM_LANES], uint32_t mask);
    the async proxy; false after a fault. */
 bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at,
                      unsigned bytes, enum sim_access access);
+/* Where global bytes lie that a bulk copy accesses, NULL after a fault: what it reads, the async proxy knows of. */
+unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                               unsigned bytes, enum sim_access access);
 /* The mbarrier that a bulk copy signals; NULL after a fault. */
 struct sim_mbarrier *sim_bulk_mbarrier(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                        const struct sim_value *value);

@@ -32,15 +32,18 @@ static uint32_t take_entry(struct sim_async *async) {
     return async->copy_count++;
 }
 
-/* Whether the copy lands late: as the launch says, or, in seeded schedules, as chance does (splitmix64). */
+unsigned sim_async_draw(struct sim_async *async, unsigned below) { /* splitmix64 */
+    uint64_t z = async->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (unsigned)(z >> 32) % below;
+}
+
+/* As the launch says, or, in seeded schedules, as chance does. */
 static bool draw_late(struct sim_block *block) {
     const struct sim_launch *launch = block->launch;
     if (launch->landing != PTXSIM_LANDING_ANY) return launch->landing == PTXSIM_LANDING_LAST;
-    if (launch->order != PTXSIM_SEEDED) return true;
-    uint64_t z = block->async->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z >> 63;
+    return launch->order != PTXSIM_SEEDED || sim_async_draw(block->async, 2);
 }
 
 uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,

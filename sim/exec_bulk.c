@@ -25,6 +25,15 @@ bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return !block->launch->races || sim_race_bulk(warp, insn, lane, at, bytes, access);
 }
 
+unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                               unsigned bytes, enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    unsigned char *global = sim_access_space(warp, insn, lane, SIM_GLOBAL, address, bytes, access);
+    if (!global || access != SIM_READ || !block->launch->races) return global;
+    const struct sim_allocation *a = block->hit[insn - block->launch->function->code];
+    return sim_race_fenced(warp, insn, lane, a, address - a->base, bytes) ? global : NULL;
+}
+
 struct sim_mbarrier *sim_bulk_mbarrier(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                        const struct sim_value *value) {
     struct sim_mbarrier *m = sim_mbarrier_at(warp, insn, lane, sim_operand_address(warp, value, lane));
@@ -70,8 +79,7 @@ static bool add_piece(struct sim_warp *warp, uint32_t index, uint64_t at, uint64
     const struct sim_insn *insn = copy->insn;
     int lane = copy->lane;
     bool load = copy->kind == SIM_COPY_LOAD;
-    unsigned char *global =
-        sim_access_space(warp, insn, lane, SIM_GLOBAL, address, SMALL, load ? SIM_READ : SIM_WRITE);
+    unsigned char *global = sim_bulk_global(warp, insn, lane, address, SMALL, load ? SIM_READ : SIM_WRITE);
     if (!global || !sim_bulk_shared(warp, insn, lane, at, SMALL, load ? SIM_WRITE : SIM_READ)) return false;
     sim_copy_add(warp->block->async, index, lane, at, address, global, SMALL);
     return true;

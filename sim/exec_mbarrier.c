@@ -149,6 +149,11 @@ static void observe(struct sim_warp *warp, const struct sim_insn *insn, uint32_t
     }
 }
 
+/* In seeded schedules: a kernel has to take false for an answer. */
+static bool may_return_false(const struct sim_block *block) {
+    return block->launch->order == PTXSIM_SEEDED && sim_async_draw(block->async, 2);
+}
+
 static void wait(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, bool by_parity) {
     struct sim_mbarrier *found[SIM_LANES];
     struct sim_stall *stalled = &warp->block->async->stall[warp->index];
@@ -160,7 +165,7 @@ static void wait(struct sim_warp *warp, const struct sim_insn *insn, uint32_t ma
         if (phase[l] != found[l]->phase) complete |= 1u << l;
     }
     int first = complete == mask ? 0 : __builtin_ctz(mask & ~complete);
-    if (complete != mask && !stalled->give_up) {
+    if (complete != mask && !stalled->give_up && !may_return_false(warp->block)) {
         stall(warp, insn, mask, first, found[first], phase[first]);
         return;
     }

@@ -72,8 +72,8 @@ static uint32_t row_bytes(const struct sim_tensor_map *m) { return (uint32_t)m->
 static uint32_t box_bytes(const struct sim_tensor_map *m) { return row_bytes(m) * m->box[1] * m->box[2]; }
 
 static bool add_global(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
-    unsigned char *global = sim_access_space(t->warp, t->insn, t->lane, SIM_GLOBAL, address, bytes,
-                                             t->load ? SIM_READ : SIM_WRITE);
+    unsigned char *global =
+        sim_bulk_global(t->warp, t->insn, t->lane, address, bytes, t->load ? SIM_READ : SIM_WRITE);
     if (global) sim_copy_add(t->warp->block->async, t->index, t->lane, at, address, global, bytes);
     return global != NULL;
 }

@@ -282,16 +282,27 @@ bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
 }
 
 static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t address) {
+    enum sim_proxy proxy = p->shared ? SIM_PROXY_ASYNC_SHARED : SIM_PROXY_ASYNC_GLOBAL;
     if (write == 0 || block_of(write) != block_of(p->me)) return true;
-    if (sim_view_holds(p->warp, p->lane, SIM_PROXY_ASYNC_SHARED, thread_of(write), clock_of(write)))
-        return true;
-    sim_fault_at(
-        p->warp, p->insn, p->lane, PTXSIM_ASYNC,
-        "missing proxy fence: the async proxy %s shared 0x%llx, and no fence.proxy.async lies between "
-        "this and the store of line %d",
-        p->access == SIM_READ ? "reads" : "writes", (unsigned long long)address,
-        p->warp->block->launch->function->code[pc_of(write)].line);
+    if (sim_view_holds(p->warp, p->lane, proxy, thread_of(write), clock_of(write))) return true;
+    sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_ASYNC,
+                 "missing proxy fence: the async proxy %s %s 0x%llx, and no fence.proxy.async lies between "
+                 "this and the store of line %d",
+                 p->access == SIM_READ ? "reads" : "writes", p->shared ? "shared" : "global",
+                 (unsigned long long)address, p->warp->block->launch->function->code[pc_of(write)].line);
     return false;
+}
+
+bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                     const struct sim_allocation *a, size_t at, unsigned bytes) {
+    const struct sim_block *block = warp->block;
+    int shift = block->launch->global_shift;
+    if (warp->clock.now >= LAST_CLOCK) return true;
+    struct probe p = {warp,  insn,  lane,    record_of(warp, insn, lane, block->global_id),
+                      false, false, SIM_READ};
+    for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++)
+        if (!is_known_to_proxy(&p, load(&a->cells[i].write), a->base + (i << shift))) return false;
+    return true;
 }
 
 bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,

@@ -60,6 +60,10 @@ bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, ui
 bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
                    enum sim_access access);
 
+/* Whether the async proxy knows of the block's last writes to bytes of A that it is to read; false after a fault. */
+bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                     const struct sim_allocation *a, size_t at, unsigned bytes);
+
 /* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A.
    Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one
    that was read before, the launch has to start again (block->restart; false, too). */

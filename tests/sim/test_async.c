@@ -31,11 +31,12 @@ static ptxsim_line run_case(const struct async_case *c, const struct async_run *
     return sum;
 }
 
-/* Counts do not depend on the schedule, since a wait is counted when it goes on: unless it had to return false. */
+/* A wait is counted when it goes on, or returns false: which it does in seeded schedules, and where lanes of a warp wait
+   for each other. Otherwise counts do not depend on the schedule, and never on how many blocks run at once. */
 static void run_all(int i) {
     ptxsim_line sums[ASYNC_RUNS];
     for (int r = 0; r < ASYNC_RUNS; r++) sums[r] = run_case(&async_cases[i], &async_runs[r]);
-    for (int r = 1; r < ASYNC_RUNS && i < ASYNC_CASES - 1; r++)
+    for (int r = 1; async_runs[r].order != PTXSIM_SEEDED && i < ASYNC_CASES - 1; r++)
         CHECK(memcmp(&sums[r], &sums[0], sizeof sums[0]) == 0, "%s, run %d: other counts",
               async_cases[i].name, r);
     CHECK(memcmp(&sums[ASYNC_RUNS - 1], &sums[ASYNC_RUNS - 2], sizeof sums[0]) == 0, "%s: counts by workers",

@@ -126,6 +126,11 @@ static const struct broken_async broken_async[] = {
     {"used when it is no more",
      INIT_BAR("32") "@%p1 mbarrier.inval.shared.b64 [%b];\nbar.sync 0;\nmbarrier.arrive.shared.b64 _, [%b];",
      32, PTXSIM_ASYNC, 11, 0, "no initialised mbarrier"},
+    {"an mbarrier that is waited for is no more",
+     INIT_BAR("1") "setp.lt.u32 %p2, %t, 32; setp.eq.u32 %p3, %t, 0;\n@%p2 bra B; " WAIT_PARITY(
+         "%b", "0") "ret;\nB: @%p3 "
+                    "mbarrier.inval.shared.b64 [%b];",
+     64, PTXSIM_ASYNC, 12, 10, "waited for in line 10"},
     {"a state that is two phases old",
      INIT_BAR("32") "mbarrier.arrive.shared.b64 %rd0, [%b];\nmbarrier.arrive.shared.b64 _, [%b];\n"
                     "mbarrier.test_wait.shared.b64 %p0, [%b], %rd0;",
@@ -201,6 +206,14 @@ static const struct broken_async broken_async[] = {
     {"a load over bytes that were stored",
      INIT_BAR("1") MINE STORE_MINE "bar.sync 0;\n" EXPECT("256") BULK("%s", "256") WAIT_PARITY("%b", "0"), 64,
      PTXSIM_ASYNC, 13, 0, "the store of line 10"},
+    {"no proxy fence before a load of what was stored to global memory",
+     INIT_BAR("1") "mad.wide.u32 %rd0, %t, 4, %in; st.global.u32 [%rd0], %t;\nbar.sync 0;\n" EXPECT("128")
+         BULK("%s", "128") WAIT_PARITY("%b", "0"),
+     32, PTXSIM_ASYNC, 12, 0, "the store of line 9"},
+    {"right: a proxy fence before a load of what was stored to global memory",
+     INIT_BAR("1") "mad.wide.u32 %rd0, %t, 4, %in; st.global.u32 [%rd0], %t;\nfence.proxy.async.global; "
+                   "bar.sync 0;\n" EXPECT("128") BULK("%s", "128") WAIT_PARITY("%b", "0"),
+     32, PTXSIM_OK, 0, 0, ""},
     {"no wait for a bulk store", MINE STORE_MINE "fence.proxy.async; bar.sync 0;\n" THREAD_0 BULK_STORE, 64,
      PTXSIM_ASYNC, 12, 0, "has read its source"},
     {"no commit of a bulk store",
@@ -247,6 +260,10 @@ static const struct broken_async broken_async[] = {
                        "[%s], [%map, {8}], [%b];",
      32, PTXSIM_ASYNC, 10, 0, "rank 1"},
 };
+
+/* Waits that nobody repeats: right unless one returns false, which it does in seeded schedules. */
+static const char unrepeated_wait[] = INIT_BAR("1") MINE EXPECT("128")
+    BULK("%s", "128") "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;\n" LOAD_MINE;
 
 /* What differs where copies land at once: the phase is over before anyone waits for it, and the wait is for the next. */
 static const struct {

@@ -57,6 +57,19 @@ static void run(const struct broken_async *k, const struct async_run *how) {
     ptxsim_destroy(sim);
 }
 
+static void run_unrepeated(void) {
+    int found = 0;
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        ptxsim *sim = async_create(&(struct async_run){PTXSIM_SEEDED, PTXSIM_LANDING_ANY, seed, 1});
+        ptxsim_status status = launch(sim, unrepeated_wait, 32);
+        CHECK(status == PTXSIM_OK || (status == PTXSIM_ASYNC && ptxsim_fault_of(sim)->line == 13), "%s",
+              ptxsim_fault_text(sim));
+        found += status == PTXSIM_ASYNC;
+        ptxsim_destroy(sim);
+    }
+    CHECK(found > 0 && found < 16, "%d of 16", found);
+}
+
 static int dump(void) {
     static char text[8192];
     printf(ASYNC_HEADER);
@@ -82,6 +95,7 @@ int main(int argc, char **argv) {
         CHECK_TEXT(ptxsim_fault_text(sim), refused[i].text);
         ptxsim_destroy(sim);
     }
+    run_unrepeated();
     printf("%d broken kernels\n", broken);
     return check_end();
 }
