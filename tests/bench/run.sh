@@ -3,6 +3,7 @@
 # the times. Arguments: mcbench, the source directory, json_get.
 mcbench=$1
 source "$2/tests/expect.sh"
+tiled=$2/specs/spmm_l8r8_tiled.lua
 specs="$2/specs/spmm_l8r8.lua $2/specs/spmm_l8r8_f16.lua"
 json_get=$3
 if ! "$mcbench" run $specs -m "$2/tests" 2>&1 | grep -q 'no .smtx file'; then complain 'no folder of matrices is no error'; fi
@@ -31,6 +32,12 @@ check 'M of the dilated matrix' [ "$(field all.jsonl 3 m)" = 16 ]
 check 'the end counts the matrices' [ "$(tail -1 all.jsonl >line.json; "$json_get" line.json matrices)" = 2 ]
 expect 0 '4 problems' "$mcbench" summary all.jsonl
 expect 0 'of the floor' "$mcbench" summary all.jsonl
+
+# A kernel that stages B: another packed format, tensor maps, launches that may overlap
+expect 0 '' timeout 60 "$mcbench" run "$tiled" -m matrices --peers none --n 16,144 --variants 0,7 -o tiled.jsonl
+lines '' '"kind":"result"' tiled.jsonl 8
+lines '' '"kind":"note"' tiled.jsonl 0
+check 'what passes through shared memory has a floor' [ "$(field tiled.jsonl 4 floors.shared)" != 0.0000 ]
 
 # Cold L2: launches rotate over several sets of operands
 expect 0 '' run --n 16 --variants default --cold -o cold.jsonl

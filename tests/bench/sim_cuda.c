@@ -147,6 +147,38 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
         ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params));
 }
 
+/* CUlaunchConfig. A launch that may overlap with the one before runs after it here. */
+typedef struct launch_config {
+    unsigned grid[3], block[3], shared;
+    void *stream, *attributes;
+    unsigned attribute_count;
+} launch_config;
+
+EXPORT int cuLaunchKernelEx(const launch_config *config, void *function, void **params, void **extra) {
+    const unsigned *g = config->grid, *b = config->block;
+    return cuLaunchKernel(function, g[0], g[1], g[2], b[0], b[1], b[2], config->shared, config->stream,
+                          params, extra);
+}
+
+/* Of bytes (CU_TENSOR_MAP_DATA_TYPE_UINT8), 2-D. */
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                                  const unsigned long long *dims, const unsigned long long *strides,
+                                  const unsigned *box, const unsigned *steps, int interleave, int swizzle,
+                                  int promotion, int fill) {
+    ptxsim_tensor tensor = {.size = sizeof tensor,
+                            .element = PTXSIM_ELEMENT_U8,
+                            .rank = rank,
+                            .address = (uintptr_t)address,
+                            .dims = {dims[0], dims[1]},
+                            .strides = {strides[0]},
+                            .box = {box[0], box[1]},
+                            .swizzle = (ptxsim_swizzle)swizzle};
+    (void)steps, (void)interleave, (void)promotion, (void)fill;
+    if (type != 0 || rank != 2 || (uintptr_t)map % 64 != 0) return FAILURE;
+    mtx_lock(&lock);
+    return after(ptxsim_tensor_map_encode(sim, &tensor, map));
+}
+
 /* -- Streams, graphs and events */
 
 EXPORT int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = handles + 1, 0; }
