@@ -1,5 +1,5 @@
 /* What the simulator says of the generated SpMM: each barrier is needed (in tiles that take several turns at the edge), and shared memory is free of bank
- * conflicts.
+ * conflicts, and stores of C fill their sectors.
  *
  *   judge_test SPEC */
 #include "check.h"
@@ -16,10 +16,10 @@ static int line_of(const char *text, const char *at) {
     return line;
 }
 
-static bool is_shared_access(const char *ptx, int line) {
+static bool line_has(const char *ptx, int line, const char *word) {
     for (; line > 1; line--) ptx = strchr(ptx, '\n') + 1;
     size_t length = strcspn(ptx, "\n");
-    return memmem(ptx, length, ".shared", 7) != NULL;
+    return memmem(ptx, length, word, strlen(word)) != NULL;
 }
 
 /* Without the barrier at AT the launch stops for a race, between two accesses to shared memory of two warps. */
@@ -57,7 +57,7 @@ static void wavefronts(const problem *p, const mc_kernel *kernel, mc_device *dev
         const ptxsim_line *l = ptxsim_line_at(sim, i);
         CHECK(l->shared_wavefronts == l->shared_ideal, "line %d: %llu wavefronts, %llu would do", l->line,
               (unsigned long long)l->shared_wavefronts, (unsigned long long)l->shared_ideal);
-        CHECK(l->shared_requests == 0 || is_shared_access(mc_kernel_ptx(kernel), l->line));
+        CHECK(l->shared_requests == 0 || line_has(mc_kernel_ptx(kernel), l->line, ".shared"));
     }
     CHECK(sum.shared_requests > 0);
     printf("shared: %llu requests, %llu wavefronts, ideally %llu; global: %llu requests, %llu sectors, %llu "
@@ -88,13 +88,65 @@ static void judge(const char *spec_path, const char *tile_n, mc_device *device, 
     problem_free(&p);
 }
 
+/* -- Stores of C -------------------------------------------------------------------------------------- */
+
+/* Whole tiles, so that the wide path takes all. */
+static const problem_case tiled = {PATTERN_BOUNDARIES, 9, 131, 256, 0, 0, MC_VALUES_FULL, 0, 0};
+
+/* Where warps share a row block; and from one warp's registers, where a lane has no more than one store in a row. */
+static const struct {
+    const char *out, *scale, *split;
+    int most_tile_n;
+} stores[] = {{"s32", "none", "4", 128},    {"f16", "row", "4", 128}, {"f32", "column", "4", 128},
+              {"bf16", "tensor", "4", 128}, {"s32", "none", "1", 32}, {"f16", "row", "1", 64},
+              {"f32", "column", "1", 32}};
+
+static void sectors(const problem *p, const mc_kernel *kernel, mc_device *device, mc_diag *diag) {
+    int seen = 0;
+    CHECK(problem_run(p, device, kernel, NULL, diag) == MC_OK, "%s", mc_diag_text(diag));
+    const ptxsim *sim = mc_device_ptxsim(device);
+    for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
+        const ptxsim_line *l = ptxsim_line_at(sim, i);
+        if (!l->global_requests || !line_has(mc_kernel_ptx(kernel), l->line, "st.global")) continue;
+        CHECK(l->global_sectors * 32 == l->global_bytes, "%s, line %d: %llu sectors for %llu bytes",
+              mc_kernel_contract(kernel)->entry, l->line, (unsigned long long)l->global_sectors,
+              (unsigned long long)l->global_bytes);
+        seen++;
+    }
+    CHECK(seen > 0, "no store of C");
+}
+
+static void judge_stores(const char *spec_path, const char *tile_n, mc_device *device, mc_diag *diag) {
+    problem p;
+    mc_status status = problem_make(&tiled, &p, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    for (size_t i = 0; status == MC_OK && i < sizeof stores / sizeof *stores; i++) {
+        const mc_setting settings[] = {{"tile_n", tile_n},         {"out", stores[i].out},
+                                       {"scale", stores[i].scale}, {"warps", "4"},
+                                       {"stride", "32"},           {"split", stores[i].split}};
+        mc_spec *spec = NULL;
+        mc_kernel *kernel = NULL;
+        if (atoi(tile_n) > stores[i].most_tile_n) continue;
+        status = mc_spec_read(spec_path, settings, sizeof settings / sizeof *settings, &spec, diag);
+        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+        CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+        if (status == MC_OK) sectors(&p, kernel, device, diag);
+        mc_kernel_destroy(kernel);
+        mc_spec_destroy(spec);
+    }
+    problem_free(&p);
+}
+
 int main(int argc, char **argv) {
     static const char *const tiles[] = {"32", "64", "128"};
     mc_device *device = NULL;
     mc_diag *diag = mc_diag_create();
     if (argc != 2) return 2;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    for (int i = 0; device && i < 3; i++) judge(argv[1], tiles[i], device, diag);
+    for (int i = 0; device && i < 3; i++) {
+        judge(argv[1], tiles[i], device, diag);
+        judge_stores(argv[1], tiles[i], device, diag);
+    }
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();
