@@ -36,7 +36,7 @@ static const cmd_option run_table[] = {
      "cold L2: launches rotate over operands that exceed three times the L2"},
     {"rounds", 0, OPTION_INTEGER, offsetof(run_options, rounds), "R", 5, 1001, "of the careful stage (15)"},
     {"finalists", 0, OPTION_INTEGER, offsetof(run_options, finalists), "F", 1, 16,
-     "variants of each output type in the careful stage (4)"},
+     "variants of each spec in the careful stage (4)"},
     {"seconds", 0, OPTION_INTEGER, offsetof(run_options, seconds), "S", 1, INT32_MAX,
      "begin no matrix after S seconds"},
     {"seed", 0, OPTION_INTEGER, offsetof(run_options, seed), "S", 0, INT32_MAX, "seed of random values (1)"},

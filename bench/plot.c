@@ -36,6 +36,8 @@ typedef struct panel {
 
 typedef struct plot {
     const results *results;
+    size_t labels[RESULTS_MAX_LABELS]; /* drawn: all but the base and the specs apart */
+    size_t label_count;
     double classes[MAX_GROUPS];
     size_t class_count;
     panel panels[MAX_PANELS];
@@ -71,12 +73,14 @@ static void add_panel(plot *p, int vec, int64_t n) {
 
 static void survey(plot *p) {
     double least = 1, most = 1;
+    for (size_t label = 1; label < p->results->label_count; label++)
+        if (p->results->parents[label] == 0) p->labels[p->label_count++] = label;
     for (size_t i = 0; i < p->results->problem_count; i++) {
         const result_problem *problem = &p->results->problems[i];
         add_class(p, problem->class);
         add_panel(p, problem->vec, problem->n);
-        for (size_t label = 1; label < p->results->label_count; label++) {
-            double speed = result_speed(problem, label);
+        for (size_t j = 0; j < p->label_count; j++) {
+            double speed = result_speed(problem, p->labels[j]);
             if (speed > 0) least = fmin(least, speed), most = fmax(most, speed);
         }
     }
@@ -98,9 +102,7 @@ static size_t speeds_of(const plot *p, const panel *at, double class, size_t lab
 
 /* -- Drawing ---------------------------------------------------------------------------------------------- */
 
-static double group_width(const plot *p) {
-    return (double)(p->results->label_count - 1) * BOX_STEP + GROUP_GAP;
-}
+static double group_width(const plot *p) { return (double)p->label_count * BOX_STEP + GROUP_GAP; }
 
 static double panel_width(const plot *p) { return group_width(p) * (double)p->class_count; }
 
@@ -153,11 +155,11 @@ static void draw_box(const plot *p, double x, const box *b, const char *colour) 
 
 static void draw_group(const plot *p, const panel *at, size_t class) {
     double x = group_width(p) * (double)class + GROUP_GAP / 2.0;
-    for (size_t label = 1; label < p->results->label_count; label++, x += BOX_STEP) {
-        size_t count = speeds_of(p, at, p->classes[class], label);
+    for (size_t i = 0; i < p->label_count; i++, x += BOX_STEP) {
+        size_t count = speeds_of(p, at, p->classes[class], p->labels[i]);
         if (count == 0) continue;
         box b = box_of(p->values, count);
-        draw_box(p, x + (BOX_STEP - BOX_WIDTH) / 2.0, &b, colours[(label - 1) % COLOUR_COUNT]);
+        draw_box(p, x + (BOX_STEP - BOX_WIDTH) / 2.0, &b, colours[i % COLOUR_COUNT]);
     }
 }
 
@@ -178,18 +180,18 @@ static int legend_columns(const plot *p) {
 
 static void lay_out(plot *p) {
     p->width = fmax(panel_width(p) + MARGIN_LEFT + MARGIN_RIGHT, LEAST_WIDTH);
-    int entries = (int)p->results->label_count - 1, columns = legend_columns(p);
+    int entries = (int)p->label_count, columns = legend_columns(p);
     p->top = LEGEND_TOP + LEGEND_LINE * ((entries + columns - 1) / columns) + TITLE_SPACE;
 }
 
 static void draw_legend(const plot *p) {
-    for (int i = 0; i + 1 < (int)p->results->label_count; i++) {
+    for (int i = 0; i < (int)p->label_count; i++) {
         int x = MARGIN_LEFT + i % legend_columns(p) * LEGEND_STEP,
             y = LEGEND_TOP + i / legend_columns(p) * LEGEND_LINE;
         printf("<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x, y - 10,
                colours[i % COLOUR_COUNT]);
         printf("<text x=\"%d\" y=\"%d\">", x + 18, y);
-        print_text(p->results->labels[i + 1]);
+        print_text(p->results->labels[p->labels[i]]);
         printf("</text>\n");
     }
 }

@@ -119,6 +119,7 @@ static void add_floor(const race *r, const our_entry *e, double us, json_t *line
     double least = floor_us(&times, &limit);
     char hash[17];
     hash_text(e->variant, hash);
+    json_object_set_new(line, "series", json_string(e->variant->series));
     json_object_set_new(line, "variant", json_string(hash));
     json_object_set_new(line, "floor_us", json_real(least));
     json_object_set_new(line, "limit", json_string(limit));
@@ -342,13 +343,13 @@ static void add_finalist(final_field *f, const contender *c, const our_entry *en
     f->contenders[f->count++] = c;
 }
 
-/* How many of E's label were faster than it. */
+/* How many of E's series were faster than it. */
 static int rank_of(const race *r, const our_entry *e) {
     int rank = 0;
     for (size_t i = 0; i < r->track->variants.count; i++) {
         const our_entry *other = &r->entries[i];
         if (other == e || other->contender.quick <= 0 ||
-            strcmp(other->contender.label, e->contender.label) != 0)
+            strcmp(other->variant->series, e->variant->series) != 0)
             continue;
         bool before = other->contender.quick < e->contender.quick ||
                       (other->contender.quick == e->contender.quick && other < e);

@@ -12,7 +12,7 @@
 typedef struct race_rules {
     bool cold;
     int rounds;    /* of the careful stage */
-    int finalists; /* of ours, for each label */
+    int finalists; /* of ours, for each series: spec and types */
 } race_rules;
 
 /* Everything that outlives a problem. */

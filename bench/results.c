@@ -57,26 +57,32 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
     return p;
 }
 
-/* False: *FAULT says why the line is none. */
-static bool add_result(results *r, size_t file, const json_t *line, const char **fault) {
-    const char *label = text_of(line, "contender");
+static void keep_best(result_best *best, const json_t *line) {
     double us = real_of(line, "us");
-    *fault = "a result without matrix, contender or us";
-    if (label == NULL || text_of(line, "matrix") == NULL || !(us > 0)) return false;
-    size_t number = label_number(r, label);
-    *fault = "more than 31 contenders";
-    if (number == RESULTS_MAX_LABELS) return false;
-    result_problem *p = problem_of(r, file, line);
-    *fault = "out of memory";
-    if (p == NULL) return false;
-    result_best *best = &p->best[number];
-    if (best->us > 0 && best->us <= us) return true;
+    if (best->us > 0 && best->us <= us) return;
     *best = (result_best){.us = us,
                           .floor_us = real_of(line, "floor_us"),
                           .fraction = real_of(line, "fraction"),
                           .variant = text_of(line, "variant"),
                           .detail = text_of(line, "detail"),
                           .limit = text_of(line, "limit")};
+}
+
+/* False: *FAULT says why the line is none. */
+static bool add_result(results *r, size_t file, const json_t *line, const char **fault) {
+    const char *label = text_of(line, "contender"), *series = text_of(line, "series");
+    *fault = "a result without matrix, contender or us";
+    if (label == NULL || text_of(line, "matrix") == NULL || !(real_of(line, "us") > 0)) return false;
+    size_t number = label_number(r, label), part = series == NULL ? 0 : label_number(r, series);
+    *fault = "more than 31 contenders";
+    if (number == RESULTS_MAX_LABELS || part == RESULTS_MAX_LABELS) return false;
+    result_problem *p = problem_of(r, file, line);
+    *fault = "out of memory";
+    if (p == NULL) return false;
+    keep_best(&p->best[number], line);
+    if (part == 0) return true;
+    r->parents[part] = number;
+    keep_best(&p->best[part], line);
     return true;
 }
 
@@ -131,6 +137,12 @@ void results_free(results *r) {
 double result_speed(const result_problem *problem, size_t label) {
     double base = problem->best[0].us, us = problem->best[label].us;
     return base > 0 && us > 0 ? base / us : 0;
+}
+
+bool label_is_part(const results *r, size_t label) {
+    size_t siblings = 0;
+    for (size_t i = 1; i < r->label_count; i++) siblings += r->parents[i] == r->parents[label];
+    return r->parents[label] > 0 && siblings > 1;
 }
 
 bool label_is_ours(const char *label) { return strncmp(label, "mcgen ", 6) == 0; }

@@ -29,7 +29,10 @@ typedef struct result_problem {
 typedef struct results {
     json_t **lines;
     size_t line_count;
-    const char *labels[RESULTS_MAX_LABELS]; /* in the order of their first line, the base first */
+    /* In the order of their first line, the base first. A series holds the variants of one spec; its lines also count for
+       their contender, which is the series' parent. */
+    const char *labels[RESULTS_MAX_LABELS];
+    size_t parents[RESULTS_MAX_LABELS]; /* 0: no series */
     size_t label_count;
     result_problem *problems;
     size_t problem_count;
@@ -40,6 +43,8 @@ typedef struct results {
 mc_status results_read(results *results, char *const *paths, mc_diag *diag);
 void results_free(results *results);
 
+/* Whether LABEL is a series that is not all of its parent. */
+bool label_is_part(const results *results, size_t label);
 /* How many times as fast as the base; 0 where either is missing. */
 double result_speed(const result_problem *problem, size_t label);
 bool label_is_ours(const char *label);

@@ -6,7 +6,7 @@
 #include "results.h"
 #include "stats.h"
 
-enum { MAX_CLASSES = 16, MAX_SIZES = 8, LABEL_WIDTH = 26, SHOWN_VARIANTS = 8 };
+enum { MAX_CLASSES = 16, MAX_SIZES = 8, LABEL_WIDTH = 36, SHOWN_VARIANTS = 8 };
 
 static const double long_us = 20; /* problems above it should come near their floor */
 
@@ -75,6 +75,11 @@ static size_t gather_speeds(const results *r, size_t label, double class, double
     return count;
 }
 
+/* A spec that is the only one of its types would be the same row twice. */
+static bool is_shown(const results *r, size_t label) {
+    return r->parents[label] == 0 || label_is_part(r, label);
+}
+
 static void print_speed_table(const results *r, const groups *g, double n, double *values) {
     if (n > 0) printf("\nN = %.0f\n", n);
     else printf("\nSpeed over the fastest verified " RESULTS_BASE ", geometric means (problems)\n");
@@ -82,6 +87,7 @@ static void print_speed_table(const results *r, const groups *g, double n, doubl
     for (size_t c = 0; c < g->class_count; c++) printf("%13g", g->classes[c]);
     printf("\n");
     for (size_t label = 1; label < r->label_count; label++) {
+        if (!is_shown(r, label)) continue;
         printf("%-*s", LABEL_WIDTH, r->labels[label]);
         for (size_t c = 0; c < g->class_count; c++) {
             size_t count = gather_speeds(r, label, g->classes[c], n, values);
@@ -193,9 +199,10 @@ static mc_status print_all(const results *r, mc_diag *diag) {
     for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
         print_speed_table(r, &g, g.sizes[i], values);
     printf("\n");
-    for (size_t label = 1; label < r->label_count; label++) print_floor(r, label, values);
     for (size_t label = 1; label < r->label_count; label++)
-        if (label_is_ours(r->labels[label])) {
+        if (is_shown(r, label)) print_floor(r, label, values);
+    for (size_t label = 1; label < r->label_count; label++)
+        if (label_is_ours(r->labels[label]) && r->parents[label] == 0) {
             print_winners(r, label, winners);
             print_losses(r, label);
         }

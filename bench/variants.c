@@ -11,36 +11,42 @@ enum { MAX_THREADS = 64 };
 
 /* -- Choosing --------------------------------------------------------------------------------------------- */
 
-static mc_status add_variant(variant_list *list, const mc_spec *spec, size_t index, mc_diag *diag) {
+typedef struct spec_file {
+    const mc_spec *spec;
+    const char *path;
+} spec_file;
+
+static mc_status add_variant(variant_list *list, const spec_file *file, size_t index, mc_diag *diag) {
     variant *grown = realloc(list->items, (list->count + 1) * sizeof *grown);
     if (grown == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     list->items = grown;
-    list->items[list->count++] = (variant){.spec = spec,
+    list->items[list->count++] = (variant){.spec = file->spec,
+                                           .path = file->path,
                                            .index = index,
-                                           .hash = mc_spec_variant_hash(spec, index),
-                                           .text = mc_spec_variant_text(spec, index, false)};
+                                           .hash = mc_spec_variant_hash(file->spec, index),
+                                           .text = mc_spec_variant_text(file->spec, index, false)};
     return MC_OK;
 }
 
-static mc_status add_named(variant_list *list, const mc_spec *spec, const char *which, mc_diag *diag) {
+static mc_status add_named(variant_list *list, const spec_file *file, const char *which, mc_diag *diag) {
     mc_status status = MC_OK;
     while (*which != '\0' && status == MC_OK) {
         char word[32];
         size_t length = strcspn(which, ","), index = 0;
         snprintf(word, sizeof word, "%.*s", (int)length, which);
-        status = mc_spec_find_variant(spec, word, &index, diag);
-        if (status == MC_OK) status = add_variant(list, spec, index, diag);
+        status = mc_spec_find_variant(file->spec, word, &index, diag);
+        if (status == MC_OK) status = add_variant(list, file, index, diag);
         which += length + (which[length] == ',');
     }
     return status;
 }
 
-static mc_status add_chosen(variant_list *list, const mc_spec *spec, const char *which, mc_diag *diag) {
-    if (strcmp(which, "default") == 0) return add_variant(list, spec, mc_spec_default(spec), diag);
-    if (strcmp(which, "all") != 0) return add_named(list, spec, which, diag);
+static mc_status add_chosen(variant_list *list, const spec_file *file, const char *which, mc_diag *diag) {
+    if (strcmp(which, "default") == 0) return add_variant(list, file, mc_spec_default(file->spec), diag);
+    if (strcmp(which, "all") != 0) return add_named(list, file, which, diag);
     mc_status status = MC_OK;
-    for (size_t i = 0; i < mc_spec_variant_count(spec) && status == MC_OK; i++)
-        status = add_variant(list, spec, i, diag);
+    for (size_t i = 0; i < mc_spec_variant_count(file->spec) && status == MC_OK; i++)
+        status = add_variant(list, file, i, diag);
     return status;
 }
 
@@ -55,7 +61,8 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
         status = mc_spec_read(paths[i], settings, setting_count, &list->specs[i], diag);
         if (status != MC_OK) break;
         list->spec_count++;
-        status = add_chosen(list, list->specs[i], which, diag);
+        const spec_file file = {list->specs[i], paths[i]};
+        status = add_chosen(list, &file, which, diag);
     }
     return status;
 }
@@ -80,6 +87,11 @@ static void read_facts(variant *v) {
     free(text);
 }
 
+static void name_series(variant *v) {
+    const char *slash = strrchr(v->path, '/'), *name = slash == NULL ? v->path : slash + 1;
+    snprintf(v->series, sizeof v->series, "%s, %.*s", v->label, (int)strcspn(name, "."), name);
+}
+
 static mc_status read_types(variant *v, mc_diag *diag) {
     const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
                *out = mc_kernel_field_text(v->kernel, "out");
@@ -89,6 +101,7 @@ static mc_status read_types(variant *v, mc_diag *diag) {
     if (strcmp(lhs, "s8") != 0 || strcmp(rhs, "s8") != 0)
         return mc_fail(diag, MC_CANNOT, "mcbench measures s8 x s8, this is %s x %s", lhs, rhs);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s", lhs, rhs, out);
+    name_series(v);
     return mc_output_of(v->kernel, &v->output, diag);
 }
 

@@ -17,10 +17,12 @@ typedef struct variant_facts {
 
 typedef struct variant {
     const mc_spec *spec;
-    size_t index; /* in the spec's space */
+    const char *path; /* of the spec */
+    size_t index;     /* in the spec's space */
     uint64_t hash;
-    char *text; /* its tuned fields */
-    char label[48];
+    char *text;       /* its tuned fields */
+    char label[48];   /* by types: "mcgen s8 s8 f16" */
+    char series[112]; /* by types and spec: "mcgen s8 s8 f16, spmm_l8r8_f16" */
     mc_kernel *kernel;
     mc_module *module;
     mc_output output;

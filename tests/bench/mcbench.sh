@@ -56,6 +56,13 @@ has 'mcgen s8 s8 s32: 2 variants are the best of some problem'
 has ' 2 bbbb warps=8'
 has 'mcgen s8 s8 s32: slower than cuSPARSE on'
 has ' N 512 25.00 us, cusparse csr f16 24.00 us one.smtx'
+# A spec has rows of its own only beside another of the same types
+check 'a row of the only spec' [ "$(grep -c ', one' table)" = 0 ]
+sed 's/s32, one","variant":"aaaa"/s32, two","variant":"aaaa"/' "$sample" >two.jsonl
+"$mcbench" summary two.jsonl >table
+has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
+has 'mcgen s8 s8 s32, one 0.91 ( 2) 4.00 ( 1) '
+has 'mcgen s8 s8 s32, two 2.00 ( 1) -'
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 
