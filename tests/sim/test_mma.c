@@ -3,41 +3,47 @@
 #include "harness.h"
 
 struct shape {
-    int m, k;
+    int m, k, bits;                   /* of an element of A or B */
     const char *name, *d, *a, *b, *c; /* the operand lists */
 };
 
 static const struct shape shapes[] = {
-    {8, 16, "m8n8k16", "{%d0, %d1}", "{%a0}", "{%b0}", "{%c0, %c1}"},
-    {16, 16, "m16n8k16", "{%d0, %d1, %d2, %d3}", "{%a0, %a1}", "{%b0}", "{%c0, %c1, %c2, %c3}"},
-    {16, 32, "m16n8k32", "{%d0, %d1, %d2, %d3}", "{%a0, %a1, %a2, %a3}", "{%b0, %b1}",
+    {8, 16, 8, "m8n8k16", "{%d0, %d1}", "{%a0}", "{%b0}", "{%c0, %c1}"},
+    {16, 16, 8, "m16n8k16", "{%d0, %d1, %d2, %d3}", "{%a0, %a1}", "{%b0}", "{%c0, %c1, %c2, %c3}"},
+    {16, 32, 8, "m16n8k32", "{%d0, %d1, %d2, %d3}", "{%a0, %a1, %a2, %a3}", "{%b0, %b1}",
+     "{%c0, %c1, %c2, %c3}"},
+    {8, 32, 4, "m8n8k32", "{%d0, %d1}", "{%a0}", "{%b0}", "{%c0, %c1}"},
+    {16, 32, 4, "m16n8k32", "{%d0, %d1, %d2, %d3}", "{%a0, %a1}", "{%b0}", "{%c0, %c1, %c2, %c3}"},
+    {16, 64, 4, "m16n8k64", "{%d0, %d1, %d2, %d3}", "{%a0, %a1, %a2, %a3}", "{%b0, %b1}",
      "{%c0, %c1, %c2, %c3}"},
 };
 
-/* Row and column of element I (of all the lane's bytes in order) of A, k and column of B, row and column of
- * C. */
+/* Row and column of element I (of all the lane's elements in order) of A, k and column of B, row and column of C. A
+ * register holds 32 / bits of them, neighbours along k. */
 static void place_a(const struct shape *s, int lane, int i, int *row, int *k) {
-    int group = lane >> 2, in_group = lane & 3;
+    int group = lane >> 2, in_group = lane & 3, each = 32 / s->bits, reg = i / each;
     if (s->m == 8) {
         *row = group;
-        *k = in_group * 4 + i;
-    } else if (s->k == 16) {
-        *row = i < 4 ? group : group + 8;
-        *k = in_group * 4 + (i & 3);
+        *k = in_group * each + i;
     } else {
-        *row = i < 4 || (8 <= i && i < 12) ? group : group + 8;
-        *k = in_group * 4 + (i & 3) + (i < 8 ? 0 : 16);
+        *row = reg % 2 == 0 ? group : group + 8;
+        *k = in_group * each + i % each + (reg < 2 ? 0 : 4 * each);
     }
 }
 
-static void place_b(int lane, int i, int *k, int *column) {
-    *k = (lane & 3) * 4 + (i & 3) + (i < 4 ? 0 : 16);
+static void place_b(const struct shape *s, int lane, int i, int *k, int *column) {
+    int each = 32 / s->bits;
+    *k = (lane & 3) * each + i % each + (i < each ? 0 : 4 * each);
     *column = lane >> 2;
 }
 
 static void place_c(int lane, int i, int *row, int *column) {
     *row = (lane >> 2) + (i < 2 ? 0 : 8);
     *column = (lane & 3) * 2 + (i & 1);
+}
+
+static const char *type_name(const struct shape *s, int is_signed) {
+    return s->bits == 8 ? (is_signed ? "s8" : "u8") : is_signed ? "s4" : "u4";
 }
 
 static void kernel_text(char *text, size_t size, const struct shape *s, int a_signed, int b_signed,
@@ -57,7 +63,7 @@ static void kernel_text(char *text, size_t size, const struct shape *s, int a_si
         " ld.global.v4.s32 {%%c0, %%c1, %%c2, %%c3}, [%%p2]; mov.u32 %%d2, 0; mov.u32 %%d3, 0;\n"
         " mma.sync.aligned.%s.row.col%s.s32.%s.%s.s32 %s, %s, %s, %s;\n"
         " st.global.v4.s32 [%%p3], {%%d0, %%d1, %%d2, %%d3};\n ret;\n}\n",
-        s->name, saturate ? ".satfinite" : "", a_signed ? "s8" : "u8", b_signed ? "s8" : "u8", s->d, s->a,
+        s->name, saturate ? ".satfinite" : "", type_name(s, a_signed), type_name(s, b_signed), s->d, s->a,
         s->b, s->c);
 }
 
@@ -81,24 +87,36 @@ static int32_t expected(int64_t sum, int saturate) {
 }
 
 struct matrices {
-    uint8_t a[16][32], b[32][8];
+    uint8_t a[16][64], b[64][8];
     int32_t c[16][8];
     uint8_t a_lanes[32][16], b_lanes[32][16];
     int32_t c_lanes[32][4], d_lanes[32][4];
 };
 
+/* Element I among a lane's, the first in the lowest bits. */
+static void put(const struct shape *s, uint8_t *lane, int i, uint8_t element) {
+    if (s->bits == 8) lane[i] = element;
+    else lane[i / 2] |= (uint8_t)((element & 15) << i % 2 * 4);
+}
+
 static void fill(struct matrices *m, const struct shape *s, uint64_t *seed) {
     memset(m, 0, sizeof *m);
-    for (int i = 0; i < 16 * 32; i++) m->a[i / 32][i % 32] = random_byte(seed);
-    for (int i = 0; i < 32 * 8; i++) m->b[i / 8][i % 8] = random_byte(seed);
+    for (int i = 0; i < 16 * 64; i++) m->a[i / 64][i % 64] = random_byte(seed);
+    for (int i = 0; i < 64 * 8; i++) m->b[i / 8][i % 8] = random_byte(seed);
     for (int i = 0; i < 16 * 8; i++) m->c[i / 8][i % 8] = random_sum(seed);
     for (int lane = 0; lane < 32; lane++) {
         int x, y;
         for (int i = 0; i < s->m * s->k / 32; i++)
-            place_a(s, lane, i, &x, &y), m->a_lanes[lane][i] = m->a[x][y];
-        for (int i = 0; i < s->k * 8 / 32; i++) place_b(lane, i, &x, &y), m->b_lanes[lane][i] = m->b[x][y];
+            place_a(s, lane, i, &x, &y), put(s, m->a_lanes[lane], i, m->a[x][y]);
+        for (int i = 0; i < s->k * 8 / 32; i++)
+            place_b(s, lane, i, &x, &y), put(s, m->b_lanes[lane], i, m->b[x][y]);
         for (int i = 0; i < s->m * 8 / 32; i++) place_c(lane, i, &x, &y), m->c_lanes[lane][i] = m->c[x][y];
     }
+}
+
+static int64_t number(const struct shape *s, uint8_t element, int is_signed) {
+    int low = element & ((1 << s->bits) - 1), half = 1 << (s->bits - 1);
+    return is_signed && low >= half ? low - 2 * half : low;
 }
 
 static void check_product(const struct matrices *m, const struct shape *s, int a_signed, int b_signed,
@@ -110,13 +128,12 @@ static void check_product(const struct matrices *m, const struct shape *s, int a
             place_c(lane, i, &row, &column);
             int64_t sum = m->c[row][column];
             for (int k = 0; k < s->k; k++) {
-                int a = m->a[row][k], b = m->b[k][column];
-                sum += (int64_t)(a_signed ? (int8_t)a : a) * (b_signed ? (int8_t)b : b);
+                sum += number(s, m->a[row][k], a_signed) * number(s, m->b[k][column], b_signed);
             }
             wrong += m->d_lanes[lane][i] != expected(sum, saturate);
         }
-    CHECK(wrong == 0, "%s a %s b %s %s: %d elements wrong", s->name, a_signed ? "s8" : "u8",
-          b_signed ? "s8" : "u8", saturate ? "satfinite" : "", wrong);
+    CHECK(wrong == 0, "%s a %s b %s %s: %d elements wrong", s->name, type_name(s, a_signed),
+          type_name(s, b_signed), saturate ? "satfinite" : "", wrong);
 }
 
 static void run_case(const struct shape *s, int a_signed, int b_signed, int saturate, uint64_t *seed) {

@@ -13,6 +13,7 @@ static const struct form_row rows[] = {
 #include "float.def"
 #include "convert.def"
 #include "memory.def"
+#include "async.def"
 #include "warp.def"
 #include "matrix.def"
 };
