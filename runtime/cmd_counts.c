@@ -14,11 +14,17 @@
     X(global_requests)                                                                                       \
     X(global_sectors)                                                                                        \
     X(global_bytes)                                                                                          \
-    X(bulk_bytes)
+    X(bulk_bytes)                                                                                            \
+    X(mma_products)                                                                                          \
+    X(mma_nonzero)
 
 enum { CLASSES = PTXSIM_CLASS_COUNT };
 
 /* -- For people ------------------------------------------------------------------------------------- */
+
+static double percent(const ptxsim_line *line) {
+    return 100.0 * (double)line->mma_nonzero / (double)line->mma_products;
+}
 
 static void print_totals(const ptxsim *sim) {
     ptxsim_line sum = ptxsim_line_sum(sim);
@@ -35,6 +41,9 @@ static void print_totals(const ptxsim *sim) {
            sum.shared_requests, sum.shared_wavefronts, sum.shared_ideal);
     printf("global     %" PRIu64 " requests, %" PRIu64 " sectors, %" PRIu64 " bytes\n", sum.global_requests,
            sum.global_sectors, sum.global_bytes);
+    if (sum.mma_products)
+        printf("mma        %" PRIu64 " products, %" PRIu64 " of factors other than 0 (%.1f %%)\n",
+               sum.mma_products, sum.mma_nonzero, percent(&sum));
     if (sum.bulk_bytes) printf("bulk       %" PRIu64 " bytes\n", sum.bulk_bytes);
     printf("\n");
 }
@@ -50,7 +59,7 @@ static const ptxsim_line *line_of(const ptxsim *sim, int number) {
 
 static void print_counts(const ptxsim_line *line) {
     if (!line || !line->warp_instructions) {
-        printf("%10s %21s %17s | ", line ? "-" : "", "", "");
+        printf("%10s %21s %17s %6s | ", line ? "-" : "", "", "", "");
         return;
     }
     printf("%10" PRIu64 " ", line->warp_instructions);
@@ -59,12 +68,14 @@ static void print_counts(const ptxsim_line *line) {
     else printf("%21s ", "");
     if (line->global_requests) printf("%8" PRIu64 "/%-8" PRIu64, line->global_sectors, line->global_requests);
     else printf("%17s", "");
+    if (line->mma_products) printf(" %5.1f%%", percent(line));
+    else printf(" %6s", "");
     printf(" | ");
 }
 
 void counts_print(const ptxsim *sim, const char *ptx) {
     print_totals(sim);
-    printf("%10s %10s/%-10s %8s/%-8s |\n", "warps", "wavefronts", "ideal", "sectors", "requests");
+    printf("%10s %10s/%-10s %8s/%-8s %6s |\n", "warps", "wavefronts", "ideal", "sectors", "requests", "mma");
     int number = 1;
     for (const char *at = ptx; *at; number++) {
         int length = (int)strcspn(at, "\n");
@@ -77,7 +88,9 @@ void counts_print(const ptxsim *sim, const char *ptx) {
 /* -- As JSON ------------------------------------------------------------------------------------------ */
 
 static json_t *line_json(const ptxsim_line *line) {
-    json_t *object = line->line ? json_pack("{s:i}", "line", line->line) : json_object();
+    json_t *object = line->line
+                         ? json_pack("{s:i, s:s}", "line", line->line, "class", ptxsim_class_text(line->kind))
+                         : json_object();
 #define X(name) json_object_set_new(object, #name, json_integer((json_int_t)line->name));
     COUNT_LIST(X)
 #undef X

@@ -124,6 +124,10 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
 /* exec_maxnreg.c: whether each warpgroup's warps executed the same at a block's end; false after a fault. */
 bool sim_setmaxnreg_finish(struct sim_block *block);
 
+/* mma_count.c: counts an mma with BLOCKS of 8 rows and CHUNKS of 16 bytes of each row; elements have BITS. */
+void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits, bool is_float, int blocks,
+                   int chunks);
+
 /* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it
    was written, and return where the bytes lie, or NULL after a fault. */
 unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,

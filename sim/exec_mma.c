@@ -71,7 +71,7 @@ SIM_INLINE void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int r
     for (int k = 0; k < chunks; k++) unpack(sim_source(warp, value++), bits, b_signed, k * chunk, tile.b);
     multiply(&tile, rows, chunks * chunk);
     add_products(warp, insn, &tile, rows, value);
-    warp->block->counts.mma++;
+    sim_mma_count(warp, insn, bits, false, blocks, chunks);
 }
 
 /* An operand has as many registers a block of 8 rows as K has chunks. The figures are constants here, so that the

@@ -131,7 +131,7 @@ static void mma(struct sim_warp *warp, const struct sim_insn *insn, unsigned a_t
         for (int block = 0; block < 2; block++) unpack(warp, value++, a_type, block * 8, k, depth, &a);
     for (int k = 0; k < chunks; k++) unpack(warp, value++, b_type, 0, k, depth, &b);
     add_products(warp, insn, &a, &b, value, &rule);
-    warp->block->counts.mma++;
+    sim_mma_count(warp, insn, 8 * sim_types[a_type].bytes, true, 2, chunks);
 }
 
 #define MMA(name, a, b, type)                                                                                \

@@ -43,6 +43,8 @@ void sim_metric_add(ptxsim_line *to, const ptxsim_line *from) {
     to->global_sectors += from->global_sectors;
     to->global_bytes += from->global_bytes;
     to->bulk_bytes += from->bulk_bytes;
+    to->mma_products += from->mma_products;
+    to->mma_nonzero += from->mma_nonzero;
 }
 
 bool sim_metric_lines(ptxsim *sim, const ptxsim_function *function, const ptxsim_line *by_insn) {

@@ -148,6 +148,7 @@ typedef struct ptxsim_line {
     uint64_t global_requests, global_sectors; /* of 32 bytes */
     uint64_t global_bytes;                    /* distinct bytes of each request, summed */
     uint64_t bulk_bytes;                      /* of bulk and tensor copies: they are no requests */
+    uint64_t mma_products, mma_nonzero;       /* multiplications of mma; those of two factors other than 0 */
 } ptxsim_line;
 
 /* OPTIONS may be NULL (in order, default limit). */

@@ -76,8 +76,50 @@ static void run_access(size_t i, unsigned threads) {
     ptxsim_destroy(sim);
 }
 
+/* Every register of A holds `a`, of B `b`, which columns 4 to 7 do not have. */
+static const struct {
+    const char *name, *code, *a, *b;
+    unsigned products, nonzero;
+} mmas[] = {
+    {"s8",
+     "m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r0, %r0, %r0}, {%a, %a, %a, %a}, {%b, %b}, {%z, %z, %z, %z};",
+     "1", "0x00ff0001", 16 * 8 * 32, 16 * 4 * 8},
+    {"s8, the first half of k of the first 8 rows",
+     "m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r0, %r0, %r0}, {%a, %z, %a, %z}, {%b, %z}, {%z, %z, %z, %z};",
+     "1", "1", 16 * 8 * 32, 8 * 4 * 4},
+    {"s8, 8 rows", "m8n8k16.row.col.s32.s8.s8.s32 {%r0, %r0}, {%a}, {%b}, {%z, %z};", "0x01010100",
+     "0xffffffff", 8 * 8 * 16, 8 * 4 * 12},
+    {"u4",
+     "m16n8k64.row.col.s32.u4.u4.s32 {%r0, %r0, %r0, %r0}, {%a, %a, %a, %a}, {%b, %b}, {%z, %z, %z, %z};",
+     "0x10", "0xf1", 16 * 8 * 64, 16 * 4 * 8},
+    {"f16, denormal and -0",
+     "m16n8k16.row.col.f16.f16.f16.f16 {%r0, %r0}, {%a, %a, %a, %a}, {%b, %b}, {%z, %z};", "0x80000001",
+     "0x3c003c00", 16 * 8 * 16, 16 * 4 * 8},
+};
+
+static void run_mma(size_t i) {
+    char text[2048];
+    uint64_t a;
+    void *params[] = {&a};
+    ptxsim *sim;
+    snprintf(text, sizeof text,
+             PTX_HEADER
+             ".visible .entry k(.param .u64 a) { .reg .b32 %%r<4>, %%a, %%b, %%t, %%z; .reg .pred %%p; "
+             "mov.u32 %%t, %%laneid; setp.lt.u32 %%p, %%t, 16; mov.u32 %%z, 0; mov.u32 %%b, 0; mov.u32 %%a, "
+             "%s; @%%p mov.u32 %%b, %s;\nmma.sync.aligned.%s ret; }\n",
+             mmas[i].a, mmas[i].b, mmas[i].code);
+    CHECK(ptxsim_create(NULL, &sim) == PTXSIM_OK && ptxsim_alloc(sim, 4, &a) == PTXSIM_OK);
+    CHECK(run_kernel(sim, text, (ptxsim_dim3){3, 1, 1}, (ptxsim_dim3){64, 1, 1}, 0, params) == PTXSIM_OK,
+          "%s: %s", mmas[i].name, ptxsim_fault_text(sim));
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    CHECK(sum.mma_products == 6 * mmas[i].products && sum.mma_nonzero == 6 * mmas[i].nonzero, "%s: %d of %d",
+          mmas[i].name, (int)sum.mma_nonzero, (int)sum.mma_products);
+    ptxsim_destroy(sim);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
         for (unsigned threads = 1; threads <= 4; threads++) run_access(i, threads);
+    for (size_t i = 0; i < sizeof mmas / sizeof *mmas; i++) run_mma(i);
     return check_end();
 }
