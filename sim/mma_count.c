@@ -7,7 +7,7 @@ enum { COLUMNS = 8, ROW_BYTES = 16, GROUPS = SIM_LANES / 4, MOST = 8 * ROW_BYTES
 /* The 16 bytes of 4 lanes are elements of one row of A, or one column of B, that follow one another along k: counts by k
    those that have a bit in ONES. */
 #define TALLY(name, T)                                                                                       \
-    static void name(const void *lanes, T ones, uint8_t *by_k) {                                        \
+    static void name(const void *lanes, T ones, uint8_t *by_k) {                                             \
         enum { COUNT = ROW_BYTES / sizeof(T) };                                                              \
         T rows[GROUPS][COUNT];                                                                               \
         memcpy(rows, lanes, sizeof rows);                                                                    \
@@ -28,7 +28,8 @@ static void tally(const void *lanes, int bits, bool is_float, uint8_t by_k[MOST]
     }
 }
 
-void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits, bool is_float, int blocks, int chunks) {
+void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits, bool is_float, int blocks,
+                   int chunks) {
     ptxsim_line *line = &warp->block->lines[insn - warp->block->launch->function->code];
     const struct sim_value *a = &insn->value[insn->destination_count], *b = a + blocks * chunks;
     int depth = 8 * ROW_BYTES / bits;

@@ -20,7 +20,8 @@ static const struct {
     {"ldmatrix", 0, {8, SIM_SHARED_WORDS}},    {"stmatrix", 0, {8, SIM_SHARED_WORDS}},
     {"cp.async", 16, {8, SIM_SHARED_WORDS}},   {"cp.async", 8, {16, SIM_SHARED_WORDS}},
     {"ld", 16, {8, SIM_SHARED_PAIRS}},         {"st", 16, {8, SIM_SHARED_WORDS}},
-    {"st", 8, {16, SIM_SHARED_WORDS}},         {"atom%q?%o?%x?.cas", 8, {16, SIM_TWICE}},
+    {"st", 8, {16, SIM_SHARED_WORDS}},         {"cp.async", 16, {8, SIM_SHARED_WORDS}},
+    {"cp.async", 8, {16, SIM_SHARED_WORDS}},   {"atom%q?%o?%x?.cas", 8, {16, SIM_TWICE}},
     {"atom%q?%o?%x?.cas", 0, {32, SIM_TWICE}}, {"atom", 8, {16, SIM_NOT_SHARED}},
     {"red%", 8, {16, SIM_NOT_SHARED}},         {"atom", 0, {32, SIM_NOT_SHARED}},
     {"red%", 0, {32, SIM_NOT_SHARED}},
@@ -45,6 +46,7 @@ struct sim_service sim_service_of(const struct sim_insn *insn) {
     if (is_atomic(insn) && counts_lanes(insn)) return (struct sim_service){SIM_LANES, SIM_SHARED_WORDS};
     if (is_atomic(insn) && insn->exec == sim_atom_add[SIM_f32])
         return (struct sim_service){SIM_LANES, SIM_RETRIED};
+    if (insn->space == SIM_GENERIC && bytes == 16) return (struct sim_service){8, SIM_SHARED_WORDS};
     for (size_t i = 0; i < sizeof services / sizeof *services; i++)
         if (strncmp(insn->op->pattern, services[i].start, strlen(services[i].start)) == 0 &&
             (services[i].bytes == 0 || services[i].bytes == bytes))

@@ -32,6 +32,17 @@ const struct access_form access_forms[] = {
     {"atom.shared.exch.b64", 8, false, SHARED_ATOM, "@%p atom.shared.exch.b64 %d0, [%s], %d1;"},
     {"atom.shared.cas.b64", 8, false, SHARED_ATOM, "@%p atom.shared.cas.b64 %d0, [%s], %d1, %d1;"},
     {"red.shared.add.f32", 4, false, SHARED_ATOM, "@%p red.shared.add.f32 [%s], 0f3f800000;"},
+    {"ld.b32", 4, false, SHARED_LD, "cvt.u64.u32 %w, %s; cvta.shared.u64 %w, %w;\n @%p ld.b32 %r0, [%w];"},
+    {"ld.v4.b32", 16, false, SHARED_LD,
+     "cvt.u64.u32 %w, %s; cvta.shared.u64 %w, %w;\n @%p ld.v4.b32 {%r0, %r1, %r2, %r3}, [%w];"},
+    {"st.b64", 8, false, SHARED_ST, "cvt.u64.u32 %w, %s; cvta.shared.u64 %w, %w;\n @%p st.b64 [%w], %d1;"},
+    {"cp.async.ca.4", 4, false, SHARED_COPY,
+     "@%p cp.async.ca.shared.global [%s], [%g], 4; cp.async.wait_all;"},
+    {"cp.async.ca.8", 8, false, SHARED_COPY,
+     "@%p cp.async.ca.shared.global [%s], [%g], 8; cp.async.wait_all;"},
+    {"cp.async.ca.16", 16, false, SHARED_COPY,
+     "@%p cp.async.ca.shared.global [%s], [%g], 16; cp.async.wait_all;"},
+    {"red.global.add.f32", 4, false, GLOBAL_RED, "@%p red.global.add.f32 [%g], 0f3f800000;"},
     {"ld.global.u8", 1, false, GLOBAL_LD, "@%p ld.global.u8 %r0, [%g];"},
     {"ld.global.b32", 4, false, GLOBAL_LD, "@%p ld.global.b32 %r0, [%g];"},
     {"ld.global.b64", 8, false, GLOBAL_LD, "@%p ld.global.b64 %d0, [%g];"},
@@ -154,10 +165,19 @@ const struct access_pattern access_patterns[] = {
 };
 const size_t access_pattern_count = sizeof access_patterns / sizeof *access_patterns;
 
+static bool are_apart(const int32_t offsets[ACCESS_LANES]) {
+    for (int l = 0; l < ACCESS_LANES; l++)
+        for (int other = 0; other < l; other++)
+            if (offsets[l] >= 0 && offsets[l] == offsets[other]) return false;
+    return true;
+}
+
 void access_offsets(const struct access_form *form, const struct access_pattern *pattern,
                     int32_t offsets[ACCESS_LANES]) {
     for (int l = 0; l < ACCESS_LANES; l++) {
         offsets[l] = pattern->offset(l, (int)form->bytes);
         if (form->whole && offsets[l] < 0) offsets[l] = 0;
     }
+    if (form->measure == SHARED_COPY && !are_apart(offsets)) /* no two copies may write to one place */
+        for (int l = 0; l < ACCESS_LANES; l++) offsets[l] = -1;
 }

@@ -10,11 +10,23 @@
 enum { ACCESS_LANES = 32, ACCESS_BYTES = 8192, ACCESS_TEXT = 4096 };
 
 /* What is counted of a launch, in words of the counters of a GPU (counters.sh has their names): wavefronts of shared
-   memory or sectors of global memory, of loads, stores, or atomics. */
-enum measure { SHARED_LD, SHARED_ST, SHARED_ATOM, GLOBAL_LD, GLOBAL_ST, GLOBAL_ATOM, GLOBAL_RED, MEASURES };
+   memory or sectors of global memory, of loads, stores, atomics or copies. */
+enum measure {
+    SHARED_LD,
+    SHARED_ST,
+    SHARED_ATOM,
+    SHARED_COPY, /* with GLOBAL_COPY: the two sides of a cp.async */
+    GLOBAL_LD,
+    GLOBAL_ST,
+    GLOBAL_ATOM,
+    GLOBAL_RED,
+    GLOBAL_COPY,
+    MEASURES
+};
 
 /* An instruction's form. In its code %s is a lane's shared address, %g its global one, %p says whether the lane takes
-   part, %t is a number of the lane's own; results go to %r0 to %r3 and %d0; %d1 is a number, too. */
+   part, %t is a number of the lane's own; results go to %r0 to %r3 and %d0; %d1 is a number, too. The access is
+   the first instruction of its line. */
 struct access_form {
     const char *name;
     unsigned bytes; /* a lane; its address is a multiple of it */

@@ -1,9 +1,10 @@
 /* The simulator's wavefronts and sectors against those that a GPU counted: every access of access.h and generated SpMM
  * kernels, a launch each.
  *
- *   counters SPEC FILE     runs them on the simulator and compares with FILE, which counters.sh made on a GPU
- *   counters SPEC cuda:0   runs them there, and prints for each launch its name and what is to be counted of it
- *   counters ptx FORM      prints the kernel of a form */
+ *   counters SPEC FILE            runs them on the simulator and compares with FILE, which counters.sh made on a GPU
+ *   counters SPEC cuda:0 [FORM]   runs them there, or those accesses whose names begin with FORM, and prints for each
+ *                                 launch its name and what is to be counted of it
+ *   counters ptx FORM             prints the kernel of a form */
 #include "../check.h"
 #include "../kernels/problem.h"
 #include "access.h"
@@ -21,10 +22,12 @@ static const struct {
     [SHARED_LD] = {"shared_ld", PTXSIM_CLASS_LOAD, true},
     [SHARED_ST] = {"shared_st", PTXSIM_CLASS_STORE, true},
     [SHARED_ATOM] = {"shared_atom", PTXSIM_CLASS_ATOMIC, true},
+    [SHARED_COPY] = {"shared_copy", PTXSIM_CLASS_COPY, true},
     [GLOBAL_LD] = {"global_ld", PTXSIM_CLASS_LOAD, false},
     [GLOBAL_ST] = {"global_st", PTXSIM_CLASS_STORE, false},
     [GLOBAL_ATOM] = {"global_atom", PTXSIM_CLASS_ATOMIC, false},
     [GLOBAL_RED] = {"global_red", PTXSIM_CLASS_ATOMIC, false},
+    [GLOBAL_COPY] = {"global_copy", PTXSIM_CLASS_COPY, false},
 };
 
 /* What one measure of one name counted, launch by launch. */
@@ -111,7 +114,8 @@ static void run_form(struct bench *bench, const struct access_form *form) {
         mc_status status = mc_device_write(device, launch.values[1], offsets, sizeof offsets, diag);
         if (status == MC_OK) status = mc_module_launch(module, &launch, diag);
         CHECK(status == MC_OK, "%s %s: %s", form->name, access_patterns[i].name, mc_diag_text(diag));
-        note(bench, form->name, &form->measure, 1);
+        const enum measure list[] = {form->measure, GLOBAL_COPY};
+        note(bench, form->name, list, form->measure == SHARED_COPY ? 2 : 1);
     }
     for (int i = 0; i < 3; i++) mc_device_free(device, launch.values[i]);
     mc_module_unload(module);
@@ -160,9 +164,10 @@ static void run_spmm(struct bench *bench, const char *spec_path, const struct sp
     problem_free(&p);
 }
 
-static void run_all(struct bench *bench, const char *spec_path) {
-    for (size_t i = 0; i < access_form_count; i++) run_form(bench, &access_forms[i]);
-    for (size_t i = 0; i < sizeof spmms / sizeof *spmms; i++) run_spmm(bench, spec_path, &spmms[i]);
+static void run_all(struct bench *bench, const char *spec_path, const char *form) {
+    for (size_t i = 0; i < access_form_count; i++)
+        if (strncmp(access_forms[i].name, form, strlen(form)) == 0) run_form(bench, &access_forms[i]);
+    for (size_t i = 0; !*form && i < sizeof spmms / sizeof *spmms; i++) run_spmm(bench, spec_path, &spmms[i]);
 }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
@@ -234,14 +239,14 @@ static int print_ptx(const char *name) {
 
 int main(int argc, char **argv) {
     static struct bench bench;
-    if (argc != 3) return 2;
+    if (argc != 3 && argc != 4) return 2;
     if (strcmp(argv[1], "ptx") == 0) return print_ptx(argv[2]);
     bool gpu = strncmp(argv[2], "cuda:", 5) == 0;
     bench.diag = mc_diag_create();
     CHECK(mc_device_open(gpu ? argv[2] : "sim", &bench.device, bench.diag) == MC_OK, "%s",
           mc_diag_text(bench.diag));
     if (bench.device && !gpu) ptxsim_watch_races(mc_device_ptxsim(bench.device), 0);
-    if (bench.device) run_all(&bench, argv[1]);
+    if (bench.device) run_all(&bench, argv[1], argc > 3 ? argv[3] : "");
     if (bench.device && !gpu) compare_all(&bench, argv[2]);
     mc_device_close(bench.device);
     mc_diag_destroy(bench.diag);

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # On a GPU, with NVIDIA's profiler: what its counters say of every launch of `counters`, in the form of sm_90.txt.
-#   counters.sh COUNTERS SPEC >sm_90.txt
+#   counters.sh COUNTERS SPEC [FORM] >sm_90.txt
+# FORM: only accesses whose names begin so. All take six minutes.
 # The counters are those of operations that reach shared memory's data stage (op_ld, op_st, op_atom; the metric without
 # _op_ counts others, too, at least one a warp), and of sectors that the first-level cache is asked for, hit or miss.
 set -euo pipefail
-counters=$1
-spec=$2
+run=("$1" "$2" cuda:0 "${@:3:1}")
 names="shared_ld=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld
 shared_st=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st
 shared_atom=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom
+shared_copy=smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts
 global_ld=l1tex__t_sectors_pipe_lsu_mem_global_op_ld
 global_st=l1tex__t_sectors_pipe_lsu_mem_global_op_st
 global_atom=l1tex__t_sectors_pipe_lsu_mem_global_op_atom
-global_red=l1tex__t_sectors_pipe_lsu_mem_global_op_red"
-if ! command -v ncu >/dev/null || ! ncu --metrics sm__cycles_active.sum "$counters" "$spec" cuda:0 2>&1 | grep -q sm__cycles; then
+global_red=l1tex__t_sectors_pipe_lsu_mem_global_op_red
+global_copy=smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts"
+if ! ncu --launch-count 1 --metrics sm__cycles_active.sum "$1" "$2" cuda:0 ld.b32 2>&1 | grep -q sm__cycles; then
     echo "SKIPPED: no ncu that can read a GPU's counters" >&2
     exit 77
 fi
@@ -21,7 +23,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 metrics=$(sed 's/.*=//; s/$/.sum/' <<<"$names" | paste -sd,)
 ncu --csv --page raw --clock-control none --cache-control none --metrics "$metrics" --log-file "$folder/csv" \
-    "$counters" "$spec" cuda:0 >"$folder/launches"
+    "${run[@]}" >"$folder/launches"
 echo "# $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader), ncu $(ncu --version | sed -n 's/^Version //p')"
 grep '^"' "$folder/csv" | awk -v names="$names" -v launches="$folder/launches" '
 # A line a name and measure: its value in every launch. Compare-and-swap loops load, too: atomics are both.
