@@ -34,9 +34,6 @@ typedef struct timing {
 /* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists) and compares. MC_MISMATCH: "12 of 4096
    elements are wrong". */
 mc_status contender_verify(gpu_device *gpu, helpers *helpers, const contender *contender, mc_diag *diag);
-/* Compares the result that the last launches left. */
-mc_status contender_check(helpers *helpers, const contender *contender, mc_diag *diag);
-
 /* A first idea: median of 3 replays of LAUNCHES launches; also stored in CONTENDER. */
 mc_status timer_quick(gpu_device *gpu, contender *contender, int launches, mc_diag *diag);
 

@@ -3,7 +3,7 @@
 /* 0xff is NaN in every float. As s32 it is -1, which sums do reach; 0x80808080 they hardly do. */
 static int poison_of(mc_type type) { return type == MC_S32 ? 0x80 : 0xff; }
 
-mc_status contender_check(helpers *h, const contender *c, mc_diag *diag) {
+static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
     uint64_t wrong = 0;
     mc_status status = helpers_compare(h, k->type, k->got, k->want, k->count, k->allowed, &wrong, diag);
@@ -19,5 +19,5 @@ mc_status contender_verify(gpu_device *gpu, helpers *h, const contender *c, mc_d
         mc_device_fill(gpu->device, k->got, poison_of(k->type), k->count * mc_type_bytes(k->type), diag);
     if (status == MC_OK) status = c->enqueue(c, 0, gpu->stream, diag);
     if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamSynchronize, gpu->stream);
-    return status == MC_OK ? contender_check(h, c, diag) : status;
+    return status == MC_OK ? check(h, c, diag) : status;
 }

@@ -53,6 +53,14 @@ lines '' '"kind":"result"' wrong.jsonl 0
 check 'said on stderr' grep -q '2 WRONG' "$work/stderr"
 unset SIM_CUDA_SKIP
 
+# A launch that the driver refuses takes one variant out of the race
+export SIM_CUDA_REFUSE=spmm_s8s8s32_
+expect 0 '' run --n 16 --variants default --filter a.smtx -o refused.jsonl
+lines '' 'cuLaunchKernel: FAILURE' refused.jsonl 1
+lines '' '"kind":"result"' refused.jsonl 1
+check 'said on stderr' grep -q '1 could not run' "$work/stderr"
+unset SIM_CUDA_REFUSE
+
 # What cannot be read or run is left out, loudly
 printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
 expect 1 'LEFT OUT' run --n 16 --variants default -o some.jsonl

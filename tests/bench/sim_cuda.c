@@ -1,6 +1,7 @@
 /* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute, those in
    graphs when they are captured; every event lies a millisecond behind the one before. The kernels of the ceilings do
-   nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP. Written from the CUDA Driver API manual. */
+   nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP; those that begin with SIM_CUDA_REFUSE are not
+   launched. Written from the CUDA Driver API manual. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,9 @@ typedef struct event {
 static ptxsim *sim;
 static mtx_t lock;
 static int now;
-static char handles[8];                  /* objects that are nothing but an address */
-static const void *skipped[MAX_SKIPPED]; /* functions */
-static int skipped_count;
+static char handles[8];                                         /* objects that are nothing but an address */
+static const void *skipped[MAX_SKIPPED], *refused[MAX_SKIPPED]; /* functions */
+static int skipped_count, refused_count;
 
 /* One call at a time: the simulator is one thread's. */
 static int after(ptxsim_status status) {
@@ -111,12 +112,15 @@ EXPORT int cuModuleUnload(void *module) {
     return after(ptxsim_module_unload(sim, module));
 }
 
+static int begins_with(const char *name, const char *start) {
+    return start != NULL && strncmp(name, start, strlen(start)) == 0;
+}
+
 static int is_unwanted(const char *name) {
     static const char *const ceilings[] = {"gather", "copy", "shared", "mma_s8"};
-    const char *skip = getenv("SIM_CUDA_SKIP");
     for (int i = 0; i < 4; i++)
         if (strcmp(name, ceilings[i]) == 0) return 1;
-    return skip != NULL && strncmp(name, skip, strlen(skip)) == 0;
+    return begins_with(name, getenv("SIM_CUDA_SKIP"));
 }
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
@@ -125,23 +129,22 @@ EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) 
     ptxsim_status status = ptxsim_module_function(sim, module, name, &found);
     *function = (void *)(uintptr_t)found;
     if (is_unwanted(name) && skipped_count < MAX_SKIPPED) skipped[skipped_count++] = found;
+    if (begins_with(name, getenv("SIM_CUDA_REFUSE")) && refused_count < MAX_SKIPPED)
+        refused[refused_count++] = found;
     return after(status);
 }
 
-static int is_skipped(const void *function) {
-    for (int i = 0; i < skipped_count; i++)
-        if (skipped[i] == function) return 1;
+static int is_among(const void *function, const void *const *list, int count) {
+    for (int i = 0; i < count; i++)
+        if (list[i] == function) return 1;
     return 0;
-}
-
-EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
-    return (void)function, (void)attribute, (void)value, 0;
 }
 
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     (void)stream, (void)extra;
-    if (is_skipped(function)) return 0;
+    if (is_among(function, refused, refused_count)) return FAILURE;
+    if (is_among(function, skipped, skipped_count)) return 0;
     mtx_lock(&lock);
     return after(
         ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params));

@@ -1,0 +1,93 @@
+/* The lines of JSON that a problem leaves. */
+#include <inttypes.h>
+#include <math.h>
+#include "floor.h"
+#include "race_state.h"
+
+static mc_status write_line(race *r, json_t *line, mc_diag *diag) {
+    if (line == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    json_dumpf(line, r->track->out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputc('\n', r->track->out);
+    json_decref(line);
+    return MC_OK;
+}
+
+static double sparsity_of(const mc_vsparse *a) {
+    return 1 - (double)a->vectors / ((double)a->row_blocks * (double)a->cols);
+}
+
+double sparsity_class(double sparsity) {
+    static const double classes[] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99};
+    double nearest = classes[0];
+    for (size_t i = 1; i < sizeof classes / sizeof classes[0]; i++)
+        if (fabs(classes[i] - sparsity) < fabs(nearest - sparsity)) nearest = classes[i];
+    return nearest;
+}
+
+/* What every line of a problem begins with. */
+static json_t *problem_json(const race *r, const char *kind) {
+    const mc_vsparse *a = &r->work->a;
+    double sparsity = sparsity_of(a);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b}", "kind", kind, "matrix",
+                     r->work->name, "m", (json_int_t)a->rows, "n", (json_int_t)r->n, "k", (json_int_t)a->cols,
+                     "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity, "class",
+                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold);
+}
+
+mc_status race_note(race *r, const char *who, const char *text) {
+    json_t *line = problem_json(r, "note");
+    json_object_set_new(line, "contender", json_string(who));
+    json_object_set_new(line, "text", json_string(text));
+    return write_line(r, line, r->diag);
+}
+
+void variant_hash_text(const variant *v, char text[17]) { snprintf(text, 17, "%016" PRIx64, v->hash); }
+
+mc_status race_write_quick(race *r) {
+    json_t *line = problem_json(r, "quick"), *times = json_object();
+    for (size_t i = 0; i < r->track->variants.count; i++) {
+        char hash[17];
+        variant_hash_text(&r->track->variants.items[i], hash);
+        if (r->entries[i].contender.quick > 0)
+            json_object_set_new(times, hash, json_real(r->entries[i].contender.quick));
+    }
+    json_object_set_new(line, "us", times);
+    return write_line(r, line, r->diag);
+}
+
+static void add_floor(const race *r, const our_entry *e, double us, json_t *line) {
+    const our_operands *o = &r->operands[e->variant->packing];
+    const floor_problem problem = {.m = r->work->a.rows,
+                                   .n = r->n,
+                                   .k = r->work->a.cols,
+                                   .vectors = r->work->a.vectors,
+                                   .slots = o->slots,
+                                   .packed_bytes = o->packed_bytes};
+    floor_times times = floor_of(&r->track->ceilings, e->variant, &problem);
+    const char *limit;
+    double least = floor_us(&times, &limit);
+    char hash[17];
+    variant_hash_text(e->variant, hash);
+    json_object_set_new(line, "series", json_string(e->variant->series));
+    json_object_set_new(line, "variant", json_string(hash));
+    json_object_set_new(line, "floor_us", json_real(least));
+    json_object_set_new(line, "limit", json_string(limit));
+    json_object_set_new(line, "fraction", json_real(least / us));
+    json_object_set_new(line, "floors",
+                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "launch", times.launch, "memory", times.memory,
+                                  "gather", times.gather, "shared", times.shared, "mma", times.mma));
+}
+
+mc_status race_write_result(race *r, const contender *c, const timing *t, const our_entry *entry) {
+    json_t *line = problem_json(r, "result");
+    json_object_set_new(line, "contender", json_string(c->label));
+    json_object_set_new(line, "detail", json_string(c->detail));
+    json_object_set_new(line, "us", json_real(t->median));
+    json_object_set_new(line, "low", json_real(t->low));
+    json_object_set_new(line, "high", json_real(t->high));
+    json_object_set_new(line, "rounds", json_integer(t->rounds));
+    json_object_set_new(line, "launches", json_integer(t->launches));
+    json_object_set_new(line, "sets", json_integer(c->sets));
+    if (entry != NULL) add_floor(r, entry, t->median, line);
+    return write_line(r, line, r->diag);
+}
