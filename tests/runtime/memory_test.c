@@ -27,7 +27,7 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 
 static mc_csr pattern;
 static mc_vsparse matrix;
-static mc_dense dense;
+static mc_dense dense, sums;
 static mc_packed strided, srbcrs;
 
 static mc_status make_smtx(void) {
@@ -104,6 +104,22 @@ static mc_status make_product(void) {
     return status;
 }
 
+static mc_status make_output(void) {
+    static const float scale = 0.5f;
+    const mc_output output = {MC_F16, MC_PER_TENSOR, MC_PER_NONE};
+    mc_dense out;
+    mc_status status = mc_reference_output(&output, &scale, NULL, &sums, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "an output is left");
+    mc_dense_free(&out);
+    return status;
+}
+static mc_status make_vector(void) {
+    mc_dense out;
+    mc_status status = mc_npy_read_vector(scratch_path("a.npy"), &out, NULL);
+    mc_dense_free(&out);
+    return status;
+}
+
 /* LEAST: allocations that the operation makes at least, so that the wrapping is known to work. */
 static const struct {
     const char *name;
@@ -122,6 +138,8 @@ static const struct {
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},
     {"reference", make_product, 2},
+    {"output", make_output, 1},
+    {"vector", make_vector, 2},
 };
 
 static void test_failing(void) {
@@ -166,6 +184,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("generate", mc_csr_generate(&wanted, &pattern, diag), diag);
     expect_ok("dilate", mc_vsparse_dilate(&pattern, 8, MC_S8, &matrix, diag), diag);
     expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
+    expect_ok("reference", mc_reference_spmm(&matrix, &dense, &sums, diag), diag);
     expect_ok("pack", mc_strided_pack(&matrix, 32, &strided, diag), diag);
     expect_ok("pack", mc_srbcrs_export(&matrix, 16, false, &srbcrs, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
@@ -177,6 +196,7 @@ static void clean_up(void) {
     mc_csr_free(&pattern);
     mc_vsparse_free(&matrix);
     mc_dense_free(&dense);
+    mc_dense_free(&sums);
     mc_packed_free(&strided);
     mc_packed_free(&srbcrs);
     unlink(scratch_path("a.smtx"));

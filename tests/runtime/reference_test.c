@@ -92,6 +92,10 @@ static void test_refused(mc_diag *diag) {
     mc_dense_fill(&b, MC_VALUES_ONES, 0);
     expect_failure("sum", mc_reference_spmm(&a, &b, &c, diag), MC_CANNOT, diag, "row block 0 leaves int64");
     CHECK(!c.data, "the output is not zeroed");
+    b.type = MC_F32;
+    expect_failure("floats", mc_reference_spmm(&a, &b, &c, diag), MC_USAGE, diag,
+                   "B is f32: the reference multiplies integers");
+    b.type = MC_S8;
     a.cols = 3;
     expect_failure("shape", mc_reference_spmm(&a, &b, &c, diag), MC_USAGE, diag, "A has 3 columns, B has 2");
     mc_dense_free(&b);

@@ -146,6 +146,9 @@ static void test_take(mc_diag *diag) {
     mc_dense_set(&matrix, 3, 0, -1);
     expect_failure("outside", mc_vsparse_take(&got, &matrix, diag), MC_FORMAT, diag,
                    "A[3][0] is -1, but outside of the pattern");
+    matrix.type = MC_F32;
+    expect_failure("floats", mc_vsparse_take(&got, &matrix, diag), MC_FORMAT, diag,
+                   "values of A are integers, these are f32");
     matrix.rows = 9;
     expect_failure("shape", mc_vsparse_take(&got, &matrix, diag), MC_FORMAT, diag,
                    "values are 9 x 4, must be 10 x 4 (the matrix) or 6 x 2");
