@@ -4,14 +4,12 @@
 #include "lanes.h"
 #include "tensor_map.h"
 
-enum { SMALL = 16, MAP_ALIGN = 64, SHARED_ALIGN = 128, MOST_PIECES = 10 /* of 16 bytes */ };
+enum { SMALL = 16, MAP_ALIGN = 64, SHARED_ALIGN = 128, MOST_PIECES = 5 /* of 16 bytes */ };
 
 static const unsigned char zeros[SMALL];
-/* The quiet NaN with all bits of the payload set, in 2, 4 and 8 bytes. */
-static const unsigned char nans[][SMALL] = {
-    {0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f},
-    {0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f},
-    {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}};
+/* What an H200 fills with, for floats of any size. */
+static const unsigned char nans[SMALL] = {0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f,
+                                          0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f};
 
 /* One lane's copy on its way. */
 struct tensor_copy {
@@ -22,7 +20,7 @@ struct tensor_copy {
     int64_t start[PTXSIM_TENSOR_RANK]; /* coordinates of the box */
     uint64_t shared;
     uint32_t index;
-    bool load;
+    bool is_store;
 };
 
 /* -- The operands ------------------------------------------------------------------------------------------ */
@@ -51,6 +49,25 @@ static bool read_map(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return false;
 }
 
+/* Not in the ISA, found on an H200, which takes it for an illegal instruction otherwise: rows of a box begin at a multiple
+   of 16 bytes, and a store begins inside of the tensor. */
+static bool check_start(const struct tensor_copy *t) {
+    int64_t first = t->start[0] * t->map.element_bytes;
+    if (first % SMALL) {
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ALIGN,
+                     "the innermost coordinate %lld is %lld bytes into the tensor: not a multiple of 16",
+                     (long long)t->start[0], (long long)first);
+        return false;
+    }
+    for (int d = 0; t->is_store && d < t->map.rank; d++) {
+        if (t->start[d] >= 0) continue;
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,
+                     "a tensor store at coordinate %lld of dimension %d", (long long)t->start[d], d);
+        return false;
+    }
+    return true;
+}
+
 /* MAP: which of the values is the map's address, before the coordinates. */
 static bool read_tensor(struct tensor_copy *t, const struct sim_value *map) {
     uint64_t address = sim_operand_address(t->warp, map, t->lane);
@@ -62,94 +79,102 @@ static bool read_tensor(struct tensor_copy *t, const struct sim_value *map) {
     }
     for (int d = 0; d < t->insn->vector; d++)
         t->start[d] = (int32_t)sim_lane_u32(t->warp, &map[2 + d], t->lane);
-    return true;
+    return check_start(t);
 }
 
 /* -- The box ------------------------------------------------------------------------------------------------ */
 
 static uint32_t row_bytes(const struct sim_tensor_map *m) { return (uint32_t)m->box[0] * m->element_bytes; }
 
-static uint32_t box_bytes(const struct sim_tensor_map *m) { return row_bytes(m) * m->box[1] * m->box[2]; }
+static uint32_t row_count(const struct sim_tensor_map *m) { return (uint32_t)m->box[1] * m->box[2]; }
+
+/* From one row to the next in shared memory: where a swizzle spans more than a row has, as much as it spans. */
+static uint32_t row_pitch(const struct sim_tensor_map *m) {
+    uint32_t span = m->span ? (m->span + 1u) * SMALL : 0;
+    return span > row_bytes(m) ? span : row_bytes(m);
+}
 
 static bool add_global(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
     unsigned char *global =
-        sim_bulk_global(t->warp, t->insn, t->lane, address, bytes, t->load ? SIM_READ : SIM_WRITE);
+        sim_bulk_global(t->warp, t->insn, t->lane, address, bytes, t->is_store ? SIM_WRITE : SIM_READ);
     if (global) sim_copy_add(t->warp->block->async, t->index, t->lane, at, address, global, bytes);
     return global != NULL;
 }
 
-/* BYTES of the tensor, in as few aligned pieces as they make. */
+/* BYTES of the tensor, by accesses of powers of two. */
 static bool add_inside(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned bytes) {
-    while (bytes) {
-        unsigned piece = SMALL;
-        while (piece > bytes || address % piece) piece /= 2;
+    for (unsigned piece = SMALL; piece; piece /= 2) {
+        if (!(bytes & piece)) continue;
         if (!add_global(t, at, address, piece)) return false;
         at += piece;
         address += piece;
-        bytes -= piece;
     }
     return true;
 }
 
 static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
-    unsigned element = t->map.element_bytes;
-    const unsigned char *fill = zeros;
-    if (t->map.fill_nan) fill = nans[element == 2 ? 0 : element == 4 ? 1 : 2];
-    if (t->load && bytes)
+    const unsigned char *fill = t->map.fill_nan ? nans : zeros;
+    if (bytes)
         sim_copy_add(t->warp->block->async, t->index, t->lane, at, 0, (unsigned char *)(uintptr_t)fill,
                      bytes);
 }
 
-static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
-
-/* 16 bytes of a row: elements FIRST to FIRST + n of the tensor's row at ROW, or outside of it if !IS_INSIDE. */
-static bool add_chunk(const struct tensor_copy *t, uint64_t at, int64_t first, uint64_t row, bool is_inside) {
-    int64_t bytes = t->map.element_bytes, n = SMALL / bytes, end = (int64_t)t->map.dims[0];
-    int64_t from = is_inside ? clamp(-first, 0, n) : n, to = is_inside ? clamp(end - first, from, n) : n;
-    unsigned before = (unsigned)(from * bytes), inside = (unsigned)((to - from) * bytes);
+/* 16 bytes of a row, of which the first INSIDE are of the tensor, at ADDRESS. A store writes all of them if one is: so
+   does an H200. */
+static bool add_chunk(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned inside) {
     uint64_t shared = sim_swizzle(&t->map, at);
-    if (t->load && !sim_bulk_shared(t->warp, t->insn, t->lane, shared, SMALL, SIM_WRITE)) return false;
-    if (!t->load && inside && !sim_bulk_shared(t->warp, t->insn, t->lane, shared + before, inside, SIM_READ))
+    if (t->is_store && inside == 0) return true;
+    if (!sim_bulk_shared(t->warp, t->insn, t->lane, shared, SMALL, t->is_store ? SIM_READ : SIM_WRITE))
         return false;
-    add_fill(t, shared, before);
-    add_fill(t, shared + before + inside, SMALL - before - inside);
-    return add_inside(t, shared + before, row + (uint64_t)((first + from) * bytes), inside);
+    if (t->is_store) return add_global(t, shared, address, SMALL);
+    add_fill(t, shared + inside, SMALL - inside);
+    return add_inside(t, shared, address, inside);
+}
+
+/* How many of the 16 bytes from FIRST on of a row are the tensor's. */
+static unsigned bytes_inside(const struct sim_tensor_map *m, int64_t first) {
+    int64_t left = (int64_t)(m->dims[0] * m->element_bytes) - first;
+    if (first < 0 || left <= 0) return 0;
+    return left < SMALL ? (unsigned)left : SMALL;
 }
 
 static bool add_row(const struct tensor_copy *t, uint64_t at, int64_t y, int64_t z) {
     const struct sim_tensor_map *m = &t->map;
     bool is_inside = y >= 0 && z >= 0 && (uint64_t)y < m->dims[1] && (uint64_t)z < m->dims[2];
     uint64_t row = m->address + (uint64_t)y * m->strides[1] + (uint64_t)z * m->strides[2];
-    int64_t x = t->start[0], step = SMALL / m->element_bytes;
-    for (uint32_t done = 0; done < row_bytes(m); done += SMALL, x += step)
-        if (!add_chunk(t, at + done, x, row, is_inside)) return false;
+    int64_t first = t->start[0] * m->element_bytes;
+    for (uint32_t done = 0; done < row_bytes(m); done += SMALL, first += SMALL)
+        if (!add_chunk(t, at + done, row + (uint64_t)first, is_inside ? bytes_inside(m, first) : 0))
+            return false;
     return true;
 }
 
 static bool add_box(const struct tensor_copy *t) {
     uint64_t at = t->shared;
     for (int z = 0; z < t->map.box[2]; z++)
-        for (int y = 0; y < t->map.box[1]; y++, at += row_bytes(&t->map))
+        for (int y = 0; y < t->map.box[1]; y++, at += row_pitch(&t->map))
             if (!add_row(t, at, t->start[1] + y, t->start[2] + z)) return false;
     return true;
 }
 
-/* M: NULL for a store. */
-static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, const ptxsim_counts *before) {
-    uint32_t bytes = box_bytes(&t->map), size = t->warp->block->launch->shared_bytes;
-    if (t->shared % SHARED_ALIGN) {
+static bool check_shared(const struct tensor_copy *t) {
+    uint32_t bytes = row_pitch(&t->map) * row_count(&t->map), size = t->warp->block->launch->shared_bytes;
+    if (t->shared % SHARED_ALIGN)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ALIGN,
                      "a tensor copy of shared 0x%llx, which is not aligned to 128 bytes",
                      (unsigned long long)t->shared);
-        return false;
-    }
-    if (t->shared > size || bytes > size - t->shared) {
+    else if (t->shared > size || bytes > size - t->shared)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,
                      "a box of %u bytes at shared 0x%llx: the block has %u bytes", bytes,
                      (unsigned long long)t->shared, size);
-        return false;
-    }
-    t->load = m != NULL;
+    else return true;
+    return false;
+}
+
+/* M: NULL for a store. */
+static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, const ptxsim_counts *before) {
+    uint32_t bytes = row_bytes(&t->map) * row_count(&t->map);
+    if (!check_shared(t)) return false;
     t->index = sim_bulk_new(t->warp, t->insn, t->lane, m, bytes, (int)(bytes / SMALL) * MOST_PIECES);
     return t->index && add_box(t) && sim_bulk_issue(t->warp, t->index, before);
 }
@@ -174,7 +199,7 @@ void sim_tensor_store(struct sim_warp *warp, const struct sim_insn *insn, uint32
     SIM_EACH_LANE(l) {
         if (!SIM_ACTIVE(mask, l)) continue;
         ptxsim_counts before = warp->block->counts;
-        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l};
+        struct tensor_copy t = {.warp = warp, .insn = insn, .lane = l, .is_store = true};
         t.shared = sim_operand_address(warp, &insn->value[2 + insn->vector], l);
         if (!read_tensor(&t, &insn->value[0]) || !copy_tensor(&t, NULL, &before)) return;
     }

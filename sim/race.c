@@ -355,11 +355,9 @@ bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lan
 
 /* -- A launch, a block ---------------------------------------------------------------------------------- */
 
-/* The least bytes of which an asynchronous copy takes note in SPACE, 0 if INSN is none. The box of a tensor may end at
-   any byte of global memory. */
-static unsigned unit_of_copy(const struct sim_insn *insn, enum sim_space space) {
+/* The least bytes of which an asynchronous copy takes note, 0 if INSN is none. */
+static unsigned unit_of_copy(const struct sim_insn *insn) {
     if (insn->exec == sim_cp_async) return *(const uint32_t *)insn->value[SIM_COPY_SIZE].lanes;
-    if (insn->exec == sim_tensor_store && space == SIM_GLOBAL) return 1;
     return insn->exec == sim_mbarrier_init ? SIM_MBARRIER_BYTES : 0;
 }
 
@@ -368,7 +366,7 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
     for (int i = 0; i < f->code_count; i++) {
         const struct sim_insn *insn = &f->code[i];
         unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
-        unsigned copied = unit_of_copy(insn, space);
+        unsigned copied = unit_of_copy(insn);
         if (copied && copied < least) least = copied;
         if (!traits[i].touches || (insn->space != space && insn->space != SIM_GENERIC)) continue;
         if (bytes > 0 && bytes < least) least = bytes;

@@ -64,7 +64,7 @@ static const char tensor_ptx[] =
     "    ld.param.u64 %to, [to]; mov.b64 %map, map; cvta.param.u64 %map, %map; mbarrier.init.shared.b64 "
     "[full], 1;\n"
     "    fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n"
-    "    cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [box], [%map, {1, 2}], "
+    "    cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [box], [%map, {4, 2}], "
     "[full];\n"
     "W:  mbarrier.try_wait.parity.shared.b64 %p, [full], 0; @!%p bra W;\n"
     "    ld.shared.b32 %r1, [box]; st.global.b32 [%to], %r1; ret;\n}\n";
@@ -86,7 +86,7 @@ static void test_tensor_map(mc_device *device) {
     expect(mc_module_load(device, tensor_ptx, "row", &module, diag), MC_OK, "");
     expect(mc_module_launch(module, &launch, diag), MC_OK, "");
     expect(mc_device_read(device, to, &got, 4, diag), MC_OK, "");
-    CHECK(got == 1000 + 2 * 16 + 1, "%d", got);
+    CHECK(got == 1000 + 2 * 16 + 4, "%d", got);
     launch.maps[1] = NULL;
     expect(mc_module_launch(module, &launch, diag), MC_CANNOT, "parameter 1 has 128 bytes");
     mc_module_unload(module);

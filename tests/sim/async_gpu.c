@@ -82,6 +82,7 @@ static void run_tensor(const struct tensor_case *c) {
     each_element(c, model_load, want);
     if (make_map(c, in, &map) && run_text(c->name, text, 128, &map, in))
         compare("load", c, want, TENSOR_SHARED);
+    if (!can_store(c)) return;
     store_kernel(c, text, sizeof text);
     is_ok(mc_device_fill(device, out, TENSOR_SENTINEL, OUT_BYTES, diag), c->name);
     memset(want, TENSOR_SENTINEL, sizeof want);
@@ -90,7 +91,9 @@ static void run_tensor(const struct tensor_case *c) {
         compare("store", c, want, OUT_BYTES);
 }
 
-int main(void) {
+/* With a number, that case alone: a kernel that traps leaves nothing to the others. */
+int main(int argc, char **argv) {
+    int only = argc > 1 ? atoi(argv[1]) : -1;
     static uint32_t words[ASYNC_WORDS];
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     void *symbol = library ? dlsym(library, "cuTensorMapEncodeTiled") : NULL;
@@ -105,8 +108,10 @@ int main(void) {
     is_ok(mc_device_alloc(device, sizeof words, &in, diag), "the input");
     is_ok(mc_device_write(device, in, words, sizeof words, diag), "the input");
     is_ok(mc_device_alloc(device, OUT_BYTES, &out, diag), "the output");
-    for (int i = 0; i < ASYNC_CASES; i++) run_async(&async_cases[i]);
-    for (int i = 0; i < TENSOR_CASES; i++) run_tensor(&tensor_cases[i]);
+    for (int i = 0; i < ASYNC_CASES; i++)
+        if (only < 0 || only == i) run_async(&async_cases[i]);
+    for (int i = 0; i < TENSOR_CASES; i++)
+        if (only < 0 || only == ASYNC_CASES + i) run_tensor(&tensor_cases[i]);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

@@ -41,17 +41,17 @@ struct tensor_case {
 
 static const struct tensor_case tensor_cases[] = {
     {"1-d", PTXSIM_ELEMENT_U32, 1, {1000}, {0}, {64}, NONE, 0, {8}, 0},
-    {"1-d before and behind", PTXSIM_ELEMENT_U32, 1, {100}, {0}, {128}, NONE, 0, {-13}, 128},
-    {"1-d outside", PTXSIM_ELEMENT_U8, 1, {100}, {0}, {16}, NONE, 0, {100}, 256},
-    {"bytes off the grid", PTXSIM_ELEMENT_U8, 1, {77}, {0}, {64}, NONE, 0, {31}, 0},
-    {"bytes in front", PTXSIM_ELEMENT_U8, 1, {77}, {0}, {64}, NONE, 0, {-5}, 0},
+    {"1-d before and behind", PTXSIM_ELEMENT_U32, 1, {100}, {0}, {128}, NONE, 0, {-12}, 128},
+    {"1-d outside", PTXSIM_ELEMENT_U8, 1, {100}, {0}, {16}, NONE, 0, {112}, 256},
+    {"bytes behind", PTXSIM_ELEMENT_U8, 1, {77}, {0}, {64}, NONE, 0, {32}, 0},
+    {"bytes in front", PTXSIM_ELEMENT_U8, 1, {77}, {0}, {64}, NONE, 0, {-16}, 0},
     {"2-d", PTXSIM_ELEMENT_U8, 2, {256, 64}, {256}, {64, 16}, NONE, 0, {64, 8}, 1024},
-    {"2-d, all sides", PTXSIM_ELEMENT_U16, 2, {20, 10}, {48}, {32, 16}, NONE, 0, {-4, -3}, 0},
+    {"2-d, all sides", PTXSIM_ELEMENT_U16, 2, {20, 10}, {48}, {32, 16}, NONE, 0, {-8, -3}, 0},
     {"2-d above", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {8, -8}, 0},
     {"2-d below", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {8, 7}, 0},
-    {"2-d left", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {-31, 1}, 0},
-    {"2-d right", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {63, 1}, 0},
-    {"NaN of halves", PTXSIM_ELEMENT_F16, 2, {20, 10}, {48}, {32, 16}, NONE, 1, {-4, -3}, 0},
+    {"2-d left", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {-24, 1}, 0},
+    {"2-d right", PTXSIM_ELEMENT_U16, 2, {64, 10}, {128}, {32, 8}, NONE, 0, {56, 1}, 0},
+    {"NaN of halves", PTXSIM_ELEMENT_F16, 2, {20, 10}, {48}, {32, 16}, NONE, 1, {-8, -3}, 0},
     {"NaN of floats", PTXSIM_ELEMENT_F32, 2, {20, 10}, {96}, {32, 16}, NONE, 1, {-4, -3}, 0},
     {"swizzle 32", PTXSIM_ELEMENT_U8, 2, {256, 64}, {256}, {32, 32}, S32, 0, {32, 3}, 0},
     {"swizzle 64", PTXSIM_ELEMENT_U16, 2, {128, 64}, {256}, {32, 32}, S64, 0, {32, 3}, 0},
@@ -87,10 +87,46 @@ static const struct tensor_case tensor_cases[] = {
      0,
      {0, 3},
      128},
-    {"swizzle 128 at the edges", PTXSIM_ELEMENT_U8, 2, {100, 20}, {112}, {128, 32}, S128, 0, {-9, -7}, 1024},
+    {"swizzle 128 at the edges", PTXSIM_ELEMENT_U8, 2, {100, 20}, {112}, {128, 32}, S128, 0, {-16, -7}, 1024},
     {"3-d", PTXSIM_ELEMENT_U8, 3, {64, 16, 16}, {64, 1024}, {32, 4, 4}, NONE, 0, {16, 5, 6}, 0},
-    {"3-d, all sides", PTXSIM_ELEMENT_U16, 3, {12, 6, 5}, {32, 256}, {16, 8, 7}, NONE, 0, {-2, -1, -1}, 128},
+    {"3-d, all sides", PTXSIM_ELEMENT_U16, 3, {12, 6, 5}, {32, 256}, {16, 8, 7}, NONE, 0, {-8, -1, -1}, 128},
     {"3-d, swizzled", PTXSIM_ELEMENT_U32, 3, {64, 16, 8}, {256, 4096}, {16, 8, 4}, S64, 0, {48, 12, 6}, 0},
+    {"swizzle 128 of rows of 64", PTXSIM_ELEMENT_U8, 2, {256, 64}, {256}, {64, 16}, S128, 0, {0, 3}, 0},
+    {"swizzle 128 of rows of 32", PTXSIM_ELEMENT_U16, 2, {128, 64}, {256}, {16, 16}, S128, 0, {8, 3}, 128},
+    {"swizzle 128 of rows of 96", PTXSIM_ELEMENT_U8, 2, {256, 64}, {256}, {96, 16}, S128, 0, {0, 3}, 384},
+    {"swizzle 64 of rows of 32", PTXSIM_ELEMENT_U8, 2, {256, 64}, {256}, {32, 16}, S64, 0, {0, 3}, 128},
+    {"swizzle 32 of rows of 16", PTXSIM_ELEMENT_U32, 2, {64, 64}, {256}, {4, 16}, S32, 0, {0, 3}, 128},
+    {"3-d, swizzle 64 of rows of 48",
+     PTXSIM_ELEMENT_U8,
+     3,
+     {64, 16, 16},
+     {64, 1024},
+     {48, 4, 4},
+     S64,
+     0,
+     {16, 5, 6},
+     0},
+    {"right edge in the middle of 16 bytes",
+     PTXSIM_ELEMENT_U8,
+     2,
+     {77, 32},
+     {256},
+     {32, 4},
+     NONE,
+     0,
+     {64, 0},
+     0},
+    {"right edge, words", PTXSIM_ELEMENT_U32, 2, {61, 32}, {256}, {32, 4}, NONE, 0, {32, 29}, 0},
+    {"right and lower edge, swizzled",
+     PTXSIM_ELEMENT_U8,
+     2,
+     {100, 20},
+     {112},
+     {128, 32},
+     S128,
+     0,
+     {0, 7},
+     1024},
     {"8 bytes", PTXSIM_ELEMENT_U64, 2, {32, 32}, {256}, {16, 16}, S128, 0, {4, 4}, 0},
 };
 
@@ -112,37 +148,54 @@ static unsigned bytes_of(const struct tensor_case *c) {
 /* Calls VISIT for every element of the box: where it lies in shared memory and in the tensor, or -1 outside. */
 typedef void visit_fn(unsigned shared, int64_t global, const struct tensor_case *c, void *context);
 
+/* Rows that are shorter than the swizzle's span lie as far apart as it spans. */
+static unsigned pitch_of(const struct tensor_case *c) {
+    static const unsigned spans[] = {[NONE] = 0, [S32] = 32, [S64] = 64, [S128] = 128};
+    unsigned row = box_of(c, 0) * element_bytes(c->element);
+    return row > spans[c->swizzle] ? row : spans[c->swizzle];
+}
+
+static void visit_element(const struct tensor_case *c, unsigned x, unsigned y, unsigned z, visit_fn *visit,
+                          void *context) {
+    unsigned bytes = element_bytes(c->element),
+             shared = c->shared + (z * box_of(c, 1) + y) * pitch_of(c) + x * bytes;
+    int64_t at[3] = {(int64_t)x + c->at[0], (int64_t)y + c->at[1], (int64_t)z + c->at[2]}, global = 0;
+    bool inside = true;
+    for (unsigned d = 0; d < c->rank; d++) {
+        inside = inside && at[d] >= 0 && at[d] < (int64_t)c->dims[d];
+        global += at[d] * (int64_t)(d == 0 ? bytes : c->strides[d - 1]);
+    }
+    visit(swizzled(c->swizzle, shared), inside ? global : -1, c, context);
+}
+
 static void each_element(const struct tensor_case *c, visit_fn *visit, void *context) {
-    unsigned bytes = element_bytes(c->element), linear = c->shared;
     for (unsigned z = 0; z < box_of(c, 2); z++)
         for (unsigned y = 0; y < box_of(c, 1); y++)
-            for (unsigned x = 0; x < box_of(c, 0); x++, linear += bytes) {
-                int64_t at[3] = {(int64_t)x + c->at[0], (int64_t)y + c->at[1], (int64_t)z + c->at[2]},
-                        global = 0;
-                bool inside = true;
-                for (unsigned d = 0; d < c->rank; d++) {
-                    inside = inside && at[d] >= 0 && at[d] < (int64_t)c->dims[d];
-                    global += at[d] * (int64_t)(d == 0 ? bytes : c->strides[d - 1]);
-                }
-                visit(swizzled(c->swizzle, linear), inside ? global : -1, c, context);
-            }
+            for (unsigned x = 0; x < box_of(c, 0); x++) visit_element(c, x, y, z, visit, context);
 }
 
 static unsigned char in_byte(int64_t i) { return (unsigned char)(in_word((unsigned)(i / 4)) >> i % 4 * 8); }
 
 static void model_load(unsigned shared, int64_t global, const struct tensor_case *c, void *context) {
     unsigned char *to = (unsigned char *)context + shared;
-    unsigned bytes = element_bytes(c->element);
-    for (unsigned i = 0; i < bytes; i++) {
-        unsigned char fill = !c->fill_nan ? 0 : i == bytes - 1 ? 0x7f : 0xff;
+    for (unsigned i = 0; i < element_bytes(c->element); i++) {
+        unsigned char fill = !c->fill_nan ? 0 : i % 2 ? 0x7f : 0xf7;
         to[i] = global >= 0 ? in_byte(global + i) : fill;
     }
 }
 
+/* A store writes whole 16 bytes of a row that ends inside of them. */
 static void model_store(unsigned shared, int64_t global, const struct tensor_case *c, void *context) {
-    for (unsigned i = 0; global >= 0 && i < element_bytes(c->element); i++)
+    unsigned bytes = element_bytes(c->element);
+    for (unsigned i = 0; global >= 0 && i < bytes; i++)
+        ((unsigned char *)context)[global + i] = (unsigned char)((shared + i) * 7 / 3);
+    int64_t pitch = c->rank > 1 ? (int64_t)c->strides[0] : INT64_MAX;
+    bool last = global >= 0 && global % pitch == (int64_t)(c->dims[0] - 1) * bytes;
+    for (unsigned i = bytes; last && (global + i) % 16; i++)
         ((unsigned char *)context)[global + i] = (unsigned char)((shared + i) * 7 / 3);
 }
+
+static bool can_store(const struct tensor_case *c) { return c->at[0] >= 0 && c->at[1] >= 0 && c->at[2] >= 0; }
 
 /* -- The kernels ------------------------------------------------------------------------------------------ */
 

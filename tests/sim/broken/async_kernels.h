@@ -250,6 +250,15 @@ static const struct broken_async broken_async[] = {
      10, 0, "aligned to 128"},
     {"right: a box that is", INIT_BAR("1") EXPECT("256") TENSOR("%s+128") WAIT_PARITY("%b", "0"), 32,
      PTXSIM_OK, 0, 0, ""},
+    {"a box that begins off 16 bytes",
+     INIT_BAR("1")
+         EXPECT("256") "@%p1 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes "
+                       "[%s], [%map, {2, 0}], [%b];",
+     32, PTXSIM_ALIGN, 10, 0, "not a multiple of 16"},
+    {"a tensor store before the first row",
+     MINE STORE_MINE "st.shared.u32 [%r1+128], %t; fence.proxy.async; bar.sync 0;\n" THREAD_0
+                     "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, -1}], [%s];",
+     32, PTXSIM_BOUNDS, 12, 0, "coordinate -1 of dimension 1"},
     {"a map that nobody encoded", INIT_BAR("1") "mov.u64 %map, %in;\n" EXPECT("256") TENSOR("%s"), 32,
      PTXSIM_ASYNC, 11, 0, "no tensor map"},
     {"a map whose address is not generic", INIT_BAR("1") "mov.b64 %map, map;\n" EXPECT("256") TENSOR("%s"),
