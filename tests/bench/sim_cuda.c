@@ -140,6 +140,10 @@ static int is_among(const void *function, const void *const *list, int count) {
     return 0;
 }
 
+EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+    return (void)function, (void)attribute, (void)value, 0;
+}
+
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     (void)stream, (void)extra;
