@@ -163,12 +163,22 @@ static bool any_runs(const struct sim_block *block) {
     return false;
 }
 
-/* Lands copies in the order of their issue until a warp can go on. */
+/* The next copy to land: the first that was issued, or, in seeded schedules, any. */
+static uint32_t next_to_land(struct sim_block *block) {
+    struct sim_async *async = block->async;
+    uint32_t *first = &async->late[async->late_first], left = async->late_count - async->late_first;
+    uint32_t *chosen = block->launch->order == PTXSIM_SEEDED ? first + sim_async_draw(async, left) : first;
+    uint32_t index = *chosen;
+    *chosen = *first;
+    async->late_first++;
+    return index;
+}
+
+/* Lands copies until a warp can go on. */
 static bool land_until_runs(struct sim_block *block) {
     struct sim_async *async = block->async;
     while (async->late_first < async->late_count) {
-        uint32_t index = async->late[async->late_first++];
-        sim_copy_land(block, index);
+        sim_copy_land(block, next_to_land(block));
         if (block->fault.status != PTXSIM_OK) return false;
         if (any_runs(block)) return true;
     }

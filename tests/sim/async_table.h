@@ -119,6 +119,19 @@ static const struct async_case async_cases[] = {
                   "%b", "0") "xor.b32 %r2, %t, 33; mad.lo.u32 %r1, %r2, 4, %s; ld.shared.u32 %r0, [%r1]; "
                              "xor.b32 %r0, %r0, 33;",
      64, plain},
+    {"qualifiers and generic addresses",
+     INIT_BAR(
+         "64") "cvt.u64.u32 %rd0, %b; cvta.shared.u64 %rd0, %rd0; mad.lo.u32 %r1, %t, 4, %s; st.shared.u32 "
+               "[%r1], %t;\n"
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%b];\n{ W: "
+               "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p0, [%b], 0, 100; @!%p0 bra W; }\n"
+               "mbarrier.arrive.b64 %rd1, [%rd0];\n{ W: mbarrier.try_wait.acquire.cta.b64 %p0, [%rd0], %rd1, "
+               "100; "
+               "@!%p0 bra W; }\nmbarrier.arrive.relaxed.cta.shared::cta.b64 %rd1, [%b];\n{ W: "
+               "mbarrier.test_wait.relaxed.cta.shared::cta.b64 %p0, [%b], %rd1; @!%p0 bra W; }\n"
+               "xor.b32 %r2, %t, 33; mad.lo.u32 %r1, %r2, 4, %s; ld.shared.u32 %r0, [%r1]; xor.b32 %r0, %r0, "
+               "33;",
+     64, plain},
     {"pending arrivals",
      "setp.eq.u32 %p1, %t, 0; @!%p1 bra E; mbarrier.init.shared.b64 [%b], 8; "
      "mbarrier.arrive.noComplete.shared.b64 "
