@@ -165,13 +165,24 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void run_spmm(int blocks, int k, int strides, int report) {
+/* What a launch counted does not depend on how many threads ran it. */
+static void check_counts(ptxsim *sim) {
+    static ptxsim_counts first;
+    static ptxsim_line first_sum;
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    const ptxsim_counts *counts = ptxsim_counts_of(sim);
+    if (first.mma == 0) first = *counts, first_sum = sum;
+    CHECK(memcmp(&first, counts, sizeof first) == 0 && memcmp(&first_sum, &sum, sizeof sum) == 0);
+}
+
+static void run_spmm(int blocks, int k, int strides, unsigned threads, int report) {
     struct problem p;
     ptxsim *sim;
+    ptxsim_options options = {.size = sizeof options, .threads = threads};
     make_problem(&p, blocks, k, strides);
     size_t slots = (size_t)p.strides * STRIDE, size = (size_t)blocks * V * COLUMNS * sizeof(int32_t);
     int32_t *want = malloc(size), *got = calloc(1, size);
-    ptxsim_create(NULL, &sim);
+    ptxsim_create(&options, &sim);
     uint64_t idx = upload(sim, p.idx, slots * sizeof *p.idx), val = upload(sim, p.val, slots * V);
     uint64_t ptr = upload(sim, p.ptr, ((size_t)blocks + 1) * sizeof *p.ptr),
              b = upload(sim, p.b, (size_t)k * COLUMNS), out;
@@ -188,6 +199,7 @@ static void run_spmm(int blocks, int k, int strides, int report) {
     CHECK(memcmp(want, got, size) == 0, "%d blocks, k %d: the product is wrong", blocks, k);
     const ptxsim_counts *counts = ptxsim_counts_of(sim);
     CHECK(counts->mma == 8u * (unsigned)p.strides, "%llu mma", (unsigned long long)counts->mma);
+    if (threads > 0) check_counts(sim);
     if (report > 0)
         printf("%llu thread instructions in %.3f s: %.1f million a second\n",
                (unsigned long long)counts->thread_instructions, time,
@@ -204,8 +216,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     int report = argc > 1 ? atoi(argv[1]) : 0;
-    run_spmm(3, 40, 2, 0);
-    if (report > 0) run_spmm(64, 4096, report, 1);
-    else run_spmm(4, 200, 3, 0);
+    run_spmm(3, 40, 2, 0, 0);
+    if (report > 0) run_spmm(64, 4096, report, 0, 1);
+    else
+        for (unsigned threads = 1; threads <= 8; threads++) run_spmm(70, 200, 3, threads, 0);
     return check_end();
 }
