@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "between.h"
 #include "clocks.h"
 #include "commands.h"
 #include "race.h"
@@ -17,7 +18,7 @@ typedef struct run_options {
     const char *matrices, *filter, *variants, *n_list, *device, *out;
     int64_t limit, rounds, finalists, seed, threads, seconds;
     int peers;
-    bool cold;
+    bool cold, between;
 } run_options;
 
 static const cmd_option run_table[] = {
@@ -34,6 +35,8 @@ static const cmd_option run_table[] = {
      "libraries to measure beside (all)"},
     {"cold", 0, OPTION_SWITCH, offsetof(run_options, cold), NULL, 0, 0,
      "cold L2: launches rotate over operands that exceed three times the L2"},
+    {"between", 0, OPTION_SWITCH, offsetof(run_options, between), NULL, 0, 0,
+     "an ordinary kernel runs before each timed launch; its time is subtracted"},
     {"rounds", 0, OPTION_INTEGER, offsetof(run_options, rounds), "R", 5, 1001, "of the careful stage (15)"},
     {"finalists", 0, OPTION_INTEGER, offsetof(run_options, finalists), "F", 1, 16,
      "variants of each spec in the careful stage (4)"},
@@ -52,6 +55,7 @@ static const cmd_option run_table[] = {
 typedef struct session {
     const run_options *options;
     race_track track;
+    between between;
     work_plan plan;
     work *items;
     size_t count;
@@ -129,7 +133,8 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const run_options *o = s->options;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = o->threads > 0 ? (int)o->threads : cores > 64 ? 64 : cores < 1 ? 1 : (int)cores;
-    s->track.rules = (race_rules){.cold = o->cold, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
+    s->track.rules = (race_rules){
+        .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
     mc_status status = parse_n(o->n_list, &s->plan, diag);
     if (status == MC_OK)
         status = variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count, o->variants,
@@ -139,6 +144,7 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, diag);
     if (status == MC_OK) status = open_output(s, diag);
     if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
+    if (status == MC_OK && o->between) status = between_open(&s->between, &s->track.gpu, diag);
     if (status == MC_OK) status = load_variants(s, threads, diag);
     if (status != MC_OK) return status;
     open_peers(s);
@@ -162,6 +168,7 @@ static void session_close(session *s) {
     dense_library_close(&t->dense, &t->gpu);
     sparse_library_close(&t->sparse);
     helpers_close(&t->helpers);
+    between_close(&s->between, &t->gpu);
     gpu_close(&t->gpu);
     work_list_free(s->items, s->count);
     if (t->out != NULL && t->out != stdout) fclose(t->out);
@@ -181,14 +188,15 @@ static json_t *machine_json(const session *s) {
     const mc_device_info *info = mc_device_get_info(s->track.gpu.device);
     clock_reading clocks = clocks_read(0);
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:I, s:I}",
+        "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:i, s:I, "
+        "s:I}",
         "kind", "machine", "mcbench", MC_VERSION, "gpu", info->name, "driver", clocks.driver, "capability",
         info->capability, "cuda", info->driver, "multiprocessors", info->multiprocessors, "memory",
         (json_int_t)info->memory, "l2", (json_int_t)s->track.gpu.l2_bytes, "cublaslt", s->track.dense.version,
         "cusparse", s->track.sparse.version, "sm_mhz", (int)clocks.sm_mhz, "memory_mhz",
-        (int)clocks.memory_mhz, "vec", s->track.variants.vec, "cold", (int)s->options->cold, "rounds",
-        s->track.rules.rounds, "finalists", s->track.rules.finalists, "seed", (json_int_t)s->options->seed,
-        "variants", (json_int_t)s->track.variants.count);
+        (int)clocks.memory_mhz, "vec", s->track.variants.vec, "cold", (int)s->options->cold, "between",
+        (int)s->options->between, "rounds", s->track.rules.rounds, "finalists", s->track.rules.finalists,
+        "seed", (json_int_t)s->options->seed, "variants", (json_int_t)s->track.variants.count);
 }
 
 /* The same masks come in the same shapes: the dense peers of a shape are looked for once. */
@@ -251,7 +259,10 @@ static mc_status race_all(session *s, mc_diag *diag) {
 
 static mc_status measure(session *s, mc_diag *diag) {
     mc_status status = write_line(s, machine_json(s), diag);
+    const contender *kernel_between = s->track.gpu.between;
+    s->track.gpu.between = NULL; /* not between the ceilings' launches */
     if (status == MC_OK) status = ceilings_measure(&s->track.gpu, &s->track.ceilings, diag);
+    s->track.gpu.between = kernel_between;
     if (status == MC_OK) status = write_line(s, ceilings_json(&s->track.ceilings), diag);
     if (status == MC_OK) status = race_all(s, diag);
     clock_reading clocks = clocks_read(0);

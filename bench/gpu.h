@@ -11,6 +11,7 @@ typedef struct gpu_device {
        order with what runs here. */
     cuda_stream stream;
     int64_t l2_bytes;
+    const struct contender *between; /* runs before each timed launch (between.h); NULL: nothing does */
 } gpu_device;
 
 /* MC_CANNOT where DEVICE is not a GPU. The caller closes also after a failure. */

@@ -10,7 +10,7 @@
 #include "work.h"
 
 typedef struct race_rules {
-    bool cold;
+    bool cold, between;
     int rounds;    /* of the careful stage */
     int finalists; /* of ours, for each series: spec and types */
 } race_rules;

@@ -27,8 +27,11 @@ static mc_status capture(const gpu_device *gpu, replay *r, const contender *c, m
     mc_status status =
         CUDA_CALL(gpu->driver, diag, StreamBeginCapture, gpu->stream, CUDA_CAPTURE_MODE_THREAD_LOCAL);
     if (status != MC_OK) return status;
-    for (int i = 0; i < r->launches && status == MC_OK; i++)
-        status = c->enqueue(c, i % c->sets, gpu->stream, diag);
+    for (int i = 0; i < r->launches && status == MC_OK; i++) {
+        if (gpu->between != NULL && gpu->between != c)
+            status = gpu->between->enqueue(gpu->between, 0, gpu->stream, diag);
+        if (status == MC_OK) status = c->enqueue(c, i % c->sets, gpu->stream, diag);
+    }
     cuda_result ended = gpu->driver->StreamEndCapture(gpu->stream, &r->graph);
     if (status == MC_OK) status = cuda_check(gpu->driver, ended, "cuStreamEndCapture", diag);
     if (status == MC_OK)
@@ -69,6 +72,8 @@ static mc_status replay_collect(const gpu_device *gpu, replay *r, mc_diag *diag)
     return status;
 }
 
+static double between_us(const gpu_device *gpu) { return gpu->between != NULL ? gpu->between->quick : 0; }
+
 mc_status timer_quick(gpu_device *gpu, contender *c, int launches, mc_diag *diag) {
     replay r = {0};
     mc_status status = replay_open(gpu, &r, c, launches, QUICK_REPLAYS, diag);
@@ -77,7 +82,7 @@ mc_status timer_quick(gpu_device *gpu, contender *c, int launches, mc_diag *diag
         status = replay_timed(gpu, &r, diag);
         if (status == MC_OK) status = replay_collect(gpu, &r, diag);
     }
-    if (status == MC_OK) c->quick = box_of(r.times, (size_t)r.rounds).median;
+    if (status == MC_OK) c->quick = box_of(r.times, (size_t)r.rounds).median - between_us(gpu);
     replay_close(gpu, &r);
     return status;
 }
@@ -108,22 +113,35 @@ static mc_status run_round(const gpu_device *gpu, replay *replays, const contend
     return status;
 }
 
-static timing timing_of(replay *r) {
+static timing timing_of(replay *r, double between) {
     box times = box_of(r->times, (size_t)r->rounds);
-    return (timing){times.median, times.low, times.high, r->launches, r->rounds};
+    return (timing){times.median - between, times.low - between, times.high - between, r->launches,
+                    r->rounds};
 }
 
-mc_status timer_rounds(gpu_device *gpu, const contender *const *contenders, size_t count, int rounds,
-                       timing *timings, mc_diag *diag) {
-    replay *replays = calloc(count > 0 ? count : 1, sizeof *replays);
-    if (replays == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+/* CONTENDERS and, where there is one, behind them what runs between. */
+static mc_status time_field(gpu_device *gpu, replay *replays, const contender *const *contenders,
+                            size_t count, int rounds, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++)
         status = replay_open(gpu, &replays[i], contenders[i], launches_for(contenders[i]), rounds, diag);
     for (int round = 0; round < rounds && status == MC_OK; round++)
         status = run_round(gpu, replays, contenders, count, round, diag);
-    for (size_t i = 0; i < count && status == MC_OK; i++) timings[i] = timing_of(&replays[i]);
-    for (size_t i = 0; i < count; i++) replay_close(gpu, &replays[i]);
+    return status;
+}
+
+mc_status timer_rounds(gpu_device *gpu, const contender *const *contenders, size_t count, int rounds,
+                       timing *timings, mc_diag *diag) {
+    size_t all = count + (gpu->between != NULL);
+    replay *replays = calloc(all + 1, sizeof *replays);
+    const contender **field = calloc(all + 1, sizeof(const contender *));
+    mc_status status = replays == NULL || field == NULL ? mc_fail(diag, MC_NOMEM, "out of memory") : MC_OK;
+    for (size_t i = 0; i < all && status == MC_OK; i++) field[i] = i < count ? contenders[i] : gpu->between;
+    if (status == MC_OK) status = time_field(gpu, replays, field, all, rounds, diag);
+    double between = status == MC_OK && all > count ? timing_of(&replays[count], 0).median : 0;
+    for (size_t i = 0; i < count && status == MC_OK; i++) timings[i] = timing_of(&replays[i], between);
+    for (size_t i = 0; i < all && replays != NULL; i++) replay_close(gpu, &replays[i]);
+    free(field);
     free(replays);
     return status;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A whole `mcbench run` on a driver that is the simulator (sim_cuda.c): what is computed, verified and written, all but
-# the times. Arguments: mcbench, the source directory, json_get.
+# A whole `mcbench run` on a driver that is the simulator (sim_cuda.c): what is computed, verified and written. Every
+# launch lasts 10 us. Arguments: mcbench, the source directory, json_get.
 mcbench=$1
 source "$2/tests/expect.sh"
 tiled=$2/specs/spmm_l8r8_tiled.lua
@@ -37,13 +37,19 @@ expect 0 'of the floor' "$mcbench" summary all.jsonl
 expect 0 '' timeout 60 "$mcbench" run "$tiled" -m matrices --peers none --n 16,144 --variants 0,7 -o tiled.jsonl
 lines '' '"kind":"result"' tiled.jsonl 8
 lines '' '"kind":"note"' tiled.jsonl 0
-check 'what passes through shared memory has a floor' [ "$(field tiled.jsonl 4 floors.shared)" != 0.0000 ]
+lines 'what passes through shared memory has a floor: ' '"shared":0.0,' tiled.jsonl 0
 
 # Cold L2: launches rotate over several sets of operands
 expect 0 '' run --n 16 --variants default --cold -o cold.jsonl
 check 'several sets when cold' [ "$(field cold.jsonl 4 sets)" -gt 3 ]
 check 'a graph holds whole turns of them' [ $(($(field cold.jsonl 4 launches) % $(field cold.jsonl 4 sets))) = 0 ]
 check 'one set when warm' [ "$(field all.jsonl 4 sets)" = 1 ]
+
+# With a kernel between there are two launches for each that counts, and one is subtracted
+check 'a launch lasts 10 us' [ "$(field all.jsonl 4 us)" = 10.0000 ]
+expect 0 '' run --n 16 --variants default --filter a.smtx --between -o between.jsonl
+check 'a launch behind another kernel lasts 10 us' [ "$(field between.jsonl 4 us)" = 10.0000 ]
+expect 0 'an ordinary kernel before each launch' "$mcbench" summary between.jsonl
 
 # A kernel that writes nothing is wrong everywhere, is not timed, and fails the run
 export SIM_CUDA_SKIP=spmm_

@@ -1,5 +1,5 @@
 /* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute, those in
-   graphs when they are captured; every event lies a millisecond behind the one before. The kernels of the ceilings do
+   graphs when they are captured; a launch in a graph lasts 10 us. The kernels of the ceilings do
    nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP; those that begin with SIM_CUDA_REFUSE are not
    launched. Written from the CUDA Driver API manual. */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { FAILURE = 1, MOST_FILLED = 1 << 28, MAX_SKIPPED = 64 };
+enum { FAILURE = 1, LAUNCH_US = 10, MOST_FILLED = 1 << 28, MAX_SKIPPED = 64 };
 
 typedef struct event {
     int time;
@@ -18,7 +18,8 @@ typedef struct event {
 
 static ptxsim *sim;
 static mtx_t lock;
-static int now;
+static int now;                                                 /* microseconds */
+static int capturing;                                           /* launches of the capture that runs */
 static char handles[8];                                         /* objects that are nothing but an address */
 static const void *skipped[MAX_SKIPPED], *refused[MAX_SKIPPED]; /* functions */
 static int skipped_count, refused_count;
@@ -147,6 +148,7 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     (void)stream, (void)extra;
+    capturing++;
     if (is_among(function, refused, refused_count)) return FAILURE;
     if (is_among(function, skipped, skipped_count)) return 0;
     mtx_lock(&lock);
@@ -191,16 +193,25 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr
 EXPORT int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = handles + 1, 0; }
 EXPORT int cuStreamDestroy_v2(void *stream) { return (void)stream, 0; }
 EXPORT int cuStreamSynchronize(void *stream) { return (void)stream, 0; }
-EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) { return (void)stream, (void)mode, 0; }
-EXPORT int cuStreamEndCapture(void *stream, void **graph) { return (void)stream, *graph = handles + 2, 0; }
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) { return (void)stream, (void)mode, capturing = 0; }
 
-EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
-    return (void)graph, (void)flags, *exec = handles + 3, 0;
+EXPORT int cuStreamEndCapture(void *stream, void **graph) {
+    int *launches = malloc(sizeof *launches);
+    (void)stream;
+    if (launches != NULL) *launches = capturing;
+    *graph = launches;
+    return launches == NULL ? FAILURE : 0;
 }
 
-EXPORT int cuGraphLaunch(void *exec, void *stream) { return (void)exec, (void)stream, 0; }
+EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+    return (void)flags, *exec = graph, 0;
+}
+
+EXPORT int cuGraphLaunch(void *exec, void *stream) {
+    return (void)stream, now += LAUNCH_US * *(int *)exec, 0;
+}
 EXPORT int cuGraphExecDestroy(void *exec) { return (void)exec, 0; }
-EXPORT int cuGraphDestroy(void *graph) { return (void)graph, 0; }
+EXPORT int cuGraphDestroy(void *graph) { return free(graph), 0; }
 
 EXPORT int cuEventCreate(void **made, unsigned flags) {
     (void)flags;
@@ -209,10 +220,10 @@ EXPORT int cuEventCreate(void **made, unsigned flags) {
 }
 
 EXPORT int cuEventDestroy_v2(void *old) { return free(old), 0; }
-EXPORT int cuEventRecord(void *at, void *stream) { return (void)stream, ((event *)at)->time = ++now, 0; }
+EXPORT int cuEventRecord(void *at, void *stream) { return (void)stream, ((event *)at)->time = now, 0; }
 EXPORT int cuEventSynchronize(void *at) { return (void)at, 0; }
 
 EXPORT int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
-    *milliseconds = (float)(((event *)end)->time - ((event *)begin)->time);
+    *milliseconds = (float)(((event *)end)->time - ((event *)begin)->time) / 1000;
     return *milliseconds > 0 ? 0 : FAILURE;
 }
