@@ -33,9 +33,12 @@ static bool is_global(const struct sim_warp *warp, const struct sim_insn *insn, 
 
 static float flush(float x) { return fabsf(x) < FLT_MIN ? copysignf(0, x) : x; }
 
-/* On global memory, subnormals are flushed (ISA, "atom"). */
+/* On global memory, subnormals are flushed (ISA, "atom"). A NaN is the canonical one. */
 static float add_single(float x, float y, bool flushes) {
-    return flushes ? flush(flush(x) + flush(y)) : x + y;
+    const uint32_t nan = 0x7fffffff;
+    float sum = flushes ? flush(flush(x) + flush(y)) : x + y;
+    if (sum != sum) memcpy(&sum, &nan, sizeof sum);
+    return sum;
 }
 
 ATOMIC(add_u32, uint32_t, x + y)

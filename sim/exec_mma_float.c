@@ -22,11 +22,11 @@ struct sum_rule {
     bool c_last; /* C is not in the first step, but added at the end */
 };
 
-enum { NO_EXPONENT = -4096 }; /* of a zero, less than that of any product */
+enum { NO_EXPONENT = -4096 }; /* of a zero: the sum of two, one of them this, is below that of any product */
 
 static int exponent_of(double x, int least) {
     if (x == 0 || !isfinite(x)) return NO_EXPONENT;
-    int exponent = ilogb(x);
+    int exponent = sim_exponent(x);
     return exponent < least ? least : exponent;
 }
 
@@ -56,8 +56,8 @@ static void unpack(const struct sim_warp *warp, const struct sim_value *value, u
     }
 }
 
-/* X in units of 1 / UNIT, what is below one cut off. */
-static int64_t cut(double x, double unit) { return (int64_t)(x * unit); }
+/* X in units of 1 / UNIT, what is below one cut off. A product is less than 4 times as large as its exponent says. */
+static int32_t cut(double x, double unit) { return (int32_t)(x * unit); }
 
 /* C, whose exponent is given, plus the products of COUNT pairs. A sum that is zero is +0. */
 static double add_step(const double *a, const int *a_exponent, const double *b, const int *b_exponent,
@@ -70,19 +70,26 @@ static double add_step(const double *a, const int *a_exponent, const double *b, 
         plain += a[i] * b[i];
     }
     if (!isfinite(plain)) return plain; /* infinities and NaNs follow the rules of sums */
-    if (most <= NO_EXPONENT) return 0;
-    double unit = ldexp(1, KEPT_BITS - most);
+    if (most < NO_EXPONENT / 2) return 0;
+    double unit = sim_power(KEPT_BITS - most);
     int64_t sum = cut(c, unit);
     for (int i = 0; i < count; i++) sum += cut(a[i] * b[i], unit);
-    return ldexp((double)sum, most - KEPT_BITS);
+    return (double)sum * sim_power(most - KEPT_BITS);
 }
 
-/* Sums in f16 are rounded to nearest even, those in f32 towards zero, but to infinity from 2^128 on. What becomes a zero is
-   +0. */
-static uint32_t round_sum(double sum, unsigned type) {
-    if (type == SIM_f32 && fabs(sum) >= 0x1p128) sum = copysign((double)INFINITY, sum);
-    uint32_t bits = sim_encode(sim_format_of(type), sum, type == SIM_f16 ? SIM_RN : SIM_RZ, false);
-    return bits == (type == SIM_f16 ? 0x8000 : 0x80000000) ? 0 : bits;
+/* X towards zero, but to infinity from 2^128 on. What becomes a zero is +0. */
+static uint32_t cut_to_f32(double x) {
+    float nearest = (float)x;
+    uint32_t bits = 0x7fffffff;
+    if (x == x) memcpy(&bits, &nearest, sizeof bits);
+    if (fabs((double)nearest) > fabs(x) && fabs(x) < 0x1p128) bits--;
+    return bits == 0x80000000 ? 0 : bits;
+}
+
+/* X to nearest even. What becomes a zero is +0. */
+static uint32_t round_to_f16(double x) {
+    uint32_t bits = sim_encode(sim_format_of(SIM_f16), x, SIM_RN, false);
+    return bits == 0x8000 ? 0 : bits;
 }
 
 static uint32_t element(const struct operand *a, int row, const struct operand *b, int column,
@@ -93,7 +100,7 @@ static uint32_t element(const struct operand *a, int row, const struct operand *
         double sum = sim_decode(format, bits);
         sum = add_step(a->value[row] + k, a->exponent[row] + k, b->value[column] + k, b->exponent[column] + k,
                        rule->step, sum, exponent_of(sum, sim_least_exponent(format)));
-        bits = round_sum(sum, rule->type);
+        bits = rule->type == SIM_f16 ? round_to_f16(sum) : cut_to_f32(sum);
     }
     if (!rule->c_last) return bits;
     return sim_encode(format, sim_sum(sim_decode(format, c_bits), sim_decode(format, bits), SIM_RN), SIM_RN,

@@ -28,9 +28,10 @@ double sim_decode(const struct sim_format *f, uint32_t bits) {
     double magnitude;
     if (f->no_infinity ? (bits & 0x7f) == f->nan : exponent == ones && fraction) return (double)NAN;
     if (exponent == ones && !f->no_infinity) magnitude = (double)INFINITY;
-    else if (exponent == 0) magnitude = ldexp(fraction, 1 - bias_of(f) - f->fraction_bits);
+    else if (exponent == 0) magnitude = fraction * sim_power(1 - bias_of(f) - f->fraction_bits);
     else
-        magnitude = ldexp(fraction + (1u << f->fraction_bits), (int)exponent - bias_of(f) - f->fraction_bits);
+        magnitude =
+            (fraction + (1u << f->fraction_bits)) * sim_power((int)exponent - bias_of(f) - f->fraction_bits);
     return negative ? -magnitude : magnitude;
 }
 

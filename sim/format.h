@@ -8,6 +8,8 @@
 
 #include "module.h"
 
+#include <string.h>
+
 struct sim_format {
     int exponent_bits, fraction_bits;
     int unused_bits;  /* below the fraction: tf32 lies in the upper bits of a word */
@@ -17,6 +19,21 @@ struct sim_format {
 
 /* The format of a scalar type, or of each half of a packed one; NULL for f64 and what is no float. */
 const struct sim_format *sim_format_of(unsigned type);
+
+/* 2 to the power of EXPONENT, which a normal double can have. */
+static inline double sim_power(int exponent) {
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* Of X as a double, normal and finite. */
+static inline int sim_exponent(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(bits >> 52 & 0x7ff) - 1023;
+}
 
 /* Of normal numbers. */
 int sim_least_exponent(const struct sim_format *format);

@@ -21,9 +21,13 @@ done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
+# Words to try: those of the instruction table.
+grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
 for target in spec ptx matrix; do
-    "$bin/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
+    words=()
+    [ "$target" = ptx ] && words=(-dict="$work/words")
+    "$bin/fuzz_$target" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
         >"$target.log" 2>&1 || { tail -40 "$target.log"; echo "fuzz_$target: failed"; exit 1; }
     echo "fuzz_$target: $(grep -o 'number_of_executed_units: [0-9]*' "$target.log"), no finding"
 done

@@ -28,8 +28,9 @@ static int least_exponent(char kind) {
 
 /* As the exponent field says. */
 static int exponent_of(double x, char kind) {
-    int exponent = x == 0 ? -4096 : ilogb(x);
-    return x != 0 && exponent < least_exponent(kind) ? least_exponent(kind) : exponent;
+    if (x == 0 || !isfinite(x)) return -4096;
+    int exponent = ilogb(x);
+    return exponent < least_exponent(kind) ? least_exponent(kind) : exponent;
 }
 
 /* The K of mma's "m16n8kK". */

@@ -49,7 +49,7 @@ double value_of(char kind, uint32_t bits) {
     return bits >> (f->exponent_bits + f->fraction_bits) & 1 ? -magnitude : magnitude;
 }
 
-static uint64_t ones(int bits) { return (UINT64_C(1) << bits) - 1; }
+static uint64_t ones(int bits) { return UINT64_MAX >> (64 - bits); }
 
 /* A random sign and fraction, and an exponent of COUNT from FIRST on, as far as there are normal numbers. */
 static uint64_t number_of_exponent(const struct format *f, int first, int count, uint64_t *state) {
