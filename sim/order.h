@@ -17,8 +17,8 @@ struct sim_place {
 };
 
 struct sim_warp_order {
-    uint32_t fenced,
-        fenced_wide;          /* lanes that a fence stands before the next strong write of, of what scope */
+    uint32_t fenced;          /* lanes that have fenced: their strong writes release what was before */
+    uint32_t fenced_wide;     /* with a scope that reaches other blocks */
     struct sim_view before;   /* what they knew and did before it */
     uint32_t observers;       /* lanes that read a released word and have not fenced yet */
     struct sim_view observed; /* what the fence will make known */
