@@ -139,7 +139,8 @@ typedef struct bench {
 static bool bench_open(bench *t, const char *spec_path) {
     t->diag = mc_diag_create();
     mc_status status = mc_device_open("sim:limit=" LIMIT, &t->devices[0], t->diag);
-    if (status == MC_OK) status = mc_device_open("sim:reversed:limit=" LIMIT, &t->devices[1], t->diag);
+    if (status == MC_OK)
+        status = mc_device_open("sim:reversed:landing=first:limit=" LIMIT, &t->devices[1], t->diag);
     for (int i = 0; status == MC_OK && i < CASES; i++)
         status = problem_make(&cases[i], &t->problems[i], t->diag);
     for (int i = 0; status == MC_OK && i < KERNELS; i++) {
