@@ -52,7 +52,7 @@ EXPORT int cuDeviceGetName(char *name, int size, int device) {
 /* Multiprocessors, L2, compute capability. A small L2 makes few sets of cold operands. */
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
-    *value = attribute == 16 ? 2 : attribute == 38 ? 20000 : attribute == 75 ? 9 : 0;
+    *value = attribute == 16 ? 2 : attribute == 38 ? 24000 : attribute == 75 ? 9 : 0;
     return 0;
 }
 
