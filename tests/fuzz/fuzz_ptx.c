@@ -22,19 +22,36 @@ static unsigned block_size(const char *text) {
     return threads >= 1 && threads <= 1024 ? threads : 64;
 }
 
+/* Of 64 rows of 16 words at ADDRESS, boxes of 8 by 8. */
+static bool encode_map(ptxsim *sim, uint64_t address, void *map) {
+    ptxsim_tensor tensor = {.size = sizeof tensor,
+                            .element = PTXSIM_ELEMENT_U32,
+                            .rank = 2,
+                            .address = address,
+                            .dims = {16, 64},
+                            .strides = {64},
+                            .box = {8, 8},
+                            .swizzle = PTXSIM_SWIZZLE_32B};
+    return ptxsim_tensor_map_encode(sim, &tensor, map) == PTXSIM_OK;
+}
+
 static void run(ptxsim *sim, const char *text, const ptxsim_module *module) {
     enum { PARAMS = 64, PARAM_BYTES = 64 };
-    static uint64_t values[PARAM_BYTES / 8];
+    static uint64_t values[PARAM_BYTES / 8], map[PTXSIM_TENSOR_MAP_BYTES / 8];
     const ptxsim_function *function;
     uint64_t memory;
     size_t sizes[PARAMS];
     void *params[PARAMS];
     char *name = entry_name(text);
     if (name && ptxsim_module_function(sim, module, name, &function) == PTXSIM_OK &&
-        ptxsim_alloc(sim, 4096, &memory) == PTXSIM_OK) {
+        ptxsim_alloc(sim, 4096, &memory) == PTXSIM_OK && encode_map(sim, memory, map)) {
         size_t count = ptxsim_function_params(function, sizes, PARAMS);
         bool fits = count <= PARAMS;
-        for (size_t i = 0; fits && i < count; i++) fits = sizes[i] <= PARAM_BYTES, params[i] = values;
+        for (size_t i = 0; fits && i < count; i++) {
+            bool is_map = sizes[i] == sizeof map;
+            params[i] = is_map ? map : values;
+            fits = is_map || sizes[i] <= PARAM_BYTES;
+        }
         ptxsim_fill(sim, memory, 0, 4096);
         for (size_t i = 0; i < PARAM_BYTES / 8; i++) values[i] = memory;
         if (fits)
