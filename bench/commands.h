@@ -4,6 +4,6 @@
 
 #include "cmd_options.h"
 
-extern const cmd cmd_run, cmd_summary, cmd_plot;
+extern const cmd cmd_run, cmd_fit, cmd_summary, cmd_plot;
 
 #endif

@@ -6,7 +6,7 @@
 
 const char cmd_program[] = "mcbench";
 
-static const cmd *const commands[] = {&cmd_run, &cmd_summary, &cmd_plot};
+static const cmd *const commands[] = {&cmd_run, &cmd_summary, &cmd_plot, &cmd_fit};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {
@@ -17,6 +17,7 @@ static int print_help(void) {
            "  mcbench run specs/spmm_l8r8.lua --matrices dlmc --out results.jsonl\n"
            "  mcbench summary results.jsonl\n"
            "  mcbench plot results.jsonl > results.svg\n"
+           "  mcbench fit specs/spmm_l8r8.lua --matrices dlmc --results results.jsonl\n"
            "\n"
            "Exit status: 0 done, 1 impossible or failed, or a variant of ours was wrong, 2 wrong usage or "
            "spec.\n");

@@ -33,10 +33,34 @@ static int rank_of(const race *r, const our_entry *e) {
     return rank;
 }
 
-static void choose_finalists(const race *r, final_field *f) {
+static void estimate_all(race *r) {
+    const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
+    const mc_problem problem = mc_problem_of(&r->work->a, r->n, r->n);
     for (size_t i = 0; i < r->track->variants.count; i++) {
-        const our_entry *e = &r->entries[i];
-        if (e->contender.quick > 0 && rank_of(r, e) < r->track->rules.finalists)
+        const variant *v = &r->track->variants.items[i];
+        r->entries[i].estimate = mc_spec_estimate(v->spec, v->index, &gpu, &problem);
+    }
+}
+
+/* Whether E has the least estimate of its label in the race. */
+static bool is_pick(const race *r, const our_entry *e) {
+    for (size_t i = 0; i < r->track->variants.count; i++) {
+        const our_entry *other = &r->entries[i];
+        if (other == e || other->contender.quick <= 0 ||
+            strcmp(other->contender.label, e->contender.label) != 0)
+            continue;
+        if (other->estimate < e->estimate || (other->estimate == e->estimate && other < e)) return false;
+    }
+    return true;
+}
+
+/* The fastest of each series, what the estimate picks, and all peers. */
+static void choose_finalists(race *r, final_field *f) {
+    estimate_all(r);
+    for (size_t i = 0; i < r->track->variants.count; i++) {
+        our_entry *e = &r->entries[i];
+        e->picked = e->contender.quick > 0 && is_pick(r, e);
+        if (e->contender.quick > 0 && (e->picked || rank_of(r, e) < r->track->rules.finalists))
             add_finalist(f, &e->contender, e);
     }
     for (size_t i = 0; r->dense != NULL && i < r->dense->count; i++)

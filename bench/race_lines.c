@@ -88,6 +88,10 @@ mc_status race_write_result(race *r, const contender *c, const timing *t, const 
     json_object_set_new(line, "rounds", json_integer(t->rounds));
     json_object_set_new(line, "launches", json_integer(t->launches));
     json_object_set_new(line, "sets", json_integer(c->sets));
-    if (entry != NULL) add_floor(r, entry, t->median, line);
+    if (entry != NULL) {
+        add_floor(r, entry, t->median, line);
+        json_object_set_new(line, "estimate", json_real(entry->estimate));
+        json_object_set_new(line, "picked", json_boolean(entry->picked));
+    }
     return write_line(r, line, r->diag);
 }

@@ -18,6 +18,8 @@ typedef struct our_entry {
     mc_launch *launches;
     mc_tensor_map *maps; /* of the launches */
     contender contender; /* quick 0: out of the race */
+    double estimate;     /* mc_spec_estimate, us */
+    bool picked;         /* it has the least of its label */
 } our_entry;
 
 /* What an output other than the sums must be, on the device, in f32. */

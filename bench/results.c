@@ -59,8 +59,10 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
 
 static void keep_best(result_best *best, const json_t *line) {
     double us = real_of(line, "us");
+    if (json_is_true(json_object_get(line, "picked"))) best->picked_us = us;
     if (best->us > 0 && best->us <= us) return;
     *best = (result_best){.us = us,
+                          .picked_us = best->picked_us,
                           .floor_us = real_of(line, "floor_us"),
                           .fraction = real_of(line, "fraction"),
                           .variant = text_of(line, "variant"),

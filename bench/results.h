@@ -13,6 +13,7 @@ enum { RESULTS_MAX_LABELS = 32 };
 /* A contender's best on one problem; us 0: none. Members point into the lines read. */
 typedef struct result_best {
     double us, floor_us, fraction;
+    double picked_us;                     /* of the variant that the estimate picked; 0: it was not asked */
     const char *variant, *detail, *limit; /* NULL where there is none */
 } result_best;
 

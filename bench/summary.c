@@ -122,6 +122,48 @@ static void print_floor(const results *r, size_t label, double *values) {
     printf("\n");
 }
 
+/* -- What the estimate picks ------------------------------------------------------------------------------ */
+
+static void print_picks_of(const results *r, const groups *g, size_t label, double *values) {
+    printf("%-*s", LABEL_WIDTH, r->labels[label]);
+    for (size_t c = 0; c <= g->class_count; c++) {
+        size_t count = 0;
+        double worst = 1;
+        for (size_t i = 0; i < r->problem_count; i++) {
+            const result_problem *p = &r->problems[i];
+            const result_best *b = &p->best[label];
+            if (b->picked_us <= 0 || (c < g->class_count && p->class != g->classes[c])) continue;
+            values[count++] = b->us / b->picked_us;
+            if (values[count - 1] < worst) worst = values[count - 1];
+        }
+        if (count == 0) printf("%13s", "-");
+        else printf("%7.2f (%.2f)", geometric_mean(values, count), worst);
+    }
+    printf("\n");
+}
+
+static bool has_picks(const results *r, size_t label) {
+    for (size_t i = 0; i < r->problem_count; i++)
+        if (r->problems[i].best[label].picked_us > 0) return true;
+    return false;
+}
+
+/* Contenders are picked from, all specs of the same types together; parts of them are not. */
+static void print_picks(const results *r, const groups *g, double *values) {
+    bool headed = false;
+    for (size_t label = 1; label < r->label_count; label++) {
+        if (r->parents[label] > 0 || !has_picks(r, label)) continue;
+        if (!headed) {
+            printf("\nSpeed of the estimate's pick over the best variant, geometric means (worst)\n%-*s",
+                   LABEL_WIDTH, "sparsity");
+            for (size_t c = 0; c < g->class_count; c++) printf("%13g", g->classes[c]);
+            printf("%13s\n", "all");
+        }
+        headed = true;
+        print_picks_of(r, g, label, values);
+    }
+}
+
 /* -- Which variants win ----------------------------------------------------------------------------------- */
 
 typedef struct winner {
@@ -201,6 +243,7 @@ static mc_status print_all(const results *r, mc_diag *diag) {
     printf("\n");
     for (size_t label = 1; label < r->label_count; label++)
         if (is_shown(r, label)) print_floor(r, label, values);
+    print_picks(r, &g, values);
     for (size_t label = 1; label < r->label_count; label++)
         if (label_is_ours(r->labels[label]) && r->parents[label] == 0) {
             print_winners(r, label, winners);

@@ -131,6 +131,8 @@ typedef struct mc_family {
     void (*facts)(const void *plan, mc_facts *facts);
     void (*emit)(const void *plan, struct mc_builder *builder);
     void (*entry_name)(const void *plan, char name[MC_MAX_NAME]);
+    /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
+    double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
     /* Lines of the header comment: what the family computes, and how this kernel does. */
     const char *computes;
     const char *(*how)(const void *plan);

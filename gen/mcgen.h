@@ -134,6 +134,63 @@ MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *fie
 /* What --describe prints; the caller frees. NULL: out of memory. */
 MC_API char *mc_kernel_describe(const mc_kernel *kernel, bool json);
 
+/* -- Estimates ---------------------------------------------------------------------------------------- */
+
+/* What decides how long a kernel of family spmm takes: sizes, and how the nonzero vectors lie in A's row blocks. */
+typedef struct mc_problem {
+    int64_t m, n, k, ldb;
+    int64_t vectors; /* nonzero vectors of A */
+    int64_t longest; /* of its row blocks, in vectors */
+    double spread;   /* standard deviation of the row blocks' vectors */
+} mc_problem;
+
+/* X(name, what it is): microseconds that no rate explains, fitted to measurements by `mcbench fit` (docs/choice.md). */
+#define MC_COST_LIST(X)                                                                                      \
+    X(launch, "a launch behind another one")                                                                 \
+    X(direct_block, "direct: first loads and store of a thread block")                                       \
+    X(direct_step, "direct: latency of a stride whose indices were prefetched")                              \
+    X(direct_chain, "direct: latency of a stride that waits for its indices first")                          \
+    X(direct_issue, "direct: instructions of a stride, 32 slots")                                            \
+    X(direct_columns, "direct: instructions of 32 slots x 32 columns")                                       \
+    X(direct_sum, "direct: sum over the warps of a row block")                                               \
+    X(ring_block, "tma: barriers, first copy and store of a thread block")                                   \
+    X(ring_step, "tma: latency of a stride")                                                                 \
+    X(ring_window, "tma: latency of a window, waited for and left")                                          \
+    X(ring_issue, "tma: instructions of a stride")                                                           \
+    X(ring_leave, "tma: instructions of a warp at a window")                                                 \
+    X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
+    X(tail, "thread blocks that come late: a part of a wave, no time")
+
+typedef struct mc_costs {
+#define X(name, doc) double name;
+    MC_COST_LIST(X)
+#undef X
+} mc_costs;
+
+/* A GPU as estimates see it. Rates are a multiprocessor's, in bytes or instructions a microsecond. */
+typedef struct mc_gpu {
+    const char *name;
+    int capability; /* 90 for 9.0 */
+    int multiprocessors;
+    unsigned threads, registers, shared_bytes; /* of a multiprocessor */
+    double l1_bytes;                           /* what is left for caching */
+    double l2_rate, l1_rate;                   /* rows gathered out of L2 and L1 */
+    double store_rate;                         /* to L2 */
+    double shared_rate, mma_rate;              /* rows read by ldmatrix; m16n8k32 of s8 */
+    mc_costs costs;
+} mc_gpu;
+
+/* The record of the GPU of CAPABILITY, or else the nearest. A copy with other numbers does as well. */
+MC_API const mc_gpu *mc_gpu_find(int capability);
+/* Microseconds that the kernel of VARIANT should take on PROBLEM, launched again and again, with B in L2. Nothing is
+   generated or measured. INFINITY where it cannot run there, or where its family has no model. Made for comparing variants;
+   docs/choice.md says how far it is off. */
+MC_API double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu,
+                               const mc_problem *problem);
+/* The least estimate of all variants, and whose it is. */
+MC_API double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_problem *problem,
+                           size_t *variant);
+
 /* -- Help --------------------------------------------------------------------------------------------- */
 
 /* Text of --help FAMILY from the schema table, or the list of families for NULL; the caller frees. NULL: no

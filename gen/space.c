@@ -1,5 +1,6 @@
 /* The tuning space: which combinations of candidates are legal, and their names. */
 #include "all.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,4 +135,25 @@ mc_status mc_spec_find_variant(const mc_spec *spec, const char *text, size_t *va
     if (*variant < spec->variant_count) return MC_OK;
     return mc_fail(diag, MC_USAGE, "%s: variant %s: there are %zu, counted from 0", spec->name, text,
                    spec->variant_count);
+}
+
+double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu, const mc_problem *problem) {
+    int64_t point[MC_MAX_FIELDS];
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
+    mc_complaints complaints = {0};
+    if (variant >= spec->variant_count || !spec->family->estimate) return INFINITY;
+    space_point(spec, variant, point);
+    if (mc_archs[point[FIELD_ARCH]].sm > gpu->capability) return INFINITY;
+    spec->family->plan(point, plan, &complaints);
+    return spec->family->estimate(plan, gpu, problem);
+}
+
+double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_problem *problem, size_t *variant) {
+    double least = INFINITY;
+    *variant = mc_spec_default(spec);
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        double us = mc_spec_estimate(spec, i, gpu, problem);
+        if (us < least) least = us, *variant = i;
+    }
+    return least;
 }

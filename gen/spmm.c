@@ -311,4 +311,5 @@ const mc_family mc_family_spmm = {
     .facts = make_facts,
     .emit = emit,
     .entry_name = entry_name,
+    .estimate = spmm_estimate,
 };

@@ -67,6 +67,9 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 /* Requires columns of 32, 64 or 128. */
 spmm_partial spmm_partial_of(int columns);
 
+/* spmm_cost.c: a mc_family's estimate; DATA is a spmm_plan. */
+double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem);
+
 void spmm_emit(const spmm_plan *plan, mc_builder *b);
 void spmm_ring_emit(const spmm_plan *plan, mc_builder *b);
 

@@ -1,5 +1,6 @@
 /* mcrun spmm: runs a kernel on a matrix and compares it with the exact result. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,13 @@
 
 enum { DEFAULT_N = 256, BENCH_LAUNCHES = 20, BENCH_ROUNDS = 15 };
 
+enum { VARIANTS_ALL = 1, VARIANTS_BEST };
+
 typedef struct spmm_options {
     problem_options problem;
     int64_t n, ldb, ldc; /* 0: not given */
     const char *b_file, *ptx_file, *out_file, *device;
-    int variants; /* 1: all */
+    int variants; /* VARIANTS_*; 0: one */
     bool specialise, bench, report, json;
 } spmm_options;
 
@@ -32,7 +35,8 @@ static const cmd_option spmm_table[] = {
      "run this PTX with the variant's packing and contract"},
     {"specialise", 0, OPTION_SWITCH, offsetof(spmm_options, specialise), NULL, 0, 0,
      "fix m, n, k, ldb and ldc in the kernel"},
-    {"variants", 0, OPTION_CHOICE, offsetof(spmm_options, variants), "all", 0, 0, "run every legal variant"},
+    {"variants", 0, OPTION_CHOICE, offsetof(spmm_options, variants), "all|best", 0, 0,
+     "run every legal variant, or the one of all specs that should be fastest"},
     {"bench", 0, OPTION_SWITCH, offsetof(spmm_options, bench), NULL, 0, 0,
      "time on a GPU: median of 15 graphs of 20 launches"},
     {"report", 0, OPTION_SWITCH, offsetof(spmm_options, report), NULL, 0, 0,
@@ -50,6 +54,7 @@ typedef struct session {
     factors factors;
     mc_dense b, want, c; /* c: of the last run */
     int64_t ldc;
+    double estimate; /* of the variant that --variants best picked, us; 0: none */
 } session;
 
 static void session_close(session *s) {
@@ -173,10 +178,10 @@ static mc_status check_family(const mc_kernel *kernel, mc_diag *diag) {
     return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun spmm runs family spmm", family);
 }
 
-static mc_status session_open(session *s, char **operands, mc_diag *diag) {
+static mc_status session_open(session *s, const char *spec, const char *matrix, mc_diag *diag) {
     const spmm_options *o = s->options;
     mc_kernel *kernel = NULL;
-    mc_status status = problem_open(&s->problem, operands[0], operands[1], &o->problem, diag);
+    mc_status status = problem_open(&s->problem, spec, matrix, &o->problem, diag);
     if (status == MC_OK) status = open_device(s, diag);
     if (status == MC_OK && o->ptx_file != NULL) status = read_ptx(o->ptx_file, &s->ptx, diag);
     if (status == MC_OK)
@@ -244,6 +249,8 @@ static void run_variant(session *s, size_t variant, spmm_result *result) {
     mc_kernel *kernel = NULL;
     *result = (spmm_result){.variant = variant,
                             .hash = mc_spec_variant_hash(s->problem.spec, variant),
+                            .spec = s->problem.spec_path,
+                            .estimate = s->estimate,
                             .text = mc_spec_variant_text(s->problem.spec, variant, s->options->json)};
     result->status = mc_kernel_generate(s->problem.spec, variant, &kernel, diag);
     if (result->text == NULL) result->status = mc_fail(diag, MC_NOMEM, "out of memory");
@@ -269,6 +276,41 @@ static spmm_shape shape_of(const session *s) {
                         .vec = a->vec,
                         .sparsity = spmm_sparsity(a),
                         .fill = s->problem.fill};
+}
+
+/* -- The variant that should be fastest */
+
+/* Makes the spec at PATH the problem's, with fixed shapes if they are asked for. */
+static mc_status change_spec(session *s, const char *path, mc_diag *diag) {
+    mc_kernel *kernel = NULL;
+    bool changed;
+    s->problem.spec_path = path;
+    mc_status status = problem_respec(&s->problem, NULL, 0, diag);
+    if (status == MC_OK)
+        status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
+    if (status == MC_OK) status = check_family(kernel, diag);
+    if (status == MC_OK) status = problem_fit(&s->problem, kernel, &changed, diag);
+    if (status == MC_OK && s->options->specialise) status = specialise(s, kernel, diag);
+    mc_kernel_destroy(kernel);
+    return status;
+}
+
+static mc_status pick_variant(session *s, char **specs, size_t count, size_t *variant, mc_diag *diag) {
+    const mc_gpu gpu = mc_device_gpu(s->device);
+    const char *best = NULL;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count && status == MC_OK; i++) {
+        size_t pick;
+        status = change_spec(s, specs[i], diag);
+        if (status != MC_OK) break;
+        mc_problem shape = mc_problem_of(&s->problem.a, s->b.cols, s->b.ld);
+        double us = mc_spec_pick(s->problem.spec, &gpu, &shape, &pick);
+        if (!isfinite(us) || (best != NULL && us >= s->estimate)) continue;
+        best = specs[i], s->estimate = us, *variant = pick;
+    }
+    if (status != MC_OK) return status;
+    if (best == NULL) return mc_fail(diag, MC_CANNOT, "no variant of these specs can run on this problem");
+    return change_spec(s, best, diag);
 }
 
 /* -- The command */
@@ -356,14 +398,27 @@ static mc_status run_all_variants(session *s, mc_diag *diag) {
     return status;
 }
 
-static int check_options(const spmm_options *o) {
+static int check_options(const spmm_options *o, size_t specs) {
+    static const char *const words[] = {[VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best"};
+    if (specs > 1 && o->variants != VARIANTS_BEST)
+        return cmd_usage("spmm: several specs go with --variants best alone");
     if (o->variants == 0) return CMD_DONE;
-    const char *other = o->problem.variant != NULL ? "--variant"
-                        : o->ptx_file != NULL      ? "--ptx"
-                        : o->out_file != NULL      ? "--out"
-                        : o->report                ? "--report"
-                                                   : NULL;
-    return other == NULL ? CMD_DONE : cmd_usage("spmm: --variants all and %s exclude each other", other);
+    bool all = o->variants == VARIANTS_ALL;
+    const char *other = o->problem.variant != NULL   ? "--variant"
+                        : o->ptx_file != NULL        ? "--ptx"
+                        : all && o->out_file != NULL ? "--out"
+                        : all && o->report           ? "--report"
+                                                     : NULL;
+    if (other == NULL) return CMD_DONE;
+    return cmd_usage("spmm: --variants %s and %s exclude each other", words[o->variants], other);
+}
+
+static mc_status run_session(session *s, char **specs, size_t count, mc_diag *diag) {
+    size_t variant = 0;
+    if (s->options->variants == VARIANTS_ALL) return run_all_variants(s, diag);
+    mc_status status = s->options->variants == VARIANTS_BEST ? pick_variant(s, specs, count, &variant, diag)
+                                                             : problem_variant(&s->problem, &variant, diag);
+    return status == MC_OK ? run_one(s, variant, diag) : status;
 }
 
 static int spmm_run_command(int argc, char **argv) {
@@ -371,23 +426,22 @@ static int spmm_run_command(int argc, char **argv) {
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_spmm, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    exit_status = check_options(&options);
+    size_t specs = 1; /* the last operand is the matrix */
+    while (operands[specs + 1] != NULL) specs++;
+    exit_status = check_options(&options, specs);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
     session s = {.options = &options};
-    size_t variant;
-    mc_status status = session_open(&s, operands, diag);
-    if (status == MC_OK) status = problem_variant(&s.problem, &variant, diag);
-    if (status == MC_OK)
-        status = options.variants != 0 ? run_all_variants(&s, diag) : run_one(&s, variant, diag);
+    mc_status status = session_open(&s, operands[0], operands[specs], diag);
+    if (status == MC_OK) status = run_session(&s, operands, specs, diag);
     session_close(&s);
     return cmd_finish(status, diag);
 }
 
 const cmd cmd_spmm = {
     "spmm",
-    "SPEC MATRIX",
+    "SPEC... MATRIX",
     "runs a kernel on a sparse matrix and verifies it",
-    2,
+    -2,
     {{spmm_table, sizeof spmm_table / sizeof spmm_table[0]}, {problem_option_table, PROBLEM_OPTION_COUNT}},
     spmm_run_command};

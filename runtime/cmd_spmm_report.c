@@ -33,6 +33,10 @@ void spmm_print_table(const spmm_shape *shape, const spmm_result *result, const 
     double time = result->microseconds;
     spmm_print_shape(shape, device);
     printf("variant    %zu  %016" PRIx64 "  %s\n", result->variant, result->hash, result->text);
+    if (result->estimate > 0) {
+        printf("spec       %s\n", result->spec);
+        printf("estimate   %.2f us\n", result->estimate);
+    }
     if (time > 0) {
         printf("time       %.2f us\n", time);
         printf("gathered   %.1f GB/s\n", gathered_gbs(shape, time));
@@ -73,7 +77,8 @@ static json_t *timing_json(const spmm_shape *shape, double time) {
 /* s:o* leaves out a member without a value. */
 json_t *spmm_json(const spmm_shape *shape, const spmm_result *result, const char *device) {
     json_t *timing = result->microseconds > 0 ? timing_json(shape, result->microseconds) : NULL;
-    return json_pack("{s:o, s:o, s:s, s:s, s:s*, s:o*}", "shape", shape_json(shape), "variant",
-                     variant_json(result), "device", device, "verdict", verdict_of(result), "message",
-                     result->message, "timing", timing);
+    json_t *estimate = result->estimate > 0 ? json_real(result->estimate) : NULL;
+    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:s*, s:o*, s:o*}", "shape", shape_json(shape), "variant",
+                     variant_json(result), "spec", result->spec, "device", device, "verdict",
+                     verdict_of(result), "message", result->message, "estimate", estimate, "timing", timing);
 }

@@ -9,6 +9,8 @@
 typedef struct spmm_result {
     size_t variant;
     uint64_t hash;
+    const char *spec;    /* its path */
+    double estimate;     /* us; 0: nobody asked */
     char *text;          /* fields of the variant, in text only those left to tuning; owned */
     mc_status status;    /* MC_OK: exact */
     char *message;       /* what went wrong, NULL: nothing; owned */

@@ -70,6 +70,14 @@ void mc_device_close(mc_device *device) {
 
 const mc_device_info *mc_device_get_info(const mc_device *device) { return &device->info; }
 
+mc_gpu mc_device_gpu(const mc_device *device) {
+    mc_gpu gpu = *mc_gpu_find(device->info.capability);
+    if (device->info.kind == MC_DEVICE_SIM) return gpu;
+    gpu.capability = device->info.capability;
+    gpu.multiprocessors = device->info.multiprocessors;
+    return gpu;
+}
+
 mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag) {
     *address = 0;
     return device->ops->alloc(device, bytes, address, diag);

@@ -135,6 +135,9 @@ MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, cons
    MC_FORMAT. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
+/* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension LDB. */
+MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
+
 /* -- Packed formats ----------------------------------------------------------------------------------- */
 
 /* Named arrays, as the contract's mc_array lists them. count in elements. */
@@ -245,6 +248,8 @@ typedef struct mc_device_info {
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
 MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
+/* The record for estimates of DEVICE, with its number of multiprocessors; for the simulator, that of some GPU. */
+MC_API mc_gpu mc_device_gpu(const mc_device *device);
 /* The simulator of DEVICE, for its faults and counts (ptxsim.h); NULL if it is a GPU. It stays the device's. */
 struct ptxsim;
 MC_API struct ptxsim *mc_device_ptxsim(const mc_device *device);

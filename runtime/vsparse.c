@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -206,4 +207,18 @@ mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
     if (matrix) take_matrix(a, dense);
     else take_vectors(a, dense);
     return MC_OK;
+}
+
+mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb) {
+    mc_problem p = {.m = a->rows, .n = n, .k = a->cols, .ldb = ldb, .vectors = a->vectors};
+    double blocks = a->row_blocks > 0 ? (double)a->row_blocks : 1, mean = (double)a->vectors / blocks,
+           squares = 0;
+    for (int64_t i = 0; i < a->row_blocks; i++) {
+        int64_t vectors = a->row_ptr[i + 1] - a->row_ptr[i];
+        double off = (double)vectors - mean;
+        if (vectors > p.longest) p.longest = vectors;
+        squares += off * off;
+    }
+    p.spread = sqrt(squares / blocks);
+    return p;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# mcbench without a GPU: usage, errors, and tables and plots of recorded results. Arguments: mcbench, the source directory.
-mcbench=$1
+# mcbench without a GPU: usage, errors, and tables and plots of recorded results. Arguments: mcbench, the source directory, mcgen.
+mcbench=$1 mcgen=$3
 source "$2/tests/expect.sh"
 spec=$2/specs/spmm_l8r8.lua
 sample=$2/tests/bench/sample.jsonl
@@ -10,7 +10,7 @@ printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/m.smtx
 
 expect 0 'usage: mcbench COMMAND' "$mcbench" --help
 expect 0 'mcbench 0.' "$mcbench" --version
-for command in run summary plot; do
+for command in run summary plot fit; do
     expect 0 "usage: mcbench $command" "$mcbench" "$command" --help
     expect 2 'mcbench: --wrong: unknown or ambiguous option (mcbench' "$mcbench" "$command" --wrong
     expect 2 "$command: wants" "$mcbench" "$command"
@@ -52,6 +52,8 @@ has 'cusparse csr f16 0.36 ( 2) -'
 has 'mcgen s8 s8 s32 2.00 ( 1) 4.00 ( 1) '
 has 'mcgen s8 s8 s32 0.50 ( 1) -'
 has 'mcgen s8 s8 s32 0.46 of the floor; the 1 above 20 us: 0.40, least 0.40, 1 below 0.60'
+# At .7 the picks are bbbb twice: 5 / 6 and 25 / 25
+has 'mcgen s8 s8 s32 0.91 (0.83) 1.00 (1.00) 0.94 (0.83)'
 has 'mcgen s8 s8 s32: 2 variants are the best of some problem'
 has ' 2 bbbb warps=8'
 has 'mcgen s8 s8 s32: slower than cuSPARSE on'
@@ -65,6 +67,40 @@ has 'mcgen s8 s8 s32, one 0.91 ( 2) 4.00 ( 1) '
 has 'mcgen s8 s8 s32, two 2.00 ( 1) -'
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
+
+# The fit: where the pick is the fastest, twice as slow as the fastest, and after a fit to these times
+expect 2 'fit: --matrices is missing' "$mcbench" fit "$spec" -r x
+expect 2 'fit: --results is missing' "$mcbench" fit "$spec" -m matrices
+fit() { "$mcbench" fit "$spec" -m matrices -r fit.jsonl --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on "$@"; }
+times() { # US-OF-THE-FIRST US-OF-THE-SECOND
+    sed -n 1p "$sample"
+    for name in m n o p; do
+        echo "{\"kind\":\"quick\",\"matrix\":\"$name.smtx\",\"n\":256,\"vec\":8,\"class\":0.9,\"us\":{\"$first\":$1,\"$second\":$2}}"
+        echo "{\"kind\":\"result\",\"matrix\":\"$name.smtx\",\"n\":256,\"vec\":8,\"contender\":\"x\",\"us\":1}"
+        cp matrices/m.smtx matrices/$name.smtx 2>/dev/null
+    done
+}
+first=4b6a2fae8f4cfd20 second=0
+times 1 1 >fit.jsonl
+expect 1 "has no time of a variant of these specs (the run's --set?)" fit
+read -r first second <<<"$("$mcgen" --list-variants "$spec" --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on | cut -d' ' -f2 | paste -sd' ')"
+times 1 2 >fit.jsonl
+fit --keep --picks >table
+picked=$(grep -o 'warps=.*' table | head -1)
+line() { grep "^all" table | tr -s ' ' | cut -d' ' -f2-4; }
+if [ "$picked" = 'warps=1' ]; then times 1 2 >fit.jsonl; else times 2 1 >fit.jsonl; fi
+fit --keep >table
+check 'the pick is the best' [ "$(line)" = '4 1.000 1.000' ]
+if [ "$picked" = 'warps=1' ]; then times 4 2 >fit.jsonl; else times 2 4 >fit.jsonl; fi
+fit --keep >table
+check 'the pick takes twice as long' [ "$(line)" = '4 2.000 0.500' ]
+check 'half is held out' [ "$(grep -cE '^(fitted|held out) +[1-3] ' table)" = 2 ]
+fit >fitted
+check 'every cost is printed' [ "$(grep -c '^ *\.[a-z_]* = .*,' fitted)" = "$(grep -c '^    X(' "$2/gen/mcgen.h")" ]
+error() { grep '^fitted' "$1" | tr -s ' ' | cut -d' ' -f5; }
+check "the fit's error $(error fitted) is less than $(error table)" [ "$(printf '%s\n' "$(error fitted)" "$(error table)" | sort -g | head -1)" != "$(error table)" ]
+sed -i 's/p.smtx/q.smtx/' fit.jsonl
+expect 1 'matrices: there is no q.smtx' fit --keep
 
 # Plots
 "$mcbench" plot "$sample" >plot.svg || complain 'plot failed'

@@ -36,6 +36,23 @@ json all.json '' 4
 json all.json 3.verdict exact
 expect 0 'exact' spmm m.smtx --n 8 --variants all --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1
 
+# The variant that should be fastest: of all specs, only where it can run, and the with its hash
+tiled=$2/specs/spmm_l8r8_tiled.lua half=$2/specs/spmm_l8r8_f16.lua
+best() { "$mcrun" spmm "$half" "$tiled" "$@" --variants best --device sim; }
+expect 0 'estimate   ' best m.smtx --n 64
+"$mcrun" matrix-gen --rows 512 --cols 512 --sparsity 0 -o full.smtx || exit 1
+best full.smtx --n 128 --json >best.json
+json best.json verdict exact
+json best.json spec "$tiled"
+expect 0 'staging=tma' "$mcgen" --variant "$("$json_get" best.json variant.hash)" "$tiled"
+best full.smtx --n 128 --ldb 136 --json >best.json
+json best.json verdict exact
+json best.json spec "$half"
+expect 0 'verdict    exact' best m.smtx --n 50 --out best.npy
+expect 0 'n=32 k=90' best m.smtx --n 32 --specialise --json
+expect 1 'no variant of these specs can run on this problem' "$mcrun" spmm "$tiled" m.smtx --n 8 --variants best --device sim
+expect 1 'absent.lua' best absent.lua m.smtx
+
 # Values and results as .npy
 expect 0 'exact' spmm m.smtx --n 24 --out c.npy
 check 'C has 40 x 24 s32 elements behind the header' test $((($(wc -c <c.npy) - 40 * 24 * 4) % 64)) = 0

@@ -19,9 +19,9 @@ expect 2 "mcrun: unknown command 'spm'" "$mcrun" spm
 expect 2 "mcrun: unknown command ''" "$mcrun" ''
 
 # Operands and options
-expect 2 'spmm: wants SPEC MATRIX' "$mcrun" spmm
-expect 2 'spmm: wants SPEC MATRIX' "$mcrun" spmm "$spec"
-expect 2 "spmm: too many arguments: 'more'" "$mcrun" spmm "$spec" m.smtx more
+expect 2 'spmm: wants SPEC... MATRIX' "$mcrun" spmm
+expect 2 'spmm: wants SPEC... MATRIX' "$mcrun" spmm "$spec"
+expect 2 'spmm: several specs go with --variants best alone' "$mcrun" spmm "$spec" m.smtx more
 expect 2 "devices: too many arguments: 'cuda:0'" "$mcrun" devices cuda:0
 expect 2 '--n wants a value, N' "$mcrun" spmm "$spec" m.smtx --n
 expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
@@ -42,7 +42,7 @@ for number in '' x 0.5x 1.1 -0.1 nan inf 1e999 0x1p-1; do
 done
 expect 2 "--law: 'real' is not one of uniform|realistic" \
     "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0.5 --law real
-expect 2 "--variants: 'some' is not one of all" "$mcrun" spmm "$spec" m.smtx --variants some
+expect 2 "--variants: 'some' is not one of all|best" "$mcrun" spmm "$spec" m.smtx --variants some
 expect 2 "--set: 'vec' is not field=value" "$mcrun" spmm "$spec" m.smtx --set vec
 expect 2 "--set: '=8' is not field=value" "$mcrun" spmm "$spec" m.smtx --set =8
 many=$(for _ in $(seq 33); do echo --set vec=8; done)
@@ -52,6 +52,8 @@ expect 2 'more than 32 settings' "$mcrun" spmm "$spec" m.smtx $many
 expect 2 '--variants all and --variant exclude' "$mcrun" spmm "$spec" m.smtx --variants all --variant 0
 expect 2 '--variants all and --ptx exclude' "$mcrun" spmm "$spec" m.smtx --variants all --ptx x
 expect 2 '--variants all and --out exclude' "$mcrun" spmm "$spec" m.smtx --variants all --out x
+expect 2 '--variants best and --variant exclude' "$mcrun" spmm "$spec" m.smtx --variants best --variant 0
+expect 2 '--variants best and --ptx exclude' "$mcrun" spmm "$spec" "$spec" m.smtx --variants best --ptx x
 expect 2 '--dilate and --union exclude' "$mcrun" spmm "$spec" m.smtx --dilate --union
 expect 2 'wants either --rows, or --m and --vec' "$mcrun" matrix-gen --cols 4 --sparsity 0
 expect 2 'wants either --rows, or --m and --vec' "$mcrun" matrix-gen --rows 4 --m 8 --vec 2 --cols 4 --sparsity 0

@@ -1,0 +1,104 @@
+/* Estimates: what they depend on, what cannot run, and sizes at the edge. How far they are off is `mcbench fit`'s to say. */
+#include <math.h>
+#include "check.h"
+#include "mcgen.h"
+
+static const mc_problem usual = {
+    .m = 4096, .n = 512, .k = 2048, .ldb = 512, .vectors = 104857, .longest = 260, .spread = 15};
+
+static double least_of(const mc_spec *spec, const mc_gpu *gpu, mc_problem problem) {
+    size_t variant;
+    double us = mc_spec_pick(spec, gpu, &problem, &variant);
+    CHECK(!isfinite(us) || us == mc_spec_estimate(spec, variant, gpu, &problem), "the pick's own");
+    for (size_t i = 0; i < mc_spec_variant_count(spec); i++)
+        CHECK(mc_spec_estimate(spec, i, gpu, &problem) >= us, "variant %zu is below the least", i);
+    return us;
+}
+
+static void check_growth(const mc_spec *spec, const mc_gpu *gpu) {
+    mc_problem more = usual;
+    double before = least_of(spec, gpu, usual);
+    more.vectors *= 3, more.longest *= 3;
+    CHECK(least_of(spec, gpu, more) > before, "three times the vectors");
+    more = usual, more.n *= 4, more.ldb *= 4;
+    CHECK(least_of(spec, gpu, more) > before, "four times the columns");
+    more = usual, more.m *= 4, more.vectors *= 4;
+    CHECK(least_of(spec, gpu, more) > before, "four times the rows");
+    mc_gpu half = *gpu;
+    half.multiprocessors /= 2;
+    CHECK(least_of(spec, &half, usual) > before, "half the multiprocessors");
+}
+
+static void check_edges(const mc_spec *spec, const mc_gpu *gpu) {
+    const mc_problem edges[] = {
+        {.m = 8, .n = 16, .k = 1, .ldb = 16, .vectors = 1, .longest = 1},
+        {.m = 8, .n = 16, .k = 1, .ldb = 16},
+        {.m = 0, .n = 0, .k = 0, .ldb = 0},
+        {.m = 800, .n = 32, .k = 0, .ldb = 32},
+        {.m = 8, .n = 32, .k = INT32_MAX, .ldb = 32, .vectors = INT32_MAX, .longest = INT32_MAX},
+        {.m = INT32_MAX - 7,
+         .n = 65535 * 32,
+         .k = INT32_MAX,
+         .ldb = 65535 * 32,
+         .vectors = INT64_MAX / 8,
+         .longest = INT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        for (size_t v = 0; v < mc_spec_variant_count(spec); v++) {
+            double us = mc_spec_estimate(spec, v, gpu, &edges[i]);
+            CHECK(isfinite(us) && us > 0, "edge %zu, variant %zu: %g", i, v, us);
+        }
+}
+
+/* Unaligned rows and cut tiles take the direct kernel's edge path, and rule the ring kernel out. */
+static void check_alignment(const mc_spec *spec, const mc_gpu *gpu, bool staged) {
+    mc_problem odd = usual;
+    double before = least_of(spec, gpu, usual);
+    odd.ldb = 520;
+    CHECK(staged ? isinf(least_of(spec, gpu, odd)) : least_of(spec, gpu, odd) <= before * 1.5, "ldb 520");
+    odd.ldb = 513;
+    CHECK(staged ? isinf(least_of(spec, gpu, odd)) : least_of(spec, gpu, odd) > 1.5 * before, "ldb 513");
+    mc_problem wide = usual;
+    wide.n = wide.ldb = (int64_t)65535 * 128 + 16;
+    CHECK(isinf(least_of(spec, gpu, wide)), "more tiles than a grid has");
+}
+
+static mc_spec *read_spec(const char *path, const mc_setting *settings, size_t count) {
+    mc_spec *spec = NULL;
+    mc_diag *diag = mc_diag_create();
+    CHECK(mc_spec_read(path, settings, count, &spec, diag) == MC_OK, "%s", mc_diag_text(diag));
+    mc_diag_destroy(diag);
+    return spec;
+}
+
+/* A spec that fixes a shape fits no other; a target that is too new fits no older GPU. */
+static void check_fixed(const char *path, const mc_gpu *gpu) {
+    const mc_setting fixed[] = {{"n", "512"}, {"k", "2048"}}, newer[] = {{"arch", "sm_120"}};
+    mc_spec *spec = read_spec(path, fixed, 2);
+    mc_problem other = usual;
+    CHECK(spec && isfinite(least_of(spec, gpu, usual)), "the fixed shape");
+    other.k = 2049;
+    CHECK(spec && isinf(least_of(spec, gpu, other)), "another k");
+    mc_spec_destroy(spec);
+    spec = read_spec(path, newer, 1);
+    CHECK(spec && isinf(least_of(spec, gpu, usual)), "sm_120 on sm_90");
+    mc_spec_destroy(spec);
+}
+
+/* Arguments: a spec of staging direct, one of staging tma. */
+int main(int argc, char **argv) {
+    const mc_gpu *gpu = mc_gpu_find(90);
+    if (argc != 3) return 2;
+    CHECK(mc_gpu_find(80) && mc_gpu_find(120) && gpu->capability == 90, "the nearest record");
+    for (int i = 1; i < argc; i++) {
+        mc_spec *spec = read_spec(argv[i], NULL, 0);
+        if (!spec) return 1;
+        CHECK(isinf(mc_spec_estimate(spec, mc_spec_variant_count(spec), gpu, &usual)), "no such variant");
+        check_growth(spec, gpu);
+        check_edges(spec, gpu);
+        check_alignment(spec, gpu, i == 2);
+        check_fixed(argv[i], gpu);
+        mc_spec_destroy(spec);
+    }
+    return check_end();
+}
