@@ -81,8 +81,9 @@ sed 's/\.param \.s32 ldc$/.param .s32 ldc, .param .s32 more/' good.ptx >more.ptx
 expect 1 'parameter 7 has 16000 bytes' spmm m.smtx --ptx wide.ptx
 expect 1 'has 9 parameters, its contract 8' spmm m.smtx --ptx more.ptx
 expect 0 'wavefronts' spmm m.smtx --report
-check 'the report has no counts beside the mma' grep -qE '^ +[1-9][0-9]* .*mma.sync' "$work/stdout"
+check 'the report has no counts beside the mma' grep -qE '^ +[1-9][0-9]* +[1-9][0-9.]*% .*mma.sync' "$work/stdout"
 expect 0 '"shared_wavefronts"' spmm m.smtx --report --json
+expect 0 '"class": "mma"' spmm m.smtx --report --json
 expect 2 '--report exclude' spmm m.smtx --report --variants all
 expect 0 'N 48  ldb 64' spmm m.smtx --set n=48 --set ldb=64
 expect 1 'n is fixed at 48 in this kernel, the problem has 40' spmm m.smtx --set n=48 --n 40
