@@ -1,0 +1,226 @@
+/* What the simulator counts of each spec's default variant, against a checked-in table: a kernel that issues more, or moves
+ * more, needs a change of the table that somebody wants. And what holds whatever the table says: shared memory without bank
+ * conflicts, the ring's gather excepted, and full sectors for B and C.
+ *
+ *   counts_test TABLE SPEC...            compares
+ *   counts_test --update TABLE SPEC...   writes TABLE; read the diff */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "mcrt.h"
+#include "ptxsim.h"
+
+enum { COLUMNS = 256, MAX_LINE = 512, SECTOR = 32 };
+
+static const double gather_limit = 1.4; /* wavefronts of the ring's gather over the ideal, on random masks */
+
+/* K of `random.9` is more than the default ring holds. */
+static const struct {
+    const char *name;
+    mc_pattern pattern;
+} matrices[] = {
+    {"random.7", {64, 1024, 0.7, MC_PATTERN_UNIFORM, 0, 5}},
+    {"random.9", {48, 2304, 0.9, MC_PATTERN_UNIFORM, 0, 6}},
+    {"pruned.95", {96, 512, 0.95, MC_PATTERN_REALISTIC, 0.3, 7}},
+};
+enum { MATRICES = sizeof matrices / sizeof *matrices };
+
+/* The table: one line a spec and matrix. */
+static const char head[] =
+    "# Counts of the simulator: default variants, N = 256. Written by counts_test --update; "
+    "docs/simulator.md says how they are made.\n"
+    "# spec matrix: vectors, warp instructions, mma, barrier arrivals | shared requests, wavefronts, ideal | "
+    "global requests, sectors, "
+    "bytes, bytes of bulk copies\n"
+    "#   a vector: instructions, mma, wavefronts, sectors; wavefronts / ideal; bytes / global request\n";
+
+typedef struct matrix {
+    const char *name;
+    mc_vsparse a;
+    mc_dense b;
+    float *scale; /* one a row of C */
+} matrix;
+
+/* -- Problems ----------------------------------------------------------------------------------------- */
+
+static mc_status make_matrix(int index, matrix *m, mc_diag *diag) {
+    mc_csr csr = {0};
+    *m = (matrix){.name = matrices[index].name};
+    mc_status status = mc_csr_generate(&matrices[index].pattern, &csr, diag);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, MC_S8, &m->a, diag);
+    if (status == MC_OK) status = mc_dense_create(MC_S8, csr.cols, COLUMNS, COLUMNS, &m->b, diag);
+    mc_csr_free(&csr);
+    if (status != MC_OK) return status;
+    mc_vsparse_fill(&m->a, MC_VALUES_FULL, 1, NULL);
+    mc_dense_fill(&m->b, MC_VALUES_FULL, 2);
+    m->scale = calloc((size_t)m->a.rows, sizeof *m->scale);
+    if (!m->scale) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_scale_fill(m->scale, m->a.rows, MC_VALUES_FULL, 3);
+    return MC_OK;
+}
+
+static void free_matrix(matrix *m) {
+    mc_vsparse_free(&m->a);
+    mc_dense_free(&m->b);
+    free(m->scale);
+}
+
+static mc_status run(mc_device *device, const mc_kernel *kernel, const matrix *m, mc_diag *diag) {
+    mc_output output;
+    mc_dense c = {0};
+    mc_status status = mc_output_of(kernel, &output, diag);
+    const mc_spmm spmm = {.a = &m->a, .b = &m->b, .ldc = COLUMNS, .scale = output.scale ? m->scale : NULL};
+    if (status == MC_OK) status = mc_spmm_run(device, kernel, NULL, &spmm, NULL, &c, diag);
+    mc_dense_free(&c);
+    return status;
+}
+
+/* -- What always holds -------------------------------------------------------------------------------- */
+
+static bool line_has(const char *ptx, int line, const char *word) {
+    for (; line > 1; line--) ptx = strchr(ptx, '\n') + 1;
+    return memmem(ptx, strcspn(ptx, "\n"), word, strlen(word)) != NULL;
+}
+
+/* B's rows are loaded from registers named address0 and so on. */
+static bool is_b_or_c(const char *ptx, const ptxsim_line *l) {
+    return line_has(ptx, l->line, "st.global") || line_has(ptx, l->line, "[%address");
+}
+
+static void check_lines(const char *name, const char *ptx, const ptxsim *sim, bool random) {
+    uint64_t gathered = 0, ideal = 0, sectors = 0;
+    for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
+        const ptxsim_line *l = ptxsim_line_at(sim, i);
+        if (line_has(ptx, l->line, "ldmatrix")) {
+            gathered += l->shared_wavefronts;
+            ideal += l->shared_ideal;
+            continue;
+        }
+        CHECK(l->shared_wavefronts == l->shared_ideal, "%s, line %d: bank conflicts", name, l->line);
+        if (!l->global_requests || !is_b_or_c(ptx, l)) continue;
+        sectors += l->global_sectors;
+        CHECK(l->global_sectors * SECTOR == l->global_bytes, "%s, line %d: sectors that are not full", name,
+              l->line);
+    }
+    CHECK(sectors > 0, "%s stores no C", name);
+    CHECK(!random || (double)gathered <= gather_limit * (double)ideal,
+          "%s: %" PRIu64 " wavefronts, ideal %" PRIu64, name, gathered, ideal);
+}
+
+/* -- The table ---------------------------------------------------------------------------------------- */
+
+static double over(uint64_t a, uint64_t b) { return b ? (double)a / (double)b : 0; }
+
+static void print_counts(FILE *table, const char *name, uint64_t vectors, const ptxsim *sim) {
+    const ptxsim_counts *counts = ptxsim_counts_of(sim);
+    ptxsim_line sum = ptxsim_line_sum(sim);
+    fprintf(table,
+            "%s: %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " | %" PRIu64 " %" PRIu64 " %" PRIu64
+            " | %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            name, vectors, counts->warp_instructions, counts->mma, counts->barriers, sum.shared_requests,
+            sum.shared_wavefronts, sum.shared_ideal, sum.global_requests, sum.global_sectors,
+            sum.global_bytes, counts->bulk_bytes);
+    fprintf(table, "    %.3f %.3f %.3f %.3f; %.3f; %.1f\n", over(counts->warp_instructions, vectors),
+            over(counts->mma, vectors), over(sum.shared_wavefronts, vectors),
+            over(sum.global_sectors, vectors), over(sum.shared_wavefronts, sum.shared_ideal),
+            over(sum.global_bytes, sum.global_requests));
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void count_kernel(FILE *table, const char *path, const mc_kernel *kernel, mc_device *device,
+                         matrix *all) {
+    for (int i = 0; i < MATRICES; i++) {
+        char name[MAX_LINE];
+        mc_diag *diag = mc_diag_create();
+        snprintf(name, sizeof name, "%s %s", base_name(path), all[i].name);
+        mc_status status = run(device, kernel, &all[i], diag);
+        CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
+        mc_diag_destroy(diag);
+        if (status != MC_OK) continue;
+        const ptxsim *sim = mc_device_ptxsim(device);
+        check_lines(name, mc_kernel_ptx(kernel), sim, matrices[i].pattern.law == MC_PATTERN_UNIFORM);
+        print_counts(table, name, (uint64_t)all[i].a.vectors, sim);
+    }
+}
+
+static void count_spec(FILE *table, const char *path, mc_device *device, matrix *all, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    mc_status status = mc_spec_read(path, NULL, 0, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
+    CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
+    if (status == MC_OK) count_kernel(table, path, kernel, device, all);
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+}
+
+static void make_table(FILE *table, char **specs, mc_diag *diag) {
+    matrix all[MATRICES] = {0};
+    mc_device *device = NULL;
+    mc_status status = mc_device_open("sim", &device, diag);
+    for (int i = 0; i < MATRICES && status == MC_OK; i++) status = make_matrix(i, &all[i], diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    fputs(head, table);
+    for (; *specs && status == MC_OK; specs++) count_spec(table, *specs, device, all, diag);
+    for (int i = 0; i < MATRICES; i++) free_matrix(&all[i]);
+    mc_device_close(device);
+}
+
+/* -- Comparing ---------------------------------------------------------------------------------------- */
+
+static bool next_line(const char **text, char line[MAX_LINE]) {
+    size_t length = strcspn(*text, "\n");
+    snprintf(line, MAX_LINE, "%.*s", (int)length, *text);
+    bool there = **text != '\0';
+    *text += length + ((*text)[length] == '\n');
+    return there;
+}
+
+static void compare(const char *got, const char *want) {
+    char a[MAX_LINE], b[MAX_LINE];
+    for (;;) {
+        bool more = next_line(&got, a), wanted = next_line(&want, b);
+        if (!more && !wanted) return;
+        CHECK(strcmp(a, b) == 0, "\n  table   %s\n  counted %s", b, a);
+    }
+}
+
+static char *read_table(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    if (!file) return NULL;
+    if (getdelim(&text, &room, '\0', file) < 0) free(text), text = NULL;
+    fclose(file);
+    return text;
+}
+
+static int write_table(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0) return perror(path), 1;
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    bool update = argc > 1 && strcmp(argv[1], "--update") == 0;
+    char **operands = argv + 1 + update, *text = NULL;
+    if (argc < 3 + update) return 2;
+    size_t size = 0;
+    FILE *table = open_memstream(&text, &size);
+    mc_diag *diag = mc_diag_create();
+    if (!table || !diag) return 1;
+    make_table(table, operands + 1, diag);
+    if (fclose(table) != 0) return 1;
+    char *want = update ? NULL : read_table(operands[0]);
+    int failed = update && !check_failed ? write_table(operands[0], text) : 0;
+    if (!update) compare(text, want ? want : "");
+    free(want);
+    free(text);
+    mc_diag_destroy(diag);
+    return check_end() || failed;
+}
