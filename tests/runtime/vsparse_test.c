@@ -18,6 +18,19 @@ static void test_dilate(mc_diag *diag) {
                    "vectors of 0 elements");
 }
 
+/* What an estimate knows of the five rows: the longest has 2, their variance is 2.8 / 5. */
+static void test_problem_of(mc_diag *diag) {
+    mc_vsparse a;
+    expect_ok("dilate", mc_vsparse_dilate(&five_rows, 4, MC_S8, &a, diag), diag);
+    mc_problem p = mc_problem_of(&a, 7, 9);
+    CHECK(p.m == 20 && p.n == 7 && p.k == 4 && p.ldb == 9 && p.vectors == 6, "sizes");
+    CHECK(p.longest == 2 && p.spread * p.spread > 0.559 && p.spread * p.spread < 0.561, "%lld, %g",
+          (long long)p.longest, p.spread);
+    mc_vsparse_free(&a);
+    p = mc_problem_of(&a, 1, 1);
+    CHECK(p.m == 0 && p.longest == 0 && p.spread == 0, "nothing");
+}
+
 typedef struct union_case {
     int vec;
     int64_t row_blocks, vectors;
@@ -184,6 +197,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_types(diag);
     test_dilate(diag);
+    test_problem_of(diag);
     test_union(diag);
     test_union_edges(diag);
     test_fill(diag);
