@@ -182,6 +182,7 @@ struct mc_kernel {
     mc_contract contract;
     mc_facts facts;
     int registers; /* the most alive at one point */
+    int register_limit;
     char *ptx;
 };
 

@@ -92,7 +92,9 @@ typedef struct mc_builder {
     size_t label_count, label_room;
     const char *shared_name;             /* the one shared array, NULL: none */
     unsigned shared_bytes, shared_align; /* 0 bytes: dynamic, as large as the launch says */
-    const char *prefix;                  /* put before the names of registers and labels */
+    bool
+        fills_shared; /* shared memory decides how many thread blocks a multiprocessor holds, registers follow */
+    const char *prefix; /* put before the names of registers and labels */
     char error[200];
     bool no_memory;
 } mc_builder;

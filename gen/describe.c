@@ -36,6 +36,11 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         text_add(text, "\n");
     }
     map_text(&c->map, prefix, text);
+    if (c->turn_k)
+        text_add(text,
+                 "%sWhere k <= %lld, grid x may be smaller: best as many thread blocks as run at once, %u a "
+                 "multiprocessor of sm_90\n",
+                 prefix, (long long)c->turn_k, c->blocks_per_sm);
     if (c->overlap)
         text_add(
             text,
@@ -162,6 +167,8 @@ static char *describe_json(const mc_kernel *kernel) {
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     put(&m, root, "tensor_map", map_json(&c->map));
     put(&m, root, "overlap", json_boolean(c->overlap));
+    put(&m, root, "turn_k", json_integer(c->turn_k));
+    put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));
     put(&m, root, "arrays", arrays_json(&m, c));
     put(&m, root, "format", json_string(c->format));
     put(&m, root, "facts", facts_json(&m, kernel));

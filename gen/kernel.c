@@ -8,6 +8,58 @@ static mc_status build_failure(const mc_builder *b, const mc_kernel *kernel, mc_
     return mc_fail(diag, MC_CANNOT, "%s: %s (an error of the generator)", kernel->family->name, b->error);
 }
 
+/* -- Registers ---------------------------------------------------------------------------------------- */
+
+/* A multiprocessor (CUDA programming guide, "Technical Specifications per Compute Capability", 8.0 and 9.0; of shared memory 9.0);
+   each thread block takes 1 KB of shared memory beside its own. */
+enum {
+    SM_THREADS = 2048,
+    SM_BLOCKS = 32,
+    SM_REGISTERS = 65536,
+    SM_SHARED = 228 << 10,
+    BLOCK_SHARED = 1 << 10
+};
+enum { MOST_REGISTERS = 255, REGISTER_UNIT = 8, SPARE = 16 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+static unsigned in_units(unsigned registers) {
+    return (registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+}
+static unsigned threads_of(const mc_contract *c) { return c->block[0] * c->block[1] * c->block[2]; }
+
+static unsigned blocks_by_shared(const mc_contract *c) {
+    unsigned blocks = least(SM_BLOCKS, SM_THREADS / threads_of(c));
+    return least(blocks, SM_SHARED / (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
+}
+
+static unsigned blocks_by_registers(const mc_contract *c, unsigned registers) {
+    return SM_REGISTERS / (threads_of(c) * registers);
+}
+
+/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
+   stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it use them, and
+   leaves it room to move without spills. */
+static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE), MOST_REGISTERS); }
+
+/* What as many blocks as shared memory allows can have, if that is enough. ptxas keeps what all lanes have in common in
+   uniform registers: fewer than are alive are enough. */
+static unsigned shared_out(const mc_contract *c, unsigned alive) {
+    unsigned enough = in_units(alive - REGISTER_UNIT);
+    unsigned blocks = least(blocks_by_shared(c), blocks_by_registers(c, enough));
+    unsigned share = SM_REGISTERS / (threads_of(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
+    return least(share, generous(alive));
+}
+
+static void limit_registers(mc_kernel *kernel, bool fills_shared) {
+    mc_contract *c = &kernel->contract;
+    unsigned alive = (unsigned)kernel->registers,
+             limit = fills_shared ? shared_out(c, alive) : generous(alive);
+    kernel->register_limit = (int)limit;
+    c->blocks_per_sm = least(blocks_by_shared(c), blocks_by_registers(c, limit));
+}
+
+/* -- Building ----------------------------------------------------------------------------------------- */
+
 static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
     const mc_family *family = kernel->family;
     mc_builder b = {.arch = &mc_archs[kernel->point[FIELD_ARCH]]};
@@ -15,6 +67,7 @@ static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) 
     mc_status status = MC_OK;
     family->emit(kernel->plan, &b);
     if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
+        limit_registers(kernel, b.fills_shared);
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");

@@ -119,6 +119,11 @@ typedef struct mc_contract {
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;
+    /* Where k is at most turn_k, grid x may be any smaller number: thread blocks then take row blocks in turn. Best is as many
+       as the GPU holds at once, blocks_per_sm a multiprocessor. */
+    int64_t turn_k;
+    unsigned
+        blocks_per_sm; /* by registers, threads and the shared memory of sm_90; elsewhere fewer may fit */
 } mc_contract;
 
 MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);

@@ -147,14 +147,6 @@ static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text
     contract_text(kernel, "// ", text);
 }
 
-/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
-   stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it use them, and
-   leaves it room to move without spills. */
-static int register_budget(int alive) {
-    int budget = (alive + 16 + 7) / 8 * 8;
-    return budget < 255 ? budget : 255;
-}
-
 static void print_param(const mc_param *param, bool last, mc_text *text) {
     if (param->kind == MC_PARAM_TENSOR_MAP)
         text_add(text, "    .param .align %u .b8 %s[%d]", param->align, param->name, MC_TENSOR_MAP_BYTES);
@@ -172,7 +164,9 @@ static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *t
     for (size_t i = 0; i < contract->param_count; i++)
         print_param(&contract->params[i], i + 1 == contract->param_count, text);
     text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
-    text_add(text, ".maxnreg %d // spend registers on loads in flight\n", register_budget(kernel->registers));
+    text_add(text, ".maxnreg %d // %s\n", kernel->register_limit,
+             b->fills_shared ? "as many thread blocks a multiprocessor as shared memory allows"
+                             : "spend registers on loads in flight");
 }
 
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {

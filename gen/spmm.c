@@ -28,6 +28,7 @@ enum {
     F_STAGING,
     F_WINDOW,
     F_STAGES,
+    F_RESIDENT,
     F_OVERLAP,
     F_ALIGN,
     F_M,
@@ -95,6 +96,10 @@ static const mc_field fields[] = {
      .doc = "Rows of B that one copy of staging tma brings."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
      .doc = "Windows that the ring of staging tma holds."},
+    {"resident", SWITCH, .tunable = true, .quiet = true,
+     .doc = "on: where the ring holds all rows of B (k <= window * stages), a thread block fills it once and "
+            "takes row "
+            "blocks in turn, as many thread blocks as the GPU holds at once; elsewhere as off."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still "
@@ -150,6 +155,7 @@ static void check_direct(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
     if (point[F_STAGES] != STANDARD_STAGES)
         complain(complaints, F_STAGES, "staging = \"direct\" has no ring: leave it out");
+    if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"direct\" keeps nothing of B");
 }
 
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
@@ -182,6 +188,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
         .overlap = point[F_OVERLAP] != 0,
+        .resident = point[F_RESIDENT] != 0,
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -206,8 +213,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     check_output(&plan->output, complaints);
     check_overlap(point, complaints);
     plan->row_blocks = plan->warps / plan->split;
-    plan->guard_rows =
-        plan->row_blocks > 1 && (plan->m == MC_OPEN || plan->m / SPMM_VEC % plan->row_blocks != 0);
+    plan->guard_rows = plan->resident || (plan->row_blocks > 1 &&
+                                          (plan->m == MC_OPEN || plan->m / SPMM_VEC % plan->row_blocks));
     if (plan->staging == SPMM_DIRECT) {
         spmm_direct_plan(plan);
         check_direct(point, complaints);
@@ -241,6 +248,7 @@ static void make_contract(const void *data, mc_contract *c) {
     add_shape(c, "ldb", ring ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
     c->overlap = plan->overlap;
+    c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
     c->grid[0] = (mc_grid_axis){"m", (int64_t)SPMM_VEC * plan->row_blocks};
     c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
     c->grid[2] = (mc_grid_axis){NULL, 1};
@@ -275,8 +283,8 @@ static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
     if (plan->staging == SPMM_TMA)
-        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_tma_n%d_w%d_b%dx%d", out, plan->tile_n, plan->warps,
-                 plan->stages, plan->window);
+        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_tma_n%d_w%d_b%dx%d%s", out, plan->tile_n, plan->warps,
+                 plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
         snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", out, plan->stride, plan->tile_n,
                  plan->warps, plan->split);

@@ -41,6 +41,7 @@ typedef struct spmm_plan {
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     bool prefetch, overlap;
+    bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;
     spmm_output output;
     int row_blocks;                 /* of a thread block: warps / split */

@@ -21,20 +21,30 @@ enum {
     PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
 };
 
+/* A place in the packed arrays' order: the row block that it computes and its strides. */
+typedef struct ring_row {
+    mc_reg first, last, c_row_block;
+} ring_row;
+
 typedef struct ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
     mc_reg windows;                    /* that B has */
-    mc_reg places_at, values_at, control_at;
+    mc_reg row_ptr, row_order, row_blocks, row_at;
+    mc_reg row_place, step; /* places: this row block's, from one to this warp's next */
+    ring_row row, next_row; /* next_row: resident */
+    mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
     mc_reg place, value[HALVES], control;                /* of this stride */
     mc_reg next_place, next_value[HALVES], next_control; /* of the next */
-    mc_reg stride, more;
+    mc_reg stride, fetch, fetch_end, more, some;
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
+    mc_reg heed;      /* resident: all ones while controls matter, then 0: all of B is there */
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[HALVES], matrix_at, matrix[HALVES][MAX_LOADS][4];
     mc_reg zero, even[2], odd[2];
+    mc_label next; /* behind a row block's store */
 } ring;
 
 static int window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
@@ -189,44 +199,93 @@ static void emit_copier(ring *r) {
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
-/* Where this lane reads a stride's places and values. */
+/* Loads what ROW is from place r->row_place on; behind the last row block, nothing. */
+static void emit_row(ring *r, const ring_row *row, mc_reg place_reg, mc_reg in_rows) {
+    mc_builder *b = r->e.b;
+    if (in_rows.id) {
+        EMIT(b, setp_lt, R(in_rows), R(place_reg), R(r->row_blocks));
+        EMIT(b, mov_b32, R(row->first), I(0));
+        EMIT(b, mov_b32, R(row->last), I(0));
+        EMIT(b, mov_b32, R(row->c_row_block), I(0));
+    }
+    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
+    EMIT_IF(b, in_rows, ldg_b32, R(row->first), AT(r->row_at, 0));
+    EMIT_IF(b, in_rows, ldg_b32, R(row->last), AT(r->row_at, WORD));
+    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_order));
+    EMIT_IF(b, in_rows, ldg_b32, R(row->c_row_block), AT(r->row_at, 0));
+}
+
+static ring_row declare_row(mc_builder *b, const char *first, const char *last, const char *c_row_block) {
+    return (ring_row){b32(b, first), b32(b, last), b32(b, c_row_block)};
+}
+
+static void emit_first_row(ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    stage(b, "The row block of this warp's place, and its strides");
+    r->row_place = r->e.row_block;
+    r->row_ptr = spmm_load_array(b, "row_ptr"), r->row_order = spmm_load_array(b, "row_order");
+    r->row_at = b64(b, "row_at");
+    r->row = declare_row(b, "first", "last", "c_row_block");
+    if (plan->guard_rows) {
+        r->e.in_rows = pred(b, "in_rows");
+        r->row_blocks = b32(b, "row_blocks");
+        EMIT(b, shr_u32, R(r->row_blocks), spmm_dim(plan->m, r->e.m), I(spmm_log2(SPMM_VEC)));
+    }
+    emit_row(r, &r->row, r->row_place, r->e.in_rows);
+    if (!plan->resident) return;
+    note(b, "and those of its next");
+    mc_reg next = b32(b, "next_row_place");
+    r->step = b32(b, "step");
+    r->next_row = declare_row(b, "next_first", "next_last", "next_c_row_block");
+    EMIT(b, mov_special, R(r->step), NAME("nctaid.x"));
+    EMIT(b, mul_s32, R(r->step), R(r->step), I(plan->row_blocks));
+    EMIT(b, add_s32, R(next), R(r->row_place), R(r->step));
+    emit_row(r, &r->next_row, next, r->some);
+}
+
+/* Where this lane reads the first stride's places and values. */
 static void emit_packed_start(ring *r) {
     mc_builder *b = r->e.b;
-    stage(b, "Where the row block's strides lie in the packed arrays");
+    stage(b, "Where strides lie in the packed arrays");
     mc_reg word = b32(b, "word"), high = b32(b, "word_high");
-    mc_reg array = b64(b, "array");
-    r->places_at = b64(b, "places_at"), r->values_at = b64(b, "values_at"),
+    r->places_base = b64(b, "places_base"), r->places_at = b64(b, "places_at");
+    r->values_base = b64(b, "values_base"), r->values_at = b64(b, "values_at");
     r->control_at = b64(b, "control_at");
     note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
     EMIT(b, shr_u32, R(high), R(r->e.lane), I(4));
     EMIT(b, and_b32, R(word), R(r->e.lane), I(7));
     EMIT(b, mad_s32, R(word), R(high), I(8), R(word));
-    EMIT(b, mad_s32, R(word), R(r->e.first), I(WINDOWED_STRIDE_WORDS), R(word));
-    array = spmm_load_array(b, "places");
-    EMIT(b, mad_wide, R(r->places_at), R(word), I(WORD), R(array));
-    EMIT(b, mad_s32, R(word), R(r->e.first), I(MC_WARP), R(r->e.lane));
-    array = spmm_load_array(b, "values");
-    EMIT(b, mad_wide, R(r->values_at), R(word), I(MC_LANE_SLOTS), R(array));
-    array = spmm_load_array(b, "control");
-    EMIT(b, mad_wide, R(r->control_at), R(r->e.first), I(WORD), R(array));
+    EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(spmm_load_array(b, "places")));
+    EMIT(b, mad_wide, R(r->values_base), R(r->e.lane), I(MC_LANE_SLOTS), R(spmm_load_array(b, "values")));
+    r->control_base = spmm_load_array(b, "control");
 }
 
-static void emit_load_packed(ring *r, mc_reg guard, mc_reg place_reg, const mc_reg *value, mc_reg control) {
+/* Loads stride r->fetch, if it is before r->fetch_end. */
+static void emit_load_packed(ring *r, mc_reg place_reg, const mc_reg *value, mc_reg control) {
     mc_builder *b = r->e.b;
-    EMIT_IF(b, guard, ldg_b32, R(control), AT(r->control_at, 0));
-    EMIT_IF(b, guard, ldg_b32, R(place_reg), AT(r->places_at, 0));
-    EMIT_IF(b, guard, ldg_v2, V2(value), AT(r->values_at, 0));
+    EMIT(b, setp_lt, R(r->some), R(r->fetch), R(r->fetch_end));
+    EMIT(b, mad_wide, R(r->control_at), R(r->fetch), I(WORD), R(r->control_base));
+    EMIT(b, mad_wide, R(r->places_at), R(r->fetch), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
+    EMIT(b, mad_wide, R(r->values_at), R(r->fetch), I(WINDOWED_STRIDE_VALUES), R(r->values_base));
+    EMIT_IF(b, r->some, ldg_b32, R(control), AT(r->control_at, 0));
+    EMIT_IF(b, r->some, ldg_b32, R(place_reg), AT(r->places_at, 0));
+    EMIT_IF(b, r->some, ldg_v2, V2(value), AT(r->values_at, 0));
 }
 
 static void emit_prefetch(ring *r) {
     mc_builder *b = r->e.b;
-    note(b, "prefetch the next stride");
-    EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
-    EMIT(b, setp_lt, R(r->more), R(r->stride), R(r->e.last));
-    EMIT(b, add_s64, R(r->control_at), R(r->control_at), I(WORD));
-    EMIT(b, add_s64, R(r->places_at), R(r->places_at), I(WINDOWED_STRIDE_WORDS * WORD));
-    EMIT(b, add_s64, R(r->values_at), R(r->values_at), I(WINDOWED_STRIDE_VALUES));
-    emit_load_packed(r, r->more, r->next_place, r->next_value, r->next_control);
+    note(b, r->e.plan->resident ? "prefetch the next stride: this row block's, or the next one's first"
+                                : "prefetch the next stride");
+    EMIT(b, add_s32, R(r->fetch), R(r->stride), I(1));
+    EMIT(b, setp_lt, R(r->more), R(r->fetch), R(r->row.last));
+    if (r->e.plan->resident) {
+        EMIT(b, setp_ge, R(r->some), R(r->fetch), R(r->row.last));
+        EMIT(b, mov_b32, R(r->fetch_end), R(r->row.last));
+        EMIT_IF(b, r->some, mov_b32, R(r->fetch), R(r->next_row.first));
+        EMIT_IF(b, r->some, mov_b32, R(r->fetch_end), R(r->next_row.last));
+    }
+    emit_load_packed(r, r->next_place, r->next_value, r->next_control);
 }
 
 static void emit_take_next(ring *r) {
@@ -234,6 +293,7 @@ static void emit_take_next(ring *r) {
     EMIT(b, mov_b32, R(r->place), R(r->next_place));
     EMIT(b, mov_b32, R(r->control), R(r->next_control));
     for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->value[h]), R(r->next_value[h]));
+    EMIT(b, mov_b32, R(r->stride), R(r->fetch));
 }
 
 static void declare_strides(ring *r) {
@@ -242,7 +302,8 @@ static void declare_strides(ring *r) {
     r->control = b32(b, "wants"), r->next_control = b32(b, "next_wants");
     b32_array(b, "value", HALVES, r->value);
     b32_array(b, "next_value", HALVES, r->next_value);
-    r->stride = b32(b, "stride"), r->more = pred(b, "more");
+    r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch"), r->fetch_end = b32(b, "fetch_end");
+    r->more = pred(b, "more"), r->some = pred(b, "some");
     r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
     r->leave_at = b32(b, "leave_at"), r->empty_end = b32(b, "empty_end"), r->wrap = pred(b, "wrap");
     r->waited = b32(b, "waited"), r->left = b32(b, "left"), r->count = b32(b, "count");
@@ -270,7 +331,6 @@ static void emit_start_values(ring *r) {
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
     EMIT(b, setp_eq, R(r->first_lane), R(r->e.lane), I(0));
-    EMIT(b, mov_b32, R(r->stride), R(r->e.first));
     EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
     EMIT(b, mov_b32, R(r->parity), I(0));
     EMIT(b, mov_b32, R(r->leave_at), R(r->empty_at));
@@ -278,7 +338,18 @@ static void emit_start_values(ring *r) {
     EMIT(b, mov_b32, R(r->waited), I(0));
     EMIT(b, mov_b32, R(r->left), I(0));
     EMIT(b, mov_b32, R(r->zero), I(0));
-    for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+}
+
+/* The first stride; registers that a load may leave alone start at 0. */
+static void emit_first_stride(ring *r) {
+    mc_builder *b = r->e.b;
+    const mc_reg start[] = {r->place,      r->control,      r->value[0],      r->value[1],
+                            r->next_place, r->next_control, r->next_value[0], r->next_value[1]};
+    for (size_t i = 0; i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
+    EMIT(b, mov_b32, R(r->stride), R(r->row.first));
+    EMIT(b, mov_b32, R(r->fetch), R(r->row.first));
+    EMIT(b, mov_b32, R(r->fetch_end), R(r->row.last));
+    emit_load_packed(r, r->place, r->value, r->control);
 }
 
 /* -- Into the ring and out of it ---------------------------------------------------------------------- */
@@ -313,6 +384,7 @@ static void emit_control(ring *r) {
     mc_reg none = pred(b, "none");
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
              ready = label(b, "READY");
+    if (r->heed.id) EMIT(b, and_b32, R(r->control), R(r->control), R(r->heed));
     EMIT(b, setp_eq, R(none), R(r->control), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
@@ -398,10 +470,10 @@ static void emit_multiply(ring *r, int half) {
 static void emit_strides(ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
-    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
-    EMIT(b, bar_sync, I(0));
-    EMIT(b, setp_ge, R(none), R(r->stride), R(r->e.last));
-    EMIT_IF(b, none, bra_uni, TO(done));
+    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE"), empty = label(b, "NO_STRIDES");
+    for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+    EMIT(b, setp_ge, R(none), R(r->row.first), R(r->row.last));
+    EMIT_IF(b, none, bra_uni, TO(empty));
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
     emit_control(r);
@@ -410,8 +482,46 @@ static void emit_strides(ring *r) {
     for (int h = 0; h < HALVES; h++) emit_multiply(r, h);
     emit_take_next(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
-    place(b, done);
+    if (r->e.plan->resident) {
+        EMIT(b, bra_uni, TO(done));
+        place(b, empty);
+        note(b, "without strides: nothing has fetched the next row block's first");
+        EMIT(b, mov_b32, R(r->stride), R(r->next_row.first));
+        EMIT(b, mov_b32, R(r->fetch), R(r->next_row.first));
+        EMIT(b, mov_b32, R(r->fetch_end), R(r->next_row.last));
+        emit_load_packed(r, r->place, r->value, r->control);
+        place(b, done);
+    } else {
+        place(b, empty);
+    }
     emit_leave_rest(r);
+}
+
+/* Resident: on to this warp's next row block, if there is one, with all of B there. */
+static void emit_next_row(ring *r, mc_label loop) {
+    mc_builder *b = r->e.b;
+    mc_reg gone = pred(b, "gone");
+    mc_label end = label(b, "END"), await = label(b, "AWAIT_ALL"), all = label(b, "ALL_THERE");
+    stage(b, "This warp's next row block");
+    EMIT(b, add_s32, R(r->row_place), R(r->row_place), R(r->step));
+    EMIT(b, setp_ge, R(gone), R(r->row_place), R(r->row_blocks));
+    EMIT_IF(b, gone, bra_uni, TO(end));
+    EMIT(b, mov_b32, R(r->row.first), R(r->next_row.first));
+    EMIT(b, mov_b32, R(r->row.last), R(r->next_row.last));
+    EMIT(b, mov_b32, R(r->row.c_row_block), R(r->next_row.c_row_block));
+    EMIT(b, add_s32, R(r->fetch), R(r->row_place), R(r->step));
+    emit_row(r, &r->next_row, r->fetch, r->some);
+    note(b, "the first row block waited for what it read: now for the rest");
+    EMIT(b, mov_b32, R(r->heed), I(0));
+    place(b, await);
+    EMIT(b, setp_ge, R(gone), R(r->waited), R(r->windows));
+    EMIT_IF(b, gone, bra_uni, TO(all));
+    emit_wait_one(r, "FULL_ALL");
+    EMIT(b, bra_uni, TO(await));
+    place(b, all);
+    EMIT(b, bra_uni, TO(loop));
+    place(b, end);
+    EMIT_RET(b);
 }
 
 /* -- Store -------------------------------------------------------------------------------------------- */
@@ -435,7 +545,7 @@ static void emit_store(ring *r, bool clamp, int store) {
     spmm_factors *f = &e->factors;
     f->columns = w.columns;
     spmm_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(e->row_block), I(3));
+    EMIT(b, shl_b32, R(w.row), R(r->row.c_row_block), I(3));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
     for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, PAIR_COLUMNS * c, 2);
     for (int row = 0; row < 2; row++) {
@@ -453,7 +563,8 @@ static void emit_store(ring *r, bool clamp, int store) {
                                        .factor_column = 2 * c});
         }
     }
-    EMIT_RET(b);
+    if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
+    else EMIT_RET(b);
 }
 
 static void branch_if_not_whole(ring *r, mc_label edge) {
@@ -493,15 +604,19 @@ static void emit_output(ring *r) {
     emit_store(r, true, 1);
 }
 
+static void declare_factors(ring *r) {
+    spmm_emitter *e = &r->e;
+    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
+    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
+}
+
 /* Scales and biases of the lane's two rows: before the loop, which hides their latency. */
 static void emit_row_factors(ring *r) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
-    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
-    spmm_declare_factors(&e->factors, b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
     if (!spmm_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(e->row_block), I(3));
+    EMIT(b, shl_b32, R(row), R(r->row.c_row_block), I(3));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
     spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
     EMIT(b, add_s32, R(row), R(row), I(1));
@@ -510,22 +625,31 @@ static void emit_row_factors(ring *r) {
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
-/* Places count row blocks in the packed arrays' order; from here on row_block is the one to store. */
-static void emit_row_order(ring *r) {
+static void emit_row_blocks(ring *r) {
     mc_builder *b = r->e.b;
-    note(b, "the row block that this place computes");
-    mc_reg order = spmm_load_array(b, "row_order"), at = b64(b, "row_order_at"),
-           row_block = b32(b, "c_row_block");
-    EMIT(b, mad_wide, R(at), R(r->e.row_block), I(WORD), R(order));
-    EMIT(b, mov_b32, R(row_block), I(0));
-    EMIT_IF(b, r->e.in_rows, ldg_b32, R(row_block), AT(at, 0));
-    r->e.row_block = row_block;
+    const spmm_plan *plan = r->e.plan;
+    mc_label loop = label(b, "ROW_BLOCKS");
+    if (plan->resident) {
+        r->next = label(b, "NEXT");
+        r->heed = b32(b, "heed");
+        EMIT(b, mov_b32, R(r->heed), I(-1));
+    }
+    EMIT(b, bar_sync, I(0));
+    place(b, loop);
+    emit_row_factors(r);
+    emit_strides(r);
+    emit_output(r);
+    if (!plan->resident) return;
+    b->prefix = NULL;
+    place(b, r->next);
+    emit_next_row(r, loop);
 }
 
 void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     ring kernel = {.e = {.plan = plan, .b = b}}, *r = &kernel;
     spmm_emitter *e = &r->e;
     shared_dynamic(b, "ring", 1024);
+    b->fills_shared = true;
     spmm_emit_launch_next(e);
     spmm_emit_place(e);
     emit_barriers(r);
@@ -539,26 +663,16 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    spmm_emit_strides(e);
     declare_strides(r);
+    emit_first_row(r);
     emit_packed_start(r);
-    mc_reg some = pred(b, "some");
-    EMIT(b, setp_lt, R(some), R(e->first), R(e->last));
-    EMIT(b, mov_b32, R(r->control), I(0));
-    EMIT(b, mov_b32, R(r->place), I(0));
-    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->value[h]), I(0));
-    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->next_value[h]), I(0));
-    EMIT(b, mov_b32, R(r->next_control), I(0));
-    EMIT(b, mov_b32, R(r->next_place), I(0));
-    emit_load_packed(r, some, r->place, r->value, r->control);
-    emit_row_order(r);
+    emit_first_stride(r);
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");
     EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
-    emit_row_factors(r);
+    declare_factors(r);
     emit_start_values(r);
-    emit_strides(r);
-    emit_output(r);
+    emit_row_blocks(r);
     place(b, copy);
     emit_copier(r);
 }

@@ -120,11 +120,23 @@ static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const bindin
     return MC_OK;
 }
 
+/* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
+static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
+    int64_t k = 0, multiprocessors = 0;
+    if (find(bindings, "k", &k, NULL) != MC_OK || k > contract->turn_k) return;
+    if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
+    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1], blocks = launch->grid[0];
+    if (held < 1) held = 1;
+    int64_t turns = (blocks + held - 1) / held;
+    launch->grid[0] = (unsigned)((blocks + turns - 1) / turns);
+}
+
 static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
                            mc_diag *diag) {
     mc_status status = MC_OK;
     for (int i = 0; i < 3 && status == MC_OK; i++)
         status = bind_axis(&contract->grid[i], grid_limits[i], bindings, &launch->grid[i], diag);
+    if (status == MC_OK) take_turns(contract, bindings, launch);
     memcpy(launch->block, contract->block, sizeof launch->block);
     launch->shared_dynamic = contract->shared_dynamic;
     return status;

@@ -338,7 +338,8 @@ MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const m
 
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. All of m, n, k, ldb, ldc, every array of the contract and every parameter must be bound. */
+   limits. All of m, n, k, ldb, ldc, every array of the contract and every parameter must be bound. "multiprocessors" may be, for
+   kernels whose thread blocks take row blocks in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 

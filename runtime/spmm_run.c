@@ -8,6 +8,7 @@ enum {
     /* The repeated byte furthest from zero: 0x80808080 is -2139062144, which no product of s8 matrices
        reaches with fewer than 130 000 nonzeros in a row; as a half it is a subnormal number. */
     POISON = 0x80,
+    SIM_MULTIPROCESSORS = 2,        /* few, so that thread blocks take turns on the simulator too */
     MAX_BUFFERS = MC_MAX_ARRAYS + 4 /* B, C, scales, biases */
 };
 
@@ -21,7 +22,7 @@ typedef struct spmm_run {
     uint64_t buffers[MAX_BUFFERS];
     size_t buffer_count;
     uint64_t b_address, c_address; /* past their offsets */
-    mc_binding bindings[MAX_BUFFERS + 6];
+    mc_binding bindings[MAX_BUFFERS + 7];
     size_t binding_count;
     mc_tensor_map map;
     mc_module *module;
@@ -148,6 +149,8 @@ static mc_status prepare_launch(spmm_run *run, const char *ptx, mc_diag *diag) {
     run_bind(run, "k", problem->a->cols);
     run_bind(run, "ldb", problem->b->ld);
     run_bind(run, "ldc", problem->ldc);
+    int multiprocessors = mc_device_get_info(run->device)->multiprocessors;
+    run_bind(run, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
     mc_binding map;
     mc_status status =
         mc_bind_map(run->device, run->kernel, run->bindings, run->binding_count, &run->map, &map, diag);

@@ -23,7 +23,8 @@ static int longer_first(const void *a, const void *b) {
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Deals row blocks out to thread blocks, the longest first, there and back: so that all get equal work. */
+/* Deals row blocks out to thread blocks, the longest first, there and back: so that all get equal work. Inside a thread
+   block they are turned by its number: a warp that takes the same place in several gets short ones and long ones. */
 static void deal(const row_length *rows, int64_t count, int places, int32_t *order) {
     int64_t blocks = (count + places - 1) / places, last = count - (blocks - 1) * places;
     for (int64_t i = 0, block = 0, place = 0, step = 1; i < count; block += step) {
@@ -32,7 +33,8 @@ static void deal(const row_length *rows, int64_t count, int places, int32_t *ord
             continue;
         }
         if (block == blocks - 1 && place >= last) continue; /* it has fewer places */
-        order[block * places + place] = (int32_t)rows[i++].block;
+        int64_t size = block == blocks - 1 ? last : places;
+        order[block * places + (place + block) % size] = (int32_t)rows[i++].block;
     }
 }
 

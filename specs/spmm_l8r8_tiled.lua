@@ -14,6 +14,7 @@ tile_n  = {128, 64}             -- columns of C a thread block; also 32
 warps   = {8, 16, 4}            -- warps that multiply: row blocks of a thread block
 window  = {256, 128}            -- rows of B a copy; also 64
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
+resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
 overlap = "on"                  -- may start while the kernel before it still runs
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...
