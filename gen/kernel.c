@@ -32,8 +32,14 @@ static unsigned blocks_by_shared(const mc_contract *c) {
     return least(blocks, SM_SHARED / (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
 }
 
+/* Each of a multiprocessor's four parts has its own quarter of the registers: warps count in fours. */
+static unsigned register_threads(const mc_contract *c) {
+    unsigned four_warps = 4 * 32;
+    return (threads_of(c) + four_warps - 1) / four_warps * four_warps;
+}
+
 static unsigned blocks_by_registers(const mc_contract *c, unsigned registers) {
-    return SM_REGISTERS / (threads_of(c) * registers);
+    return SM_REGISTERS / (register_threads(c) * registers);
 }
 
 /* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
@@ -46,7 +52,8 @@ static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE),
 static unsigned shared_out(const mc_contract *c, unsigned alive) {
     unsigned enough = in_units(alive - REGISTER_UNIT);
     unsigned blocks = least(blocks_by_shared(c), blocks_by_registers(c, enough));
-    unsigned share = SM_REGISTERS / (threads_of(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
+    unsigned share =
+        SM_REGISTERS / (register_threads(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
     return least(share, generous(alive));
 }
 

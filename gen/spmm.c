@@ -46,8 +46,9 @@ static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const stagings[] = {"direct", "tma", NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
-                 warp_counts[] = {1, 2, 4, 8, 16, 0}, windows[] = {64, 128, 256, 0},
-                 stage_counts[] = {2, 3, 4, 6, 8, 12, 0}, aligns[] = {1, 4, 16, 0};
+                 splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
+                 windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
+                 aligns[] = {1, 4, 16, 0};
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
 
@@ -78,8 +79,10 @@ static const mc_field fields[] = {
      .doc = "Columns of C that a thread block computes. A row of B is read in pieces of tile_n bytes: 128 is "
             "a whole line, less makes more blocks."},
     {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true,
-     .doc = "Warps of a thread block that multiply; tma has one more, which copies."},
-    {"split", NUMBERS = warp_counts, .standard = 1, .tunable = true,
+     .doc = "Warps of a thread block that multiply. tma has one more, which copies: 3, 7, 11 and 15 make "
+            "whole fours, "
+            "which is how registers are given out."},
+    {"split", NUMBERS = splits, .standard = 1, .tunable = true,
      .doc = "Warps that share one row block's strides and add up through shared memory; warps / split row "
             "blocks make a thread block. More helps where row blocks are few."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
@@ -150,7 +153,8 @@ static void check_output(const spmm_output *output, mc_complaints *complaints) {
 }
 
 static void check_direct(const int64_t *point, mc_complaints *complaints) {
-    if (point[F_WARPS] > 8) complain(complaints, F_WARPS, "staging = \"direct\" takes at most 8");
+    if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
+        complain(complaints, F_WARPS, "staging = \"direct\" takes 1, 2, 4 or 8");
     if (point[F_WINDOW] != STANDARD_WINDOW)
         complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
     if (point[F_STAGES] != STANDARD_STAGES)
