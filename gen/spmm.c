@@ -28,6 +28,7 @@ enum {
     F_STAGING,
     F_WINDOW,
     F_STAGES,
+    F_AHEAD,
     F_RESIDENT,
     F_OVERLAP,
     F_ALIGN,
@@ -48,9 +49,9 @@ static const char *const stagings[] = {"direct", "tma", NULL}; /* in the order o
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
-                 aligns[] = {1, 4, 16, 0};
+                 aheads[] = {1, 2, 3, 4, 0}, aligns[] = {1, 4, 16, 0};
 
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_AHEAD = 2 };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -99,6 +100,8 @@ static const mc_field fields[] = {
      .doc = "Rows of B that one copy of staging tma brings."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
      .doc = "Windows that the ring of staging tma holds."},
+    {"ahead", NUMBERS = aheads, .standard = STANDARD_AHEAD, .tunable = true, .quiet = true,
+     .doc = "Strides whose values and places staging tma prefetches."},
     {"resident", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: where the ring holds all rows of B (k <= window * stages), a thread block fills it once and "
             "takes row "
@@ -159,6 +162,8 @@ static void check_direct(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
     if (point[F_STAGES] != STANDARD_STAGES)
         complain(complaints, F_STAGES, "staging = \"direct\" has no ring: leave it out");
+    if (point[F_AHEAD] != STANDARD_AHEAD)
+        complain(complaints, F_AHEAD, "staging = \"direct\" has no such choice: leave it out");
     if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"direct\" keeps nothing of B");
 }
 
@@ -192,6 +197,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
         .overlap = point[F_OVERLAP] != 0,
+        .ahead = (int)point[F_AHEAD],
         .resident = point[F_RESIDENT] != 0,
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
@@ -249,6 +255,8 @@ static void make_contract(const void *data, mc_contract *c) {
     add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of 8");
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
+    add_shape(c, "turns", plan->resident ? MC_OPEN : 0,
+              "row blocks that a warp takes: ceil(m / 8 / (warps * grid x))");
     add_shape(c, "ldb", ring ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
     c->overlap = plan->overlap;

@@ -40,6 +40,7 @@ typedef struct spmm_plan {
     spmm_staging staging;
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
+    int ahead;          /* strides that are prefetched */
     bool prefetch, overlap;
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;

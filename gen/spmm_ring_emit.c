@@ -18,25 +18,26 @@ enum {
     MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
     HALVES = 2,    /* of a stride */
     LOAD_COLUMNS = 32,
+    MAX_AHEAD = 4,
     PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
 };
 
-/* A place in the packed arrays' order: the row block that it computes and its strides. */
-typedef struct ring_row {
-    mc_reg first, last, c_row_block;
-} ring_row;
+/* What a stride's loads bring. */
+typedef struct packed_stride {
+    mc_reg place, value[HALVES], control;
+} packed_stride;
 
 typedef struct ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
     mc_reg windows;                    /* that B has */
-    mc_reg row_ptr, row_order, row_blocks, row_at;
-    mc_reg row_place, step; /* places: this row block's, from one to this warp's next */
-    ring_row row, next_row; /* next_row: resident */
+    /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
+    mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
+    mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
+    mc_reg stride, strides_end;         /* of all of this warp's places */
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    mc_reg place, value[HALVES], control;                /* of this stride */
-    mc_reg next_place, next_value[HALVES], next_control; /* of the next */
-    mc_reg stride, fetch, fetch_end, more, some;
+    packed_stride ahead[MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
+    mc_reg fetch, more, some;
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
@@ -199,49 +200,76 @@ static void emit_copier(ring *r) {
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
-/* Loads what ROW is from place r->row_place on; behind the last row block, nothing. */
-static void emit_row(ring *r, const ring_row *row, mc_reg place_reg, mc_reg in_rows) {
+/* Resident: a warp takes `turns` places, one after another in the packed arrays. */
+static void emit_places(ring *r) {
     mc_builder *b = r->e.b;
-    if (in_rows.id) {
-        EMIT(b, setp_lt, R(in_rows), R(place_reg), R(r->row_blocks));
-        EMIT(b, mov_b32, R(row->first), I(0));
-        EMIT(b, mov_b32, R(row->last), I(0));
-        EMIT(b, mov_b32, R(row->c_row_block), I(0));
+    const spmm_plan *plan = r->e.plan;
+    mc_reg row_blocks = {0};
+    r->row_place = r->e.row_block;
+    r->places_end = b32(b, "places_end");
+    if (plan->guard_rows) {
+        row_blocks = b32(b, "row_blocks");
+        EMIT(b, shr_u32, R(row_blocks), spmm_dim(plan->m, r->e.m), I(spmm_log2(SPMM_VEC)));
     }
-    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
-    EMIT_IF(b, in_rows, ldg_b32, R(row->first), AT(r->row_at, 0));
-    EMIT_IF(b, in_rows, ldg_b32, R(row->last), AT(r->row_at, WORD));
-    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_order));
-    EMIT_IF(b, in_rows, ldg_b32, R(row->c_row_block), AT(r->row_at, 0));
+    if (plan->resident) {
+        mc_reg turns = spmm_load_shape(b, "turns", true);
+        EMIT(b, mul_s32, R(r->row_place), R(r->row_place), R(turns));
+        EMIT(b, add_s32, R(r->places_end), R(r->row_place), R(turns));
+    } else {
+        EMIT(b, add_s32, R(r->places_end), R(r->row_place), I(1));
+    }
+    if (!plan->guard_rows) return;
+    EMIT(b, min_s32, R(r->places_end), R(r->places_end), R(row_blocks));
+    r->e.in_rows = pred(b, "in_rows");
+    EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), R(row_blocks));
 }
 
-static ring_row declare_row(mc_builder *b, const char *first, const char *last, const char *c_row_block) {
-    return (ring_row){b32(b, first), b32(b, last), b32(b, c_row_block)};
+/* Where the strides of PLACE end, and which row block it is; with GUARD, if there is one. */
+static void emit_row(ring *r, mc_reg place_reg, mc_reg guard, mc_reg last, mc_reg c_row_block) {
+    mc_builder *b = r->e.b;
+    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
+    EMIT_IF(b, guard, ldg_b32, R(last), AT(r->row_at, WORD));
+    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_order));
+    EMIT_IF(b, guard, ldg_b32, R(c_row_block), AT(r->row_at, 0));
 }
 
 static void emit_first_row(ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    stage(b, "The row block of this warp's place, and its strides");
-    r->row_place = r->e.row_block;
+    stage(b, "This warp's place%s: where strides begin and end, and the row block",
+          plan->resident ? "s" : "");
+    emit_places(r);
     r->row_ptr = spmm_load_array(b, "row_ptr"), r->row_order = spmm_load_array(b, "row_order");
     r->row_at = b64(b, "row_at");
-    r->row = declare_row(b, "first", "last", "c_row_block");
+    r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
     if (plan->guard_rows) {
-        r->e.in_rows = pred(b, "in_rows");
-        r->row_blocks = b32(b, "row_blocks");
-        EMIT(b, shr_u32, R(r->row_blocks), spmm_dim(plan->m, r->e.m), I(spmm_log2(SPMM_VEC)));
+        note(b, "a place behind the last row block has none");
+        const mc_reg start[] = {r->stride, r->row_last, r->c_row_block};
+        for (size_t i = 0; i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
     }
-    emit_row(r, &r->row, r->row_place, r->e.in_rows);
-    if (!plan->resident) return;
-    note(b, "and those of its next");
-    mc_reg next = b32(b, "next_row_place");
-    r->step = b32(b, "step");
-    r->next_row = declare_row(b, "next_first", "next_last", "next_c_row_block");
-    EMIT(b, mov_special, R(r->step), NAME("nctaid.x"));
-    EMIT(b, mul_s32, R(r->step), R(r->step), I(plan->row_blocks));
-    EMIT(b, add_s32, R(next), R(r->row_place), R(r->step));
-    emit_row(r, &r->next_row, next, r->some);
+    EMIT(b, mad_wide, R(r->row_at), R(r->row_place), I(WORD), R(r->row_ptr));
+    EMIT_IF(b, r->e.in_rows, ldg_b32, R(r->stride), AT(r->row_at, 0));
+    emit_row(r, r->row_place, r->e.in_rows, r->row_last, r->c_row_block);
+    if (!plan->resident) {
+        r->strides_end = r->row_last;
+        return;
+    }
+    r->strides_end = b32(b, "strides_end");
+    r->next_last = b32(b, "next_last"), r->next_c_row_block = b32(b, "next_c_row_block");
+    EMIT(b, mov_b32, R(r->strides_end), I(0));
+    EMIT(b, mad_wide, R(r->row_at), R(r->places_end), I(WORD), R(r->row_ptr));
+    EMIT_IF(b, r->e.in_rows, ldg_b32, R(r->strides_end), AT(r->row_at, 0));
+}
+
+/* Resident: of the place behind this one. */
+static void emit_next_place(ring *r) {
+    mc_builder *b = r->e.b;
+    mc_reg place_reg = r->count;
+    EMIT(b, mov_b32, R(r->next_last), I(0));
+    EMIT(b, mov_b32, R(r->next_c_row_block), I(0));
+    EMIT(b, add_s32, R(place_reg), R(r->row_place), I(1));
+    EMIT(b, setp_lt, R(r->some), R(place_reg), R(r->places_end));
+    emit_row(r, place_reg, r->some, r->next_last, r->next_c_row_block);
 }
 
 /* Where this lane reads the first stride's places and values. */
@@ -261,48 +289,53 @@ static void emit_packed_start(ring *r) {
     r->control_base = spmm_load_array(b, "control");
 }
 
-/* Loads stride r->fetch, if it is before r->fetch_end. */
-static void emit_load_packed(ring *r, mc_reg place_reg, const mc_reg *value, mc_reg control) {
+/* Loads the stride that comes OFFSET behind the one at hand, if it is this warp's. */
+static void emit_load_packed(ring *r, int offset) {
     mc_builder *b = r->e.b;
-    EMIT(b, setp_lt, R(r->some), R(r->fetch), R(r->fetch_end));
-    EMIT(b, mad_wide, R(r->control_at), R(r->fetch), I(WORD), R(r->control_base));
-    EMIT(b, mad_wide, R(r->places_at), R(r->fetch), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
-    EMIT(b, mad_wide, R(r->values_at), R(r->fetch), I(WINDOWED_STRIDE_VALUES), R(r->values_base));
-    EMIT_IF(b, r->some, ldg_b32, R(control), AT(r->control_at, 0));
-    EMIT_IF(b, r->some, ldg_b32, R(place_reg), AT(r->places_at, 0));
-    EMIT_IF(b, r->some, ldg_v2, V2(value), AT(r->values_at, 0));
+    const packed_stride *to = &r->ahead[offset];
+    mc_reg at = offset ? r->fetch : r->stride;
+    if (offset) EMIT(b, add_s32, R(at), R(r->stride), I(offset));
+    EMIT(b, setp_lt, R(r->some), R(at), R(r->strides_end));
+    EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
+    EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
+    EMIT(b, mad_wide, R(r->values_at), R(at), I(WINDOWED_STRIDE_VALUES), R(r->values_base));
+    EMIT_IF(b, r->some, ldg_b32, R(to->control), AT(r->control_at, 0));
+    EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
+    EMIT_IF(b, r->some, ldg_v2, V2(to->value), AT(r->values_at, 0));
 }
 
 static void emit_prefetch(ring *r) {
-    mc_builder *b = r->e.b;
-    note(b, r->e.plan->resident ? "prefetch the next stride: this row block's, or the next one's first"
-                                : "prefetch the next stride");
-    EMIT(b, add_s32, R(r->fetch), R(r->stride), I(1));
-    EMIT(b, setp_lt, R(r->more), R(r->fetch), R(r->row.last));
-    if (r->e.plan->resident) {
-        EMIT(b, setp_ge, R(r->some), R(r->fetch), R(r->row.last));
-        EMIT(b, mov_b32, R(r->fetch_end), R(r->row.last));
-        EMIT_IF(b, r->some, mov_b32, R(r->fetch), R(r->next_row.first));
-        EMIT_IF(b, r->some, mov_b32, R(r->fetch_end), R(r->next_row.last));
-    }
-    emit_load_packed(r, r->next_place, r->next_value, r->next_control);
+    note(r->e.b, "prefetch: %d stride%s ahead", r->e.plan->ahead, r->e.plan->ahead > 1 ? "s" : "");
+    emit_load_packed(r, r->e.plan->ahead);
 }
 
 static void emit_take_next(ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, mov_b32, R(r->place), R(r->next_place));
-    EMIT(b, mov_b32, R(r->control), R(r->next_control));
-    for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(r->value[h]), R(r->next_value[h]));
-    EMIT(b, mov_b32, R(r->stride), R(r->fetch));
+    EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
+    EMIT(b, setp_lt, R(r->more), R(r->stride), R(r->row_last));
+    for (int i = 0; i < r->e.plan->ahead; i++) {
+        const packed_stride *to = &r->ahead[i], *from = &r->ahead[i + 1];
+        EMIT(b, mov_b32, R(to->place), R(from->place));
+        EMIT(b, mov_b32, R(to->control), R(from->control));
+        for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(to->value[h]), R(from->value[h]));
+    }
+}
+
+static void declare_packed(ring *r) {
+    mc_builder *b = r->e.b;
+    mc_reg places[MAX_AHEAD + 1], controls[MAX_AHEAD + 1], values[(MAX_AHEAD + 1) * HALVES];
+    int count = r->e.plan->ahead + 1;
+    b32_array(b, "place", count, places);
+    b32_array(b, "wants", count, controls);
+    b32_array(b, "value", count * HALVES, values);
+    for (int i = 0; i < count; i++)
+        r->ahead[i] = (packed_stride){places[i], {values[HALVES * i], values[HALVES * i + 1]}, controls[i]};
 }
 
 static void declare_strides(ring *r) {
     mc_builder *b = r->e.b;
-    r->place = b32(b, "place"), r->next_place = b32(b, "next_place");
-    r->control = b32(b, "wants"), r->next_control = b32(b, "next_wants");
-    b32_array(b, "value", HALVES, r->value);
-    b32_array(b, "next_value", HALVES, r->next_value);
-    r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch"), r->fetch_end = b32(b, "fetch_end");
+    declare_packed(r);
+    r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
     r->more = pred(b, "more"), r->some = pred(b, "some");
     r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
     r->leave_at = b32(b, "leave_at"), r->empty_end = b32(b, "empty_end"), r->wrap = pred(b, "wrap");
@@ -340,16 +373,15 @@ static void emit_start_values(ring *r) {
     EMIT(b, mov_b32, R(r->zero), I(0));
 }
 
-/* The first stride; registers that a load may leave alone start at 0. */
-static void emit_first_stride(ring *r) {
+/* The first strides; registers that a load may leave alone start at 0. */
+static void emit_first_strides(ring *r) {
     mc_builder *b = r->e.b;
-    const mc_reg start[] = {r->place,      r->control,      r->value[0],      r->value[1],
-                            r->next_place, r->next_control, r->next_value[0], r->next_value[1]};
-    for (size_t i = 0; i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
-    EMIT(b, mov_b32, R(r->stride), R(r->row.first));
-    EMIT(b, mov_b32, R(r->fetch), R(r->row.first));
-    EMIT(b, mov_b32, R(r->fetch_end), R(r->row.last));
-    emit_load_packed(r, r->place, r->value, r->control);
+    for (int i = 0; i <= r->e.plan->ahead; i++) {
+        const packed_stride *p = &r->ahead[i];
+        const mc_reg start[] = {p->place, p->control, p->value[0], p->value[1]};
+        for (size_t j = 0; j < sizeof start / sizeof *start; j++) EMIT(b, mov_b32, R(start[j]), I(0));
+    }
+    for (int i = 0; i < r->e.plan->ahead; i++) emit_load_packed(r, i);
 }
 
 /* -- Into the ring and out of it ---------------------------------------------------------------------- */
@@ -384,11 +416,11 @@ static void emit_control(ring *r) {
     mc_reg none = pred(b, "none");
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
              ready = label(b, "READY");
-    if (r->heed.id) EMIT(b, and_b32, R(r->control), R(r->control), R(r->heed));
-    EMIT(b, setp_eq, R(none), R(r->control), I(0));
+    if (r->heed.id) EMIT(b, and_b32, R(r->ahead[0].control), R(r->ahead[0].control), R(r->heed));
+    EMIT(b, setp_eq, R(none), R(r->ahead[0].control), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
-    EMIT(b, shr_u32, R(r->count), R(r->control), I(WINDOWED_LEAVE_SHIFT));
+    EMIT(b, shr_u32, R(r->count), R(r->ahead[0].control), I(WINDOWED_LEAVE_SHIFT));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
     EMIT_IF(b, none, bra_uni, TO(left));
     EMIT(b, bar_warp_sync, H(0xffffffff));
@@ -397,7 +429,7 @@ static void emit_control(ring *r) {
     emit_count_down(r, leave);
     place(b, left);
     note(b, "wait for windows that the stride reads");
-    EMIT(b, and_b32, R(r->count), R(r->control), I(WINDOWED_WAIT_MASK));
+    EMIT(b, and_b32, R(r->count), R(r->ahead[0].control), I(WINDOWED_WAIT_MASK));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     place(b, wait);
@@ -433,9 +465,9 @@ static void emit_leave_rest(ring *r) {
 static void emit_gather(ring *r) {
     mc_builder *b = r->e.b;
     note(b, "gather 32 rows from the ring");
-    EMIT(b, xor_b32, R(r->place), R(r->place), R(r->lane_unit));
-    EMIT(b, and_b32, R(r->at[0]), R(r->place), H(0xffff));
-    EMIT(b, shr_u32, R(r->at[1]), R(r->place), I(16));
+    EMIT(b, xor_b32, R(r->ahead[0].place), R(r->ahead[0].place), R(r->lane_unit));
+    EMIT(b, and_b32, R(r->at[0]), R(r->ahead[0].place), H(0xffff));
+    EMIT(b, shr_u32, R(r->at[1]), R(r->ahead[0].place), I(16));
     for (int h = 0; h < HALVES; h++) {
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
         for (int q = 0; q < loads(r->e.plan); q++) {
@@ -456,7 +488,7 @@ static void emit_mma(ring *r, int half, int q, int odd) {
 
 static void emit_multiply(ring *r, int half) {
     mc_builder *b = r->e.b;
-    mc_reg x = r->value[half];
+    mc_reg x = r->ahead[0].value[half];
     note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
          16 * half + 15);
     EMIT(b, and_b32, R(r->even[0]), R(x), H(0x00ff00ff));
@@ -470,10 +502,10 @@ static void emit_multiply(ring *r, int half) {
 static void emit_strides(ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
-    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE"), empty = label(b, "NO_STRIDES");
+    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
     for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
-    EMIT(b, setp_ge, R(none), R(r->row.first), R(r->row.last));
-    EMIT_IF(b, none, bra_uni, TO(empty));
+    EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
+    EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
     emit_control(r);
@@ -482,18 +514,7 @@ static void emit_strides(ring *r) {
     for (int h = 0; h < HALVES; h++) emit_multiply(r, h);
     emit_take_next(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
-    if (r->e.plan->resident) {
-        EMIT(b, bra_uni, TO(done));
-        place(b, empty);
-        note(b, "without strides: nothing has fetched the next row block's first");
-        EMIT(b, mov_b32, R(r->stride), R(r->next_row.first));
-        EMIT(b, mov_b32, R(r->fetch), R(r->next_row.first));
-        EMIT(b, mov_b32, R(r->fetch_end), R(r->next_row.last));
-        emit_load_packed(r, r->place, r->value, r->control);
-        place(b, done);
-    } else {
-        place(b, empty);
-    }
+    place(b, done);
     emit_leave_rest(r);
 }
 
@@ -501,25 +522,20 @@ static void emit_strides(ring *r) {
 static void emit_next_row(ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
-    mc_label end = label(b, "END"), await = label(b, "AWAIT_ALL"), all = label(b, "ALL_THERE");
+    mc_label end = label(b, "END"), await = label(b, "AWAIT_ALL");
     stage(b, "This warp's next row block");
-    EMIT(b, add_s32, R(r->row_place), R(r->row_place), R(r->step));
-    EMIT(b, setp_ge, R(gone), R(r->row_place), R(r->row_blocks));
+    EMIT(b, add_s32, R(r->row_place), R(r->row_place), I(1));
+    EMIT(b, setp_ge, R(gone), R(r->row_place), R(r->places_end));
     EMIT_IF(b, gone, bra_uni, TO(end));
-    EMIT(b, mov_b32, R(r->row.first), R(r->next_row.first));
-    EMIT(b, mov_b32, R(r->row.last), R(r->next_row.last));
-    EMIT(b, mov_b32, R(r->row.c_row_block), R(r->next_row.c_row_block));
-    EMIT(b, add_s32, R(r->fetch), R(r->row_place), R(r->step));
-    emit_row(r, &r->next_row, r->fetch, r->some);
+    EMIT(b, mov_b32, R(r->row_last), R(r->next_last));
+    EMIT(b, mov_b32, R(r->c_row_block), R(r->next_c_row_block));
     note(b, "the first row block waited for what it read: now for the rest");
     EMIT(b, mov_b32, R(r->heed), I(0));
     place(b, await);
     EMIT(b, setp_ge, R(gone), R(r->waited), R(r->windows));
-    EMIT_IF(b, gone, bra_uni, TO(all));
+    EMIT_IF(b, gone, bra_uni, TO(loop));
     emit_wait_one(r, "FULL_ALL");
     EMIT(b, bra_uni, TO(await));
-    place(b, all);
-    EMIT(b, bra_uni, TO(loop));
     place(b, end);
     EMIT_RET(b);
 }
@@ -545,7 +561,7 @@ static void emit_store(ring *r, bool clamp, int store) {
     spmm_factors *f = &e->factors;
     f->columns = w.columns;
     spmm_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(r->row.c_row_block), I(3));
+    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(3));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
     for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, PAIR_COLUMNS * c, 2);
     for (int row = 0; row < 2; row++) {
@@ -616,7 +632,7 @@ static void emit_row_factors(ring *r) {
     spmm_emitter *e = &r->e;
     if (!spmm_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(r->row.c_row_block), I(3));
+    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(3));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
     spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
     EMIT(b, add_s32, R(row), R(row), I(1));
@@ -636,6 +652,7 @@ static void emit_row_blocks(ring *r) {
     }
     EMIT(b, bar_sync, I(0));
     place(b, loop);
+    if (plan->resident) emit_next_place(r);
     emit_row_factors(r);
     emit_strides(r);
     emit_output(r);
@@ -666,7 +683,7 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     declare_strides(r);
     emit_first_row(r);
     emit_packed_start(r);
-    emit_first_stride(r);
+    emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");
     EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));

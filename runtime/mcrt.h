@@ -176,7 +176,6 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride,
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, windows in the ring */
     int tile_n;         /* bytes of B in a row of the ring */
-    int places;         /* row blocks of a thread block */
 } mc_ring;
 /*   row_order  s32[row_blocks]      the row block at each place
      row_ptr    s32[row_blocks + 1]  in strides

@@ -23,28 +23,38 @@ static int longer_first(const void *a, const void *b) {
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Deals row blocks out to thread blocks, the longest first, there and back: so that all get equal work. Inside a thread
-   block they are turned by its number: a warp that takes the same place in several gets short ones and long ones. */
-static void deal(const row_length *rows, int64_t count, int places, int32_t *order) {
-    int64_t blocks = (count + places - 1) / places, last = count - (blocks - 1) * places;
-    for (int64_t i = 0, block = 0, place = 0, step = 1; i < count; block += step) {
-        if (block < 0 || block == blocks) {
-            step = -step, place++;
-            continue;
-        }
-        if (block == blocks - 1 && place >= last) continue; /* it has fewer places */
-        int64_t size = block == blocks - 1 ? last : places;
-        order[block * places + (place + block) % size] = (int32_t)rows[i++].block;
+/* Spreads the lengths evenly: the sorted row blocks in steps of the golden ratio, so that any few neighbouring places have about
+   equal work in all, be they the warps of a thread block or the turns of a warp. */
+static int64_t first_free(int64_t *next_free, int64_t at) {
+    while (next_free[at] != at) at = next_free[at] = next_free[next_free[at]];
+    return at;
+}
+
+static void spread(const row_length *rows, int64_t count, int32_t *order, int64_t *next_free) {
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* of 2^64 */
+    for (int64_t i = 0; i <= count; i++) next_free[i] = i;
+    for (int64_t place = 0; place < count; place++) {
+        uint64_t turn = ((uint64_t)place * golden) >> 32;
+        int64_t at = first_free(next_free, (int64_t)(turn * (uint64_t)count >> 32));
+        if (at == count) at = first_free(next_free, 0);
+        order[place] = (int32_t)rows[at].block;
+        next_free[at] = at + 1;
     }
 }
 
-static mc_status make_order(const mc_vsparse *a, int places, int32_t *order, mc_diag *diag) {
+static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
     row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
-    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    int64_t *next_free = mcrt_array(a->row_blocks + 1, sizeof *next_free);
+    if (!rows || !next_free) {
+        free(rows);
+        free(next_free);
+        return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    }
     for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
     qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
-    deal(rows, a->row_blocks, places, order);
+    spread(rows, a->row_blocks, order, next_free);
     free(rows);
+    free(next_free);
     return MC_OK;
 }
 
@@ -226,10 +236,10 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) 
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
     bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
-    if (!tile || ring->places < 1 || ring->stages < 2 || ring->window < WINDOWED_GROUP ||
+    if (!tile || ring->stages < 2 || ring->window < WINDOWED_GROUP ||
         (int64_t)ring->window * ring->stages * ring->tile_n > (int64_t)UINT16_MAX * WINDOWED_UNIT)
-        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes for %d row blocks",
-                       ring->stages, ring->window, ring->tile_n, ring->places);
+        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes", ring->stages,
+                       ring->window, ring->tile_n);
     return MC_OK;
 }
 
@@ -279,7 +289,7 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
     if (status == MC_OK) {
         int32_t *order = mc_packed_find(packed, "row_order")->data,
                 *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-        status = make_order(a, ring->places, order, diag);
+        status = make_order(a, order, diag);
         if (status == MC_OK) status = pack_rows(a, ring, order, row_ptr, &strides, diag);
     }
     if (status == MC_OK) status = add_strides(&strides, packed, diag);
