@@ -11,8 +11,8 @@ vec  = 8                        -- rows of a nonzero vector
 
 staging = "tma"                 -- copies by the tensor memory accelerator
 tile_n  = {128, 64}             -- columns of C a thread block; also 32
-warps   = {16, 8, 4, 15, 7}     -- warps that multiply: row blocks of a thread block; one more copies
-window  = {256, 128}            -- rows of B a copy; also 64
+warps   = {16, 8, 4}           -- warps that multiply: row blocks of a thread block; one more copies
+window  = 256                   -- rows of B a copy; also 64, 128
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
 resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
 overlap = "on"                  -- may start while the kernel before it still runs
