@@ -4,7 +4,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 10 };
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 11 };
 
 /* s8 problems in f16: value / 128 of A and of B. */
 static const float half_scale = 0x1p-14F;
@@ -119,14 +119,16 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
                           mc_diag *diag) {
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
+    const mc_device_info *info = mc_device_get_info(r->track->gpu.device);
     mc_binding bindings[MAX_BINDINGS] = {{"m", r->work->a.rows},
                                          {"n", r->n},
                                          {"k", r->work->a.cols},
                                          {"ldb", r->n},
                                          {"ldc", r->n},
                                          {"b", (int64_t)slab_address(&o->slab, o->b, set)},
-                                         {"c", (int64_t)slab_address(&o->slab, o->c, set)}};
-    size_t count = 7;
+                                         {"c", (int64_t)slab_address(&o->slab, o->c, set)},
+                                         {"multiprocessors", info->multiprocessors}};
+    size_t count = 8;
     for (size_t i = 0; i < packed->array_count; i++)
         bindings[count++] =
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};

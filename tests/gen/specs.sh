@@ -21,7 +21,7 @@ bad() {
 
 # -- Fields: position, nearest name, all errors at once -----------------------------------------------------------------
 bad "bad.lua:2: tile_m: unknown field (did you mean 'tile_n'?)" $'op = "spmm"\ntile_m = 32'
-bad "bad.lua:3: warps: 3 is not one of 1, 2, 4, 8" $'op = "spmm"\n\nwarps = {1, 3}'
+bad "bad.lua:3: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 15, 16" $'op = "spmm"\n\nwarps = {1, 5}'
 bad 'bad.lua:1: op: no such kernel family (did you mean "spmm"?)' 'op = "spnm"'
 bad "op: missing" 'vec = 8'
 bad "op: missing" ''
@@ -35,7 +35,7 @@ bad "is not one of 1 to 2147483647" $'op = "spmm"\nm = 0'
 bad "is not one of 1 to 2147483647" $'op = "spmm"\nk = 2147483648'
 bad "takes one value" $'op = "spmm"\nn = {1, 2}'
 bad "split: 8 warps cannot share a row block in a thread block of 1" $'op = "spmm"\nwarps = 1\nsplit = 8'
-printf 'op = "spmm"\ntile_m = 1\nwarps = 3\nsplit = 99\n' >three.lua
+printf 'op = "spmm"\ntile_m = 1\nwarps = 5\nsplit = 99\n' >three.lua
 check "not all errors at once" test "$("$mcgen" three.lua 2>&1 | grep -c '^three.lua:[234]: ')" = 3
 
 # -- Scripts --------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 op, arch, lhs, rhs, out, vec = "spmm", "sm_90", "s8", "s8", "s32", 8
 staging = "tma"
 tile_n  = {128, 64, 32}
-warps   = {4, 1, 2, 16}
-window  = {64, 128, 256}
+warps   = {4, 1, 16}
+window  = {64, 256}
 stages  = {2, 3, 6}
 resident = {"off", "on"}
 overlap = {"off", "on"}
