@@ -159,6 +159,7 @@ void form_entry(const struct form *form, const char *name, char text[FORM_TEXT])
     append(text, FORM_TEXT, " %s\n %s\n ret;\n}\n", form->code, store_of(form->row->result));
 }
 
+/* Makes c of f32 or f64 -a b, rounded, unless that is a NaN. */
 static void product_with(char kind, uint64_t operand[3]) {
     float a, b, c;
     double x, y, z;
