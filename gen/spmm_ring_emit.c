@@ -9,199 +9,15 @@
  * odd bytes for the other, zeros between.
  */
 #include "fragment.h"
-#include "spmm_emit.h"
+#include "spmm_ring.h"
 #include "windowed.h"
-#include <stdio.h>
 
-enum {
-    BARRIER_BYTES = 8,
-    MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
-    HALVES = 2,    /* of a stride */
-    LOAD_COLUMNS = 32,
-    MAX_AHEAD = 4,
-    PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
-};
-
-/* What a stride's loads bring. */
-typedef struct packed_stride {
-    mc_reg place, value[HALVES], control;
-} packed_stride;
-
-typedef struct ring {
-    spmm_emitter e;
-    mc_reg ring_at, full_at, empty_at; /* shared addresses */
-    mc_reg windows;                    /* that B has */
-    /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
-    mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
-    mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
-    mc_reg stride, strides_end;         /* of all of this warp's places */
-    mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    packed_stride ahead[MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
-    mc_reg fetch, more, some;
-    /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
-    mc_reg wait_at, parity, leave_at, empty_end, waited, left;
-    mc_reg count, again, wrap, done, first_lane, state;
-    mc_reg heed;      /* resident: all ones while controls matter, then 0: all of B is there */
-    mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
-    mc_reg at[HALVES], matrix_at, matrix[HALVES][MAX_LOADS][4];
-    mc_reg zero, even[2], odd[2];
-    mc_label next; /* behind a row block's store */
-} ring;
-
-static int window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
-static int loads(const spmm_plan *plan) { return plan->tile_n / LOAD_COLUMNS; }
-
-/* -- Barriers ----------------------------------------------------------------------------------------- */
-
-static void emit_barriers(ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    mc_reg first = pred(b, "first_thread");
-    stage(b, "Barriers of each stage: full, when its copy has arrived; empty, when %d warps have left it",
-          plan->warps);
-    r->ring_at = b32(b, "ring_at"), r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
-    EMIT(b, mov_shared, R(r->ring_at), NAME("ring"));
-    EMIT(b, add_s32, R(r->full_at), R(r->ring_at), I(plan->stages * window_bytes(plan)));
-    EMIT(b, add_s32, R(r->empty_at), R(r->full_at), I(plan->stages * BARRIER_BYTES));
-    EMIT(b, setp_eq, R(first), R(r->e.thread), I(0));
-    for (int s = 0; s < plan->stages; s++) {
-        EMIT_IF(b, first, mbarrier_init, AT(r->full_at, s * BARRIER_BYTES), I(1));
-        EMIT_IF(b, first, mbarrier_init, AT(r->empty_at, s * BARRIER_BYTES), I(plan->warps));
-    }
-    note(b, "the copies see them too");
-    EMIT_BARE(b, fence_mbarrier_init);
-}
-
-/* Until the barrier at AT is beyond the phase of PARITY. */
-static void emit_await(ring *r, const char *name, mc_reg at, mc_reg parity) {
-    mc_builder *b = r->e.b;
-    char passed_name[MC_MAX_NAME];
-    snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
-    mc_label again = label(b, name), passed = label(b, passed_name);
-    place(b, again);
-    EMIT(b, mbarrier_try_wait, R(r->done), AT(at, 0), R(parity));
-    EMIT_IF(b, r->done, bra, TO(passed));
-    EMIT(b, bra, TO(again));
-    place(b, passed);
-}
-
-/* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
-static void emit_next_stage(ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
-    mc_builder *b = r->e.b;
-    EMIT(b, add_s32, R(at), R(at), I(BARRIER_BYTES));
-    EMIT(b, setp_eq, R(wrap), R(at), R(end));
-    EMIT_IF(b, wrap, mov_b32, R(at), R(start));
-    if (parity.id) EMIT_IF(b, wrap, xor_b32, R(parity), R(parity), I(1));
-}
-
-/* -- The copying warp --------------------------------------------------------------------------------- */
-
-static void emit_window_count(ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    r->windows = b32(b, "windows");
-    if (plan->k != MC_OPEN) {
-        EMIT(b, mov_b32, R(r->windows), I((plan->k + plan->window - 1) / plan->window));
-        return;
-    }
-    EMIT(b, ld_param_s32, R(r->windows), NAME("k"));
-    EMIT(b, add_s32, R(r->windows), R(r->windows), I(plan->window - 1));
-    EMIT(b, shr_u32, R(r->windows), R(r->windows), I(spmm_log2(plan->window)));
-}
-
-/* Registers of the copying warp. */
-typedef struct copier {
-    mc_reg window, row, to, full, empty, parity, map;
-    mc_reg wrap, fresh, more;
-} copier;
-
-static copier declare_copier(mc_builder *b) {
-    return (copier){.window = b32(b, "window"),
-                    .row = b32(b, "row"),
-                    .to = b32(b, "to"),
-                    .full = b32(b, "full"),
-                    .empty = b32(b, "empty"),
-                    .parity = b32(b, "parity"),
-                    .map = b64(b, "map"),
-                    .wrap = pred(b, "wrap"),
-                    .fresh = pred(b, "fresh"),
-                    .more = pred(b, "more")};
-}
-
-static void emit_copy(ring *r, const copier *c) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    mc_label filled = label(b, "EMPTY_STAGE");
-    note(b, "the first time around, every stage is empty");
-    EMIT(b, setp_lt, R(c->fresh), R(c->window), I(plan->stages));
-    EMIT_IF(b, c->fresh, bra, TO(filled));
-    emit_await(r, "LEFT", c->empty, c->parity);
-    place(b, filled);
-    EMIT(b, mbarrier_expect, R(r->state), AT(c->full, 0), I(window_bytes(plan)));
-    EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, r->e.tile_col, c->row), AT(c->full, 0));
-    EMIT(b, add_s32, R(c->window), R(c->window), I(1));
-    EMIT(b, add_s32, R(c->row), R(c->row), I(plan->window));
-    EMIT(b, add_s32, R(c->to), R(c->to), I(window_bytes(plan)));
-    EMIT(b, add_s32, R(c->empty), R(c->empty), I(BARRIER_BYTES));
-    emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
-    EMIT_IF(b, c->wrap, mov_b32, R(c->to), R(r->ring_at));
-    EMIT_IF(b, c->wrap, mov_b32, R(c->empty), R(r->empty_at));
-}
-
-/* Shared memory is somebody else's when the block has ended: a copy that no row block waits for must have landed by then. The stages from
-   `full` on hold the oldest of the last copies, of the phases that this parity names. */
-static void emit_drain(ring *r, const copier *c) {
-    mc_builder *b = r->e.b;
-    mc_reg count = c->window;
-    mc_label loop = label(b, "DRAIN");
-    note(b, "the last copies have landed before the block ends");
-    EMIT(b, setp_lt, R(c->fresh), R(count), I(r->e.plan->stages));
-    EMIT_IF(b, c->fresh, mov_b32, R(c->full), R(r->full_at));
-    EMIT_IF(b, c->fresh, mov_b32, R(c->parity), I(0));
-    EMIT(b, min_s32, R(count), R(count), I(r->e.plan->stages));
-    place(b, loop);
-    emit_await(r, "LANDED", c->full, c->parity);
-    emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
-    EMIT(b, add_s32, R(count), R(count), I(-1));
-    EMIT(b, setp_gt, R(c->more), R(count), I(0));
-    EMIT_IF(b, c->more, bra, TO(loop));
-}
-
-static void emit_copier(ring *r) {
-    mc_builder *b = r->e.b;
-    b->prefix = "copy_";
-    stage(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
-    mc_reg idle = pred(b, "idle");
-    copier c = declare_copier(b);
-    mc_label loop = label(b, "LOOP"), end = label(b, "END");
-    EMIT(b, bar_sync, I(0));
-    EMIT(b, setp_ne, R(idle), R(r->e.lane), I(0));
-    EMIT_IF(b, idle, bra, TO(end));
-    EMIT(b, setp_lt, R(idle), R(r->windows), I(1));
-    EMIT_IF(b, idle, bra, TO(end));
-    spmm_emit_grid_wait(&r->e);
-    EMIT(b, mov_param, R(c.map), NAME("b_map"));
-    EMIT(b, cvta_param, R(c.map), R(c.map));
-    EMIT(b, mov_b32, R(c.window), I(0));
-    EMIT(b, mov_b32, R(c.row), I(0));
-    EMIT(b, mov_b32, R(c.to), R(r->ring_at));
-    EMIT(b, mov_b32, R(c.full), R(r->full_at));
-    EMIT(b, mov_b32, R(c.empty), R(r->empty_at));
-    EMIT(b, mov_b32, R(c.parity), I(1));
-    place(b, loop);
-    emit_copy(r, &c);
-    EMIT(b, setp_lt, R(c.more), R(c.window), R(r->windows));
-    EMIT_IF(b, c.more, bra, TO(loop));
-    emit_drain(r, &c);
-    place(b, end);
-    EMIT_RET(b);
-    b->prefix = NULL;
-}
+static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMNS; }
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
 /* Resident: a warp takes `turns` places, one after another in the packed arrays. */
-static void emit_places(ring *r) {
+static void emit_places(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     mc_reg row_blocks = {0};
@@ -225,7 +41,7 @@ static void emit_places(ring *r) {
 }
 
 /* Where the strides of PLACE end, and which row block it is; with GUARD, if there is one. */
-static void emit_row(ring *r, mc_reg place_reg, mc_reg guard, mc_reg last, mc_reg c_row_block) {
+static void emit_row(spmm_ring *r, mc_reg place_reg, mc_reg guard, mc_reg last, mc_reg c_row_block) {
     mc_builder *b = r->e.b;
     EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
     EMIT_IF(b, guard, ldg_b32, R(last), AT(r->row_at, WORD));
@@ -233,7 +49,7 @@ static void emit_row(ring *r, mc_reg place_reg, mc_reg guard, mc_reg last, mc_re
     EMIT_IF(b, guard, ldg_b32, R(c_row_block), AT(r->row_at, 0));
 }
 
-static void emit_first_row(ring *r) {
+static void emit_first_row(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     stage(b, "This warp's place%s: where strides begin and end, and the row block",
@@ -262,7 +78,7 @@ static void emit_first_row(ring *r) {
 }
 
 /* Resident: of the place behind this one. */
-static void emit_next_place(ring *r) {
+static void emit_next_place(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg place_reg = r->count;
     EMIT(b, mov_b32, R(r->next_last), I(0));
@@ -273,7 +89,7 @@ static void emit_next_place(ring *r) {
 }
 
 /* Where this lane reads the first stride's places and values. */
-static void emit_packed_start(ring *r) {
+static void emit_packed_start(spmm_ring *r) {
     mc_builder *b = r->e.b;
     stage(b, "Where strides lie in the packed arrays");
     mc_reg word = b32(b, "word"), high = b32(b, "word_high");
@@ -290,7 +106,7 @@ static void emit_packed_start(ring *r) {
 }
 
 /* Loads the stride that comes OFFSET behind the one at hand, if it is this warp's. */
-static void emit_load_packed(ring *r, int offset) {
+static void emit_load_packed(spmm_ring *r, int offset) {
     mc_builder *b = r->e.b;
     const packed_stride *to = &r->ahead[offset];
     mc_reg at = offset ? r->fetch : r->stride;
@@ -304,12 +120,12 @@ static void emit_load_packed(ring *r, int offset) {
     EMIT_IF(b, r->some, ldg_v2, V2(to->value), AT(r->values_at, 0));
 }
 
-static void emit_prefetch(ring *r) {
+static void emit_prefetch(spmm_ring *r) {
     note(r->e.b, "prefetch: %d stride%s ahead", r->e.plan->ahead, r->e.plan->ahead > 1 ? "s" : "");
     emit_load_packed(r, r->e.plan->ahead);
 }
 
-static void emit_take_next(ring *r) {
+static void emit_take_next(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
     EMIT(b, setp_lt, R(r->more), R(r->stride), R(r->row_last));
@@ -317,22 +133,24 @@ static void emit_take_next(ring *r) {
         const packed_stride *to = &r->ahead[i], *from = &r->ahead[i + 1];
         EMIT(b, mov_b32, R(to->place), R(from->place));
         EMIT(b, mov_b32, R(to->control), R(from->control));
-        for (int h = 0; h < HALVES; h++) EMIT(b, mov_b32, R(to->value[h]), R(from->value[h]));
+        for (int h = 0; h < RING_HALVES; h++) EMIT(b, mov_b32, R(to->value[h]), R(from->value[h]));
     }
 }
 
-static void declare_packed(ring *r) {
+static void declare_packed(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    mc_reg places[MAX_AHEAD + 1], controls[MAX_AHEAD + 1], values[(MAX_AHEAD + 1) * HALVES];
+    mc_reg places[RING_MAX_AHEAD + 1], controls[RING_MAX_AHEAD + 1],
+        values[(RING_MAX_AHEAD + 1) * RING_HALVES];
     int count = r->e.plan->ahead + 1;
     b32_array(b, "place", count, places);
     b32_array(b, "wants", count, controls);
-    b32_array(b, "value", count * HALVES, values);
+    b32_array(b, "value", count * RING_HALVES, values);
     for (int i = 0; i < count; i++)
-        r->ahead[i] = (packed_stride){places[i], {values[HALVES * i], values[HALVES * i + 1]}, controls[i]};
+        r->ahead[i] =
+            (packed_stride){places[i], {values[RING_HALVES * i], values[RING_HALVES * i + 1]}, controls[i]};
 }
 
-static void declare_strides(ring *r) {
+static void declare_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     declare_packed(r);
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
@@ -342,10 +160,10 @@ static void declare_strides(ring *r) {
     r->waited = b32(b, "waited"), r->left = b32(b, "left"), r->count = b32(b, "count");
     r->again = pred(b, "again"), r->first_lane = pred(b, "first_lane");
     r->lane_unit = b32(b, "lane_unit");
-    b32_array(b, "at", HALVES, r->at);
+    b32_array(b, "at", RING_HALVES, r->at);
     r->matrix_at = b32(b, "matrix_at");
-    for (int h = 0; h < HALVES; h++) {
-        mc_reg matrices[MAX_LOADS * 4];
+    for (int h = 0; h < RING_HALVES; h++) {
+        mc_reg matrices[RING_MAX_LOADS * 4];
         b32_array(b, h ? "high" : "low", loads(r->e.plan) * 4, matrices);
         for (int i = 0; i < loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
@@ -355,7 +173,7 @@ static void declare_strides(ring *r) {
     b32_array(b, "acc", r->e.plan->tile_n / 16 * 4, r->e.acc);
 }
 
-static void emit_start_values(ring *r) {
+static void emit_start_values(spmm_ring *r) {
     mc_builder *b = r->e.b;
     note(
         b,
@@ -367,14 +185,14 @@ static void emit_start_values(ring *r) {
     EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
     EMIT(b, mov_b32, R(r->parity), I(0));
     EMIT(b, mov_b32, R(r->leave_at), R(r->empty_at));
-    EMIT(b, add_s32, R(r->empty_end), R(r->empty_at), I(r->e.plan->stages * BARRIER_BYTES));
+    EMIT(b, add_s32, R(r->empty_end), R(r->empty_at), I(r->e.plan->stages * RING_BARRIER_BYTES));
     EMIT(b, mov_b32, R(r->waited), I(0));
     EMIT(b, mov_b32, R(r->left), I(0));
     EMIT(b, mov_b32, R(r->zero), I(0));
 }
 
 /* The first strides; registers that a load may leave alone start at 0. */
-static void emit_first_strides(ring *r) {
+static void emit_first_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     for (int i = 0; i <= r->e.plan->ahead; i++) {
         const packed_stride *p = &r->ahead[i];
@@ -387,23 +205,23 @@ static void emit_first_strides(ring *r) {
 /* -- Into the ring and out of it ---------------------------------------------------------------------- */
 
 /* Waits for the next window. */
-static void emit_wait_one(ring *r, const char *name) {
+static void emit_wait_one(spmm_ring *r, const char *name) {
     mc_builder *b = r->e.b;
-    emit_await(r, name, r->wait_at, r->parity);
-    emit_next_stage(r, r->wait_at, r->full_at, r->empty_at, r->wrap, r->parity);
+    ring_emit_await(r, name, r->wait_at, r->parity);
+    ring_emit_next_stage(r, r->wait_at, r->full_at, r->empty_at, r->wrap, r->parity);
     EMIT(b, add_s32, R(r->waited), R(r->waited), I(1));
 }
 
 /* Leaves the next window. */
-static void emit_leave_one(ring *r) {
+static void emit_leave_one(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT_IF(b, r->first_lane, mbarrier_arrive, R(r->state), AT(r->leave_at, 0));
-    emit_next_stage(r, r->leave_at, r->empty_at, r->empty_end, r->wrap, (mc_reg){0});
+    ring_emit_next_stage(r, r->leave_at, r->empty_at, r->empty_end, r->wrap, (mc_reg){0});
     EMIT(b, add_s32, R(r->left), R(r->left), I(1));
 }
 
 /* Counts down: back to LOOP while there is more. */
-static void emit_count_down(ring *r, mc_label loop) {
+static void emit_count_down(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->count), R(r->count), I(-1));
     EMIT(b, setp_gt, R(r->again), R(r->count), I(0));
@@ -411,7 +229,7 @@ static void emit_count_down(ring *r, mc_label loop) {
 }
 
 /* What the stride's control says; most strides want nothing. */
-static void emit_control(ring *r) {
+static void emit_control(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none");
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
@@ -439,7 +257,7 @@ static void emit_control(ring *r) {
 }
 
 /* Every window that another one follows in its stage is left, and so waited for, by every warp. */
-static void emit_leave_rest(ring *r) {
+static void emit_leave_rest(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none_left"), waited = pred(b, "was_waited");
     mc_label loop = label(b, "LEAVE_REST"), there = label(b, "THERE"), done = label(b, "ALL_LEFT");
@@ -462,31 +280,31 @@ static void emit_leave_rest(ring *r) {
 /* -- One stride --------------------------------------------------------------------------------------- */
 
 /* The lane's row addresses, and the stride's 32 rows x tile_n columns by ldmatrix: 16 slots x 32 columns each. */
-static void emit_gather(ring *r) {
+static void emit_gather(spmm_ring *r) {
     mc_builder *b = r->e.b;
     note(b, "gather 32 rows from the ring");
     EMIT(b, xor_b32, R(r->ahead[0].place), R(r->ahead[0].place), R(r->lane_unit));
     EMIT(b, and_b32, R(r->at[0]), R(r->ahead[0].place), H(0xffff));
     EMIT(b, shr_u32, R(r->at[1]), R(r->ahead[0].place), I(16));
-    for (int h = 0; h < HALVES; h++) {
+    for (int h = 0; h < RING_HALVES; h++) {
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
         for (int q = 0; q < loads(r->e.plan); q++) {
             mc_reg at = q ? r->matrix_at : r->at[h];
-            if (q) EMIT(b, xor_b32, R(at), R(r->at[h]), I(q * LOAD_COLUMNS));
+            if (q) EMIT(b, xor_b32, R(at), R(r->at[h]), I(q * RING_LOAD_COLUMNS));
             EMIT(b, ldmatrix_x4_trans, V4(r->matrix[h][q]), AT(at, 0));
         }
     }
 }
 
 /* Registers of an A operand: its rows are columns 2g and 16 + 2g (or one more) of the 32, its k slots 0-7, then 8-15. */
-static void emit_mma(ring *r, int half, int q, int odd) {
+static void emit_mma(spmm_ring *r, int half, int q, int odd) {
     mc_reg *acc = &r->e.acc[(2 * q + odd) * 4];
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = r->matrix[half][q][i];
     EMIT(r->e.b, mma_s8, V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc));
 }
 
-static void emit_multiply(ring *r, int half) {
+static void emit_multiply(spmm_ring *r, int half) {
     mc_builder *b = r->e.b;
     mc_reg x = r->ahead[0].value[half];
     note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
@@ -499,7 +317,7 @@ static void emit_multiply(ring *r, int half) {
         for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, q, odd);
 }
 
-static void emit_strides(ring *r) {
+static void emit_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
     mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
@@ -511,7 +329,7 @@ static void emit_strides(ring *r) {
     emit_control(r);
     emit_gather(r);
     emit_prefetch(r);
-    for (int h = 0; h < HALVES; h++) emit_multiply(r, h);
+    for (int h = 0; h < RING_HALVES; h++) emit_multiply(r, h);
     emit_take_next(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
     place(b, done);
@@ -519,7 +337,7 @@ static void emit_strides(ring *r) {
 }
 
 /* Resident: on to this warp's next row block, if there is one, with all of B there. */
-static void emit_next_row(ring *r, mc_label loop) {
+static void emit_next_row(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END"), await = label(b, "AWAIT_ALL");
@@ -543,14 +361,14 @@ static void emit_next_row(ring *r, mc_label loop) {
 /* -- Store -------------------------------------------------------------------------------------------- */
 
 /* The two columns of pair C (0 .. tile_n / 16 - 1) in row 2t + ROW: from the even and the odd mma. */
-static void pair_of_sums(const ring *r, int c, int row, mc_reg sums[2]) {
+static void pair_of_sums(const spmm_ring *r, int c, int row, mc_reg sums[2]) {
     for (int odd = 0; odd < 2; odd++) sums[odd] = r->e.acc[(2 * (c / 2) + odd) * 4 + frag_c_reg(c % 2, row)];
 }
 
-static void emit_store(ring *r, bool clamp, int store) {
+static void emit_store(spmm_ring *r, bool clamp, int store) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
-    int pairs = e->plan->tile_n / PAIR_COLUMNS;
+    int pairs = e->plan->tile_n / RING_PAIR_COLUMNS;
     spmm_writer w = {.b = b,
                      .output = &e->plan->output,
                      .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
@@ -563,7 +381,7 @@ static void emit_store(ring *r, bool clamp, int store) {
     spmm_declare_writer(&w);
     EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(3));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
-    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, PAIR_COLUMNS * c, 2);
+    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, RING_PAIR_COLUMNS * c, 2);
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
         spmm_emit_c_address(&w, w.row, e->col);
@@ -572,7 +390,7 @@ static void emit_store(ring *r, bool clamp, int store) {
             pair_of_sums(r, c, row, sums);
             spmm_store_run(&w, f,
                            &(spmm_run){.col = e->col,
-                                       .offset = PAIR_COLUMNS * c,
+                                       .offset = RING_PAIR_COLUMNS * c,
                                        .count = 2,
                                        .sums = sums,
                                        .factor_row = row,
@@ -583,7 +401,7 @@ static void emit_store(ring *r, bool clamp, int store) {
     else EMIT_RET(b);
 }
 
-static void branch_if_not_whole(ring *r, mc_label edge) {
+static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
@@ -601,7 +419,7 @@ static void branch_if_not_whole(ring *r, mc_label edge) {
     }
 }
 
-static void emit_output(ring *r) {
+static void emit_output(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
@@ -620,14 +438,14 @@ static void emit_output(ring *r) {
     emit_store(r, true, 1);
 }
 
-static void declare_factors(ring *r) {
+static void declare_factors(spmm_ring *r) {
     spmm_emitter *e = &r->e;
     spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
     spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
 }
 
 /* Scales and biases of the lane's two rows: before the loop, which hides their latency. */
-static void emit_row_factors(ring *r) {
+static void emit_row_factors(spmm_ring *r) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
     if (!spmm_by_rows(&e->plan->output)) return;
@@ -641,7 +459,7 @@ static void emit_row_factors(ring *r) {
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
-static void emit_row_blocks(ring *r) {
+static void emit_row_blocks(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     mc_label loop = label(b, "ROW_BLOCKS");
@@ -663,15 +481,13 @@ static void emit_row_blocks(ring *r) {
 }
 
 void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
-    ring kernel = {.e = {.plan = plan, .b = b}}, *r = &kernel;
+    spmm_ring kernel = {.e = {.plan = plan, .b = b}}, *r = &kernel;
     spmm_emitter *e = &r->e;
     shared_dynamic(b, "ring", 1024);
     b->fills_shared = true;
     spmm_emit_launch_next(e);
     spmm_emit_place(e);
-    emit_barriers(r);
-    emit_window_count(r);
-    r->done = pred(b, "done"), r->state = b64(b, "state");
+    ring_emit_addresses(r);
     mc_reg copies = pred(b, "copies");
     mc_label copy = label(b, "COPY");
     EMIT(b, setp_eq, R(copies), R(e->warp), I(plan->warps));
@@ -691,5 +507,5 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_start_values(r);
     emit_row_blocks(r);
     place(b, copy);
-    emit_copier(r);
+    ring_emit_copier(r);
 }

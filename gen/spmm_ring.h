@@ -1,0 +1,55 @@
+/* What the ring kernel's emitters share: the registers of its warps. */
+#ifndef MC_SPMM_RING_H
+#define MC_SPMM_RING_H
+
+#include "spmm_emit.h"
+
+enum {
+    RING_BARRIER_BYTES = 8,
+    RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
+    RING_HALVES = 2,    /* of a stride */
+    RING_LOAD_COLUMNS = 32,
+    RING_MAX_AHEAD = 4,
+    RING_PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
+};
+
+/* What a stride's loads bring. */
+typedef struct packed_stride {
+    mc_reg place, value[RING_HALVES], control;
+} packed_stride;
+
+typedef struct spmm_ring {
+    spmm_emitter e;
+    mc_reg ring_at, full_at, empty_at; /* shared addresses */
+    mc_reg windows;                    /* that B has */
+    /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
+    mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
+    mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
+    mc_reg stride, strides_end;         /* of all of this warp's places */
+    mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
+    packed_stride ahead[RING_MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
+    mc_reg fetch, more, some;
+    /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
+    mc_reg wait_at, parity, leave_at, empty_end, waited, left;
+    mc_reg count, again, wrap, done, first_lane, state;
+    mc_reg heed;      /* resident: all ones while controls matter, then 0: all of B is there */
+    mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
+    mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
+    mc_reg zero, even[2], odd[2];
+    mc_label next; /* behind a row block's store */
+} spmm_ring;
+
+static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
+
+/* spmm_ring_copy.c */
+
+/* Where the ring and its barriers lie, and how many windows B has. */
+void ring_emit_addresses(spmm_ring *r);
+/* All of the copying warp; it readies the barriers and meets the other warps at barrier 0. */
+void ring_emit_copier(spmm_ring *r);
+/* Until the barrier at AT is beyond the phase of PARITY. */
+void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
+/* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
+void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
+
+#endif
