@@ -174,7 +174,7 @@ enum outcome { DONE, FAULTED, RESTARTED, NO_MEMORY };
 
 /* Runs the grid by COUNT workers. *BLOCK is then one with all that they counted, NULL without memory. */
 static enum outcome attempt(struct sim_launch *launch, unsigned count, struct sim_block **block) {
-    struct worker workers[SIM_MAX_WORKERS];
+    struct worker workers[SIM_MAX_WORKERS] = {0};
     launch->parallel = count > 1;
     *block = NULL;
     if (!run_workers(launch, workers, count)) return NO_MEMORY;
