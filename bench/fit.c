@@ -1,9 +1,7 @@
 #include "fit.h"
 #include <math.h>
 
-enum { COST_COUNT = sizeof(mc_costs) / sizeof(double) };
-
-static const double coarse = 0.5, fine = 0.02, shrink = 0.6; /* factors of the search */
+enum { COST_COUNT = sizeof(mc_costs) / sizeof(double), STEPS = 3000 };
 
 bool fit_holds_out(const char *matrix) {
     uint64_t hash = 14695981039346656037U; /* FNV-1a */
@@ -37,7 +35,7 @@ static void add_problem(const fit_data *data, const mc_gpu *gpu, const fit_probl
     for (size_t i = 0; i < data->variants->count; i++) {
         if (p->us[i] <= 0) continue;
         double us = estimate(data, gpu, p, i), off = log(us / p->us[i]), near = p->best / p->us[i];
-        double weight = near * near * near;
+        double weight = near * near * near * near;
         sum->error += weight * off * off;
         sum->weight += weight;
         if (us < least) least = us, picked = p->us[i];
@@ -68,32 +66,28 @@ static double penalty(const fit_data *data, const mc_gpu *gpu, double loss_weigh
     return score.error + loss_weight * (2 * log(score.loss) + fmax(0, 0.7 - score.worst));
 }
 
-/* Multiplies the cost by FACTOR if that helps. */
-static bool try_factor(const fit_data *data, mc_gpu *gpu, size_t cost, double factor, double loss_weight,
-                       double *least) {
-    double *value = &((double *)&gpu->costs)[cost], before = *value;
-    *value = before * factor;
-    double now = penalty(data, gpu, loss_weight);
-    if (now < *least - 1e-6) {
-        *least = now;
-        return true;
-    }
-    *value = before;
-    return false;
+/* A number from -1 to 1 (xorshift). */
+static double next_random(uint64_t *state) {
+    *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+    return (double)(*state >> 10) * 0x1p-53 - 1;
 }
 
-static void descend(const fit_data *data, mc_gpu *gpu, double step, double loss_weight) {
+/* Keeps random steps that help: of some of the costs at once, up to a factor of 2^REACH. */
+static void climb(const fit_data *data, mc_gpu *gpu, double loss_weight, uint64_t *random) {
     double least = penalty(data, gpu, loss_weight);
-    while (step > fine) {
-        bool better = false;
+    for (int step = 0; step < STEPS; step++) {
+        double reach = 1 - (double)step / STEPS;
+        mc_gpu trial = *gpu;
         for (size_t cost = 0; cost < COST_COUNT; cost++)
-            better |= try_factor(data, gpu, cost, 1 + step, loss_weight, &least) ||
-                      try_factor(data, gpu, cost, 1 / (1 + step), loss_weight, &least);
-        if (!better) step *= shrink;
+            if (next_random(random) > 0.5)
+                ((double *)&trial.costs)[cost] *= exp2(reach * next_random(random));
+        double now = penalty(data, &trial, loss_weight);
+        if (now < least) least = now, *gpu = trial;
     }
 }
 
 void fit_search(const fit_data *data, mc_gpu *gpu) {
-    descend(data, gpu, coarse, 0);
-    descend(data, gpu, coarse / 2, 1);
+    uint64_t random = 1;
+    climb(data, gpu, 0, &random);
+    climb(data, gpu, 1, &random);
 }

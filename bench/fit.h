@@ -27,7 +27,7 @@ typedef struct fit_part {
 typedef struct fit_score {
     size_t problems;
     double
-        error; /* root of the mean square of log(estimate / time); a variant counts by (best / its time)^3 */
+        error; /* root of the mean square of log(estimate / time); a variant counts by (best / its time)^4 */
     double loss;  /* geometric mean of time of the pick / best time */
     double worst; /* least best time / time of the pick */
 } fit_score;
@@ -35,8 +35,8 @@ typedef struct fit_score {
 /* The variant with the least estimate among those measured. */
 size_t fit_pick(const fit_data *data, const mc_gpu *gpu, const fit_problem *problem);
 fit_score fit_score_of(const fit_data *data, const mc_gpu *gpu, const fit_part *part);
-/* Changes GPU's costs, one at a time and by smaller and smaller factors, as long as that helps the problems that are not held
-   out: their error first, then error and loss together. */
+/* Changes GPU's costs by random steps, smaller and smaller ones, and keeps those that help the problems that are not held out: first
+   their error, then error and loss together. The same numbers every time. */
 void fit_search(const fit_data *data, mc_gpu *gpu);
 /* Half of all names, always the same. */
 bool fit_holds_out(const char *matrix);

@@ -152,16 +152,17 @@ typedef struct mc_problem {
 /* X(name, what it is): microseconds that no rate explains, fitted to measurements by `mcbench fit` (docs/choice.md). */
 #define MC_COST_LIST(X)                                                                                      \
     X(launch, "a launch behind another one")                                                                 \
-    X(direct_block, "direct: first loads and store of a thread block")                                       \
+    X(start, "a multiprocessor starts a thread block")                                                       \
+    X(start_warp, "and each of its warps")                                                                   \
     X(direct_step, "direct: latency of a stride whose indices were prefetched")                              \
     X(direct_chain, "direct: latency of a stride that waits for its indices first")                          \
-    X(direct_issue, "direct: instructions of a stride, 32 slots")                                            \
+    X(direct_width, "direct: latency of a stride's 32 slots x 32 columns, and of storing 32 columns")        \
     X(direct_columns, "direct: instructions of 32 slots x 32 columns")                                       \
     X(direct_sum, "direct: sum over the warps of a row block")                                               \
     X(ring_block, "tma: barriers, first copy and store of a thread block")                                   \
     X(ring_step, "tma: latency of a stride")                                                                 \
+    X(ring_turn, "tma: latency from a warp's row block to its next")                                         \
     X(ring_window, "tma: latency of a window, waited for and left")                                          \
-    X(ring_issue, "tma: instructions of a stride")                                                           \
     X(ring_leave, "tma: instructions of a warp at a window")                                                 \
     X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
     X(tail, "thread blocks that come late: a part of a wave, no time")

@@ -12,7 +12,8 @@ enum {
     MAX_BLOCKS = 32,        /* thread blocks a multiprocessor (programming guide, as next) */
     BLOCK_SHARED = 1 << 10, /* bytes of shared memory that a thread block takes beside its own */
     REGISTER_UNIT = 8,
-    MAX_TILES = 65535, /* thread blocks of the grid's second axis */
+    QUARTERS = 4 * MC_WARP, /* threads: each quarter of a multiprocessor has its own registers */
+    MAX_TILES = 65535,      /* thread blocks of the grid's second axis */
 };
 
 typedef struct situation {
@@ -43,7 +44,7 @@ static double overlapped(double a, double b) { return cbrt(a * a * a + b * b * b
 
 /* About what ptxas gives a thread: accumulators, rows of B in flight, indices of the next stride. */
 static double registers_of(const spmm_plan *plan) {
-    int acc = plan->tile_n / 4, used = 32 + 2 * acc;
+    int acc = plan->tile_n / 4, used = 40 + 2 * acc + (plan->resident ? 8 : 0);
     if (plan->staging == SPMM_DIRECT)
         used = 40 + acc + plan->stride_steps * (acc + (plan->prefetch ? 10 : 0));
     return (used + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
@@ -51,7 +52,9 @@ static double registers_of(const spmm_plan *plan) {
 
 static double resident_of(const spmm_plan *plan, const mc_gpu *gpu) {
     double by_threads = gpu->threads / (unsigned)plan->threads;
-    double by_registers = floor(gpu->registers / (registers_of(plan) * plan->threads));
+    int quarters = (plan->threads + QUARTERS - 1) / QUARTERS * QUARTERS;
+    double given = registers_of(plan) * (plan->threads > QUARTERS ? quarters : plan->threads);
+    double by_registers = floor(gpu->registers / given);
     double by_shared = gpu->shared_bytes / (plan->shared_bytes + BLOCK_SHARED);
     return most(1, least(least(by_threads, MAX_BLOCKS), least(by_registers, by_shared)));
 }
@@ -98,12 +101,12 @@ static block_work direct_work(const situation *s) {
     double l2 = (vectors * plan->tile_n * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
     double l1 = vectors * plan->tile_n / s->gpu->l1_rate;
     double mma = strides * plan->stride_mma / s->gpu->mma_rate;
-    double instructions =
-        strides * plan->stride_steps * (cost->direct_issue + cost->direct_columns * plan->tile_n / 32);
+    double instructions = strides * plan->stride_steps * plan->tile_n / 32 * cost->direct_columns;
     w.busy = overlapped(l2 + l1, most(mma, instructions));
 
-    double step = plan->prefetch ? cost->direct_step : cost->direct_chain;
-    double around = cost->direct_block + (plan->split > 1 ? cost->direct_sum : 0);
+    double width = cost->direct_width * plan->tile_n / 32;
+    double step = (plan->prefetch ? cost->direct_step : cost->direct_chain) + width * plan->stride_steps;
+    double around = width + (plan->split > 1 ? cost->direct_sum : 0);
     w.latency = around + step * strides_of(plan, longest_of(s, plan->row_blocks));
     w.longest = around + step * strides_of(plan, (double)s->problem->longest);
     add_edge(s, &w);
@@ -122,24 +125,37 @@ static double ring_strides(const situation *s, double windows) {
     return most(1, full + sparse);
 }
 
+/* Row blocks that a warp takes in turn: one, or where the thread blocks stay, what is left for each (contract->turn_k). */
+static double turns_of(const situation *s, double blocks, double resident) {
+    const spmm_plan *plan = s->plan;
+    if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
+    double held = most(1, floor(s->gpu->multiprocessors * resident / most(1, s->tiles)));
+    return most(1, ceil(blocks / held));
+}
+
+/* How much longer the longest warp takes than the average, with TURNS row blocks of which few are the longest. */
+static double ring_longer(const situation *s, double turns) {
+    double longest = least((double)s->problem->longest, s->mean + 1.5 * s->problem->spread / sqrt(turns));
+    return s->mean > 0 ? most(1, longest / s->mean) : 1;
+}
+
 static block_work ring_work(const situation *s) {
     const spmm_plan *plan = s->plan;
     const mc_costs *cost = &s->gpu->costs;
-    block_work w = {.blocks = ceil(s->row_blocks / plan->row_blocks) * s->tiles};
-    w.resident = resident_of(plan, s->gpu);
+    double blocks = ceil(s->row_blocks / plan->row_blocks), resident = resident_of(plan, s->gpu);
+    double turns = turns_of(s, blocks, resident);
+    block_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident};
 
     double windows = most(1, ceil((double)s->problem->k / plan->window));
-    double row_strides = ring_strides(s, windows), strides = plan->row_blocks * row_strides;
+    double warp_strides = turns * ring_strides(s, windows), strides = plan->row_blocks * warp_strides;
     double copied = (double)s->problem->k * plan->tile_n / 1024 * cost->ring_copy;
     double packed = strides * plan->stride_a_bytes / s->gpu->l2_rate;
     double shared = strides * WINDOWED_SLOTS * plan->tile_n / s->gpu->shared_rate;
     double mma = strides * plan->stride_mma / s->gpu->mma_rate;
-    double instructions = strides * cost->ring_issue + plan->row_blocks * windows * cost->ring_leave;
+    double instructions = plan->row_blocks * windows * cost->ring_leave;
     w.busy = overlapped(copied + packed, shared + mma + instructions);
-
-    double longest = least((double)s->problem->longest, s->mean + 1.5 * s->problem->spread);
-    double longer = s->mean > 0 ? most(1, longest / s->mean) : 1;
-    w.latency = cost->ring_block + windows * cost->ring_window + row_strides * longer * cost->ring_step;
+    w.latency = cost->ring_block + windows * cost->ring_window + (turns - 1) * cost->ring_turn +
+                warp_strides * ring_longer(s, turns) * cost->ring_step;
     w.longest = w.latency;
     return w;
 }
@@ -148,11 +164,13 @@ static block_work ring_work(const situation *s) {
 
 static double time_of(const block_work *w, const situation *s) {
     const mc_costs *cost = &s->gpu->costs;
-    double each = w->blocks / s->gpu->multiprocessors, latency = w->longest, busy = ceil(each) * w->busy;
+    double each = w->blocks / s->gpu->multiprocessors, latency = w->longest;
+    double start = cost->start + cost->start_warp * s->plan->threads / MC_WARP,
+           busy = ceil(each) * (w->busy + start);
     if (ceil(each) > w->resident) {
         double waves = each / w->resident + cost->tail;
         latency = most(w->longest, waves * w->latency);
-        busy = waves * w->resident * w->busy;
+        busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =
         (double)s->problem->m * (double)s->problem->n * spmm_element_bytes(s->plan->output.element);
