@@ -173,7 +173,7 @@ static void print_picks(const session *s) {
 
 /* As gpu.c has them. */
 static void print_costs(const mc_costs *costs) {
-#define X(name, doc) printf("                ." #name " = %.3g, /* " doc " */\n", costs->name);
+#define X(name, doc) printf("                ." #name " = %.3g,\n", costs->name);
     MC_COST_LIST(X)
 #undef X
 }

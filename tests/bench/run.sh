@@ -31,6 +31,11 @@ check 'M of the dilated matrix' [ "$(field all.jsonl 3 m)" = 16 ]
 check 'the end counts the matrices' [ "$(tail -1 all.jsonl >line.json; "$json_get" line.json matrices)" = 2 ]
 lines '' '"picked":true' all.jsonl 8 # one a problem and output type
 expect 0 '4 problems' "$mcbench" summary all.jsonl
+least() { # MATRIX N CONTENDER: whether its least estimate is picked
+    grep "\"result\",\"matrix\":\"$1\",.*\"n\":$2,.*\"contender\":\"$3\"" all.jsonl |
+        sed 's/.*"estimate":\([^,]*\),"picked":\([a-z]*\).*/\1 \2/' | sort -g | head -1 | cut -d' ' -f2
+}
+for n in 16 40; do check 'the pick has the least estimate' [ "$(least b.smtx $n 'mcgen s8 s8 f16')" = true ]; done
 expect 0 "Speed of the estimate's pick" "$mcbench" summary all.jsonl
 expect 0 'of the floor' "$mcbench" summary all.jsonl
 
