@@ -174,8 +174,8 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride,
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
    once, and row blocks in an order that gives thread blocks equal work. s8 only, vec 8. */
 typedef struct mc_ring {
-    int window, stages; /* rows of B in a window, windows in the ring */
-    int tile_n;         /* bytes of B in a row of the ring */
+    int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
+    int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
 } mc_ring;
 /*   row_order  s32[row_blocks]      the row block at each place
      row_ptr    s32[row_blocks + 1]  in strides

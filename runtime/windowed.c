@@ -23,13 +23,13 @@ static int longer_first(const void *a, const void *b) {
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Spreads the lengths evenly: the sorted row blocks in steps of the golden ratio, so that any few neighbouring places have about
-   equal work in all, be they the warps of a thread block or the turns of a warp. */
 static int64_t first_free(int64_t *next_free, int64_t at) {
     while (next_free[at] != at) at = next_free[at] = next_free[next_free[at]];
     return at;
 }
 
+/* Spreads the lengths evenly: the sorted row blocks in steps of the golden ratio, so that any few neighbouring
+   places have about equal work in all, be they the warps of a thread block or the turns of a warp. */
 static void spread(const row_length *rows, int64_t count, int32_t *order, int64_t *next_free) {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* of 2^64 */
     for (int64_t i = 0; i <= count; i++) next_free[i] = i;
@@ -228,6 +228,14 @@ static bool pack_row_block(row_packer *p, int64_t block) {
 
 /* -- The matrix --------------------------------------------------------------------------------------- */
 
+/* A row of B and its ring row are in one bank if windows are whole groups of 8; controls and places have 8 and 16 bits. */
+static bool is_ring(const mc_ring *ring) {
+    bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
+    bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
+    if (!tile || !stages || ring->window < WINDOWED_GROUP || ring->window % WINDOWED_GROUP) return false;
+    return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
+}
+
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) {
     if (a->type != MC_S8)
         return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
@@ -235,9 +243,7 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) 
     if (a->vec != WINDOWED_GROUP)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
-    bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
-    if (!tile || ring->stages < 2 || ring->window < WINDOWED_GROUP ||
-        (int64_t)ring->window * ring->stages * ring->tile_n > (int64_t)UINT16_MAX * WINDOWED_UNIT)
+    if (!is_ring(ring))
         return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes", ring->stages,
                        ring->window, ring->tile_n);
     return MC_OK;

@@ -79,6 +79,14 @@ static mc_status make_strided(void) {
     mc_packed_free(&out);
     return status;
 }
+static mc_status make_windowed(void) {
+    const mc_ring ring = {64, 2, 128};
+    mc_packed out;
+    mc_status status = mc_windowed_pack(&matrix, &ring, &out, NULL);
+    CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
+    mc_packed_free(&out);
+    return status;
+}
 static mc_status make_unstrided(void) {
     mc_vsparse out;
     mc_status status = mc_strided_unpack(&strided, 8, 32, matrix.rows, matrix.cols, &out, NULL);
@@ -134,6 +142,7 @@ static const struct {
     {"dilate", make_dilated, 3},
     {"union", make_union, 5},
     {"strided", make_strided, 4},
+    {"windowed", make_windowed, 9},
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},

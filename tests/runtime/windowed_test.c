@@ -1,0 +1,277 @@
+/* windowed-bcrs, decoded from what gen/windowed.h says: every vector once with its values, and what the ring kernel
+ * relies on. The swizzle is worked out here from the tensor copy's rule, not from windowed_place. */
+#include "scratch.h"
+
+enum { SLOTS = 32, GROUP = 8, WORDS = 16, VALUES = 256, VEC = 8, MAX_RING_ROWS = 12 * 256 };
+
+/* -- Matrices ----------------------------------------------------------------------------------------- */
+
+typedef enum shape_law {
+    SHAPE_UNIFORM,  /* sparsity / 100 */
+    SHAPE_EMPTY,    /* nothing */
+    SHAPE_LAST,     /* one vector a row block, in the last column */
+    SHAPE_ONE_BANK, /* columns that are 3 mod 8 */
+    SHAPE_ENDS,     /* the first 5 and the last 5 columns: the windows between pass by */
+    SHAPE_ONE_FULL, /* every column in one row block, none in the others */
+} shape_law;
+
+typedef struct shape {
+    shape_law law;
+    int row_blocks, cols, sparsity;
+} shape;
+
+static bool wanted(const shape *s, int row, int col) {
+    switch (s->law) {
+    case SHAPE_LAST: return col == s->cols - 1;
+    case SHAPE_ONE_BANK: return col % 8 == 3;
+    case SHAPE_ENDS: return col < 5 || col >= s->cols - 5;
+    case SHAPE_ONE_FULL: return row == s->row_blocks / 2;
+    default: return false;
+    }
+}
+
+static mc_status make_pattern(const shape *s, mc_csr *csr, mc_diag *diag) {
+    if (s->law == SHAPE_UNIFORM)
+        return mc_csr_generate(
+            &(mc_pattern){s->row_blocks, s->cols, s->sparsity / 100., MC_PATTERN_UNIFORM, 0, 5}, csr, diag);
+    *csr = (mc_csr){.rows = s->row_blocks, .cols = s->cols};
+    csr->row_ptr = calloc((size_t)s->row_blocks + 1, sizeof *csr->row_ptr);
+    csr->col_idx = malloc((size_t)s->row_blocks * (size_t)s->cols * sizeof *csr->col_idx + 1);
+    if (!csr->row_ptr || !csr->col_idx) return MC_NOMEM;
+    for (int row = 0; row < s->row_blocks; row++) {
+        for (int col = 0; col < s->cols; col++)
+            if (wanted(s, row, col)) csr->col_idx[csr->nnz++] = col;
+        csr->row_ptr[row + 1] = csr->nnz;
+    }
+    return MC_OK;
+}
+
+static mc_status make_matrix(const shape *s, mc_vsparse *a, mc_diag *diag) {
+    mc_csr csr = {0};
+    *a = (mc_vsparse){0};
+    mc_status status = make_pattern(s, &csr, diag);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, VEC, MC_S8, a, diag);
+    if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, 9, NULL);
+    mc_csr_free(&csr);
+    return status;
+}
+
+/* -- The decoder -------------------------------------------------------------------------------------- */
+
+typedef struct decoder {
+    const mc_vsparse *a;
+    const mc_ring *ring;
+    const int32_t *row_order, *row_ptr, *control, *places;
+    const int8_t *values;
+    int64_t strides;
+    int row_at[1 << 16];     /* place -> row of the ring, -1: none */
+    int64_t left, waited;    /* windows, in the row block at hand */
+    int64_t groups, accesses; /* of 8 slots; the turns in which their banks can be read */
+    int bad;
+} decoder;
+
+static const void *array(const mc_packed *packed, const char *name, mc_type type, int64_t count) {
+    const mc_packed_array *found = mc_packed_find(packed, name);
+    CHECK(found && found->type == type && (count < 0 || found->count == count), "array %s", name);
+    return found && found->type == type && (count < 0 || found->count == count) ? found->data : NULL;
+}
+
+/* A swizzle of N bytes (16 units of 2^4): bits 4.. of a byte address in shared memory are xored with bits 7.., as
+   many as N / 16 has values. */
+static int place_of(int row, int tile_n) {
+    int address = row * tile_n;
+    return (address ^ (address >> 3 & (tile_n - 1) & ~15)) / 16;
+}
+
+static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
+    *d = (decoder){.a = a, .ring = ring};
+    d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
+    d->row_ptr = array(packed, "row_ptr", MC_S32, a->row_blocks + 1);
+    if (!d->row_order || !d->row_ptr) return false;
+    d->strides = d->row_ptr[a->row_blocks];
+    d->control = array(packed, "control", MC_S32, d->strides);
+    d->places = array(packed, "places", MC_S32, d->strides * WORDS);
+    d->values = array(packed, "values", MC_S8, d->strides * VALUES);
+    memset(d->row_at, -1, sizeof d->row_at);
+    for (int row = 0; row < ring->stages * ring->window; row++) d->row_at[place_of(row, ring->tile_n)] = row;
+    return d->control && d->places && d->values;
+}
+
+/* The B row that slot SLOT of STRIDE reads: the only one in its ring row between left and waited. -1: none is there. */
+static int64_t slot_row(const decoder *d, int64_t stride, int slot) {
+    uint32_t word = (uint32_t)d->places[stride * WORDS + slot % 16];
+    int ring_row = d->row_at[slot < 16 ? word & 0xffff : word >> 16];
+    int window = d->ring->window, ring_rows = window * d->ring->stages;
+    if (ring_row < 0) return -1;
+    int64_t first = d->left * window, row = first / ring_rows * ring_rows + ring_row;
+    if (row < first) row += ring_rows;
+    return row < d->waited * window ? row : -1;
+}
+
+/* Bytes as windowed.h puts them: lane 4 row + t has 4 bytes of slots 0-15 and 4 of slots 16-31; bytes 0 and 2 are slots
+   2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. */
+static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
+    int t = slot % 8 / 2, byte = slot % 2 * 2 + slot / 8 % 2;
+    return d->values[stride * VALUES + (4 * row + t) * 8 + slot / 16 * 4 + byte];
+}
+
+static void step_windows(decoder *d, int32_t control) {
+    int64_t leave = control / 256, wait = control % 256;
+    d->left += leave;
+    d->bad += control < 0 || d->left > d->waited; /* only what was waited for is left */
+    d->waited += wait;
+    d->bad += d->waited - d->left > d->ring->stages || d->left >= d->waited;
+    d->bad += d->waited > (d->a->cols + d->ring->window - 1) / d->ring->window;
+}
+
+/* Eight rows are read at once if they lie in eight different units of 16 bytes modulo 128, else in as many turns as the
+   fullest unit has. Rows that are the same are read together. */
+static void count_banks(decoder *d, int64_t stride, int first) {
+    int units[GROUP] = {0}, most = 0, seen[GROUP], count = 0;
+    for (int slot = first; slot < first + GROUP; slot++) {
+        uint32_t word = (uint32_t)d->places[stride * WORDS + slot % 16];
+        int place = (int)(slot < 16 ? word & 0xffff : word >> 16), twice = 0;
+        for (int i = 0; i < count; i++) twice |= seen[i] == place;
+        if (twice) continue;
+        seen[count++] = place;
+        if (++units[place % GROUP] > most) most = units[place % GROUP];
+    }
+    d->groups++;
+    d->accesses += most;
+}
+
+/* Values of slots at rows of B add up to GOT[VEC][cols]; slots that a vector of A is at count in USED. */
+static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
+    step_windows(d, d->control[stride]);
+    for (int slot = 0; slot < SLOTS; slot++) {
+        int64_t row = slot_row(d, stride, slot);
+        int any = 0;
+        if (row < 0) {
+            d->bad++;
+            continue;
+        }
+        for (int r = 0; r < VEC; r++) any |= slot_value(d, stride, r, slot);
+        if (!any) continue; /* padding, or a vector of zeros */
+        d->bad += row >= d->a->cols;
+        for (int r = 0; row < d->a->cols && r < VEC; r++)
+            got[r * d->a->cols + row] += slot_value(d, stride, r, slot);
+        if (row < d->a->cols) used[row]++;
+    }
+    for (int first = 0; first < SLOTS; first += GROUP) count_banks(d, stride, first);
+}
+
+static void check_row_block(decoder *d, int64_t place, int *got, int *used) {
+    int64_t cols = d->a->cols, block = d->row_order[place];
+    memset(got, 0, (size_t)(VEC * cols) * sizeof *got);
+    memset(used, 0, (size_t)cols * sizeof *used);
+    d->left = d->waited = 0;
+    for (int64_t s = d->row_ptr[place]; s < d->row_ptr[place + 1]; s++) decode_stride(d, s, got, used);
+    for (int64_t v = d->a->row_ptr[block]; v < d->a->row_ptr[block + 1]; v++) {
+        int64_t col = d->a->col_idx[v];
+        for (int r = 0; r < VEC; r++) {
+            d->bad += got[r * cols + col] != mc_vsparse_value(d->a, v, r);
+            got[r * cols + col] = 0;
+        }
+        d->bad += used[col] > 1;
+    }
+    for (int64_t i = 0; i < VEC * cols; i++) d->bad += got[i] != 0;
+}
+
+static void check_order(decoder *d) {
+    int64_t blocks = d->a->row_blocks;
+    char *seen = calloc((size_t)blocks + 1, 1);
+    CHECK(seen != NULL);
+    for (int64_t p = 0; seen && p < blocks; p++) {
+        int64_t block = d->row_order[p];
+        bool fresh = block >= 0 && block < blocks && !seen[block];
+        CHECK(fresh, "place %lld has row block %lld", (long long)p, (long long)block);
+        if (fresh) seen[block] = 1;
+        else d->bad++;
+        CHECK(d->row_ptr[p] <= d->row_ptr[p + 1], "strides of place %lld", (long long)p);
+    }
+    CHECK(d->row_ptr[0] == 0, "the first stride is %d", d->row_ptr[0]);
+    free(seen);
+}
+
+/* Packs S for RING and decodes it. Returns accesses a group of 8 rows. */
+static double round_trip(const shape *s, const mc_ring *ring, mc_diag *diag) {
+    static decoder d;
+    mc_vsparse a;
+    mc_packed packed;
+    double accesses = 1;
+    expect_ok("matrix", make_matrix(s, &a, diag), diag);
+    expect_ok("pack", mc_windowed_pack(&a, ring, &packed, diag), diag);
+    int *got = calloc((size_t)(VEC * a.cols) + 1, sizeof *got),
+        *used = calloc((size_t)a.cols + 1, sizeof *used);
+    CHECK(got && used);
+    if (got && used && decoder_open(&d, &a, ring, &packed)) {
+        check_order(&d);
+        for (int64_t p = 0; d.bad == 0 && p < a.row_blocks; p++) check_row_block(&d, p, got, used);
+        CHECK(d.bad == 0, "law %d, %d x %d at %d %%, %d windows of %d rows of %d: %d wrong", (int)s->law,
+              s->row_blocks, s->cols, s->sparsity, ring->stages, ring->window, ring->tile_n, d.bad);
+        if (d.groups) accesses = (double)d.accesses / (double)d.groups;
+    }
+    free(got);
+    free(used);
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+    return accesses;
+}
+
+/* -- Tests -------------------------------------------------------------------------------------------- */
+
+static const shape shapes[] = {
+    {SHAPE_UNIFORM, 1, 1, 0},      {SHAPE_UNIFORM, 7, 130, 50},    {SHAPE_UNIFORM, 5, 900, 70},
+    {SHAPE_UNIFORM, 9, 2500, 99},  {SHAPE_UNIFORM, 3, 1024, 0},    {SHAPE_EMPTY, 4, 300, 0},
+    {SHAPE_LAST, 3, 3000, 0},      {SHAPE_ONE_BANK, 3, 1500, 0},   {SHAPE_ENDS, 2, 2900, 0},
+    {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90},
+};
+static const mc_ring rings[] = {
+    {64, 2, 128}, {64, 3, 64}, {64, 12, 32}, {128, 4, 128}, {256, 6, 128}, {256, 2, 32}, {128, 8, 64},
+};
+
+static void test_round_trips(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t j = 0; j < sizeof rings / sizeof *rings; j++) round_trip(&shapes[i], &rings[j], diag);
+}
+
+/* Rows of 128 bytes, where the 8 rows that an ldmatrix names can be in each other's way. */
+static void test_banks(mc_diag *diag) {
+    static const shape mask = {SHAPE_UNIFORM, 64, 2048, 70};
+    double accesses = round_trip(&mask, &(mc_ring){256, 6, 128}, diag);
+    CHECK(accesses <= 1.4, "%.3f accesses to shared memory a group of 8 rows", accesses);
+    printf("70 %% sparse: %.3f accesses to shared memory a group of 8 rows, ideally 1\n", accesses);
+}
+
+static void test_refused(mc_diag *diag) {
+    static int8_t values[16];
+    static int32_t columns[] = {0};
+    static int64_t starts[] = {0, 1};
+    static const mc_ring good = {64, 3, 128};
+    static const mc_ring bad[] = {
+        {64, 1, 128}, {64, 0, 128}, {64, -1, 128}, {4, 3, 128}, {-64, 3, 128}, {64, 3, 16}, {64, 3, 96},
+        {64, 3, 0},   {64, 3, 256}, {256, 256, 128}, {INT32_MAX, INT32_MAX, 128},
+        {8, 256, 32}, /* more windows than a control counts */
+        {12, 3, 128}, /* a ring row's bank would not be its row of B's */
+    };
+    mc_packed packed;
+    mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values};
+    expect_ok("good", mc_windowed_pack(&a, &good, &packed, diag), diag);
+    mc_packed_free(&packed);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_failure("ring", mc_windowed_pack(&a, &bad[i], &packed, diag), MC_USAGE, diag, "no ring: ");
+    a.vec = 4;
+    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 4");
+    a.vec = 8, a.type = MC_S16;
+    expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s16");
+    CHECK(packed.array_count == 0, "arrays are left");
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    test_round_trips(diag);
+    test_banks(diag);
+    test_refused(diag);
+    mc_diag_destroy(diag);
+    return check_end();
+}
