@@ -24,6 +24,7 @@ typedef struct mc_arch {
     const char *target;
     int sm;          /* 90 for sm_90 and sm_90a */
     int ptx_version; /* least .version that knows the target */
+    unsigned shared; /* KiB that a thread block can have (CUDA C++ Programming Guide, compute capabilities) */
     bool tma;        /* bulk tensor copies and mbarriers that count their bytes */
     bool overlap;    /* programmatic dependent launch (griddepcontrol) */
 } mc_arch;

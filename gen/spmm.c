@@ -169,7 +169,10 @@ static void check_direct(const int64_t *point, mc_complaints *complaints) {
 
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    if (!arch->tma) complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
+    if (!arch->tma) {
+        complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
+        return;
+    }
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"tma\" takes 32 at a time");
     if (plan->split != 1) complain(complaints, F_SPLIT, "staging = \"tma\" has one warp a row block");
@@ -178,9 +181,10 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     if (plan->ldb != MC_OPEN && plan->ldb % 16)
         complain(complaints, F_LDB, "staging = \"tma\" wants a multiple of 16, not %lld",
                  (long long)plan->ldb);
-    if (plan->shared_bytes > SPMM_MAX_SHARED)
-        complain(complaints, F_STAGES, "the ring takes %u bytes of shared memory, a thread block has %d",
-                 plan->shared_bytes, SPMM_MAX_SHARED);
+    if (plan->shared_bytes > arch->shared << 10)
+        complain(complaints, F_STAGES,
+                 "the ring takes %u bytes of shared memory, a thread block of %s has %u", plan->shared_bytes,
+                 arch->target, arch->shared << 10);
 }
 
 static void check_overlap(const int64_t *point, mc_complaints *complaints) {

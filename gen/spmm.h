@@ -5,9 +5,8 @@
 #include "spmm_output.h"
 
 enum {
-    SPMM_VEC = 8,                /* rows of a row block: the mma's 8 columns */
-    SPMM_EDGE_COLUMNS = 32,      /* of C that the edge path computes at a time: 4 a lane */
-    SPMM_MAX_SHARED = 227 << 10, /* bytes of a thread block, from sm_90 on */
+    SPMM_VEC = 8,           /* rows of a row block: the mma's 8 columns */
+    SPMM_EDGE_COLUMNS = 32, /* of C that the edge path computes at a time: 4 a lane */
 };
 
 /* In the order of the spec's names. */

@@ -87,6 +87,36 @@ expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
 expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
 expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
 
+# -- The ring kernel ---------------------------------------------------------------------------------------------------
+ring=$specs/spmm_l8r8_tiled.lua
+# one TEXT ARGUMENTS...: refused with this line and no other
+one() {
+    expect 2 "$1" "$mcgen" "${@:2}"
+    check "not one line: ${*:2}" test "$(wc -l <"$work/stderr")" = 1
+}
+one "staging: sm_80 has no tensor memory accelerator" --arch sm_80 --set overlap=off "$ring"
+one "--set: staging: sm_89 has no tensor memory accelerator" --arch sm_89 --set staging=tma --set split=1 "$spec"
+one "--set: overlap: sm_80 has no programmatic dependent launch" --set overlap=on "$spec"
+one '--set: ldb: staging = "tma" wants a multiple of 16, not 100' --set ldb=100 "$ring"
+one "--set: stages: the ring takes 393408 bytes of shared memory, a thread block of sm_90 has 232448" \
+    --set stages=12 --set tile_n=128 "$ring"
+one "--set: stages: the ring takes 131136 bytes of shared memory, a thread block of sm_120 has 101376" \
+    --arch sm_120 --set stages=4 --set tile_n=128 "$ring"
+expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
+check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'tile_n=128.* stages=6')" = 0
+one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
+one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
+one '--set: ahead: staging = "direct" has no such choice: leave it out' --set ahead=1 "$spec"
+one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
+one '--set: warps: staging = "direct" takes 1, 2, 4 or 8' --set warps=16 "$spec"
+one '--set: split: staging = "tma" has one warp a row block' --set split=2 "$ring"
+one '--set: stride: staging = "tma" takes 32 at a time' --set stride=64 "$ring"
+one '--set: prefetch: staging = "tma" always prefetches' --set prefetch=off "$ring"
+one '--set: align: staging = "tma" wants 16' --set align=4 "$ring"
+one "--set: window: 100 is not one of 64, 128, 256" --set window=100 "$ring"
+one "--set: stages: 5 is not one of 2, 3, 4, 6, 8, 12" --set stages=5 "$ring"
+one "--set: ahead: 5 is not one of 1, 2, 3, 4" --set ahead=5 "$ring"
+
 # -- Files -------------------------------------------------------------------------------------------------------------
 expect 1 "No such file" "$mcgen" nowhere.lua
 expect 1 "Is a directory" "$mcgen" .

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The PTX of a few variants and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
+# The PTX of a few variants (SPEC, and the ring kernel's beside it) and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
 set -u
 mcgen=$1
 spec=$2
@@ -38,4 +38,8 @@ golden f16_rows --set out=f16 --set scale=row --set tile_n=64 --set split=4
 golden bf16_columns --set out=bf16 --set scale=column --set bias=row --set warps=2 --set split=1 --set prefetch=off
 golden f32_fixed --set out=f32 --set scale=tensor --set bias=column --set m=64 --set n=100 --set ldb=112 --set ldc=100 --set tile_n=32 --set warps=8 --set split=8
 golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64
+
+spec=$(dirname "$spec")/spmm_l8r8_tiled.lua
+golden ring
+golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
 exit $failed

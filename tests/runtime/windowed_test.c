@@ -64,8 +64,8 @@ typedef struct decoder {
     const int32_t *row_order, *row_ptr, *control, *places;
     const int8_t *values;
     int64_t strides;
-    int row_at[1 << 16];     /* place -> row of the ring, -1: none */
-    int64_t left, waited;    /* windows, in the row block at hand */
+    int row_at[1 << 16];      /* place -> row of the ring, -1: none */
+    int64_t left, waited;     /* windows, in the row block at hand */
     int64_t groups, accesses; /* of 8 slots; the turns in which their banks can be read */
     int bad;
 } decoder;
@@ -221,9 +221,9 @@ static double round_trip(const shape *s, const mc_ring *ring, mc_diag *diag) {
 /* -- Tests -------------------------------------------------------------------------------------------- */
 
 static const shape shapes[] = {
-    {SHAPE_UNIFORM, 1, 1, 0},      {SHAPE_UNIFORM, 7, 130, 50},    {SHAPE_UNIFORM, 5, 900, 70},
-    {SHAPE_UNIFORM, 9, 2500, 99},  {SHAPE_UNIFORM, 3, 1024, 0},    {SHAPE_EMPTY, 4, 300, 0},
-    {SHAPE_LAST, 3, 3000, 0},      {SHAPE_ONE_BANK, 3, 1500, 0},   {SHAPE_ENDS, 2, 2900, 0},
+    {SHAPE_UNIFORM, 1, 1, 0},      {SHAPE_UNIFORM, 7, 130, 50},  {SHAPE_UNIFORM, 5, 900, 70},
+    {SHAPE_UNIFORM, 9, 2500, 99},  {SHAPE_UNIFORM, 3, 1024, 0},  {SHAPE_EMPTY, 4, 300, 0},
+    {SHAPE_LAST, 3, 3000, 0},      {SHAPE_ONE_BANK, 3, 1500, 0}, {SHAPE_ENDS, 2, 2900, 0},
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90},
 };
 static const mc_ring rings[] = {
@@ -249,8 +249,17 @@ static void test_refused(mc_diag *diag) {
     static int64_t starts[] = {0, 1};
     static const mc_ring good = {64, 3, 128};
     static const mc_ring bad[] = {
-        {64, 1, 128}, {64, 0, 128}, {64, -1, 128}, {4, 3, 128}, {-64, 3, 128}, {64, 3, 16}, {64, 3, 96},
-        {64, 3, 0},   {64, 3, 256}, {256, 256, 128}, {INT32_MAX, INT32_MAX, 128},
+        {64, 1, 128},
+        {64, 0, 128},
+        {64, -1, 128},
+        {4, 3, 128},
+        {-64, 3, 128},
+        {64, 3, 16},
+        {64, 3, 96},
+        {64, 3, 0},
+        {64, 3, 256},
+        {256, 256, 128},
+        {INT32_MAX, INT32_MAX, 128},
         {8, 256, 32}, /* more windows than a control counts */
         {12, 3, 128}, /* a ring row's bank would not be its row of B's */
     };
