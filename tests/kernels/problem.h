@@ -7,10 +7,11 @@
 typedef enum pattern {
     PATTERN_EMPTY_BLOCKS, /* every third row block is empty, the others hold 30 % */
     PATTERN_ALL_EMPTY,
-    PATTERN_ONE_FULL,   /* one row block holds every column, the others none */
-    PATTERN_BOUNDARIES, /* row blocks with 0, 1, 31, 32, 33, 63, 64, 65, ... vectors */
-    PATTERN_ONE_COLUMN, /* k = 1 */
-    PATTERN_REALISTIC,  /* row lengths as in a pruned layer, 80 % sparse */
+    PATTERN_ONE_FULL,      /* one row block holds every column, the others none */
+    PATTERN_BOUNDARIES,    /* row blocks with 0, 1, 31, 32, 33, 63, 64, 65, ... vectors */
+    PATTERN_ONE_COLUMN,    /* k = 1 */
+    PATTERN_FIRST_COLUMNS, /* the first three, in every row block */
+    PATTERN_REALISTIC,     /* row lengths as in a pruned layer, 80 % sparse */
 } pattern;
 
 typedef struct problem_case {
