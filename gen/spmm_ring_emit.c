@@ -22,20 +22,18 @@ static void emit_places(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     mc_reg row_blocks = {0};
     r->row_place = r->e.row_block;
-    r->places_end = b32(b, "places_end");
     if (plan->guard_rows) {
         row_blocks = b32(b, "row_blocks");
         EMIT(b, shr_u32, R(row_blocks), spmm_dim(plan->m, r->e.m), I(spmm_log2(SPMM_VEC)));
     }
     if (plan->resident) {
         mc_reg turns = spmm_load_shape(b, "turns", true);
+        r->places_end = b32(b, "places_end");
         EMIT(b, mul_s32, R(r->row_place), R(r->row_place), R(turns));
         EMIT(b, add_s32, R(r->places_end), R(r->row_place), R(turns));
-    } else {
-        EMIT(b, add_s32, R(r->places_end), R(r->row_place), I(1));
+        EMIT(b, min_s32, R(r->places_end), R(r->places_end), R(row_blocks));
     }
     if (!plan->guard_rows) return;
-    EMIT(b, min_s32, R(r->places_end), R(r->places_end), R(row_blocks));
     r->e.in_rows = pred(b, "in_rows");
     EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), R(row_blocks));
 }

@@ -1,6 +1,6 @@
 /* Can the checks fail? 200 seeded mutations of the PTX, each one operand, one index or one barrier: at least
  * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
- * result does not count: rules below say which those are, and why. mutation_test SPEC [SEED [COUNT]] */
+ * result does not count: rules below say which those are, and why. mutation_test gather|ring SPEC [SEED [COUNT]] */
 #include "check.h"
 #include "mutate.h"
 #include "problem.h"
@@ -44,28 +44,57 @@ static bool unused_conversion(const mutation *m) {
     return strstr(m->from, "cvta.to.global") && strcmp(strrchr(m->from, ' '), strrchr(m->to, ' ')) == 0;
 }
 
-static const struct {
+/* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
+static bool unread(const mutation *m) {
+    static const char *const names[] = {"%value", "%wants", "%place0", "%place1", "%place2", "c_row_block"};
+    if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(m->from, names[i])) return true;
+    return strstr(m->from, "%stride,") && last_number(m->to) > 0; /* row_last is 0 */
+}
+
+/* windows behind B's last row are zeros, which nothing reads */
+static bool more_windows(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "%windows, %windows, 63") && last_number(m->to) > 63;
+}
+
+/* the copying warp uses no other 64-bit register than the map's address */
+static bool unused_state(const mutation *m) {
+    return m->kind == MUTATE_OPERAND && strstr(m->from, "mbarrier.arrive.expect_tx") &&
+           !strstr(m->to, "%state") && !strstr(m->to, "%copy_map");
+}
+
+typedef struct equivalence {
     bool (*holds)(const mutation *);
     const char *why;
-} equivalents[] = {
+} equivalence;
+
+static const equivalence gather_equivalents[] = {
     {initial_row, "bytes of B in a padding slot meet a value of zero"},
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
     {sooner_edge, "a full tile takes the edge path, to the same sums"},
     {longer_edge, "the next tile's columns are computed twice, with the same sums"},
     {unused_conversion, "a global address is the same number as its generic address"},
+    {NULL, NULL},
+};
+static const equivalence ring_equivalents[] = {
+    {unread, "what there is no stride or row block for is not used"},
+    {more_windows, "windows behind B's last row are zeros, which nothing reads"},
+    {unused_state, "the copying warp uses no other 64-bit register than the map's address"},
+    {unused_conversion, "a global address is the same number as its generic address"},
+    {NULL, NULL},
 };
 
-static const char *equivalent(const mutation *m) {
-    for (size_t i = 0; i < sizeof equivalents / sizeof *equivalents; i++) {
-        if (equivalents[i].holds(m)) return equivalents[i].why;
-    }
+static const char *equivalent(const equivalence *rules, const mutation *m) {
+    for (; rules->holds; rules++)
+        if (rules->holds(m)) return rules->why;
     return NULL;
 }
 
 /* -- Kernels and problems ----------------------------------------------------------------------------- */
 
 /* Problems take both paths, full and empty row blocks, padding in the first stride, every alignment. */
-static const problem_case cases[] = {
+static const problem_case gather_cases[] = {
     {PATTERN_BOUNDARIES, 9, 131, 129, 0, 0, MC_VALUES_FULL, 0, 0},
     {PATTERN_BOUNDARIES, 9, 131, 128, 0, 0, MC_VALUES_FULL, 0, 0},
     {PATTERN_EMPTY_BLOCKS, 6, 700, 256, 16, 4, MC_VALUES_FULL, 0, 0},
@@ -82,10 +111,9 @@ static const problem_case cases[] = {
     {PATTERN_ONE_FULL, 5, 300, 47, 0, 0, MC_VALUES_EXTREME, 0, 0},
     {PATTERN_ONE_COLUMN, 3, 1, 1, 0, 0, MC_VALUES_FULL, 0, 0},
 };
-enum { CASES = sizeof cases / sizeof *cases };
 
 enum { MAX_SETTINGS = 9 };
-static const mc_setting kernels[][MAX_SETTINGS] = {
+static const mc_setting gather_kernels[][MAX_SETTINGS] = {
     {{"tile_n", "128"},
      {"warps", "4"},
      {"split", "4"},
@@ -124,14 +152,70 @@ static const mc_setting kernels[][MAX_SETTINGS] = {
      {"scale", "column"},
      {"bias", "row"}},
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Round the ring and more, and B as a whole in it, in turns; tails of n in each 16 columns; windows that no row block reads, an
+   odd and an even number of them. */
+static const problem_case ring_cases[] = {
+    {PATTERN_REALISTIC, 20, 700, 129, 15, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_EMPTY_BLOCKS, 20, 900, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_FIRST_COLUMNS, 9, 700, 128, 16, 1, MC_VALUES_FULL, 0, 0},
+    {PATTERN_BOUNDARIES, 9, 700, 46, 2, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 50, 180, 130, 14, 2, MC_VALUES_FULL, 0, 0},
+    {PATTERN_EMPTY_BLOCKS, 50, 192, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 9, 180, 24, 8, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 9, 180, 57, 7, 2, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 9, 180, 90, 6, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 9, 180, 105, 7, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 9, 180, 72, 8, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ALL_EMPTY, 3, 40, 64, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ALL_EMPTY, 3, 300, 64, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ALL_EMPTY, 3, 640, 64, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ONE_COLUMN, 3, 1, 1, 15, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ONE_FULL, 5, 300, 47, 1, 0, MC_VALUES_EXTREME, 0, 0},
+};
+
+static const mc_setting ring_kernels[][MAX_SETTINGS] = {
+    {{"tile_n", "128"}, {"warps", "4"}, {"window", "64"}, {"stages", "3"}, {"resident", "on"}},
+    {{"tile_n", "64"},
+     {"warps", "3"},
+     {"window", "64"},
+     {"stages", "2"},
+     {"resident", "off"},
+     {"out", "s32"},
+     {"scale", "none"}},
+    {{"tile_n", "32"},
+     {"warps", "8"},
+     {"window", "64"},
+     {"stages", "4"},
+     {"resident", "on"},
+     {"scale", "column"},
+     {"bias", "row"}},
+};
+
+#define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
+
+static const struct suite {
+    const char *name;
+    const problem_case *cases;
+    int case_count;
+    const mc_setting (*kernels)[MAX_SETTINGS];
+    int kernel_count;
+    const equivalence *equivalents;
+} suites[] = {
+    {"gather", gather_cases, LENGTH(gather_cases), gather_kernels, LENGTH(gather_kernels),
+     gather_equivalents},
+    {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents},
+};
 
 /* Warp instructions: ten times what the longest problem takes, so that a loop without end is soon caught. */
 #define LIMIT "2000000"
 
+enum { MAX_CASES = 16, MAX_KERNELS = 8 };
+
 typedef struct bench {
-    problem problems[CASES];
-    mc_kernel *kernels[KERNELS];
+    const struct suite *suite;
+    problem problems[MAX_CASES];
+    mc_kernel *kernels[MAX_KERNELS];
     mc_device *devices[2];
     mc_diag *diag;
 } bench;
@@ -141,13 +225,13 @@ static bool bench_open(bench *t, const char *spec_path) {
     mc_status status = mc_device_open("sim:limit=" LIMIT, &t->devices[0], t->diag);
     if (status == MC_OK)
         status = mc_device_open("sim:reversed:landing=first:limit=" LIMIT, &t->devices[1], t->diag);
-    for (int i = 0; status == MC_OK && i < CASES; i++)
-        status = problem_make(&cases[i], &t->problems[i], t->diag);
-    for (int i = 0; status == MC_OK && i < KERNELS; i++) {
+    for (int i = 0; status == MC_OK && i < t->suite->case_count; i++)
+        status = problem_make(&t->suite->cases[i], &t->problems[i], t->diag);
+    for (int i = 0; status == MC_OK && i < t->suite->kernel_count; i++) {
         mc_spec *spec = NULL;
         size_t count = 0;
-        while (count < MAX_SETTINGS && kernels[i][count].field) count++;
-        status = mc_spec_read(spec_path, kernels[i], count, &spec, t->diag);
+        while (count < MAX_SETTINGS && t->suite->kernels[i][count].field) count++;
+        status = mc_spec_read(spec_path, t->suite->kernels[i], count, &spec, t->diag);
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &t->kernels[i], t->diag);
         mc_spec_destroy(spec);
     }
@@ -156,8 +240,8 @@ static bool bench_open(bench *t, const char *spec_path) {
 }
 
 static void bench_close(bench *t) {
-    for (int i = 0; i < CASES; i++) problem_free(&t->problems[i]);
-    for (int i = 0; i < KERNELS; i++) mc_kernel_destroy(t->kernels[i]);
+    for (int i = 0; i < t->suite->case_count; i++) problem_free(&t->problems[i]);
+    for (int i = 0; i < t->suite->kernel_count; i++) mc_kernel_destroy(t->kernels[i]);
     for (int i = 0; i < 2; i++) mc_device_close(t->devices[i]);
     mc_diag_destroy(t->diag);
 }
@@ -165,7 +249,7 @@ static void bench_close(bench *t) {
 /* Whether PTX in place of the kernel's own is exact on every problem in both orders. */
 static bool survives(bench *t, const mc_kernel *kernel, const char *ptx) {
     bool exact = true;
-    for (int i = 0; exact && i < 2 * CASES; i++) {
+    for (int i = 0; exact && i < 2 * t->suite->case_count; i++) {
         exact = problem_run(&t->problems[i / 2], t->devices[i % 2], kernel, ptx, t->diag) == MC_OK;
         if (exact) mc_diag_clear(t->diag);
     }
@@ -181,14 +265,14 @@ typedef struct tally {
 static const char *const kind_names[] = {"operand", "index", "barrier"};
 
 static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
-    const mc_kernel *kernel = t->kernels[number % KERNELS];
+    const mc_kernel *kernel = t->kernels[number % t->suite->kernel_count];
     mutation_kind kind = number % 10 == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
     mutation m;
     char *ptx = mutate(mc_kernel_ptx(kernel), kind, state, &m);
     if (!ptx) ptx = mutate(mc_kernel_ptx(kernel), MUTATE_OPERAND, state, &m); /* one warp: no barrier */
     CHECK(ptx, "no mutation");
     if (!ptx) return;
-    const char *why = equivalent(&m);
+    const char *why = equivalent(t->suite->equivalents, &m);
     if (why) sum->equivalent++;
     else if (survives(t, kernel, ptx))
         sum->survived++, why = "NOT CAUGHT: no problem of the table tells it apart";
@@ -203,11 +287,12 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
 int main(int argc, char **argv) {
     static bench t;
     tally sum = {0};
-    if (argc < 2) return 2;
-    uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 0) : 2024;
-    int count = argc > 3 ? atoi(argv[3]) : 200;
-    if (bench_open(&t, argv[1])) {
-        for (int i = 0; i < KERNELS; i++)
+    if (argc < 3) return 2;
+    t.suite = &suites[strcmp(argv[1], "ring") == 0];
+    uint64_t state = argc > 3 ? strtoull(argv[3], NULL, 0) : 2024;
+    int count = argc > 4 ? atoi(argv[4]) : 200;
+    if (bench_open(&t, argv[2])) {
+        for (int i = 0; i < t.suite->kernel_count; i++)
             CHECK(survives(&t, t.kernels[i], NULL), "the kernel itself: %s", mc_diag_text(t.diag));
         for (int i = 0; check_failed == 0 && sum.caught + sum.survived < count; i++)
             try_one(&t, i, &state, &sum);

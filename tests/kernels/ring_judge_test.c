@@ -63,8 +63,12 @@ static const struct {
     const char *name;
     int sites, lines; /* lines: of the loop around a wait, which goes with it */
 } kinds[] = {
-    {"bar.sync", 2, 1},          {"bar.warp.sync", 2, 1},       {"mbarrier.try_wait", 5, 3},
-    {"mbarrier.init", 12, 1},    {"mbarrier.arrive.shared", 2, 1}, {"mbarrier.arrive.expect_tx", 2, 1},
+    {"bar.sync", 2, 1},
+    {"bar.warp.sync", 2, 1},
+    {"mbarrier.try_wait", 5, 3},
+    {"mbarrier.init", 12, 1},
+    {"mbarrier.arrive.shared", 2, 1},
+    {"mbarrier.arrive.expect_tx", 2, 1},
     {"fence.mbarrier_init", 1, 1},
 };
 
