@@ -3,7 +3,7 @@
  *   sweep_test SPEC edges open|fixed|unaligned   covering set of variants x the whole edge table
  *   sweep_test SPEC outputs open|fixed|unaligned the same with outputs that are not s32, each run in one order
  *   sweep_test SPEC variants                     every variant x three shapes
- *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer */
+ *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
 #include "problem.h"
 #include <stdlib.h>
@@ -203,11 +203,18 @@ static void variants(sweep *s) {
 
 static void realistic(sweep *s) {
     static const problem_case layer = {PATTERN_REALISTIC, 128, 1024, 256, 0, 0, MC_VALUES_FULL, 0, 0};
+    static const problem_case nothing[] = {
+        {PATTERN_ALL_EMPTY, 0, 8, 16, 0, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 2, 8, 0, 16, 1, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 2, 0, 16, 0, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 0, 0, 0, 16, 0, MC_VALUES_FULL, 0, 0},
+    };
     static const size_t first = 0;
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) run_case(s, &nothing[i], &first, 1);
     run_case(s, &layer, &first, 1);
     s->fixed = true;
     run_case(s, &layer, &first, 1);
-    printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256: %ld runs\n", s->runs);
+    printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256, and sizes of 0: %ld runs\n", s->runs);
 }
 
 static bool is_ring(const sweep *s) {
