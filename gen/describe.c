@@ -36,11 +36,12 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         text_add(text, "\n");
     }
     map_text(&c->map, prefix, text);
+    if (c->ldb_multiple) text_add(text, "%sldb must be a multiple of %u\n", prefix, c->ldb_multiple);
     if (c->turn_k)
         text_add(text,
                  "%sWhere k <= %lld, grid x may be smaller: best as many thread blocks as run at once, %u a "
-                 "multiprocessor of sm_90\n",
-                 prefix, (long long)c->turn_k, c->blocks_per_sm);
+                 "multiprocessor of %s\n",
+                 prefix, (long long)c->turn_k, c->blocks_per_sm, c->target);
     if (c->overlap)
         text_add(
             text,
@@ -166,6 +167,7 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     put(&m, root, "tensor_map", map_json(&c->map));
+    put(&m, root, "ldb_multiple", json_integer(c->ldb_multiple));
     put(&m, root, "overlap", json_boolean(c->overlap));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));

@@ -10,15 +10,9 @@ static mc_status build_failure(const mc_builder *b, const mc_kernel *kernel, mc_
 
 /* -- Registers ---------------------------------------------------------------------------------------- */
 
-/* A multiprocessor (CUDA programming guide, "Technical Specifications per Compute Capability", 8.0 and 9.0; of shared memory 9.0);
-   each thread block takes 1 KB of shared memory beside its own. */
-enum {
-    SM_THREADS = 2048,
-    SM_BLOCKS = 32,
-    SM_REGISTERS = 65536,
-    SM_SHARED = 228 << 10,
-    BLOCK_SHARED = 1 << 10
-};
+/* A multiprocessor (CUDA programming guide, "Technical Specifications per Compute Capability", 8.0 and 9.0). It has 1 KB of shared memory
+   more than a thread block may have; each thread block takes 1 KB of shared memory beside its own. */
+enum { SM_THREADS = 2048, SM_BLOCKS = 32, SM_REGISTERS = 65536, BLOCK_SHARED = 1 << 10 };
 enum { MOST_REGISTERS = 255, REGISTER_UNIT = 8, SPARE = 16 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -27,9 +21,10 @@ static unsigned in_units(unsigned registers) {
 }
 static unsigned threads_of(const mc_contract *c) { return c->block[0] * c->block[1] * c->block[2]; }
 
-static unsigned blocks_by_shared(const mc_contract *c) {
+static unsigned blocks_by_shared(const mc_contract *c, const mc_arch *arch) {
     unsigned blocks = least(SM_BLOCKS, SM_THREADS / threads_of(c));
-    return least(blocks, SM_SHARED / (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
+    return least(blocks, ((arch->shared << 10) + BLOCK_SHARED) /
+                             (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
 }
 
 /* Each of a multiprocessor's four parts has its own quarter of the registers: warps count in fours. */
@@ -49,20 +44,20 @@ static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE),
 
 /* What as many blocks as shared memory allows can have, if that is enough. ptxas keeps what all lanes have in common in
    uniform registers: fewer than are alive are enough. */
-static unsigned shared_out(const mc_contract *c, unsigned alive) {
+static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned alive) {
     unsigned enough = in_units(alive - REGISTER_UNIT);
-    unsigned blocks = least(blocks_by_shared(c), blocks_by_registers(c, enough));
+    unsigned blocks = least(blocks_by_shared(c, arch), blocks_by_registers(c, enough));
     unsigned share =
         SM_REGISTERS / (register_threads(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
     return least(share, generous(alive));
 }
 
-static void limit_registers(mc_kernel *kernel, bool fills_shared) {
+static void limit_registers(mc_kernel *kernel, const mc_arch *arch, bool fills_shared) {
     mc_contract *c = &kernel->contract;
     unsigned alive = (unsigned)kernel->registers,
-             limit = fills_shared ? shared_out(c, alive) : generous(alive);
+             limit = fills_shared ? shared_out(c, arch, alive) : generous(alive);
     kernel->register_limit = (int)limit;
-    c->blocks_per_sm = least(blocks_by_shared(c), blocks_by_registers(c, limit));
+    c->blocks_per_sm = least(blocks_by_shared(c, arch), blocks_by_registers(c, limit));
 }
 
 /* -- Building ----------------------------------------------------------------------------------------- */
@@ -74,7 +69,7 @@ static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) 
     mc_status status = MC_OK;
     family->emit(kernel->plan, &b);
     if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
-        limit_registers(kernel, b.fills_shared);
+        limit_registers(kernel, b.arch, b.fills_shared);
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");

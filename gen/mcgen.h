@@ -116,6 +116,7 @@ typedef struct mc_contract {
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     mc_map_param map;
+    unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do, or `map` says so */
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;
@@ -123,7 +124,7 @@ typedef struct mc_contract {
        as the GPU holds at once, blocks_per_sm a multiprocessor. */
     int64_t turn_k;
     unsigned
-        blocks_per_sm; /* by registers, threads and the shared memory of sm_90; elsewhere fewer may fit */
+        blocks_per_sm; /* by registers, threads and shared memory of the target; on later GPUs fewer may fit */
 } mc_contract;
 
 MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);

@@ -7,7 +7,8 @@
      direct   spmm_direct.c plans, spmm_emit.c, spmm_loop.c and spmm_store.c emit: each lane loads its vectors' rows
               straight into registers; `split` warps share a row block's strides and add up through shared memory
      tma      spmm_ring.c plans, spmm_ring_emit.c emits: windows of B go through a ring in shared memory, from
-              which all row blocks of the thread block gather */
+              which all row blocks of the thread block gather; a warp of its own copies
+     async    the same ring, copied by all threads (spmm_ring_async.c) */
 #include "spmm.h"
 #include "fragment.h"
 #include <stdio.h>
@@ -45,7 +46,7 @@ static const char *const byte_types[] = {"s8", NULL};
 static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
-static const char *const stagings[] = {"direct", "tma", NULL}; /* in the order of spmm_staging */
+static const char *const stagings[] = {"direct", "tma", "async", NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
@@ -94,14 +95,14 @@ static const mc_field fields[] = {
     {"staging", NAMES = stagings,
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
             "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
-            "B's "
-            "address and ldb must be multiples of 16."},
+            "B's address and ldb must be multiples of 16. async: the same ring, copied by the threads "
+            "themselves (cp.async), on every GPU; multiples of 4 are enough, of 16 best."},
     {"window", NUMBERS = windows, .standard = STANDARD_WINDOW, .tunable = true, .quiet = true,
-     .doc = "Rows of B that one copy of staging tma brings."},
+     .doc = "Rows of B that are copied at once into the ring of staging tma or async."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
-     .doc = "Windows that the ring of staging tma holds."},
+     .doc = "Windows that the ring of staging tma or async holds."},
     {"ahead", NUMBERS = aheads, .standard = STANDARD_AHEAD, .tunable = true, .quiet = true,
-     .doc = "Strides whose values and places staging tma prefetches."},
+     .doc = "Strides whose values and places staging tma or async prefetches."},
     {"resident", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: where the ring holds all rows of B (k <= window * stages), a thread block fills it once and "
             "takes row "
@@ -169,17 +170,20 @@ static void check_direct(const int64_t *point, mc_complaints *complaints) {
 
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    if (!arch->tma) {
+    const char *name = stagings[plan->staging];
+    int unit = spmm_copy_unit(plan);
+    if (plan->staging == SPMM_TMA && !arch->tma) {
         complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
         return;
     }
     if (plan->stride != MC_GROUP_SLOTS)
-        complain(complaints, F_STRIDE, "staging = \"tma\" takes 32 at a time");
-    if (plan->split != 1) complain(complaints, F_SPLIT, "staging = \"tma\" has one warp a row block");
-    if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"tma\" always prefetches");
-    if (plan->align != 16) complain(complaints, F_ALIGN, "staging = \"tma\" wants 16");
-    if (plan->ldb != MC_OPEN && plan->ldb % 16)
-        complain(complaints, F_LDB, "staging = \"tma\" wants a multiple of 16, not %lld",
+        complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
+    if (plan->split != 1) complain(complaints, F_SPLIT, "staging = \"%s\" has one warp a row block", name);
+    if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
+    if (plan->align < unit)
+        complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
+    if (plan->ldb != MC_OPEN && plan->ldb % unit)
+        complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", name, unit,
                  (long long)plan->ldb);
     if (plan->shared_bytes > arch->shared << 10)
         complain(complaints, F_STAGES,
@@ -252,7 +256,7 @@ static void add_shape(mc_contract *c, const char *name, int64_t shape, const cha
 
 static void make_contract(const void *data, mc_contract *c) {
     const spmm_plan *plan = data;
-    bool ring = plan->staging == SPMM_TMA;
+    bool ring = plan->staging != SPMM_DIRECT, map = plan->staging == SPMM_TMA;
     if (ring) spmm_ring_contract(plan, c);
     else spmm_direct_contract(plan, c);
     spmm_output_params(&plan->output, (unsigned)plan->align, c);
@@ -261,7 +265,7 @@ static void make_contract(const void *data, mc_contract *c) {
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "turns", plan->resident ? MC_OPEN : 0,
               "row blocks that a warp takes: ceil(m / 8 / (warps * grid x))");
-    add_shape(c, "ldb", ring ? 0 : plan->ldb, "elements from one row of B to the next");
+    add_shape(c, "ldb", map ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
     c->overlap = plan->overlap;
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
@@ -287,7 +291,7 @@ static void make_facts(const void *data, mc_facts *facts) {
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
-    if (plan->staging == SPMM_TMA) {
+    if (plan->staging != SPMM_DIRECT) {
         add_fact(facts, "window_bytes", (int64_t)plan->window * plan->tile_n, "of B, copied at once");
         return;
     }
@@ -298,9 +302,9 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
-    if (plan->staging == SPMM_TMA)
-        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_tma_n%d_w%d_b%dx%d%s", out, plan->tile_n, plan->warps,
-                 plan->stages, plan->window, plan->resident ? "_resident" : "");
+    if (plan->staging != SPMM_DIRECT)
+        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_%s_n%d_w%d_b%dx%d%s", out, stagings[plan->staging],
+                 plan->tile_n, plan->warps, plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
         snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", out, plan->stride, plan->tile_n,
                  plan->warps, plan->split);
@@ -308,7 +312,7 @@ static void entry_name(const void *data, char name[MC_MAX_NAME]) {
 
 static const char *how(const void *data) {
     const spmm_plan *plan = data;
-    if (plan->staging == SPMM_TMA)
+    if (plan->staging != SPMM_DIRECT)
         return "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows "
                "from it by ldmatrix.";
     return "Rows of B are gathered from global memory straight into registers and transposed there.";
@@ -316,7 +320,7 @@ static const char *how(const void *data) {
 
 static void emit(const void *data, mc_builder *b) {
     const spmm_plan *plan = data;
-    if (plan->staging == SPMM_TMA) spmm_ring_emit(plan, b);
+    if (plan->staging != SPMM_DIRECT) spmm_ring_emit(plan, b);
     else spmm_emit(plan, b);
 }
 

@@ -10,7 +10,7 @@ enum {
 };
 
 /* In the order of the spec's names. */
-typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA } spmm_staging;
+typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC } spmm_staging;
 
 /* How one of the kernel's two paths reads B and writes C. Each lane of a row's 8 (one per mma row g) owns
    columns / 8 neighbouring columns. */
@@ -39,6 +39,7 @@ typedef struct spmm_plan {
     spmm_staging staging;
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
+    int copy;           /* async: bytes of a thread's copy; 0: found at launch */
     int ahead;          /* strides that are prefetched */
     bool prefetch, overlap;
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
@@ -62,6 +63,8 @@ void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
 /* Both derive the rest of PLAN from its spec fields. */
 void spmm_direct_plan(spmm_plan *plan);
 void spmm_ring_plan(spmm_plan *plan);
+/* The bytes that a ring's B and ldb must be multiples of. */
+int spmm_copy_unit(const spmm_plan *plan);
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c);
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 

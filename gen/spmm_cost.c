@@ -113,7 +113,9 @@ static block_work direct_work(const situation *s) {
     return w;
 }
 
-/* -- Staging "tma" ------------------------------------------------------------------------------------ */
+/* -- Stagings "tma" and "async" ----------------------------------------------------------------------- */
+
+/* The costs are those of tma: async has not been measured. */
 
 /* Strides of a row block: 32 vectors each if there are as many in the windows that the ring holds, else as many as there
    are. */
@@ -178,13 +180,13 @@ static double time_of(const block_work *w, const situation *s) {
     return cost->launch + overlapped(latency, busy + stored);
 }
 
-/* What the spec fixes must be the problem's; tensor copies want aligned rows. */
+/* What the spec fixes must be the problem's; copies into the ring want aligned rows. */
 static bool can_run(const spmm_plan *plan, const mc_problem *p) {
     const int64_t pairs[][2] = {{plan->m, p->m}, {plan->n, p->n}, {plan->k, p->k}, {plan->ldb, p->ldb}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][0] != MC_OPEN && pairs[i][0] != pairs[i][1]) return false;
     if (p->n > (int64_t)MAX_TILES * plan->tile_n) return false;
-    return plan->staging == SPMM_DIRECT || p->ldb % 16 == 0;
+    return plan->staging == SPMM_DIRECT || p->ldb % spmm_copy_unit(plan) == 0;
 }
 
 double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {

@@ -1,15 +1,28 @@
-/* Staging "tma": the ring's size and the arrays that the kernel reads. windowed.h has the format. */
+/* Stagings "tma" and "async": the ring's size and the arrays that the kernel reads. windowed.h has the format. */
 #include "fragment.h"
 #include "spmm.h"
 #include "windowed.h"
 
 enum { BARRIER_BYTES = 8, BARRIERS = 2 /* a stage: full, empty */ };
 
+int spmm_copy_unit(const spmm_plan *plan) { return plan->staging == SPMM_TMA ? 16 : 4; }
+
+/* The widest copy that divides ldb; 0 where ldb is open, or B's address promises less than that. */
+static int widest_copy(const spmm_plan *plan) {
+    int bytes = 16;
+    if (plan->ldb == MC_OPEN) return 0;
+    while (bytes > 4 && plan->ldb % bytes) bytes /= 2;
+    return bytes <= plan->align ? bytes : 0;
+}
+
 void spmm_ring_plan(spmm_plan *plan) {
-    plan->threads = MC_WARP * (plan->warps + 1); /* one warp copies */
+    bool map = plan->staging == SPMM_TMA;
+    plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
+    plan->copy = map ? 0 : widest_copy(plan);
     plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32;
     plan->stride_a_bytes = WINDOWED_STRIDE_VALUES + 4 * WINDOWED_STRIDE_WORDS + 4;
-    plan->shared_bytes = (unsigned)(plan->stages * (plan->window * plan->tile_n + BARRIERS * BARRIER_BYTES));
+    plan->shared_bytes =
+        (unsigned)(plan->stages * (plan->window * plan->tile_n + (map ? BARRIERS * BARRIER_BYTES : 0)));
 }
 
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
@@ -27,6 +40,12 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 8,
                    (mc_array){"values", "s8", "strides * 256",
                               "[8][4][8]: for each row of A, slots as the mma's lanes want them"});
+    if (plan->staging == SPMM_ASYNC) {
+        c->params[c->param_count++] =
+            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, "B: s8[k][ldb], row-major"};
+        c->ldb_multiple = (unsigned)spmm_copy_unit(plan);
+        return;
+    }
     c->map = (mc_map_param){.param = "b_map",
                             .array = "b",
                             .rows = "k",

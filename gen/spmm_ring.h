@@ -11,6 +11,7 @@ enum {
     RING_LOAD_COLUMNS = 32,
     RING_MAX_AHEAD = 4,
     RING_PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
+    RING_WIDTHS = 3,        /* of a cp.async: 16, 8, 4 bytes */
 };
 
 /* What a stride's loads bring. */
@@ -18,10 +19,22 @@ typedef struct packed_stride {
     mc_reg place, value[RING_HALVES], control;
 } packed_stride;
 
+/* Staging "async": what a thread copies, and how far the block is. */
+typedef struct ring_async {
+    mc_operand log_width, log_pieces, width; /* bytes of a copy, copies of a row of the tile */
+    mc_reg wide[RING_WIDTHS];                /* which width it is; none where that is settled */
+    mc_reg first, row_step, to_step;         /* its first row in a window; to its next, in rows and bytes */
+    mc_reg inside, unit, to_first, from;     /* bytes inside n; 16-byte unit, in bytes; where to and from */
+    mc_reg copied, stage_row, stage_at; /* windows so far; the next one's first row and place in the ring */
+    mc_reg passes;                      /* that are to come */
+    mc_reg row, row_end, to, at, bytes, address, beyond, enough;
+} ring_async;
+
 typedef struct spmm_ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
-    mc_reg windows;                    /* that B has */
+    mc_reg k, windows;                 /* rows of B, none where fixed; windows that it has */
+    ring_async async;
     /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
     mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
     mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
@@ -43,13 +56,26 @@ static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window
 
 /* spmm_ring_copy.c */
 
-/* Where the ring and its barriers lie, and how many windows B has. */
+/* Where the ring lies, and how many windows B has. */
 void ring_emit_addresses(spmm_ring *r);
+/* Where its barriers lie. */
+void ring_emit_barrier_addresses(spmm_ring *r);
 /* All of the copying warp; it readies the barriers and meets the other warps at barrier 0. */
 void ring_emit_copier(spmm_ring *r);
 /* Until the barrier at AT is beyond the phase of PARITY. */
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
 /* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
+
+/* spmm_ring_async.c: requires the shapes; every warp takes part in all of it. */
+
+/* Asks for the first windows. */
+void ring_emit_async_fill(spmm_ring *r);
+/* They are there. */
+void ring_emit_async_start(spmm_ring *r);
+/* Before a stride: what its control says. */
+void ring_emit_async_control(spmm_ring *r);
+/* Behind the last stride of a row block; of another one behind it there is nothing left to pass. */
+void ring_emit_async_rest(spmm_ring *r);
 
 #endif

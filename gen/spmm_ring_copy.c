@@ -13,24 +13,30 @@ static void emit_window_count(spmm_ring *r) {
         EMIT(b, mov_b32, R(r->windows), I((plan->k + plan->window - 1) / plan->window));
         return;
     }
-    EMIT(b, ld_param_s32, R(r->windows), NAME("k"));
-    EMIT(b, add_s32, R(r->windows), R(r->windows), I(plan->window - 1));
+    r->k = spmm_load_shape(b, "k", true);
+    EMIT(b, add_s32, R(r->windows), R(r->k), I(plan->window - 1));
     EMIT(b, shr_u32, R(r->windows), R(r->windows), I(spmm_log2(plan->window)));
 }
 
 void ring_emit_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    stage(b,
-          "The ring, and each stage's barriers: full, when its copy has arrived; empty, when %d warps have "
-          "left it",
-          plan->warps);
-    r->ring_at = b32(b, "ring_at"), r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
+    stage(b, "The ring, and how many windows go through it");
+    r->ring_at = b32(b, "ring_at");
     EMIT(b, mov_shared, R(r->ring_at), NAME("ring"));
+    emit_window_count(r);
+}
+
+void ring_emit_barrier_addresses(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    note(b,
+         "each stage's barriers: full, when its copy has arrived; empty, when %d warps have "
+         "left it",
+         plan->warps);
+    r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
     EMIT(b, add_s32, R(r->full_at), R(r->ring_at), I(plan->stages * ring_window_bytes(plan)));
     EMIT(b, add_s32, R(r->empty_at), R(r->full_at), I(plan->stages * RING_BARRIER_BYTES));
     r->done = pred(b, "done"), r->state = b64(b, "state");
-    emit_window_count(r);
 }
 
 static void emit_barriers(spmm_ring *r) {

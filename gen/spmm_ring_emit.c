@@ -1,8 +1,10 @@
-/* The ring kernel's instructions. One warp copies windows of B into the ring in order; the others each compute a row
- * block, and wait for windows and leave them as their strides say (windowed.h).
+/* The ring kernel's instructions. With staging "tma" one warp copies windows of B into the ring in order; the others each
+ * compute a row block, and wait for windows and leave them as their strides say (windowed.h).
  *
  *   place -> barriers -> copying warp:  for each window: wait until its stage is empty, copy
  *                     -> other warps:   for each stride: leave, wait; ldmatrix, mma; then store
+ *
+ * With staging "async" every warp computes, and all copy and pass windows together (spmm_ring_async.c).
  *
  * ldmatrix.trans moves 16-bit elements: a lane gets two neighbouring columns (bytes) of two slots. Instead of untangling
  * them, two mma each take one of the columns: A's values stand at the even bytes of the operand for the one, at the
@@ -12,6 +14,7 @@
 #include "spmm_ring.h"
 #include "windowed.h"
 
+static bool has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
 static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMNS; }
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
@@ -148,15 +151,20 @@ static void declare_packed(spmm_ring *r) {
             (packed_stride){places[i], {values[RING_HALVES * i], values[RING_HALVES * i + 1]}, controls[i]};
 }
 
+/* Staging "tma": where this warp is in the ring. */
+static void declare_barriers(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
+    r->leave_at = b32(b, "leave_at"), r->empty_end = b32(b, "empty_end"), r->wrap = pred(b, "wrap");
+    r->waited = b32(b, "waited"), r->left = b32(b, "left"), r->first_lane = pred(b, "first_lane");
+}
+
 static void declare_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     declare_packed(r);
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
     r->more = pred(b, "more"), r->some = pred(b, "some");
-    r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
-    r->leave_at = b32(b, "leave_at"), r->empty_end = b32(b, "empty_end"), r->wrap = pred(b, "wrap");
-    r->waited = b32(b, "waited"), r->left = b32(b, "left"), r->count = b32(b, "count");
-    r->again = pred(b, "again"), r->first_lane = pred(b, "first_lane");
+    r->count = b32(b, "count"), r->again = pred(b, "again");
     r->lane_unit = b32(b, "lane_unit");
     b32_array(b, "at", RING_HALVES, r->at);
     r->matrix_at = b32(b, "matrix_at");
@@ -179,6 +187,11 @@ static void emit_start_values(spmm_ring *r) {
     EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(3));
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
+    EMIT(b, mov_b32, R(r->zero), I(0));
+}
+
+static void emit_start_barriers(spmm_ring *r) {
+    mc_builder *b = r->e.b;
     EMIT(b, setp_eq, R(r->first_lane), R(r->e.lane), I(0));
     EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
     EMIT(b, mov_b32, R(r->parity), I(0));
@@ -186,7 +199,6 @@ static void emit_start_values(spmm_ring *r) {
     EMIT(b, add_s32, R(r->empty_end), R(r->empty_at), I(r->e.plan->stages * RING_BARRIER_BYTES));
     EMIT(b, mov_b32, R(r->waited), I(0));
     EMIT(b, mov_b32, R(r->left), I(0));
-    EMIT(b, mov_b32, R(r->zero), I(0));
 }
 
 /* The first strides; registers that a load may leave alone start at 0. */
@@ -324,34 +336,44 @@ static void emit_strides(spmm_ring *r) {
     EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
-    emit_control(r);
+    if (has_copier(r)) emit_control(r);
+    else ring_emit_async_control(r);
     emit_gather(r);
     emit_prefetch(r);
     for (int h = 0; h < RING_HALVES; h++) emit_multiply(r, h);
     emit_take_next(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
     place(b, done);
-    emit_leave_rest(r);
+    if (has_copier(r)) emit_leave_rest(r);
+    else ring_emit_async_rest(r);
+}
+
+/* Until all of B is there. */
+static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
+    mc_builder *b = r->e.b;
+    mc_label await = label(b, "AWAIT_ALL");
+    note(b, "the first row block waited for what it read: now for the rest");
+    EMIT(b, mov_b32, R(r->heed), I(0));
+    place(b, await);
+    EMIT(b, setp_ge, R(all), R(r->waited), R(r->windows));
+    EMIT_IF(b, all, bra_uni, TO(loop));
+    emit_wait_one(r, "FULL_ALL");
+    EMIT(b, bra_uni, TO(await));
 }
 
 /* Resident: on to this warp's next row block, if there is one, with all of B there. */
 static void emit_next_row(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
-    mc_label end = label(b, "END"), await = label(b, "AWAIT_ALL");
+    mc_label end = label(b, "END");
     stage(b, "This warp's next row block");
     EMIT(b, add_s32, R(r->row_place), R(r->row_place), I(1));
     EMIT(b, setp_ge, R(gone), R(r->row_place), R(r->places_end));
     EMIT_IF(b, gone, bra_uni, TO(end));
     EMIT(b, mov_b32, R(r->row_last), R(r->next_last));
     EMIT(b, mov_b32, R(r->c_row_block), R(r->next_c_row_block));
-    note(b, "the first row block waited for what it read: now for the rest");
-    EMIT(b, mov_b32, R(r->heed), I(0));
-    place(b, await);
-    EMIT(b, setp_ge, R(gone), R(r->waited), R(r->windows));
-    EMIT_IF(b, gone, bra_uni, TO(loop));
-    emit_wait_one(r, "FULL_ALL");
-    EMIT(b, bra_uni, TO(await));
+    if (has_copier(r)) emit_await_all(r, gone, loop);
+    else EMIT(b, bra_uni, TO(loop));
     place(b, end);
     EMIT_RET(b);
 }
@@ -399,6 +421,8 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
     else EMIT_RET(b);
 }
 
+static int pair_bytes(const spmm_plan *plan) { return 2 * spmm_element_bytes(plan->output.element); }
+
 static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -415,15 +439,23 @@ static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
         EMIT(b, setp_ne, R(odd), R(test), I(0));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
+    if (plan->align < pair_bytes(plan)) {
+        note(b, "C itself is not");
+        EMIT(b, cvt_low, R(test), R(r->e.c_array));
+        EMIT(b, and_b32, R(test), R(test), I(pair_bytes(plan) - 1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
 }
 
 static void emit_output(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
-    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0;
+    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
+                  plan->align >= pair_bytes(plan);
     mc_label edge = label(b, "EDGE");
-    spmm_emit_grid_wait(&r->e);
+    if (has_copier(r)) spmm_emit_grid_wait(&r->e);
     if (pairs) {
         if (!always) branch_if_not_whole(r, edge);
         stage(b, "Store: rows 2 t and 2 t + 1 of the row block, two columns of each 16");
@@ -461,12 +493,13 @@ static void emit_row_blocks(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     mc_label loop = label(b, "ROW_BLOCKS");
-    if (plan->resident) {
-        r->next = label(b, "NEXT");
+    if (plan->resident) r->next = label(b, "NEXT");
+    if (plan->resident && has_copier(r)) {
         r->heed = b32(b, "heed");
         EMIT(b, mov_b32, R(r->heed), I(-1));
     }
-    EMIT(b, bar_sync, I(0));
+    if (has_copier(r)) EMIT(b, bar_sync, I(0));
+    else ring_emit_async_start(r);
     place(b, loop);
     if (plan->resident) emit_next_place(r);
     emit_row_factors(r);
@@ -478,6 +511,17 @@ static void emit_row_blocks(spmm_ring *r) {
     emit_next_row(r, loop);
 }
 
+/* The copying warp goes to the label. */
+static mc_label emit_part(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    ring_emit_barrier_addresses(r);
+    mc_reg copies = pred(b, "copies");
+    mc_label copy = label(b, "COPY");
+    EMIT(b, setp_eq, R(copies), R(r->e.warp), I(r->e.plan->warps));
+    EMIT_IF(b, copies, bra_uni, TO(copy));
+    return copy;
+}
+
 void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_ring kernel = {.e = {.plan = plan, .b = b}}, *r = &kernel;
     spmm_emitter *e = &r->e;
@@ -486,16 +530,17 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emit_launch_next(e);
     spmm_emit_place(e);
     ring_emit_addresses(r);
-    mc_reg copies = pred(b, "copies");
-    mc_label copy = label(b, "COPY");
-    EMIT(b, setp_eq, R(copies), R(e->warp), I(plan->warps));
-    EMIT_IF(b, copies, bra_uni, TO(copy));
+    mc_label copy = {0};
+    if (has_copier(r)) copy = emit_part(r);
 
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    e->ldb = spmm_load_shape(b, "ldb", !has_copier(r) && plan->ldb == MC_OPEN);
     declare_strides(r);
+    if (has_copier(r)) declare_barriers(r);
     emit_first_row(r);
+    if (!has_copier(r)) ring_emit_async_fill(r);
     emit_packed_start(r);
     emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
@@ -503,7 +548,9 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
     declare_factors(r);
     emit_start_values(r);
+    if (has_copier(r)) emit_start_barriers(r);
     emit_row_blocks(r);
+    if (!has_copier(r)) return;
     place(b, copy);
     ring_emit_copier(r);
 }

@@ -14,7 +14,9 @@
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
  * every warp once. A window waits for a place in the ring until all have left the one before it there; where a
  * row block skips many windows, strides of padding let them pass.
- * A padding slot's place is of a row that is there, in a bank that the slots of its 8 leave free if it can. */
+ * A stride's vectors lie in the stages - 1 windows from the oldest on that has not been left (stages 2: in that one), or
+ * anywhere where the ring holds all of B; a padding slot's place is of a row of that oldest window, in a bank that the slots
+ * of its 8 leave free if it can. Staging async relies on both: it passes windows by `leave` alone (spmm_ring_async.c). */
 #ifndef MC_WINDOWED_H
 #define MC_WINDOWED_H
 

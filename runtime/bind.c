@@ -43,6 +43,14 @@ static mc_status check_leading(const binding_list *bindings, const char *name, m
     return status;
 }
 
+static mc_status check_ldb(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
+    int64_t ldb = 0, unit = contract->ldb_multiple;
+    mc_status status = find(bindings, "ldb", &ldb, diag);
+    if (status != MC_OK || unit == 0 || ldb % unit == 0) return status;
+    return mc_fail(diag, MC_CANNOT, "ldb is %lld, not a multiple of the %lld that the kernel's copies need",
+                   (long long)ldb, (long long)unit);
+}
+
 /* A kernel of V x 1 vectors works on whole row blocks. */
 static mc_status check_rows(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
     int64_t m = 0, vec = mc_kernel_field(kernel, "vec");
@@ -61,6 +69,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
     }
     mc_status status = check_rows(kernel, bindings, diag);
     if (status == MC_OK) status = check_leading(bindings, "ldb", diag);
+    if (status == MC_OK) status = check_ldb(mc_kernel_contract(kernel), bindings, diag);
     return status != MC_OK ? status : check_leading(bindings, "ldc", diag);
 }
 

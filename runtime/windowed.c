@@ -154,8 +154,9 @@ static int64_t choose_slots(row_packer *p, int64_t slots[WINDOWED_SLOTS]) {
     return last;
 }
 
-/* The ring's row of each slot; a padding slot gets a row of window LAST in a bank that its group leaves free. */
-static void place_group(const row_packer *p, const int64_t *slots, int64_t last, int places[WINDOWED_GROUP]) {
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its group
+   leaves free. */
+static void place_group(const row_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
     for (int i = 0; i < WINDOWED_GROUP; i++)
@@ -167,17 +168,16 @@ static void place_group(const row_packer *p, const int64_t *slots, int64_t last,
         } else {
             while (spare < WINDOWED_GROUP - 1 && used >> spare & 1) spare++;
             used |= 1u << spare;
-            row = last * p->ring->window + spare;
+            row = p->left * p->ring->window + spare;
         }
         places[i] = windowed_place((int)(row % ring_rows), p->ring->tile_n);
     }
 }
 
-static void put_slots(const row_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS],
-                      int64_t last) {
+static void put_slots(const row_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
     int places[WINDOWED_SLOTS];
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
-        place_group(p, slots + first, last, places + first);
+        place_group(p, slots + first, places + first);
     for (int w = 0; w < WINDOWED_STRIDE_WORDS; w++)
         stride->places[w] = (int32_t)((uint32_t)places[w] | (uint32_t)places[WINDOWED_HALF + w] << 16);
     for (int s = 0; s < WINDOWED_SLOTS; s++)
@@ -206,7 +206,7 @@ static bool put_stride(row_packer *p, const int64_t slots[WINDOWED_SLOTS], int64
         if (!stride) return false;
         stride->control = step_windows(p, leave, last);
         bool there = p->left == leave && p->waited > last;
-        put_slots(p, stride, there ? slots : none, there ? last : p->waited - 1);
+        put_slots(p, stride, there ? slots : none);
         if (there) return true;
     }
 }

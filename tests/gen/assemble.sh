@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring).
-# assemble.sh MCGEN SPEC [ring]; exits 77 without ptxas.
+# Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
+# async: staging async). assemble.sh MCGEN SPEC [ring | async]; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -65,6 +65,20 @@ ring_list() {
     done
     echo "sm_90 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
     echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2 --set ahead=1"
+}
+
+async_list() {
+    local arch i first=0 all words="--set align=4 --set out=s32 --set scale=none"
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first % 2; i < all; i += 2)); do echo "$arch $i open"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i words $words --set n=129 --set ldb=132"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i ahead $words --set ahead=4"; done
+        first=$((first + 1))
+    done
+    echo "sm_86 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
 }
 
 "${3:-gather}_list" >"$work/list"

@@ -17,7 +17,7 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 typedef struct sweep {
     const char *spec_path;
     bool fixed; /* shapes become settings */
-    bool ring;  /* staging = "tma": B's address and ldb must be multiples of 16 */
+    int unit;   /* B's address and ldb must be multiples of it: 16 for staging = "tma", 4 for "async" */
     long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
@@ -62,7 +62,7 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
 }
 
 static bool must_refuse(const sweep *s, const problem_case *c) {
-    return s->ring && ((c->n + c->ldb_gap) % 16 != 0 || c->b_offset % 16 != 0);
+    return (c->n + c->ldb_gap) % s->unit != 0 || (int)c->b_offset % s->unit != 0;
 }
 
 /* What cannot run says so, from the spec or at the launch. */
@@ -130,9 +130,9 @@ static const int gaps[][2] = {{0, 0}, {3, 1}, {-16, -16}};
 static const int output_gaps[][2] = {{0, 0}, {3, 1}, {-16, 4}};
 enum { GAPS = sizeof gaps / sizeof *gaps };
 
-/* Bytes past an aligned address, for each of the gaps. */
-static const unsigned b_offsets[GAPS] = {1, 4, 0}, c_offsets[GAPS] = {0, 4, 8},
-                      c_offsets_16_bit[GAPS] = {0, 2, 8};
+/* Bytes past an aligned address, for each of the gaps; `of_words` where copies take 4 bytes at least. */
+static const unsigned b_offsets[GAPS] = {1, 4, 0}, b_offsets_of_words[GAPS] = {4, 1, 8},
+                      c_offsets[GAPS] = {0, 4, 8}, c_offsets_16_bit[GAPS] = {0, 2, 8};
 
 static int gap_of(int gap, int n) { return gap >= 0 ? gap : 16 - n % 16; }
 
@@ -154,7 +154,8 @@ static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t c
                                   0};
                 const unsigned *offsets =
                     s->with_outputs && is_16_bit(s->output) ? c_offsets_16_bit : c_offsets;
-                if (unaligned) c.b_offset = b_offsets[g], c.c_offset = offsets[g];
+                if (unaligned)
+                    c.b_offset = (s->unit > 1 ? b_offsets_of_words : b_offsets)[g], c.c_offset = offsets[g];
                 run_case(s, &c, variants, count);
             }
         }
@@ -168,7 +169,7 @@ static void edges(sweep *s, const char *mode) {
     bool unaligned = strcmp(mode, "unaligned") == 0;
     s->orders = 2;
     s->fixed = strcmp(mode, "fixed") == 0;
-    s->align = unaligned ? "1" : NULL;
+    s->align = !unaligned ? NULL : s->unit > 1 ? "4" : "1";
     CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (!spec) return;
     chosen = calloc(mc_spec_variant_count(spec), sizeof *chosen);
@@ -217,15 +218,16 @@ static void realistic(sweep *s) {
     printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256, and sizes of 0: %ld runs\n", s->runs);
 }
 
-static bool is_ring(const sweep *s) {
+static int copy_unit(const sweep *s) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
-    bool ring = kernel && mc_kernel_contract(kernel)->map.param != NULL;
+    const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "";
+    int unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
-    return ring;
+    return unit;
 }
 
 int main(int argc, char **argv) {
@@ -233,7 +235,7 @@ int main(int argc, char **argv) {
     sweep s = {.spec_path = argv[1], .orders = ORDERS, .diag = mc_diag_create()};
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
-    s.ring = is_ring(&s);
+    s.unit = copy_unit(&s);
     if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
     else if (check_failed == 0 && strcmp(argv[2], "outputs") == 0 && argc == 4) {
         s.with_outputs = true;
@@ -242,7 +244,7 @@ int main(int argc, char **argv) {
     else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
     else CHECK(false, "usage: sweep_test SPEC edges MODE | outputs MODE | variants | realistic");
     if (s.refused)
-        printf("%ld kernels refused B with ldb or an address that is no multiple of 16\n", s.refused);
+        printf("%ld kernels refused B with ldb or an address that is no multiple of %d\n", s.refused, s.unit);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();
