@@ -105,12 +105,10 @@ static const mc_field fields[] = {
      .doc = "Strides whose values and places staging tma or async prefetches."},
     {"resident", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: where the ring holds all rows of B (k <= window * stages), a thread block fills it once and "
-            "takes row "
-            "blocks in turn, as many thread blocks as the GPU holds at once; elsewhere as off."},
+            "takes row blocks in turn, as many thread blocks as the GPU holds at once; elsewhere as off."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
-            "still "
-            "runs, and reads A's packed arrays meanwhile: nothing in the stream may be writing them."},
+            "still runs, and reads A's packed arrays meanwhile: nothing in the stream may be writing them."},
     {"align", NUMBERS = aligns, .standard = 16,
      .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least "
             "an element's size. cuMemAlloc gives 256. Below 16 the kernel tests the addresses."},
@@ -292,7 +290,7 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
     if (plan->staging != SPMM_DIRECT) {
-        add_fact(facts, "window_bytes", (int64_t)plan->window * plan->tile_n, "of B, copied at once");
+        add_fact(facts, "window_bytes", plan->window * plan->tile_n, "of B, copied at once");
         return;
     }
     add_fact(facts, "wide_path", plan->wide.emitted, "vector loads of B");

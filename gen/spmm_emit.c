@@ -82,7 +82,7 @@ void spmm_emit_place(spmm_emitter *e) {
 }
 
 /* first, last: this row block's strides. A row block beyond m has none. */
-void spmm_emit_strides(spmm_emitter *e) {
+static void emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
     stage(b, "The row block's strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
     mc_reg row_ptr = spmm_load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
@@ -206,7 +206,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldb = spmm_load_shape(b, "ldb", plan->ldb == MC_OPEN);
     e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    spmm_emit_strides(e);
+    emit_strides(e);
     e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     emit_packed_start(e);

@@ -44,8 +44,6 @@ void spmm_emit_grid_wait(spmm_emitter *e);
 
 /* This thread's place: thread, lane, g, t, warp, part, row_block, tile_col. */
 void spmm_emit_place(spmm_emitter *e);
-/* first, last: the row block's strides. A row block beyond m has none, and in_rows is false. */
-void spmm_emit_strides(spmm_emitter *e);
 
 /* Computes and stores one tile of path->columns columns from path_col on. */
 void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);

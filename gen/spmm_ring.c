@@ -1,9 +1,9 @@
 /* Stagings "tma" and "async": the ring's size and the arrays that the kernel reads. windowed.h has the format. */
 #include "fragment.h"
-#include "spmm.h"
+#include "spmm_ring.h"
 #include "windowed.h"
 
-enum { BARRIER_BYTES = 8, BARRIERS = 2 /* a stage: full, empty */ };
+enum { BARRIERS = 2 /* a stage: full, empty */ };
 
 int spmm_copy_unit(const spmm_plan *plan) { return plan->staging == SPMM_TMA ? 16 : 4; }
 
@@ -22,7 +22,7 @@ void spmm_ring_plan(spmm_plan *plan) {
     plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32;
     plan->stride_a_bytes = WINDOWED_STRIDE_VALUES + 4 * WINDOWED_STRIDE_WORDS + 4;
     plan->shared_bytes =
-        (unsigned)(plan->stages * (plan->window * plan->tile_n + (map ? BARRIERS * BARRIER_BYTES : 0)));
+        (unsigned)(plan->stages * (ring_window_bytes(plan) + (map ? BARRIERS * RING_BARRIER_BYTES : 0)));
 }
 
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {

@@ -54,6 +54,9 @@ typedef struct spmm_ring {
 
 static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
 
+/* Staging "tma". */
+static inline bool ring_has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
+
 /* spmm_ring_copy.c */
 
 /* Where the ring lies, and how many windows B has. */
@@ -66,6 +69,14 @@ void ring_emit_copier(spmm_ring *r);
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
 /* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
+
+/* spmm_ring_store.c */
+
+void ring_declare_factors(spmm_ring *r);
+/* Scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
+void ring_emit_row_factors(spmm_ring *r);
+/* The row block at hand to C; then to r->next, or the end. */
+void ring_emit_output(spmm_ring *r);
 
 /* spmm_ring_async.c: requires the shapes; every warp takes part in all of it. */
 

@@ -49,7 +49,6 @@ static void emit_barriers(spmm_ring *r) {
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
-/* Until the barrier at AT is beyond the phase of PARITY. */
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity) {
     mc_builder *b = r->e.b;
     char passed_name[MC_MAX_NAME];
@@ -62,7 +61,6 @@ void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity) {
     place(b, passed);
 }
 
-/* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(at), R(at), I(RING_BARRIER_BYTES));

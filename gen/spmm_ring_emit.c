@@ -14,7 +14,6 @@
 #include "spmm_ring.h"
 #include "windowed.h"
 
-static bool has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
 static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMNS; }
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
@@ -41,10 +40,13 @@ static void emit_places(spmm_ring *r) {
     EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), R(row_blocks));
 }
 
-/* Where the strides of PLACE end, and which row block it is; with GUARD, if there is one. */
-static void emit_row(spmm_ring *r, mc_reg place_reg, mc_reg guard, mc_reg last, mc_reg c_row_block) {
+/* Where the strides of PLACE begin (FIRST: none if that is known) and end, and which row block it is; with GUARD, if there is
+   one. */
+static void emit_row(spmm_ring *r, mc_reg place_reg, mc_reg guard, mc_reg first, mc_reg last,
+                     mc_reg c_row_block) {
     mc_builder *b = r->e.b;
     EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
+    if (first.id) EMIT_IF(b, guard, ldg_b32, R(first), AT(r->row_at, 0));
     EMIT_IF(b, guard, ldg_b32, R(last), AT(r->row_at, WORD));
     EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_order));
     EMIT_IF(b, guard, ldg_b32, R(c_row_block), AT(r->row_at, 0));
@@ -64,9 +66,7 @@ static void emit_first_row(spmm_ring *r) {
         const mc_reg start[] = {r->stride, r->row_last, r->c_row_block};
         for (size_t i = 0; i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
     }
-    EMIT(b, mad_wide, R(r->row_at), R(r->row_place), I(WORD), R(r->row_ptr));
-    EMIT_IF(b, r->e.in_rows, ldg_b32, R(r->stride), AT(r->row_at, 0));
-    emit_row(r, r->row_place, r->e.in_rows, r->row_last, r->c_row_block);
+    emit_row(r, r->row_place, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
     if (!plan->resident) {
         r->strides_end = r->row_last;
         return;
@@ -86,7 +86,7 @@ static void emit_next_place(spmm_ring *r) {
     EMIT(b, mov_b32, R(r->next_c_row_block), I(0));
     EMIT(b, add_s32, R(place_reg), R(r->row_place), I(1));
     EMIT(b, setp_lt, R(r->some), R(place_reg), R(r->places_end));
-    emit_row(r, place_reg, r->some, r->next_last, r->next_c_row_block);
+    emit_row(r, place_reg, r->some, (mc_reg){0}, r->next_last, r->next_c_row_block);
 }
 
 /* Where this lane reads the first stride's places and values. */
@@ -98,9 +98,9 @@ static void emit_packed_start(spmm_ring *r) {
     r->values_base = b64(b, "values_base"), r->values_at = b64(b, "values_at");
     r->control_at = b64(b, "control_at");
     note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
-    EMIT(b, shr_u32, R(high), R(r->e.lane), I(4));
-    EMIT(b, and_b32, R(word), R(r->e.lane), I(7));
-    EMIT(b, mad_s32, R(word), R(high), I(8), R(word));
+    EMIT(b, shr_u32, R(high), R(r->e.lane), I(WINDOWED_SECOND_SHIFT));
+    EMIT(b, and_b32, R(word), R(r->e.lane), I(WINDOWED_ROW_MASK));
+    EMIT(b, mad_s32, R(word), R(high), I(WINDOWED_GROUP), R(word));
     EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(spmm_load_array(b, "places")));
     EMIT(b, mad_wide, R(r->values_base), R(r->e.lane), I(MC_LANE_SLOTS), R(spmm_load_array(b, "values")));
     r->control_base = spmm_load_array(b, "control");
@@ -184,7 +184,7 @@ static void emit_start_values(spmm_ring *r) {
     note(
         b,
         "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
-    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(3));
+    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(WINDOWED_BESIDE_SHIFT));
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
     EMIT(b, mov_b32, R(r->zero), I(0));
@@ -336,7 +336,7 @@ static void emit_strides(spmm_ring *r) {
     EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
-    if (has_copier(r)) emit_control(r);
+    if (ring_has_copier(r)) emit_control(r);
     else ring_emit_async_control(r);
     emit_gather(r);
     emit_prefetch(r);
@@ -344,7 +344,7 @@ static void emit_strides(spmm_ring *r) {
     emit_take_next(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
     place(b, done);
-    if (has_copier(r)) emit_leave_rest(r);
+    if (ring_has_copier(r)) emit_leave_rest(r);
     else ring_emit_async_rest(r);
 }
 
@@ -372,119 +372,10 @@ static void emit_next_row(spmm_ring *r, mc_label loop) {
     EMIT_IF(b, gone, bra_uni, TO(end));
     EMIT(b, mov_b32, R(r->row_last), R(r->next_last));
     EMIT(b, mov_b32, R(r->c_row_block), R(r->next_c_row_block));
-    if (has_copier(r)) emit_await_all(r, gone, loop);
+    if (ring_has_copier(r)) emit_await_all(r, gone, loop);
     else EMIT(b, bra_uni, TO(loop));
     place(b, end);
     EMIT_RET(b);
-}
-
-/* -- Store -------------------------------------------------------------------------------------------- */
-
-/* The two columns of pair C (0 .. tile_n / 16 - 1) in row 2t + ROW: from the even and the odd mma. */
-static void pair_of_sums(const spmm_ring *r, int c, int row, mc_reg sums[2]) {
-    for (int odd = 0; odd < 2; odd++) sums[odd] = r->e.acc[(2 * (c / 2) + odd) * 4 + frag_c_reg(c % 2, row)];
-}
-
-static void emit_store(spmm_ring *r, bool clamp, int store) {
-    mc_builder *b = r->e.b;
-    spmm_emitter *e = &r->e;
-    int pairs = e->plan->tile_n / RING_PAIR_COLUMNS;
-    spmm_writer w = {.b = b,
-                     .output = &e->plan->output,
-                     .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
-                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
-                     .c_array = e->c_array,
-                     .in_rows = e->in_rows,
-                     .store = store};
-    spmm_factors *f = &e->factors;
-    f->columns = w.columns;
-    spmm_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(3));
-    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
-    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, RING_PAIR_COLUMNS * c, 2);
-    for (int row = 0; row < 2; row++) {
-        if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
-        spmm_emit_c_address(&w, w.row, e->col);
-        for (int c = 0; c < pairs; c++) {
-            mc_reg sums[2];
-            pair_of_sums(r, c, row, sums);
-            spmm_store_run(&w, f,
-                           &(spmm_run){.col = e->col,
-                                       .offset = RING_PAIR_COLUMNS * c,
-                                       .count = 2,
-                                       .sums = sums,
-                                       .factor_row = row,
-                                       .factor_column = 2 * c});
-        }
-    }
-    if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
-    else EMIT_RET(b);
-}
-
-static int pair_bytes(const spmm_plan *plan) { return 2 * spmm_element_bytes(plan->output.element); }
-
-static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
-    if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
-        note(b, "the tile reaches beyond n");
-        EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
-        EMIT(b, setp_gt, R(odd), R(test), spmm_dim(plan->n, r->e.n));
-        EMIT_IF(b, odd, bra_uni, TO(edge));
-    }
-    if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for two columns at once");
-        EMIT(b, and_b32, R(test), R(r->e.ldc), I(1));
-        EMIT(b, setp_ne, R(odd), R(test), I(0));
-        EMIT_IF(b, odd, bra_uni, TO(edge));
-    }
-    if (plan->align < pair_bytes(plan)) {
-        note(b, "C itself is not");
-        EMIT(b, cvt_low, R(test), R(r->e.c_array));
-        EMIT(b, and_b32, R(test), R(test), I(pair_bytes(plan) - 1));
-        EMIT(b, setp_ne, R(odd), R(test), I(0));
-        EMIT_IF(b, odd, bra_uni, TO(edge));
-    }
-}
-
-static void emit_output(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
-    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
-                  plan->align >= pair_bytes(plan);
-    mc_label edge = label(b, "EDGE");
-    if (has_copier(r)) spmm_emit_grid_wait(&r->e);
-    if (pairs) {
-        if (!always) branch_if_not_whole(r, edge);
-        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, two columns of each 16");
-        emit_store(r, false, 2);
-    }
-    if (always) return;
-    b->prefix = "edge_";
-    stage(b, "Store, column by column, what lies inside n");
-    place(b, edge);
-    emit_store(r, true, 1);
-}
-
-static void declare_factors(spmm_ring *r) {
-    spmm_emitter *e = &r->e;
-    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
-    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
-}
-
-/* Scales and biases of the lane's two rows: before the loop, which hides their latency. */
-static void emit_row_factors(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    spmm_emitter *e = &r->e;
-    if (!spmm_by_rows(&e->plan->output)) return;
-    mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(3));
-    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
-    EMIT(b, add_s32, R(row), R(row), I(1));
-    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
 }
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
@@ -494,17 +385,17 @@ static void emit_row_blocks(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     mc_label loop = label(b, "ROW_BLOCKS");
     if (plan->resident) r->next = label(b, "NEXT");
-    if (plan->resident && has_copier(r)) {
+    if (plan->resident && ring_has_copier(r)) {
         r->heed = b32(b, "heed");
         EMIT(b, mov_b32, R(r->heed), I(-1));
     }
-    if (has_copier(r)) EMIT(b, bar_sync, I(0));
+    if (ring_has_copier(r)) EMIT(b, bar_sync, I(0));
     else ring_emit_async_start(r);
     place(b, loop);
     if (plan->resident) emit_next_place(r);
-    emit_row_factors(r);
+    ring_emit_row_factors(r);
     emit_strides(r);
-    emit_output(r);
+    ring_emit_output(r);
     if (!plan->resident) return;
     b->prefix = NULL;
     place(b, r->next);
@@ -531,26 +422,26 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emit_place(e);
     ring_emit_addresses(r);
     mc_label copy = {0};
-    if (has_copier(r)) copy = emit_part(r);
+    if (ring_has_copier(r)) copy = emit_part(r);
 
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    e->ldb = spmm_load_shape(b, "ldb", !has_copier(r) && plan->ldb == MC_OPEN);
+    e->ldb = spmm_load_shape(b, "ldb", !ring_has_copier(r) && plan->ldb == MC_OPEN);
     declare_strides(r);
-    if (has_copier(r)) declare_barriers(r);
+    if (ring_has_copier(r)) declare_barriers(r);
     emit_first_row(r);
-    if (!has_copier(r)) ring_emit_async_fill(r);
+    if (!ring_has_copier(r)) ring_emit_async_fill(r);
     emit_packed_start(r);
     emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");
     EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
-    declare_factors(r);
+    ring_declare_factors(r);
     emit_start_values(r);
-    if (has_copier(r)) emit_start_barriers(r);
+    if (ring_has_copier(r)) emit_start_barriers(r);
     emit_row_blocks(r);
-    if (!has_copier(r)) return;
+    if (!ring_has_copier(r)) return;
     place(b, copy);
     ring_emit_copier(r);
 }

@@ -29,6 +29,11 @@ enum {
     WINDOWED_STRIDE_VALUES = 256,
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_LEAVE_SHIFT = 8,
+    /* A lane of ldmatrix.x4 names a row of one of four matrices (PTX ISA, "ldmatrix"): bits 0-2 which row, bit 3 the 16
+       columns beside, bit 4 the second group of slots. Its word is row + 8 * bit 4; words 16 slots on are in the high half. */
+    WINDOWED_ROW_MASK = WINDOWED_GROUP - 1,
+    WINDOWED_BESIDE_SHIFT = 3,
+    WINDOWED_SECOND_SHIFT = 4,
 };
 
 /* The place of a ring row's first 16 columns, where rows have TILE_N bytes: the tensor copy's swizzle of TILE_N bytes
@@ -37,10 +42,6 @@ static inline int windowed_place(int row, int tile_n) {
     int units = tile_n / WINDOWED_UNIT, rows = 8 / units; /* a row's units; rows in 128 bytes */
     return row * units + (row / rows) % units;
 }
-
-/* The lane's word of a stride's places: lanes 0-7 and 8-15 name the rows of slots 0-7 (and 16-23), lanes 16-31 those of
-   slots 8-15 (and 24-31); lanes with bit 3 set read the 16 columns beside. */
-static inline int windowed_word(int lane) { return lane / 16 * 8 + lane % 8; }
 
 /* Where the value of row ROW (0..7) and slot SLOT lies in a stride's 256 bytes. lane 4 ROW + t holds 8 bytes: 4 for slots
    0-15, 4 for slots 16-31; of these, bytes 0 and 2 are slots 2t and 2t + 1 of the first group of 8, bytes 1 and 3 of the

@@ -1,0 +1,109 @@
+/* The ring kernel's epilogue: a warp's accumulators to its rows of C, with scales and biases. */
+#include "fragment.h"
+#include "spmm_ring.h"
+
+/* The two columns of pair C (0 .. tile_n / 16 - 1) in row 2t + ROW: from the even and the odd mma. */
+static void pair_of_sums(const spmm_ring *r, int c, int row, mc_reg sums[2]) {
+    for (int odd = 0; odd < 2; odd++) sums[odd] = r->e.acc[(2 * (c / 2) + odd) * 4 + frag_c_reg(c % 2, row)];
+}
+
+static void emit_store(spmm_ring *r, bool clamp, int store) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    int pairs = e->plan->tile_n / RING_PAIR_COLUMNS;
+    spmm_writer w = {.b = b,
+                     .output = &e->plan->output,
+                     .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
+                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
+                     .c_array = e->c_array,
+                     .in_rows = e->in_rows,
+                     .store = store};
+    spmm_factors *f = &e->factors;
+    f->columns = w.columns;
+    spmm_declare_writer(&w);
+    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(3));
+    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
+    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, RING_PAIR_COLUMNS * c, 2);
+    for (int row = 0; row < 2; row++) {
+        if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
+        spmm_emit_c_address(&w, w.row, e->col);
+        for (int c = 0; c < pairs; c++) {
+            mc_reg sums[2];
+            pair_of_sums(r, c, row, sums);
+            spmm_store_run(&w, f,
+                           &(spmm_run){.col = e->col,
+                                       .offset = RING_PAIR_COLUMNS * c,
+                                       .count = 2,
+                                       .sums = sums,
+                                       .factor_row = row,
+                                       .factor_column = 2 * c});
+        }
+    }
+    if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
+    else EMIT_RET(b);
+}
+
+static int pair_bytes(const spmm_plan *plan) { return 2 * spmm_element_bytes(plan->output.element); }
+
+static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
+    if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
+        note(b, "the tile reaches beyond n");
+        EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
+        EMIT(b, setp_gt, R(odd), R(test), spmm_dim(plan->n, r->e.n));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    if (plan->ldc == MC_OPEN) {
+        note(b, "rows of C are not aligned for two columns at once");
+        EMIT(b, and_b32, R(test), R(r->e.ldc), I(1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    if (plan->align < pair_bytes(plan)) {
+        note(b, "C itself is not");
+        EMIT(b, cvt_low, R(test), R(r->e.c_array));
+        EMIT(b, and_b32, R(test), R(test), I(pair_bytes(plan) - 1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+}
+
+void ring_emit_output(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
+    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
+                  plan->align >= pair_bytes(plan);
+    mc_label edge = label(b, "EDGE");
+    if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
+    if (pairs) {
+        if (!always) branch_if_not_whole(r, edge);
+        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, two columns of each 16");
+        emit_store(r, false, 2);
+    }
+    if (always) return;
+    b->prefix = "edge_";
+    stage(b, "Store, column by column, what lies inside n");
+    place(b, edge);
+    emit_store(r, true, 1);
+}
+
+void ring_declare_factors(spmm_ring *r) {
+    spmm_emitter *e = &r->e;
+    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
+    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
+}
+
+void ring_emit_row_factors(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    if (!spmm_by_rows(&e->plan->output)) return;
+    mc_reg row = b32(b, "factor_row");
+    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(3));
+    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
+    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
+    EMIT(b, add_s32, R(row), R(row), I(1));
+    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
+}
