@@ -2,18 +2,22 @@
  *
  * B passes through a ring of `stages` windows of `window` rows in shared memory; row k of B lies in ring row
  * k mod (stages * window). Row blocks come in an order of their own (row_order), the strides of one after another.
- * A stride has 32 slots for nonzero vectors whose rows of B are in the ring at the same time:
+ * A stride has 32 slots for nonzero vectors whose rows of B are in the ring at the same time. `split` warps share a row
+ * block: its strides are dealt out in turn to as many parts, which their warps add up.
  *
- *   row_order  s32[row_blocks]      the row block that place p computes
- *   row_ptr    s32[row_blocks + 1]  its first stride, then the number of strides
- *   control    s32[strides]         before this stride, leave control / 256 windows, then wait for control % 256
- *   places     s32[strides * 16]    where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n columns;
- *                                   word w: slot w in its low half, slot 16 + w in its high half
- *   values     s8 [strides * 256]   windowed_value_offset; 0 where padded
+ *   row_order  s32[row_blocks]              the row block that place q computes
+ *   row_ptr    s32[split * row_blocks + 1]  [p * row_blocks + q]: the first stride of its part p, which ends where the
+ *                                           next one begins. So a part's strides at neighbouring places are neighbours.
+ *   control    s32[strides]                 before this stride, leave control / 256 windows, then wait for
+ *                                           control % 256
+ *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n
+ *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
+ *   values     s8 [strides * 256]           windowed_value_offset; 0 where padded
  *
+ * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all:
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
  * every warp once. A window waits for a place in the ring until all have left the one before it there; where a
- * row block skips many windows, strides of padding let them pass.
+ * part skips many windows, strides of padding let them pass.
  * A stride's vectors lie in the stages - 1 windows from the oldest on that has not been left (stages 2: in that one), or
  * anywhere where the ring holds all of B; a padding slot's place is of a row of that oldest window, in a bank that the slots
  * of its 8 leave free if it can. Staging async relies on both: it passes windows by `leave` alone (spmm_ring_async.c). */

@@ -176,11 +176,13 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride,
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
+    int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
 } mc_ring;
-/*   row_order  s32[row_blocks]      the row block at each place
-     row_ptr    s32[row_blocks + 1]  in strides
-     control    s32[strides]         256 * windows to leave + windows to wait for, before the stride
-     places     s32[strides * 16]    where slots w (low half) and 16 + w lie in the ring, in 16 bytes
+/*   row_order  s32[row_blocks]              the row block at each place
+     row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q] and ends
+                                             where the next one begins
+     control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
+     places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 256] */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 

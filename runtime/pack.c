@@ -12,7 +12,8 @@ static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_
                                mc_diag *diag) {
     const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
                           .stages = (int)mc_kernel_field(kernel, "stages"),
-                          .tile_n = (int)mc_kernel_field(kernel, "tile_n")};
+                          .tile_n = (int)mc_kernel_field(kernel, "tile_n"),
+                          .split = (int)mc_kernel_field(kernel, "split")};
     return mc_windowed_pack(a, &ring, packed, diag);
 }
 

@@ -1,13 +1,12 @@
 /* windowed-bcrs: what the ring SpMM reads. gen/windowed.h says what it means, and what the kernel relies on. */
-#include "windowed.h"
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "memory.h"
 #include "stride.h"
+#include "windowed_choose.h"
 
 enum {
-    POOL = 160, /* vectors among which a stride's are chosen: more choice, more windows that must be there */
+    MAX_SPLIT = 8,
     MAX_STRIDES = INT32_MAX / WINDOWED_SLOTS, /* the kernel counts lanes in s32 */
 };
 
@@ -65,6 +64,7 @@ typedef struct stride_record {
     int8_t values[WINDOWED_STRIDE_VALUES];
 } stride_record;
 
+/* Of one part, of all row blocks so far. */
 typedef struct stride_list {
     stride_record *items;
     int64_t count, room;
@@ -82,85 +82,26 @@ static stride_record *add_stride(stride_list *list) {
     return stride;
 }
 
-/* -- A row block -------------------------------------------------------------------------------------- */
+/* -- A part of a row block ---------------------------------------------------------------------------- */
 
-/* Vectors below `seen` are in the pool. Of each bank class (row of B mod 8) the pool's vectors go in order, so that
-   all before cursor[class] are taken. */
-typedef struct row_packer {
+typedef struct part_packer {
     const mc_vsparse *a;
     const mc_ring *ring;
-    int64_t windows;
     stride_list *out;
-    bool *taken;
-    int64_t first, count; /* the row block's vectors: first + 0 .. count - 1 */
-    int64_t oldest, seen, taken_count;
-    int64_t cursor[WINDOWED_GROUP], available[WINDOWED_GROUP];
+    int64_t first;        /* the row block's first vector */
+    int64_t span;         /* windows that a stride may span */
     int64_t left, waited; /* windows, so far */
-} row_packer;
+} part_packer;
 
-static int64_t column(const row_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
-static int64_t window(const row_packer *p, int64_t v) { return column(p, v) / p->ring->window; }
-static int bank(const row_packer *p, int64_t v) { return (int)(column(p, v) % WINDOWED_GROUP); }
-
-/* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
-static int64_t span(const row_packer *p) {
-    if (p->windows <= p->ring->stages) return p->windows;
-    return p->ring->stages > 2 ? p->ring->stages - 1 : 1;
-}
-
-static void fill_pool(row_packer *p) {
-    while (p->oldest < p->count && p->taken[p->oldest]) p->oldest++;
-    int64_t end = p->oldest < p->count ? window(p, p->oldest) + span(p) : 0;
-    while (p->seen < p->count && p->seen - p->taken_count < POOL && window(p, p->seen) < end)
-        p->available[bank(p, p->seen++)]++;
-}
-
-/* The class to take a group's next vector from: one that the group has not used yet, if it can be; then the fullest. -1:
-   the pool is empty. */
-static int choose_bank(const row_packer *p, const int used[WINDOWED_GROUP]) {
-    int best = -1;
-    for (int c = 0; c < WINDOWED_GROUP; c++) {
-        if (!p->available[c]) continue;
-        bool better = best < 0 || used[c] < used[best] ||
-                      (used[c] == used[best] && p->available[c] > p->available[best]);
-        if (better) best = c;
-    }
-    return best;
-}
-
-static int64_t take(row_packer *p, int c) {
-    int64_t v = p->cursor[c];
-    while (p->taken[v] || bank(p, v) != c) v++;
-    p->taken[v] = true;
-    p->cursor[c] = v + 1;
-    p->available[c]--;
-    p->taken_count++;
-    return v;
-}
-
-/* Fills SLOTS with vectors of the pool, -1 where there is none. Returns the last window that they need. */
-static int64_t choose_slots(row_packer *p, int64_t slots[WINDOWED_SLOTS]) {
-    int64_t last = 0;
-    for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP) {
-        int used[WINDOWED_GROUP] = {0};
-        for (int i = 0; i < WINDOWED_GROUP; i++) {
-            int c = choose_bank(p, used);
-            slots[first + i] = c < 0 ? -1 : take(p, c);
-            if (c < 0) continue;
-            used[c]++;
-            if (window(p, slots[first + i]) > last) last = window(p, slots[first + i]);
-        }
-    }
-    return last;
-}
+static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
 
 /* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its group
    leaves free. */
-static void place_group(const row_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
+static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
     for (int i = 0; i < WINDOWED_GROUP; i++)
-        if (slots[i] >= 0) used |= 1u << bank(p, slots[i]);
+        if (slots[i] >= 0) used |= 1u << column(p, slots[i]) % WINDOWED_GROUP;
     for (int i = 0, spare = 0; i < WINDOWED_GROUP; i++) {
         int64_t row;
         if (slots[i] >= 0) {
@@ -174,7 +115,7 @@ static void place_group(const row_packer *p, const int64_t *slots, int places[WI
     }
 }
 
-static void put_slots(const row_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
+static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
     int places[WINDOWED_SLOTS];
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
         place_group(p, slots + first, places + first);
@@ -188,7 +129,7 @@ static void put_slots(const row_packer *p, stride_record *stride, const int64_t 
 
 /* One step towards windows before LEAVE left and those up to LAST waited for, as far as the ring allows: the control
    word. */
-static int32_t step_windows(row_packer *p, int64_t leave, int64_t last) {
+static int32_t step_windows(part_packer *p, int64_t leave, int64_t last) {
     int64_t left = leave < p->waited ? leave : p->waited;
     int64_t waited = last + 1 < left + p->ring->stages ? last + 1 : left + p->ring->stages;
     if (waited < p->waited) waited = p->waited;
@@ -197,31 +138,50 @@ static int32_t step_windows(row_packer *p, int64_t leave, int64_t last) {
     return control;
 }
 
-/* Strides of padding while windows pass, then the stride of SLOTS. */
-static bool put_stride(row_packer *p, const int64_t slots[WINDOWED_SLOTS], int64_t leave, int64_t last) {
+/* Strides of padding while windows pass, then the chosen one. */
+static bool put_stride(part_packer *p, const chosen_stride *chosen) {
     int64_t none[WINDOWED_SLOTS];
     for (int s = 0; s < WINDOWED_SLOTS; s++) none[s] = -1;
     for (;;) {
         stride_record *stride = add_stride(p->out);
         if (!stride) return false;
-        stride->control = step_windows(p, leave, last);
-        bool there = p->left == leave && p->waited > last;
-        put_slots(p, stride, there ? slots : none);
+        stride->control = step_windows(p, chosen->oldest, chosen->last);
+        bool there = chosen->last < p->left + p->span && chosen->last < p->waited;
+        put_slots(p, stride, there ? chosen->slots : none);
         if (there) return true;
     }
 }
 
-static bool pack_row_block(row_packer *p, int64_t block) {
-    p->first = p->a->row_ptr[block], p->count = p->a->row_ptr[block + 1] - p->first;
-    p->oldest = p->seen = p->taken_count = p->left = p->waited = 0;
-    memset(p->cursor, 0, sizeof p->cursor);
-    memset(p->available, 0, sizeof p->available);
-    memset(p->taken, 0, (size_t)p->count * sizeof *p->taken);
-    while (p->taken_count < p->count) {
-        int64_t slots[WINDOWED_SLOTS];
-        fill_pool(p);
-        int64_t leave = window(p, p->oldest), last = choose_slots(p, slots);
-        if (!put_stride(p, slots, leave, last)) return false;
+/* -- All parts of a row block ------------------------------------------------------------------------- */
+
+typedef struct packer {
+    const mc_vsparse *a;
+    const mc_ring *ring;
+    stride_choice choice;
+    stride_list parts[MAX_SPLIT];
+} packer;
+
+/* A stride's oldest window becomes that of all that its part still has to read. */
+static void keep_windows(stride_choice *choice, int split) {
+    for (int64_t s = choice->count - 1 - split; s >= 0; s--) {
+        int64_t later = choice->items[s + split].oldest;
+        if (later < choice->items[s].oldest) choice->items[s].oldest = later;
+    }
+}
+
+static bool pack_row_block(packer *p, int64_t block) {
+    const mc_vsparse *a = p->a;
+    int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
+    if (!windowed_choose(p->ring, a->cols, a->col_idx + first, count, &p->choice)) return false;
+    keep_windows(&p->choice, p->ring->split);
+    for (int part = 0; part < p->ring->split; part++) {
+        part_packer to = {.a = a,
+                          .ring = p->ring,
+                          .out = &p->parts[part],
+                          .first = first,
+                          .span = windowed_span(p->ring, a->cols)};
+        for (int64_t s = part; s < p->choice.count; s += p->ring->split)
+            if (!put_stride(&to, &p->choice.items[s])) return false;
     }
     return true;
 }
@@ -232,7 +192,9 @@ static bool pack_row_block(row_packer *p, int64_t block) {
 static bool is_ring(const mc_ring *ring) {
     bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
     bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
-    if (!tile || !stages || ring->window < WINDOWED_GROUP || ring->window % WINDOWED_GROUP) return false;
+    bool split = ring->split == 1 || ring->split == 2 || ring->split == 4 || ring->split == MAX_SPLIT;
+    if (!tile || !stages || !split || ring->window < WINDOWED_GROUP || ring->window % WINDOWED_GROUP)
+        return false;
     return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
 }
 
@@ -244,62 +206,70 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) 
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
     if (!is_ring(ring))
-        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes", ring->stages,
-                       ring->window, ring->tile_n);
+        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
+                       ring->stages, ring->window, ring->tile_n, ring->split);
     return MC_OK;
 }
 
-static mc_status pack_rows(const mc_vsparse *a, const mc_ring *ring, const int32_t *order, int32_t *row_ptr,
-                           stride_list *out, mc_diag *diag) {
-    int64_t longest = 0;
-    for (int64_t b = 0; b < a->row_blocks; b++)
-        if (a->row_ptr[b + 1] - a->row_ptr[b] > longest) longest = a->row_ptr[b + 1] - a->row_ptr[b];
-    row_packer p = {.a = a, .ring = ring, .windows = (a->cols + ring->window - 1) / ring->window, .out = out};
-    p.taken = mcrt_array(longest, sizeof *p.taken);
-    mc_status status = p.taken ? MC_OK : mcrt_no_memory(diag, longest, "vectors");
-    for (int64_t place = 0; status == MC_OK && place < a->row_blocks; place++) {
-        if (!pack_row_block(&p, order[place])) status = mcrt_no_memory(diag, out->count, "strides");
-        if (out->count > MAX_STRIDES)
-            status =
-                mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
-        row_ptr[place + 1] = (int32_t)out->count;
-    }
-    free(p.taken);
-    return status;
+static int64_t count_strides(const packer *p) {
+    int64_t count = 0;
+    for (int part = 0; part < p->ring->split; part++) count += p->parts[part].count;
+    return count;
 }
 
-static mc_status add_strides(const stride_list *list, mc_packed *packed, mc_diag *diag) {
-    mc_status status = packed_add(packed, "control", MC_S32, list->count, diag);
-    if (status == MC_OK)
-        status = packed_add(packed, "places", MC_S32, list->count * WINDOWED_STRIDE_WORDS, diag);
-    if (status == MC_OK)
-        status = packed_add(packed, "values", MC_S8, list->count * WINDOWED_STRIDE_VALUES, diag);
+/* row_ptr[part * row_blocks + place + 1] receives the strides of the part up to and with the place. */
+static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc_diag *diag) {
+    int64_t row_blocks = p->a->row_blocks;
+    for (int64_t place = 0; place < row_blocks; place++) {
+        if (!pack_row_block(p, order[place])) return mcrt_no_memory(diag, count_strides(p), "strides");
+        if (count_strides(p) > MAX_STRIDES)
+            return mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
+        for (int part = 0; part < p->ring->split; part++)
+            row_ptr[part * row_blocks + place + 1] = (int32_t)p->parts[part].count;
+    }
+    return MC_OK;
+}
+
+/* Part after part. */
+static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
+    int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
+    mc_status status = packed_add(packed, "control", MC_S32, count, diag);
+    if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, count * WINDOWED_STRIDE_VALUES, diag);
     if (status != MC_OK) return status;
     int32_t *control = mc_packed_find(packed, "control")->data,
             *places = mc_packed_find(packed, "places")->data;
     int8_t *values = mc_packed_find(packed, "values")->data;
-    for (int64_t s = 0; s < list->count; s++) {
-        control[s] = list->items[s].control;
-        memcpy(places + s * WINDOWED_STRIDE_WORDS, list->items[s].places, sizeof list->items[s].places);
-        memcpy(values + s * WINDOWED_STRIDE_VALUES, list->items[s].values, sizeof list->items[s].values);
+    for (int64_t part = 0, s = 0; part < p->ring->split; part++) {
+        const stride_list *list = &p->parts[part];
+        for (int64_t place = 0; place < row_blocks; place++)
+            row_ptr[part * row_blocks + place + 1] += (int32_t)s;
+        for (int64_t i = 0; i < list->count; i++, s++) {
+            control[s] = list->items[i].control;
+            memcpy(places + s * WINDOWED_STRIDE_WORDS, list->items[i].places, sizeof list->items[i].places);
+            memcpy(values + s * WINDOWED_STRIDE_VALUES, list->items[i].values, sizeof list->items[i].values);
+        }
     }
     return MC_OK;
 }
 
 mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
-    stride_list strides = {0};
+    packer p = {.a = a, .ring = ring};
     mc_status status = check(a, ring, diag);
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
-    if (status == MC_OK) status = packed_add(packed, "row_ptr", MC_S32, a->row_blocks + 1, diag);
+    if (status == MC_OK)
+        status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);
     if (status == MC_OK) {
         int32_t *order = mc_packed_find(packed, "row_order")->data,
                 *row_ptr = mc_packed_find(packed, "row_ptr")->data;
         status = make_order(a, order, diag);
-        if (status == MC_OK) status = pack_rows(a, ring, order, row_ptr, &strides, diag);
+        if (status == MC_OK) status = pack_rows(&p, order, row_ptr, diag);
+        if (status == MC_OK) status = join_parts(&p, row_ptr, packed, diag);
     }
-    if (status == MC_OK) status = add_strides(&strides, packed, diag);
-    free(strides.items);
+    for (int part = 0; part < MAX_SPLIT; part++) free(p.parts[part].items);
+    free(p.choice.items);
+    free(p.choice.taken);
     if (status != MC_OK) mc_packed_free(packed);
     return status;
 }

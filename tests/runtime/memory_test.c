@@ -80,7 +80,7 @@ static mc_status make_strided(void) {
     return status;
 }
 static mc_status make_windowed(void) {
-    const mc_ring ring = {64, 2, 128};
+    const mc_ring ring = {64, 2, 128, 2};
     mc_packed out;
     mc_status status = mc_windowed_pack(&matrix, &ring, &out, NULL);
     CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
@@ -142,7 +142,7 @@ static const struct {
     {"dilate", make_dilated, 3},
     {"union", make_union, 5},
     {"strided", make_strided, 4},
-    {"windowed", make_windowed, 9},
+    {"windowed", make_windowed, 11},
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},

@@ -2,7 +2,7 @@
  * relies on. The swizzle is worked out here from the tensor copy's rule, not from windowed_place. */
 #include "scratch.h"
 
-enum { SLOTS = 32, GROUP = 8, WORDS = 16, VALUES = 256, VEC = 8, MAX_RING_ROWS = 12 * 256 };
+enum { SLOTS = 32, GROUP = 8, WORDS = 16, VALUES = 256, VEC = 8, MAX_SPLIT = 8 };
 
 /* -- Matrices ----------------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ typedef struct decoder {
     const int8_t *values;
     int64_t strides;
     int row_at[1 << 16];      /* place -> row of the ring, -1: none */
-    int64_t left, waited;     /* windows, in the row block at hand */
+    int64_t left, waited;     /* windows, in the part at hand */
     int64_t groups, accesses; /* of 8 slots; the turns in which their banks can be read */
     int bad;
 } decoder;
@@ -86,15 +86,22 @@ static int place_of(int row, int tile_n) {
 static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
     *d = (decoder){.a = a, .ring = ring};
     d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
-    d->row_ptr = array(packed, "row_ptr", MC_S32, a->row_blocks + 1);
+    d->row_ptr = array(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1);
     if (!d->row_order || !d->row_ptr) return false;
-    d->strides = d->row_ptr[a->row_blocks];
+    d->strides = d->row_ptr[ring->split * a->row_blocks];
     d->control = array(packed, "control", MC_S32, d->strides);
     d->places = array(packed, "places", MC_S32, d->strides * WORDS);
     d->values = array(packed, "values", MC_S8, d->strides * VALUES);
     memset(d->row_at, -1, sizeof d->row_at);
     for (int row = 0; row < ring->stages * ring->window; row++) d->row_at[place_of(row, ring->tile_n)] = row;
     return d->control && d->places && d->values;
+}
+
+/* The first window that a stride must not read: one stage is for the next copy, unless all of B is in the ring. */
+static int64_t windows_end(const decoder *d) {
+    int64_t windows = (d->a->cols + d->ring->window - 1) / d->ring->window, stages = d->ring->stages;
+    if (windows <= stages) return windows;
+    return d->left + (stages > 2 ? stages - 1 : 1);
 }
 
 /* The B row that slot SLOT of STRIDE reads: the only one in its ring row between left and waited. -1: none is there. */
@@ -151,8 +158,9 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
             continue;
         }
         for (int r = 0; r < VEC; r++) any |= slot_value(d, stride, r, slot);
-        if (!any) continue; /* padding, or a vector of zeros */
-        d->bad += row >= d->a->cols;
+        if (!any) d->bad += row / d->ring->window != d->left; /* padding: no vector is all zeros */
+        if (!any) continue;
+        d->bad += row >= d->a->cols || row / d->ring->window >= windows_end(d);
         for (int r = 0; row < d->a->cols && r < VEC; r++)
             got[r * d->a->cols + row] += slot_value(d, stride, r, slot);
         if (row < d->a->cols) used[row]++;
@@ -160,12 +168,20 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
     for (int first = 0; first < SLOTS; first += GROUP) count_banks(d, stride, first);
 }
 
+/* All parts of a row block add up to it. */
 static void check_row_block(decoder *d, int64_t place, int *got, int *used) {
-    int64_t cols = d->a->cols, block = d->row_order[place];
+    int64_t cols = d->a->cols, block = d->row_order[place], strides[MAX_SPLIT];
     memset(got, 0, (size_t)(VEC * cols) * sizeof *got);
     memset(used, 0, (size_t)cols * sizeof *used);
-    d->left = d->waited = 0;
-    for (int64_t s = d->row_ptr[place]; s < d->row_ptr[place + 1]; s++) decode_stride(d, s, got, used);
+    for (int part = 0; part < d->ring->split; part++) {
+        const int32_t *at = &d->row_ptr[part * d->a->row_blocks + place];
+        d->left = d->waited = 0;
+        for (int64_t s = at[0]; s < at[1]; s++) decode_stride(d, s, got, used);
+        strides[part] = at[1] - at[0];
+    }
+    bool padded = d->a->cols > d->ring->stages * d->ring->window; /* with whole strides */
+    d->bad +=
+        !padded && (strides[0] < strides[d->ring->split - 1] || strides[0] > strides[d->ring->split - 1] + 1);
     for (int64_t v = d->a->row_ptr[block]; v < d->a->row_ptr[block + 1]; v++) {
         int64_t col = d->a->col_idx[v];
         for (int r = 0; r < VEC; r++) {
@@ -187,7 +203,10 @@ static void check_order(decoder *d) {
         CHECK(fresh, "place %lld has row block %lld", (long long)p, (long long)block);
         if (fresh) seen[block] = 1;
         else d->bad++;
+    }
+    for (int64_t p = 0; p < d->ring->split * blocks; p++) {
         CHECK(d->row_ptr[p] <= d->row_ptr[p + 1], "strides of place %lld", (long long)p);
+        d->bad += d->row_ptr[p] > d->row_ptr[p + 1];
     }
     CHECK(d->row_ptr[0] == 0, "the first stride is %d", d->row_ptr[0]);
     free(seen);
@@ -207,8 +226,9 @@ static double round_trip(const shape *s, const mc_ring *ring, mc_diag *diag) {
     if (got && used && decoder_open(&d, &a, ring, &packed)) {
         check_order(&d);
         for (int64_t p = 0; d.bad == 0 && p < a.row_blocks; p++) check_row_block(&d, p, got, used);
-        CHECK(d.bad == 0, "law %d, %d x %d at %d %%, %d windows of %d rows of %d: %d wrong", (int)s->law,
-              s->row_blocks, s->cols, s->sparsity, ring->stages, ring->window, ring->tile_n, d.bad);
+        CHECK(d.bad == 0, "law %d, %d x %d at %d %%, %d windows of %d rows of %d, %d parts: %d wrong",
+              (int)s->law, s->row_blocks, s->cols, s->sparsity, ring->stages, ring->window, ring->tile_n,
+              ring->split, d.bad);
         if (d.groups) accesses = (double)d.accesses / (double)d.groups;
     }
     free(got);
@@ -227,7 +247,8 @@ static const shape shapes[] = {
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90},
 };
 static const mc_ring rings[] = {
-    {64, 2, 128}, {64, 3, 64}, {64, 12, 32}, {128, 4, 128}, {256, 6, 128}, {256, 2, 32}, {128, 8, 64},
+    {64, 2, 128, 1},  {64, 2, 128, 2},  {64, 3, 64, 8},  {64, 12, 32, 2}, {64, 5, 32, 4},  {128, 4, 128, 1},
+    {256, 6, 128, 4}, {256, 6, 128, 1}, {256, 2, 32, 4}, {128, 3, 64, 1}, {128, 8, 64, 8},
 };
 
 static void test_round_trips(mc_diag *diag) {
@@ -238,7 +259,7 @@ static void test_round_trips(mc_diag *diag) {
 /* Rows of 128 bytes, where the 8 rows that an ldmatrix names can be in each other's way. */
 static void test_banks(mc_diag *diag) {
     static const shape mask = {SHAPE_UNIFORM, 64, 2048, 70};
-    double accesses = round_trip(&mask, &(mc_ring){256, 6, 128}, diag);
+    double accesses = round_trip(&mask, &(mc_ring){256, 6, 128, 1}, diag);
     CHECK(accesses <= 1.4, "%.3f accesses to shared memory a group of 8 rows", accesses);
     printf("70 %% sparse: %.3f accesses to shared memory a group of 8 rows, ideally 1\n", accesses);
 }
@@ -247,21 +268,25 @@ static void test_refused(mc_diag *diag) {
     static int8_t values[16];
     static int32_t columns[] = {0};
     static int64_t starts[] = {0, 1};
-    static const mc_ring good = {64, 3, 128};
+    static const mc_ring good = {64, 3, 128, 1};
     static const mc_ring bad[] = {
-        {64, 1, 128},
-        {64, 0, 128},
-        {64, -1, 128},
-        {4, 3, 128},
-        {-64, 3, 128},
-        {64, 3, 16},
-        {64, 3, 96},
-        {64, 3, 0},
-        {64, 3, 256},
-        {256, 256, 128},
-        {INT32_MAX, INT32_MAX, 128},
-        {8, 256, 32}, /* more windows than a control counts */
-        {12, 3, 128}, /* a ring row's bank would not be its row of B's */
+        {64, 1, 128, 1},
+        {64, 0, 128, 1},
+        {64, -1, 128, 1},
+        {4, 3, 128, 1},
+        {-64, 3, 128, 1},
+        {64, 3, 16, 1},
+        {64, 3, 96, 1},
+        {64, 3, 0, 1},
+        {64, 3, 256, 1},
+        {256, 256, 128, 1},
+        {INT32_MAX, INT32_MAX, 128, 1},
+        {64, 3, 128, 0},
+        {64, 3, 128, -1},
+        {64, 3, 128, 3},
+        {64, 3, 128, 16},
+        {8, 256, 32, 1}, /* more windows than a control counts */
+        {12, 3, 128, 1}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
     mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values};
