@@ -161,19 +161,10 @@ typedef struct packer {
     stride_list parts[MAX_SPLIT];
 } packer;
 
-/* A stride's oldest window becomes that of all that its part still has to read. */
-static void keep_windows(stride_choice *choice, int split) {
-    for (int64_t s = choice->count - 1 - split; s >= 0; s--) {
-        int64_t later = choice->items[s + split].oldest;
-        if (later < choice->items[s].oldest) choice->items[s].oldest = later;
-    }
-}
-
 static bool pack_row_block(packer *p, int64_t block) {
     const mc_vsparse *a = p->a;
     int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
     if (!windowed_choose(p->ring, a->cols, a->col_idx + first, count, &p->choice)) return false;
-    keep_windows(&p->choice, p->ring->split);
     for (int part = 0; part < p->ring->split; part++) {
         part_packer to = {.a = a,
                           .ring = p->ring,

@@ -8,7 +8,7 @@
 
 typedef struct chosen_stride {
     int64_t slots[WINDOWED_SLOTS]; /* the row block's vectors, from 0; -1: none */
-    int64_t oldest, last;          /* windows: the lowest and the highest of its vectors' */
+    int64_t oldest, last;          /* windows of its vectors, the lowest and the highest; oldest ascends */
 } chosen_stride;
 
 /* Zeroed before the first row block; its owner frees items and taken. */
