@@ -14,7 +14,7 @@
  *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
  *   values     s8 [strides * 256]           windowed_value_offset; 0 where padded
  *
- * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all:
+ * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all.
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
  * every warp once. A window waits for a place in the ring until all have left the one before it there; where a
  * part skips many windows, strides of padding let them pass.
