@@ -67,9 +67,9 @@ static double longest_of(const situation *s, int count) {
 
 /* -- Staging "direct" --------------------------------------------------------------------------------- */
 
-/* Strides of a warp, one of `split` on a row block of VECTORS. */
+/* Strides of a warp, one of `split` on a row block of VECTORS: at least its head. */
 static double strides_of(const spmm_plan *plan, double vectors) {
-    return ceil(ceil(vectors / plan->stride) / plan->split);
+    return most(1, ceil(ceil(vectors / plan->stride) / plan->split));
 }
 
 /* The part of B's rows that a multiprocessor finds in L1: rows that it asked for before, as far as they fit. */
@@ -96,7 +96,8 @@ static block_work direct_work(const situation *s) {
     w.resident = resident_of(plan, s->gpu);
 
     double vectors = s->mean * plan->row_blocks;
-    double strides = plan->row_blocks * (s->mean / plan->stride + 0.5); /* the last one half full */
+    double each = most(plan->split, s->mean / plan->stride + 0.5); /* the last one half full; heads */
+    double strides = plan->row_blocks * each;
     double misses = 1 - hits_of(s, vectors * w.blocks / s->gpu->multiprocessors);
     double l2 = (vectors * plan->tile_n * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
     double l1 = vectors * plan->tile_n / s->gpu->l1_rate;

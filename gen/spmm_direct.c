@@ -89,15 +89,23 @@ void spmm_direct_plan(spmm_plan *plan) {
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
+#define HEADS(where) "column of each slot, -1 for padding; " where
+
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     bool two = plan->stride == 2 * MC_GROUP_SLOTS;
+    /* Where the heads lie: what a warp loads first must not wait for row_ptr. */
+    static const char *const heads[] = {
+        [1] = HEADS("row block b's first stride, its head, is stride b"),
+        [2] = HEADS("row block b's first strides, its heads, are strides 2 b and 2 b + 1"),
+        [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
+        [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
+    };
     c->format = "strided-bcrs";
     spmm_add_array(c, 4,
                    (mc_array){"row_ptr", "s32", "m / 8 + 1",
-                              "first stride of each row block, then the number of strides"});
+                              "first stride of each row block behind the heads, then the number of strides"});
     spmm_add_array(c, 16,
-                   (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32",
-                              "column of each slot; -1 pads a row block's last stride"});
+                   (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32", heads[plan->split]});
     spmm_add_array(c, 8,
                    (mc_array){"values", "s8", two ? "strides * 512" : "strides * 256",
                               "[8][32] for each 32 slots, rows of A first; 0 where padded"});

@@ -81,10 +81,39 @@ void spmm_emit_place(spmm_emitter *e) {
     EMIT(b, mul_s32, R(e->tile_col), R(tile), I(plan->tile_n));
 }
 
-/* first, last: this row block's strides. A row block beyond m has none. */
+/* head: this warp's first stride, row_block * split + part. A row block beyond m has no head: its warps take the last
+   one that there is, and store nothing. */
+static void emit_head(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    stage(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
+    e->head = special(b, "head", "ctaid.x");
+    if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->warp));
+    if (!plan->guard_rows) return;
+    mc_reg last = b32(b, "last_head");
+    EMIT(b, shr_u32, R(last), spmm_dim(plan->m, e->m), I(spmm_log2(SPMM_VEC)));
+    EMIT(b, mad_s32, R(last), R(last), I(plan->split), I(-1));
+    EMIT(b, min_s32, R(e->head), R(e->head), R(last));
+}
+
+static void emit_packed(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    int steps = e->plan->stride_steps;
+    mc_reg col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
+    e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
+    e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
+    b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
+    b32_array(b, "value", steps * 2, e->value);
+    note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
+    EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(col_idx));
+    EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(MC_LANE_SLOTS), R(values));
+    if (e->plan->prefetch) spmm_emit_load_head(e);
+}
+
+/* first, last: the row block's strides that are no heads. A row block beyond m has none. */
 static void emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
-    stage(b, "The row block's strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
+    stage(b, "The row block's other strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
     mc_reg row_ptr = spmm_load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
     e->first = b32(b, "first"), e->last = b32(b, "last");
     EMIT(b, mad_wide, R(at), R(e->row_block), I(WORD), R(row_ptr));
@@ -96,28 +125,8 @@ static void emit_strides(spmm_emitter *e) {
         EMIT(b, mov_b32, R(e->first), I(0));
         EMIT(b, mov_b32, R(e->last), I(0));
     }
-    EMIT_IF(b, e->in_rows, ldg_b32, R(e->first), AT(at, 0));
-    EMIT_IF(b, e->in_rows, ldg_b32, R(e->last), AT(at, WORD));
-}
-
-/* Where this warp's first stride lies in the packed arrays. */
-static void emit_packed_start(spmm_emitter *e) {
-    mc_builder *b = e->b;
-    int stride = e->plan->stride;
-    if (e->plan->split > 1)
-        stage(b, "This warp takes every %d-th stride, from first + part on", e->plan->split);
-    else stage(b, "Where the row block's strides lie in the packed arrays");
-    if (e->plan->split > 1) EMIT(b, add_s32, R(e->first), R(e->first), R(e->part));
-    mc_reg lane_at = b64(b, "lane_at");
-    mc_reg col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
-    e->index_start = b64(b, "index_start"), e->value_start = b64(b, "value_start");
-    note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
-    EMIT(b, mul_wide, R(lane_at), R(e->t), I(MC_LANE_SLOTS * WORD));
-    EMIT(b, add_s64, R(e->index_start), R(col_idx), R(lane_at));
-    EMIT(b, mad_wide, R(e->index_start), R(e->first), I(stride * WORD), R(e->index_start));
-    EMIT(b, mul_wide, R(lane_at), R(e->lane), I(MC_LANE_SLOTS));
-    EMIT(b, add_s64, R(e->value_start), R(values), R(lane_at));
-    EMIT(b, mad_wide, R(e->value_start), R(e->first), I(stride * SPMM_VEC), R(e->value_start));
+    EMIT_IF(b, e->in_rows, ldr_b32, R(e->first), AT(at, 0));
+    EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
 }
 
 /* The edge path works off its tile 32 columns at a time, so that it stays short. */
@@ -139,13 +148,16 @@ static void emit_edge(spmm_emitter *e) {
     spmm_emit_tile(e, path, col);
     EMIT(b, add_s32, R(col), R(col), I(path->columns));
     EMIT(b, setp_lt, R(again), R(col), R(end));
+    if (e->plan->prefetch) {
+        note(b, "the next columns, if any, start at the head again");
+        spmm_emit_load_head(e);
+    }
     if (e->plan->split > 1) note(b, "nobody overwrites partial sums that are still being read");
     if (e->plan->split > 1) EMIT(b, bar_sync, I(0));
     EMIT_IF(b, again, bra_uni, TO(loop));
 }
 
-/* The wide path's scales and biases, under way together with row_ptr: later, the wait for either would be a wait for
-   both, before the first indices can be asked for. */
+/* The wide path's scales and biases, under way together with the head and row_ptr. */
 static void emit_early_factors(spmm_emitter *e) {
     mc_builder *b = e->b;
     mc_reg inside = {0};
@@ -206,10 +218,11 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldb = spmm_load_shape(b, "ldb", plan->ldb == MC_OPEN);
     e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    emit_head(e);
+    emit_packed(e);
     emit_strides(e);
     e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
-    emit_packed_start(e);
     b32_array(b, "pair", 4, e->pair);
     b32_array(b, "low", 4, e->low);
     b32_array(b, "high", 4, e->high);

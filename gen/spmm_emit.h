@@ -2,11 +2,13 @@
 #ifndef MC_SPMM_EMIT_H
 #define MC_SPMM_EMIT_H
 
+#include "fragment.h"
 #include "spmm.h"
 
 enum {
     SPMM_MAX_ACC = 32,
-    WORD = 4, /* bytes of a register */
+    SPMM_MAX_STEPS = 2, /* mma steps of 32 slots in a stride */
+    WORD = 4,           /* bytes of a register */
 };
 
 typedef struct spmm_emitter {
@@ -18,8 +20,10 @@ typedef struct spmm_emitter {
     mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
     mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
-    mc_reg first, last; /* this warp's first stride; the row block's end */
-    mc_reg index_start, value_start;
+    mc_reg head, first, last;      /* this warp's head; the row block's strides that are no heads */
+    mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
+    mc_reg index_at, value_at;     /* and of the stride that is loaded */
+    mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * 2];
     mc_reg pair[4], low[4], high[4]; /* of the transpose */
     mc_reg odd, odd_bits;
     mc_reg col;               /* this lane's first column of C in the path's tile */
@@ -45,7 +49,10 @@ void spmm_emit_grid_wait(spmm_emitter *e);
 /* This thread's place: thread, lane, g, t, warp, part, row_block, tile_col. */
 void spmm_emit_place(spmm_emitter *e);
 
-/* Computes and stores one tile of path->columns columns from path_col on. */
+/* Loads this lane's share of the head to e->index and e->value. */
+void spmm_emit_load_head(spmm_emitter *e);
+
+/* Computes and stores one tile of path->columns columns from path_col on. The head has been loaded. */
 void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col);
 
 /* Loads scales and biases for PATH, those of 16 columns excepted. INSIDE (none: always): whether the path is taken; where

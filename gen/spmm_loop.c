@@ -1,12 +1,12 @@
 /* The gather SpMM's loop over strides: indices and values, rows of B, transpose, mma. */
 #include "fragment.h"
 #include "spmm_emit.h"
+#include <string.h>
 
 enum {
     STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD,     /* of col_idx, a step of 32 slots */
     STEP_VALUE_BYTES = MC_GROUP_SLOTS * SPMM_VEC, /* of values, a step */
-    MAX_STEPS = 2,
-    MAX_WORDS = 4, /* registers of one row of B, a lane */
+    MAX_WORDS = 4,                                /* registers of one row of B, a lane */
 };
 
 /* -- Registers of a path's loop ----------------------------------------------------------------------- */
@@ -20,12 +20,12 @@ typedef struct pass {
     int units;  /* loads of one row of B, a lane */
     int words;  /* registers of one row of B, a lane */
     int row_count;
-    mc_reg base[4]; /* address of the lane's columns in row 0 of B, a unit each */
-    mc_reg stride, index_at, value_at;
-    mc_reg index[MAX_STEPS * MC_LANE_SLOTS], value[MAX_STEPS * 2], next_value[MAX_STEPS * 2];
-    mc_reg row[MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
+    mc_reg base[4];                   /* address of the lane's columns in row 0 of B, a unit each */
+    mc_reg first, stride;             /* stride = first + part is to be loaded */
+    mc_reg value[SPMM_MAX_STEPS * 2]; /* of this one, where e->value is the next one's */
+    mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
-    mc_reg more;
+    mc_reg more; /* there is a stride to be loaded */
 } pass;
 
 static mc_reg *row_of(pass *p, int step, int slot) {
@@ -41,11 +41,9 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     p->words = p->bytes ? 4 : path->unit / WORD;
     p->row_count = p->bytes ? 16 : steps * MC_LANE_SLOTS * p->words;
     b64_array(b, "base", p->units, p->base);
-    p->stride = b32(b, "stride");
-    p->index_at = b64(b, "index_at"), p->value_at = b64(b, "value_at");
-    b32_array(b, "index", steps * MC_LANE_SLOTS, p->index);
-    b32_array(b, "value", steps * 2, p->value);
-    if (e->plan->prefetch) b32_array(b, "next_value", steps * 2, p->next_value);
+    p->first = b32(b, "next_first"), p->stride = b32(b, "stride");
+    if (e->plan->prefetch) b32_array(b, "this_value", steps * 2, p->value);
+    else memcpy(p->value, e->value, sizeof e->value);
     b32_array(b, "row", p->row_count, p->row);
     pred_array(b, "used", MC_LANE_SLOTS, p->used);
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
@@ -87,14 +85,25 @@ static void emit_zero(spmm_emitter *e, pass *p) {
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-static void emit_load_packed(spmm_emitter *e, pass *p, mc_reg guard, mc_reg *value) {
+static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg stride, mc_opcode v4, mc_opcode v2) {
     mc_builder *b = e->b;
+    EMIT(b, mad_wide, R(e->index_at), R(stride), I(e->plan->stride * WORD), R(e->index_lane));
+    EMIT(b, mad_wide, R(e->value_at), R(stride), I(e->plan->stride * SPMM_VEC), R(e->value_lane));
     for (int s = 0; s < e->plan->stride_steps; s++) {
-        mc_reg *index = &p->index[s * MC_LANE_SLOTS];
-        EMIT_IF(b, guard, ldg_v4, V4(index), AT(p->index_at, s * STEP_INDEX_BYTES));
-        EMIT_IF(b, guard, ldg_v4, V4(index + 4), AT(p->index_at, s * STEP_INDEX_BYTES + 4 * WORD));
-        EMIT_IF(b, guard, ldg_v2, V2(value + 2 * s), AT(p->value_at, s * STEP_VALUE_BYTES));
+        mc_reg *index = &e->index[s * MC_LANE_SLOTS];
+        builder_emit(b, guard, v4, MC_OPERANDS(V4(index), AT(e->index_at, s * STEP_INDEX_BYTES)));
+        builder_emit(b, guard, v4,
+                     MC_OPERANDS(V4(index + 4), AT(e->index_at, s * STEP_INDEX_BYTES + 4 * WORD)));
     }
+    for (int s = 0; s < e->plan->stride_steps; s++)
+        builder_emit(b, guard, v2, MC_OPERANDS(V2(&e->value[2 * s]), AT(e->value_at, s * STEP_VALUE_BYTES)));
+}
+
+/* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
+void spmm_emit_load_head(spmm_emitter *e) { emit_load_packed(e, (mc_reg){0}, e->head, OP_ldr_v4, OP_ldr_v2); }
+
+static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard) {
+    emit_load_packed(e, guard, p->stride, OP_ldg_v4, OP_ldg_v2);
 }
 
 static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
@@ -111,7 +120,7 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
 static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count) {
     mc_builder *b = e->b;
     for (int slot = first; slot < first + count; slot++) {
-        mc_reg index = p->index[step * MC_LANE_SLOTS + slot];
+        mc_reg index = e->index[step * MC_LANE_SLOTS + slot];
         EMIT(b, setp_ge, R(p->used[slot]), R(index), I(0));
         for (int unit = 0; unit < p->units; unit++) {
             EMIT(b, mad_wide, R(p->address[slot]), R(index), spmm_dim(e->plan->ldb, e->ldb),
@@ -171,18 +180,16 @@ static void emit_two_mma(spmm_emitter *e, pass *p, int step, int word) {
     }
 }
 
-static void emit_advance(spmm_emitter *e, pass *p) {
+/* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
+static void emit_next(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
-    int split = e->plan->split, stride = e->plan->stride;
-    EMIT(b, add_s32, R(p->stride), R(p->stride), I(split));
+    if (e->part.id) EMIT(b, add_s32, R(p->stride), R(p->first), R(e->part));
+    else EMIT(b, mov_b32, R(p->stride), R(p->first));
+    EMIT(b, add_s32, R(p->first), R(p->first), I(e->plan->split));
     EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
-    EMIT(b, add_s64, R(p->index_at), R(p->index_at), I(split * stride * WORD));
-    EMIT(b, add_s64, R(p->value_at), R(p->value_at), I(split * stride * SPMM_VEC));
-}
-
-static void emit_prefetch(spmm_emitter *e, pass *p) {
-    note(e->b, "prefetch the next stride's indices and values");
-    emit_load_packed(e, p, p->more, p->next_value);
+    if (!e->plan->prefetch) return;
+    note(b, "prefetch the next stride's indices and values");
+    emit_load_stride(e, p, p->more);
 }
 
 /* The whole stride's loads first, then its arithmetic. */
@@ -191,8 +198,7 @@ static void emit_word_steps(spmm_emitter *e, pass *p) {
     int steps = e->plan->stride_steps;
     note(b, "gather rows of B");
     for (int s = 0; s < steps; s++) emit_gather(e, p, s, 0, MC_LANE_SLOTS);
-    emit_advance(e, p);
-    if (e->plan->prefetch) emit_prefetch(e, p);
+    emit_next(e, p);
     for (int s = 0; s < steps; s++) {
         note(b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
              MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
@@ -215,19 +221,17 @@ static void emit_byte_steps(spmm_emitter *e, pass *p) {
         }
         emit_two_mma(e, p, s, 0);
     }
-    emit_advance(e, p);
-    if (e->plan->prefetch) emit_prefetch(e, p);
+    emit_next(e, p);
 }
 
 static void emit_stride(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
         note(b, "the values that were prefetched");
-        for (int i = 0; i < 2 * e->plan->stride_steps; i++)
-            EMIT(b, mov_b32, R(p->value[i]), R(p->next_value[i]));
+        for (int i = 0; i < 2 * e->plan->stride_steps; i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
     } else {
         note(b, "indices and values of this stride");
-        emit_load_packed(e, p, (mc_reg){0}, p->value);
+        emit_load_stride(e, p, (mc_reg){0});
     }
     if (p->bytes) emit_byte_steps(e, p);
     else emit_word_steps(e, p);
@@ -240,22 +244,15 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
     pass p;
     declare_pass(e, &p, path);
-    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
-    mc_reg none = pred(b, "none");
+    mc_label loop = label(b, "STRIDES");
     emit_columns(e, &p, path_col);
     emit_zero(e, &p);
-    EMIT(b, mov_b32, R(p.stride), R(e->first));
-    EMIT(b, mov_b64, R(p.index_at), R(e->index_start));
-    EMIT(b, mov_b64, R(p.value_at), R(e->value_start));
-    EMIT(b, setp_ge, R(none), R(p.stride), R(e->last));
-    EMIT_IF(b, none, bra, TO(done));
-    if (e->plan->prefetch) emit_load_packed(e, &p, (mc_reg){0}, p.next_value);
+    EMIT(b, mov_b32, R(p.first), R(e->first));
+    if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
     spmm_emit_grid_wait(e);
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, p.more, bra, TO(loop));
-    place(b, done);
-    spmm_emit_grid_wait(e);
     spmm_emit_epilogue(e, path, path_col);
 }

@@ -92,16 +92,16 @@ void spmm_declare_factors(spmm_factors *f, mc_builder *b, const spmm_output *out
     if (by_columns && columns.clamp && columns.n.kind == OPERAND_REG) f->last = b32(b, "factor_last");
 }
 
-static void load_row(spmm_factors *f, mc_reg to, mc_reg array, mc_reg row, mc_reg in_rows) {
+static void load_row(spmm_factors *f, mc_reg to, mc_reg array, mc_reg row, int offset, mc_reg in_rows) {
     mc_builder *b = f->b;
     EMIT(b, mad_wide, R(f->at), R(row), I(FACTOR_BYTES), R(array));
     if (in_rows.id) EMIT(b, mov_b32, R(to), I(0));
-    EMIT_IF(b, in_rows, ldr_b32, R(to), AT(f->at, 0));
+    EMIT_IF(b, in_rows, ldr_b32, R(to), AT(f->at, FACTOR_BYTES * offset));
 }
 
-void spmm_load_row_factors(spmm_factors *f, int r, mc_reg row, mc_reg in_rows) {
-    if (f->output->scale == SPMM_PER_ROW) load_row(f, f->row_scale[r], f->scale, row, in_rows);
-    if (f->output->bias == SPMM_PER_ROW) load_row(f, f->row_bias[r], f->bias, row, in_rows);
+void spmm_load_row_factors(spmm_factors *f, int r, mc_reg row, int offset, mc_reg in_rows) {
+    if (f->output->scale == SPMM_PER_ROW) load_row(f, f->row_scale[r], f->scale, row, offset, in_rows);
+    if (f->output->bias == SPMM_PER_ROW) load_row(f, f->row_bias[r], f->bias, row, offset, in_rows);
 }
 
 /* COUNT neighbours from ARRAY[COL + OFFSET] on. */
@@ -203,6 +203,13 @@ void spmm_emit_c_address(spmm_writer *w, mc_reg row, mc_reg col) {
     EMIT(b, mad_wide, R(w->at), R(col), I(1), R(w->at));
     EMIT(b, shl_b64, R(w->at), R(w->at), I(elements[w->output->element].log_bytes));
     EMIT(b, add_s64, R(w->at), R(w->at), R(w->c_array));
+}
+
+void spmm_advance_c(spmm_writer *w, int rows) {
+    mc_builder *b = w->b;
+    int64_t bytes = (int64_t)rows * spmm_element_bytes(w->output->element);
+    if (w->ldc.kind == OPERAND_IMM) EMIT(b, add_s64, R(w->at), R(w->at), I(w->ldc.imm * bytes));
+    else EMIT(b, mad_wide, R(w->at), w->ldc, I(bytes), R(w->at));
 }
 
 /* guard = col + offset is a column of C, and the row one of its rows. */

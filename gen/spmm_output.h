@@ -11,7 +11,7 @@
  *
  *   spmm_factors f; spmm_writer w;
  *   spmm_declare_factors(&f, ...);                 registers, the tensor's scale, the arrays' addresses
- *   spmm_load_row_factors(&f, 0, row, in_rows);    scale and bias of a row: nothing where none goes by rows
+ *   spmm_load_row_factors(&f, 0, row, 0, in_rows); scale and bias of a row: nothing where none goes by rows
  *   spmm_load_column_factors(&f, 0, col, 0, 16);   of 16 columns: nothing where none goes by columns
  *   ...
  *   spmm_declare_writer(&w);
@@ -72,8 +72,8 @@ typedef struct spmm_factors {
 /* Registers for the factors of ROWS rows and COLUMNS columns. */
 void spmm_declare_factors(spmm_factors *f, mc_builder *b, const spmm_output *output, spmm_columns columns,
                           int rows, int column_count);
-/* Loads the factors of row ROW into place R; where IN_ROWS (none: always) is false, zeros. */
-void spmm_load_row_factors(spmm_factors *f, int r, mc_reg row, mc_reg in_rows);
+/* Loads the factors of row ROW + OFFSET into place R; where IN_ROWS (none: always) is false, zeros. */
+void spmm_load_row_factors(spmm_factors *f, int r, mc_reg row, int offset, mc_reg in_rows);
 /* Loads the factors of COUNT columns from COL + OFFSET on, a multiple of COUNT or of 4, into places C and up. */
 void spmm_load_column_factors(spmm_factors *f, int c, mc_reg col, int offset, int count);
 
@@ -95,6 +95,8 @@ void spmm_declare_writer(spmm_writer *w);
 
 /* w->at = address of C[row][col]. */
 void spmm_emit_c_address(spmm_writer *w, mc_reg row, mc_reg col);
+/* w->at moves ROWS rows on. */
+void spmm_advance_c(spmm_writer *w, int rows);
 
 /* COUNT neighbouring columns of one row, from COL + OFFSET on; w->at is the address of column COL. */
 typedef struct spmm_run {

@@ -103,7 +103,5 @@ void ring_emit_row_factors(spmm_ring *r) {
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, R(row), R(r->c_row_block), I(3));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
-    EMIT(b, add_s32, R(row), R(row), I(1));
-    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
+    for (int odd = 0; odd < 2; odd++) spmm_load_row_factors(&e->factors, odd, row, odd, e->in_rows);
 }

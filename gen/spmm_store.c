@@ -43,9 +43,7 @@ static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, R(row), R(e->row_block), I(3));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    spmm_load_row_factors(&e->factors, 0, row, e->in_rows);
-    EMIT(b, add_s32, R(row), R(row), I(1));
-    spmm_load_row_factors(&e->factors, 1, row, e->in_rows);
+    for (int r = 0; r < 2; r++) spmm_load_row_factors(&e->factors, r, row, r, e->in_rows);
 }
 
 /* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once. */
@@ -57,11 +55,11 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path) {
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(first_row));
     spmm_load_column_factors(&e->factors, 0, e->col, 0, lane_columns(path));
+    spmm_emit_c_address(&w, w.row, e->col);
     for (int r = 0; r < 2; r++) {
         mc_reg sums[SPMM_MAX_RUN];
         row_of_sums(e, 0, r, lane_columns(path), sums);
-        if (r) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
-        spmm_emit_c_address(&w, w.row, e->col);
+        if (r) spmm_advance_c(&w, 1);
         spmm_store_run(
             &w, &e->factors,
             &(spmm_run){.col = e->col, .count = lane_columns(path), .sums = sums, .factor_row = r});
@@ -111,7 +109,11 @@ static summer declare_summer(mc_builder *b) {
     return u;
 }
 
-/* Item: quad quad_col (none: not wanted) of the row in slot 4 r + t, row 8 row_block + 2 t + r. */
+/* Item: quad quad_col (none: not wanted) of the row in slot 4 r + t, row 2 t + r of the row block. A thread's items lie
+   `step` slots apart. The first one's slot is below `step`, a power of two: rows and addresses of the others are the
+   first one's plus those of slot i * step, without a carry. */
+static int row_of_slot(int slot) { return slot % 4 * 2 + slot / 4; }
+
 static void emit_item_row(mc_builder *b, const summer *u, int quads, mc_reg row, mc_reg first_row) {
     EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
     if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
@@ -121,7 +123,14 @@ static void emit_item_row(mc_builder *b, const summer *u, int quads, mc_reg row,
     EMIT(b, add_s32, R(row), R(row), R(u->slot));
 }
 
-/* Sets `at` to the item's address in the row block's first share. */
+/* Bytes from a share's start. */
+static int place_of_slot(const spmm_path *path, int slot) {
+    spmm_partial p = spmm_partial_of(path->columns);
+    int t = slot % 4;
+    return (slot / 4 * p.half + t * p.pitch + t / 2 * p.pair) * WORD;
+}
+
+/* Sets `at` to the first item's address in the row block's first share. */
 static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer *u, mc_reg share) {
     mc_builder *b = e->b;
     spmm_partial p = spmm_partial_of(path->columns);
@@ -134,11 +143,12 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
     EMIT(b, mad_s32, R(u->at), R(u->quad_col), I(16), R(u->at));
 }
 
-static void emit_add_shares(spmm_emitter *e, const summer *u, int share_bytes) {
+/* PLACE: bytes from the thread's first item to this one. */
+static void emit_add_shares(spmm_emitter *e, const summer *u, int place, int share_bytes) {
     mc_builder *b = e->b;
-    EMIT(b, lds_v4, V4(u->sum), AT(u->at, 0));
+    EMIT(b, lds_v4, V4(u->sum), AT(u->at, place));
     for (int part = 1; part < e->plan->split; part++) {
-        EMIT(b, lds_v4, V4(u->other), AT(u->at, part * share_bytes));
+        EMIT(b, lds_v4, V4(u->other), AT(u->at, place + part * share_bytes));
         for (int i = 0; i < 4; i++) EMIT(b, add_s32, R(u->sum[i]), R(u->sum[i]), R(u->other[i]));
     }
 }
@@ -146,11 +156,15 @@ static void emit_add_shares(spmm_emitter *e, const summer *u, int share_bytes) {
 /* How the sums of a row block go around its threads. */
 typedef struct turns {
     int quads, items, threads; /* quads of a row; items of all; threads that share them */
+    int count, step;           /* items of a thread; slots from one to the next */
 } turns;
 
 static turns turns_of(const spmm_emitter *e, const spmm_path *path) {
     int quads = path->columns / 4;
-    return (turns){quads, SPMM_VEC * quads, MC_WARP * e->plan->split};
+    turns k = {quads, SPMM_VEC * quads, MC_WARP * e->plan->split, 0, 0};
+    k.count = (k.items + k.threads - 1) / k.threads;
+    k.step = k.threads / quads;
+    return k;
 }
 
 /* The row block's 8 x columns sums, four at a time, go around its split * 32 threads. */
@@ -177,15 +191,15 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
         EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
     }
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    for (int first = 0; first < k.items; first += k.threads) {
-        if (first) EMIT(b, add_s32, R(u.item), R(u.item), I(k.threads));
-        emit_item_row(b, &u, k.quads, w.row, first_row);
-        emit_find_item(e, path, &u, share);
-        emit_add_shares(e, &u, share_bytes);
-        EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
-        spmm_emit_c_address(&w, w.row, u.col);
+    emit_item_row(b, &u, k.quads, w.row, first_row);
+    emit_find_item(e, path, &u, share);
+    EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
+    spmm_emit_c_address(&w, w.row, u.col);
+    for (int i = 0; i < k.count; i++) {
+        emit_add_shares(e, &u, place_of_slot(path, i * k.step), share_bytes);
+        if (i) spmm_advance_c(&w, row_of_slot(i * k.step) - row_of_slot((i - 1) * k.step));
         spmm_store_run(&w, &e->factors,
-                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = first / k.threads});
+                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
     }
     if (k.threads > k.items) place(b, done);
 }
@@ -196,11 +210,9 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    for (int first = 0; first < k.items; first += k.threads) {
-        if (first) EMIT(b, add_s32, R(item), R(item), I(k.threads));
-        emit_item_row(b, &u, k.quads, row, first_row);
-        spmm_load_row_factors(&e->factors, first / k.threads, row, e->in_rows);
-    }
+    emit_item_row(b, &u, k.quads, row, first_row);
+    for (int i = 0; i < k.count; i++)
+        spmm_load_row_factors(&e->factors, i, row, row_of_slot(i * k.step), e->in_rows);
 }
 
 /* All items of a thread have the same columns: the quads of a row divide the threads. */
@@ -216,8 +228,7 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
     mc_builder *b = e->b;
     const spmm_output *output = &e->plan->output;
     turns k = turns_of(e, path);
-    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), (k.items + k.threads - 1) / k.threads,
-                         4);
+    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), k.count, 4);
     if (!spmm_by_rows(output) && !spmm_by_columns(output)) return;
     e->factors.inside = inside;
     mc_reg item = b32(b, "factor_item");

@@ -159,17 +159,23 @@ MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char
    (vec, lhs, fixed m or k) do not fit A. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 
-/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides of STRIDE (a multiple of
-   32) vectors; s8 only, vec at most 8.
-     row_ptr  s32[row_blocks + 1]           in strides
+/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; s8 only, vec at most 8. The first
+   strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
+   b * heads to b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
+typedef struct mc_strided {
+    int stride; /* vectors, a multiple of 32 */
+    int heads;  /* of a row block, 1 to 32: the warps that share it */
+} mc_strided;
+/*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
      values   s8 [strides * stride * vec]   for each group of 32 slots [vec][32] (slot_value_offset), 0 for
                                             padding */
-MC_API mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                 mc_diag *diag);
 /* The way back; ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed arrays that
  * no matrix has. */
-MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
-                                   mc_vsparse *a, mc_diag *diag);
+MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, const mc_strided *form, int64_t rows,
+                                   int64_t cols, mc_vsparse *a, mc_diag *diag);
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
    once, and row blocks in an order that gives thread blocks equal work. s8 only, vec 8. */

@@ -5,7 +5,9 @@
 
 static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                               mc_diag *diag) {
-    return mc_strided_pack(a, (int)mc_kernel_field(kernel, "stride"), packed, diag);
+    const mc_strided form = {.stride = (int)mc_kernel_field(kernel, "stride"),
+                             .heads = (int)mc_kernel_field(kernel, "split")};
+    return mc_strided_pack(a, &form, packed, diag);
 }
 
 static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,

@@ -26,7 +26,7 @@ static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
 }
 
 static mc_status make_layout(int vec, int k, bool shuffle, stride_layout *layout, mc_diag *diag) {
-    *layout = (stride_layout){vec, k, shuffle ? shuffled_place : plain_place, value_place};
+    *layout = (stride_layout){vec, k, 0, shuffle ? shuffled_place : plain_place, value_place};
     if (k != 16 && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", k);
     if (shuffle && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
     return MC_OK;
@@ -71,7 +71,7 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
         if (count[b] < 0)
             return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", below its start %" PRId64,
                            2 * b + 1, row_ptr[2 * b + 1], start);
-        start += stride_padded(layout, count[b]);
+        start += stride_tail_slots(layout, count[b]);
     }
     return MC_OK;
 }

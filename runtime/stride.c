@@ -5,8 +5,17 @@
 #include "stride.h"
 #include "vsparse.h"
 
-int64_t stride_padded(const stride_layout *layout, int64_t count) {
-    return count / layout->stride * layout->stride + (count % layout->stride ? layout->stride : 0);
+int64_t stride_head_slots(const stride_layout *layout) { return (int64_t)layout->heads * layout->stride; }
+
+int64_t stride_tail_slots(const stride_layout *layout, int64_t count) {
+    int64_t tail = count - stride_head_slots(layout);
+    if (tail <= 0) return 0;
+    return tail / layout->stride * layout->stride + (tail % layout->stride ? layout->stride : 0);
+}
+
+int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector) {
+    int64_t heads = stride_head_slots(layout);
+    return vector < heads ? block * heads + vector : start + vector - heads;
 }
 
 /* -- Named arrays */
@@ -44,6 +53,16 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
 
 /* -- Packing */
 
+/* Adds up no further than s32, so that no sum leaves s64. */
+static mc_status check_slots(const stride_layout *layout, const mc_vsparse *a, mc_diag *diag) {
+    int64_t slots = mcrt_product(a->row_blocks, stride_head_slots(layout));
+    if (slots < 0) return mc_fail(diag, MC_CANNOT, "the heads' slots leave s64");
+    for (int64_t b = 0; b < a->row_blocks && slots <= INT32_MAX; b++)
+        slots += stride_tail_slots(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
+    if (slots <= INT32_MAX) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%" PRId64 " padded slots or more leave s32", slots);
+}
+
 static mc_status check_matrix(const stride_layout *layout, const mc_vsparse *a, mc_diag *diag) {
     if (a->type != MC_S8)
         return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
@@ -51,13 +70,7 @@ static mc_status check_matrix(const stride_layout *layout, const mc_vsparse *a, 
     if (a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        MC_MAX_VEC, a->vec);
-    int64_t strides = a->row_blocks + a->vectors / layout->stride; /* at most: each block pads one */
-    if (strides <= INT32_MAX / layout->stride) return MC_OK;
-    int64_t slots = 0;
-    for (int64_t b = 0; b < a->row_blocks; b++)
-        slots += stride_padded(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
-    if (slots <= INT32_MAX) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "%" PRId64 " padded slots leave s32", slots);
+    return check_slots(layout, a, diag);
 }
 
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag) {
@@ -66,8 +79,9 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
     if (status != MC_OK) return status;
     int64_t *starts = *start = mcrt_array(a->row_blocks + 1, sizeof *starts);
     if (!starts) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    starts[0] = a->row_blocks * stride_head_slots(layout);
     for (int64_t b = 0; b < a->row_blocks; b++)
-        starts[b + 1] = starts[b] + stride_padded(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
+        starts[b + 1] = starts[b] + stride_tail_slots(layout, a->row_ptr[b + 1] - a->row_ptr[b]);
     return MC_OK;
 }
 
@@ -75,7 +89,7 @@ static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const 
                         int32_t *col_idx, int8_t *values) {
     for (int64_t b = 0; b < a->row_blocks; b++)
         for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++) {
-            int64_t slot = start[b] + v - a->row_ptr[b];
+            int64_t slot = stride_slot(layout, start[b], b, v - a->row_ptr[b]);
             col_idx[layout->index_place(layout, slot)] = a->col_idx[v];
             for (int r = 0; r < a->vec; r++)
                 values[layout->value_place(layout, slot, r)] = (int8_t)mc_vsparse_value(a, v, r);
@@ -116,17 +130,17 @@ typedef struct packed_source {
 static mc_status take_block(const packed_source *s, mc_vsparse *a, int64_t block, int64_t start) {
     int32_t before = -1;
     for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++) {
-        int64_t slot = start + v - a->row_ptr[block];
+        int64_t vector = v - a->row_ptr[block], slot = stride_slot(s->layout, start, block, vector);
         int32_t col = s->col_idx[s->layout->index_place(s->layout, slot)];
         if (col < 0 || col >= a->cols)
             return mc_fail(s->diag, MC_FORMAT,
                            "slot %" PRId64 " of row block %" PRId64 " has column %" PRId32 " of %" PRId64,
-                           slot - start, block, col, a->cols);
+                           vector, block, col, a->cols);
         if (col <= before)
             return mc_fail(s->diag, MC_FORMAT,
                            "slot %" PRId64 " of row block %" PRId64 " has column %" PRId32
                            " after column %" PRId32 ": columns must ascend",
-                           slot - start, block, col, before);
+                           vector, block, col, before);
         a->col_idx[v] = before = col;
         for (int r = 0; r < a->vec; r++)
             mc_vsparse_set_value(a, v, r, s->values[s->layout->value_place(s->layout, slot, r)]);
@@ -134,8 +148,11 @@ static mc_status take_block(const packed_source *s, mc_vsparse *a, int64_t block
     return MC_OK;
 }
 
-static mc_status check_padding(const packed_source *s, int64_t block, int64_t first, int64_t end) {
-    for (int64_t slot = first; slot < end; slot++) {
+/* The row block's slots for vectors FIRST to END - 1 are padding. */
+static mc_status check_padding(const packed_source *s, int64_t block, int64_t start, int64_t first,
+                               int64_t end) {
+    for (int64_t vector = first; vector < end; vector++) {
+        int64_t slot = stride_slot(s->layout, start, block, vector);
         bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1;
         for (int r = 0; r < s->layout->vec; r++)
             clean = clean && s->values[s->layout->value_place(s->layout, slot, r)] == 0;
@@ -149,21 +166,22 @@ static mc_status check_padding(const packed_source *s, int64_t block, int64_t fi
 
 static mc_status take_blocks(const packed_source *s, mc_vsparse *a) {
     mc_status status = MC_OK;
-    for (int64_t b = 0, start = 0; status == MC_OK && b < a->row_blocks; b++) {
-        int64_t count = a->row_ptr[b + 1] - a->row_ptr[b], end = start + stride_padded(s->layout, count);
+    int64_t heads = stride_head_slots(s->layout), start = a->row_blocks * heads;
+    for (int64_t b = 0; status == MC_OK && b < a->row_blocks; b++) {
+        int64_t count = a->row_ptr[b + 1] - a->row_ptr[b], tail = stride_tail_slots(s->layout, count);
         status = take_block(s, a, b, start);
-        if (status == MC_OK) status = check_padding(s, b, start + count, end);
-        start = end;
+        if (status == MC_OK) status = check_padding(s, b, start, count, heads + tail);
+        start += tail;
     }
     return status;
 }
 
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
                         int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag) {
-    int64_t vectors = 0, slots = 0;
+    int64_t vectors = 0, slots = row_blocks * stride_head_slots(layout);
     for (int64_t b = 0; b < row_blocks; b++) {
         vectors += count[b];
-        slots += stride_padded(layout, count[b]);
+        slots += stride_tail_slots(layout, count[b]);
     }
     const mc_packed_array *col_idx, *values;
     mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);

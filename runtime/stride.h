@@ -1,6 +1,7 @@
 /* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
    the last stride of the block is padded with slots of index -1 and value 0. The formats differ in where a
-   slot's index and values lie, and in what row_ptr says. */
+   slot's index and values lie, in how many strides of each row block come first (the heads), and in what row_ptr
+   says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
@@ -11,12 +12,16 @@ enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
     int vec, stride; /* values a slot, slots a stride */
+    int heads; /* strides of each row block that lie together before all others, whether it fills them or not */
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row);
 } stride_layout;
 
-/* COUNT rounded up to whole strides. */
-int64_t stride_padded(const stride_layout *layout, int64_t count);
+/* Slots of a row block of COUNT vectors: in its heads, and behind them. */
+int64_t stride_head_slots(const stride_layout *layout);
+int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
+/* The slot of vector VECTOR (which may be padding) of a row block whose slots behind the heads start at START. */
+int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
 
 /* Adds a zeroed array to PACKED. */
 mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t count, mc_diag *diag);
@@ -24,7 +29,7 @@ mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t 
 mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, int64_t count,
                      const mc_packed_array **array, mc_diag *diag);
 
-/* START receives the first slot of each row block of A, and the number of slots at the end: row_blocks + 1,
+/* START receives each row block's first slot behind the heads, and the number of slots at the end: row_blocks + 1,
    malloc'ed. MC_CANNOT where A's type or vector length is not the layout's, or the slots leave s32. */
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
 /* Adds col_idx and values of A to PACKED. */

@@ -5,6 +5,9 @@
 #include "memory.h"
 #include "stride.h"
 
+/* The warps of a thread block. */
+enum { MAX_HEADS = 32 };
+
 static int64_t index_place(const stride_layout *layout, int64_t slot) {
     (void)layout;
     return slot;
@@ -15,10 +18,14 @@ static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
     return group * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
 }
 
-static mc_status make_layout(int vec, int stride, stride_layout *layout, mc_diag *diag) {
-    *layout = (stride_layout){vec, stride, index_place, value_place};
-    if (stride >= MC_GROUP_SLOTS && stride % MC_GROUP_SLOTS == 0) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", stride, MC_GROUP_SLOTS);
+static mc_status make_layout(int vec, const mc_strided *form, stride_layout *layout, mc_diag *diag) {
+    *layout = (stride_layout){vec, form->stride, form->heads, index_place, value_place};
+    if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
+        return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
+                       MC_GROUP_SLOTS);
+    if (form->heads < 1 || form->heads > MAX_HEADS)
+        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
+    return MC_OK;
 }
 
 static mc_status add_row_ptr(const stride_layout *layout, const int64_t *start, int64_t row_blocks,
@@ -30,11 +37,11 @@ static mc_status add_row_ptr(const stride_layout *layout, const int64_t *start, 
     return MC_OK;
 }
 
-mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc_diag *diag) {
+mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     stride_layout layout;
     int64_t *start = NULL;
-    mc_status status = make_layout(a->vec, stride, &layout, diag);
+    mc_status status = make_layout(a->vec, form, &layout, diag);
     if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
     if (status == MC_OK) status = add_row_ptr(&layout, start, a->row_blocks, packed, diag);
     if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
@@ -48,8 +55,10 @@ mc_status mc_strided_pack(const mc_vsparse *a, int stride, mc_packed *packed, mc
 static mc_status check_row_ptr(const stride_layout *layout, const mc_packed_array *row_ptr,
                                const mc_packed_array *col_idx, mc_diag *diag) {
     const int32_t *offset = row_ptr->data;
-    int64_t last = row_ptr->count - 1;
-    if (offset[0] != 0) return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be 0", offset[0]);
+    int64_t last = row_ptr->count - 1, heads = mcrt_product(last, layout->heads);
+    if (offset[0] != heads)
+        return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be %" PRId64 ", the heads",
+                       offset[0], heads);
     for (int64_t b = 1; b <= last; b++)
         if (offset[b] < offset[b - 1])
             return mc_fail(diag, MC_FORMAT,
@@ -64,15 +73,15 @@ static mc_status check_row_ptr(const stride_layout *layout, const mc_packed_arra
 /* A row block's vectors come before its padding, which is less than a stride. */
 static mc_status count_block(const stride_layout *layout, const int32_t *offset, const int32_t *col_idx,
                              int64_t block, int64_t *count, mc_diag *diag) {
-    int64_t first = (int64_t)offset[block] * layout->stride,
-            end = (int64_t)offset[block + 1] * layout->stride;
-    int64_t slot = first;
-    while (slot < end && col_idx[slot] != -1) slot++;
-    *count = slot - first;
-    if (stride_padded(layout, *count) == end - first) return MC_OK;
+    int64_t start = (int64_t)offset[block] * layout->stride,
+            tail = (int64_t)offset[block + 1] * layout->stride - start;
+    int64_t vector = 0, end = stride_head_slots(layout) + tail;
+    while (vector < end && col_idx[stride_slot(layout, start, block, vector)] != -1) vector++;
+    *count = vector;
+    if (stride_tail_slots(layout, vector) == tail) return MC_OK;
     return mc_fail(diag, MC_FORMAT,
                    "row block %" PRId64 " has %" PRId64 " vectors before its padding, but %" PRId32
-                   " strides of %d slots",
+                   " strides of %d slots behind its heads",
                    block, *count, offset[block + 1] - offset[block], layout->stride);
 }
 
@@ -87,11 +96,11 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
     return status;
 }
 
-mc_status mc_strided_unpack(const mc_packed *packed, int vec, int stride, int64_t rows, int64_t cols,
-                            mc_vsparse *a, mc_diag *diag) {
+mc_status mc_strided_unpack(const mc_packed *packed, int vec, const mc_strided *form, int64_t rows,
+                            int64_t cols, mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
-    mc_status status = make_layout(vec, stride, &layout, diag);
+    mc_status status = make_layout(vec, form, &layout, diag);
     if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t *count = mcrt_array(rows / vec, sizeof *count);

@@ -7,33 +7,37 @@ cd "$work" || exit 1
 size() { check "$1 has $(wc -c <"$1") bytes, want $2" test "$(wc -c <"$1")" = "$2"; }
 pack() { "$mcrun" pack "$spec" "$@"; }
 
-# Row blocks of 3, 0, 1 and 40 vectors: 1, 0, 1 and 2 strides of 32
+# Row blocks of 3, 0, 1 and 40 vectors: a head each of 32 for each of the split = 4 warps, and behind the heads
+# nothing; with split = 1 one stride of the last row block
 {
     printf '4, 64, 44\n0 3 3 4 44\n'
     echo 9 10 63 5 $(seq 0 39)
 } >m.smtx
 
-expect 0 'col_idx.bin  s32[128]' pack m.smtx --out out
+expect 0 'col_idx.bin  s32[512]' pack m.smtx --out out
 size out/row_ptr.bin $((5 * 4))
-size out/col_idx.bin $((4 * 32 * 4))
-size out/values.bin $((4 * 32 * 8))
-check 'row_ptr counts strides' test "$(od -An -td4 out/row_ptr.bin | tr -s ' \n' ' ')" = ' 0 1 1 2 4 '
+size out/col_idx.bin $((16 * 32 * 4))
+size out/values.bin $((16 * 32 * 8))
+row_ptr() { od -An -td4 "$1/row_ptr.bin" | tr -s ' \n' ' '; }
+check 'row_ptr starts behind the heads' test "$(row_ptr out)" = ' 16 16 16 16 16 '
+expect 0 'col_idx.bin  s32[160]' pack m.smtx --out one --set split=1
+check 'row_ptr counts strides' test "$(row_ptr one)" = ' 4 4 4 4 5 '
 check 'padding has index -1' test "$(od -An -td4 -j12 -N8 out/col_idx.bin | tr -s ' \n' ' ')" = ' -1 -1 '
 check 'the PTX is mcgen'\''s' cmp out/kernel.ptx <("$mcgen" "$spec")
 check 'the contract is mcgen'\''s' cmp <(tr -d '\n' <out/contract.json) <("$mcgen" --describe --json "$spec" | tr -d '\n')
 check 'the contract is JSON' "$json_get" out/contract.json ''
 check 'five files' test "$(ls out | wc -l)" = 5
 
-expect 0 's32[192]' pack m.smtx --out wide --set stride=64
-expect 0 's32[192]' pack m.smtx --out named --variant "$("$mcgen" --list-variants "$spec" | grep -m1 'stride=64' | sed 's/ *\([0-9]*\).*/\1/')"
+expect 0 's32[1024]' pack m.smtx --out wide --set stride=64
+expect 0 's32[1024]' pack m.smtx --out named --variant "$("$mcgen" --list-variants "$spec" | grep -m1 'stride=64' | sed 's/ *\([0-9]*\).*/\1/')"
 check 'the same seed packs the same' cmp wide/values.bin named/values.bin
 
 # Directories that exist
 expect 1 'out is not empty: --force replaces its files' pack m.smtx --out out
 expect 1 'out is not empty' pack m.smtx --out out//
 echo mine >out/notes.txt
-expect 0 'col_idx.bin  s32[192]' pack m.smtx --out out --force --set stride=64
-size out/col_idx.bin $((3 * 64 * 4))
+expect 0 'col_idx.bin  s32[1024]' pack m.smtx --out out --force --set stride=64
+size out/col_idx.bin $((16 * 64 * 4))
 check 'other files stay' grep -q mine out/notes.txt
 mkdir empty
 expect 0 'kernel.ptx' pack m.smtx --out empty/
@@ -41,8 +45,8 @@ check 'an empty directory is filled' test -e empty/contract.json
 expect 1 'm.smtx: Not a directory' pack m.smtx --out m.smtx
 expect 1 'absent/out' pack m.smtx --out absent/out
 
-# A disk that is full after 1 KB: no directory, no leftovers
-full() { bash -c 'trap "" XFSZ; ulimit -f 1; exec "$@"' full "$@"; }
+# A disk that is full after 4 KB: no directory, no leftovers
+full() { bash -c 'trap "" XFSZ; ulimit -f 4; exec "$@"' full "$@"; }
 expect 1 'kernel.ptx: ' full "$mcrun" pack "$spec" m.smtx --out none
 check 'nothing half-written' test ! -e none
 cp -r out before

@@ -2,8 +2,8 @@
  * kernels, a launch each.
  *
  *   counters SPEC FILE            runs them on the simulator and compares with FILE, which counters.sh made on a GPU
- *   counters SPEC cuda:0 [FORM]   runs them there, or those accesses whose names begin with FORM, and prints for each
- *                                 launch its name and what is to be counted of it
+ *   counters SPEC cuda:0 [FORM]   runs them there, or those whose names begin with FORM, and prints for each launch its
+ *                                 name and what is to be counted of it
  *   counters ptx FORM             prints the kernel of a form */
 #include "../check.h"
 #include "../kernels/problem.h"
@@ -167,12 +167,14 @@ static void run_spmm(struct bench *bench, const char *spec_path, const struct sp
 static void run_all(struct bench *bench, const char *spec_path, const char *form) {
     for (size_t i = 0; i < access_form_count; i++)
         if (strncmp(access_forms[i].name, form, strlen(form)) == 0) run_form(bench, &access_forms[i]);
-    for (size_t i = 0; !*form && i < sizeof spmms / sizeof *spmms; i++) run_spmm(bench, spec_path, &spmms[i]);
+    for (size_t i = 0; i < sizeof spmms / sizeof *spmms; i++)
+        if (strncmp(spmms[i].name, form, strlen(form)) == 0) run_spmm(bench, spec_path, &spmms[i]);
 }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-/* Lines of `name measure value ...`; those that begin with # say how it was made. */
+/* Lines of `name measure value ...`, or `name measure ?` where the GPU is still to be asked; those that begin with # say
+   how it was made. */
 static bool read_table(const char *path, struct table *table) {
     char line[2048], name[MAX_NAME], measure[MAX_NAME];
     FILE *file = fopen(path, "r");
@@ -181,10 +183,12 @@ static bool read_table(const char *path, struct table *table) {
         int used = 0;
         if (line[0] == '#' || sscanf(line, "%31s %31s%n", name, measure, &used) != 2) continue;
         char *end, *at = line + used;
+        CHECK(find_or_add(table, name, measure), "%s: too much", name);
         for (long value = strtol(at, &end, 10); end != at; value = strtol(at, &end, 10)) {
             add_value(table, name, measure, value);
             at = end;
         }
+        CHECK(at != line + used || strchr(at, '?'), "%s %s: neither counts nor ?", name, measure);
     }
     fclose(file);
     return true;
@@ -200,6 +204,10 @@ static bool is_known(const struct series *gpu, int i) {
 static void compare(const struct series *gpu, const struct series *sim) {
     long sums[2] = {0};
     int equal = 0;
+    if (gpu->count == 0) {
+        printf("%-24s %-12s not counted on a GPU yet\n", gpu->name, gpu->measure);
+        return;
+    }
     CHECK(sim && sim->count == gpu->count, "%s %s: not the same launches", gpu->name, gpu->measure);
     if (!sim || sim->count != gpu->count) return;
     for (int i = 0; i < gpu->count; i++) {

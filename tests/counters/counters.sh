@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # On a GPU, with NVIDIA's profiler: what its counters say of every launch of `counters`, in the form of sm_90.txt.
 #   counters.sh COUNTERS SPEC [FORM] >sm_90.txt
-# FORM: only accesses whose names begin so. All take six minutes.
+# FORM: only those whose names begin so ("spmm": the generated kernels). All take six minutes.
 # The counters are those of operations that reach shared memory's data stage (op_ld, op_st, op_atom; the metric without
 # _op_ counts others, too, at least one a warp), and of sectors that the first-level cache is asked for, hit or miss.
 set -euo pipefail

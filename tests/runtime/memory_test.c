@@ -29,6 +29,7 @@ static mc_csr pattern;
 static mc_vsparse matrix;
 static mc_dense dense, sums;
 static mc_packed strided, srbcrs;
+static const mc_strided form = {.stride = 32, .heads = 2};
 
 static mc_status make_smtx(void) {
     mc_csr out;
@@ -75,7 +76,7 @@ static mc_status make_union(void) {
 }
 static mc_status make_strided(void) {
     mc_packed out;
-    mc_status status = mc_strided_pack(&matrix, 32, &out, NULL);
+    mc_status status = mc_strided_pack(&matrix, &form, &out, NULL);
     mc_packed_free(&out);
     return status;
 }
@@ -89,7 +90,7 @@ static mc_status make_windowed(void) {
 }
 static mc_status make_unstrided(void) {
     mc_vsparse out;
-    mc_status status = mc_strided_unpack(&strided, 8, 32, matrix.rows, matrix.cols, &out, NULL);
+    mc_status status = mc_strided_unpack(&strided, 8, &form, matrix.rows, matrix.cols, &out, NULL);
     mc_vsparse_free(&out);
     return status;
 }
@@ -194,7 +195,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("dilate", mc_vsparse_dilate(&pattern, 8, MC_S8, &matrix, diag), diag);
     expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
     expect_ok("reference", mc_reference_spmm(&matrix, &dense, &sums, diag), diag);
-    expect_ok("pack", mc_strided_pack(&matrix, 32, &strided, diag), diag);
+    expect_ok("pack", mc_strided_pack(&matrix, &form, &strided, diag), diag);
     expect_ok("pack", mc_srbcrs_export(&matrix, 16, false, &srbcrs, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);

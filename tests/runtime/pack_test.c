@@ -10,7 +10,7 @@ static mc_kernel *make_kernel(const char *text, mc_diag *diag) {
     return kernel;
 }
 
-#define SPEC "op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 stride = 64 "
+#define SPEC "op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 stride = 64 split = 2 "
 
 /* The matrix of the cases: 24 x 20. */
 static const struct {
@@ -51,7 +51,8 @@ static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
     } else {
         expect_ok(cases[i].spec, status, diag);
         check_arrays(mc_kernel_contract(kernel), &packed);
-        expect_ok("unpack", mc_strided_unpack(&packed, 8, 64, a.rows, a.cols, &back, diag), diag);
+        const mc_strided form = {.stride = 64, .heads = 2};
+        expect_ok("unpack", mc_strided_unpack(&packed, 8, &form, a.rows, a.cols, &back, diag), diag);
         CHECK(back.row_ptr && same_vsparse(&a, &back), "%s", cases[i].spec);
         mc_vsparse_free(&back);
     }

@@ -10,7 +10,11 @@ static int32_t tiny_col_idx[] = {2, 5, 6, 0};
 static int8_t tiny_values[] = {1, 2, 3, 4, 5, 6, 7, 0};
 static const mc_vsparse tiny = {MC_S8, 2, 6, 8, 3, 4, tiny_row_ptr, tiny_col_idx, tiny_values};
 
-#define PAD8 -1, -1, -1, -1, -1, -1, -1, -1
+#define PAD8  -1, -1, -1, -1, -1, -1, -1, -1
+#define PAD64 PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8
+
+static const mc_strided one_head = {.stride = 32, .heads = 1}, two_heads = {.stride = 32, .heads = 2},
+                        wide_heads = {.stride = 96, .heads = 3};
 
 static void check_array(const mc_packed *packed, const char *name, const void *want, size_t bytes) {
     const mc_packed_array *array = mc_packed_find(packed, name);
@@ -49,17 +53,45 @@ static void test_srbcrs_shuffled(mc_diag *diag) {
     mc_packed_free(&packed);
 }
 
+/* A head each, the one of row block 1 all padding, and nothing behind them. */
 static void test_strided(mc_diag *diag) {
-    static const int32_t row_ptr[] = {0, 1, 1, 2};
-    static const int32_t col_idx[] = {2,    5,    6,    -1,   -1,   -1,   -1,   -1,   PAD8, PAD8,
-                                      PAD8, PAD8, PAD8, PAD8, PAD8, 0,    -1,   -1,   -1,   -1,
-                                      -1,   -1,   -1,   PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8};
-    static const int8_t values[256] = {[0] = 1, 3, 5, [32] = 2, 4, 6, [128] = 7};
+    static const int32_t row_ptr[] = {3, 3, 3, 3};
+    static const int32_t col_idx[] = {2,    5,    6,    -1,   -1,    -1,   -1,   -1,   PAD8, PAD8, PAD8,
+                                      PAD8, PAD8, PAD8, PAD8, PAD64, 0,    -1,   -1,   -1,   -1,   -1,
+                                      -1,   -1,   PAD8, PAD8, PAD8,  PAD8, PAD8, PAD8, PAD8};
+    static const int8_t values[384] = {[0] = 1, 3, 5, [32] = 2, 4, 6, [256] = 7};
     mc_packed packed;
-    expect_ok("pack", mc_strided_pack(&tiny, 64, &packed, diag), diag);
+    expect_ok("pack", mc_strided_pack(&tiny, &(mc_strided){.stride = 64, .heads = 1}, &packed, diag), diag);
     check_array(&packed, "row_ptr", row_ptr, sizeof row_ptr);
     check_array(&packed, "col_idx", col_idx, sizeof col_idx);
     check_array(&packed, "values", values, sizeof values);
+    mc_packed_free(&packed);
+}
+
+/* Row blocks of 70, 0 and 40 vectors, vector i in column i: their heads are strides 0 to 2, behind them lie the rest of
+   the first (strides 3 and 4) and of the last (stride 5). */
+static void test_strided_tail(mc_diag *diag) {
+    static int64_t row_ptr[] = {0, 70, 70, 110};
+    static const int32_t in_strides[] = {3, 5, 5, 6};
+    static const struct {
+        int first, count; /* of the stride's columns */
+    } strides[] = {{0, 32}, {0, 0}, {0, 32}, {32, 32}, {64, 6}, {32, 8}};
+    int32_t col_idx[110], want[6 * 32];
+    int8_t values[110];
+    for (int v = 0; v < 110; v++) col_idx[v] = v < 70 ? v : v - 70, values[v] = (int8_t)v;
+    for (int slot = 0; slot < 6 * 32; slot++)
+        want[slot] = slot % 32 < strides[slot / 32].count ? strides[slot / 32].first + slot % 32 : -1;
+    const mc_vsparse a = {MC_S8, 1, 3, 70, 3, 110, row_ptr, col_idx, values};
+    mc_packed packed;
+    mc_vsparse back;
+    expect_ok("pack", mc_strided_pack(&a, &one_head, &packed, diag), diag);
+    check_array(&packed, "row_ptr", in_strides, sizeof in_strides);
+    check_array(&packed, "col_idx", want, sizeof want);
+    int32_t *packed_col = mc_packed_find(&packed, "col_idx")->data;
+    packed_col[1] = -1;
+    expect_failure(
+        "tail", mc_strided_unpack(&packed, 1, &one_head, 3, 70, &back, diag), MC_FORMAT, diag,
+        "row block 0 has 1 vectors before its padding, but 2 strides of 32 slots behind its heads");
     mc_packed_free(&packed);
 }
 
@@ -72,7 +104,7 @@ static void test_strided_lanes(mc_diag *diag) {
     expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
     expect_ok("dilate", mc_vsparse_dilate(&csr, 8, MC_S8, &a, diag), diag);
     mc_vsparse_fill(&a, MC_VALUES_FULL, 1, NULL);
-    expect_ok("pack", mc_strided_pack(&a, 64, &packed, diag), diag);
+    expect_ok("pack", mc_strided_pack(&a, &(mc_strided){.stride = 64, .heads = 1}, &packed, diag), diag);
     const int8_t *values = mc_packed_find(&packed, "values")->data;
     int wrong = 0;
     for (int byte = 0; byte < 512; byte++) {
@@ -99,10 +131,12 @@ typedef mc_status unpacker(const mc_packed *packed, int vec, int64_t rows, int64
                                    mc_vsparse *a, mc_diag *diag) {                                           \
         return unpack_call;                                                                                  \
     }
-FORMAT(strided_32, mc_strided_pack(a, 32, packed, diag),
-       mc_strided_unpack(packed, vec, 32, rows, cols, a, diag))
-FORMAT(strided_96, mc_strided_pack(a, 96, packed, diag),
-       mc_strided_unpack(packed, vec, 96, rows, cols, a, diag))
+FORMAT(strided_32, mc_strided_pack(a, &one_head, packed, diag),
+       mc_strided_unpack(packed, vec, &one_head, rows, cols, a, diag))
+FORMAT(strided_32_2, mc_strided_pack(a, &two_heads, packed, diag),
+       mc_strided_unpack(packed, vec, &two_heads, rows, cols, a, diag))
+FORMAT(strided_96_3, mc_strided_pack(a, &wide_heads, packed, diag),
+       mc_strided_unpack(packed, vec, &wide_heads, rows, cols, a, diag))
 FORMAT(srbcrs_16, mc_srbcrs_export(a, 16, false, packed, diag),
        mc_srbcrs_import(packed, vec, 16, false, rows, cols, a, diag))
 FORMAT(srbcrs_32, mc_srbcrs_export(a, 32, false, packed, diag),
@@ -115,8 +149,11 @@ static const struct {
     packer *pack;
     unpacker *unpack;
 } formats[] = {
-    {"strided 32", pack_strided_32, unpack_strided_32}, {"strided 96", pack_strided_96, unpack_strided_96},
-    {"sr-bcrs 16", pack_srbcrs_16, unpack_srbcrs_16},   {"sr-bcrs 32", pack_srbcrs_32, unpack_srbcrs_32},
+    {"strided 32", pack_strided_32, unpack_strided_32},
+    {"strided 32, 2 heads", pack_strided_32_2, unpack_strided_32_2},
+    {"strided 96, 3 heads", pack_strided_96_3, unpack_strided_96_3},
+    {"sr-bcrs 16", pack_srbcrs_16, unpack_srbcrs_16},
+    {"sr-bcrs 32", pack_srbcrs_32, unpack_srbcrs_32},
     {"shuffled", pack_shuffled_32, unpack_shuffled_32},
 };
 
@@ -132,6 +169,7 @@ static const struct {
     {64, {64, -1}},
     {100, {15, 16, 17, 31, 32, 33, 64, -1}},
     {300, {96, 97, 0, 0, 300, 95, -1}},
+    {300, {288, 289, 63, 65, 287, -1}},
 };
 
 /* Every cols / length-th column; the values include stored zeros. */
@@ -195,12 +233,13 @@ static void check_corruption(const corruption *c, packer *pack, unpacker *unpack
 
 static void test_corrupted(mc_diag *diag) {
     static const corruption strided[] = {
-        {"row_ptr", 0, 1, "row_ptr[0] is 1, must be 0"},
+        {"row_ptr", 0, 1, "row_ptr[0] is 1, must be 3, the heads"},
         {"row_ptr", 1, -1, "row_ptr[1] is -1, below the one before"},
-        {"row_ptr", 1, 2, "row_ptr[2] is 1, below the one before, 2"},
-        {"row_ptr", 3, 3, "row_ptr ends at 3 strides of 32 slots, col_idx has 64 slots"},
+        {"row_ptr", 1, 4, "row_ptr[2] is 3, below the one before, 4"},
+        {"row_ptr", 3, 4, "row_ptr ends at 4 strides of 32 slots, col_idx has 96 slots"},
         {"row_ptr", 3, INT32_MAX, "row_ptr ends at 2147483647 strides"},
-        {"col_idx", 0, -1, "row block 0 has 0 vectors before its padding, but 1 strides"},
+        {"col_idx", 0, -1, "row block 0: padding slot 0 must have index -1 and values 0"},
+        {"col_idx", 33, 0, "row block 1: padding slot 33 must have index -1"},
         {"col_idx", 1, -1, "row block 0: padding slot 1 must have index -1"},
         {"col_idx", 0, 8, "slot 0 of row block 0 has column 8 of 8"},
         {"col_idx", 0, -2, "slot 0 of row block 0 has column -2 of 8"},
@@ -229,13 +268,13 @@ static void test_corrupted(mc_diag *diag) {
 static void test_arrays(mc_diag *diag) {
     mc_packed packed;
     mc_vsparse a;
-    expect_ok("pack", mc_strided_pack(&tiny, 32, &packed, diag), diag);
+    expect_ok("pack", mc_strided_pack(&tiny, &one_head, &packed, diag), diag);
     expect_failure("rows", unpack_strided_32(&packed, 2, 8, 8, &a, diag), MC_FORMAT, diag,
                    "row_ptr has 4 elements, must have 5");
     expect_failure("rows", unpack_strided_32(&packed, 2, 7, 8, &a, diag), MC_USAGE, diag,
                    "7 rows are no row blocks of 2");
     expect_failure("vec", unpack_strided_32(&packed, 1, 3, 8, &a, diag), MC_FORMAT, diag,
-                   "values has 128 elements, must have 64");
+                   "values has 192 elements, must have 96");
     expect_failure("vec", unpack_strided_32(&packed, 16, 48, 8, &a, diag), MC_USAGE, diag,
                    "vectors of 16 elements");
     expect_failure("cols", unpack_strided_32(&packed, 2, 6, -1, &a, diag), MC_USAGE, diag, "-1 columns");
@@ -250,22 +289,42 @@ static void test_arrays(mc_diag *diag) {
 }
 
 static void test_refused(mc_diag *diag) {
+    static const struct {
+        mc_strided form;
+        const char *message;
+    } forms[] = {
+        {{48, 1}, "strides of 48 slots"},
+        {{0, 1}, "strides of 0 slots"},
+        {{32, 0}, "0 heads a row block"},
+        {{32, 33}, "33 heads a row block: must be 1 to 32"},
+    };
     mc_packed packed;
-    expect_failure("stride", mc_strided_pack(&tiny, 48, &packed, diag), MC_USAGE, diag,
-                   "strides of 48 slots");
-    expect_failure("stride", mc_strided_pack(&tiny, 0, &packed, diag), MC_USAGE, diag, "strides of 0 slots");
+    mc_vsparse back;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        expect_failure("form", mc_strided_pack(&tiny, &forms[i].form, &packed, diag), MC_USAGE, diag,
+                       forms[i].message);
+        expect_failure("form", mc_strided_unpack(&packed, 2, &forms[i].form, 6, 8, &back, diag), MC_USAGE,
+                       diag, forms[i].message);
+    }
     expect_failure("k", mc_srbcrs_export(&tiny, 8, false, &packed, diag), MC_USAGE, diag, "k = 8");
     expect_failure("k", mc_srbcrs_export(&tiny, 16, true, &packed, diag), MC_USAGE, diag, "k = 32 only");
     mc_vsparse other = tiny;
     other.type = MC_S16;
-    expect_failure("type", mc_strided_pack(&other, 32, &packed, diag), MC_CANNOT, diag, "the matrix s16");
+    expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
+                   "the matrix s16");
     other.type = MC_S8;
     other.vec = 9;
-    expect_failure("vec", mc_strided_pack(&other, 32, &packed, diag), MC_CANNOT, diag, "the matrix 9");
+    expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag, "the matrix 9");
     int64_t huge_row_ptr[] = {0, (int64_t)INT32_MAX + 1};
     mc_vsparse huge = {MC_S8, 1, 1, 8, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values};
-    expect_failure("slots", mc_strided_pack(&huge, 32, &packed, diag), MC_CANNOT, diag,
-                   "2147483648 padded slots leave s32");
+    expect_failure("slots", mc_strided_pack(&huge, &one_head, &packed, diag), MC_CANNOT, diag,
+                   "2147483648 padded slots or more leave s32");
+    mc_vsparse many = {MC_S8, 1, INT32_MAX, 8, INT32_MAX, 0, huge_row_ptr, tiny_col_idx, tiny_values};
+    expect_failure("heads", mc_strided_pack(&many, &two_heads, &packed, diag), MC_CANNOT, diag,
+                   "137438953408 padded slots or more leave s32");
+    many.row_blocks = INT64_MAX / 64;
+    expect_failure("heads", mc_strided_pack(&many, &wide_heads, &packed, diag), MC_CANNOT, diag,
+                   "the heads' slots leave s64");
 }
 
 int main(void) {
@@ -273,6 +332,7 @@ int main(void) {
     test_srbcrs_16(diag);
     test_srbcrs_shuffled(diag);
     test_strided(diag);
+    test_strided_tail(diag);
     test_strided_lanes(diag);
     test_round_trips(diag);
     test_corrupted(diag);
