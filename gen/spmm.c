@@ -86,7 +86,9 @@ static const mc_field fields[] = {
             "which is how registers are given out."},
     {"split", NUMBERS = splits, .standard = 1, .tunable = true,
      .doc = "Warps that share one row block's strides and add up through shared memory; warps / split row "
-            "blocks make a thread block. More helps where row blocks are few."},
+            "blocks make a thread block. More helps where row blocks are few. A row block is padded to a "
+            "stride for "
+            "each of them."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next stride's indices and values are loaded before this stride's mma, as in Magicube's "
             "Algorithm 1."},
