@@ -52,7 +52,7 @@ static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 12
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
                  aheads[] = {1, 2, 3, 4, 0}, aligns[] = {1, 4, 16, 0};
 
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_AHEAD = 2 };
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_AHEAD = 1 };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -178,7 +178,10 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     }
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
-    if (plan->split != 1) complain(complaints, F_SPLIT, "staging = \"%s\" has one warp a row block", name);
+    if (plan->warps % plan->split)
+        complain(complaints, F_SPLIT, "%d warps make no whole row blocks", plan->warps);
+    if (plan->split > plan->tile_n / 32)
+        complain(complaints, F_SPLIT, "staging = \"%s\" wants 32 columns of the tile for each", name);
     if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
     if (plan->align < unit)
         complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
@@ -303,8 +306,9 @@ static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
     if (plan->staging != SPMM_DIRECT)
-        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_%s_n%d_w%d_b%dx%d%s", out, stagings[plan->staging],
-                 plan->tile_n, plan->warps, plan->stages, plan->window, plan->resident ? "_resident" : "");
+        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_%s_n%d_w%d_s%d_b%dx%d%s", out, stagings[plan->staging],
+                 plan->tile_n, plan->warps, plan->split, plan->stages, plan->window,
+                 plan->resident ? "_resident" : "");
     else
         snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", out, plan->stride, plan->tile_n,
                  plan->warps, plan->split);

@@ -3,8 +3,6 @@
 #include "spmm_ring.h"
 #include "windowed.h"
 
-enum { BARRIERS = 2 /* a stage: full, empty */ };
-
 int spmm_copy_unit(const spmm_plan *plan) { return plan->staging == SPMM_TMA ? 16 : 4; }
 
 /* The widest copy that divides ldb; 0 where ldb is open, or B's address promises less than that. */
@@ -21,16 +19,16 @@ void spmm_ring_plan(spmm_plan *plan) {
     plan->copy = map ? 0 : widest_copy(plan);
     plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32;
     plan->stride_a_bytes = WINDOWED_STRIDE_VALUES + 4 * WINDOWED_STRIDE_WORDS + 4;
-    plan->shared_bytes =
-        (unsigned)(plan->stages * (ring_window_bytes(plan) + (map ? BARRIERS * RING_BARRIER_BYTES : 0)));
+    if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
+    plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
 
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     c->format = "windowed-bcrs";
     spmm_add_array(c, 4, (mc_array){"row_order", "s32", "m / 8", "the row block that each place computes"});
-    spmm_add_array(
-        c, 4,
-        (mc_array){"row_ptr", "s32", "m / 8 + 1", "first stride of each place, then the number of strides"});
+    spmm_add_array(c, 4,
+                   (mc_array){"row_ptr", "s32", plan->split > 1 ? "split * m / 8 + 1" : "m / 8 + 1",
+                              "first stride of each place, part by part, then the number of strides"});
     spmm_add_array(c, 4,
                    (mc_array){"control", "s32", "strides",
                               "first leave control / 256 windows, then wait for control % 256"});

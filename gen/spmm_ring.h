@@ -6,6 +6,7 @@
 
 enum {
     RING_BARRIER_BYTES = 8,
+    RING_BARRIERS = 2,  /* a stage: full, empty */
     RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
     RING_HALVES = 2,    /* of a stride */
     RING_LOAD_COLUMNS = 32,
@@ -30,12 +31,18 @@ typedef struct ring_async {
     mc_reg row, row_end, to, at, bytes, address, beyond, enough;
 } ring_async;
 
+/* Of the warps that share a row block: this lane's sums behind the ring, those for its part, and what a quad of them needs. */
+typedef struct ring_sum {
+    mc_reg at, part_at, barrier, to, other, gift[4];
+} ring_sum;
+
 typedef struct spmm_ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
     mc_reg k, windows;                 /* rows of B, none where fixed; windows that it has */
     ring_async async;
     /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
+    mc_operand row_blocks; /* of A; where it matters */
     mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
     mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
     mc_reg stride, strides_end;         /* of all of this warp's places */
@@ -48,11 +55,19 @@ typedef struct spmm_ring {
     mc_reg heed;      /* resident: all ones while controls matter, then 0: all of B is there */
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
+    mc_reg late_value; /* of the second half, while the next stride's registers move up */
     mc_reg zero, even[2], odd[2];
+    ring_sum sum;
     mc_label next; /* behind a row block's store */
 } spmm_ring;
 
 static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
+
+/* From the ring to what lies behind it and its barriers. */
+static inline int ring_sum_offset(const spmm_plan *plan) {
+    int barriers = plan->staging == SPMM_TMA ? RING_BARRIERS * RING_BARRIER_BYTES : 0;
+    return plan->stages * (ring_window_bytes(plan) + barriers);
+}
 
 /* Staging "tma". */
 static inline bool ring_has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
@@ -69,6 +84,15 @@ void ring_emit_copier(spmm_ring *r);
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
 /* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
+
+/* spmm_ring_sum.c */
+
+/* Bytes of shared memory behind the barriers where the warps that share a row block put sums. */
+unsigned ring_sum_bytes(const spmm_plan *plan);
+void ring_declare_sum(spmm_ring *r);
+void ring_emit_sum_place(spmm_ring *r);
+/* This part's columns of the row block's sums into the first accumulators. */
+void ring_emit_sum(spmm_ring *r);
 
 /* spmm_ring_store.c */
 

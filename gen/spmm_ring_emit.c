@@ -18,26 +18,43 @@ static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMN
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
+static void emit_row_count(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    if (plan->m != MC_OPEN) r->row_blocks = I(plan->m / SPMM_VEC);
+    if (plan->m != MC_OPEN || !plan->guard_rows) return;
+    mc_reg count = b32(b, "row_blocks");
+    EMIT(b, shr_u32, R(count), R(r->e.m), I(spmm_log2(SPMM_VEC)));
+    r->row_blocks = R(count);
+}
+
 /* Resident: a warp takes `turns` places, one after another in the packed arrays. */
 static void emit_places(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    mc_reg row_blocks = {0};
+    mc_operand row_blocks = r->row_blocks;
     r->row_place = r->e.row_block;
-    if (plan->guard_rows) {
-        row_blocks = b32(b, "row_blocks");
-        EMIT(b, shr_u32, R(row_blocks), spmm_dim(plan->m, r->e.m), I(spmm_log2(SPMM_VEC)));
-    }
     if (plan->resident) {
         mc_reg turns = spmm_load_shape(b, "turns", true);
         r->places_end = b32(b, "places_end");
         EMIT(b, mul_s32, R(r->row_place), R(r->row_place), R(turns));
         EMIT(b, add_s32, R(r->places_end), R(r->row_place), R(turns));
-        EMIT(b, min_s32, R(r->places_end), R(r->places_end), R(row_blocks));
+        EMIT(b, min_s32, R(r->places_end), R(r->places_end), row_blocks);
     }
     if (!plan->guard_rows) return;
     r->e.in_rows = pred(b, "in_rows");
-    EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), R(row_blocks));
+    EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), row_blocks);
+}
+
+static void emit_row_arrays(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    r->row_ptr = spmm_load_array(b, "row_ptr"), r->row_order = spmm_load_array(b, "row_order");
+    r->row_at = b64(b, "row_at");
+    if (r->e.plan->split == 1) return;
+    mc_reg parts_before = b32(b, "parts_before");
+    note(b, "a part's strides of all row blocks stand together");
+    EMIT(b, mul_s32, R(parts_before), R(r->e.part), r->row_blocks);
+    EMIT(b, mad_wide, R(r->row_ptr), R(parts_before), I(WORD), R(r->row_ptr));
 }
 
 /* Where the strides of PLACE begin (FIRST: none if that is known) and end, and which row block it is; with GUARD, if there is
@@ -57,9 +74,9 @@ static void emit_first_row(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     stage(b, "This warp's place%s: where strides begin and end, and the row block",
           plan->resident ? "s" : "");
+    emit_row_count(r);
     emit_places(r);
-    r->row_ptr = spmm_load_array(b, "row_ptr"), r->row_order = spmm_load_array(b, "row_order");
-    r->row_at = b64(b, "row_at");
+    emit_row_arrays(r);
     r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
     if (plan->guard_rows) {
         note(b, "a place behind the last row block has none");
@@ -173,10 +190,12 @@ static void declare_strides(spmm_ring *r) {
         b32_array(b, h ? "high" : "low", loads(r->e.plan) * 4, matrices);
         for (int i = 0; i < loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
+    r->late_value = b32(b, "late_value");
     r->zero = b32(b, "zero");
     b32_array(b, "even", 2, r->even);
     b32_array(b, "odd", 2, r->odd);
     b32_array(b, "acc", r->e.plan->tile_n / 16 * 4, r->e.acc);
+    ring_declare_sum(r);
 }
 
 static void emit_start_values(spmm_ring *r) {
@@ -209,7 +228,7 @@ static void emit_first_strides(spmm_ring *r) {
         const mc_reg start[] = {p->place, p->control, p->value[0], p->value[1]};
         for (size_t j = 0; j < sizeof start / sizeof *start; j++) EMIT(b, mov_b32, R(start[j]), I(0));
     }
-    for (int i = 0; i < r->e.plan->ahead; i++) emit_load_packed(r, i);
+    for (int i = 0; i <= r->e.plan->ahead; i++) emit_load_packed(r, i);
 }
 
 /* -- Into the ring and out of it ---------------------------------------------------------------------- */
@@ -289,20 +308,24 @@ static void emit_leave_rest(spmm_ring *r) {
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-/* The lane's row addresses, and the stride's 32 rows x tile_n columns by ldmatrix: 16 slots x 32 columns each. */
-static void emit_gather(spmm_ring *r) {
+/* The lane's row addresses. */
+static void emit_row_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    note(b, "gather 32 rows from the ring");
     EMIT(b, xor_b32, R(r->ahead[0].place), R(r->ahead[0].place), R(r->lane_unit));
     EMIT(b, and_b32, R(r->at[0]), R(r->ahead[0].place), H(0xffff));
     EMIT(b, shr_u32, R(r->at[1]), R(r->ahead[0].place), I(16));
-    for (int h = 0; h < RING_HALVES; h++) {
+    for (int h = 0; h < RING_HALVES; h++)
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
-        for (int q = 0; q < loads(r->e.plan); q++) {
-            mc_reg at = q ? r->matrix_at : r->at[h];
-            if (q) EMIT(b, xor_b32, R(at), R(r->at[h]), I(q * RING_LOAD_COLUMNS));
-            EMIT(b, ldmatrix_x4_trans, V4(r->matrix[h][q]), AT(at, 0));
-        }
+}
+
+/* Rows of a half's 16 slots x tile_n columns, 32 columns an ldmatrix. */
+static void emit_gather(spmm_ring *r, int half) {
+    mc_builder *b = r->e.b;
+    note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
+    for (int q = 0; q < loads(r->e.plan); q++) {
+        mc_reg at = q ? r->matrix_at : r->at[half];
+        if (q) EMIT(b, xor_b32, R(at), R(r->at[half]), I(q * RING_LOAD_COLUMNS));
+        EMIT(b, ldmatrix_x4_trans, V4(r->matrix[half][q]), AT(at, 0));
     }
 }
 
@@ -314,9 +337,8 @@ static void emit_mma(spmm_ring *r, int half, int q, int odd) {
     EMIT(r->e.b, mma_s8, V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc));
 }
 
-static void emit_multiply(spmm_ring *r, int half) {
+static void emit_multiply(spmm_ring *r, int half, mc_reg x) {
     mc_builder *b = r->e.b;
-    mc_reg x = r->ahead[0].value[half];
     note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
          16 * half + 15);
     EMIT(b, and_b32, R(r->even[0]), R(x), H(0x00ff00ff));
@@ -327,6 +349,30 @@ static void emit_multiply(spmm_ring *r, int half) {
         for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, q, odd);
 }
 
+/* Its first half on the way, once its windows are there. */
+static void emit_begin_stride(spmm_ring *r) {
+    if (ring_has_copier(r)) emit_control(r);
+    else ring_emit_async_control(r);
+    emit_row_addresses(r);
+    emit_gather(r, 0);
+}
+
+/* While a half is multiplied the next one is gathered: slots 0 to 15 of the next stride beside slots 16 to 31 of this one. */
+static void emit_stride(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    mc_label last = label(b, "LAST_HALF");
+    emit_gather(r, 1);
+    emit_multiply(r, 0, r->ahead[0].value[0]);
+    EMIT(b, mov_b32, R(r->late_value), R(r->ahead[0].value[1]));
+    emit_take_next(r);
+    emit_prefetch(r);
+    EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
+    EMIT_IF(b, r->some, bra_uni, TO(last));
+    emit_begin_stride(r);
+    place(b, last);
+    emit_multiply(r, 1, r->late_value);
+}
+
 static void emit_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
@@ -334,14 +380,13 @@ static void emit_strides(spmm_ring *r) {
     for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
     EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
     EMIT_IF(b, none, bra_uni, TO(done));
+    stage(b, "The first stride");
+    b->prefix = "first_";
+    emit_begin_stride(r);
+    b->prefix = NULL;
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
-    if (ring_has_copier(r)) emit_control(r);
-    else ring_emit_async_control(r);
-    emit_gather(r);
-    emit_prefetch(r);
-    for (int h = 0; h < RING_HALVES; h++) emit_multiply(r, h);
-    emit_take_next(r);
+    emit_stride(r);
     EMIT_IF(b, r->more, bra_uni, TO(loop));
     place(b, done);
     if (ring_has_copier(r)) emit_leave_rest(r);
@@ -437,6 +482,8 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");
     EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
+    if (plan->split > 1) EMIT(b, mad_s32, R(e->col), R(e->part), I(plan->tile_n / plan->split), R(e->col));
+    ring_emit_sum_place(r);
     ring_declare_factors(r);
     emit_start_values(r);
     if (ring_has_copier(r)) emit_start_barriers(r);

@@ -10,7 +10,7 @@ static void pair_of_sums(const spmm_ring *r, int c, int row, mc_reg sums[2]) {
 static void emit_store(spmm_ring *r, bool clamp, int store) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
-    int pairs = e->plan->tile_n / RING_PAIR_COLUMNS;
+    int pairs = e->plan->tile_n / e->plan->split / RING_PAIR_COLUMNS;
     spmm_writer w = {.b = b,
                      .output = &e->plan->output,
                      .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
@@ -77,6 +77,7 @@ void ring_emit_output(spmm_ring *r) {
     bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
                   plan->align >= pair_bytes(plan);
     mc_label edge = label(b, "EDGE");
+    ring_emit_sum(r);
     if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
     if (pairs) {
         if (!always) branch_if_not_whole(r, edge);
@@ -93,7 +94,8 @@ void ring_emit_output(spmm_ring *r) {
 void ring_declare_factors(spmm_ring *r) {
     spmm_emitter *e = &r->e;
     spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
-    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2, e->plan->tile_n / 8);
+    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2,
+                         e->plan->tile_n / e->plan->split / 8);
 }
 
 void ring_emit_row_factors(spmm_ring *r) {
