@@ -29,9 +29,10 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 4,
                    (mc_array){"row_ptr", "s32", plan->split > 1 ? "split * m / 8 + 1" : "m / 8 + 1",
                               "first stride of each place, part by part, then the number of strides"});
-    spmm_add_array(c, 4,
-                   (mc_array){"control", "s32", "strides",
-                              "first leave control / 256 windows, then wait for control % 256"});
+    spmm_add_array(
+        c, 4,
+        (mc_array){"control", "s32", "strides",
+                   "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"});
     spmm_add_array(c, 4,
                    (mc_array){"places", "s32", "strides * 16",
                               "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});

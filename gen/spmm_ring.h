@@ -48,11 +48,12 @@ typedef struct spmm_ring {
     mc_reg stride, strides_end;         /* of all of this warp's places */
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
     packed_stride ahead[RING_MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
-    mc_reg fetch, more, some;
+    mc_reg fetch, some, whole;               /* whole: the stride at hand has slots from 16 on */
+    mc_reg wants;                            /* what the control says of windows */
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
-    mc_reg heed;      /* resident: all ones while controls matter, then 0: all of B is there */
+    mc_reg heed;      /* resident: WINDOWED_WANTS_MASK while windows come, then 0: all of B is there */
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
     mc_reg late_value; /* of the second half, while the next stride's registers move up */
@@ -84,6 +85,9 @@ void ring_emit_copier(spmm_ring *r);
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
 /* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
+
+/* Sets `wants` for the stride at hand. */
+void ring_emit_wants(spmm_ring *r);
 
 /* spmm_ring_sum.c */
 

@@ -216,7 +216,8 @@ void ring_emit_async_control(spmm_ring *r) {
     ring_async *a = &r->async;
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
     note(b, "pass windows that this row block is done with");
-    EMIT(b, shr_u32, R(r->count), R(r->ahead[0].control), I(WINDOWED_LEAVE_SHIFT));
+    ring_emit_wants(r);
+    EMIT(b, shr_u32, R(r->count), R(r->wants), I(WINDOWED_LEAVE_SHIFT));
     EMIT(b, min_s32, R(r->count), R(r->count), R(a->passes));
     place(b, pass);
     EMIT(b, setp_lt, R(r->again), R(r->count), I(1));

@@ -146,7 +146,6 @@ static void emit_prefetch(spmm_ring *r) {
 static void emit_take_next(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
-    EMIT(b, setp_lt, R(r->more), R(r->stride), R(r->row_last));
     for (int i = 0; i < r->e.plan->ahead; i++) {
         const packed_stride *to = &r->ahead[i], *from = &r->ahead[i + 1];
         EMIT(b, mov_b32, R(to->place), R(from->place));
@@ -161,7 +160,7 @@ static void declare_packed(spmm_ring *r) {
         values[(RING_MAX_AHEAD + 1) * RING_HALVES];
     int count = r->e.plan->ahead + 1;
     b32_array(b, "place", count, places);
-    b32_array(b, "wants", count, controls);
+    b32_array(b, "step", count, controls);
     b32_array(b, "value", count * RING_HALVES, values);
     for (int i = 0; i < count; i++)
         r->ahead[i] =
@@ -180,7 +179,8 @@ static void declare_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     declare_packed(r);
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
-    r->more = pred(b, "more"), r->some = pred(b, "some");
+    r->some = pred(b, "some"), r->whole = pred(b, "whole");
+    r->wants = b32(b, "wants");
     r->count = b32(b, "count"), r->again = pred(b, "again");
     r->lane_unit = b32(b, "lane_unit");
     b32_array(b, "at", RING_HALVES, r->at);
@@ -207,6 +207,8 @@ static void emit_start_values(spmm_ring *r) {
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
     EMIT(b, mov_b32, R(r->zero), I(0));
+    note(b, "a second half that nobody gathered may be multiplied by zeros");
+    for (int i = 0; i < 4 * loads(r->e.plan); i++) EMIT(b, mov_b32, R(r->matrix[1][i / 4][i % 4]), I(0));
 }
 
 static void emit_start_barriers(spmm_ring *r) {
@@ -257,17 +259,22 @@ static void emit_count_down(spmm_ring *r, mc_label loop) {
     EMIT_IF(b, r->again, bra_uni, TO(loop));
 }
 
+void ring_emit_wants(spmm_ring *r) {
+    mc_operand mask = r->heed.id ? R(r->heed) : H(WINDOWED_WANTS_MASK);
+    EMIT(r->e.b, and_b32, R(r->wants), R(r->ahead[0].control), mask);
+}
+
 /* What the stride's control says; most strides want nothing. */
 static void emit_control(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none");
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
              ready = label(b, "READY");
-    if (r->heed.id) EMIT(b, and_b32, R(r->ahead[0].control), R(r->ahead[0].control), R(r->heed));
-    EMIT(b, setp_eq, R(none), R(r->ahead[0].control), I(0));
+    ring_emit_wants(r);
+    EMIT(b, setp_eq, R(none), R(r->wants), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
-    EMIT(b, shr_u32, R(r->count), R(r->ahead[0].control), I(WINDOWED_LEAVE_SHIFT));
+    EMIT(b, shr_u32, R(r->count), R(r->wants), I(WINDOWED_LEAVE_SHIFT));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
     EMIT_IF(b, none, bra_uni, TO(left));
     EMIT(b, bar_warp_sync, H(0xffffffff));
@@ -276,7 +283,7 @@ static void emit_control(spmm_ring *r) {
     emit_count_down(r, leave);
     place(b, left);
     note(b, "wait for windows that the stride reads");
-    EMIT(b, and_b32, R(r->count), R(r->ahead[0].control), I(WINDOWED_WAIT_MASK));
+    EMIT(b, and_b32, R(r->count), R(r->wants), I(WINDOWED_WAIT_MASK));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     place(b, wait);
@@ -318,14 +325,14 @@ static void emit_row_addresses(spmm_ring *r) {
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
 }
 
-/* Rows of a half's 16 slots x tile_n columns, 32 columns an ldmatrix. */
-static void emit_gather(spmm_ring *r, int half) {
+/* Rows of a half's 16 slots x tile_n columns, 32 columns an ldmatrix; with GUARD, if it has any. */
+static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     mc_builder *b = r->e.b;
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
     for (int q = 0; q < loads(r->e.plan); q++) {
         mc_reg at = q ? r->matrix_at : r->at[half];
         if (q) EMIT(b, xor_b32, R(at), R(r->at[half]), I(q * RING_LOAD_COLUMNS));
-        EMIT(b, ldmatrix_x4_trans, V4(r->matrix[half][q]), AT(at, 0));
+        EMIT_IF(b, guard, ldmatrix_x4_trans, V4(r->matrix[half][q]), AT(at, 0));
     }
 }
 
@@ -349,34 +356,34 @@ static void emit_multiply(spmm_ring *r, int half, mc_reg x) {
         for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, q, odd);
 }
 
-/* Its first half on the way, once its windows are there. */
+/* The first half of the stride at hand on the way, once its windows are there. */
 static void emit_begin_stride(spmm_ring *r) {
     if (ring_has_copier(r)) emit_control(r);
     else ring_emit_async_control(r);
     emit_row_addresses(r);
-    emit_gather(r, 0);
+    emit_gather(r, 0, (mc_reg){0});
 }
 
-/* While a half is multiplied the next one is gathered: slots 0 to 15 of the next stride beside slots 16 to 31 of this one. */
-static void emit_stride(spmm_ring *r) {
+/* The loop's part of a stride that has begun: its second half is gathered while the first is multiplied. Sets `some` behind the last
+   one. */
+static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    mc_label last = label(b, "LAST_HALF");
-    emit_gather(r, 1);
+    EMIT(b, setp_ge, R(r->whole), R(r->ahead[0].control), I(0));
+    emit_gather(r, 1, r->whole);
     emit_multiply(r, 0, r->ahead[0].value[0]);
     EMIT(b, mov_b32, R(r->late_value), R(r->ahead[0].value[1]));
     emit_take_next(r);
     emit_prefetch(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
-    EMIT_IF(b, r->some, bra_uni, TO(last));
-    emit_begin_stride(r);
-    place(b, last);
-    emit_multiply(r, 1, r->late_value);
 }
 
+/* While a half is multiplied the next one is gathered: slots 0 to 15 of the next stride beside slots 16 to 31 of this one. Where
+   those are empty the last stride ends earlier, any other one multiplies what is left there by zeros. */
 static void emit_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
-    mc_label loop = label(b, "STRIDES"), done = label(b, "STRIDES_DONE");
+    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST"), last_half = label(b, "LAST_HALF"),
+             done = label(b, "STRIDES_DONE");
     for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
     EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
     EMIT_IF(b, none, bra_uni, TO(done));
@@ -386,8 +393,17 @@ static void emit_strides(spmm_ring *r) {
     b->prefix = NULL;
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
-    emit_stride(r);
-    EMIT_IF(b, r->more, bra_uni, TO(loop));
+    emit_first_half(r);
+    EMIT_IF(b, r->some, bra_uni, TO(last));
+    note(b, "the next stride");
+    emit_begin_stride(r);
+    emit_multiply(r, 1, r->late_value);
+    EMIT(b, bra_uni, TO(loop));
+    place(b, last);
+    EMIT_IF(b, r->whole, bra_uni, TO(last_half));
+    EMIT(b, bra_uni, TO(done));
+    place(b, last_half);
+    emit_multiply(r, 1, r->late_value);
     place(b, done);
     if (ring_has_copier(r)) emit_leave_rest(r);
     else ring_emit_async_rest(r);
@@ -432,7 +448,7 @@ static void emit_row_blocks(spmm_ring *r) {
     if (plan->resident) r->next = label(b, "NEXT");
     if (plan->resident && ring_has_copier(r)) {
         r->heed = b32(b, "heed");
-        EMIT(b, mov_b32, R(r->heed), I(-1));
+        EMIT(b, mov_b32, R(r->heed), H(WINDOWED_WANTS_MASK));
     }
     if (ring_has_copier(r)) EMIT(b, bar_sync, I(0));
     else ring_emit_async_start(r);

@@ -22,7 +22,8 @@ void ring_declare_sum(spmm_ring *r) {
     mc_builder *b = r->e.b;
     int split = r->e.plan->split;
     if (split == 1) return;
-    r->sum = (ring_sum){.at = b32(b, "sum_at"), .part_at = b32(b, "sum_part_at"), .barrier = b32(b, "sum_barrier")};
+    r->sum = (ring_sum){
+        .at = b32(b, "sum_at"), .part_at = b32(b, "sum_part_at"), .barrier = b32(b, "sum_barrier")};
     r->sum.to = b32(b, "gift_at"), r->sum.other = pred(b, "other");
     b32_array(b, "gift", QUAD, r->sum.gift);
 }
@@ -56,8 +57,7 @@ static void emit_give(spmm_ring *r) {
         EMIT(b, xor_b32, R(s->to), R(r->e.part), I(part));
         EMIT(b, mad_s32, R(s->to), R(s->to), I(gift_bytes(plan)), R(s->at));
         for (int i = 0; i < accumulators(plan); i += QUAD)
-            EMIT_IF(b, s->other, sts_v4,
-                    AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
+            EMIT_IF(b, s->other, sts_v4, AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
                     V4(&r->e.acc[part * accumulators(plan) + i]));
     }
 }

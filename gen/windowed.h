@@ -8,8 +8,8 @@
  *   row_order  s32[row_blocks]              the row block that place q computes
  *   row_ptr    s32[split * row_blocks + 1]  [p * row_blocks + q]: the first stride of its part p, which ends where the
  *                                           next one begins. So a part's strides at neighbouring places are neighbours.
- *   control    s32[strides]                 before this stride, leave control / 256 windows, then wait for
- *                                           control % 256
+ *   control    s32[strides]                 bits 0-7: so many windows are waited for before this stride, after as many
+ *                                           were left as bits 8-30 say; bit 31: slots 16 to 31 are empty
  *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n
  *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
  *   values     s8 [strides * 256]           windowed_value_offset; 0 where padded
@@ -24,6 +24,8 @@
 #ifndef MC_WINDOWED_H
 #define MC_WINDOWED_H
 
+#include <stdint.h>
+
 enum {
     WINDOWED_SLOTS = 32,
     WINDOWED_HALF = 16, /* slots of one ldmatrix.x4: two groups of 8 rows */
@@ -32,6 +34,8 @@ enum {
     WINDOWED_STRIDE_WORDS = 16,
     WINDOWED_STRIDE_VALUES = 256,
     WINDOWED_WAIT_MASK = 255,
+    WINDOWED_WANTS_MASK = INT32_MAX, /* all but the sign: */
+    WINDOWED_ONE_HALF = INT32_MIN,
     WINDOWED_LEAVE_SHIFT = 8,
     /* A lane of ldmatrix.x4 names a row of one of four matrices (PTX ISA, "ldmatrix"): bits 0-2 which row, bit 3 the 16
        columns beside, bit 4 the second group of slots. Its word is row + 8 * bit 4; words 16 slots on are in the high half. */

@@ -127,6 +127,12 @@ static void put_slots(const part_packer *p, stride_record *stride, const int64_t
                 (int8_t)mc_vsparse_value(p->a, p->first + slots[s], r);
 }
 
+static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
+    for (int s = WINDOWED_HALF; s < WINDOWED_SLOTS; s++)
+        if (slots[s] >= 0) return false;
+    return true;
+}
+
 /* One step towards windows before LEAVE left and those up to LAST waited for, as far as the ring allows: the control
    word. */
 static int32_t step_windows(part_packer *p, int64_t leave, int64_t last) {
@@ -147,6 +153,7 @@ static bool put_stride(part_packer *p, const chosen_stride *chosen) {
         if (!stride) return false;
         stride->control = step_windows(p, chosen->oldest, chosen->last);
         bool there = chosen->last < p->left + p->span && chosen->last < p->waited;
+        if (!there || is_half(chosen->slots)) stride->control |= WINDOWED_ONE_HALF;
         put_slots(p, stride, there ? chosen->slots : none);
         if (there) return true;
     }

@@ -125,9 +125,9 @@ static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
 }
 
 static void step_windows(decoder *d, int32_t control) {
-    int64_t leave = control / 256, wait = control % 256;
+    int64_t leave = (control & INT32_MAX) / 256, wait = control & 255;
     d->left += leave;
-    d->bad += control < 0 || d->left > d->waited; /* only what was waited for is left */
+    d->bad += d->left > d->waited; /* only what was waited for is left */
     d->waited += wait;
     d->bad += d->waited - d->left > d->ring->stages || d->left >= d->waited;
     d->bad += d->waited > (d->a->cols + d->ring->window - 1) / d->ring->window;
@@ -160,7 +160,8 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
             continue;
         }
         for (int r = 0; r < VEC; r++) any |= slot_value(d, stride, r, slot);
-        if (!any) d->bad += row / d->ring->window != d->left; /* padding: no vector is all zeros */
+        d->bad += any && slot >= 16 && d->control[stride] < 0; /* not in a half that is skipped */
+        if (!any) d->bad += row / d->ring->window != d->left;  /* padding: no vector is all zeros */
         if (!any) continue;
         d->bad += row >= d->a->cols || row / d->ring->window >= windows_end(d);
         for (int r = 0; row < d->a->cols && r < VEC; r++)
