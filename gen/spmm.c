@@ -266,8 +266,6 @@ static void make_contract(const void *data, mc_contract *c) {
     add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of 8");
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
-    add_shape(c, "turns", plan->resident ? MC_OPEN : 0,
-              "row blocks that a warp takes: ceil(m / 8 / (warps * grid x))");
     add_shape(c, "ldb", map ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
     c->overlap = plan->overlap;

@@ -39,7 +39,7 @@ mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted) {
     return reg;
 }
 
-static mc_reg special(mc_builder *b, const char *reg_name, const char *special_name) {
+mc_reg spmm_special(mc_builder *b, const char *reg_name, const char *special_name) {
     mc_reg reg = b32(b, reg_name);
     EMIT(b, mov_special, R(reg), NAME(special_name));
     return reg;
@@ -51,12 +51,19 @@ int spmm_log2(int power) {
     return log;
 }
 
-void spmm_emit_place(spmm_emitter *e) {
+static void emit_tile_column(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    mc_reg tile = spmm_special(b, "tile", "ctaid.y");
+    e->tile_col = b32(b, "tile_col");
+    EMIT(b, mul_s32, R(e->tile_col), R(tile), I(e->plan->tile_n));
+}
+
+static void emit_lane(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     stage(b, "This thread's place: lane = 4 g + t of a warp%s",
           plan->split > 1 ? ", part of the warps that share a row block" : "");
-    mc_reg tid = e->thread = special(b, "thread", "tid.x");
+    mc_reg tid = e->thread = spmm_special(b, "thread", "tid.x");
     e->lane = b32(b, "lane"), e->g = b32(b, "g"), e->t = b32(b, "t");
     EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
     EMIT(b, shr_u32, R(e->g), R(e->lane), I(FRAG_GROUP_SHIFT));
@@ -69,16 +76,26 @@ void spmm_emit_place(spmm_emitter *e) {
         e->part = b32(b, "part");
         EMIT(b, and_b32, R(e->part), R(e->warp), I(plan->split - 1));
     }
-    e->row_block = special(b, "row_block", "ctaid.x");
+}
+
+void spmm_emit_thread(spmm_emitter *e) {
+    emit_lane(e);
+    emit_tile_column(e);
+}
+
+/* Its row block too. */
+static void emit_place(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    emit_lane(e);
+    e->row_block = spmm_special(b, "row_block", "ctaid.x");
     if (plan->row_blocks > 1) {
         mc_reg local = b32(b, "local_block");
         note(b, "%d row blocks a thread block", plan->row_blocks);
         EMIT(b, shr_u32, R(local), R(e->warp), I(spmm_log2(plan->split)));
         EMIT(b, mad_s32, R(e->row_block), R(e->row_block), I(plan->row_blocks), R(local));
     }
-    mc_reg tile = special(b, "tile", "ctaid.y");
-    e->tile_col = b32(b, "tile_col");
-    EMIT(b, mul_s32, R(e->tile_col), R(tile), I(plan->tile_n));
+    emit_tile_column(e);
 }
 
 /* head: this warp's first stride, row_block * split + part. A row block beyond m has no head: its warps take the last
@@ -213,7 +230,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     if (plan->split > 1) shared_array(b, "partial", plan->shared_bytes, 16);
     spmm_emit_launch_next(e);
-    spmm_emit_place(e);
+    emit_place(e);
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
     e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
     e->ldb = spmm_load_shape(b, "ldb", plan->ldb == MC_OPEN);

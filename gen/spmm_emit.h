@@ -46,8 +46,9 @@ void spmm_emit_launch_next(spmm_emitter *e);
 /* Waits for the kernel before this one, which may write B and read C, if the spec lets them overlap. */
 void spmm_emit_grid_wait(spmm_emitter *e);
 
-/* This thread's place: thread, lane, g, t, warp, part, row_block, tile_col. */
-void spmm_emit_place(spmm_emitter *e);
+/* This thread's place in its block, and the block's column tile: thread, lane, g, t, warp, part, tile_col. */
+void spmm_emit_thread(spmm_emitter *e);
+mc_reg spmm_special(mc_builder *b, const char *reg_name, const char *special_name);
 
 /* Loads this lane's share of the head to e->index and e->value. */
 void spmm_emit_load_head(spmm_emitter *e);

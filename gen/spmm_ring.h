@@ -36,16 +36,24 @@ typedef struct ring_sum {
     mc_reg at, part_at, barrier, to, other, gift[4];
 } ring_sum;
 
+/* The row blocks of A, and which this warp takes. */
+typedef struct ring_rows {
+    mc_operand count;               /* of A; where it matters */
+    mc_reg block, blocks, opposite; /* this thread block, all of the column tile, the one that mirrors it */
+    mc_reg item, place;             /* of this thread block, of all: this warp's, resident the next one */
+    mc_reg ptr, order, at;          /* the arrays */
+    mc_reg two_items, is_next;      /* resident: of this turn and the next; there is a next place */
+    mc_reg next_first, next_last, next_c_row_block;
+} ring_rows;
+
 typedef struct spmm_ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
     mc_reg k, windows;                 /* rows of B, none where fixed; windows that it has */
     ring_async async;
-    /* This warp's places, from row_place up to places_end; the strides of the one at hand end at row_last. */
-    mc_operand row_blocks; /* of A; where it matters */
-    mc_reg row_ptr, row_order, row_at, row_place, places_end, row_last, c_row_block;
-    mc_reg next_last, next_c_row_block; /* resident: of the place behind it */
-    mc_reg stride, strides_end;         /* of all of this warp's places */
+    ring_rows rows;
+    mc_reg stride, row_last,
+        c_row_block; /* of the row block at hand: this stride, the end of all; which it is */
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
     packed_stride ahead[RING_MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
     mc_reg fetch, some, whole;               /* whole: the stride at hand has slots from 16 on */
@@ -72,6 +80,15 @@ static inline int ring_sum_offset(const spmm_plan *plan) {
 
 /* Staging "tma". */
 static inline bool ring_has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
+
+/* spmm_ring_rows.c */
+
+/* Sets stride, row_last and c_row_block for this warp's first place. */
+void ring_emit_first_row(spmm_ring *r);
+/* Resident: what the next place needs. */
+void ring_declare_turns(spmm_ring *r);
+/* Resident: asks for the next place. */
+void ring_emit_next_row(spmm_ring *r);
 
 /* spmm_ring_copy.c */
 

@@ -18,94 +18,6 @@ static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMN
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
-static void emit_row_count(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    if (plan->m != MC_OPEN) r->row_blocks = I(plan->m / SPMM_VEC);
-    if (plan->m != MC_OPEN || !plan->guard_rows) return;
-    mc_reg count = b32(b, "row_blocks");
-    EMIT(b, shr_u32, R(count), R(r->e.m), I(spmm_log2(SPMM_VEC)));
-    r->row_blocks = R(count);
-}
-
-/* Resident: a warp takes `turns` places, one after another in the packed arrays. */
-static void emit_places(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    mc_operand row_blocks = r->row_blocks;
-    r->row_place = r->e.row_block;
-    if (plan->resident) {
-        mc_reg turns = spmm_load_shape(b, "turns", true);
-        r->places_end = b32(b, "places_end");
-        EMIT(b, mul_s32, R(r->row_place), R(r->row_place), R(turns));
-        EMIT(b, add_s32, R(r->places_end), R(r->row_place), R(turns));
-        EMIT(b, min_s32, R(r->places_end), R(r->places_end), row_blocks);
-    }
-    if (!plan->guard_rows) return;
-    r->e.in_rows = pred(b, "in_rows");
-    EMIT(b, setp_lt, R(r->e.in_rows), R(r->row_place), row_blocks);
-}
-
-static void emit_row_arrays(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    r->row_ptr = spmm_load_array(b, "row_ptr"), r->row_order = spmm_load_array(b, "row_order");
-    r->row_at = b64(b, "row_at");
-    if (r->e.plan->split == 1) return;
-    mc_reg parts_before = b32(b, "parts_before");
-    note(b, "a part's strides of all row blocks stand together");
-    EMIT(b, mul_s32, R(parts_before), R(r->e.part), r->row_blocks);
-    EMIT(b, mad_wide, R(r->row_ptr), R(parts_before), I(WORD), R(r->row_ptr));
-}
-
-/* Where the strides of PLACE begin (FIRST: none if that is known) and end, and which row block it is; with GUARD, if there is
-   one. */
-static void emit_row(spmm_ring *r, mc_reg place_reg, mc_reg guard, mc_reg first, mc_reg last,
-                     mc_reg c_row_block) {
-    mc_builder *b = r->e.b;
-    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_ptr));
-    if (first.id) EMIT_IF(b, guard, ldg_b32, R(first), AT(r->row_at, 0));
-    EMIT_IF(b, guard, ldg_b32, R(last), AT(r->row_at, WORD));
-    EMIT(b, mad_wide, R(r->row_at), R(place_reg), I(WORD), R(r->row_order));
-    EMIT_IF(b, guard, ldg_b32, R(c_row_block), AT(r->row_at, 0));
-}
-
-static void emit_first_row(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    stage(b, "This warp's place%s: where strides begin and end, and the row block",
-          plan->resident ? "s" : "");
-    emit_row_count(r);
-    emit_places(r);
-    emit_row_arrays(r);
-    r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
-    if (plan->guard_rows) {
-        note(b, "a place behind the last row block has none");
-        const mc_reg start[] = {r->stride, r->row_last, r->c_row_block};
-        for (size_t i = 0; i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
-    }
-    emit_row(r, r->row_place, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
-    if (!plan->resident) {
-        r->strides_end = r->row_last;
-        return;
-    }
-    r->strides_end = b32(b, "strides_end");
-    r->next_last = b32(b, "next_last"), r->next_c_row_block = b32(b, "next_c_row_block");
-    EMIT(b, mov_b32, R(r->strides_end), I(0));
-    EMIT(b, mad_wide, R(r->row_at), R(r->places_end), I(WORD), R(r->row_ptr));
-    EMIT_IF(b, r->e.in_rows, ldg_b32, R(r->strides_end), AT(r->row_at, 0));
-}
-
-/* Resident: of the place behind this one. */
-static void emit_next_place(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    mc_reg place_reg = r->count;
-    EMIT(b, mov_b32, R(r->next_last), I(0));
-    EMIT(b, mov_b32, R(r->next_c_row_block), I(0));
-    EMIT(b, add_s32, R(place_reg), R(r->row_place), I(1));
-    EMIT(b, setp_lt, R(r->some), R(place_reg), R(r->places_end));
-    emit_row(r, place_reg, r->some, (mc_reg){0}, r->next_last, r->next_c_row_block);
-}
-
 /* Where this lane reads the first stride's places and values. */
 static void emit_packed_start(spmm_ring *r) {
     mc_builder *b = r->e.b;
@@ -123,13 +35,13 @@ static void emit_packed_start(spmm_ring *r) {
     r->control_base = spmm_load_array(b, "control");
 }
 
-/* Loads the stride that comes OFFSET behind the one at hand, if it is this warp's. */
+/* Loads the stride that comes OFFSET behind the one at hand, if it is the row block's. */
 static void emit_load_packed(spmm_ring *r, int offset) {
     mc_builder *b = r->e.b;
     const packed_stride *to = &r->ahead[offset];
     mc_reg at = offset ? r->fetch : r->stride;
     if (offset) EMIT(b, add_s32, R(at), R(r->stride), I(offset));
-    EMIT(b, setp_lt, R(r->some), R(at), R(r->strides_end));
+    EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
     EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
     EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
     EMIT(b, mad_wide, R(r->values_at), R(at), I(WINDOWED_STRIDE_VALUES), R(r->values_base));
@@ -222,15 +134,19 @@ static void emit_start_barriers(spmm_ring *r) {
     EMIT(b, mov_b32, R(r->left), I(0));
 }
 
-/* The first strides; registers that a load may leave alone start at 0. */
+/* A row block's first strides. */
 static void emit_first_strides(spmm_ring *r) {
+    for (int i = 0; i <= r->e.plan->ahead; i++) emit_load_packed(r, i);
+}
+
+/* Registers that a load may leave alone. */
+static void emit_no_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     for (int i = 0; i <= r->e.plan->ahead; i++) {
         const packed_stride *p = &r->ahead[i];
         const mc_reg start[] = {p->place, p->control, p->value[0], p->value[1]};
         for (size_t j = 0; j < sizeof start / sizeof *start; j++) EMIT(b, mov_b32, R(start[j]), I(0));
     }
-    for (int i = 0; i <= r->e.plan->ahead; i++) emit_load_packed(r, i);
 }
 
 /* -- Into the ring and out of it ---------------------------------------------------------------------- */
@@ -422,17 +338,24 @@ static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
     EMIT(b, bra_uni, TO(await));
 }
 
-/* Resident: on to this warp's next row block, if there is one, with all of B there. */
-static void emit_next_row(spmm_ring *r, mc_label loop) {
+/* Resident: the next row block's first strides, on their way during this one's store. */
+static void emit_turn(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    stage(b, "The first strides of this warp's next row block");
+    EMIT(b, mov_b32, R(r->stride), R(r->rows.next_first));
+    EMIT(b, mov_b32, R(r->row_last), R(r->rows.next_last));
+    emit_first_strides(r);
+}
+
+/* Resident: on to the next row block, if there is one, with all of B there. */
+static void emit_next(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END");
     stage(b, "This warp's next row block");
-    EMIT(b, add_s32, R(r->row_place), R(r->row_place), I(1));
-    EMIT(b, setp_ge, R(gone), R(r->row_place), R(r->places_end));
+    EMIT(b, setp_ge, R(gone), R(r->rows.place), r->rows.count);
     EMIT_IF(b, gone, bra_uni, TO(end));
-    EMIT(b, mov_b32, R(r->row_last), R(r->next_last));
-    EMIT(b, mov_b32, R(r->c_row_block), R(r->next_c_row_block));
+    EMIT(b, mov_b32, R(r->c_row_block), R(r->rows.next_c_row_block));
     if (ring_has_copier(r)) emit_await_all(r, gone, loop);
     else EMIT(b, bra_uni, TO(loop));
     place(b, end);
@@ -453,14 +376,15 @@ static void emit_row_blocks(spmm_ring *r) {
     if (ring_has_copier(r)) EMIT(b, bar_sync, I(0));
     else ring_emit_async_start(r);
     place(b, loop);
-    if (plan->resident) emit_next_place(r);
+    if (plan->resident) ring_emit_next_row(r);
     ring_emit_row_factors(r);
     emit_strides(r);
+    if (plan->resident) emit_turn(r);
     ring_emit_output(r);
     if (!plan->resident) return;
     b->prefix = NULL;
     place(b, r->next);
-    emit_next_row(r, loop);
+    emit_next(r, loop);
 }
 
 /* The copying warp goes to the label. */
@@ -480,7 +404,7 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     shared_dynamic(b, "ring", 1024);
     b->fills_shared = true;
     spmm_emit_launch_next(e);
-    spmm_emit_place(e);
+    spmm_emit_thread(e);
     ring_emit_addresses(r);
     mc_label copy = {0};
     if (ring_has_copier(r)) copy = emit_part(r);
@@ -491,9 +415,11 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     e->ldb = spmm_load_shape(b, "ldb", !ring_has_copier(r) && plan->ldb == MC_OPEN);
     declare_strides(r);
     if (ring_has_copier(r)) declare_barriers(r);
-    emit_first_row(r);
+    ring_emit_first_row(r);
+    ring_declare_turns(r);
     if (!ring_has_copier(r)) ring_emit_async_fill(r);
     emit_packed_start(r);
+    emit_no_strides(r);
     emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");

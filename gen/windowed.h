@@ -5,9 +5,9 @@
  * A stride has 32 slots for nonzero vectors whose rows of B are in the ring at the same time. `split` warps share a row
  * block: its strides are dealt out in turn to as many parts, which their warps add up.
  *
- *   row_order  s32[row_blocks]              the row block that place q computes
+ *   row_order  s32[row_blocks]              the row block that place q computes: longest first
  *   row_ptr    s32[split * row_blocks + 1]  [p * row_blocks + q]: the first stride of its part p, which ends where the
- *                                           next one begins. So a part's strides at neighbouring places are neighbours.
+ *                                           next one begins
  *   control    s32[strides]                 bits 0-7: so many windows are waited for before this stride, after as many
  *                                           were left as bits 8-30 say; bit 31: slots 16 to 31 are empty
  *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n

@@ -105,7 +105,6 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
     mc_status status = MC_OK;
     launch->count = contract->param_count;
     for (size_t i = 0; i < contract->param_count && status == MC_OK; i++) {
-        if (strcmp(contract->params[i].name, "turns") == 0) continue; /* follows from the grid */
         status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
@@ -132,17 +131,13 @@ static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const bindin
 
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
-    int64_t k = 0, multiprocessors = 0, turns = 1, blocks = launch->grid[0];
-    bool known = find(bindings, "k", &k, NULL) == MC_OK &&
-                 find(bindings, "multiprocessors", &multiprocessors, NULL) == MC_OK && multiprocessors > 0;
-    if (known && k <= contract->turn_k) {
-        int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1];
-        if (held < 1) held = 1;
-        turns = (blocks + held - 1) / held;
-        launch->grid[0] = (unsigned)((blocks + turns - 1) / turns);
-    }
-    for (size_t i = 0; i < contract->param_count; i++)
-        if (strcmp(contract->params[i].name, "turns") == 0) launch->values[i] = (uint64_t)turns;
+    int64_t k = 0, multiprocessors = 0, blocks = launch->grid[0];
+    if (find(bindings, "k", &k, NULL) != MC_OK || k > contract->turn_k) return;
+    if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
+    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1];
+    if (held < 1) held = 1;
+    int64_t turns = (blocks + held - 1) / held;
+    launch->grid[0] = (unsigned)((blocks + turns - 1) / turns);
 }
 
 static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,

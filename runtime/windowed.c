@@ -22,38 +22,13 @@ static int longer_first(const void *a, const void *b) {
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static int64_t first_free(int64_t *next_free, int64_t at) {
-    while (next_free[at] != at) at = next_free[at] = next_free[next_free[at]];
-    return at;
-}
-
-/* Spreads the lengths evenly: the sorted row blocks in steps of the golden ratio, so that any few neighbouring
-   places have about equal work in all, be they the warps of a thread block or the turns of a warp. */
-static void spread(const row_length *rows, int64_t count, int32_t *order, int64_t *next_free) {
-    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* of 2^64 */
-    for (int64_t i = 0; i <= count; i++) next_free[i] = i;
-    for (int64_t place = 0; place < count; place++) {
-        uint64_t turn = ((uint64_t)place * golden) >> 32;
-        int64_t at = first_free(next_free, (int64_t)(turn * (uint64_t)count >> 32));
-        if (at == count) at = first_free(next_free, 0);
-        order[place] = (int32_t)rows[at].block;
-        next_free[at] = at + 1;
-    }
-}
-
 static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
     row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
-    int64_t *next_free = mcrt_array(a->row_blocks + 1, sizeof *next_free);
-    if (!rows || !next_free) {
-        free(rows);
-        free(next_free);
-        return mcrt_no_memory(diag, a->row_blocks, "row blocks");
-    }
+    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
     for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
     qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
-    spread(rows, a->row_blocks, order, next_free);
+    for (int64_t place = 0; place < a->row_blocks; place++) order[place] = (int32_t)rows[place].block;
     free(rows);
-    free(next_free);
     return MC_OK;
 }
 
