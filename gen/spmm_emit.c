@@ -104,7 +104,7 @@ static void emit_head(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     stage(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
-    e->head = special(b, "head", "ctaid.x");
+    e->head = spmm_special(b, "head", "ctaid.x");
     if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->warp));
     if (!plan->guard_rows) return;
     mc_reg last = b32(b, "last_head");

@@ -38,11 +38,11 @@ typedef struct ring_sum {
 
 /* The row blocks of A, and which this warp takes. */
 typedef struct ring_rows {
-    mc_operand count;               /* of A; where it matters */
-    mc_reg block, blocks, opposite; /* this thread block, all of the column tile, the one that mirrors it */
-    mc_reg item, place;             /* of this thread block, of all: this warp's, resident the next one */
-    mc_reg ptr, order, at;          /* the arrays */
-    mc_reg two_items, is_next;      /* resident: of this turn and the next; there is a next place */
+    mc_operand count;          /* of A; where it matters */
+    mc_reg block, blocks;      /* this thread block, all of the column tile */
+    mc_reg item, place;        /* of this thread block, of all: this warp's, resident the next one */
+    mc_reg ptr, order, at;     /* the arrays */
+    mc_reg two_items, is_next; /* resident: of this turn and the next; there is a next place */
     mc_reg next_first, next_last, next_c_row_block;
 } ring_rows;
 

@@ -1,9 +1,8 @@
 /* Which row blocks a warp of the ring kernel computes, and where their strides lie.
  *
- * Places hold row blocks longest first (windowed.h). They are dealt to thread blocks like cards, now from the left and now from the
- * right: item i of thread block x, of X, is place i X + x, or i X + X - 1 - x where i is odd. Of an item's R = warps / split
- * groups of warps, group w takes item w; resident, then item 2 R - 1 - w, then 2 R + w, and so on while there are places.
- * So thread blocks have about the same work, and so have, in two turns, their warps. */
+ * Places hold row blocks longest first (windowed.h). They are dealt to thread blocks like cards: item i of thread block x, of X, is
+ * place i X + x. Of R = warps / split groups of warps, group w takes item w; resident, then item 2 R - 1 - w, then 2 R + w,
+ * and so on while there are places. So thread blocks have about the same work, and so have, in two turns, their warps. */
 #include "spmm_ring.h"
 
 static void emit_row_count(spmm_ring *r) {
@@ -16,15 +15,9 @@ static void emit_row_count(spmm_ring *r) {
     r->rows.count = R(count);
 }
 
-/* PLACE of the item at hand. */
-static void emit_deal(spmm_ring *r, mc_reg place_reg) {
-    mc_builder *b = r->e.b;
+static void emit_deal(spmm_ring *r) {
     const ring_rows *rows = &r->rows;
-    EMIT(b, and_b32, R(place_reg), R(rows->item), I(1));
-    EMIT(b, setp_ne, R(r->some), R(place_reg), I(0));
-    EMIT(b, mov_b32, R(place_reg), R(rows->block));
-    EMIT_IF(b, r->some, mov_b32, R(place_reg), R(rows->opposite));
-    EMIT(b, mad_s32, R(place_reg), R(rows->item), R(rows->blocks), R(place_reg));
+    EMIT(r->e.b, mad_s32, R(rows->place), R(rows->item), R(rows->blocks), R(rows->block));
 }
 
 /* Sets `place` to this warp's first. */
@@ -37,15 +30,11 @@ static void emit_first_place(spmm_ring *r) {
         rows->place = rows->block;
         return;
     }
-    rows->place = b32(b, "row_place");
     rows->blocks = spmm_special(b, "blocks", "nctaid.x");
-    rows->opposite = b32(b, "opposite");
-    rows->item = b32(b, "item");
-    EMIT(b, sub_s32, R(rows->opposite), R(rows->blocks), R(rows->block));
-    EMIT(b, add_s32, R(rows->opposite), R(rows->opposite), I(-1));
-    if (plan->row_blocks > 1) EMIT(b, shr_u32, R(rows->item), R(r->e.warp), I(spmm_log2(plan->split)));
-    else EMIT(b, mov_b32, R(rows->item), I(0));
-    emit_deal(r, rows->place);
+    rows->place = b32(b, "row_place"), rows->item = b32(b, "item");
+    if (plan->row_blocks == 1) EMIT(b, mov_b32, R(rows->item), I(0));
+    else EMIT(b, shr_u32, R(rows->item), R(r->e.warp), I(spmm_log2(plan->split)));
+    emit_deal(r);
 }
 
 static void emit_arrays(spmm_ring *r) {
@@ -104,7 +93,7 @@ void ring_emit_next_row(spmm_ring *r) {
     note(b, "the next place: this warp's items of two turns add up to two_items");
     EMIT(b, sub_s32, R(rows->item), R(rows->two_items), R(rows->item));
     EMIT(b, add_s32, R(rows->two_items), R(rows->two_items), I(2 * r->e.plan->row_blocks));
-    emit_deal(r, rows->place);
+    emit_deal(r);
     EMIT(b, setp_lt, R(rows->is_next), R(rows->place), rows->count);
     emit_row(r, rows->is_next, rows->next_first, rows->next_last, rows->next_c_row_block);
 }
