@@ -29,7 +29,6 @@ enum {
     F_STAGING,
     F_WINDOW,
     F_STAGES,
-    F_AHEAD,
     F_RESIDENT,
     F_OVERLAP,
     F_ALIGN,
@@ -50,9 +49,9 @@ static const char *const stagings[] = {"direct", "tma", "async", NULL}; /* in th
 static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
-                 aheads[] = {1, 2, 3, 4, 0}, aligns[] = {1, 4, 16, 0};
+                 aligns[] = {1, 4, 16, 0};
 
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STANDARD_AHEAD = 1 };
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -103,8 +102,6 @@ static const mc_field fields[] = {
      .doc = "Rows of B that are copied at once into the ring of staging tma or async."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
      .doc = "Windows that the ring of staging tma or async holds."},
-    {"ahead", NUMBERS = aheads, .standard = STANDARD_AHEAD, .tunable = true, .quiet = true,
-     .doc = "Strides whose values and places staging tma or async prefetches."},
     {"resident", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: where the ring holds all rows of B (k <= window * stages), a thread block fills it once and "
             "takes row blocks in turn, as many thread blocks as the GPU holds at once; elsewhere as off."},
@@ -163,8 +160,6 @@ static void check_direct(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
     if (point[F_STAGES] != STANDARD_STAGES)
         complain(complaints, F_STAGES, "staging = \"direct\" has no ring: leave it out");
-    if (point[F_AHEAD] != STANDARD_AHEAD)
-        complain(complaints, F_AHEAD, "staging = \"direct\" has no such choice: leave it out");
     if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"direct\" keeps nothing of B");
 }
 
@@ -179,9 +174,10 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)
-        complain(complaints, F_SPLIT, "%d warps make no whole row blocks", plan->warps);
+        complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", plan->warps, plan->split);
     if (plan->split > plan->tile_n / 32)
-        complain(complaints, F_SPLIT, "staging = \"%s\" wants 32 columns of the tile for each", name);
+        complain(complaints, F_SPLIT, "staging = \"%s\" wants 32 columns for each warp, tile_n has %d", name,
+                 plan->tile_n);
     if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
     if (plan->align < unit)
         complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
@@ -189,9 +185,9 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", name, unit,
                  (long long)plan->ldb);
     if (plan->shared_bytes > arch->shared << 10)
-        complain(complaints, F_STAGES,
-                 "the ring takes %u bytes of shared memory, a thread block of %s has %u", plan->shared_bytes,
-                 arch->target, arch->shared << 10);
+        complain(complaints, F_STAGES, "the ring%s %u bytes of shared memory, a thread block of %s has %u",
+                 plan->split > 1 ? " and the sums take" : " takes", plan->shared_bytes, arch->target,
+                 arch->shared << 10);
 }
 
 static void check_overlap(const int64_t *point, mc_complaints *complaints) {
@@ -208,7 +204,6 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
         .overlap = point[F_OVERLAP] != 0,
-        .ahead = (int)point[F_AHEAD],
         .resident = point[F_RESIDENT] != 0,
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],

@@ -40,7 +40,6 @@ typedef struct spmm_plan {
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */
-    int ahead;          /* strides that are prefetched */
     bool prefetch, overlap;
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;

@@ -10,7 +10,6 @@ enum {
     RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
     RING_HALVES = 2,    /* of a stride */
     RING_LOAD_COLUMNS = 32,
-    RING_MAX_AHEAD = 4,
     RING_PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
     RING_WIDTHS = 3,        /* of a cp.async: 16, 8, 4 bytes */
 };
@@ -55,9 +54,9 @@ typedef struct spmm_ring {
     mc_reg stride, row_last,
         c_row_block; /* of the row block at hand: this stride, the end of all; which it is */
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    packed_stride ahead[RING_MAX_AHEAD + 1]; /* [0]: the stride at hand; the others are on their way */
-    mc_reg fetch, some, whole;               /* whole: the stride at hand has slots from 16 on */
-    mc_reg wants;                            /* what the control says of windows */
+    packed_stride at_hand, next_up; /* next_up: on its way */
+    mc_reg fetch, some, whole;      /* whole: the stride at hand has slots from 16 on */
+    mc_reg wants;                   /* what the control says of windows */
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;

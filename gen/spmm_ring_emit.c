@@ -36,9 +36,8 @@ static void emit_packed_start(spmm_ring *r) {
 }
 
 /* Loads the stride that comes OFFSET behind the one at hand, if it is the row block's. */
-static void emit_load_packed(spmm_ring *r, int offset) {
+static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) {
     mc_builder *b = r->e.b;
-    const packed_stride *to = &r->ahead[offset];
     mc_reg at = offset ? r->fetch : r->stride;
     if (offset) EMIT(b, add_s32, R(at), R(r->stride), I(offset));
     EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
@@ -50,33 +49,23 @@ static void emit_load_packed(spmm_ring *r, int offset) {
     EMIT_IF(b, r->some, ldg_v2, V2(to->value), AT(r->values_at, 0));
 }
 
-static void emit_prefetch(spmm_ring *r) {
-    note(r->e.b, "prefetch: %d stride%s ahead", r->e.plan->ahead, r->e.plan->ahead > 1 ? "s" : "");
-    emit_load_packed(r, r->e.plan->ahead);
-}
-
+/* The next stride becomes the one at hand; asks for the one behind it. What is moved was asked for a stride ago: a register that moved
+   right behind its load would wait for it. */
 static void emit_take_next(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
-    for (int i = 0; i < r->e.plan->ahead; i++) {
-        const packed_stride *to = &r->ahead[i], *from = &r->ahead[i + 1];
-        EMIT(b, mov_b32, R(to->place), R(from->place));
-        EMIT(b, mov_b32, R(to->control), R(from->control));
-        for (int h = 0; h < RING_HALVES; h++) EMIT(b, mov_b32, R(to->value[h]), R(from->value[h]));
-    }
+    EMIT(b, mov_b32, R(r->at_hand.place), R(r->next_up.place));
+    EMIT(b, mov_b32, R(r->at_hand.control), R(r->next_up.control));
+    for (int h = 0; h < RING_HALVES; h++) EMIT(b, mov_b32, R(r->at_hand.value[h]), R(r->next_up.value[h]));
+    note(b, "prefetch the stride behind it");
+    emit_load_packed(r, &r->next_up, 1);
 }
 
-static void declare_packed(spmm_ring *r) {
-    mc_builder *b = r->e.b;
-    mc_reg places[RING_MAX_AHEAD + 1], controls[RING_MAX_AHEAD + 1],
-        values[(RING_MAX_AHEAD + 1) * RING_HALVES];
-    int count = r->e.plan->ahead + 1;
-    b32_array(b, "place", count, places);
-    b32_array(b, "step", count, controls);
-    b32_array(b, "value", count * RING_HALVES, values);
-    for (int i = 0; i < count; i++)
-        r->ahead[i] =
-            (packed_stride){places[i], {values[RING_HALVES * i], values[RING_HALVES * i + 1]}, controls[i]};
+static packed_stride declare_packed(mc_builder *b, const char *place, const char *control,
+                                    const char *value) {
+    packed_stride p = {.place = b32(b, place), .control = b32(b, control)};
+    b32_array(b, value, RING_HALVES, p.value);
+    return p;
 }
 
 /* Staging "tma": where this warp is in the ring. */
@@ -89,7 +78,8 @@ static void declare_barriers(spmm_ring *r) {
 
 static void declare_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    declare_packed(r);
+    r->at_hand = declare_packed(b, "place", "step", "value");
+    r->next_up = declare_packed(b, "next_place", "next_step", "next_value");
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
     r->some = pred(b, "some"), r->whole = pred(b, "whole");
     r->wants = b32(b, "wants");
@@ -136,14 +126,16 @@ static void emit_start_barriers(spmm_ring *r) {
 
 /* A row block's first strides. */
 static void emit_first_strides(spmm_ring *r) {
-    for (int i = 0; i <= r->e.plan->ahead; i++) emit_load_packed(r, i);
+    emit_load_packed(r, &r->at_hand, 0);
+    emit_load_packed(r, &r->next_up, 1);
 }
 
 /* Registers that a load may leave alone. */
 static void emit_no_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    for (int i = 0; i <= r->e.plan->ahead; i++) {
-        const packed_stride *p = &r->ahead[i];
+    const packed_stride *both[] = {&r->at_hand, &r->next_up};
+    for (int i = 0; i < 2; i++) {
+        const packed_stride *p = both[i];
         const mc_reg start[] = {p->place, p->control, p->value[0], p->value[1]};
         for (size_t j = 0; j < sizeof start / sizeof *start; j++) EMIT(b, mov_b32, R(start[j]), I(0));
     }
@@ -177,7 +169,7 @@ static void emit_count_down(spmm_ring *r, mc_label loop) {
 
 void ring_emit_wants(spmm_ring *r) {
     mc_operand mask = r->heed.id ? R(r->heed) : H(WINDOWED_WANTS_MASK);
-    EMIT(r->e.b, and_b32, R(r->wants), R(r->ahead[0].control), mask);
+    EMIT(r->e.b, and_b32, R(r->wants), R(r->at_hand.control), mask);
 }
 
 /* What the stride's control says; most strides want nothing. */
@@ -234,9 +226,9 @@ static void emit_leave_rest(spmm_ring *r) {
 /* The lane's row addresses. */
 static void emit_row_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, xor_b32, R(r->ahead[0].place), R(r->ahead[0].place), R(r->lane_unit));
-    EMIT(b, and_b32, R(r->at[0]), R(r->ahead[0].place), H(0xffff));
-    EMIT(b, shr_u32, R(r->at[1]), R(r->ahead[0].place), I(16));
+    EMIT(b, xor_b32, R(r->at_hand.place), R(r->at_hand.place), R(r->lane_unit));
+    EMIT(b, and_b32, R(r->at[0]), R(r->at_hand.place), H(0xffff));
+    EMIT(b, shr_u32, R(r->at[1]), R(r->at_hand.place), I(16));
     for (int h = 0; h < RING_HALVES; h++)
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
 }
@@ -284,12 +276,11 @@ static void emit_begin_stride(spmm_ring *r) {
    one. */
 static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, setp_ge, R(r->whole), R(r->ahead[0].control), I(0));
+    EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
     emit_gather(r, 1, r->whole);
-    emit_multiply(r, 0, r->ahead[0].value[0]);
-    EMIT(b, mov_b32, R(r->late_value), R(r->ahead[0].value[1]));
+    emit_multiply(r, 0, r->at_hand.value[0]);
+    EMIT(b, mov_b32, R(r->late_value), R(r->at_hand.value[1]));
     emit_take_next(r);
-    emit_prefetch(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
 }
 

@@ -10,9 +10,10 @@ scale = "row"                   -- an f32 for each row of C; also "tensor", "col
 vec  = 8                        -- rows of a nonzero vector
 
 staging = "tma"                 -- copies by the tensor memory accelerator
-tile_n  = {128, 64}             -- columns of C a thread block; also 32
-warps   = {16, 8, 4}           -- warps that multiply: row blocks of a thread block; one more copies
-window  = 256                   -- rows of B a copy; also 64, 128
+tile_n  = 128                   -- columns of C a thread block; also 64, 32
+warps   = {16, 8, 4}            -- warps that multiply; one more copies
+split   = {1, 2, 4}             -- warps that share a row block: warps / split row blocks make a thread block
+window  = {256, 64}             -- rows of B a copy; also 128
 stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
 resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
 overlap = "on"                  -- may start while the kernel before it still runs

@@ -60,11 +60,11 @@ ring_list() {
         for ((i = first; i < all; i += 4)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
-        for ((i = first; i < all; i += 9)); do echo "$arch $i ahead --set ahead=4 --set n=129 --set ldc=129"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
         first=$((first + 1))
     done
     echo "sm_90 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
-    echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2 --set ahead=1"
+    echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2"
 }
 
 async_list() {
@@ -75,7 +75,6 @@ async_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i words $words --set n=129 --set ldb=132"; done
-        for ((i = first; i < all; i += 9)); do echo "$arch $i ahead $words --set ahead=4"; done
         first=$((first + 1))
     done
     echo "sm_86 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"

@@ -106,16 +106,17 @@ expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
 check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'tile_n=128.* stages=6')" = 0
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
-one '--set: ahead: staging = "direct" has no such choice: leave it out' --set ahead=1 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
 one '--set: warps: staging = "direct" takes 1, 2, 4 or 8' --set warps=16 "$spec"
-one '--set: split: staging = "tma" has one warp a row block' --set split=2 "$ring"
+one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 "$ring"
+one "--set: split: 15 warps cannot be shared out by 2" --set warps=15 --set split=2 "$ring"
+one "--set: stages: the ring and the sums take 245856 bytes of shared memory, a thread block of sm_90 has 232448" \
+    --set warps=16 --set split=4 --set stages=6 --set window=256 "$ring"
 one '--set: stride: staging = "tma" takes 32 at a time' --set stride=64 "$ring"
 one '--set: prefetch: staging = "tma" always prefetches' --set prefetch=off "$ring"
 one '--set: align: staging = "tma" wants 16' --set align=4 "$ring"
 one "--set: window: 100 is not one of 64, 128, 256" --set window=100 "$ring"
 one "--set: stages: 5 is not one of 2, 3, 4, 6, 8, 12" --set stages=5 "$ring"
-one "--set: ahead: 5 is not one of 1, 2, 3, 4" --set ahead=5 "$ring"
 
 # -- Files -------------------------------------------------------------------------------------------------------------
 expect 1 "No such file" "$mcgen" nowhere.lua

@@ -46,11 +46,12 @@ static bool unused_conversion(const mutation *m) {
 
 /* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
 static bool unread(const mutation *m) {
-    static const char *const names[] = {"%value", "%wants", "%place0", "%place1", "%place2", "c_row_block"};
+    static const char *const names[] = {"value", "step", "%place", "next_place", "c_row_block", "%high"};
     if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(m->from, names[i])) return true;
-    return strstr(m->from, "%stride,") && last_number(m->to) > 0; /* row_last is 0 */
+    return (strstr(m->from, "%stride,") || strstr(m->from, "%next_first,")) &&
+           last_number(m->to) > 0; /* row_last is 0 */
 }
 
 /* windows behind B's last row are zeros, which nothing reads */
@@ -175,9 +176,21 @@ static const problem_case ring_cases[] = {
 };
 
 static const mc_setting ring_kernels[][MAX_SETTINGS] = {
-    {{"tile_n", "128"}, {"warps", "4"}, {"window", "64"}, {"stages", "3"}, {"resident", "on"}},
+    {{"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "1"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "on"}},
+    {{"tile_n", "128"},
+     {"warps", "8"},
+     {"split", "4"},
+     {"window", "64"},
+     {"stages", "3"},
+     {"resident", "on"}},
     {{"tile_n", "64"},
      {"warps", "3"},
+     {"split", "1"},
      {"window", "64"},
      {"stages", "2"},
      {"resident", "off"},
@@ -185,6 +198,7 @@ static const mc_setting ring_kernels[][MAX_SETTINGS] = {
      {"scale", "none"}},
     {{"tile_n", "32"},
      {"warps", "8"},
+     {"split", "1"},
      {"window", "64"},
      {"stages", "4"},
      {"resident", "on"},

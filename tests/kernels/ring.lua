@@ -4,6 +4,7 @@ staging = "tma"
 tile_n  = {128, 64, 32}
 warps   = {4, 1, 16}
 window  = {64, 256}
+split   = {1, 2, 4}
 stages  = {2, 3, 6}
 resident = {"off", "on"}
 overlap = {"off", "on"}
