@@ -172,15 +172,9 @@ void ring_emit_wants(spmm_ring *r) {
     EMIT(r->e.b, and_b32, R(r->wants), R(r->at_hand.control), mask);
 }
 
-/* What the stride's control says; most strides want nothing. */
-static void emit_control(spmm_ring *r) {
+static void emit_leave(spmm_ring *r, mc_reg none) {
     mc_builder *b = r->e.b;
-    mc_reg none = pred(b, "none");
-    mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT"), wait = label(b, "WAIT"),
-             ready = label(b, "READY");
-    ring_emit_wants(r);
-    EMIT(b, setp_eq, R(none), R(r->wants), I(0));
-    EMIT_IF(b, none, bra_uni, TO(ready));
+    mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT");
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
     EMIT(b, shr_u32, R(r->count), R(r->wants), I(WINDOWED_LEAVE_SHIFT));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
@@ -190,6 +184,17 @@ static void emit_control(spmm_ring *r) {
     emit_leave_one(r);
     emit_count_down(r, leave);
     place(b, left);
+}
+
+/* What the stride's control says; most strides want nothing. The first one leaves nothing (windowed.h). */
+static void emit_control(spmm_ring *r, bool first) {
+    mc_builder *b = r->e.b;
+    mc_reg none = pred(b, "none");
+    mc_label wait = label(b, "WAIT"), ready = label(b, "READY");
+    ring_emit_wants(r);
+    EMIT(b, setp_eq, R(none), R(r->wants), I(0));
+    EMIT_IF(b, none, bra_uni, TO(ready));
+    if (!first) emit_leave(r, none);
     note(b, "wait for windows that the stride reads");
     EMIT(b, and_b32, R(r->count), R(r->wants), I(WINDOWED_WAIT_MASK));
     EMIT(b, setp_eq, R(none), R(r->count), I(0));
@@ -265,9 +270,9 @@ static void emit_multiply(spmm_ring *r, int half, mc_reg x) {
 }
 
 /* The first half of the stride at hand on the way, once its windows are there. */
-static void emit_begin_stride(spmm_ring *r) {
-    if (ring_has_copier(r)) emit_control(r);
-    else ring_emit_async_control(r);
+static void emit_begin_stride(spmm_ring *r, bool first) {
+    if (ring_has_copier(r)) emit_control(r, first);
+    else if (!first) ring_emit_async_control(r);
     emit_row_addresses(r);
     emit_gather(r, 0, (mc_reg){0});
 }
@@ -296,14 +301,14 @@ static void emit_strides(spmm_ring *r) {
     EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "The first stride");
     b->prefix = "first_";
-    emit_begin_stride(r);
+    emit_begin_stride(r, true);
     b->prefix = NULL;
     stage(b, "Loop over strides: 32 nonzero vectors a time");
     place(b, loop);
     emit_first_half(r);
     EMIT_IF(b, r->some, bra_uni, TO(last));
     note(b, "the next stride");
-    emit_begin_stride(r);
+    emit_begin_stride(r, false);
     emit_multiply(r, 1, r->late_value);
     EMIT(b, bra_uni, TO(loop));
     place(b, last);

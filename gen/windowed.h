@@ -16,7 +16,7 @@
  *
  * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all.
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
- * every warp once. A window waits for a place in the ring until all have left the one before it there; where a
+ * every warp once, and a part's first stride leaves none. A window waits for a place in the ring until all have left the one before it there; where a
  * part skips many windows, strides of padding let them pass.
  * A stride's vectors lie in the stages - 1 windows from the oldest on that has not been left (stages 2: in that one), or
  * anywhere where the ring holds all of B; a padding slot's place is of a row of that oldest window, in a bank that the slots

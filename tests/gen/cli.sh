@@ -99,16 +99,16 @@ one "--set: staging: sm_89 has no tensor memory accelerator" --arch sm_89 --set 
 one "--set: overlap: sm_80 has no programmatic dependent launch" --set overlap=on "$spec"
 one '--set: ldb: staging = "tma" wants a multiple of 16, not 100' --set ldb=100 "$ring"
 one "--set: stages: the ring takes 393408 bytes of shared memory, a thread block of sm_90 has 232448" \
-    --set stages=12 --set tile_n=128 "$ring"
+    --set stages=12 --set window=256 --set split=1 "$ring"
 one "--set: stages: the ring takes 131136 bytes of shared memory, a thread block of sm_120 has 101376" \
-    --arch sm_120 --set stages=4 --set tile_n=128 "$ring"
+    --arch sm_120 --set stages=4 --set window=256 --set split=1 "$ring"
 expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
-check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'tile_n=128.* stages=6')" = 0
+check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'window=256.* stages=6')" = 0
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
 one '--set: warps: staging = "direct" takes 1, 2, 4 or 8' --set warps=16 "$spec"
-one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 "$ring"
+one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 --set warps=16 --set window=64 "$ring"
 one "--set: split: 15 warps cannot be shared out by 2" --set warps=15 --set split=2 "$ring"
 one "--set: stages: the ring and the sums take 245856 bytes of shared memory, a thread block of sm_90 has 232448" \
     --set warps=16 --set split=4 --set stages=6 --set window=256 "$ring"

@@ -22,6 +22,7 @@ static bool has_column(const problem_case *spec, int row, int col) {
     case PATTERN_BOUNDARIES: return boundary_column(boundary_counts[row % 9], spec->k, col);
     case PATTERN_ONE_COLUMN: return row % 2 == 0;
     case PATTERN_FIRST_COLUMNS: return col < 3;
+    case PATTERN_EITHER_END: return row % 2 ? col < 40 : col >= spec->k - 3;
     default: return false;
     }
 }

@@ -11,6 +11,7 @@ typedef enum pattern {
     PATTERN_BOUNDARIES,    /* row blocks with 0, 1, 31, 32, 33, 63, 64, 65, ... vectors */
     PATTERN_ONE_COLUMN,    /* k = 1 */
     PATTERN_FIRST_COLUMNS, /* the first three, in every row block */
+    PATTERN_EITHER_END,    /* the first forty in every second row block, the last three in the others */
     PATTERN_REALISTIC,     /* row lengths as in a pruned layer, 80 % sparse */
 } pattern;
 

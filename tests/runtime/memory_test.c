@@ -143,7 +143,7 @@ static const struct {
     {"dilate", make_dilated, 3},
     {"union", make_union, 5},
     {"strided", make_strided, 4},
-    {"windowed", make_windowed, 11},
+    {"windowed", make_windowed, 10},
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},
