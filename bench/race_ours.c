@@ -86,7 +86,7 @@ static mc_status upload_operands(race *r, size_t group) {
     const mc_packed *packed = &r->work->packings[group];
     size_t b_bytes = (size_t)(r->work->a.cols * r->n);
     for (size_t i = 0; i < packed->array_count; i++) {
-        size_t bytes = (size_t)packed->arrays[i].count * mc_type_bytes(packed->arrays[i].type);
+        size_t bytes = (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count);
         o->arrays[i] = slab_part(&o->slab, bytes);
         o->packed_bytes += (double)bytes;
         if (strcmp(packed->arrays[i].name, "values") == 0)
@@ -98,7 +98,7 @@ static mc_status upload_operands(race *r, size_t group) {
     mc_status status = slab_create(gpu, &o->slab, gpu_sets(gpu, &o->slab, r->track->rules.cold), r->diag);
     for (size_t i = 0; i < packed->array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &packed->arrays[i];
-        size_t bytes = (size_t)array->count * mc_type_bytes(array->type);
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
         status = slab_write(gpu, &o->slab, o->arrays[i], array->data, bytes, r->diag);
     }
     if (status == MC_OK)

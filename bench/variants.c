@@ -163,7 +163,7 @@ static bool same_packing(const mc_packed *a, const mc_packed *b) {
     for (size_t i = 0; i < a->array_count; i++) {
         const mc_packed_array *x = &a->arrays[i], *y = &b->arrays[i];
         if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->count != y->count ||
-            memcmp(x->data, y->data, (size_t)x->count * mc_type_bytes(x->type)) != 0)
+            memcmp(x->data, y->data, (size_t)mc_type_size(x->type, x->count)) != 0)
             return false;
     }
     return true;

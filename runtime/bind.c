@@ -166,8 +166,8 @@ mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t co
 
 /* -- Tensor maps */
 
-static mc_status describe_tensor(const mc_map_param *map, const binding_list *bindings, mc_tensor *tensor,
-                                 mc_diag *diag) {
+static mc_status describe_tensor(const mc_map_param *map, const binding_list *bindings, mc_type type,
+                                 mc_tensor *tensor, mc_diag *diag) {
     static const mc_swizzle swizzles[] = {MC_SWIZZLE_NONE, MC_SWIZZLE_32B,
                                           MC_SWIZZLE_64B, [4] = MC_SWIZZLE_128B};
     int64_t address = 0, rows = 0, cols = 0, ld = 0;
@@ -181,14 +181,16 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
             diag, MC_CANNOT,
             "%s lies at 0x%llx, which is not a multiple of the %d bytes that the kernel's copies need",
             map->array, (unsigned long long)address, MC_TENSOR_MAP_ALIGN);
-    if (ld % MC_TENSOR_MAP_ALIGN != 0)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %d that the kernel's copies need",
-                       map->ld, (long long)ld, MC_TENSOR_MAP_ALIGN);
-    *tensor = (mc_tensor){.type = MC_S8,
+    int64_t element = mc_type_size(type, 1), unit = MC_TENSOR_MAP_ALIGN / element;
+    if (ld % unit != 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s is %lld, not a multiple of the %lld that the kernel's copies need", map->ld,
+                       (long long)ld, (long long)unit);
+    *tensor = (mc_tensor){.type = type,
                           .rank = 2,
                           .address = (uint64_t)address,
                           .dims = {(uint64_t)cols, rows > 0 ? (uint64_t)rows : 1},
-                          .strides = {(uint64_t)ld},
+                          .strides = {(uint64_t)(ld * element)},
                           .box = {map->box_cols, map->box_rows},
                           .swizzle = swizzles[map->swizzle / 32]};
     return MC_OK;
@@ -199,9 +201,11 @@ mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_bindi
     const mc_map_param *wanted = &mc_kernel_contract(kernel)->map;
     const binding_list list = {bindings, count};
     mc_tensor tensor;
+    mc_type type;
     *binding = (mc_binding){0};
     if (wanted->param == NULL) return MC_OK;
-    mc_status status = describe_tensor(wanted, &list, &tensor, diag);
+    mc_status status = mc_type_of(kernel, "rhs", &type, diag);
+    if (status == MC_OK) status = describe_tensor(wanted, &list, type, &tensor, diag);
     if (status == MC_OK) status = mc_device_tensor_map(device, &tensor, map, diag);
     if (status == MC_OK) *binding = (mc_binding){wanted->param, (int64_t)(uintptr_t)map};
     return status;

@@ -55,7 +55,7 @@ static void list_files(const mc_kernel *kernel, const mc_packed *packed, const f
     *files = (pack_files){0};
     for (size_t i = 0; i < packed->array_count; i++) {
         const mc_packed_array *array = &packed->arrays[i];
-        add_file(files, array->name, ".bin", array->data, (size_t)array->count * mc_type_bytes(array->type));
+        add_file(files, array->name, ".bin", array->data, (size_t)mc_type_size(array->type, array->count));
     }
     if (f->scale) add_file(files, "scale", ".bin", f->scale, (size_t)f->scale_count * sizeof *f->scale);
     if (f->bias) add_file(files, "bias", ".bin", f->bias, (size_t)f->bias_count * sizeof *f->bias);

@@ -67,12 +67,6 @@ int64_t problem_rows(const problem *p, int vec) {
     return blocks * vec;
 }
 
-mc_status kernel_type(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag) {
-    const char *text = mc_kernel_field_text(kernel, field);
-    if (text == NULL) return mc_fail(diag, MC_CANNOT, "the kernel has no field %s", field);
-    return mc_type_from_text(text, type, diag);
-}
-
 static mc_status fill_values(problem *p, const uint8_t *mask, mc_diag *diag) {
     mc_dense values;
     if (p->options->a_file == NULL) {
@@ -111,7 +105,7 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
                        "%s: a kernel of family %s has no vec: it multiplies no vector-sparse "
                        "matrix",
                        p->spec_path, mc_kernel_contract(kernel)->family);
-    mc_status status = kernel_type(kernel, "lhs", &type, diag);
+    mc_status status = mc_type_of(kernel, "lhs", &type, diag);
     if (status != MC_OK || (p->a.vec == vec && p->a.type == type)) return status;
     drop_a(p);
     *changed = true;

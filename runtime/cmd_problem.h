@@ -44,7 +44,4 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
 /* Rows of A where a vector has VEC. */
 int64_t problem_rows(const problem *p, int vec);
 
-/* The type that FIELD ("lhs", "rhs") of KERNEL names. */
-mc_status kernel_type(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag);
-
 #endif

@@ -97,19 +97,20 @@ static mc_status open_device(session *s, mc_diag *diag) {
     return MC_OK;
 }
 
-/* B out of --b, with --ldb's gap where one is asked for. */
-static mc_status widen_b(session *s, int64_t ldb, mc_diag *diag) {
-    mc_dense wide;
-    mc_status status = mc_dense_create(s->b.type, s->b.rows, s->b.cols, ldb, &wide, diag);
-    if (status != MC_OK) return status;
-    for (int64_t i = 0; i < wide.rows; i++)
-        for (int64_t j = 0; j < wide.cols; j++) mc_dense_set(&wide, i, j, mc_dense_get(&s->b, i, j));
-    mc_dense_free(&s->b);
-    s->b = wide;
-    return MC_OK;
+/* The least leading dimension of rows of N elements. */
+static int64_t tight(mc_type type, int64_t n) { return mc_type_bytes(type) == 0 ? n + n % 2 : n; }
+
+/* B out of --b, of the kernel's type and with --ldb's gap where one is asked for. */
+static mc_status convert_b(session *s, mc_type type, mc_diag *diag) {
+    mc_dense read = s->b;
+    int64_t ldb = s->options->ldb > 0 ? s->options->ldb : tight(type, read.cols);
+    if (read.type == type && read.ld == ldb) return MC_OK;
+    mc_status status = mc_dense_convert(&read, "B", type, ldb, &s->b, diag);
+    mc_dense_free(&read);
+    return status;
 }
 
-static mc_status read_b(session *s, mc_diag *diag) {
+static mc_status read_b(session *s, mc_type type, mc_diag *diag) {
     const spmm_options *o = s->options;
     mc_status status = mc_npy_read(o->b_file, &s->b, diag);
     if (status != MC_OK) return status;
@@ -122,7 +123,7 @@ static mc_status read_b(session *s, mc_diag *diag) {
     if (o->ldb > 0 && o->ldb < s->b.cols)
         return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)o->ldb,
                        (long long)s->b.cols);
-    return o->ldb > s->b.cols ? widen_b(s, o->ldb, diag) : MC_OK;
+    return convert_b(s, type, diag);
 }
 
 /* What the command line says of a shape, else what the kernel has fixed it to, else USUAL. */
@@ -133,7 +134,8 @@ static int64_t choose_shape(int64_t given, const mc_kernel *kernel, const char *
 
 static mc_status make_b(session *s, const mc_kernel *kernel, mc_type type, mc_diag *diag) {
     const spmm_options *o = s->options;
-    int64_t n = choose_shape(o->n, kernel, "n", DEFAULT_N), ldb = choose_shape(o->ldb, kernel, "ldb", n);
+    int64_t n = choose_shape(o->n, kernel, "n", DEFAULT_N),
+            ldb = choose_shape(o->ldb, kernel, "ldb", tight(type, n));
     if (ldb < n)
         return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)ldb, (long long)n);
     mc_status status = mc_dense_create(type, s->problem.pattern.cols, n, ldb, &s->b, diag);
@@ -144,9 +146,9 @@ static mc_status make_b(session *s, const mc_kernel *kernel, mc_type type, mc_di
 /* B has its type from the first kernel; a variant that reads another type says so when it runs. */
 static mc_status prepare_b(session *s, const mc_kernel *kernel, mc_diag *diag) {
     mc_type type;
-    mc_status status = kernel_type(kernel, "rhs", &type, diag);
+    mc_status status = mc_type_of(kernel, "rhs", &type, diag);
     if (status == MC_OK)
-        status = s->options->b_file != NULL ? read_b(s, diag) : make_b(s, kernel, type, diag);
+        status = s->options->b_file != NULL ? read_b(s, type, diag) : make_b(s, kernel, type, diag);
     if (status != MC_OK) return status;
     s->ldc = choose_shape(s->options->ldc, kernel, "ldc", s->b.cols);
     if (s->ldc < s->b.cols)
@@ -274,6 +276,7 @@ static spmm_shape shape_of(const session *s) {
                         .ldc = s->ldc,
                         .vectors = a->vectors,
                         .vec = a->vec,
+                        .row_bytes = mc_type_size(s->b.type, s->b.cols),
                         .sparsity = spmm_sparsity(a),
                         .fill = s->problem.fill};
 }

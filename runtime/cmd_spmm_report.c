@@ -8,7 +8,7 @@ double spmm_sparsity(const mc_vsparse *a) {
 }
 
 static double gathered_gbs(const spmm_shape *shape, double microseconds) {
-    return (double)shape->vectors * (double)shape->n / (1e3 * microseconds);
+    return (double)shape->vectors * (double)shape->row_bytes / (1e3 * microseconds);
 }
 
 static double effective_tops(const spmm_shape *shape, double microseconds) {

@@ -19,6 +19,7 @@ typedef struct spmm_result {
 
 typedef struct spmm_shape {
     int64_t m, n, k, ldb, ldc, vectors;
+    int64_t row_bytes; /* of a row of B, without its gap */
     int vec;
     double sparsity, fill;
 } spmm_shape;

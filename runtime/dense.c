@@ -15,8 +15,12 @@ mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, 
     if (ld < cols)
         return mc_fail(diag, MC_USAGE, "leading dimension %" PRId64 " is below the %" PRId64 " columns", ld,
                        cols);
+    if (mc_type_bytes(type) == 0 && ld % 2 != 0)
+        return mc_fail(diag, MC_USAGE,
+                       "leading dimension %" PRId64 " must be even: two elements of %s share a byte", ld,
+                       mc_type_text(type));
     int64_t count = mcrt_product(rows, ld);
-    void *data = mcrt_array(count, mc_type_bytes(type));
+    void *data = mcrt_array(mc_type_size(type, count), 1);
     if (!data) return mcrt_no_memory(diag, count, "matrix elements");
     *dense = (mc_dense){.type = type, .rows = rows, .cols = cols, .ld = ld, .data = data};
     return MC_OK;
@@ -38,6 +42,32 @@ void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value) {
 double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col) {
     int64_t bits = mc_dense_get(dense, row, col);
     return mc_type_is_real(dense->type) ? (double)real_from_bits(dense->type, (uint32_t)bits) : (double)bits;
+}
+
+static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense *to, mc_diag *diag) {
+    int64_t least = mc_type_min(to->type), most = mc_type_max(to->type);
+    for (int64_t i = 0; i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++) {
+            int64_t value = mc_dense_get(from, i, j);
+            if (value < least || value > most)
+                return mc_fail(diag, MC_FORMAT,
+                               "%s[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", name, i, j,
+                               value, mc_type_text(to->type));
+            mc_dense_set(to, i, j, value);
+        }
+    return MC_OK;
+}
+
+mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld, mc_dense *to,
+                           mc_diag *diag) {
+    *to = (mc_dense){0};
+    if (mc_type_is_real(from->type) || mc_type_is_real(type))
+        return mc_fail(diag, MC_FORMAT, "%s holds %s, must hold %s", name, mc_type_text(from->type),
+                       mc_type_text(type));
+    mc_status status = mc_dense_create(type, from->rows, from->cols, ld, to, diag);
+    if (status == MC_OK) status = copy_elements(from, name, to, diag);
+    if (status != MC_OK) mc_dense_free(to);
+    return status;
 }
 
 /* Each row is a stream of its own, so that an element's value does not depend on ld. */

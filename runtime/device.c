@@ -106,6 +106,9 @@ mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor, mc_te
     if (tensor->rank < 1 || tensor->rank > MC_TENSOR_RANK)
         return mc_fail(diag, MC_USAGE, "a tensor of rank %d: 1 to %d are possible", tensor->rank,
                        MC_TENSOR_RANK);
+    if (mc_type_bytes(tensor->type) == 0)
+        return mc_fail(diag, MC_CANNOT, "a tensor of %s: two elements share a byte",
+                       mc_type_text(tensor->type));
     return device->ops->tensor_map(device, tensor, map, diag);
 }
 

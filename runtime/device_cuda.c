@@ -47,9 +47,10 @@ static mc_status cuda_fill(mc_device *device, uint64_t address, int byte, size_t
 /* -- Tensor maps */
 
 static const int cuda_type_of[] = {
-    [MC_S8] = CUDA_TENSOR_UINT8,   [MC_S16] = CUDA_TENSOR_UINT16,  [MC_S32] = CUDA_TENSOR_INT32,
-    [MC_S64] = CUDA_TENSOR_INT64,  [MC_F16] = CUDA_TENSOR_FLOAT16, [MC_BF16] = CUDA_TENSOR_BFLOAT16,
-    [MC_F32] = CUDA_TENSOR_FLOAT32};
+    [MC_S8] = CUDA_TENSOR_UINT8,      [MC_U8] = CUDA_TENSOR_UINT8,   [MC_S12] = CUDA_TENSOR_UINT16,
+    [MC_U12] = CUDA_TENSOR_UINT16,    [MC_S16] = CUDA_TENSOR_UINT16, [MC_U16] = CUDA_TENSOR_UINT16,
+    [MC_S32] = CUDA_TENSOR_INT32,     [MC_S64] = CUDA_TENSOR_INT64,  [MC_F16] = CUDA_TENSOR_FLOAT16,
+    [MC_BF16] = CUDA_TENSOR_BFLOAT16, [MC_F32] = CUDA_TENSOR_FLOAT32};
 
 static const int cuda_swizzle_of[] = {[MC_SWIZZLE_NONE] = CUDA_SWIZZLE_NONE,
                                       [MC_SWIZZLE_32B] = CUDA_SWIZZLE_32B,

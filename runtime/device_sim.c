@@ -55,9 +55,10 @@ static mc_status sim_fill(mc_device *device, uint64_t address, int byte, size_t 
 }
 
 static const ptxsim_element element_of_type[] = {
-    [MC_S8] = PTXSIM_ELEMENT_U8,   [MC_S16] = PTXSIM_ELEMENT_U16, [MC_S32] = PTXSIM_ELEMENT_S32,
-    [MC_S64] = PTXSIM_ELEMENT_S64, [MC_F16] = PTXSIM_ELEMENT_F16, [MC_BF16] = PTXSIM_ELEMENT_BF16,
-    [MC_F32] = PTXSIM_ELEMENT_F32};
+    [MC_S8] = PTXSIM_ELEMENT_U8,     [MC_U8] = PTXSIM_ELEMENT_U8,   [MC_S12] = PTXSIM_ELEMENT_U16,
+    [MC_U12] = PTXSIM_ELEMENT_U16,   [MC_S16] = PTXSIM_ELEMENT_U16, [MC_U16] = PTXSIM_ELEMENT_U16,
+    [MC_S32] = PTXSIM_ELEMENT_S32,   [MC_S64] = PTXSIM_ELEMENT_S64, [MC_F16] = PTXSIM_ELEMENT_F16,
+    [MC_BF16] = PTXSIM_ELEMENT_BF16, [MC_F32] = PTXSIM_ELEMENT_F32};
 
 static mc_status sim_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
                                 mc_diag *diag) {

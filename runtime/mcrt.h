@@ -15,25 +15,37 @@
 
 /* -- Element types ------------------------------------------------------------------------------------ */
 
-/* X(name, text, bytes, numpy descr) */
+/* X(name, text, bits of the value, bytes in memory, its type in .npy files). The 12-bit types lie in 16 bits, extended.
+   Two 4-bit elements share a byte, which 0 bytes stand for: the one of the lower index in the low nibble. */
 #define MC_TYPE_LIST(X)                                                                                      \
-    X(S8, "s8", 1, "|i1")                                                                                    \
-    X(S16, "s16", 2, "<i2")                                                                                  \
-    X(S32, "s32", 4, "<i4")                                                                                  \
-    X(S64, "s64", 8, "<i8")                                                                                  \
-    X(F16, "f16", 2, "<f2")                                                                                  \
-    X(BF16, "bf16", 2, "<V2")                                                                                \
-    X(F32, "f32", 4, "<f4")
+    X(S8, "s8", 8, 1, "|i1")                                                                                 \
+    X(U8, "u8", 8, 1, "|u1")                                                                                 \
+    X(S16, "s16", 16, 2, "<i2")                                                                              \
+    X(U16, "u16", 16, 2, "<u2")                                                                              \
+    X(S32, "s32", 32, 4, "<i4")                                                                              \
+    X(S64, "s64", 64, 8, "<i8")                                                                              \
+    X(S4, "s4", 4, 0, "|i1")                                                                                 \
+    X(U4, "u4", 4, 0, "|u1")                                                                                 \
+    X(S12, "s12", 12, 2, "<i2")                                                                              \
+    X(U12, "u12", 12, 2, "<u2")                                                                              \
+    X(F16, "f16", 16, 2, "<f2")                                                                              \
+    X(BF16, "bf16", 16, 2, "<V2")                                                                            \
+    X(F32, "f32", 32, 4, "<f4")
 
 typedef enum mc_type {
-#define X(name, text, bytes, descr) MC_##name,
+#define X(name, text, bits, bytes, descr) MC_##name,
     MC_TYPE_LIST(X)
 #undef X
 } mc_type;
 
-MC_API size_t mc_type_bytes(mc_type type);
+MC_API int mc_type_bits(mc_type type);     /* of the value */
+MC_API size_t mc_type_bytes(mc_type type); /* of an element in memory; 0: two to a byte */
+/* Bytes of COUNT elements one after another, the last one filled up; -1 where they leave int64 or COUNT is negative. */
+MC_API int64_t mc_type_size(mc_type type, int64_t count);
 MC_API const char *mc_type_text(mc_type type);
 MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
+/* The type that FIELD ("lhs", "rhs", "out") of KERNEL names; MC_CANNOT where it has no such field. */
+MC_API mc_status mc_type_of(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag);
 MC_API bool mc_type_is_real(mc_type type); /* f16, bf16, f32 */
 MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
 MC_API int64_t mc_type_max(mc_type type);
@@ -74,8 +86,8 @@ MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag
 
 /* -- Dense matrices ----------------------------------------------------------------------------------- */
 
-/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols. The gap columns of a row belong to the
- * allocation. */
+/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols, and even where two elements share a byte, so that rows begin
+   with a byte. The gap columns of a row belong to the allocation. */
 typedef struct mc_dense {
     mc_type type;
     int64_t rows, cols, ld;
@@ -90,8 +102,13 @@ MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
 MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
 /* The element's value, which every type but s64 holds exactly. */
 MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
+/* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as element of
+   NAME, the first one out of TYPE's range. */
+MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
+                                  mc_dense *to, mc_diag *diag);
 /* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes' arrays
-   are saved as, void of two bytes). ld = cols on reading. */
+   are saved as, void of two bytes). ld = cols on reading. Types of 4 and 12 bits are written as those of 8 and 16 bits,
+   and read as these: mc_dense_convert makes them what they were. */
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 /* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
 MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
@@ -159,7 +176,7 @@ MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char
    (vec, lhs, fixed m or k) do not fit A. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 
-/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; s8 only, vec at most 8. The first
+/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
    strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
    b * heads to b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
@@ -168,14 +185,17 @@ typedef struct mc_strided {
 } mc_strided;
 /*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
-     values   s8 [strides * stride * vec]   for each group of 32 slots [vec][32] (slot_value_offset), 0 for
-                                            padding */
+     values   s8 [strides * stride * planes * vec]
+                                            for each group of 32 slots [planes][vec][32] (slot_value_offset), 0 for
+                                            padding
+   A plane holds a digit of each value, in a byte: values of at most 8 bits have one, which is the value. Those of 12 and 16
+   bits have two, v = d0 + 256 d1: d0 from 0 to 255, and d1 with the sign that v has. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);
-/* The way back; ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed arrays that
- * no matrix has. */
-MC_API mc_status mc_strided_unpack(const mc_packed *packed, int vec, const mc_strided *form, int64_t rows,
-                                   int64_t cols, mc_vsparse *a, mc_diag *diag);
+/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed
+ * arrays that no matrix has. */
+MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
+                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
    once, and row blocks in an order that gives thread blocks equal work. s8 only, vec 8. */
@@ -196,7 +216,7 @@ MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_p
      row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
      col_idx  s32[slots]           column of each slot, -1 for padding
      values   s8 [slots * vec]     row-major [vec][k] inside a stride, 0 for padding
-   SHUFFLE (K = 32 only, made for a 4-bit B; section IV-B3) permutes col_idx inside each 8 slots, padding
+   A's values are s8. SHUFFLE (K = 32 only, made for a 4-bit B; section IV-B3) permutes col_idx inside each 8 slots, padding
    included: the index at position j moves to position (j % 2) * 4 + j / 2. The values stay. */
 MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows,

@@ -10,15 +10,18 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1, PREFIX_1 = MAGIC + 4, PREFIX_2 = MAGIC + 6, ALIGNMENT = 64 };
 
+/* The first of a descr is what it is read as, the first of a type what it is written as. */
 static const struct {
     const char *descr;
     mc_type type;
 } descrs[] = {
-#define X(name, text, bytes, descr) {descr, MC_##name},
+#define X(name, text, bits, bytes, descr) {descr, MC_##name},
     MC_TYPE_LIST(X)
 #undef X
         {"<i1", MC_S8},
     {">i1", MC_S8}, /* a byte has no order */
+    {"<u1", MC_U8},
+    {">u1", MC_U8},
     {"|V2", MC_BF16},
 };
 
@@ -78,8 +81,9 @@ static mc_status scan_descr(scanner *s, npy_header *h) {
         return MC_OK;
     }
     if (descr[0] == '>') return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is big-endian", s->path, descr);
-    return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is not read: |i1, <i2, <i4, <i8, <f2, <f4 or <V2",
-                   s->path, descr);
+    return mc_fail(s->diag, MC_CANNOT,
+                   "%s: dtype '%s' is not read: |i1, |u1, <i2, <u2, <i4, <i8, <f2, <f4 or <V2", s->path,
+                   descr);
 }
 
 static mc_status scan_order(scanner *s, npy_header *h) {
@@ -187,7 +191,7 @@ static mc_status find_header(scanner *s) {
 static mc_status check_data(const scanner *s, const npy_header *h, size_t size) {
     if (h->fortran_order && h->rows > 1 && h->cols > 1)
         return mc_fail(s->diag, MC_CANNOT, "%s: the array is in Fortran order, must be in C order", s->path);
-    int64_t bytes = mcrt_product(mcrt_product(h->rows, h->cols), (int64_t)mc_type_bytes(h->type));
+    int64_t bytes = mc_type_size(h->type, mcrt_product(h->rows, h->cols));
     if (bytes >= 0 && (size_t)bytes == size) return MC_OK;
     return mc_fail(
         s->diag, MC_FORMAT, "%s: %zu bytes of data, a %" PRId64 " x %" PRId64 " array of %s has %s", s->path,
@@ -245,14 +249,20 @@ static void write_header(FILE *stream, const mc_dense *dense) {
     fprintf(stream, "%c%c%c%c%-*s\n", 1, 0, header & 255, header >> 8, header - 1, dict);
 }
 
+static void write_row(FILE *stream, const mc_dense *dense, int64_t row) {
+    size_t bytes = mc_type_bytes(dense->type);
+    if (bytes > 0)
+        fwrite((const char *)dense->data + (size_t)(row * dense->ld) * bytes, bytes, (size_t)dense->cols,
+               stream);
+    for (int64_t col = 0; bytes == 0 && col < dense->cols; col++)
+        fputc((int)mc_dense_get(dense, row, col) & 255, stream);
+}
+
 mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
     file_output output;
     mc_status status = file_open(path, &output, diag);
     if (status != MC_OK) return status;
     write_header(output.stream, dense);
-    size_t bytes = mc_type_bytes(dense->type);
-    for (int64_t row = 0; row < dense->rows; row++)
-        fwrite((const char *)dense->data + (size_t)(row * dense->ld) * bytes, bytes, (size_t)dense->cols,
-               output.stream);
+    for (int64_t row = 0; row < dense->rows; row++) write_row(output.stream, dense, row);
     return file_commit(&output, diag);
 }

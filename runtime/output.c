@@ -23,10 +23,8 @@ static mc_status per_of(const mc_kernel *kernel, const char *field, mc_per *per,
 }
 
 mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag) {
-    const char *type = mc_kernel_field_text(kernel, "out");
     *output = (mc_output){.type = MC_S32};
-    if (type == NULL) return mc_fail(diag, MC_CANNOT, "the kernel has no field out");
-    mc_status status = mc_type_from_text(type, &output->type, diag);
+    mc_status status = mc_type_of(kernel, "out", &output->type, diag);
     if (status == MC_OK) status = per_of(kernel, "scale", &output->scale, diag);
     if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
     return status;

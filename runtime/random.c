@@ -45,7 +45,8 @@ int64_t random_value(mcrt_random *random, mc_type type, mc_value_law law) {
     if (law == MC_VALUES_ONES) return 1;
     uint64_t bits = random_next(random);
     if (law == MC_VALUES_EXTREME) return bits >> 63 ? mc_type_max(type) : mc_type_min(type);
-    return (int64_t)bits >> (64 - 8 * mc_type_bytes(type)); /* the top bits, sign-extended */
+    int spare = 64 - mc_type_bits(type); /* the top bits are taken */
+    return mc_type_min(type) < 0 ? (int64_t)bits >> spare : (int64_t)(bits >> spare);
 }
 
 /* ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m in [1/sqrt 2, sqrt 2), where the eleventh term of

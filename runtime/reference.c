@@ -6,13 +6,14 @@
 #include "element.h"
 #include "memory.h"
 
-/* -- s8 x s8 */
+/* -- Both of at most 8 bits */
 
-/* A product is at most 2^14, so this many leave room in an int32. */
-enum { NARROW_TERMS = 1 << 16 };
+/* A product is at most 255 * 255, so this many leave room in an int32. */
+enum { NARROW_TERMS = 1 << 15 };
 
-static void add_products(int32_t *restrict sum, const int8_t *restrict b, int8_t a, int64_t n) {
-    for (int64_t j = 0; j < n; j++) sum[j] += (int16_t)(a * b[j]);
+/* SUM[j] += A * B[j]: of 16 bits each, which compilers multiply in vector registers. */
+static void add_products(int32_t *restrict sum, const int16_t *restrict b, int16_t a, int64_t n) {
+    for (int64_t j = 0; j < n; j++) sum[j] += a * b[j];
 }
 
 static void flush_sums(int64_t *restrict c, int32_t *restrict sum, int64_t count) {
@@ -22,25 +23,52 @@ static void flush_sums(int64_t *restrict c, int32_t *restrict sum, int64_t count
     }
 }
 
-/* C and SUM: the row block's vec x n. */
-static void multiply_block(const mc_vsparse *a, const mc_dense *b, int64_t block, int64_t *c, int32_t *sum) {
-    const int8_t *values = a->values, *rows = b->data;
-    int64_t n = b->cols, terms = 0;
+/* C and SUM: the row block's VEC x N; ROWS: B's, N elements each. */
+static void multiply_block(const mc_vsparse *a, const int16_t *rows, int64_t n, int64_t block, int64_t *c,
+                           int32_t *sum) {
+    int64_t terms = 0;
     for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++) {
-        const int8_t *row = rows + a->col_idx[v] * b->ld;
-        for (int r = 0; r < a->vec; r++) add_products(sum + r * n, row, values[v * a->vec + r], n);
+        const int16_t *row = rows + a->col_idx[v] * n;
+        for (int r = 0; r < a->vec; r++)
+            add_products(sum + r * n, row, (int16_t)mc_vsparse_value(a, v, r), n);
         if (++terms % NARROW_TERMS == 0) flush_sums(c, sum, a->vec * n);
     }
     flush_sums(c, sum, a->vec * n);
 }
 
 static mc_status multiply_narrow(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag) {
-    int64_t count = mcrt_product(a->vec, b->cols);
+    int64_t n = b->cols, count = mcrt_product(a->vec, n), elements = mcrt_product(b->rows, n);
     int32_t *sum = mcrt_array(count, sizeof *sum);
-    if (!sum) return mcrt_no_memory(diag, count, "partial sums");
-    for (int64_t block = 0; block < a->row_blocks; block++)
-        multiply_block(a, b, block, (int64_t *)c->data + block * count, sum);
+    int16_t *rows = mcrt_array(elements, sizeof *rows);
+    if (sum && rows) {
+        for (int64_t i = 0; i < elements; i++) rows[i] = (int16_t)mc_dense_get(b, i / n, i % n);
+        for (int64_t block = 0; block < a->row_blocks; block++)
+            multiply_block(a, rows, n, block, (int64_t *)c->data + block * count, sum);
+    }
+    mc_status status = sum && rows ? MC_OK : mcrt_no_memory(diag, elements, "elements of B, made wider");
     free(sum);
+    free(rows);
+    return status;
+}
+
+/* -- Both of at most 16 bits */
+
+/* Products below 2^32 of less than 2^31 vectors: no sum leaves int64. */
+static void add_wide_products(int64_t *restrict sum, const int32_t *restrict b, int32_t a, int64_t n) {
+    for (int64_t j = 0; j < n; j++) sum[j] += (int64_t)a * b[j];
+}
+
+static mc_status multiply_wide(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag) {
+    int64_t n = b->cols, elements = mcrt_product(b->rows, n);
+    int32_t *rows = mcrt_array(elements, sizeof *rows);
+    if (!rows) return mcrt_no_memory(diag, elements, "elements of B, made wider");
+    for (int64_t i = 0; i < elements; i++) rows[i] = (int32_t)mc_dense_get(b, i / n, i % n);
+    for (int64_t block = 0; block < a->row_blocks; block++)
+        for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++)
+            for (int r = 0; r < a->vec; r++)
+                add_wide_products((int64_t *)c->data + (block * a->vec + r) * n, rows + a->col_idx[v] * n,
+                                  (int32_t)mc_vsparse_value(a, v, r), n);
+    free(rows);
     return MC_OK;
 }
 
@@ -79,8 +107,10 @@ mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c,
                        mc_type_text(a->type), mc_type_text(b->type));
     mc_status status = mc_dense_create(MC_S64, a->rows, b->cols, b->cols, c, diag);
     if (status != MC_OK) return status;
-    bool narrow = a->type == MC_S8 && b->type == MC_S8;
-    status = narrow ? multiply_narrow(a, b, c, diag) : multiply_any(a, b, c, diag);
+    int bits = mc_type_bits(a->type) > mc_type_bits(b->type) ? mc_type_bits(a->type) : mc_type_bits(b->type);
+    status = bits <= 8    ? multiply_narrow(a, b, c, diag)
+             : bits <= 16 ? multiply_wide(a, b, c, diag)
+                          : multiply_any(a, b, c, diag);
     if (status != MC_OK) mc_dense_free(c);
     return status;
 }

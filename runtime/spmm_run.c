@@ -86,7 +86,7 @@ static mc_status upload_packed(spmm_run *run, mc_diag *diag) {
     mc_status status = mc_pack(run->kernel, run->problem->a, &run->packed, diag);
     for (size_t i = 0; i < run->packed.array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &run->packed.arrays[i];
-        size_t bytes = (size_t)array->count * mc_type_bytes(array->type);
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
         uint64_t address;
         status = add_buffer(run, array->name, bytes, 0, &address, diag);
         if (status == MC_OK) status = mc_device_write(run->device, address, array->data, bytes, diag);
@@ -97,10 +97,9 @@ static mc_status upload_packed(spmm_run *run, mc_diag *diag) {
 /* Row by row where there is a gap: the gap stays unwritten on the device, so that the simulator stops a
    kernel that reads it. */
 static mc_status upload_rows(const spmm_run *run, const mc_dense *b, mc_diag *diag) {
-    size_t element = mc_type_bytes(b->type), step = (size_t)b->ld * element;
-    size_t row_bytes = (size_t)b->cols * element;
+    size_t step = (size_t)mc_type_size(b->type, b->ld), row_bytes = (size_t)mc_type_size(b->type, b->cols);
     mc_status status = MC_OK;
-    if (b->ld == b->cols)
+    if (step == row_bytes)
         return mc_device_write(run->device, run->b_address, b->data, (size_t)b->rows * row_bytes, diag);
     for (size_t row = 0; row < (size_t)b->rows && status == MC_OK; row++)
         status = mc_device_write(run->device, run->b_address + row * step, (const char *)b->data + row * step,
@@ -110,7 +109,7 @@ static mc_status upload_rows(const spmm_run *run, const mc_dense *b, mc_diag *di
 
 static mc_status upload_b(spmm_run *run, mc_diag *diag) {
     const mc_dense *b = run->problem->b;
-    size_t bytes = (size_t)span_elements(b->rows, b->cols, b->ld) * mc_type_bytes(b->type);
+    size_t bytes = (size_t)mc_type_size(b->type, span_elements(b->rows, b->cols, b->ld));
     mc_status status = add_buffer(run, "b", bytes, run->problem->b_offset, &run->b_address, diag);
     return status != MC_OK ? status : upload_rows(run, b, diag);
 }

@@ -20,13 +20,17 @@ static int64_t shuffled_place(const stride_layout *layout, int64_t slot) {
     return slot - position + position % 2 * 4 + position / 2;
 }
 
-static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
+static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
+    (void)plane; /* there is one */
     int64_t stride = slot / layout->stride;
     return (stride * layout->vec + row) * layout->stride + slot % layout->stride;
 }
 
-static mc_status make_layout(int vec, int k, bool shuffle, stride_layout *layout, mc_diag *diag) {
-    *layout = (stride_layout){vec, k, 0, shuffle ? shuffled_place : plain_place, value_place};
+static mc_status make_layout(mc_type type, int vec, int k, bool shuffle, stride_layout *layout,
+                             mc_diag *diag) {
+    *layout = (stride_layout){MC_S8, 1, vec, k, 0, shuffle ? shuffled_place : plain_place, value_place};
+    if (type != MC_S8)
+        return mc_fail(diag, MC_CANNOT, "SR-BCRS holds s8 values here, the matrix %s", mc_type_text(type));
     if (k != 16 && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", k);
     if (shuffle && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
     return MC_OK;
@@ -47,7 +51,7 @@ mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *
     *packed = (mc_packed){0};
     stride_layout layout;
     int64_t *start = NULL;
-    mc_status status = make_layout(a->vec, k, shuffle, &layout, diag);
+    mc_status status = make_layout(a->type, a->vec, k, shuffle, &layout, diag);
     if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
     if (status == MC_OK) status = add_row_ptr(a, start, packed, diag);
     if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
@@ -80,7 +84,7 @@ mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle
                            mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
-    mc_status status = make_layout(vec, k, shuffle, &layout, diag);
+    mc_status status = make_layout(MC_S8, vec, k, shuffle, &layout, diag);
     if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t *count = mcrt_array(rows / vec, sizeof *count);

@@ -1,9 +1,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "element.h"
 #include "memory.h"
 #include "stride.h"
 #include "vsparse.h"
+
+enum { DIGIT_BITS = 8 };
 
 int64_t stride_head_slots(const stride_layout *layout) { return (int64_t)layout->heads * layout->stride; }
 
@@ -32,7 +35,7 @@ const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name)
 }
 
 mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t count, mc_diag *diag) {
-    void *data = mcrt_array(count, mc_type_bytes(type));
+    void *data = mcrt_array(mc_type_size(type, count), 1);
     if (!data) return mcrt_no_memory(diag, count, "elements of a packed array");
     packed->arrays[packed->array_count++] = (mc_packed_array){name, type, count, data};
     return MC_OK;
@@ -64,9 +67,6 @@ static mc_status check_slots(const stride_layout *layout, const mc_vsparse *a, m
 }
 
 static mc_status check_matrix(const stride_layout *layout, const mc_vsparse *a, mc_diag *diag) {
-    if (a->type != MC_S8)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
-                       mc_type_text(a->type));
     if (a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        MC_MAX_VEC, a->vec);
@@ -85,6 +85,10 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
     return MC_OK;
 }
 
+static int64_t value_count(const stride_layout *layout, int64_t slots) {
+    return mcrt_product(slots, layout->planes * layout->vec);
+}
+
 static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                         int32_t *col_idx, int8_t *values) {
     for (int64_t b = 0; b < a->row_blocks; b++)
@@ -92,7 +96,9 @@ static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const 
             int64_t slot = stride_slot(layout, start[b], b, v - a->row_ptr[b]);
             col_idx[layout->index_place(layout, slot)] = a->col_idx[v];
             for (int r = 0; r < a->vec; r++)
-                values[layout->value_place(layout, slot, r)] = (int8_t)mc_vsparse_value(a, v, r);
+                for (int p = 0; p < layout->planes; p++)
+                    values[layout->value_place(layout, slot, r, p)] =
+                        (int8_t)(mc_vsparse_value(a, v, r) >> DIGIT_BITS * p);
         }
 }
 
@@ -100,7 +106,7 @@ mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const in
                       mc_packed *packed, mc_diag *diag) {
     int64_t slots = start[a->row_blocks];
     mc_status status = packed_add(packed, "col_idx", MC_S32, slots, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(slots, a->vec), diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_count(layout, slots), diag);
     if (status != MC_OK) return status;
     int32_t *col_idx = mc_packed_find(packed, "col_idx")->data;
     memset(col_idx, -1, (size_t)slots * sizeof *col_idx);
@@ -127,6 +133,26 @@ typedef struct packed_source {
     mc_diag *diag;
 } packed_source;
 
+/* The number whose digits lie in the planes: the top one has a sign if the type has one. */
+static int64_t join_digits(const packed_source *s, int64_t slot, int row) {
+    const stride_layout *layout = s->layout;
+    int64_t value = 0;
+    for (int p = 0; p < layout->planes; p++)
+        value |= (int64_t)(uint8_t)s->values[layout->value_place(layout, slot, row, p)] << DIGIT_BITS * p;
+    return mc_type_min(layout->type) < 0 ? element_sign(value, DIGIT_BITS * layout->planes) : value;
+}
+
+static mc_status take_values(const packed_source *s, mc_vsparse *a, int64_t vector, int64_t slot) {
+    for (int r = 0; r < a->vec; r++) {
+        int64_t value = join_digits(s, slot, r);
+        if (value < mc_type_min(a->type) || value > mc_type_max(a->type))
+            return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds %" PRId64 ", out of %s's range", slot,
+                           value, mc_type_text(a->type));
+        mc_vsparse_set_value(a, vector, r, value);
+    }
+    return MC_OK;
+}
+
 static mc_status take_block(const packed_source *s, mc_vsparse *a, int64_t block, int64_t start) {
     int32_t before = -1;
     for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++) {
@@ -142,8 +168,8 @@ static mc_status take_block(const packed_source *s, mc_vsparse *a, int64_t block
                            " after column %" PRId32 ": columns must ascend",
                            vector, block, col, before);
         a->col_idx[v] = before = col;
-        for (int r = 0; r < a->vec; r++)
-            mc_vsparse_set_value(a, v, r, s->values[s->layout->value_place(s->layout, slot, r)]);
+        mc_status status = take_values(s, a, v, slot);
+        if (status != MC_OK) return status;
     }
     return MC_OK;
 }
@@ -154,8 +180,7 @@ static mc_status check_padding(const packed_source *s, int64_t block, int64_t st
     for (int64_t vector = first; vector < end; vector++) {
         int64_t slot = stride_slot(s->layout, start, block, vector);
         bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1;
-        for (int r = 0; r < s->layout->vec; r++)
-            clean = clean && s->values[s->layout->value_place(s->layout, slot, r)] == 0;
+        for (int r = 0; r < s->layout->vec; r++) clean = clean && join_digits(s, slot, r) == 0;
         if (!clean)
             return mc_fail(s->diag, MC_FORMAT,
                            "row block %" PRId64 ": padding slot %" PRId64 " must have index -1 and values 0",
@@ -186,8 +211,9 @@ mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, co
     const mc_packed_array *col_idx, *values;
     mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
     if (status == MC_OK)
-        status = packed_get(packed, "values", MC_S8, mcrt_product(slots, layout->vec), &values, diag);
-    if (status == MC_OK) status = mcrt_vsparse_create(MC_S8, layout->vec, row_blocks, cols, vectors, a, diag);
+        status = packed_get(packed, "values", MC_S8, value_count(layout, slots), &values, diag);
+    if (status == MC_OK)
+        status = mcrt_vsparse_create(layout->type, layout->vec, row_blocks, cols, vectors, a, diag);
     if (status != MC_OK) return status;
     for (int64_t b = 0; b < row_blocks; b++) a->row_ptr[b + 1] = a->row_ptr[b] + count[b];
     packed_source source = {layout, col_idx->data, values->data, diag};

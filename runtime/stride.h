@@ -1,5 +1,6 @@
 /* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
-   the last stride of the block is padded with slots of index -1 and value 0. The formats differ in where a
+   the last stride of the block is padded with slots of index -1 and value 0. A value is one byte, or two digits of 8 bits
+   in planes of their own, the low one first. The formats differ in where a
    slot's index and values lie, in how many strides of each row block come first (the heads), and in what row_ptr
    says. */
 #ifndef MCRT_STRIDE_H
@@ -11,10 +12,11 @@
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    int vec, stride; /* values a slot, slots a stride */
+    mc_type type;            /* of A's values */
+    int planes, vec, stride; /* digits of a value, values a slot, slots a stride */
     int heads; /* strides of each row block that lie together before all others, whether it fills them or not */
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
-    int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row);
+    int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
 } stride_layout;
 
 /* Slots of a row block of COUNT vectors: in its heads, and behind them. */
@@ -30,7 +32,7 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
                      const mc_packed_array **array, mc_diag *diag);
 
 /* START receives each row block's first slot behind the heads, and the number of slots at the end: row_blocks + 1,
-   malloc'ed. MC_CANNOT where A's type or vector length is not the layout's, or the slots leave s32. */
+   malloc'ed. MC_CANNOT where A's vector length is not the layout's, or the slots leave s32. */
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
 /* Adds col_idx and values of A to PACKED. */
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,

@@ -13,13 +13,18 @@ static int64_t index_place(const stride_layout *layout, int64_t slot) {
     return slot;
 }
 
-static int64_t value_place(const stride_layout *layout, int64_t slot, int row) {
-    int64_t group = slot / MC_GROUP_SLOTS;
-    return group * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
+static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
+    int64_t group = slot / MC_GROUP_SLOTS, before = group * layout->planes + plane;
+    return before * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
 }
 
-static mc_status make_layout(int vec, const mc_strided *form, stride_layout *layout, mc_diag *diag) {
-    *layout = (stride_layout){vec, form->stride, form->heads, index_place, value_place};
+static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
+                             mc_diag *diag) {
+    int planes = mc_type_bits(type) > 8 ? 2 : 1;
+    *layout = (stride_layout){type, planes, vec, form->stride, form->heads, index_place, value_place};
+    if (mc_type_is_real(type) || mc_type_bits(type) > 16)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
+                       mc_type_text(type));
     if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
         return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
                        MC_GROUP_SLOTS);
@@ -41,7 +46,7 @@ mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed
     *packed = (mc_packed){0};
     stride_layout layout;
     int64_t *start = NULL;
-    mc_status status = make_layout(a->vec, form, &layout, diag);
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
     if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
     if (status == MC_OK) status = add_row_ptr(&layout, start, a->row_blocks, packed, diag);
     if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
@@ -96,11 +101,11 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
     return status;
 }
 
-mc_status mc_strided_unpack(const mc_packed *packed, int vec, const mc_strided *form, int64_t rows,
-                            int64_t cols, mc_vsparse *a, mc_diag *diag) {
+mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
+                            int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
-    mc_status status = make_layout(vec, form, &layout, diag);
+    mc_status status = make_layout(type, vec, form, &layout, diag);
     if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t *count = mcrt_array(rows / vec, sizeof *count);

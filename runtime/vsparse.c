@@ -19,7 +19,7 @@ mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t
                     .vectors = vectors};
     a.row_ptr = mcrt_array(a.rows >= 0 && row_blocks < INT64_MAX ? row_blocks + 1 : -1, sizeof *a.row_ptr);
     a.col_idx = mcrt_array(vectors, sizeof *a.col_idx);
-    a.values = mcrt_array(mcrt_product(vectors, vec), mc_type_bytes(type));
+    a.values = mcrt_array(mc_type_size(type, mcrt_product(vectors, vec)), 1);
     if (a.row_ptr && a.col_idx && a.values) {
         *out = a;
         return MC_OK;

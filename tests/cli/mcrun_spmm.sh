@@ -96,12 +96,22 @@ npy() { # npy FILE DESCR ROWS COLS BYTES...
     printf '\x93NUMPY\1\0\166\0%-117s\n%b' "$header" "$5" >"$1"
 }
 printf '1, 3, 2\n0 2\n0 2\n' >tiny.smtx
+printf '1, 1, 1\n0 1\n0\n' >one.smtx
 npy a.npy '|i1' 2 8 '\1\0\0\0\0\0\0\1\xfe\0\0\0\0\0\0\1'
 npy b.npy '|i1' 3 2 '\5\7\1\1\12\200'
 expect 0 'M 8  K 3  N 2' spmm tiny.smtx --a a.npy --b b.npy --out hand.npy
 tail -c 64 hand.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
 check "C by hand: $(cat hand.txt)" grep -qx ' -15 263 0 0 0 0 0 0 0 0 0 0 0 0 15 -121 ' hand.txt
 expect 0 'ldb 5' spmm tiny.smtx --a a.npy --b b.npy --ldb 5
+
+# Integers of another type are taken where the kernel's type holds them
+npy wide.npy '<i2' 3 2 '\5\0\7\0\1\0\1\0\12\0\200\xff'
+expect 0 'exact' spmm tiny.smtx --a a.npy --b wide.npy --out wide_c.npy
+check 'the same C' cmp hand.npy wide_c.npy
+npy wide.npy '<u2' 3 2 '\5\0\7\0\1\0\1\0\12\0\200\0'
+expect 1 "B[2][1] is 128, out of s8's range" spmm tiny.smtx --a a.npy --b wide.npy
+npy wide.npy '<f4' 1 1 '\0\0\0\0'
+expect 1 'B holds f32, must hold s8' spmm one.smtx --b wide.npy
 
 # Dequantised output: random scales and biases, and the same product by hand
 dequantised=$2/specs/spmm_l8r8_f16.lua

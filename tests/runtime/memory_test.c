@@ -90,7 +90,7 @@ static mc_status make_windowed(void) {
 }
 static mc_status make_unstrided(void) {
     mc_vsparse out;
-    mc_status status = mc_strided_unpack(&strided, 8, &form, matrix.rows, matrix.cols, &out, NULL);
+    mc_status status = mc_strided_unpack(&strided, MC_S8, 8, &form, matrix.rows, matrix.cols, &out, NULL);
     mc_vsparse_free(&out);
     return status;
 }

@@ -52,7 +52,7 @@ static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
         expect_ok(cases[i].spec, status, diag);
         check_arrays(mc_kernel_contract(kernel), &packed);
         const mc_strided form = {.stride = 64, .heads = 2};
-        expect_ok("unpack", mc_strided_unpack(&packed, 8, &form, a.rows, a.cols, &back, diag), diag);
+        expect_ok("unpack", mc_strided_unpack(&packed, MC_S8, 8, &form, a.rows, a.cols, &back, diag), diag);
         CHECK(back.row_ptr && same_vsparse(&a, &back), "%s", cases[i].spec);
         mc_vsparse_free(&back);
     }

@@ -90,7 +90,7 @@ static void test_strided_tail(mc_diag *diag) {
     int32_t *packed_col = mc_packed_find(&packed, "col_idx")->data;
     packed_col[1] = -1;
     expect_failure(
-        "tail", mc_strided_unpack(&packed, 1, &one_head, 3, 70, &back, diag), MC_FORMAT, diag,
+        "tail", mc_strided_unpack(&packed, MC_S8, 1, &one_head, 3, 70, &back, diag), MC_FORMAT, diag,
         "row block 0 has 1 vectors before its padding, but 2 strides of 32 slots behind its heads");
     mc_packed_free(&packed);
 }
@@ -132,11 +132,11 @@ typedef mc_status unpacker(const mc_packed *packed, int vec, int64_t rows, int64
         return unpack_call;                                                                                  \
     }
 FORMAT(strided_32, mc_strided_pack(a, &one_head, packed, diag),
-       mc_strided_unpack(packed, vec, &one_head, rows, cols, a, diag))
+       mc_strided_unpack(packed, MC_S8, vec, &one_head, rows, cols, a, diag))
 FORMAT(strided_32_2, mc_strided_pack(a, &two_heads, packed, diag),
-       mc_strided_unpack(packed, vec, &two_heads, rows, cols, a, diag))
+       mc_strided_unpack(packed, MC_S8, vec, &two_heads, rows, cols, a, diag))
 FORMAT(strided_96_3, mc_strided_pack(a, &wide_heads, packed, diag),
-       mc_strided_unpack(packed, vec, &wide_heads, rows, cols, a, diag))
+       mc_strided_unpack(packed, MC_S8, vec, &wide_heads, rows, cols, a, diag))
 FORMAT(srbcrs_16, mc_srbcrs_export(a, 16, false, packed, diag),
        mc_srbcrs_import(packed, vec, 16, false, rows, cols, a, diag))
 FORMAT(srbcrs_32, mc_srbcrs_export(a, 32, false, packed, diag),
@@ -303,15 +303,21 @@ static void test_refused(mc_diag *diag) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         expect_failure("form", mc_strided_pack(&tiny, &forms[i].form, &packed, diag), MC_USAGE, diag,
                        forms[i].message);
-        expect_failure("form", mc_strided_unpack(&packed, 2, &forms[i].form, 6, 8, &back, diag), MC_USAGE,
-                       diag, forms[i].message);
+        expect_failure("form", mc_strided_unpack(&packed, MC_S8, 2, &forms[i].form, 6, 8, &back, diag),
+                       MC_USAGE, diag, forms[i].message);
     }
     expect_failure("k", mc_srbcrs_export(&tiny, 8, false, &packed, diag), MC_USAGE, diag, "k = 8");
     expect_failure("k", mc_srbcrs_export(&tiny, 16, true, &packed, diag), MC_USAGE, diag, "k = 32 only");
     mc_vsparse other = tiny;
-    other.type = MC_S16;
+    other.type = MC_S32;
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
-                   "the matrix s16");
+                   "integers of at most 16 bits, the matrix s32");
+    other.type = MC_F16;
+    expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
+                   "the matrix f16");
+    other.type = MC_U8;
+    expect_failure("type", mc_srbcrs_export(&other, 16, false, &packed, diag), MC_CANNOT, diag,
+                   "SR-BCRS holds s8 values here, the matrix u8");
     other.type = MC_S8;
     other.vec = 9;
     expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag, "the matrix 9");

@@ -34,52 +34,76 @@ static const product_case products[] = {
     {{9, 50, .7, MC_PATTERN_UNIFORM, 0, 11}, 8, MC_S8, MC_S8, 0, 5, MC_VALUES_FULL},
     /* More terms than an int32 of partial sums holds: 140000 * 2^14 > 2^31. */
     {{1, 140000, 0, MC_PATTERN_UNIFORM, 0, 12}, 1, MC_S8, MC_S8, 3, 3, MC_VALUES_EXTREME},
+    {{1, 140000, 0, MC_PATTERN_UNIFORM, 0, 13}, 1, MC_U8, MC_U8, 3, 3, MC_VALUES_EXTREME},
 };
 
-static void test_products(mc_diag *diag) {
-    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
-        const product_case *p = &products[i];
-        mc_csr csr;
-        mc_vsparse a;
-        mc_dense b, c, want;
-        expect_ok("generate", mc_csr_generate(&p->pattern, &csr, diag), diag);
-        expect_ok("dilate", mc_vsparse_dilate(&csr, p->vec, p->lhs, &a, diag), diag);
-        expect_ok("create", mc_dense_create(p->rhs, a.cols, p->n, p->ldb, &b, diag), diag);
-        expect_ok("create", mc_dense_create(MC_S64, a.rows, p->n, p->n, &want, diag), diag);
-        mc_vsparse_fill(&a, p->law, 1, NULL);
-        mc_dense_fill(&b, p->law, 2);
-        naive(&a, &b, &want);
-        expect_ok("reference", mc_reference_spmm(&a, &b, &c, diag), diag);
-        CHECK(c.type == MC_S64 && c.rows == a.rows && c.cols == p->n, "case %zu", i);
-        expect_ok("compare", mc_dense_compare(&c, &want, diag), diag);
-        mc_csr_free(&csr);
-        mc_vsparse_free(&a);
-        mc_dense_free(&b);
-        mc_dense_free(&c);
-        mc_dense_free(&want);
-    }
+static void check_product(const product_case *p, mc_diag *diag) {
+    mc_csr csr;
+    mc_vsparse a;
+    mc_dense b, c, want;
+    expect_ok("generate", mc_csr_generate(&p->pattern, &csr, diag), diag);
+    expect_ok("dilate", mc_vsparse_dilate(&csr, p->vec, p->lhs, &a, diag), diag);
+    expect_ok("create", mc_dense_create(p->rhs, a.cols, p->n, p->ldb, &b, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S64, a.rows, p->n, p->n, &want, diag), diag);
+    mc_vsparse_fill(&a, p->law, 1, NULL);
+    mc_dense_fill(&b, p->law, 2);
+    naive(&a, &b, &want);
+    expect_ok("reference", mc_reference_spmm(&a, &b, &c, diag), diag);
+    CHECK(c.type == MC_S64 && c.rows == a.rows && c.cols == p->n, "%s x %s", mc_type_text(p->lhs),
+          mc_type_text(p->rhs));
+    expect_ok(mc_type_text(p->lhs), mc_dense_compare(&c, &want, diag), diag);
+    mc_csr_free(&csr);
+    mc_vsparse_free(&a);
+    mc_dense_free(&b);
+    mc_dense_free(&c);
+    mc_dense_free(&want);
 }
 
-/* All -128 times all -128: the sum leaves int32, and is known. */
-static void test_extreme_sum(mc_diag *diag) {
+static void test_products(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) check_product(&products[i], diag);
+}
+
+static void test_pairs(mc_diag *diag) {
+    static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
+    for (int lhs = 0; lhs < 8; lhs++)
+        for (int rhs = 0; rhs < 8; rhs++) {
+            product_case p = {
+                {9, 50, .7, MC_PATTERN_UNIFORM, 0, 1}, 8, types[lhs], types[rhs], 33, 36, MC_VALUES_FULL};
+            check_product(&p, diag);
+            p.vec = 2, p.law = MC_VALUES_EXTREME;
+            check_product(&p, diag);
+        }
+}
+
+/* Everywhere the value of the greatest magnitude: the sum leaves int32, and is known. */
+static void check_extreme_sum(mc_type type, int64_t value, mc_diag *diag) {
     enum { K = 200000 };
     mc_pattern pattern = {1, K, 0, MC_PATTERN_UNIFORM, 0, 1};
     mc_csr csr;
     mc_vsparse a;
     mc_dense b, c;
     expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
-    expect_ok("dilate", mc_vsparse_dilate(&csr, 2, MC_S8, &a, diag), diag);
-    expect_ok("create", mc_dense_create(MC_S8, K, 2, 2, &b, diag), diag);
-    memset(a.values, -128, 2 * K);
-    memset(b.data, -128, 2 * K);
+    expect_ok("dilate", mc_vsparse_dilate(&csr, 2, type, &a, diag), diag);
+    expect_ok("create", mc_dense_create(type, K, 2, 2, &b, diag), diag);
+    for (int i = 0; i < 2 * K; i++) {
+        mc_vsparse_set_value(&a, i / 2, i % 2, value);
+        mc_dense_set(&b, i / 2, i % 2, value);
+    }
     expect_ok("reference", mc_reference_spmm(&a, &b, &c, diag), diag);
     for (int i = 0; i < 4; i++)
-        CHECK(mc_dense_get(&c, i / 2, i % 2) == (int64_t)K * 16384, "%lld",
+        CHECK(mc_dense_get(&c, i / 2, i % 2) == K * value * value, "%s: %lld", mc_type_text(type),
               (long long)mc_dense_get(&c, i / 2, i % 2));
     mc_csr_free(&csr);
     mc_vsparse_free(&a);
     mc_dense_free(&b);
     mc_dense_free(&c);
+}
+
+static void test_extreme_sum(mc_diag *diag) {
+    check_extreme_sum(MC_S8, -128, diag);
+    check_extreme_sum(MC_U8, 255, diag);
+    check_extreme_sum(MC_S16, -32768, diag);
+    check_extreme_sum(MC_U16, 65535, diag);
 }
 
 static void test_refused(mc_diag *diag) {
@@ -126,6 +150,7 @@ static void test_compare(mc_diag *diag) {
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_products(diag);
+    test_pairs(diag);
     test_extreme_sum(diag);
     test_refused(diag);
     test_compare(diag);

@@ -64,7 +64,7 @@ static inline bool same_vsparse(const mc_vsparse *a, const mc_vsparse *b) {
            a->row_blocks == b->row_blocks && a->vectors == b->vectors &&
            memcmp(a->row_ptr, b->row_ptr, (size_t)(a->row_blocks + 1) * sizeof *a->row_ptr) == 0 &&
            memcmp(a->col_idx, b->col_idx, (size_t)a->vectors * sizeof *a->col_idx) == 0 &&
-           memcmp(a->values, b->values, (size_t)(a->vectors * a->vec) * mc_type_bytes(a->type)) == 0;
+           memcmp(a->values, b->values, (size_t)mc_type_size(a->type, a->vectors * a->vec)) == 0;
 }
 
 /* FNV-1a over SIZE bytes of DATA, going on from HASH (0: from the start). */

@@ -172,30 +172,8 @@ static void test_take(mc_diag *diag) {
     mc_vsparse_free(&got);
 }
 
-static void test_types(mc_diag *diag) {
-    static const struct {
-        const char *text;
-        mc_type type;
-        size_t bytes;
-        int64_t least, most;
-    } types[] = {{"s8", MC_S8, 1, -128, 127},
-                 {"s16", MC_S16, 2, -32768, 32767},
-                 {"s32", MC_S32, 4, INT32_MIN, INT32_MAX},
-                 {"s64", MC_S64, 8, INT64_MIN, INT64_MAX}};
-    for (size_t i = 0; i < 4; i++) {
-        mc_type type;
-        expect_ok("type", mc_type_from_text(types[i].text, &type, diag), diag);
-        CHECK(type == types[i].type && mc_type_bytes(type) == types[i].bytes, "%s", types[i].text);
-        CHECK(strcmp(mc_type_text(type), types[i].text) == 0, "%s", types[i].text);
-        CHECK(mc_type_min(type) == types[i].least && mc_type_max(type) == types[i].most, "%s", types[i].text);
-    }
-    mc_type type;
-    expect_failure("f64", mc_type_from_text("f64", &type, diag), MC_USAGE, diag, "'f64' is not an element");
-}
-
 int main(void) {
     mc_diag *diag = mc_diag_create();
-    test_types(diag);
     test_dilate(diag);
     test_problem_of(diag);
     test_union(diag);
