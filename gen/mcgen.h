@@ -152,18 +152,24 @@ typedef struct mc_problem {
 
 /* X(name, what it is): microseconds that no rate explains, fitted to measurements by `mcbench fit` (docs/choice.md). */
 #define MC_COST_LIST(X)                                                                                      \
-    X(launch, "a launch behind another one")                                                                 \
-    X(start, "a multiprocessor starts a thread block")                                                       \
-    X(start_warp, "and each of its warps")                                                                   \
+    X(launch, "a launch that overlaps the one before it")                                                    \
+    X(alone, "and more where it waits for the end of that one")                                              \
+    X(begin, "a thread block of a launch that overlaps: they begin one after another")                       \
+    X(uneven, "how uneven their multiprocessors' numbers are: 0 to 1, no time")                              \
+    X(start_warp, "a multiprocessor starts a warp")                                                          \
     X(direct_step, "direct: latency of a stride whose indices were prefetched")                              \
     X(direct_chain, "direct: latency of a stride that waits for its indices first")                          \
     X(direct_width, "direct: latency of a stride's 32 slots x 32 columns, and of storing 32 columns")        \
     X(direct_columns, "direct: instructions of 32 slots x 32 columns")                                       \
     X(direct_sum, "direct: sum over the warps of a row block")                                               \
-    X(ring_block, "tma: barriers, first copy and store of a thread block")                                   \
+    X(ring_block, "tma: barriers, first copy's latency and store of a thread block")                         \
     X(ring_step, "tma: latency of a stride")                                                                 \
-    X(ring_turn, "tma: latency from a warp's row block to its next")                                         \
+    X(ring_cramped, "tma: that much longer if it has half the registers it wants, no time")                  \
+    X(ring_stay, "tma: a thread block that may stay, whether or not it does")                                \
+    X(ring_turn, "tma: from a warp's row block to its next")                                                 \
+    X(ring_sum, "tma: sum over the warps of a row block")                                                    \
     X(ring_window, "tma: latency of a window, waited for and left")                                          \
+    X(ring_refill, "tma: of one that first waits for room in the ring")                                      \
     X(ring_leave, "tma: instructions of a warp at a window")                                                 \
     X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
     X(tail, "thread blocks that come late: a part of a wave, no time")

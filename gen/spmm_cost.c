@@ -12,8 +12,8 @@ enum {
     MAX_BLOCKS = 32,        /* thread blocks a multiprocessor (programming guide, as next) */
     BLOCK_SHARED = 1 << 10, /* bytes of shared memory that a thread block takes beside its own */
     REGISTER_UNIT = 8,
-    QUARTERS = 4 * MC_WARP, /* threads: each quarter of a multiprocessor has its own registers */
-    MAX_TILES = 65535,      /* thread blocks of the grid's second axis */
+    FOUR_WARPS = 4 * MC_WARP,
+    MAX_TILES = 65535, /* thread blocks of the grid's second axis */
 };
 
 typedef struct situation {
@@ -42,21 +42,47 @@ static double most(double a, double b) { return a > b ? a : b; }
 /* A little above the larger: neither hides the other completely. */
 static double overlapped(double a, double b) { return cbrt(a * a * a + b * b * b); }
 
-/* About what ptxas gives a thread: accumulators, rows of B in flight, indices of the next stride. */
-static double registers_of(const spmm_plan *plan) {
-    int acc = plan->tile_n / 4, used = 40 + 2 * acc + (plan->resident ? 8 : 0);
-    if (plan->staging == SPMM_DIRECT)
-        used = 40 + acc + plan->stride_steps * (acc + (plan->prefetch ? 10 : 0));
-    return (used + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+/* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
+
+/* What ptxas 13 gives a thread, in units: direct [tile_n / 64][steps of a stride - 1][prefetch], ring [tile_n / 64][resident]. */
+static const int direct_registers[3][2][2] = {
+    {{80, 88}, {88, 104}}, {{80, 96}, {104, 120}}, {{112, 120}, {144, 168}}};
+static const int ring_registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
+
+static int registers_wanted(const spmm_plan *plan) {
+    int tile = plan->tile_n / 64;
+    if (plan->staging != SPMM_DIRECT) return ring_registers[tile][plan->resident];
+    return direct_registers[tile][plan->stride_steps - 1][plan->prefetch];
 }
 
+/* Warps count in fours: each quarter of a multiprocessor has a quarter of its registers. */
+static int whole_fours(const spmm_plan *plan) {
+    return (plan->threads + FOUR_WARPS - 1) / FOUR_WARPS * FOUR_WARPS;
+}
+
+/* No more than one thread block can have alone: the generator limits them (kernel.c). */
+static int registers_of(const spmm_plan *plan, const mc_gpu *gpu) {
+    int room = (int)gpu->registers / whole_fours(plan) / REGISTER_UNIT * REGISTER_UNIT;
+    int wanted = registers_wanted(plan);
+    return wanted < room ? wanted : room;
+}
+
+static double held_beside_registers(const spmm_plan *plan, const mc_gpu *gpu) {
+    double by_threads = floor(gpu->threads / (double)plan->threads);
+    double by_shared = floor(gpu->shared_bytes / (plan->shared_bytes + BLOCK_SHARED));
+    return least(least(by_threads, MAX_BLOCKS), by_shared);
+}
+
+/* That it does hold: a quarter takes whole warps of any thread block. */
 static double resident_of(const spmm_plan *plan, const mc_gpu *gpu) {
-    double by_threads = gpu->threads / (unsigned)plan->threads;
-    int quarters = (plan->threads + QUARTERS - 1) / QUARTERS * QUARTERS;
-    double given = registers_of(plan) * (plan->threads > QUARTERS ? quarters : plan->threads);
-    double by_registers = floor(gpu->registers / given);
-    double by_shared = gpu->shared_bytes / (plan->shared_bytes + BLOCK_SHARED);
-    return most(1, least(least(by_threads, MAX_BLOCKS), least(by_registers, by_shared)));
+    double warps = 4 * floor(gpu->registers / (4.0 * MC_WARP * registers_of(plan, gpu)));
+    return most(1, least(held_beside_registers(plan, gpu), floor(warps * MC_WARP / plan->threads)));
+}
+
+/* That a launch of thread blocks that stay counts on (contract->blocks_per_sm): whole fours for each. */
+static double counted_on(const spmm_plan *plan, const mc_gpu *gpu) {
+    double by_registers = floor(gpu->registers / (double)(whole_fours(plan) * registers_of(plan, gpu)));
+    return most(1, least(held_beside_registers(plan, gpu), by_registers));
 }
 
 /* The longest of COUNT (a power of two) row blocks, whose lengths are about normal: half a standard deviation for each
@@ -106,8 +132,10 @@ static block_work direct_work(const situation *s) {
     w.busy = overlapped(l2 + l1, most(mma, instructions));
 
     double width = cost->direct_width * plan->tile_n / 32;
-    double step = (plan->prefetch ? cost->direct_step : cost->direct_chain) + width * plan->stride_steps;
-    double around = width + (plan->split > 1 ? cost->direct_sum : 0);
+    double step = plan->prefetch ? cost->direct_step : cost->direct_chain;
+    double first = cost->direct_chain - step; /* the first stride waits for its indices in any case */
+    double around = first + width + (plan->split > 1 ? cost->direct_sum : 0);
+    step += width * plan->stride_steps;
     w.latency = around + step * strides_of(plan, longest_of(s, plan->row_blocks));
     w.longest = around + step * strides_of(plan, (double)s->problem->longest);
     add_edge(s, &w);
@@ -118,67 +146,103 @@ static block_work direct_work(const situation *s) {
 
 /* The costs are those of tma: async has not been measured. */
 
-/* Strides of a row block: 32 vectors each if there are as many in the windows that the ring holds, else as many as there
-   are. */
-static double ring_strides(const situation *s, double windows) {
+static double windows_of(const situation *s) {
+    return most(1, ceil((double)s->problem->k / s->plan->window));
+}
+
+/* Time of one window's copy. One beyond k is filled up with zeros, which takes as long. */
+static double copy_of(const situation *s) {
+    return s->plan->window * (double)s->plan->tile_n / 1024 * s->gpu->costs.ring_copy;
+}
+
+/* Strides of a row block of VECTORS: 32 each if there are as many in the windows that the ring holds, else as many as there
+   are. UNUSED: the part of the last one that is padding. */
+static double ring_strides(const situation *s, double vectors, double unused) {
     const spmm_plan *plan = s->plan;
+    double windows = windows_of(s);
     double span = windows <= plan->stages ? windows : plan->stages > 2 ? plan->stages - 1 : 1;
-    double there = s->mean * span / windows, full = s->mean / WINDOWED_SLOTS + 0.5;
+    double there = vectors * span / windows, full = vectors / WINDOWED_SLOTS + unused;
     double sparse = windows > span ? windows / span * most(0, 1 - there / (1.5 * WINDOWED_SLOTS)) : 0;
     return most(1, full + sparse);
 }
 
-/* Row blocks that a warp takes in turn: one, or where the thread blocks stay, what is left for each (contract->turn_k). */
-static double turns_of(const situation *s, double blocks, double resident) {
-    const spmm_plan *plan = s->plan;
-    if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
-    double held = most(1, floor(s->gpu->multiprocessors * resident / most(1, s->tiles)));
-    return most(1, ceil(blocks / held));
+/* Those of the longest of its parts, which are dealt out in turn. */
+static double part_strides(const situation *s, double vectors) {
+    double split = s->plan->split;
+    return most(1, (ring_strides(s, vectors, 0.5) + (split - 1) / 2) / split);
 }
 
-/* How much longer the longest warp takes than the average, with TURNS row blocks of which few are the longest. */
-static double ring_longer(const situation *s, double turns) {
-    double longest = least((double)s->problem->longest, s->mean + 1.5 * s->problem->spread / sqrt(turns));
-    return s->mean > 0 ? most(1, longest / s->mean) : 1;
+/* Row blocks that a warp takes in turn: one, or where the thread blocks stay, what is left for each (contract->turn_k). */
+static double turns_of(const situation *s, double blocks) {
+    const spmm_plan *plan = s->plan;
+    if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
+    double held = floor(s->gpu->multiprocessors * counted_on(plan, s->gpu) / most(1, s->tiles));
+    return most(1, ceil(blocks / most(1, held)));
+}
+
+/* Latency of a stride, longer where registers are short: spills, and loads that are not ahead. */
+static double ring_step(const situation *s) {
+    double given = registers_of(s->plan, s->gpu), lacking = registers_wanted(s->plan) - given;
+    return s->gpu->costs.ring_step * (1 + s->gpu->costs.ring_cramped * lacking / given);
+}
+
+/* What a thread block lasts. Row blocks come longest first, so that of those of a thread block the first is the longest; two
+   turns are mirrored and so come to about the same for every warp (spmm_ring_rows.c). */
+static void add_ring_latency(const situation *s, double turns, block_work *w) {
+    const spmm_plan *plan = s->plan;
+    const mc_costs *cost = &s->gpu->costs;
+    double windows = windows_of(s), filled = least(windows, plan->stages), step = ring_step(s);
+    double around =
+        cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
+    if (plan->resident) around += cost->ring_stay + (turns - 1) * cost->ring_turn;
+    double turn = plan->split > 1 ? cost->ring_sum : 0;
+    double average = turns > 1 ? s->mean : longest_of(s, plan->row_blocks);
+    double longest = turns > 1 ? s->mean : (double)s->problem->longest;
+    w->latency = around + turns * (turn + step * part_strides(s, average));
+    w->longest = around + turns * (turn + step * part_strides(s, longest));
 }
 
 static block_work ring_work(const situation *s) {
     const spmm_plan *plan = s->plan;
-    const mc_costs *cost = &s->gpu->costs;
-    double blocks = ceil(s->row_blocks / plan->row_blocks), resident = resident_of(plan, s->gpu);
-    double turns = turns_of(s, blocks, resident);
-    block_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident};
+    double blocks = ceil(s->row_blocks / plan->row_blocks), turns = turns_of(s, blocks);
+    block_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = resident_of(plan, s->gpu)};
 
-    double windows = most(1, ceil((double)s->problem->k / plan->window));
-    double warp_strides = turns * ring_strides(s, windows), strides = plan->row_blocks * warp_strides;
-    double copied = (double)s->problem->k * plan->tile_n / 1024 * cost->ring_copy;
+    double windows = windows_of(s);
+    double strides =
+        turns * plan->row_blocks * ring_strides(s, s->mean, 0.25); /* an empty half is not read */
     double packed = strides * plan->stride_a_bytes / s->gpu->l2_rate;
     double shared = strides * WINDOWED_SLOTS * plan->tile_n / s->gpu->shared_rate;
     double mma = strides * plan->stride_mma / s->gpu->mma_rate;
-    double instructions = plan->row_blocks * windows * cost->ring_leave;
-    w.busy = overlapped(copied + packed, shared + mma + instructions);
-    w.latency = cost->ring_block + windows * cost->ring_window + (turns - 1) * cost->ring_turn +
-                warp_strides * ring_longer(s, turns) * cost->ring_step;
-    w.longest = w.latency;
+    double leaving = plan->warps * windows * s->gpu->costs.ring_leave;
+    w.busy = overlapped(windows * copy_of(s) + packed, shared + mma + leaving);
+    add_ring_latency(s, turns, &w);
     return w;
 }
 
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
+/* Thread blocks of the multiprocessor with most of them, where EACH has so many when they are even. With overlap they begin while some
+   multiprocessors have room and others have not yet, and are not even: up to two shares meet. */
+static double busiest(const situation *s, double each, double resident) {
+    if (!s->plan->overlap) return each;
+    return each + s->gpu->costs.uneven * most(0, least(resident, 2 * each) - each);
+}
+
 static double time_of(const block_work *w, const situation *s) {
     const mc_costs *cost = &s->gpu->costs;
-    double each = w->blocks / s->gpu->multiprocessors, latency = w->longest;
-    double start = cost->start + cost->start_warp * s->plan->threads / MC_WARP,
-           busy = ceil(each) * (w->busy + start);
+    double start = cost->start_warp * s->plan->threads / MC_WARP;
+    double each = w->blocks / s->gpu->multiprocessors, latency = w->longest + start;
+    double busy = busiest(s, ceil(each), w->resident) * (w->busy + start);
     if (ceil(each) > w->resident) {
         double waves = each / w->resident + cost->tail;
-        latency = most(w->longest, waves * w->latency);
+        latency = most(latency, waves * (w->latency + start));
         busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =
         (double)s->problem->m * (double)s->problem->n * spmm_element_bytes(s->plan->output.element);
     double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
-    return cost->launch + overlapped(latency, busy + stored);
+    if (!s->plan->overlap) return cost->launch + cost->alone + overlapped(latency, busy + stored);
+    return cost->launch + overlapped(overlapped(latency, busy + stored), each * cost->begin);
 }
 
 /* What the spec fixes must be the problem's; copies into the ring want aligned rows. */

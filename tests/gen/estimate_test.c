@@ -85,6 +85,67 @@ static void check_fixed(const char *path, const mc_gpu *gpu) {
     mc_spec_destroy(spec);
 }
 
+/* The one variant that SETTINGS leave, on PROBLEM. */
+static double estimate_of(const char *path, const mc_setting *settings, size_t count, mc_problem problem) {
+    mc_spec *spec = read_spec(path, settings, count);
+    if (!spec) return 0;
+    CHECK(mc_spec_variant_count(spec) == 1, "%zu variants", mc_spec_variant_count(spec));
+    double us = mc_spec_estimate(spec, 0, mc_gpu_find(90), &problem);
+    mc_spec_destroy(spec);
+    return us;
+}
+
+/* A direct kernel's estimate on PROBLEM. */
+static double direct_estimate(const char *path, const char *split, const char *prefetch, mc_problem problem) {
+    const mc_setting settings[] = {
+        {"tile_n", "64"}, {"stride", "32"}, {"warps", "4"}, {"split", split}, {"prefetch", prefetch}};
+    return estimate_of(path, settings, sizeof settings / sizeof *settings, problem);
+}
+
+static void check_direct(const char *path) {
+    mc_problem few = usual, short_rows = usual;
+    few.m = 64, few.vectors = 8 * 200;
+    short_rows.m = 512, short_rows.vectors = 512, short_rows.longest = 20, short_rows.spread = 3;
+    CHECK(direct_estimate(path, "4", "on", few) < direct_estimate(path, "1", "on", few), "few row blocks");
+    CHECK(direct_estimate(path, "4", "on", short_rows) > direct_estimate(path, "1", "on", short_rows),
+          "a stride a row block");
+    CHECK(direct_estimate(path, "1", "on", usual) < direct_estimate(path, "1", "off", usual), "prefetched");
+    double apart =
+        direct_estimate(path, "1", "on", short_rows) - direct_estimate(path, "1", "off", short_rows);
+    CHECK(fabs(apart) < 1e-9, "nothing to prefetch: %g", apart);
+    const mc_setting small[] = {{"arch", "sm_90"}, {"overlap", "on"},  {"tile_n", "32"}, {"stride", "32"},
+                                {"warps", "1"},    {"prefetch", "on"}, {"split", "1"}};
+    short_rows.m = 4096, short_rows.vectors = 4096;
+    CHECK(estimate_of(path, small, sizeof small / sizeof *small, short_rows) > 5, "8192 thread blocks begin");
+}
+
+/* A ring kernel: FIELDS are warps, split, window, stages, resident, overlap. */
+static double ring_estimate(const char *path, const char *const fields[6], mc_problem problem) {
+    const mc_setting settings[] = {{"warps", fields[0]},  {"split", fields[1]},    {"window", fields[2]},
+                                   {"stages", fields[3]}, {"resident", fields[4]}, {"overlap", fields[5]}};
+    return estimate_of(path, settings, sizeof settings / sizeof *settings, problem);
+}
+#define RING(problem, ...) ring_estimate(path, (const char *const[]){__VA_ARGS__}, problem)
+
+static void check_ring(const char *path) {
+    mc_problem shallow = usual, few = usual, many = usual;
+    shallow.k = 64, shallow.vectors = 8192, shallow.longest = 24, shallow.spread = 3;
+    CHECK(RING(shallow, "4", "1", "64", "3", "off", "on") < RING(shallow, "4", "1", "256", "3", "off", "on"),
+          "a window beyond k is filled up with zeros");
+    few.n = few.ldb = 256, few.vectors = 314572, few.longest = 680;
+    CHECK(RING(few, "16", "2", "256", "6", "off", "on") < RING(few, "16", "1", "256", "6", "off", "on"),
+          "half as many thread blocks as multiprocessors");
+    CHECK(RING(usual, "16", "2", "256", "6", "off", "on") > RING(usual, "16", "1", "256", "6", "off", "on"),
+          "as many");
+    many.m = 1 << 17, many.k = 256, many.vectors = 64 * 16384, many.longest = 80;
+    CHECK(RING(many, "16", "1", "256", "3", "on", "on") < RING(many, "16", "1", "256", "3", "off", "on"),
+          "B copied once");
+    CHECK(RING(usual, "16", "1", "256", "6", "on", "on") > RING(usual, "16", "1", "256", "6", "off", "on"),
+          "more registers, to no purpose");
+    CHECK(RING(usual, "16", "1", "256", "6", "off", "off") > RING(usual, "16", "1", "256", "6", "off", "on"),
+          "launches that wait for each other");
+}
+
 /* Arguments: a spec of staging direct, one of staging tma. */
 int main(int argc, char **argv) {
     const mc_gpu *gpu = mc_gpu_find(90);
@@ -100,5 +161,7 @@ int main(int argc, char **argv) {
         check_fixed(argv[i], gpu);
         mc_spec_destroy(spec);
     }
+    check_direct(argv[1]);
+    check_ring(argv[2]);
     return check_end();
 }
