@@ -130,18 +130,21 @@ static double ring_estimate(const char *path, const char *const fields[6], mc_pr
 static void check_ring(const char *path) {
     mc_problem shallow = usual, few = usual, many = usual;
     shallow.k = 64, shallow.vectors = 8192, shallow.longest = 24, shallow.spread = 3;
-    CHECK(RING(shallow, "4", "1", "64", "3", "off", "on") < RING(shallow, "4", "1", "256", "3", "off", "on"),
-          "a window beyond k is filled up with zeros");
+    CHECK(RING(shallow, "4", "1", "64", "12", "off", "on") < RING(shallow, "4", "1", "256", "3", "off", "on"),
+          "as much shared memory, but a window beyond k is filled up with zeros");
     few.n = few.ldb = 256, few.vectors = 314572, few.longest = 680;
     CHECK(RING(few, "16", "2", "256", "6", "off", "on") < RING(few, "16", "1", "256", "6", "off", "on"),
           "half as many thread blocks as multiprocessors");
+    few.m = 64, few.vectors = 8 * 600;
+    CHECK(RING(few, "8", "2", "256", "6", "off", "on") < RING(few, "4", "1", "256", "6", "off", "on"),
+          "half the strides for each warp");
     CHECK(RING(usual, "16", "2", "256", "6", "off", "on") > RING(usual, "16", "1", "256", "6", "off", "on"),
           "as many");
     many.m = 1 << 17, many.k = 256, many.vectors = 64 * 16384, many.longest = 80;
     CHECK(RING(many, "16", "1", "256", "3", "on", "on") < RING(many, "16", "1", "256", "3", "off", "on"),
           "B copied once");
-    CHECK(RING(usual, "16", "1", "256", "6", "on", "on") > RING(usual, "16", "1", "256", "6", "off", "on"),
-          "more registers, to no purpose");
+    CHECK(RING(usual, "8", "1", "256", "6", "on", "on") > RING(usual, "8", "1", "256", "6", "off", "on"),
+          "B does not fit: stays to no purpose");
     CHECK(RING(usual, "16", "1", "256", "6", "off", "off") > RING(usual, "16", "1", "256", "6", "off", "on"),
           "launches that wait for each other");
 }
