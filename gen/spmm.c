@@ -1,7 +1,7 @@
-/* The family `spmm`: C = A B with A in 8x1 nonzero vectors. Schema, plan, contract and facts.
+/* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts.
 
-   Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the 8 rows of a row block its 8
-   columns, so that m16n8k32 is full at V = 8. A warp takes a stride of nonzero vectors at a time. What differs is
+   Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
+   columns, so that m16n8k32 is full at V = 8; at V = 4 and 2 the other columns are empty. A warp takes a stride of nonzero vectors at a time. What differs is
    how rows of B reach it (`staging`):
 
      direct   spmm_direct.c plans, spmm_emit.c, spmm_loop.c and spmm_store.c emit: each lane loads its vectors' rows
@@ -12,6 +12,7 @@
 #include "spmm.h"
 #include "fragment.h"
 #include <stdio.h>
+#include <string.h>
 
 enum {
     F_LHS = FIELD_ARCH + 1,
@@ -40,13 +41,18 @@ enum {
 };
 
 static const char *const ops[] = {"spmm", NULL};
-static const char *const byte_types[] = {"s8", NULL};
+/* In the order of sides; rhs takes the first two. */
+static const char *const lhs_types[] = {"s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", NULL};
+static const char *const rhs_types[] = {"s8", "u8", NULL};
+static const spmm_side sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4, true},
+                                  {"u4", 4, false},  {"s12", 12, true}, {"u12", 12, false},
+                                  {"s16", 16, true}, {"u16", 16, false}};
 /* In the order of spmm_element and spmm_per. */
 static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const stagings[] = {"direct", "tma", "async", NULL}; /* in the order of spmm_staging */
-static const int vecs[] = {8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
+static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
                  aligns[] = {1, 4, 16, 0};
@@ -62,8 +68,11 @@ static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
     {"arch", NAMES = mc_arch_names,
      .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets that end in a."},
-    {"lhs", NAMES = byte_types, .doc = "Type of A's values."},
-    {"rhs", NAMES = byte_types, .doc = "Type of B."},
+    {"lhs", NAMES = lhs_types,
+     .doc = "Type of A's values. Those of 12 and 16 bits are multiplied as two digits of 8 bits each, those "
+            "of 4 bits "
+            "are packed a byte each."},
+    {"rhs", NAMES = rhs_types, .doc = "Type of B."},
     {"out", NAMES = out_types,
      .doc = "Type of C. Sums are exact modulo 2^32. s32: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
@@ -126,8 +135,8 @@ static const mc_field fields[] = {
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
-    if (plan->m != MC_OPEN && plan->m % SPMM_VEC)
-        complain(complaints, F_M, "%lld is not a multiple of vec = 8", (long long)plan->m);
+    if (plan->m != MC_OPEN && plan->m % plan->vec)
+        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
     if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
         complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
     if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
@@ -171,6 +180,9 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
         return;
     }
+    if (plan->vec != SPMM_MMA_ROWS) complain(complaints, F_VEC, "staging = \"%s\" takes 8", name);
+    if (strcmp(plan->lhs.name, "s8") != 0) complain(complaints, F_LHS, "staging = \"%s\" takes s8", name);
+    if (strcmp(plan->rhs.name, "s8") != 0) complain(complaints, F_RHS, "staging = \"%s\" takes s8", name);
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)
@@ -200,6 +212,10 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     spmm_plan *plan = out;
     *plan = (spmm_plan){
         .output = output_of(point),
+        .lhs = sides[point[F_LHS]],
+        .rhs = sides[point[F_RHS]],
+        .vec = (int)point[F_VEC],
+        .digits = spmm_digits(sides[point[F_LHS]]),
         .staging = (spmm_staging)point[F_STAGING],
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
@@ -230,7 +246,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     check_overlap(point, complaints);
     plan->row_blocks = plan->warps / plan->split;
     plan->guard_rows = plan->resident || (plan->row_blocks > 1 &&
-                                          (plan->m == MC_OPEN || plan->m / SPMM_VEC % plan->row_blocks));
+                                          (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
     if (plan->staging == SPMM_DIRECT) {
         spmm_direct_plan(plan);
         check_direct(point, complaints);
@@ -258,14 +274,14 @@ static void make_contract(const void *data, mc_contract *c) {
     if (ring) spmm_ring_contract(plan, c);
     else spmm_direct_contract(plan, c);
     spmm_output_params(&plan->output, (unsigned)plan->align, c);
-    add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of 8");
+    add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of vec");
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "ldb", map ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
     c->overlap = plan->overlap;
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
-    c->grid[0] = (mc_grid_axis){"m", (int64_t)SPMM_VEC * plan->row_blocks};
+    c->grid[0] = (mc_grid_axis){"m", (int64_t)plan->vec * plan->row_blocks};
     c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
     c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = (unsigned)plan->threads;
@@ -279,7 +295,7 @@ static void add_fact(mc_facts *facts, const char *name, int64_t value, const cha
 
 static void make_facts(const void *data, mc_facts *facts) {
     const spmm_plan *plan = data;
-    add_fact(facts, "tile_rows", SPMM_VEC * plan->row_blocks, "rows of C a thread block");
+    add_fact(facts, "tile_rows", plan->vec * plan->row_blocks, "rows of C a thread block");
     add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");
     add_fact(facts, "threads", plan->threads, "a thread block");
     add_fact(facts, "shared_bytes", plan->shared_bytes, "of a thread block");
@@ -299,12 +315,12 @@ static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
     if (plan->staging != SPMM_DIRECT)
-        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_%s_n%d_w%d_s%d_b%dx%d%s", out, stagings[plan->staging],
-                 plan->tile_n, plan->warps, plan->split, plan->stages, plan->window,
-                 plan->resident ? "_resident" : "");
+        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name, plan->rhs.name,
+                 out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps, plan->split,
+                 plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_NAME, "spmm_s8s8%s_v8_k%d_n%d_w%d_s%d", out, plan->stride, plan->tile_n,
-                 plan->warps, plan->split);
+        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_k%d_n%d_w%d_s%d", plan->lhs.name, plan->rhs.name, out,
+                 plan->vec, plan->stride, plan->tile_n, plan->warps, plan->split);
 }
 
 static const char *how(const void *data) {
@@ -325,8 +341,9 @@ const mc_family mc_family_spmm = {
     .name = "spmm",
     .summary = "sparse times dense: C[m,n] = A[m,k] B[k,n], A in V x 1 nonzero vectors",
     .computes =
-        "C[m,n] = A[m,k] B[k,n]: A of 8x1 nonzero vectors, B and C dense and row-major; s8 x s8 -> s32.\n"
-        "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's 8 rows its "
+        "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, sums "
+        "in s32.\n"
+        "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "
         "columns.",
     .how = how,
     .fields = fields,

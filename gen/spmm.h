@@ -5,12 +5,27 @@
 #include "spmm_output.h"
 
 enum {
-    SPMM_VEC = 8,           /* rows of a row block: the mma's 8 columns */
+    SPMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
+    SPMM_MAX_DIGITS = 2, /* of A's values */
+    SPMM_DIGIT_BITS = 8,
     SPMM_EDGE_COLUMNS = 32, /* of C that the edge path computes at a time: 4 a lane */
 };
 
 /* In the order of the spec's names. */
 typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC } spmm_staging;
+
+/* The type of one side's values. */
+typedef struct spmm_side {
+    const char *name;
+    int bits;
+    bool is_signed;
+} spmm_side;
+
+/* Values wider than 8 bits are multiplied digit by digit, low first. Only the top digit has a sign. */
+static inline int spmm_digits(spmm_side side) { return side.bits > SPMM_DIGIT_BITS ? 2 : 1; }
+static inline bool spmm_digit_is_signed(spmm_side side, int digit) {
+    return side.is_signed && digit == spmm_digits(side) - 1;
+}
 
 /* How one of the kernel's two paths reads B and writes C. Each lane of a row's 8 (one per mma row g) owns
    columns / 8 neighbouring columns. */
@@ -37,6 +52,9 @@ typedef struct spmm_partial {
 
 typedef struct spmm_plan {
     spmm_staging staging;
+    spmm_side lhs, rhs;
+    int vec;    /* V: rows of a row block */
+    int digits; /* of A's values */
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */

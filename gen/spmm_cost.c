@@ -257,7 +257,7 @@ static bool can_run(const spmm_plan *plan, const mc_problem *p) {
 double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
     situation s = {.plan = data, .gpu = gpu, .problem = problem};
     if (!can_run(s.plan, problem)) return INFINITY;
-    s.row_blocks = ceil((double)problem->m / SPMM_VEC);
+    s.row_blocks = ceil((double)problem->m / s.plan->vec);
     s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
     s.tiles = ceil((double)problem->n / s.plan->tile_n);
     block_work work = s.plan->staging == SPMM_DIRECT ? direct_work(&s) : ring_work(&s);

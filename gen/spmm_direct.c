@@ -1,6 +1,6 @@
 /* Staging "direct": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
 #include "fragment.h"
-#include "spmm.h"
+#include "spmm_emit.h"
 
 typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
 
@@ -78,8 +78,8 @@ spmm_partial spmm_partial_of(int columns) {
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma = plan->stride_steps * plan->tile_n / 16;
-    plan->stride_a_bytes = plan->stride * (SPMM_VEC + 4);
+    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->digits;
+    plan->stride_a_bytes = plan->stride * (plan->vec * plan->digits + 4);
     plan_wide(plan);
     plan_edge(plan);
     const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
@@ -100,15 +100,21 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
         [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
         [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
     };
+    static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
+    /* By the bytes of a stride, from 64 on. */
+    static const char *const value_counts[] = {"strides * 64", "strides * 128", "strides * 256",
+                                               "strides * 512", "strides * 1024"};
     c->format = "strided-bcrs";
     spmm_add_array(c, 4,
-                   (mc_array){"row_ptr", "s32", "m / 8 + 1",
+                   (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
                               "first stride of each row block behind the heads, then the number of strides"});
     spmm_add_array(c, 16,
                    (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32", heads[plan->split]});
     spmm_add_array(c, 8,
-                   (mc_array){"values", "s8", two ? "strides * 512" : "strides * 256",
-                              "[8][32] for each 32 slots, rows of A first; 0 where padded"});
+                   (mc_array){"values", "s8",
+                              value_counts[spmm_log2(plan->stride * plan->vec * plan->digits / 64)],
+                              "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded"});
     c->params[c->param_count++] =
-        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, "B: s8[k][ldb], row-major"};
+        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align,
+                   plan->rhs.is_signed ? "B: s8[k][ldb], row-major" : "B: u8[k][ldb], row-major"};
 }

@@ -108,7 +108,7 @@ static void emit_head(spmm_emitter *e) {
     if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->warp));
     if (!plan->guard_rows) return;
     mc_reg last = b32(b, "last_head");
-    EMIT(b, shr_u32, R(last), spmm_dim(plan->m, e->m), I(spmm_log2(SPMM_VEC)));
+    EMIT(b, shr_u32, R(last), spmm_dim(plan->m, e->m), I(spmm_log2(plan->vec)));
     EMIT(b, mad_s32, R(last), R(last), I(plan->split), I(-1));
     EMIT(b, min_s32, R(e->head), R(e->head), R(last));
 }
@@ -120,11 +120,33 @@ static void emit_packed(spmm_emitter *e) {
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
-    b32_array(b, "value", steps * 2, e->value);
+    b32_array(b, "value", steps * e->plan->digits * 2, e->value);
+    if (e->plan->vec < SPMM_MMA_ROWS) {
+        note(b, "lanes of the mma's empty columns have no values");
+        e->has_values = pred(b, "has_values");
+        EMIT(b, setp_lt, R(e->has_values), R(e->g), I(e->plan->vec));
+        for (int i = 0; i < steps * e->plan->digits * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
+    }
     note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
     EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(col_idx));
     EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(MC_LANE_SLOTS), R(values));
     if (e->plan->prefetch) spmm_emit_load_head(e);
+}
+
+/* Lane 4 g + t has sums of rows 2 t and 2 t + 1. */
+static void emit_sum_guards(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    e->stores = e->in_rows;
+    if (plan->vec == SPMM_MMA_ROWS) return;
+    note(b, "lanes of the mma's empty columns have no sums");
+    e->has_sums = pred(b, "has_sums");
+    EMIT(b, setp_lt, R(e->has_sums), R(e->t), I(plan->vec / 2));
+    if (plan->split > 1) return;
+    e->stores = e->has_sums;
+    if (!e->in_rows.id) return;
+    e->stores = pred(b, "stores");
+    EMIT(b, setp_lt_and, R(e->stores), R(e->t), I(plan->vec / 2), R(e->in_rows));
 }
 
 /* first, last: the row block's strides that are no heads. A row block beyond m has none. */
@@ -137,11 +159,12 @@ static void emit_strides(spmm_emitter *e) {
     if (e->plan->guard_rows) {
         mc_reg blocks = b32(b, "row_blocks");
         e->in_rows = pred(b, "in_rows");
-        EMIT(b, shr_u32, R(blocks), spmm_dim(e->plan->m, e->m), I(spmm_log2(SPMM_VEC)));
+        EMIT(b, shr_u32, R(blocks), spmm_dim(e->plan->m, e->m), I(spmm_log2(e->plan->vec)));
         EMIT(b, setp_lt, R(e->in_rows), R(e->row_block), R(blocks));
         EMIT(b, mov_b32, R(e->first), I(0));
         EMIT(b, mov_b32, R(e->last), I(0));
     }
+    emit_sum_guards(e);
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->first), AT(at, 0));
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
 }

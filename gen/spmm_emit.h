@@ -18,17 +18,21 @@ typedef struct spmm_emitter {
     mc_reg warp, part; /* part: which of the warps that share a row block; none where there is one warp */
     mc_reg row_block, tile_col;
     mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
+    mc_reg has_values;     /* vec < 8: this lane holds values of A, */
+    mc_reg has_sums;       /* and these sums */
+    mc_reg stores;         /* it stores them; one warp a row block */
     mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
     mc_reg head, first, last;      /* this warp's head; the row block's strides that are no heads */
     mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
     mc_reg index_at, value_at;     /* and of the stride that is loaded */
-    mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * 2];
+    mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2];
     mc_reg pair[4], low[4], high[4]; /* of the transpose */
     mc_reg odd, odd_bits;
-    mc_reg col;               /* this lane's first column of C in the path's tile */
-    spmm_factors factors;     /* of the path that is being emitted */
-    mc_reg acc[SPMM_MAX_ACC]; /* [mma][4]: frag_c_row is the column of C, frag_c_col its row */
+    mc_reg col;           /* this lane's first column of C in the path's tile */
+    spmm_factors factors; /* of the path that is being emitted */
+    /* [mma][4]: frag_c_row is the column of C, frag_c_col its row; then those of the next digit */
+    mc_reg acc[SPMM_MAX_ACC * SPMM_MAX_DIGITS];
 } spmm_emitter;
 
 /* The exponent of a power of two. */

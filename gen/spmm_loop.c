@@ -4,9 +4,8 @@
 #include <string.h>
 
 enum {
-    STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD,     /* of col_idx, a step of 32 slots */
-    STEP_VALUE_BYTES = MC_GROUP_SLOTS * SPMM_VEC, /* of values, a step */
-    MAX_WORDS = 4,                                /* registers of one row of B, a lane */
+    STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD, /* of col_idx, a step of 32 slots */
+    MAX_WORDS = 4,                            /* registers of one row of B, a lane */
 };
 
 /* -- Registers of a path's loop ----------------------------------------------------------------------- */
@@ -20,13 +19,19 @@ typedef struct pass {
     int units;  /* loads of one row of B, a lane */
     int words;  /* registers of one row of B, a lane */
     int row_count;
-    mc_reg base[4];                   /* address of the lane's columns in row 0 of B, a unit each */
-    mc_reg first, stride;             /* stride = first + part is to be loaded */
-    mc_reg value[SPMM_MAX_STEPS * 2]; /* of this one, where e->value is the next one's */
+    mc_reg base[4];       /* address of the lane's columns in row 0 of B, a unit each */
+    mc_reg first, stride; /* stride = first + part is to be loaded */
+    mc_reg value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2]; /* of this one, where e->value is the next one's */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
-    mc_reg more; /* there is a stride to be loaded */
+    mc_reg more, more_values; /* there is a stride to be loaded; and values of it for this lane */
 } pass;
+
+/* Registers of A's values: two a digit and step. */
+static int value_count(const spmm_plan *plan) { return 2 * plan->digits * plan->stride_steps; }
+
+/* Accumulators of one digit of A. */
+static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
 
 static mc_reg *row_of(pass *p, int step, int slot) {
     return p->bytes ? &p->row[slot % 4 * 4] : &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
@@ -42,13 +47,14 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     p->row_count = p->bytes ? 16 : steps * MC_LANE_SLOTS * p->words;
     b64_array(b, "base", p->units, p->base);
     p->first = b32(b, "next_first"), p->stride = b32(b, "stride");
-    if (e->plan->prefetch) b32_array(b, "this_value", steps * 2, p->value);
+    if (e->plan->prefetch) b32_array(b, "this_value", value_count(e->plan), p->value);
     else memcpy(p->value, e->value, sizeof e->value);
     b32_array(b, "row", p->row_count, p->row);
     pred_array(b, "used", MC_LANE_SLOTS, p->used);
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
-    p->more = pred(b, "more");
-    b32_array(b, "acc", path->columns / 16 * 4, e->acc);
+    p->more = p->more_values = pred(b, "more");
+    if (e->has_values.id && e->plan->prefetch) p->more_values = pred(b, "more_values");
+    b32_array(b, "acc", acc_count(path) * e->plan->digits, e->acc);
 }
 
 /* The lane's first column of C, and where its columns of B start. Columns beyond n are read at the last unit
@@ -78,32 +84,39 @@ static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
 
 static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
-    for (int i = 0; i < p->path->columns / 16 * 4; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    for (int i = 0; i < acc_count(p->path) * e->plan->digits; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
     note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
     for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
 }
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg stride, mc_opcode v4, mc_opcode v2) {
+/* With GUARD and WITH_VALUES (none: always). */
+static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg with_values, mc_reg stride, mc_opcode v4,
+                             mc_opcode v2) {
     mc_builder *b = e->b;
-    EMIT(b, mad_wide, R(e->index_at), R(stride), I(e->plan->stride * WORD), R(e->index_lane));
-    EMIT(b, mad_wide, R(e->value_at), R(stride), I(e->plan->stride * SPMM_VEC), R(e->value_lane));
-    for (int s = 0; s < e->plan->stride_steps; s++) {
+    const spmm_plan *plan = e->plan;
+    int digit_bytes = MC_GROUP_SLOTS * plan->vec;
+    EMIT(b, mad_wide, R(e->index_at), R(stride), I(plan->stride * WORD), R(e->index_lane));
+    EMIT(b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->digits),
+         R(e->value_lane));
+    for (int s = 0; s < plan->stride_steps; s++) {
         mc_reg *index = &e->index[s * MC_LANE_SLOTS];
         builder_emit(b, guard, v4, MC_OPERANDS(V4(index), AT(e->index_at, s * STEP_INDEX_BYTES)));
         builder_emit(b, guard, v4,
                      MC_OPERANDS(V4(index + 4), AT(e->index_at, s * STEP_INDEX_BYTES + 4 * WORD)));
     }
-    for (int s = 0; s < e->plan->stride_steps; s++)
-        builder_emit(b, guard, v2, MC_OPERANDS(V2(&e->value[2 * s]), AT(e->value_at, s * STEP_VALUE_BYTES)));
+    for (int i = 0; i < plan->stride_steps * plan->digits; i++)
+        builder_emit(b, with_values, v2, MC_OPERANDS(V2(&e->value[2 * i]), AT(e->value_at, i * digit_bytes)));
 }
 
 /* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
-void spmm_emit_load_head(spmm_emitter *e) { emit_load_packed(e, (mc_reg){0}, e->head, OP_ldr_v4, OP_ldr_v2); }
+void spmm_emit_load_head(spmm_emitter *e) {
+    emit_load_packed(e, (mc_reg){0}, e->has_values, e->head, OP_ldr_v4, OP_ldr_v2);
+}
 
-static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard) {
-    emit_load_packed(e, guard, p->stride, OP_ldg_v4, OP_ldg_v2);
+static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, mc_reg with_values) {
+    emit_load_packed(e, guard, with_values, p->stride, OP_ldg_v4, OP_ldg_v2);
 }
 
 static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
@@ -165,19 +178,38 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     }
 }
 
-/* Four columns take two mma: rows g and g + 8 of an A operand are two neighbouring columns (fragment.h,
+static mc_opcode mma_of(const spmm_plan *plan, int digit) {
+    static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
+    return ops[plan->rhs.is_signed][spmm_digit_is_signed(plan->lhs, digit)];
+}
+
+/* Four columns take two mma for each digit of A: rows g and g + 8 of an A operand are two neighbouring columns (fragment.h,
    frag_a_row); its registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
-static void emit_two_mma(spmm_emitter *e, pass *p, int step, int word) {
+static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
     mc_builder *b = e->b;
+    int digits = e->plan->digits;
     for (int two = 0; two < 2; two++) {
-        mc_reg *acc = &e->acc[(2 * word + two) * 4];
         mc_reg a[4];
         for (int half = 0; half < 2; half++) {
             a[frag_a_reg(half, 0)] = e->low[2 * two + half];
             a[frag_a_reg(half, 1)] = e->high[2 * two + half];
         }
-        EMIT(b, mma_s8, V4(acc), V4(a), V2(&p->value[2 * step]), V4(acc));
+        for (int d = 0; d < digits; d++) {
+            mc_reg *acc = &e->acc[acc_count(p->path) * d + (2 * word + two) * 4];
+            const mc_reg *value = &p->value[2 * (step * digits + d)];
+            builder_emit(b, (mc_reg){0}, mma_of(e->plan, d), MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
+        }
     }
+}
+
+/* The digits' sums, by their weights, into the first accumulators. */
+static void emit_weigh(spmm_emitter *e, const spmm_path *path) {
+    mc_builder *b = e->b;
+    int count = acc_count(path);
+    if (e->plan->digits == 1) return;
+    note(b, "the top digit weighs 256");
+    for (int i = 0; i < count; i++)
+        EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
 }
 
 /* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
@@ -189,7 +221,8 @@ static void emit_next(spmm_emitter *e, pass *p) {
     EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
     if (!e->plan->prefetch) return;
     note(b, "prefetch the next stride's indices and values");
-    emit_load_stride(e, p, p->more);
+    if (e->has_values.id) EMIT(b, setp_lt_and, R(p->more_values), R(p->stride), R(e->last), R(e->has_values));
+    emit_load_stride(e, p, p->more, p->more_values);
 }
 
 /* The whole stride's loads first, then its arithmetic. */
@@ -204,7 +237,7 @@ static void emit_word_steps(spmm_emitter *e, pass *p) {
              MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
         for (int word = 0; word < p->words; word++) {
             emit_transpose_word(e, p, s, word);
-            emit_two_mma(e, p, s, word);
+            emit_products(e, p, s, word);
         }
     }
 }
@@ -219,7 +252,7 @@ static void emit_byte_steps(spmm_emitter *e, pass *p) {
             emit_gather(e, p, s, 4 * half, 4);
             emit_join(e, p->row, half ? e->high : e->low);
         }
-        emit_two_mma(e, p, s, 0);
+        emit_products(e, p, s, 0);
     }
     emit_next(e, p);
 }
@@ -228,10 +261,10 @@ static void emit_stride(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
         note(b, "the values that were prefetched");
-        for (int i = 0; i < 2 * e->plan->stride_steps; i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
+        for (int i = 0; i < value_count(e->plan); i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
     } else {
         note(b, "indices and values of this stride");
-        emit_load_stride(e, p, (mc_reg){0});
+        emit_load_stride(e, p, (mc_reg){0}, e->has_values);
     }
     if (p->bytes) emit_byte_steps(e, p);
     else emit_word_steps(e, p);
@@ -254,5 +287,6 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, p.more, bra, TO(loop));
+    emit_weigh(e, path);
     spmm_emit_epilogue(e, path, path_col);
 }

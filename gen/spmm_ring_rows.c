@@ -8,10 +8,10 @@
 static void emit_row_count(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    if (plan->m != MC_OPEN) r->rows.count = I(plan->m / SPMM_VEC);
+    if (plan->m != MC_OPEN) r->rows.count = I(plan->m / plan->vec);
     if (plan->m != MC_OPEN || !plan->guard_rows) return;
     mc_reg count = b32(b, "row_blocks");
-    EMIT(b, shr_u32, R(count), R(r->e.m), I(spmm_log2(SPMM_VEC)));
+    EMIT(b, shr_u32, R(count), R(r->e.m), I(spmm_log2(plan->vec)));
     r->rows.count = R(count);
 }
 

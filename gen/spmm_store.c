@@ -26,7 +26,7 @@ static spmm_writer declare_writer(spmm_emitter *e, const spmm_path *path) {
                      .columns = columns_of(e, path),
                      .ldc = spmm_dim(e->plan->ldc, e->ldc),
                      .c_array = e->c_array,
-                     .in_rows = e->in_rows,
+                     .in_rows = e->stores,
                      .store = path->store};
     spmm_declare_writer(&w);
     return w;
@@ -41,9 +41,9 @@ static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
     spmm_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), 2, lane_columns(path));
     if (!spmm_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(e->row_block), I(3));
+    EMIT(b, shl_b32, R(row), R(e->row_block), I(spmm_log2(e->plan->vec)));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    for (int r = 0; r < 2; r++) spmm_load_row_factors(&e->factors, r, row, r, e->in_rows);
+    for (int r = 0; r < 2; r++) spmm_load_row_factors(&e->factors, r, row, r, e->stores);
 }
 
 /* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once. */
@@ -52,7 +52,7 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path) {
     stage(b, "Store: rows 2 t and 2 t + 1 of the row block");
     spmm_writer w = declare_writer(e, path);
     mc_reg first_row = b32(b, "first_row");
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(first_row));
     spmm_load_column_factors(&e->factors, 0, e->col, 0, lane_columns(path));
     spmm_emit_c_address(&w, w.row, e->col);
@@ -87,7 +87,7 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg values[4];
             row_of_sums(e, word, r, 4, values);
-            EMIT(b, sts_v4, AT(at, 4 * (r * p.half + 4 * word)), V4(values));
+            EMIT_IF(b, e->has_sums, sts_v4, AT(at, 4 * (r * p.half + 4 * word)), V4(values));
         }
     }
 }
@@ -109,25 +109,30 @@ static summer declare_summer(mc_builder *b) {
     return u;
 }
 
-/* Item: quad quad_col (none: not wanted) of the row in slot 4 r + t, row 2 t + r of the row block. A thread's items lie
+/* Item: quad quad_col (none: not wanted) of the row in slot V / 2 r + t, row 2 t + r of the row block. A thread's items lie
    `step` slots apart. The first one's slot is below `step`, a power of two: rows and addresses of the others are the
    first one's plus those of slot i * step, without a carry. */
-static int row_of_slot(int slot) { return slot % 4 * 2 + slot / 4; }
+static int row_of_slot(const spmm_plan *plan, int slot) {
+    int pairs = plan->vec / 2;
+    return slot % pairs * 2 + slot / pairs;
+}
 
-static void emit_item_row(mc_builder *b, const summer *u, int quads, mc_reg row, mc_reg first_row) {
+static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg row, mc_reg first_row) {
+    mc_builder *b = e->b;
+    int pairs = e->plan->vec / 2;
     EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
     if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
-    EMIT(b, and_b32, R(u->t), R(u->slot), I(3));
-    EMIT(b, shr_u32, R(u->slot), R(u->slot), I(2));
+    EMIT(b, and_b32, R(u->t), R(u->slot), I(pairs - 1));
+    if (pairs > 1) EMIT(b, shr_u32, R(u->slot), R(u->slot), I(spmm_log2(pairs)));
     EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
     EMIT(b, add_s32, R(row), R(row), R(u->slot));
 }
 
 /* Bytes from a share's start. */
-static int place_of_slot(const spmm_path *path, int slot) {
+static int place_of_slot(const spmm_plan *plan, const spmm_path *path, int slot) {
     spmm_partial p = spmm_partial_of(path->columns);
-    int t = slot % 4;
-    return (slot / 4 * p.half + t * p.pitch + t / 2 * p.pair) * WORD;
+    int pairs = plan->vec / 2, t = slot % pairs;
+    return (slot / pairs * p.half + t * p.pitch + t / 2 * p.pair) * WORD;
 }
 
 /* Sets `at` to the first item's address in the row block's first share. */
@@ -161,13 +166,13 @@ typedef struct turns {
 
 static turns turns_of(const spmm_emitter *e, const spmm_path *path) {
     int quads = path->columns / 4;
-    turns k = {quads, SPMM_VEC * quads, MC_WARP * e->plan->split, 0, 0};
+    turns k = {quads, e->plan->vec * quads, MC_WARP * e->plan->split, 0, 0};
     k.count = (k.items + k.threads - 1) / k.threads;
     k.step = k.threads / quads;
     return k;
 }
 
-/* The row block's 8 x columns sums, four at a time, go around its split * 32 threads. */
+/* The row block's V x columns sums, four at a time, go around its split * 32 threads. */
 static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_reg tile_col) {
     mc_builder *b = e->b;
     int split = e->plan->split;
@@ -190,14 +195,14 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
         EMIT(b, sub_s32, R(share), R(e->warp), R(e->part));
         EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
     }
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    emit_item_row(b, &u, k.quads, w.row, first_row);
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    emit_item_row(e, &u, k.quads, w.row, first_row);
     emit_find_item(e, path, &u, share);
     EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
     spmm_emit_c_address(&w, w.row, u.col);
     for (int i = 0; i < k.count; i++) {
-        emit_add_shares(e, &u, place_of_slot(path, i * k.step), share_bytes);
-        if (i) spmm_advance_c(&w, row_of_slot(i * k.step) - row_of_slot((i - 1) * k.step));
+        emit_add_shares(e, &u, place_of_slot(e->plan, path, i * k.step), share_bytes);
+        if (i) spmm_advance_c(&w, row_of_slot(e->plan, i * k.step) - row_of_slot(e->plan, (i - 1) * k.step));
         spmm_store_run(&w, &e->factors,
                        &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
     }
@@ -209,10 +214,10 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     mc_builder *b = e->b;
     summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(3));
-    emit_item_row(b, &u, k.quads, row, first_row);
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    emit_item_row(e, &u, k.quads, row, first_row);
     for (int i = 0; i < k.count; i++)
-        spmm_load_row_factors(&e->factors, i, row, row_of_slot(i * k.step), e->in_rows);
+        spmm_load_row_factors(&e->factors, i, row, row_of_slot(e->plan, i * k.step), e->in_rows);
 }
 
 /* All items of a thread have the same columns: the quads of a row divide the threads. */
