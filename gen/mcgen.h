@@ -117,6 +117,7 @@ typedef struct mc_contract {
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     mc_map_param map;
     unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do, or `map` says so */
+    int64_t ldb_limit;     /* and at most this; 0: any s32 will do */
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;

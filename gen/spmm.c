@@ -41,9 +41,8 @@ enum {
 };
 
 static const char *const ops[] = {"spmm", NULL};
-/* In the order of sides; rhs takes the first two. */
-static const char *const lhs_types[] = {"s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", NULL};
-static const char *const rhs_types[] = {"s8", "u8", NULL};
+/* In the order of sides. */
+static const char *const side_types[] = {"s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", NULL};
 static const spmm_side sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4, true},
                                   {"u4", 4, false},  {"s12", 12, true}, {"u12", 12, false},
                                   {"s16", 16, true}, {"u16", 16, false}};
@@ -68,11 +67,16 @@ static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
     {"arch", NAMES = mc_arch_names,
      .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets that end in a."},
-    {"lhs", NAMES = lhs_types,
+    {"lhs", NAMES = side_types,
      .doc = "Type of A's values. Those of 12 and 16 bits are multiplied as two digits of 8 bits each, those "
             "of 4 bits "
             "are packed a byte each."},
-    {"rhs", NAMES = rhs_types, .doc = "Type of B."},
+    {"rhs", NAMES = side_types,
+     .doc = "Type of B. Two elements of 4 bits make a byte, the even column in its low half; ldb is even "
+            "then. They are "
+            "multiplied as 8 bits: half the bytes are gathered. Those of 12 and 16 bits take two bytes and "
+            "are multiplied "
+            "as two digits."},
     {"out", NAMES = out_types,
      .doc = "Type of C. Sums are exact modulo 2^32. s32: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
@@ -162,7 +166,18 @@ static void check_output(const spmm_output *output, mc_complaints *complaints) {
                  "out = \"s32\" is the sums as they are: a bias goes with f16, bf16 and f32");
 }
 
-static void check_direct(const int64_t *point, mc_complaints *complaints) {
+static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
+    if (plan->rhs.bits == 4 && plan->tile_n < 64)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128: 4 bytes of a row a lane",
+                 plan->rhs.name);
+    if (plan->rhs.bits > 8 && plan->tile_n > 64)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 32 or 64: 16 bytes of a row a lane at most",
+                 plan->rhs.name);
+    if (plan->ldb > SPMM_MAX_ROW_BYTES / spmm_side_bytes(plan->rhs))
+        complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)plan->ldb);
+    if (plan->rhs.bits == 4 && plan->ldb != MC_OPEN && plan->ldb % 2)
+        complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", plan->rhs.name,
+                 (long long)plan->ldb);
     if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
         complain(complaints, F_WARPS, "staging = \"direct\" takes 1, 2, 4 or 8");
     if (point[F_WINDOW] != STANDARD_WINDOW)
@@ -216,6 +231,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .rhs = sides[point[F_RHS]],
         .vec = (int)point[F_VEC],
         .digits = spmm_digits(sides[point[F_LHS]]),
+        .sums = spmm_digits(sides[point[F_LHS]]) + spmm_digits(sides[point[F_RHS]]) - 1,
         .staging = (spmm_staging)point[F_STAGING],
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
@@ -249,7 +265,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
                                           (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
     if (plan->staging == SPMM_DIRECT) {
         spmm_direct_plan(plan);
-        check_direct(point, complaints);
+        check_direct(point, plan, complaints);
     } else {
         spmm_ring_plan(plan);
         check_ring(point, plan, complaints);

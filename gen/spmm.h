@@ -6,9 +6,10 @@
 
 enum {
     SPMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
-    SPMM_MAX_DIGITS = 2, /* of A's values */
+    SPMM_MAX_DIGITS = 2, /* of a value */
     SPMM_DIGIT_BITS = 8,
-    SPMM_EDGE_COLUMNS = 32, /* of C that the edge path computes at a time: 4 a lane */
+    SPMM_MAX_ROW_BYTES = INT32_MAX, /* of B */
+    SPMM_EDGE_COLUMNS = 32,         /* of C that the edge path computes at a time: 4 a lane */
 };
 
 /* In the order of the spec's names. */
@@ -22,6 +23,7 @@ typedef struct spmm_side {
 } spmm_side;
 
 /* Values wider than 8 bits are multiplied digit by digit, low first. Only the top digit has a sign. */
+static inline int spmm_side_bytes(spmm_side side) { return (side.bits + 7) / 8; } /* 4 bits: of two */
 static inline int spmm_digits(spmm_side side) { return side.bits > SPMM_DIGIT_BITS ? 2 : 1; }
 static inline bool spmm_digit_is_signed(spmm_side side, int digit) {
     return side.is_signed && digit == spmm_digits(side) - 1;
@@ -55,6 +57,7 @@ typedef struct spmm_plan {
     spmm_side lhs, rhs;
     int vec;    /* V: rows of a row block */
     int digits; /* of A's values */
+    int sums;   /* accumulators of a sum: one for each weight of a digit of A times one of B */
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */

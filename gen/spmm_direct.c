@@ -39,7 +39,7 @@ static void plan_wide(spmm_plan *plan) {
     proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(lane_columns, plan->n);
     spmm_path *wide = &plan->wide;
     wide->columns = plan->tile_n;
-    wide->unit = lane_columns;
+    wide->unit = plan->rhs.bits == 4 ? lane_columns / 2 : lane_columns * spmm_side_bytes(plan->rhs);
     wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
     wide->whole = lane_columns;
@@ -48,18 +48,18 @@ static void plan_wide(spmm_plan *plan) {
     plan->checks.full_tile = full == MAYBE && !wide->clamp;
     plan->checks.ldb = rows_aligned == MAYBE;
     plan->checks.ldc = divides(wide->store, plan->ldc) == MAYBE;
-    plan->checks.b_address = !aligned(plan, lane_columns);
+    plan->checks.b_address = !aligned(plan, wide->unit);
     plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
 }
 
 static void plan_edge(spmm_plan *plan) {
     const spmm_checks *c = &plan->checks;
-    bool whole = plan->n != MC_OPEN && plan->n % 4 == 0;
+    bool whole = plan->n != MC_OPEN && plan->n % 4 == 0, words = whole && plan->rhs.bits == 8;
     bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
     plan->edge = (spmm_path){
         .emitted = !covered,
         .columns = SPMM_EDGE_COLUMNS,
-        .unit = whole && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : 1,
+        .unit = words && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_side_bytes(plan->rhs),
         .clamp = true,
         .whole = whole ? 4 : 1,
         .store = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, 4)) ? 4 : 1,
@@ -78,7 +78,7 @@ spmm_partial spmm_partial_of(int columns) {
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->digits;
+    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->digits * spmm_digits(plan->rhs);
     plan->stride_a_bytes = plan->stride * (plan->vec * plan->digits + 4);
     plan_wide(plan);
     plan_edge(plan);
@@ -90,6 +90,21 @@ void spmm_direct_plan(spmm_plan *plan) {
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 #define HEADS(where) "column of each slot, -1 for padding; " where
+
+static void add_b(const spmm_plan *plan, mc_contract *c) {
+    static const char *const docs[][2] = {
+        [0] = {"B: u4[k][ldb], row-major, the even column in a byte's low half",
+               "B: s4[k][ldb], row-major, the even column in a byte's low half"},
+        [1] = {"B: u8[k][ldb], row-major", "B: s8[k][ldb], row-major"},
+        [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"},
+    };
+    bool halves = plan->rhs.bits == 4;
+    int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
+    c->params[c->param_count++] = (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align,
+                                             docs[halves ? 0 : bytes][plan->rhs.is_signed]};
+    if (halves) c->ldb_multiple = 2;
+    if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
+}
 
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     bool two = plan->stride == 2 * MC_GROUP_SLOTS;
@@ -114,7 +129,5 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
                    (mc_array){"values", "s8",
                               value_counts[spmm_log2(plan->stride * plan->vec * plan->digits / 64)],
                               "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded"});
-    c->params[c->param_count++] =
-        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align,
-                   plan->rhs.is_signed ? "B: s8[k][ldb], row-major" : "B: u8[k][ldb], row-major"};
+    add_b(plan, c);
 }

@@ -240,13 +240,28 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
         EMIT_IF(b, e->odd, bra_uni, TO(edge));
     }
     int unit = e->plan->wide.unit;
-    if (checks->ldb) branch_if_odd(e, e->ldb, unit, edge, "rows of B are not aligned for vector loads");
+    if (checks->ldb)
+        branch_if_odd(e, e->ldb, e->plan->tile_n / 8, edge, "rows of B are not aligned for vector loads");
     if (checks->b_address) branch_if_odd(e, low_half(e, "b_low", e->b_array), unit, edge, "B itself is not");
     int store = e->plan->wide.store, bytes = store * spmm_element_bytes(e->plan->output.element);
     char stores[64];
     snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
     if (checks->ldc) branch_if_odd(e, e->ldc, store, edge, stores);
     if (checks->c_address) branch_if_odd(e, low_half(e, "c_low", e->c_array), bytes, edge, "C itself is not");
+}
+
+/* Two columns of B a byte, or two bytes a column. */
+static void emit_row_bytes(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    bool halves = e->plan->rhs.bits == 4;
+    if (e->plan->ldb != MC_OPEN) {
+        e->row_bytes = I(halves ? e->plan->ldb / 2 : e->plan->ldb * spmm_side_bytes(e->plan->rhs));
+        return;
+    }
+    mc_reg bytes = b32(b, "row_bytes");
+    if (halves) EMIT(b, shr_u32, R(bytes), R(e->ldb), I(1));
+    else EMIT(b, shl_b32, R(bytes), R(e->ldb), I(1));
+    e->row_bytes = R(bytes);
 }
 
 void spmm_emit(const spmm_plan *plan, mc_builder *b) {
@@ -264,8 +279,11 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     b32_array(b, "pair", 4, e->pair);
-    b32_array(b, "low", 4, e->low);
-    b32_array(b, "high", 4, e->high);
+    b32_array(b, "low", SPMM_BYTES * spmm_digits(plan->rhs), e->low);
+    b32_array(b, "high", SPMM_BYTES * spmm_digits(plan->rhs), e->high);
+    if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
+    e->row_bytes = spmm_dim(plan->ldb, e->ldb);
+    if (plan->rhs.bits != SPMM_DIGIT_BITS) emit_row_bytes(e);
 
     mc_label edge = label(b, "EDGE");
     if (plan->wide.emitted && plan->edge.emitted) emit_choice(e, edge);

@@ -9,6 +9,7 @@ enum {
     SPMM_MAX_ACC = 32,
     SPMM_MAX_STEPS = 2, /* mma steps of 32 slots in a stride */
     WORD = 4,           /* bytes of a register */
+    SPMM_BYTES = 4,
 };
 
 typedef struct spmm_emitter {
@@ -27,7 +28,10 @@ typedef struct spmm_emitter {
     mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
     mc_reg index_at, value_at;     /* and of the stride that is loaded */
     mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2];
-    mc_reg pair[4], low[4], high[4]; /* of the transpose */
+    mc_operand row_bytes; /* from a row of B to the next */
+    mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_DIGITS],
+        high[SPMM_BYTES * SPMM_MAX_DIGITS]; /* of the transpose */
+    mc_reg nibble[4];                       /* rhs of 4 bits: even and odd column of `low`, then of `high` */
     mc_reg odd, odd_bits;
     mc_reg col;           /* this lane's first column of C in the path's tile */
     spmm_factors factors; /* of the path that is being emitted */

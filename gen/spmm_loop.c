@@ -15,7 +15,7 @@ enum {
    registers the kernel takes. */
 typedef struct pass {
     const spmm_path *path;
-    bool bytes; /* path->unit is 1: each loaded byte has a register */
+    bool bytes; /* path->unit is an element (of 4 bits, two): each has a register of its own */
     int units;  /* loads of one row of B, a lane */
     int words;  /* registers of one row of B, a lane */
     int row_count;
@@ -30,21 +30,21 @@ typedef struct pass {
 /* Registers of A's values: two a digit and step. */
 static int value_count(const spmm_plan *plan) { return 2 * plan->digits * plan->stride_steps; }
 
-/* Accumulators of one digit of A. */
+/* Accumulators of one weight. */
 static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
 
 static mc_reg *row_of(pass *p, int step, int slot) {
-    return p->bytes ? &p->row[slot % 4 * 4] : &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
+    return p->bytes ? &p->row[slot % 4 * p->units] : &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
 }
 
 static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     mc_builder *b = e->b;
     int steps = e->plan->stride_steps;
     *p = (pass){.path = path};
-    p->bytes = path->unit == 1;
-    p->units = p->bytes ? 4 : 1;
-    p->words = p->bytes ? 4 : path->unit / WORD;
-    p->row_count = p->bytes ? 16 : steps * MC_LANE_SLOTS * p->words;
+    p->bytes = path->unit < WORD;
+    p->units = p->bytes ? path->columns / 8 / (e->plan->rhs.bits == 4 ? 2 : 1) : 1;
+    p->words = p->bytes ? p->units : path->unit / WORD;
+    p->row_count = p->bytes ? 4 * p->units : steps * MC_LANE_SLOTS * p->words;
     b64_array(b, "base", p->units, p->base);
     p->first = b32(b, "next_first"), p->stride = b32(b, "stride");
     if (e->plan->prefetch) b32_array(b, "this_value", value_count(e->plan), p->value);
@@ -54,7 +54,26 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
     p->more = p->more_values = pred(b, "more");
     if (e->has_values.id && e->plan->prefetch) p->more_values = pred(b, "more_values");
-    b32_array(b, "acc", acc_count(path) * e->plan->digits, e->acc);
+    b32_array(b, "acc", acc_count(path) * e->plan->sums, e->acc);
+}
+
+/* Element UNIT of the lane's in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
+static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg load_at, mc_reg last_at) {
+    mc_builder *b = e->b;
+    mc_reg at = e->col;
+    if (e->plan->rhs.bits == 4) {
+        EMIT(b, shr_u32, R(load_at), R(e->col), I(1));
+        at = load_at;
+    }
+    if (unit) {
+        EMIT(b, add_s32, R(load_at), R(at), I(unit));
+        at = load_at;
+    }
+    if (p->path->clamp) {
+        EMIT(b, min_s32, R(load_at), R(at), R(last_at));
+        at = load_at;
+    }
+    EMIT(b, mad_wide, R(p->base[unit]), R(at), I(spmm_side_bytes(e->plan->rhs)), R(e->b_array));
 }
 
 /* The lane's first column of C, and where its columns of B start. Columns beyond n are read at the last unit
@@ -62,29 +81,28 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
 static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
     mc_builder *b = e->b;
     int lane_columns = p->path->columns / 8;
+    bool halves = e->plan->rhs.bits == 4;
     e->col = b32(b, "col");
     note(b, "columns %d g .. %d g + %d of the tile are this lane's", lane_columns, lane_columns,
          lane_columns - 1);
     EMIT(b, mad_s32, R(e->col), R(e->g), I(lane_columns), R(path_col));
-    mc_reg load_col = e->col;
-    mc_reg last_col = {0};
+    mc_reg load_at = {0}, last_at = {0};
+    if (p->path->clamp || halves) load_at = b32(b, "load_at");
     if (p->path->clamp) {
         note(b, "columns beyond n are read at the last %s inside; their sums are not stored",
-             p->path->unit == 1 ? "column" : "group of columns");
-        load_col = b32(b, "load_col");
-        last_col = b32(b, "last_col");
-        EMIT(b, add_s32, R(last_col), spmm_dim(e->plan->n, e->n), I(-p->path->unit));
+             p->bytes ? "element" : "group of columns");
+        last_at = b32(b, "last_at");
+        int columns = p->bytes || halves ? 1 : p->path->unit / spmm_side_bytes(e->plan->rhs);
+        EMIT(b, add_s32, R(last_at), spmm_dim(e->plan->n, e->n), I(-columns));
+        if (halves) EMIT(b, shr_u32, R(last_at), R(last_at), I(1));
+        if (halves && p->path->unit > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - p->path->unit));
     }
-    for (int i = 0; i < p->units; i++) {
-        if (i) EMIT(b, add_s32, R(load_col), R(e->col), I(i));
-        if (p->path->clamp) EMIT(b, min_s32, R(load_col), R(i ? load_col : e->col), R(last_col));
-        EMIT(b, mad_wide, R(p->base[i]), R(load_col), I(1), R(e->b_array));
-    }
+    for (int unit = 0; unit < p->units; unit++) emit_base(e, p, unit, load_at, last_at);
 }
 
 static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
-    for (int i = 0; i < acc_count(p->path) * e->plan->digits; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
     note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
     for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
 }
@@ -124,6 +142,7 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     case 16: EMIT_IF(b, used, ldg_v4, V4(row), AT(address, 0)); break;
     case 8: EMIT_IF(b, used, ldg_v2, V2(row), AT(address, 0)); break;
     case 4: EMIT_IF(b, used, ldg_b32, R(*row), AT(address, 0)); break;
+    case 2: EMIT_IF(b, used, ldg_u16, R(*row), AT(address, 0)); break;
     default: EMIT_IF(b, used, ldg_u8, R(*row), AT(address, 0));
     }
 }
@@ -136,8 +155,7 @@ static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count
         mc_reg index = e->index[step * MC_LANE_SLOTS + slot];
         EMIT(b, setp_ge, R(p->used[slot]), R(index), I(0));
         for (int unit = 0; unit < p->units; unit++) {
-            EMIT(b, mad_wide, R(p->address[slot]), R(index), spmm_dim(e->plan->ldb, e->ldb),
-                 R(p->base[unit]));
+            EMIT(b, mad_wide, R(p->address[slot]), R(index), e->row_bytes, R(p->base[unit]));
             emit_load_unit(b, p->used[slot], p->path->unit, row_of(p, step, slot) + unit, p->address[slot]);
         }
     }
@@ -157,19 +175,24 @@ static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg c
     EMIT(b, prmt, R(column[3]), R(pair[1]), R(pair[3]), I(0x7632));
 }
 
-/* The same from single bytes: byte[4 slot + c]. */
-static void emit_join(spmm_emitter *e, const mc_reg byte[16], const mc_reg column[4]) {
+/* The same from single elements: element[units slot + c]; column[digits c + d] = digit d of element c of each of four slots. */
+static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const mc_reg *column) {
+    static const unsigned pick[SPMM_MAX_DIGITS] = {0x0040, 0x0051};
     mc_builder *b = e->b;
-    for (int c = 0; c < 4; c++) {
-        EMIT(b, prmt, R(e->pair[0]), R(byte[c]), R(byte[4 + c]), I(0x0040));
-        EMIT(b, prmt, R(e->pair[1]), R(byte[8 + c]), R(byte[12 + c]), I(0x0040));
-        EMIT(b, prmt, R(column[c]), R(e->pair[0]), R(e->pair[1]), I(0x5410));
+    int digits = spmm_digits(e->plan->rhs);
+    for (int i = 0; i < units * digits; i++) {
+        const mc_reg *of = &element[i / digits];
+        unsigned bytes = pick[i % digits];
+        EMIT(b, prmt, R(e->pair[0]), R(of[0]), R(of[units]), I(bytes));
+        EMIT(b, prmt, R(e->pair[1]), R(of[2 * units]), R(of[3 * units]), I(bytes));
+        EMIT(b, prmt, R(column[i]), R(e->pair[0]), R(e->pair[1]), I(0x5410));
     }
 }
 
-/* Columns 4 word .. 4 word + 3 of this lane, from words: slots 0..3 to `low`, 4..7 to `high`. */
+/* Bytes 4 word .. 4 word + 3 of this lane's, from words: slots 0..3 to `low`, 4..7 to `high`. */
 static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
-    note(e->b, "columns %d..%d of this lane", 4 * word, 4 * word + 3);
+    int columns = 4 * 8 / e->plan->rhs.bits;
+    note(e->b, "columns %d..%d of this lane", columns * word, columns * word + columns - 1);
     for (int half = 0; half < 2; half++) {
         const mc_reg *row = row_of(p, step, 4 * half);
         const mc_reg words[4] = {row[word], row[p->words + word], row[2 * p->words + word],
@@ -178,38 +201,97 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     }
 }
 
-static mc_opcode mma_of(const spmm_plan *plan, int digit) {
+static mc_opcode mma_of(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
     static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
-    return ops[plan->rhs.is_signed][spmm_digit_is_signed(plan->lhs, digit)];
+    return ops[spmm_digit_is_signed(plan->rhs, rhs_digit)][spmm_digit_is_signed(plan->lhs, lhs_digit)];
 }
 
-/* Four columns take two mma for each digit of A: rows g and g + 8 of an A operand are two neighbouring columns (fragment.h,
-   frag_a_row); its registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
-static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
-    mc_builder *b = e->b;
+/* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
+   registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). An mma for each digit of A's values. */
+static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
     int digits = e->plan->digits;
-    for (int two = 0; two < 2; two++) {
-        mc_reg a[4];
-        for (int half = 0; half < 2; half++) {
-            a[frag_a_reg(half, 0)] = e->low[2 * two + half];
-            a[frag_a_reg(half, 1)] = e->high[2 * two + half];
-        }
-        for (int d = 0; d < digits; d++) {
-            mc_reg *acc = &e->acc[acc_count(p->path) * d + (2 * word + two) * 4];
-            const mc_reg *value = &p->value[2 * (step * digits + d)];
-            builder_emit(b, (mc_reg){0}, mma_of(e->plan, d), MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
-        }
+    for (int d = 0; d < digits; d++) {
+        mc_reg *acc = &e->acc[acc_count(p->path) * (d + rhs_digit) + 4 * pair];
+        const mc_reg *value = &p->value[2 * (step * digits + d)];
+        builder_emit(e->b, (mc_reg){0}, mma_of(e->plan, d, rhs_digit),
+                     MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
     }
+}
+
+/* Byte columns FIRST and SECOND of low and high. */
+static void emit_byte_pair(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, int first,
+                           int second) {
+    mc_reg a[4];
+    const int columns[] = {first, second};
+    for (int half = 0; half < 2; half++) {
+        a[frag_a_reg(half, 0)] = e->low[columns[half]];
+        a[frag_a_reg(half, 1)] = e->high[columns[half]];
+    }
+    emit_mma(e, p, step, pair, rhs_digit, a);
+}
+
+/* Four bytes of columns of 8 bits. */
+static void emit_bytes(spmm_emitter *e, pass *p, int step, int word) {
+    for (int two = 0; two < 2; two++) emit_byte_pair(e, p, step, 2 * word + two, 0, 2 * two, 2 * two + 1);
+}
+
+/* Two columns of two digits, from byte FIRST of low and high on. */
+static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first) {
+    for (int d = 0; d < SPMM_MAX_DIGITS; d++)
+        emit_byte_pair(e, p, step, pair, d, first + d, first + SPMM_MAX_DIGITS + d);
+}
+
+/* A byte's two 4-bit columns as bytes: unsigned as they are, signed as 16 times the value. */
+static void emit_split(spmm_emitter *e, mc_reg byte, const mc_reg nibble[2]) {
+    mc_builder *b = e->b;
+    if (e->plan->rhs.is_signed) {
+        EMIT(b, shl_b32, R(nibble[0]), R(byte), I(4));
+        EMIT(b, and_b32, R(nibble[0]), R(nibble[0]), H(0xf0f0f0f0));
+        EMIT(b, and_b32, R(nibble[1]), R(byte), H(0xf0f0f0f0));
+        return;
+    }
+    EMIT(b, and_b32, R(nibble[0]), R(byte), H(0x0f0f0f0f));
+    EMIT(b, shr_u32, R(nibble[1]), R(byte), I(4));
+    EMIT(b, and_b32, R(nibble[1]), R(nibble[1]), H(0x0f0f0f0f));
+}
+
+/* COUNT bytes of two 4-bit columns each. */
+static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count) {
+    for (int c = 0; c < count; c++) {
+        mc_reg a[4];
+        emit_split(e, e->low[c], &e->nibble[0]);
+        emit_split(e, e->high[c], &e->nibble[2]);
+        for (int half = 0; half < 2; half++) {
+            a[frag_a_reg(half, 0)] = e->nibble[half];
+            a[frag_a_reg(half, 1)] = e->nibble[2 + half];
+        }
+        emit_mma(e, p, step, 4 * word + c, 0, a);
+    }
+}
+
+static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
+    int bits = e->plan->rhs.bits;
+    if (bits == 4) emit_nibbles(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
+    else if (bits == 8) emit_bytes(e, p, step, word);
+    else if (!p->bytes) emit_digits(e, p, step, word, 0);
+    else
+        for (int pair = 0; pair < p->units / 2; pair++) emit_digits(e, p, step, pair, SPMM_BYTES * pair);
 }
 
 /* The digits' sums, by their weights, into the first accumulators. */
 static void emit_weigh(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
     int count = acc_count(path);
-    if (e->plan->digits == 1) return;
-    note(b, "the top digit weighs 256");
-    for (int i = 0; i < count; i++)
-        EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
+    if (plan->rhs.bits == 4 && plan->rhs.is_signed) {
+        note(b, "B's values were 16 times what they are");
+        for (int i = 0; i < count * plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
+    }
+    for (int top = plan->sums - 1; top > 0; top--) {
+        note(b, "a digit weighs 256 times the one below");
+        for (int i = count * (top - 1); i < count * top; i++)
+            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
+    }
 }
 
 /* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
@@ -250,7 +332,7 @@ static void emit_byte_steps(spmm_emitter *e, pass *p) {
             note(b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,
                  MC_GROUP_SLOTS * s + 4 * half + 3);
             emit_gather(e, p, s, 4 * half, 4);
-            emit_join(e, p->row, half ? e->high : e->low);
+            emit_join(e, p->row, p->units, half ? e->high : e->low);
         }
         emit_products(e, p, s, 0);
     }

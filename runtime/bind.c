@@ -46,6 +46,9 @@ static mc_status check_leading(const binding_list *bindings, const char *name, m
 static mc_status check_ldb(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
     int64_t ldb = 0, unit = contract->ldb_multiple;
     mc_status status = find(bindings, "ldb", &ldb, diag);
+    if (status == MC_OK && contract->ldb_limit && ldb > contract->ldb_limit)
+        return mc_fail(diag, MC_CANNOT, "ldb is %lld, the kernel's rows of B have at most %lld elements",
+                       (long long)ldb, (long long)contract->ldb_limit);
     if (status != MC_OK || unit == 0 || ldb % unit == 0) return status;
     return mc_fail(diag, MC_CANNOT, "ldb is %lld, not a multiple of the %lld that the kernel's copies need",
                    (long long)ldb, (long long)unit);
