@@ -37,6 +37,7 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     }
     map_text(&c->map, prefix, text);
     if (c->ldb_multiple) text_add(text, "%sldb must be a multiple of %u\n", prefix, c->ldb_multiple);
+    if (c->k_limit) text_add(text, "%sk must be at most %lld\n", prefix, (long long)c->k_limit);
     if (c->ldb_limit) text_add(text, "%sldb must be at most %lld\n", prefix, (long long)c->ldb_limit);
     if (c->turn_k)
         text_add(text,
@@ -170,6 +171,7 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "tensor_map", map_json(&c->map));
     put(&m, root, "ldb_multiple", json_integer(c->ldb_multiple));
     put(&m, root, "ldb_limit", json_integer(c->ldb_limit));
+    put(&m, root, "k_limit", json_integer(c->k_limit));
     put(&m, root, "overlap", json_boolean(c->overlap));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));

@@ -43,6 +43,14 @@ static mc_status check_leading(const binding_list *bindings, const char *name, m
     return status;
 }
 
+static mc_status check_k(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
+    int64_t k = 0;
+    mc_status status = find(bindings, "k", &k, diag);
+    if (status != MC_OK || contract->k_limit == 0 || k <= contract->k_limit) return status;
+    return mc_fail(diag, MC_CANNOT, "k is %lld: the kernel's sums are exact up to %lld", (long long)k,
+                   (long long)contract->k_limit);
+}
+
 static mc_status check_ldb(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
     int64_t ldb = 0, unit = contract->ldb_multiple;
     mc_status status = find(bindings, "ldb", &ldb, diag);
@@ -72,6 +80,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
     }
     mc_status status = check_rows(kernel, bindings, diag);
     if (status == MC_OK) status = check_leading(bindings, "ldb", diag);
+    if (status == MC_OK) status = check_k(mc_kernel_contract(kernel), bindings, diag);
     if (status == MC_OK) status = check_ldb(mc_kernel_contract(kernel), bindings, diag);
     return status != MC_OK ? status : check_leading(bindings, "ldc", diag);
 }
