@@ -36,7 +36,6 @@ static const char head[] =
     "#   a vector: instructions, mma, wavefronts, sectors; wavefronts / ideal; bytes / global request\n";
 
 typedef struct matrix {
-    const char *name;
     mc_vsparse a;
     mc_dense b;
     float *scale; /* one a row of C */
@@ -44,12 +43,16 @@ typedef struct matrix {
 
 /* -- Problems ----------------------------------------------------------------------------------------- */
 
-static mc_status make_matrix(int index, matrix *m, mc_diag *diag) {
+/* Of the types that KERNEL multiplies. */
+static mc_status make_matrix(int index, const mc_kernel *kernel, matrix *m, mc_diag *diag) {
     mc_csr csr = {0};
-    *m = (matrix){.name = matrices[index].name};
+    mc_type lhs = MC_S8, rhs = MC_S8;
+    *m = (matrix){0};
     mc_status status = mc_csr_generate(&matrices[index].pattern, &csr, diag);
-    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, MC_S8, &m->a, diag);
-    if (status == MC_OK) status = mc_dense_create(MC_S8, csr.cols, COLUMNS, COLUMNS, &m->b, diag);
+    if (status == MC_OK) status = mc_type_of(kernel, "lhs", &lhs, diag);
+    if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, lhs, &m->a, diag);
+    if (status == MC_OK) status = mc_dense_create(rhs, csr.cols, COLUMNS, COLUMNS, &m->b, diag);
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     mc_vsparse_fill(&m->a, MC_VALUES_FULL, 1, NULL);
@@ -132,42 +135,42 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void count_kernel(FILE *table, const char *path, const mc_kernel *kernel, mc_device *device,
-                         matrix *all) {
+static void count_kernel(FILE *table, const char *path, const mc_kernel *kernel, mc_device *device) {
     for (int i = 0; i < MATRICES; i++) {
         char name[MAX_LINE];
+        matrix m = {0};
         mc_diag *diag = mc_diag_create();
-        snprintf(name, sizeof name, "%s %s", base_name(path), all[i].name);
-        mc_status status = run(device, kernel, &all[i], diag);
+        snprintf(name, sizeof name, "%s %s", base_name(path), matrices[i].name);
+        mc_status status = make_matrix(i, kernel, &m, diag);
+        if (status == MC_OK) status = run(device, kernel, &m, diag);
         CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
+        if (status == MC_OK) {
+            const ptxsim *sim = mc_device_ptxsim(device);
+            check_lines(name, mc_kernel_ptx(kernel), sim, matrices[i].pattern.law == MC_PATTERN_UNIFORM);
+            print_counts(table, name, (uint64_t)m.a.vectors, sim);
+        }
+        free_matrix(&m);
         mc_diag_destroy(diag);
-        if (status != MC_OK) continue;
-        const ptxsim *sim = mc_device_ptxsim(device);
-        check_lines(name, mc_kernel_ptx(kernel), sim, matrices[i].pattern.law == MC_PATTERN_UNIFORM);
-        print_counts(table, name, (uint64_t)all[i].a.vectors, sim);
     }
 }
 
-static void count_spec(FILE *table, const char *path, mc_device *device, matrix *all, mc_diag *diag) {
+static void count_spec(FILE *table, const char *path, mc_device *device, mc_diag *diag) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     mc_status status = mc_spec_read(path, NULL, 0, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
     CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
-    if (status == MC_OK) count_kernel(table, path, kernel, device, all);
+    if (status == MC_OK) count_kernel(table, path, kernel, device);
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
 }
 
 static void make_table(FILE *table, char **specs, mc_diag *diag) {
-    matrix all[MATRICES] = {0};
     mc_device *device = NULL;
     mc_status status = mc_device_open("sim", &device, diag);
-    for (int i = 0; i < MATRICES && status == MC_OK; i++) status = make_matrix(i, &all[i], diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     fputs(head, table);
-    for (; *specs && status == MC_OK; specs++) count_spec(table, *specs, device, all, diag);
-    for (int i = 0; i < MATRICES; i++) free_matrix(&all[i]);
+    for (; *specs && status == MC_OK; specs++) count_spec(table, *specs, device, diag);
     mc_device_close(device);
 }
 
