@@ -153,9 +153,11 @@ static void run_spmm(struct bench *bench, const char *spec_path, const struct sp
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     problem p = {0};
-    mc_status status = problem_make(&s->problem, &p, bench->diag);
-    if (status == MC_OK) status = mc_spec_read(spec_path, s->settings, 5, &spec, bench->diag);
+    problem_kind kind;
+    mc_status status = mc_spec_read(spec_path, s->settings, 5, &spec, bench->diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, bench->diag);
+    if (status == MC_OK) status = problem_kind_of(kernel, &kind, bench->diag);
+    if (status == MC_OK) status = problem_make(&s->problem, &kind, &p, bench->diag);
     if (status == MC_OK) status = problem_run(&p, bench->device, kernel, NULL, bench->diag);
     CHECK(status == MC_OK, "%s: %s", s->name, mc_diag_text(bench->diag));
     note(bench, s->name, list, 4);

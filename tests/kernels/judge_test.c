@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const problem_kind kind = {MC_S8, MC_S8, 8};
 static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 300, 4, 4, MC_VALUES_FULL, 0, 0};
 
 static int line_of(const char *text, const char *at) {
@@ -73,7 +74,7 @@ static void judge(const char *spec_path, const char *tile_n, mc_device *device, 
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     problem p;
-    mc_status status = problem_make(&shape, &p, diag);
+    mc_status status = problem_make(&shape, &kind, &p, diag);
     if (status == MC_OK) status = mc_spec_read(spec_path, settings, 5, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
@@ -118,7 +119,7 @@ static void sectors(const problem *p, const mc_kernel *kernel, mc_device *device
 
 static void judge_stores(const char *spec_path, const char *tile_n, mc_device *device, mc_diag *diag) {
     problem p;
-    mc_status status = problem_make(&tiled, &p, diag);
+    mc_status status = problem_make(&tiled, &kind, &p, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     for (size_t i = 0; status == MC_OK && i < sizeof stores / sizeof *stores; i++) {
         const mc_setting settings[] = {{"tile_n", tile_n},         {"out", stores[i].out},

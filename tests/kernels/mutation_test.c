@@ -239,8 +239,6 @@ static bool bench_open(bench *t, const char *spec_path) {
     mc_status status = mc_device_open("sim:limit=" LIMIT, &t->devices[0], t->diag);
     if (status == MC_OK)
         status = mc_device_open("sim:reversed:landing=first:limit=" LIMIT, &t->devices[1], t->diag);
-    for (int i = 0; status == MC_OK && i < t->suite->case_count; i++)
-        status = problem_make(&t->suite->cases[i], &t->problems[i], t->diag);
     for (int i = 0; status == MC_OK && i < t->suite->kernel_count; i++) {
         mc_spec *spec = NULL;
         size_t count = 0;
@@ -249,6 +247,10 @@ static bool bench_open(bench *t, const char *spec_path) {
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &t->kernels[i], t->diag);
         mc_spec_destroy(spec);
     }
+    problem_kind kind;
+    if (status == MC_OK) status = problem_kind_of(t->kernels[0], &kind, t->diag);
+    for (int i = 0; status == MC_OK && i < t->suite->case_count; i++)
+        status = problem_make(&t->suite->cases[i], &kind, &t->problems[i], t->diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(t->diag));
     return status == MC_OK;
 }

@@ -1,4 +1,5 @@
 #include "problem.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,17 @@ static bool has_column(const problem_case *spec, int row, int col) {
     }
 }
 
-/* Enough for any kernel's output: by row, by column, or the first for all. */
-static mc_status make_factors(problem *p, mc_diag *diag) {
+/* Enough for any kernel's output: by row, by column, or the first for all. mc_scale_fill suits products of 16 bits; longer
+   ones are scaled down, so that f16 can tell one wrong sum from another. */
+static mc_status make_factors(const problem_kind *kind, problem *p, mc_diag *diag) {
+    int longer = mc_type_bits(kind->lhs) + mc_type_bits(kind->rhs) - 16;
     int64_t count = p->a.rows > p->b.cols ? p->a.rows : p->b.cols;
     p->scale = calloc((size_t)count + 1, sizeof *p->scale);
     p->bias = calloc((size_t)count + 1, sizeof *p->bias);
     if (!p->scale || !p->bias) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_scale_fill(p->scale, count, p->spec->values, 3);
     mc_bias_fill(p->bias, count, p->spec->values, 4);
+    for (int64_t i = 0; longer > 0 && i < count; i++) p->scale[i] = ldexpf(p->scale[i], -longer);
     return MC_OK;
 }
 
@@ -56,18 +60,31 @@ static mc_status make_pattern(const problem_case *spec, mc_csr *csr, mc_diag *di
     return MC_OK;
 }
 
-mc_status problem_make(const problem_case *spec, problem *p, mc_diag *diag) {
+mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag) {
+    kind->vec = (int)mc_kernel_field(kernel, "vec");
+    mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
+    return status == MC_OK ? mc_type_of(kernel, "rhs", &kind->rhs, diag) : status;
+}
+
+int problem_ldb(const problem_case *spec, const problem_kind *kind) {
+    int ldb = spec->n + spec->ldb_gap;
+    if (mc_type_bits(kind->rhs) >= 8) return ldb;
+    ldb += ldb % 2;
+    return spec->ldb_gap > 0 && ldb % 16 != 0 && ldb % 4 == 0 ? ldb + 2 : ldb;
+}
+
+mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag) {
     mc_csr csr = {0};
     *p = (problem){.spec = spec, .ldc = spec->n + spec->ldc_gap};
     mc_status status = make_pattern(spec, &csr, diag);
-    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, MC_S8, &p->a, diag);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, kind->vec, kind->lhs, &p->a, diag);
     if (status == MC_OK)
-        status = mc_dense_create(MC_S8, spec->k, spec->n, spec->n + spec->ldb_gap, &p->b, diag);
+        status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
     if (status == MC_OK) {
         mc_vsparse_fill(&p->a, spec->values, 1, NULL);
         mc_dense_fill(&p->b, spec->values, 2);
         status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
-        if (status == MC_OK) status = make_factors(p, diag);
+        if (status == MC_OK) status = make_factors(kind, p, diag);
     }
     mc_csr_free(&csr);
     if (status != MC_OK) problem_free(p);
@@ -97,9 +114,9 @@ mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kern
     return status;
 }
 
-void problem_fix(const problem_case *spec, fixed_settings *fixed) {
+void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_settings *fixed) {
     static const char *const names[] = {"m", "n", "k", "ldb", "ldc"};
-    const int values[] = {spec->row_blocks * 8, spec->n, spec->k, spec->n + spec->ldb_gap,
+    const int values[] = {spec->row_blocks * kind->vec, spec->n, spec->k, problem_ldb(spec, kind),
                           spec->n + spec->ldc_gap};
     for (int i = 0; i < 5; i++) {
         snprintf(fixed->text[i], sizeof fixed->text[i], "%d", values[i]);

@@ -18,10 +18,18 @@ typedef enum pattern {
 typedef struct problem_case {
     pattern pattern;
     int row_blocks, k, n;
-    int ldb_gap, ldc_gap; /* ldb = n + ldb_gap, ldc = n + ldc_gap */
+    int ldb_gap, ldc_gap; /* ldb = n + ldb_gap or a little more (problem_ldb), ldc = n + ldc_gap */
     mc_value_law values;
     unsigned b_offset, c_offset; /* bytes that B and C lie past an aligned address */
 } problem_case;
+
+/* What a kernel multiplies. */
+typedef struct problem_kind {
+    mc_type lhs, rhs;
+    int vec;
+} problem_kind;
+
+mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);
 
 typedef struct problem {
     const problem_case *spec;
@@ -31,7 +39,10 @@ typedef struct problem {
     int64_t ldc;
 } problem;
 
-mc_status problem_make(const problem_case *spec, problem *p, mc_diag *diag);
+/* Where two elements share a byte, rows are whole bytes: an odd number of them where there is a gap to no multiple of 16. */
+int problem_ldb(const problem_case *spec, const problem_kind *kind);
+
+mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag);
 void problem_free(problem *p);
 
 /* Runs P through KERNEL (PTX: other PTX in its place, or NULL) on DEVICE and compares. MC_OK: exact. */
@@ -43,7 +54,7 @@ typedef struct fixed_settings {
     mc_setting settings[5];
     char text[5][24];
 } fixed_settings;
-void problem_fix(const problem_case *spec, fixed_settings *fixed);
+void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_settings *fixed);
 
 /* Chooses variants of SPEC so that every pair of values of two tuned fields stands in at least one; variant 0
    first. Returns how many of CHOSEN (room for all variants) are set, *pairs the number of pairs; 0: out of

@@ -44,8 +44,10 @@ static bool bench_open(bench *t, const char *spec_path, const mc_setting *settin
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &t->kernel, t->diag);
     for (int i = 0; status == MC_OK && i < DEVICES; i++)
         status = mc_device_open(devices[i], &t->devices[i], t->diag);
+    problem_kind kind;
+    if (status == MC_OK) status = problem_kind_of(t->kernel, &kind, t->diag);
     for (int i = 0; status == MC_OK && i < CASES; i++)
-        status = problem_make(&cases[i], &t->problems[i], t->diag);
+        status = problem_make(&cases[i], &kind, &t->problems[i], t->diag);
     mc_spec_destroy(spec);
     CHECK(status == MC_OK, "%s", mc_diag_text(t->diag));
     return status == MC_OK;

@@ -5,7 +5,7 @@
  *   sweep_test SPEC variants                     every variant x three shapes
  *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
-#include "problem.h"
+#include "edges.h"
 #include <stdlib.h>
 
 /* Schedules of the warps, and moments at which copies land (late, if nothing is said); the edge table, which is large, takes
@@ -16,6 +16,7 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct sweep {
     const char *spec_path;
+    problem_kind kind;
     bool fixed; /* shapes become settings */
     int unit;   /* B's address and ldb must be multiples of it: 16 for staging = "tma", 4 for "async" */
     long refused;
@@ -28,21 +29,6 @@ typedef struct sweep {
     long runs;
 } sweep;
 
-/* -- Outputs ------------------------------------------------------------------------------------------ */
-
-enum { OUTPUT_FIELDS = 3, OUTPUTS = 9 };
-
-/* A Latin square: each pair of values of two of the fields stands in one of the nine. */
-static void output_settings(int output, mc_setting settings[OUTPUT_FIELDS]) {
-    static const char *const outs[] = {"f16", "bf16", "f32"}, *const scales[] = {"tensor", "row", "column"},
-                             *const biases[] = {"none", "row", "column"};
-    settings[0] = (mc_setting){"out", outs[output % 3]};
-    settings[1] = (mc_setting){"scale", scales[output / 3]};
-    settings[2] = (mc_setting){"bias", biases[(output % 3 + output / 3) % 3]};
-}
-
-static bool is_16_bit(int output) { return output % 3 < 2; }
-
 /* -- One problem, many variants ----------------------------------------------------------------------- */
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
@@ -50,7 +36,7 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
     mc_setting settings[6 + OUTPUT_FIELDS];
     size_t count = 0;
     if (s->fixed) {
-        problem_fix(c, &fixed);
+        problem_fix(c, &s->kind, &fixed);
         for (; count < 5; count++) settings[count] = fixed.settings[count];
     }
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
@@ -62,7 +48,7 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
 }
 
 static bool must_refuse(const sweep *s, const problem_case *c) {
-    return (c->n + c->ldb_gap) % s->unit != 0 || (int)c->b_offset % s->unit != 0;
+    return problem_ldb(c, &s->kind) % s->unit != 0 || (int)c->b_offset % s->unit != 0;
 }
 
 /* What cannot run says so, from the spec or at the launch. */
@@ -99,7 +85,7 @@ static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t 
 static void run_case(sweep *s, const problem_case *c, const size_t *variants, size_t count) {
     problem p;
     mc_spec *spec = NULL;
-    mc_status status = problem_make(c, &p, s->diag);
+    mc_status status = problem_make(c, &s->kind, &p, s->diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status != MC_OK) return;
     status = read_spec(s, c, &spec);
@@ -114,48 +100,15 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
 
 /* -- The edge table ----------------------------------------------------------------------------------- */
 
-static const struct {
-    pattern pattern;
-    int row_blocks, k;
-    mc_value_law values;
-} patterns[] = {
-    {PATTERN_EMPTY_BLOCKS, 9, 100, MC_VALUES_FULL}, {PATTERN_ALL_EMPTY, 3, 70, MC_VALUES_FULL},
-    {PATTERN_ONE_FULL, 5, 200, MC_VALUES_EXTREME},  {PATTERN_BOUNDARIES, 9, 131, MC_VALUES_FULL},
-    {PATTERN_ONE_COLUMN, 2, 1, MC_VALUES_EXTREME},
-};
-static const int columns[] = {1, 7, 16, 100, 128, 129, 136, 256};
-/* Tight; gaps that break every alignment; gaps to the next multiple of 16 and beyond (negative: round up). */
-static const int gaps[][2] = {{0, 0}, {3, 1}, {-16, -16}};
-/* The last: rows of C aligned to half of a 16-byte store of 16-bit elements. */
-static const int output_gaps[][2] = {{0, 0}, {3, 1}, {-16, 4}};
-enum { GAPS = sizeof gaps / sizeof *gaps };
-
-/* Bytes past an aligned address, for each of the gaps; `of_words` where copies take 4 bytes at least. */
-static const unsigned b_offsets[GAPS] = {1, 4, 0}, b_offsets_of_words[GAPS] = {4, 1, 8},
-                      c_offsets[GAPS] = {0, 4, 8}, c_offsets_16_bit[GAPS] = {0, 2, 8};
-
-static int gap_of(int gap, int n) { return gap >= 0 ? gap : 16 - n % 16; }
-
 static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t count) {
     long cases = 0;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
-            for (size_t g = 0; g < GAPS; g++, cases++) {
-                const int *gap = s->with_outputs ? output_gaps[g] : gaps[g];
-                s->output = (int)(2 * i + j + 3 * g) % OUTPUTS; /* every n meets every output */
-                problem_case c = {patterns[i].pattern,
-                                  patterns[i].row_blocks,
-                                  patterns[i].k,
-                                  columns[j],
-                                  gap_of(gap[0], columns[j]),
-                                  gap_of(gap[1], columns[j]),
-                                  patterns[i].values,
-                                  0,
-                                  0};
-                const unsigned *offsets =
-                    s->with_outputs && is_16_bit(s->output) ? c_offsets_16_bit : c_offsets;
+    for (int i = 0; i < EDGE_PATTERNS; i++) {
+        for (int j = 0; j < EDGE_COLUMNS; j++) {
+            for (int g = 0; g < EDGE_GAPS; g++, cases++) {
+                s->output = (2 * i + j + 3 * g) % OUTPUTS; /* every n meets every output */
+                problem_case c = edge_case(&s->kind, i, j, g, s->with_outputs);
                 if (unaligned)
-                    c.b_offset = (s->unit > 1 ? b_offsets_of_words : b_offsets)[g], c.c_offset = offsets[g];
+                    edge_unalign(&c, &s->kind, g, s->unit, s->with_outputs && output_is_16_bit(s->output));
                 run_case(s, &c, variants, count);
             }
         }
@@ -218,16 +171,17 @@ static void realistic(sweep *s) {
     printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256, and sizes of 0: %ld runs\n", s->runs);
 }
 
-static int copy_unit(const sweep *s) {
+/* What the spec's kernels multiply, and the unit of their copies. */
+static void read_kernel(sweep *s) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "";
-    int unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    s->unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
-    return unit;
 }
 
 int main(int argc, char **argv) {
@@ -235,7 +189,7 @@ int main(int argc, char **argv) {
     sweep s = {.spec_path = argv[1], .orders = ORDERS, .diag = mc_diag_create()};
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
-    s.unit = copy_unit(&s);
+    read_kernel(&s);
     if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
     else if (check_failed == 0 && strcmp(argv[2], "outputs") == 0 && argc == 4) {
         s.with_outputs = true;
