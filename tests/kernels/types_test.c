@@ -1,0 +1,140 @@
+/* Every pair of operand types with V = 2, 4 and 8 on the simulator: exact on the edge table. Variants, outputs, fixed and
+ * open shapes, unaligned addresses and orders of the warps take turns, so that each meets many pairs.
+ *
+ *   types_test SPEC [COLUMNS [TURN]]   COLUMNS: how many of the edge table's n each pair and V gets with each pattern (2; 8:
+ *                                      all); TURN: where the turns begin (0). SPEC's lhs, rhs and vec are set here */
+#include "check.h"
+#include "edges.h"
+#include <stdlib.h>
+
+static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16", "u16"};
+static const char *const vecs[] = {"2", "4", "8"};
+static const char *const orders[] = {"sim", "sim:reversed", "sim:seed=1", "sim:seed=2"};
+enum { TYPES = sizeof types / sizeof *types, VECS = 3, ORDERS = 4, SHAPES = 5 };
+
+typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
+static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
+
+typedef struct tour {
+    const char *spec_path;
+    mc_device *devices[ORDERS];
+    mc_diag *diag;
+    size_t turn; /* counts runs, and so chooses */
+    long beyond; /* problems with a sum beyond s32 */
+} tour;
+
+/* How one run differs from the next. */
+typedef struct turn {
+    mode mode;
+    int gap, order, output; /* output: -1 for s32 */
+    size_t variant;
+} turn;
+
+/* Less than COUNT, by a fixed mixing of the turn and of WHAT is chosen, so that no choice keeps step with another. */
+static unsigned choose(const tour *t, unsigned what, unsigned count) {
+    uint64_t x = (t->turn * 16 + what) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    return (unsigned)(x >> 33) % count;
+}
+
+static turn turn_of(const tour *t) {
+    return (turn){.mode = (mode)choose(t, 0, MODES),
+                  .gap = (int)choose(t, 1, EDGE_GAPS),
+                  .order = (int)choose(t, 2, ORDERS),
+                  .output = choose(t, 3, 5) < 3 ? -1 : (int)choose(t, 4, OUTPUTS),
+                  .variant = choose(t, 5, 1 << 20)};
+}
+
+static bool is_beyond_s32(const mc_dense *sums) {
+    for (int64_t i = 0; i < sums->rows; i++)
+        for (int64_t j = 0; j < sums->cols; j++) {
+            int64_t sum = mc_dense_get(sums, i, j);
+            if (sum < INT32_MIN || sum > INT32_MAX) return true;
+        }
+    return false;
+}
+
+/* The settings of one run on top of SETTINGS[0..2], the operands. */
+static size_t add_settings(const turn *now, const problem_case *c, const problem_kind *kind,
+                           fixed_settings *fixed, mc_setting *settings) {
+    size_t count = 3;
+    if (now->mode == FIXED) {
+        problem_fix(c, kind, fixed);
+        for (int i = 0; i < SHAPES; i++) settings[count++] = fixed->settings[i];
+    }
+    if (now->mode == UNALIGNED) settings[count++] = (mc_setting){"align", "1"};
+    if (now->output < 0) return count;
+    output_settings(now->output, settings + count);
+    return count + OUTPUT_FIELDS;
+}
+
+static mc_status make_kernel(tour *t, const turn *now, const mc_setting *settings, size_t count,
+                             mc_kernel **kernel) {
+    mc_spec *spec = NULL;
+    mc_status status = mc_spec_read(t->spec_path, settings, count, &spec, t->diag);
+    if (status == MC_OK)
+        status = mc_kernel_generate(spec, now->variant % mc_spec_variant_count(spec), kernel, t->diag);
+    mc_spec_destroy(spec);
+    return status;
+}
+
+static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, int mask, int column) {
+    turn now = turn_of(t);
+    fixed_settings fixed;
+    problem p = {0};
+    mc_kernel *kernel = NULL;
+    problem_case c = edge_case(kind, mask, column, now.gap, now.output >= 0);
+    if (now.mode == UNALIGNED)
+        edge_unalign(&c, kind, now.gap, 1, now.output >= 0 && output_is_16_bit(now.output));
+    size_t count = add_settings(&now, &c, kind, &fixed, settings);
+    mc_status status = make_kernel(t, &now, settings, count, &kernel);
+    if (status == MC_OK) status = problem_make(&c, kind, &p, t->diag);
+    if (status == MC_OK) {
+        t->beyond += is_beyond_s32(&p.sums);
+        status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+    }
+    CHECK(
+        status == MC_OK,
+        "%s x %s, vec %d, variant %zu, output %d, pattern %d, k %d, n %d, ldb %d, ldc +%d, %s, %s, b +%u, c "
+        "+%u: %s",
+        mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, now.variant, now.output, (int)c.pattern,
+        c.k, c.n, problem_ldb(&c, kind), c.ldc_gap, modes[now.mode], orders[now.order], c.b_offset,
+        c.c_offset, mc_diag_text(t->diag));
+    mc_diag_clear(t->diag);
+    problem_free(&p);
+    mc_kernel_destroy(kernel);
+    t->turn++;
+}
+
+static void run_pair(tour *t, int lhs, int rhs, int vec, int columns) {
+    mc_setting settings[3 + SHAPES + 1 + OUTPUT_FIELDS] = {
+        {"lhs", types[lhs]}, {"rhs", types[rhs]}, {"vec", vecs[vec]}};
+    problem_kind kind = {.vec = atoi(vecs[vec])};
+    long before = t->beyond;
+    CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
+              mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
+          "%s", mc_diag_text(t->diag));
+    for (int mask = 0; mask < EDGE_PATTERNS; mask++)
+        for (int i = 0; i < columns; i++)
+            run_case(t, &kind, settings, mask, (lhs + 3 * rhs + 2 * vec + mask + 5 * i) % EDGE_COLUMNS);
+    bool wide = mc_type_bits(kind.lhs) + mc_type_bits(kind.rhs) >= 32;
+    CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", types[lhs], types[rhs]);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    tour t = {.spec_path = argv[1], .diag = mc_diag_create()};
+    int columns = argc > 2 ? atoi(argv[2]) : 2;
+    size_t first = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
+    t.turn = first;
+    for (int i = 0; i < ORDERS; i++)
+        CHECK(mc_device_open(orders[i], &t.devices[i], t.diag) == MC_OK, "%s", mc_diag_text(t.diag));
+    for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
+        for (int rhs = 0; rhs < TYPES; rhs++)
+            for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
+    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n",
+           TYPES * TYPES, t.turn - first, t.beyond);
+    for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);
+    mc_diag_destroy(t.diag);
+    return check_end();
+}
