@@ -121,6 +121,57 @@ static void run_pair(tour *t, int lhs, int rhs, int vec, int columns) {
     CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", types[lhs], types[rhs]);
 }
 
+/* -- The longest sums ------------------------------------------------------------------------------------ */
+
+/* A's values with the greatest digits, times the least value of a signed 4-bit B. */
+static const struct {
+    const char *lhs;
+    int64_t value;
+} longest[] = {{"s4", -8}, {"u4", 15}, {"s8", -128}, {"u8", 255}, {"s12", -1}, {"s16", -1}, {"u16", 65535}};
+
+static void fill(problem *p, int64_t a, int64_t b) {
+    for (int64_t v = 0; v < p->a.vectors; v++)
+        for (int r = 0; r < p->a.vec; r++) mc_vsparse_set_value(&p->a, v, r, a);
+    for (int64_t k = 0; k < p->b.rows; k++) mc_dense_set(&p->b, k, 0, b);
+}
+
+/* One full row of K products. */
+static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, int64_t value) {
+    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 1};
+    problem_kind kind;
+    problem p = {0};
+    mc_status status = problem_kind_of(kernel, &kind, t->diag);
+    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->diag);
+    if (status == MC_OK) {
+        fill(&p, value, mc_type_min(kind.rhs));
+        mc_dense_free(&p.sums);
+        status = mc_reference_spmm(&p.a, &p.b, &p.sums, t->diag);
+    }
+    if (status == MC_OK) status = problem_run(&p, t->devices[0], kernel, NULL, t->diag);
+    problem_free(&p);
+    return status;
+}
+
+/* Exact up to the contract's k_limit, and refused beyond. */
+static void test_longest(tour *t, const char *lhs, int64_t value) {
+    const mc_setting settings[] = {{"lhs", lhs}, {"rhs", "s4"}, {"vec", "2"}, {"split", "1"}};
+    const turn now = {0};
+    mc_kernel *kernel = NULL;
+    mc_status status = make_kernel(t, &now, settings, 4, &kernel);
+    CHECK(status == MC_OK, "%s x s4: %s", lhs, mc_diag_text(t->diag));
+    if (status == MC_OK) {
+        int limit = (int)mc_kernel_contract(kernel)->k_limit;
+        CHECK(limit > 0, "%s x s4 has no limit", lhs);
+        CHECK(run_longest(t, kernel, limit, value) == MC_OK, "%s x s4, k = %d: %s", lhs, limit,
+              mc_diag_text(t->diag));
+        mc_diag_clear(t->diag);
+        CHECK(run_longest(t, kernel, limit + 1, value) == MC_CANNOT, "%s x s4, k = %d", lhs, limit + 1);
+        CHECK_TEXT(mc_diag_text(t->diag), "the kernel's sums are exact up to");
+    }
+    mc_diag_clear(t->diag);
+    mc_kernel_destroy(kernel);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     tour t = {.spec_path = argv[1], .diag = mc_diag_create()};
@@ -132,6 +183,8 @@ int main(int argc, char **argv) {
     for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
         for (int rhs = 0; rhs < TYPES; rhs++)
             for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
+    for (size_t i = 0; i < sizeof longest / sizeof *longest; i++)
+        test_longest(&t, longest[i].lhs, longest[i].value);
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n",
            TYPES * TYPES, t.turn - first, t.beyond);
     for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);
