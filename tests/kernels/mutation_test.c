@@ -1,6 +1,6 @@
 /* Can the checks fail? 200 seeded mutations of the PTX, each one operand, one index or one barrier: at least
  * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
- * result does not count: rules below say which those are, and why. mutation_test gather|ring SPEC [SEED [COUNT]] */
+ * result does not count: rules below say which those are, and why. mutation_test gather|types|ring SPEC [SEED [COUNT]] */
 #include "check.h"
 #include "mutate.h"
 #include "problem.h"
@@ -113,7 +113,7 @@ static const problem_case gather_cases[] = {
     {PATTERN_ONE_COLUMN, 3, 1, 1, 0, 0, MC_VALUES_FULL, 0, 0},
 };
 
-enum { MAX_SETTINGS = 9 };
+enum { MAX_SETTINGS = 12 };
 static const mc_setting gather_kernels[][MAX_SETTINGS] = {
     {{"tile_n", "128"},
      {"warps", "4"},
@@ -152,6 +152,45 @@ static const mc_setting gather_kernels[][MAX_SETTINGS] = {
      {"out", "bf16"},
      {"scale", "column"},
      {"bias", "row"}},
+};
+
+/* Digits on either side and both, halves of bytes, each V. */
+static const mc_setting type_kernels[][MAX_SETTINGS] = {
+    {{"lhs", "s16"},
+     {"rhs", "s16"},
+     {"vec", "8"},
+     {"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "4"},
+     {"stride", "32"},
+     {"prefetch", "on"}},
+    {{"lhs", "s4"},
+     {"rhs", "s4"},
+     {"vec", "4"},
+     {"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"stride", "64"},
+     {"prefetch", "on"}},
+    {{"lhs", "u12"},
+     {"rhs", "u4"},
+     {"vec", "2"},
+     {"tile_n", "128"},
+     {"warps", "1"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "off"}},
+    {{"lhs", "s8"},
+     {"rhs", "u16"},
+     {"vec", "4"},
+     {"tile_n", "32"},
+     {"warps", "2"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"out", "f32"},
+     {"scale", "row"},
+     {"bias", "column"}},
 };
 
 /* Round the ring and more, and B as a whole in it, in turns; tails of n in each 16 columns; windows that no row block reads, an
@@ -218,6 +257,7 @@ static const struct suite {
 } suites[] = {
     {"gather", gather_cases, LENGTH(gather_cases), gather_kernels, LENGTH(gather_kernels),
      gather_equivalents},
+    {"types", gather_cases, LENGTH(gather_cases), type_kernels, LENGTH(type_kernels), gather_equivalents},
     {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents},
 };
 
@@ -228,11 +268,20 @@ enum { MAX_CASES = 16, MAX_KERNELS = 8 };
 
 typedef struct bench {
     const struct suite *suite;
-    problem problems[MAX_CASES];
+    problem problems[MAX_KERNELS][MAX_CASES];
     mc_kernel *kernels[MAX_KERNELS];
     mc_device *devices[2];
     mc_diag *diag;
 } bench;
+
+/* Of the types that the kernel multiplies. */
+static mc_status make_problems(bench *t, int kernel) {
+    problem_kind kind;
+    mc_status status = problem_kind_of(t->kernels[kernel], &kind, t->diag);
+    for (int i = 0; status == MC_OK && i < t->suite->case_count; i++)
+        status = problem_make(&t->suite->cases[i], &kind, &t->problems[kernel][i], t->diag);
+    return status;
+}
 
 static bool bench_open(bench *t, const char *spec_path) {
     t->diag = mc_diag_create();
@@ -247,26 +296,26 @@ static bool bench_open(bench *t, const char *spec_path) {
         if (status == MC_OK) status = mc_kernel_generate(spec, 0, &t->kernels[i], t->diag);
         mc_spec_destroy(spec);
     }
-    problem_kind kind;
-    if (status == MC_OK) status = problem_kind_of(t->kernels[0], &kind, t->diag);
-    for (int i = 0; status == MC_OK && i < t->suite->case_count; i++)
-        status = problem_make(&t->suite->cases[i], &kind, &t->problems[i], t->diag);
+    for (int i = 0; status == MC_OK && i < t->suite->kernel_count; i++) status = make_problems(t, i);
     CHECK(status == MC_OK, "%s", mc_diag_text(t->diag));
     return status == MC_OK;
 }
 
 static void bench_close(bench *t) {
-    for (int i = 0; i < t->suite->case_count; i++) problem_free(&t->problems[i]);
-    for (int i = 0; i < t->suite->kernel_count; i++) mc_kernel_destroy(t->kernels[i]);
+    for (int i = 0; i < t->suite->kernel_count; i++) {
+        for (int j = 0; j < t->suite->case_count; j++) problem_free(&t->problems[i][j]);
+        mc_kernel_destroy(t->kernels[i]);
+    }
     for (int i = 0; i < 2; i++) mc_device_close(t->devices[i]);
     mc_diag_destroy(t->diag);
 }
 
 /* Whether PTX in place of the kernel's own is exact on every problem in both orders. */
-static bool survives(bench *t, const mc_kernel *kernel, const char *ptx) {
+static bool survives(bench *t, int kernel, const char *ptx) {
     bool exact = true;
     for (int i = 0; exact && i < 2 * t->suite->case_count; i++) {
-        exact = problem_run(&t->problems[i / 2], t->devices[i % 2], kernel, ptx, t->diag) == MC_OK;
+        exact = problem_run(&t->problems[kernel][i / 2], t->devices[i % 2], t->kernels[kernel], ptx,
+                            t->diag) == MC_OK;
         if (exact) mc_diag_clear(t->diag);
     }
     return exact;
@@ -281,7 +330,8 @@ typedef struct tally {
 static const char *const kind_names[] = {"operand", "index", "barrier"};
 
 static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
-    const mc_kernel *kernel = t->kernels[number % t->suite->kernel_count];
+    int index = number % t->suite->kernel_count;
+    const mc_kernel *kernel = t->kernels[index];
     mutation_kind kind = number % 10 == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
     mutation m;
     char *ptx = mutate(mc_kernel_ptx(kernel), kind, state, &m);
@@ -290,7 +340,7 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
     if (!ptx) return;
     const char *why = equivalent(t->suite->equivalents, &m);
     if (why) sum->equivalent++;
-    else if (survives(t, kernel, ptx))
+    else if (survives(t, index, ptx))
         sum->survived++, why = "NOT CAUGHT: no problem of the table tells it apart";
     else sum->caught++;
     if (why)
@@ -301,15 +351,16 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
 }
 
 int main(int argc, char **argv) {
-    static bench t;
+    static bench t = {.suite = suites};
     tally sum = {0};
     if (argc < 3) return 2;
-    t.suite = &suites[strcmp(argv[1], "ring") == 0];
+    while (t.suite < suites + LENGTH(suites) && strcmp(argv[1], t.suite->name) != 0) t.suite++;
+    if (t.suite == suites + LENGTH(suites)) return 2;
     uint64_t state = argc > 3 ? strtoull(argv[3], NULL, 0) : 2024;
     int count = argc > 4 ? atoi(argv[4]) : 200;
     if (bench_open(&t, argv[2])) {
         for (int i = 0; i < t.suite->kernel_count; i++)
-            CHECK(survives(&t, t.kernels[i], NULL), "the kernel itself: %s", mc_diag_text(t.diag));
+            CHECK(survives(&t, i, NULL), "the kernel itself: %s", mc_diag_text(t.diag));
         for (int i = 0; check_failed == 0 && sum.caught + sum.survived < count; i++)
             try_one(&t, i, &state, &sum);
         printf("%d mutations: %d caught, %d survived; %d more are provably equivalent\n",
