@@ -195,9 +195,11 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
         return;
     }
-    if (plan->vec != SPMM_MMA_ROWS) complain(complaints, F_VEC, "staging = \"%s\" takes 8", name);
-    if (strcmp(plan->lhs.name, "s8") != 0) complain(complaints, F_LHS, "staging = \"%s\" takes s8", name);
-    if (strcmp(plan->rhs.name, "s8") != 0) complain(complaints, F_RHS, "staging = \"%s\" takes s8", name);
+    if (plan->rhs.bits != SPMM_DIGIT_BITS)
+        complain(complaints, F_RHS, "staging = \"%s\" takes s8 or u8", name);
+    if (plan->digits > 1 && plan->tile_n > 64 && plan->warps > 8)
+        complain(complaints, F_TILE_N,
+                 "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)

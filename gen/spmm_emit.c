@@ -23,6 +23,21 @@ void spmm_emit_grid_wait(spmm_emitter *e) {
     EMIT_BARE(e->b, grid_wait);
 }
 
+mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
+    static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
+    return ops[spmm_digit_is_signed(plan->rhs, rhs_digit)][spmm_digit_is_signed(plan->lhs, lhs_digit)];
+}
+
+/* The sums of higher digits into those of the lowest. */
+void spmm_emit_weigh(spmm_emitter *e, int count) {
+    mc_builder *b = e->b;
+    for (int top = e->plan->sums - 1; top > 0; top--) {
+        note(b, "a digit weighs 256 times the one below");
+        for (int i = count * (top - 1); i < count * top; i++)
+            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
+    }
+}
+
 /* -- The thread's place and the row block's strides --------------------------------------------------- */
 
 mc_reg spmm_load_array(mc_builder *b, const char *name) {
@@ -134,7 +149,7 @@ static void emit_packed(spmm_emitter *e) {
 }
 
 /* Lane 4 g + t has sums of rows 2 t and 2 t + 1. */
-static void emit_sum_guards(spmm_emitter *e) {
+void spmm_emit_sum_guards(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     e->stores = e->in_rows;
@@ -142,7 +157,7 @@ static void emit_sum_guards(spmm_emitter *e) {
     note(b, "lanes of the mma's empty columns have no sums");
     e->has_sums = pred(b, "has_sums");
     EMIT(b, setp_lt, R(e->has_sums), R(e->t), I(plan->vec / 2));
-    if (plan->split > 1) return;
+    if (plan->staging == SPMM_DIRECT && plan->split > 1) return; /* then all lanes share the sums */
     e->stores = e->has_sums;
     if (!e->in_rows.id) return;
     e->stores = pred(b, "stores");
@@ -164,7 +179,7 @@ static void emit_strides(spmm_emitter *e) {
         EMIT(b, mov_b32, R(e->first), I(0));
         EMIT(b, mov_b32, R(e->last), I(0));
     }
-    emit_sum_guards(e);
+    spmm_emit_sum_guards(e);
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->first), AT(at, 0));
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
 }

@@ -39,6 +39,13 @@ typedef struct spmm_emitter {
     mc_reg acc[SPMM_MAX_ACC * SPMM_MAX_DIGITS];
 } spmm_emitter;
 
+/* The instruction for a digit of A's values and one of B's: which of them have signs. */
+mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
+/* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
+void spmm_emit_weigh(spmm_emitter *e, int count);
+/* has_sums and stores, once in_rows is known. */
+void spmm_emit_sum_guards(spmm_emitter *e);
+
 /* The exponent of a power of two. */
 int spmm_log2(int power);
 

@@ -201,11 +201,6 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     }
 }
 
-static mc_opcode mma_of(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
-    static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
-    return ops[spmm_digit_is_signed(plan->rhs, rhs_digit)][spmm_digit_is_signed(plan->lhs, lhs_digit)];
-}
-
 /* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
    registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). An mma for each digit of A's values. */
 static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
@@ -213,7 +208,7 @@ static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit
     for (int d = 0; d < digits; d++) {
         mc_reg *acc = &e->acc[acc_count(p->path) * (d + rhs_digit) + 4 * pair];
         const mc_reg *value = &p->value[2 * (step * digits + d)];
-        builder_emit(e->b, (mc_reg){0}, mma_of(e->plan, d, rhs_digit),
+        builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, d, rhs_digit),
                      MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
     }
 }
@@ -287,11 +282,7 @@ static void emit_weigh(spmm_emitter *e, const spmm_path *path) {
         note(b, "B's values were 16 times what they are");
         for (int i = 0; i < count * plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
     }
-    for (int top = plan->sums - 1; top > 0; top--) {
-        note(b, "a digit weighs 256 times the one below");
-        for (int i = count * (top - 1); i < count * top; i++)
-            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
-    }
+    spmm_emit_weigh(e, count);
 }
 
 /* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */

@@ -17,17 +17,25 @@ void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
     plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
     plan->copy = map ? 0 : widest_copy(plan);
-    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32;
-    plan->stride_a_bytes = WINDOWED_STRIDE_VALUES + 4 * WINDOWED_STRIDE_WORDS + 4;
+    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->digits;
+    plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->digits + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
 
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
+    static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8"};
+    static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
+    static const char *const part_ptrs[] = {
+        [2] = "split * m / 2 + 1", [4] = "split * m / 4 + 1", [8] = "split * m / 8 + 1"};
+    /* By the bytes of a stride, from 64 on. */
+    static const char *const value_counts[] = {"strides * 64", "strides * 128", "strides * 256",
+                                               "strides * 512"};
     c->format = "windowed-bcrs";
-    spmm_add_array(c, 4, (mc_array){"row_order", "s32", "m / 8", "the row block that each place computes"});
+    spmm_add_array(
+        c, 4, (mc_array){"row_order", "s32", orders[plan->vec], "the row block that each place computes"});
     spmm_add_array(c, 4,
-                   (mc_array){"row_ptr", "s32", plan->split > 1 ? "split * m / 8 + 1" : "m / 8 + 1",
+                   (mc_array){"row_ptr", "s32", (plan->split > 1 ? part_ptrs : row_ptrs)[plan->vec],
                               "first stride of each place, part by part, then the number of strides"});
     spmm_add_array(
         c, 4,
@@ -36,12 +44,14 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 4,
                    (mc_array){"places", "s32", "strides * 16",
                               "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
-    spmm_add_array(c, 8,
-                   (mc_array){"values", "s8", "strides * 256",
-                              "[8][4][8]: for each row of A, slots as the mma's lanes want them"});
+    spmm_add_array(
+        c, 8,
+        (mc_array){"values", "s8", value_counts[spmm_log2(plan->vec * plan->digits / 2)],
+                   "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them"});
     if (plan->staging == SPMM_ASYNC) {
         c->params[c->param_count++] =
-            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, "B: s8[k][ldb], row-major"};
+            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align,
+                       plan->rhs.is_signed ? "B: s8[k][ldb], row-major" : "B: u8[k][ldb], row-major"};
         c->ldb_multiple = (unsigned)spmm_copy_unit(plan);
         return;
     }
@@ -53,6 +63,7 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                             .box_rows = (unsigned)plan->window,
                             .box_cols = (unsigned)plan->tile_n,
                             .swizzle = (unsigned)plan->tile_n};
-    c->params[c->param_count++] =
-        (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64, "tensor map of B: s8[k][ldb], row-major"};
+    c->params[c->param_count++] = (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64,
+                                             plan->rhs.is_signed ? "tensor map of B: s8[k][ldb], row-major"
+                                                                 : "tensor map of B: u8[k][ldb], row-major"};
 }

@@ -16,6 +16,9 @@
 
 static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMNS; }
 
+/* Bytes of values of a stride. */
+static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * plan->vec * plan->digits; }
+
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
 /* Where this lane reads the first stride's places and values. */
@@ -32,6 +35,11 @@ static void emit_packed_start(spmm_ring *r) {
     EMIT(b, mad_s32, R(word), R(high), I(WINDOWED_GROUP), R(word));
     EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(spmm_load_array(b, "places")));
     EMIT(b, mad_wide, R(r->values_base), R(r->e.lane), I(MC_LANE_SLOTS), R(spmm_load_array(b, "values")));
+    if (r->e.plan->vec < SPMM_MMA_ROWS) {
+        note(b, "lanes of the mma's empty columns have no values");
+        r->e.has_values = pred(b, "has_values");
+        EMIT(b, setp_lt, R(r->e.has_values), R(r->e.g), I(r->e.plan->vec));
+    }
     r->control_base = spmm_load_array(b, "control");
 }
 
@@ -43,10 +51,14 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
     EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
     EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
     EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
-    EMIT(b, mad_wide, R(r->values_at), R(at), I(WINDOWED_STRIDE_VALUES), R(r->values_base));
+    EMIT(b, mad_wide, R(r->values_at), R(at), I(stride_values(r->e.plan)), R(r->values_base));
     EMIT_IF(b, r->some, ldg_b32, R(to->control), AT(r->control_at, 0));
     EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
-    EMIT_IF(b, r->some, ldg_v2, V2(to->value), AT(r->values_at, 0));
+    if (r->e.has_values.id)
+        EMIT(b, setp_lt_and, R(r->some_values), R(at), R(r->row_last), R(r->e.has_values));
+    for (int d = 0; d < r->e.plan->digits; d++)
+        EMIT_IF(b, r->some_values, ldg_v2, V2(&to->value[RING_HALVES * d]),
+                AT(r->values_at, d * stride_values(r->e.plan) / r->e.plan->digits));
 }
 
 /* The next stride becomes the one at hand; asks for the one behind it. What is moved was asked for a stride ago: a register that moved
@@ -56,15 +68,16 @@ static void emit_take_next(spmm_ring *r) {
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
     EMIT(b, mov_b32, R(r->at_hand.place), R(r->next_up.place));
     EMIT(b, mov_b32, R(r->at_hand.control), R(r->next_up.control));
-    for (int h = 0; h < RING_HALVES; h++) EMIT(b, mov_b32, R(r->at_hand.value[h]), R(r->next_up.value[h]));
+    for (int i = 0; i < RING_HALVES * r->e.plan->digits; i++)
+        EMIT(b, mov_b32, R(r->at_hand.value[i]), R(r->next_up.value[i]));
     note(b, "prefetch the stride behind it");
     emit_load_packed(r, &r->next_up, 1);
 }
 
-static packed_stride declare_packed(mc_builder *b, const char *place, const char *control,
-                                    const char *value) {
+static packed_stride declare_packed(spmm_ring *r, const char *place, const char *control, const char *value) {
+    mc_builder *b = r->e.b;
     packed_stride p = {.place = b32(b, place), .control = b32(b, control)};
-    b32_array(b, value, RING_HALVES, p.value);
+    b32_array(b, value, RING_HALVES * r->e.plan->digits, p.value);
     return p;
 }
 
@@ -78,10 +91,11 @@ static void declare_barriers(spmm_ring *r) {
 
 static void declare_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    r->at_hand = declare_packed(b, "place", "step", "value");
-    r->next_up = declare_packed(b, "next_place", "next_step", "next_value");
+    r->at_hand = declare_packed(r, "place", "step", "value");
+    r->next_up = declare_packed(r, "next_place", "next_step", "next_value");
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
-    r->some = pred(b, "some"), r->whole = pred(b, "whole");
+    r->some = r->some_values = pred(b, "some"), r->whole = pred(b, "whole");
+    if (r->e.plan->vec < SPMM_MMA_ROWS) r->some_values = pred(b, "some_values");
     r->wants = b32(b, "wants");
     r->count = b32(b, "count"), r->again = pred(b, "again");
     r->lane_unit = b32(b, "lane_unit");
@@ -92,11 +106,11 @@ static void declare_strides(spmm_ring *r) {
         b32_array(b, h ? "high" : "low", loads(r->e.plan) * 4, matrices);
         for (int i = 0; i < loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
-    r->late_value = b32(b, "late_value");
+    b32_array(b, "late_value", r->e.plan->digits, r->late_value);
     r->zero = b32(b, "zero");
     b32_array(b, "even", 2, r->even);
     b32_array(b, "odd", 2, r->odd);
-    b32_array(b, "acc", r->e.plan->tile_n / 16 * 4, r->e.acc);
+    b32_array(b, "acc", ring_acc_count(r->e.plan) * r->e.plan->sums, r->e.acc);
     ring_declare_sum(r);
 }
 
@@ -136,8 +150,9 @@ static void emit_no_strides(spmm_ring *r) {
     const packed_stride *both[] = {&r->at_hand, &r->next_up};
     for (int i = 0; i < 2; i++) {
         const packed_stride *p = both[i];
-        const mc_reg start[] = {p->place, p->control, p->value[0], p->value[1]};
-        for (size_t j = 0; j < sizeof start / sizeof *start; j++) EMIT(b, mov_b32, R(start[j]), I(0));
+        EMIT(b, mov_b32, R(p->place), I(0));
+        EMIT(b, mov_b32, R(p->control), I(0));
+        for (int v = 0; v < RING_HALVES * r->e.plan->digits; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
     }
 }
 
@@ -250,14 +265,16 @@ static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
 }
 
 /* Registers of an A operand: its rows are columns 2g and 16 + 2g (or one more) of the 32, its k slots 0-7, then 8-15. */
-static void emit_mma(spmm_ring *r, int half, int q, int odd) {
-    mc_reg *acc = &r->e.acc[(2 * q + odd) * 4];
+static void emit_mma(spmm_ring *r, int half, int digit, int q, int odd) {
+    mc_reg *acc = &r->e.acc[digit * ring_acc_count(r->e.plan) + (2 * q + odd) * 4];
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = r->matrix[half][q][i];
-    EMIT(r->e.b, mma_s8, V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc));
+    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, 0),
+                 MC_OPERANDS(V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc)));
 }
 
-static void emit_multiply(spmm_ring *r, int half, mc_reg x) {
+/* X: the digit's values for the half. */
+static void emit_multiply(spmm_ring *r, int half, int digit, mc_reg x) {
     mc_builder *b = r->e.b;
     note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
          16 * half + 15);
@@ -266,7 +283,11 @@ static void emit_multiply(spmm_ring *r, int half, mc_reg x) {
     EMIT(b, prmt, R(r->odd[0]), R(x), R(r->zero), I(0x2404));
     EMIT(b, and_b32, R(r->odd[1]), R(x), H(0xff00ff00));
     for (int odd = 0; odd < 2; odd++)
-        for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, q, odd);
+        for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, digit, q, odd);
+}
+
+static void emit_late(spmm_ring *r) {
+    for (int d = 0; d < r->e.plan->digits; d++) emit_multiply(r, 1, d, r->late_value[d]);
 }
 
 /* The first half of the stride at hand on the way, once its windows are there. */
@@ -283,8 +304,9 @@ static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
     emit_gather(r, 1, r->whole);
-    emit_multiply(r, 0, r->at_hand.value[0]);
-    EMIT(b, mov_b32, R(r->late_value), R(r->at_hand.value[1]));
+    for (int d = 0; d < r->e.plan->digits; d++) emit_multiply(r, 0, d, r->at_hand.value[RING_HALVES * d]);
+    for (int d = 0; d < r->e.plan->digits; d++)
+        EMIT(b, mov_b32, R(r->late_value[d]), R(r->at_hand.value[RING_HALVES * d + 1]));
     emit_take_next(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
 }
@@ -296,7 +318,8 @@ static void emit_strides(spmm_ring *r) {
     mc_reg none = pred(b, "no_stride");
     mc_label loop = label(b, "STRIDES"), last = label(b, "LAST"), last_half = label(b, "LAST_HALF"),
              done = label(b, "STRIDES_DONE");
-    for (int i = 0; i < r->e.plan->tile_n / 16 * 4; i++) EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+    for (int i = 0; i < ring_acc_count(r->e.plan) * r->e.plan->sums; i++)
+        EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
     EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
     EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "The first stride");
@@ -309,13 +332,13 @@ static void emit_strides(spmm_ring *r) {
     EMIT_IF(b, r->some, bra_uni, TO(last));
     note(b, "the next stride");
     emit_begin_stride(r, false);
-    emit_multiply(r, 1, r->late_value);
+    emit_late(r);
     EMIT(b, bra_uni, TO(loop));
     place(b, last);
     EMIT_IF(b, r->whole, bra_uni, TO(last_half));
     EMIT(b, bra_uni, TO(done));
     place(b, last_half);
-    emit_multiply(r, 1, r->late_value);
+    emit_late(r);
     place(b, done);
     if (ring_has_copier(r)) emit_leave_rest(r);
     else ring_emit_async_rest(r);

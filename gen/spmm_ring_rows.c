@@ -74,6 +74,7 @@ void ring_emit_first_row(spmm_ring *r) {
         r->e.in_rows = pred(b, "in_rows");
         EMIT(b, setp_lt, R(r->e.in_rows), R(r->rows.place), r->rows.count);
     }
+    spmm_emit_sum_guards(&r->e);
     emit_row(r, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
 }
 

@@ -16,12 +16,12 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
                      .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
                      .ldc = spmm_dim(e->plan->ldc, e->ldc),
                      .c_array = e->c_array,
-                     .in_rows = e->in_rows,
+                     .in_rows = e->stores,
                      .store = store};
     spmm_factors *f = &e->factors;
     f->columns = w.columns;
     spmm_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(3));
+    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(spmm_log2(e->plan->vec)));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
     for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, RING_PAIR_COLUMNS * c, 2);
     for (int row = 0; row < 2; row++) {
@@ -77,6 +77,7 @@ void ring_emit_output(spmm_ring *r) {
     bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
                   plan->align >= pair_bytes(plan);
     mc_label edge = label(b, "EDGE");
+    spmm_emit_weigh(&r->e, ring_acc_count(plan));
     ring_emit_sum(r);
     if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
     if (pairs) {
@@ -103,7 +104,7 @@ void ring_emit_row_factors(spmm_ring *r) {
     spmm_emitter *e = &r->e;
     if (!spmm_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(3));
+    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(spmm_log2(e->plan->vec)));
     EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    for (int odd = 0; odd < 2; odd++) spmm_load_row_factors(&e->factors, odd, row, odd, e->in_rows);
+    for (int odd = 0; odd < 2; odd++) spmm_load_row_factors(&e->factors, odd, row, odd, e->stores);
 }

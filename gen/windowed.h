@@ -12,7 +12,7 @@
  *                                           were left as bits 8-30 say; bit 31: slots 16 to 31 are empty
  *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n
  *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
- *   values     s8 [strides * 256]           windowed_value_offset; 0 where padded
+ *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0 where padded
  *
  * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all.
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
@@ -32,7 +32,8 @@ enum {
     WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix: read at once if row mod 8 is different in all */
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
-    WINDOWED_STRIDE_VALUES = 256,
+    WINDOWED_ROW_VALUES = 32,      /* bytes of a row of A and digit, a stride */
+    WINDOWED_MAX_VALUES = 2 * 256, /* of a stride: two digits, 8 rows */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all but the sign: */
     WINDOWED_ONE_HALF = INT32_MIN,
@@ -51,7 +52,7 @@ static inline int windowed_place(int row, int tile_n) {
     return row * units + (row / rows) % units;
 }
 
-/* Where the value of row ROW (0..7) and slot SLOT lies in a stride's 256 bytes. lane 4 ROW + t holds 8 bytes: 4 for slots
+/* Where the value of row ROW (0 .. V - 1) and slot SLOT lies in a digit's V * 32 bytes of a stride. lane 4 ROW + t holds 8 bytes: 4 for slots
    0-15, 4 for slots 16-31; of these, bytes 0 and 2 are slots 2t and 2t + 1 of the first group of 8, bytes 1 and 3 of the
    second. So x & 0x00ff00ff and (x >> 8) & 0x00ff00ff are the mma's operand with zeros between, as transposed
    16-bit matrices of 8-bit B want it. */

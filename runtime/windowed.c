@@ -32,11 +32,19 @@ static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) 
     return MC_OK;
 }
 
+/* -- Values ------------------------------------------------------------------------------------------- */
+
+static int digits(mc_type type) { return mc_type_bits(type) > 8 ? 2 : 1; }
+static int digit_bytes(const mc_vsparse *a) { return a->vec * WINDOWED_ROW_VALUES; }
+
+/* Bytes of a stride. */
+static int64_t stride_values(const mc_vsparse *a) { return (int64_t)digits(a->type) * digit_bytes(a); }
+
 /* -- Strides as they are made ------------------------------------------------------------------------- */
 
 typedef struct stride_record {
     int32_t control, places[WINDOWED_STRIDE_WORDS];
-    int8_t values[WINDOWED_STRIDE_VALUES];
+    int8_t values[WINDOWED_MAX_VALUES];
 } stride_record;
 
 /* Of one part, of all row blocks so far. */
@@ -90,6 +98,13 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
+/* Its digits, each in a block of its own. */
+static void put_value(const mc_vsparse *a, int64_t vector, int row, int slot, stride_record *stride) {
+    int64_t value = mc_vsparse_value(a, vector, row);
+    for (int d = 0; d < digits(a->type); d++)
+        stride->values[d * digit_bytes(a) + windowed_value_offset(row, slot)] = (int8_t)(value >> 8 * d);
+}
+
 static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
     int places[WINDOWED_SLOTS];
     for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
@@ -98,8 +113,7 @@ static void put_slots(const part_packer *p, stride_record *stride, const int64_t
         stride->places[w] = (int32_t)((uint32_t)places[w] | (uint32_t)places[WINDOWED_HALF + w] << 16);
     for (int s = 0; s < WINDOWED_SLOTS; s++)
         for (int r = 0; slots[s] >= 0 && r < p->a->vec; r++)
-            stride->values[windowed_value_offset(r, s)] =
-                (int8_t)mc_vsparse_value(p->a, p->first + slots[s], r);
+            put_value(p->a, p->first + slots[s], r, s, stride);
 }
 
 static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
@@ -172,11 +186,11 @@ static bool is_ring(const mc_ring *ring) {
 }
 
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) {
-    if (a->type != MC_S8)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds s8 values, the matrix %s",
+    if (mc_type_is_real(a->type) || mc_type_bits(a->type) > 16)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds integers of 4 to 16 bits, the matrix %s",
                        mc_type_text(a->type));
-    if (a->vec != WINDOWED_GROUP)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of %d elements, the matrix %d",
+    if (a->vec < 1 || a->vec > WINDOWED_GROUP)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
     if (!is_ring(ring))
         return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
@@ -205,10 +219,10 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
-    int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
+    int64_t count = count_strides(p), row_blocks = p->a->row_blocks, bytes = stride_values(p->a);
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, count * WINDOWED_STRIDE_VALUES, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
     if (status != MC_OK) return status;
     int32_t *control = mc_packed_find(packed, "control")->data,
             *places = mc_packed_find(packed, "places")->data;
@@ -220,7 +234,7 @@ static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed
         for (int64_t i = 0; i < list->count; i++, s++) {
             control[s] = list->items[i].control;
             memcpy(places + s * WINDOWED_STRIDE_WORDS, list->items[i].places, sizeof list->items[i].places);
-            memcpy(values + s * WINDOWED_STRIDE_VALUES, list->items[i].values, sizeof list->items[i].values);
+            memcpy(values + s * bytes, list->items[i].values, (size_t)bytes);
         }
     }
     return MC_OK;
