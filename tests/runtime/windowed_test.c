@@ -318,10 +318,10 @@ static void test_refused(mc_diag *diag) {
     mc_packed_free(&packed);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_failure("ring", mc_windowed_pack(&a, &bad[i], &packed, diag), MC_USAGE, diag, "no ring: ");
-    a.vec = 4;
-    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 4");
-    a.vec = 8, a.type = MC_S16;
-    expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s16");
+    a.vec = 16;
+    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 16");
+    a.vec = 8, a.type = MC_S32;
+    expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s32");
     CHECK(packed.array_count == 0, "arrays are left");
 }
 
