@@ -99,7 +99,10 @@ static void open_peers(session *s) {
         dense_library_close(&t->dense, &t->gpu);
     }
     mc_diag_clear(diag);
-    if ((peers == PEERS_ALL || peers == PEERS_CUSPARSE) &&
+    bool s8 = t->variants.lhs == MC_S8 && t->variants.rhs == MC_S8;
+    if (!s8 && (peers == PEERS_ALL || peers == PEERS_CUSPARSE))
+        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: it takes the operands of s8 x s8 only\n");
+    if (s8 && (peers == PEERS_ALL || peers == PEERS_CUSPARSE) &&
         sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
         fprintf(stderr, "mcbench: WITHOUT cuSPARSE: %s\n", mc_diag_text(diag));
         sparse_library_close(&t->sparse);

@@ -9,7 +9,7 @@ static double blocks(int64_t extent, int64_t tile) {
 static double gathered_bytes(const variant_facts *f, const floor_problem *p) {
     double column_tiles = blocks(p->n, f->tile_columns), a = p->packed_bytes * column_tiles;
     double b = f->staged ? blocks(p->m, f->tile_rows) * (double)p->k : (double)p->vectors;
-    return a + b * (double)p->n;
+    return a + b * (double)p->row_bytes;
 }
 
 static double issued_macs(const variant_facts *f, const floor_problem *p) {
@@ -20,14 +20,14 @@ static double issued_macs(const variant_facts *f, const floor_problem *p) {
 
 floor_times floor_of(const ceilings *c, const variant *v, const floor_problem *p) {
     const variant_facts *f = &v->facts;
-    double b_bytes = (double)p->k * (double)p->n;
+    double b_bytes = (double)p->k * (double)p->row_bytes;
     double c_bytes = (double)p->m * (double)p->n * (double)mc_type_bytes(v->output.type);
     double all = p->packed_bytes + b_bytes + c_bytes;
     return (floor_times){
         .launch = c->launch_us,
         .memory = all / ceiling_at(c, c->copy, all),
         .gather = gathered_bytes(f, p) / ceiling_at(c, c->gather, b_bytes + p->packed_bytes),
-        .shared = f->staged ? (double)p->vectors * (double)p->n / c->shared : 0,
+        .shared = f->staged ? (double)p->vectors * (double)p->row_bytes / c->shared : 0,
         .mma = issued_macs(f, p) / c->mma_s8,
     };
 }

@@ -9,6 +9,7 @@
 typedef struct floor_problem {
     int64_t m, n, k, vectors; /* nonzero vectors */
     int64_t slots;            /* with padding, as packed */
+    int64_t row_bytes;        /* of a row of B */
     double packed_bytes;
 } floor_problem;
 

@@ -35,7 +35,7 @@ static int rank_of(const race *r, const our_entry *e) {
 
 static void estimate_all(race *r) {
     const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
-    const mc_problem problem = mc_problem_of(&r->work->a, r->n, r->n);
+    const mc_problem problem = mc_problem_of(&r->work->a, r->n, r->work->dense[r->n_index].b.ld);
     for (size_t i = 0; i < r->track->variants.count; i++) {
         const variant *v = &r->track->variants.items[i];
         r->entries[i].estimate = mc_spec_estimate(v->spec, v->index, &gpu, &problem);

@@ -62,6 +62,7 @@ static void add_floor(const race *r, const our_entry *e, double us, json_t *line
                                    .k = r->work->a.cols,
                                    .vectors = r->work->a.vectors,
                                    .slots = o->slots,
+                                   .row_bytes = mc_type_size(r->track->variants.rhs, r->n),
                                    .packed_bytes = o->packed_bytes};
     floor_times times = floor_of(&r->track->ceilings, e->variant, &problem);
     const char *limit;

@@ -84,13 +84,14 @@ static mc_status upload_operands(race *r, size_t group) {
     our_operands *o = &r->operands[group];
     gpu_device *gpu = &r->track->gpu;
     const mc_packed *packed = &r->work->packings[group];
-    size_t b_bytes = (size_t)(r->work->a.cols * r->n);
+    const mc_dense *b = &r->work->dense[r->n_index].b;
+    size_t b_bytes = (size_t)mc_type_size(b->type, r->work->a.cols * b->ld);
     for (size_t i = 0; i < packed->array_count; i++) {
         size_t bytes = (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count);
         o->arrays[i] = slab_part(&o->slab, bytes);
         o->packed_bytes += (double)bytes;
         if (strcmp(packed->arrays[i].name, "values") == 0)
-            o->slots = packed->arrays[i].count / r->work->a.vec;
+            o->slots = packed->arrays[i].count / r->work->a.vec / (mc_type_bits(r->work->a.type) > 8 ? 2 : 1);
     }
     o->b = slab_part(&o->slab, b_bytes);
     o->c = slab_part(&o->slab, (size_t)(r->work->a.rows * r->n) * 4);
@@ -104,8 +105,7 @@ static mc_status upload_operands(race *r, size_t group) {
     if (status == MC_OK)
         status =
             slab_write(gpu, &o->slab, o->factors, r->factors, 2 * r->factor_count * sizeof(float), r->diag);
-    return status == MC_OK ? slab_write(gpu, &o->slab, o->b, r->work->dense[r->n_index].b, b_bytes, r->diag)
-                           : status;
+    return status == MC_OK ? slab_write(gpu, &o->slab, o->b, b->data, b_bytes, r->diag) : status;
 }
 
 /* Scales or biases: one by value, more by address. */
@@ -123,7 +123,7 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     mc_binding bindings[MAX_BINDINGS] = {{"m", r->work->a.rows},
                                          {"n", r->n},
                                          {"k", r->work->a.cols},
-                                         {"ldb", r->n},
+                                         {"ldb", r->work->dense[r->n_index].b.ld},
                                          {"ldc", r->n},
                                          {"b", (int64_t)slab_address(&o->slab, o->b, set)},
                                          {"c", (int64_t)slab_address(&o->slab, o->c, set)},

@@ -98,8 +98,6 @@ static mc_status read_types(variant *v, mc_diag *diag) {
     const char *family = mc_kernel_contract(v->kernel)->family;
     if (strcmp(family, "spmm") != 0 || lhs == NULL || rhs == NULL || out == NULL)
         return mc_fail(diag, MC_CANNOT, "mcbench measures family spmm, this is %s", family);
-    if (strcmp(lhs, "s8") != 0 || strcmp(rhs, "s8") != 0)
-        return mc_fail(diag, MC_CANNOT, "mcbench measures s8 x s8, this is %s x %s", lhs, rhs);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s", lhs, rhs, out);
     name_series(v);
     return mc_output_of(v->kernel, &v->output, diag);
@@ -146,13 +144,13 @@ static void load_all(variant_list *list, mc_device *device, int threads) {
 /* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large enough
    that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which are not
    timed. */
-static mc_status make_sample(int vec, mc_vsparse *a, mc_diag *diag) {
+static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
         .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};
     mc_csr csr;
     mc_status status = mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;
-    status = mc_vsparse_dilate(&csr, vec, MC_S8, a, diag);
+    status = mc_vsparse_dilate(&csr, list->vec, list->lhs, a, diag);
     if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, 5, NULL);
     mc_csr_free(&csr);
     return status;
@@ -210,14 +208,20 @@ static mc_status none_left(const variant_list *list, mc_diag *diag) {
                    list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
 }
 
-/* V of the first that works; those of another V cannot share its matrices. */
-static mc_status settle_vec(variant_list *list, mc_diag *diag) {
+/* V and types of the first that works; those of others cannot share its matrices. */
+static mc_status settle_operands(variant_list *list, mc_diag *diag) {
     for (size_t i = 0; i < list->count; i++) {
         variant *v = &list->items[i];
         if (v->error != NULL) continue;
         int vec = (int)mc_kernel_field(v->kernel, "vec");
-        if (list->vec == 0) list->vec = vec;
+        mc_type lhs, rhs;
+        mc_status status = mc_type_of(v->kernel, "lhs", &lhs, diag);
+        if (status == MC_OK) status = mc_type_of(v->kernel, "rhs", &rhs, diag);
+        if (status != MC_OK) return status;
+        if (list->vec == 0) list->vec = vec, list->lhs = lhs, list->rhs = rhs;
         if (vec != list->vec) set_error(v, "another vec than the first variant's: one V a run");
+        else if (lhs != list->lhs || rhs != list->rhs)
+            set_error(v, "other types than the first variant's: one pair of types a run");
     }
     return list->vec > 0 ? MC_OK : none_left(list, diag);
 }
@@ -225,8 +229,8 @@ static mc_status settle_vec(variant_list *list, mc_diag *diag) {
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag) {
     mc_vsparse sample = {0};
     load_all(list, device, threads);
-    mc_status status = settle_vec(list, diag);
-    if (status == MC_OK) status = make_sample(list->vec, &sample, diag);
+    mc_status status = settle_operands(list, diag);
+    if (status == MC_OK) status = make_sample(list, &sample, diag);
     if (status == MC_OK) status = group_all(list, &sample, diag);
     if (status == MC_OK && list->packing_count == 0) status = none_left(list, diag);
     mc_vsparse_free(&sample);

@@ -38,7 +38,8 @@ typedef struct variant_list {
     size_t count;
     const mc_kernel **packings; /* one kernel of each group */
     size_t packing_count;
-    int vec; /* of all kernels */
+    int vec; /* of all kernels, as the types */
+    mc_type lhs, rhs;
 } variant_list;
 
 /* Reads the specs and chooses variants: WHICH is "all", "default", or indices and hashes with commas between.

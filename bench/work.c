@@ -101,7 +101,7 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr csr;
     mc_status status = mc_csr_read(w->path, &csr, diag);
     if (status != MC_OK) return status;
-    status = mc_vsparse_dilate(&csr, plan->variants->vec, MC_S8, &w->a, diag);
+    status = mc_vsparse_dilate(&csr, plan->variants->vec, plan->variants->lhs, &w->a, diag);
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (w->a.rows == 0 || w->a.cols == 0) return mc_fail(diag, MC_CANNOT, "%s: the matrix is empty", w->path);
@@ -128,16 +128,20 @@ static mc_status convert(work *w, mc_diag *diag) {
     return status;
 }
 
+/* The least leading dimension of rows of N elements. */
+static int64_t whole_bytes(mc_type type, int64_t n) { return mc_type_bytes(type) == 0 ? n + n % 2 : n; }
+
 /* The first N columns of the widest B and C. */
 static mc_status narrow(const work *w, work_dense *d, int64_t n, const mc_dense *b, const mc_dense *want,
                         mc_diag *diag) {
-    size_t b_count = (size_t)(w->padded_k * n);
-    d->b = calloc(b_count, sizeof *d->b);
+    mc_status status = mc_dense_create(b->type, w->padded_k, n, whole_bytes(b->type, n), &d->b, diag);
     d->want = malloc((size_t)(w->a.rows * n) * sizeof *d->want);
-    if (d->b == NULL || d->want == NULL)
+    if (status != MC_OK || d->want == NULL)
         return mc_fail(diag, MC_NOMEM, "no memory for B and C of N = %lld", (long long)n);
-    for (int64_t k = 0; k < b->rows; k++)
-        memcpy(d->b + k * n, (const int8_t *)b->data + k * b->ld, (size_t)n);
+    size_t to = (size_t)mc_type_size(b->type, d->b.ld), from = (size_t)mc_type_size(b->type, b->ld);
+    for (size_t k = 0; k < (size_t)b->rows; k++)
+        memcpy((char *)d->b.data + k * to, (const char *)b->data + k * from,
+               (size_t)mc_type_size(b->type, n));
     for (int64_t row = 0; row < w->a.rows; row++)
         for (int64_t j = 0; j < n; j++)
             d->want[row * n + j] = (int32_t)((const int64_t *)want->data)[row * want->ld + j];
@@ -147,13 +151,14 @@ static mc_status narrow(const work *w, work_dense *d, int64_t n, const mc_dense 
 /* B as the sparse peers want it. */
 static mc_status convert_b(const work *w, work_dense *d, int64_t n, mc_diag *diag) {
     size_t count = (size_t)(w->padded_k * n);
+    const int8_t *b = d->b.data;
     d->b_half = malloc(count * sizeof *d->b_half);
     d->b_cols = malloc(count);
     if (d->b_half == NULL || d->b_cols == NULL)
         return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)n);
-    for (size_t i = 0; i < count; i++) d->b_half[i] = half_of_s8(d->b[i]);
+    for (size_t i = 0; i < count; i++) d->b_half[i] = half_of_s8(b[i]);
     for (int64_t k = 0; k < w->padded_k; k++)
-        for (int64_t j = 0; j < n; j++) d->b_cols[j * w->padded_k + k] = d->b[k * n + j];
+        for (int64_t j = 0; j < n; j++) d->b_cols[j * w->padded_k + k] = b[k * n + j];
     return MC_OK;
 }
 
@@ -163,7 +168,8 @@ static mc_status multiply(work *w, const work_plan *plan, mc_diag *diag) {
     int64_t widest = 0;
     for (size_t i = 0; i < plan->n_count; i++)
         if (plan->n[i] > widest) widest = plan->n[i];
-    mc_status status = mc_dense_create(MC_S8, w->a.cols, widest, widest, &b, diag);
+    mc_type type = plan->variants->rhs;
+    mc_status status = mc_dense_create(type, w->a.cols, widest, whole_bytes(type, widest), &b, diag);
     if (status == MC_OK) mc_dense_fill(&b, MC_VALUES_FULL, plan->seed + 1);
     if (status == MC_OK) status = mc_reference_spmm(&w->a, &b, &want, diag);
     for (size_t i = 0; i < plan->n_count && status == MC_OK; i++)
@@ -191,7 +197,7 @@ void work_release(work *w, const work_plan *plan) {
     free(w->packings);
     for (int i = 0; i < SPARSE_FORMATS; i++) sparse_arrays_free(&w->formats[i]);
     for (size_t i = 0; i < WORK_MAX_N; i++) {
-        free(w->dense[i].b);
+        mc_dense_free(&w->dense[i].b);
         free(w->dense[i].b_half);
         free(w->dense[i].b_cols);
         free(w->dense[i].want);

@@ -31,10 +31,11 @@ typedef struct work_plan {
     uint64_t seed;
 } work_plan;
 
-/* B and C for one N. B has padded_k rows, the last ones zero, for formats whose blocks reach beyond K. */
+/* B and C for one N. B has padded_k rows, the last ones zero, for formats whose blocks reach beyond K; its ld is N, or N + 1
+   where two elements share a byte and N is odd. */
 typedef struct work_dense {
-    int8_t *b;
-    uint16_t *b_half; /* B / 128; NULL without sparse peers, as the next */
+    mc_dense b;
+    uint16_t *b_half; /* B / 128, of s8; NULL without sparse peers, as the next */
     int8_t *b_cols;   /* B column-major: n x padded_k */
     int32_t *want;    /* A B modulo 2^32 */
 } work_dense;

@@ -45,6 +45,14 @@ lines '' '"kind":"result"' tiled.jsonl 8
 lines '' '"kind":"note"' tiled.jsonl 0
 lines 'what passes through shared memory has a floor: ' '"shared":0.0,' tiled.jsonl 0
 
+# Other types of operands: values in two planes, two elements of B to a byte, an odd N
+for spec in l16r16 l12r4 l4r4; do
+    expect 0 '' timeout 60 "$mcbench" run "$2/specs/spmm_$spec.lua" -m matrices --peers none --n 16,33 --variants 0,5 -o types.jsonl
+    lines '' '"kind":"result"' types.jsonl 8
+    lines '' '"kind":"note"' types.jsonl 0
+done
+expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants default -o types.jsonl
+
 # Cold L2: launches rotate over several sets of operands
 expect 0 '' run --n 16 --variants default --cold -o cold.jsonl
 check 'several sets when cold' [ "$(field cold.jsonl 4 sets)" -gt 3 ]

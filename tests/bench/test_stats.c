@@ -53,8 +53,13 @@ static void test_ceilings(void) {
 
 /* 1000 row blocks of 100 vectors, K = 1024, N = 256, packed with 128 slots a row block. */
 static void test_floor(void) {
-    const floor_problem problem = {
-        .m = 8000, .n = 256, .k = 1024, .vectors = 100000, .slots = 128000, .packed_bytes = 128000 * 12};
+    const floor_problem problem = {.m = 8000,
+                                   .n = 256,
+                                   .k = 1024,
+                                   .vectors = 100000,
+                                   .slots = 128000,
+                                   .row_bytes = 256,
+                                   .packed_bytes = 128000 * 12};
     variant direct = {.facts = {.stride = 32, .stride_mma = 8, .tile_rows = 8, .tile_columns = 128},
                       .output = {.type = MC_S32}};
     const char *limit;

@@ -83,17 +83,18 @@ static void test_prepared(const work *w, const work_plan *plan) {
     for (int i = 0; i < SPARSE_FORMATS; i++) test_format(&w->a, i, &w->formats[i]);
     for (size_t i = 0; i < plan->n_count; i++) {
         const work_dense *d = &w->dense[i];
+        const int8_t *b = d->b.data;
         int64_t n = plan->n[i];
         int wrong = 0;
         for (int64_t row = 0; row < w->a.rows; row++)
             for (int64_t j = 0; j < n; j++) {
                 double sum = 0;
-                for (int64_t k = 0; k < w->a.cols; k++) sum += exact(&w->a, row, k) * d->b[k * n + j];
+                for (int64_t k = 0; k < w->a.cols; k++) sum += exact(&w->a, row, k) * b[k * n + j];
                 wrong += d->want[row * n + j] != (int32_t)sum;
             }
         CHECK(wrong == 0, "N %lld: %d wrong", (long long)n, wrong);
-        CHECK(d->b_cols[2 * w->padded_k + 3] == d->b[3 * n + 2]);
-        CHECK(half_value(d->b_half[5]) == d->b[5] / 128.0);
+        CHECK(d->b_cols[2 * w->padded_k + 3] == b[3 * n + 2]);
+        CHECK(half_value(d->b_half[5]) == b[5] / 128.0);
     }
     CHECK(w->padded_k % w->a.vec == 0 && w->padded_k >= w->a.cols);
 }

@@ -98,6 +98,7 @@ npy() { # npy FILE DESCR ROWS COLS BYTES...
 printf '1, 3, 2\n0 2\n0 2\n' >tiny.smtx
 printf '1, 1, 1\n0 1\n0\n' >one.smtx
 npy a.npy '|i1' 2 8 '\1\0\0\0\0\0\0\1\xfe\0\0\0\0\0\0\1'
+npy eight.npy '|i1' 2 8 '\1\0\0\0\0\0\0\10\xfe\0\0\0\0\0\0\1'
 npy b.npy '|i1' 3 2 '\5\7\1\1\12\200'
 expect 0 'M 8  K 3  N 2' spmm tiny.smtx --a a.npy --b b.npy --out hand.npy
 tail -c 64 hand.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
@@ -110,6 +111,18 @@ expect 0 'exact' spmm tiny.smtx --a a.npy --b wide.npy --out wide_c.npy
 check 'the same C' cmp hand.npy wide_c.npy
 npy wide.npy '<u2' 3 2 '\5\0\7\0\1\0\1\0\12\0\200\0'
 expect 1 "B[2][1] is 128, out of s8's range" spmm tiny.smtx --a a.npy --b wide.npy
+# 4-bit operands: files hold a byte an element, rows of B are whole bytes; by hand as above
+nibbles=$(dirname "$spec")/spmm_l4r4.lua
+half() { "$mcrun" spmm "$nibbles" tiny.smtx --device sim "$@"; }
+npy b3.npy '|i1' 3 3 '\5\7\1\1\2\0\1\1\1'
+expect 0 'N 3  ldb 4' half --a a.npy --b b3.npy --out hand4.npy
+tail -c 96 hand4.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
+check "C by hand: $(cat hand.txt)" grep -qx ' 3 5 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 6 8 2 ' hand.txt
+expect 1 "B[2][0] is 10, out of s4's range" half --a a.npy --b b.npy
+expect 1 "A[0][7] is 8, out of s4's range" half --a eight.npy
+expect 2 'leading dimension 35 must be even: two elements of s4 share a byte' half --n 33 --ldb 35
+expect 0 'exact' half --n 33 --ldb 38 --vec 2 --set lhs=u16 --set rhs=u4
+
 npy wide.npy '<f4' 1 1 '\0\0\0\0'
 expect 1 'B holds f32, must hold s8' spmm one.smtx --b wide.npy
 

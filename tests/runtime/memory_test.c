@@ -106,6 +106,13 @@ static mc_status make_unsrbcrs(void) {
     mc_vsparse_free(&out);
     return status;
 }
+static mc_status make_converted(void) {
+    mc_dense out;
+    mc_status status = mc_dense_convert(&dense, "B", MC_S16, dense.ld, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "a matrix is left");
+    mc_dense_free(&out);
+    return status;
+}
 static mc_status make_product(void) {
     mc_dense out;
     mc_status status = mc_reference_spmm(&matrix, &dense, &out, NULL);
@@ -147,6 +154,7 @@ static const struct {
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},
+    {"convert", make_converted, 1},
     {"reference", make_product, 2},
     {"output", make_output, 1},
     {"vector", make_vector, 2},
