@@ -1,5 +1,6 @@
-/* Every pair of operand types with V = 2, 4 and 8 on the simulator: exact on the edge table. Variants, outputs, fixed and
- * open shapes, unaligned addresses and orders of the warps take turns, so that each meets many pairs.
+/* Every pair of operand types that a spec's kernels take, with V = 2, 4 and 8, on the simulator: exact on the edge table.
+ * Variants, outputs, fixed and open shapes, unaligned addresses and orders of the warps take turns, so that each meets many
+ * pairs.
  *
  *   types_test SPEC [COLUMNS [TURN]]   COLUMNS: how many of the edge table's n each pair and V gets with each pattern (2; 8:
  *                                      all); TURN: where the turns begin (0). SPEC's lhs, rhs and vec are set here */
@@ -9,8 +10,10 @@
 
 static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16", "u16"};
 static const char *const vecs[] = {"2", "4", "8"};
-static const char *const orders[] = {"sim", "sim:reversed", "sim:seed=1", "sim:seed=2"};
-enum { TYPES = sizeof types / sizeof *types, VECS = 3, ORDERS = 4, SHAPES = 5 };
+static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
+                                     "sim:seed=2:landing=last"};
+enum { TYPES = sizeof types / sizeof *types, BYTES = 2, BYTES_END = 4 /* s8, u8 */ };
+enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
 static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
@@ -19,6 +22,8 @@ typedef struct tour {
     const char *spec_path;
     mc_device *devices[ORDERS];
     mc_diag *diag;
+    bool ring; /* B passes through shared memory: of 8 bits, its rows and address multiples of `unit` */
+    int unit;
     size_t turn; /* counts runs, and so chooses */
     long beyond; /* problems with a sum beyond s32 */
 } tour;
@@ -38,7 +43,8 @@ static unsigned choose(const tour *t, unsigned what, unsigned count) {
 }
 
 static turn turn_of(const tour *t) {
-    return (turn){.mode = (mode)choose(t, 0, MODES),
+    return (turn){.mode =
+                      (mode)choose(t, 0, t->unit == 16 ? UNALIGNED : MODES), /* tma: nothing is unaligned */
                   .gap = (int)choose(t, 1, EDGE_GAPS),
                   .order = (int)choose(t, 2, ORDERS),
                   .output = choose(t, 3, 5) < 3 ? -1 : (int)choose(t, 4, OUTPUTS),
@@ -55,14 +61,15 @@ static bool is_beyond_s32(const mc_dense *sums) {
 }
 
 /* The settings of one run on top of SETTINGS[0..2], the operands. */
-static size_t add_settings(const turn *now, const problem_case *c, const problem_kind *kind,
+static size_t add_settings(const tour *t, const turn *now, const problem_case *c, const problem_kind *kind,
                            fixed_settings *fixed, mc_setting *settings) {
     size_t count = 3;
     if (now->mode == FIXED) {
         problem_fix(c, kind, fixed);
         for (int i = 0; i < SHAPES; i++) settings[count++] = fixed->settings[i];
     }
-    if (now->mode == UNALIGNED) settings[count++] = (mc_setting){"align", "1"};
+    if (now->mode == UNALIGNED)
+        settings[count++] = (mc_setting){"align", t->ring ? "4" /* RING_ALIGN */ : "1"};
     if (now->output < 0) return count;
     output_settings(now->output, settings + count);
     return count + OUTPUT_FIELDS;
@@ -78,15 +85,29 @@ static mc_status make_kernel(tour *t, const turn *now, const mc_setting *setting
     return status;
 }
 
+/* The least multiple of UNIT that is not below X. */
+static int multiple(int x, int unit) { return (x + unit - 1) / unit * unit; }
+
+static problem_case make_case(const tour *t, const turn *now, const problem_kind *kind, int mask,
+                              int column) {
+    problem_case c = edge_case(kind, mask, column, now->gap, now->output >= 0);
+    if (now->mode == UNALIGNED)
+        edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
+    if (t->ring) {
+        c.ldb_gap = multiple(c.n + c.ldb_gap, t->unit) - c.n;
+        c.b_offset = (unsigned)multiple((int)c.b_offset, t->unit);
+        c.c_offset = (unsigned)multiple((int)c.c_offset, RING_ALIGN);
+    }
+    return c;
+}
+
 static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, int mask, int column) {
     turn now = turn_of(t);
     fixed_settings fixed;
     problem p = {0};
     mc_kernel *kernel = NULL;
-    problem_case c = edge_case(kind, mask, column, now.gap, now.output >= 0);
-    if (now.mode == UNALIGNED)
-        edge_unalign(&c, kind, now.gap, 1, now.output >= 0 && output_is_16_bit(now.output));
-    size_t count = add_settings(&now, &c, kind, &fixed, settings);
+    problem_case c = make_case(t, &now, kind, mask, column);
+    size_t count = add_settings(t, &now, &c, kind, &fixed, settings);
     mc_status status = make_kernel(t, &now, settings, count, &kernel);
     if (status == MC_OK) status = problem_make(&c, kind, &p, t->diag);
     if (status == MC_OK) {
@@ -172,6 +193,17 @@ static void test_longest(tour *t, const char *lhs, int64_t value) {
     mc_kernel_destroy(kernel);
 }
 
+/* How the spec's kernels take B. */
+static void read_staging(tour *t) {
+    const turn now = {0};
+    mc_kernel *kernel = NULL;
+    CHECK(make_kernel(t, &now, NULL, 0, &kernel) == MC_OK, "%s", mc_diag_text(t->diag));
+    const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "direct";
+    t->ring = strcmp(staging, "direct") != 0;
+    t->unit = !t->ring ? 1 : strcmp(staging, "tma") == 0 ? 16 : 4;
+    mc_kernel_destroy(kernel);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     tour t = {.spec_path = argv[1], .diag = mc_diag_create()};
@@ -180,13 +212,15 @@ int main(int argc, char **argv) {
     t.turn = first;
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &t.devices[i], t.diag) == MC_OK, "%s", mc_diag_text(t.diag));
+    read_staging(&t);
+    int pairs = 0;
     for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
-        for (int rhs = 0; rhs < TYPES; rhs++)
+        for (int rhs = t.ring ? BYTES : 0; rhs < (t.ring ? BYTES_END : TYPES); rhs++, pairs++)
             for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
-    for (size_t i = 0; i < sizeof longest / sizeof *longest; i++)
+    for (size_t i = 0; !t.ring && i < sizeof longest / sizeof *longest; i++)
         test_longest(&t, longest[i].lhs, longest[i].value);
-    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n",
-           TYPES * TYPES, t.turn - first, t.beyond);
+    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n", pairs,
+           t.turn - first, t.beyond);
     for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);
     mc_diag_destroy(t.diag);
     return check_end();

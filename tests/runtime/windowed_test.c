@@ -2,7 +2,7 @@
  * relies on. The swizzle is worked out here from the tensor copy's rule, not from windowed_place. */
 #include "scratch.h"
 
-enum { SLOTS = 32, GROUP = 8, WORDS = 16, VALUES = 256, VEC = 8, MAX_SPLIT = 8 };
+enum { SLOTS = 32, GROUP = 8, WORDS = 16, MAX_SPLIT = 8 };
 
 /* -- Matrices ----------------------------------------------------------------------------------------- */
 
@@ -48,12 +48,26 @@ static mc_status make_pattern(const shape *s, mc_csr *csr, mc_diag *diag) {
     return MC_OK;
 }
 
-static mc_status make_matrix(const shape *s, mc_vsparse *a, mc_diag *diag) {
+/* What A holds. No vector may be all zeros, which padding is: few small values are extreme ones. */
+typedef struct kind {
+    mc_type type;
+    int vec;
+    mc_value_law law;
+} kind;
+
+static const kind bytes_of_8 = {MC_S8, 8, MC_VALUES_FULL};
+static const kind kinds[] = {{MC_S4, 2, MC_VALUES_EXTREME}, {MC_S8, 4, MC_VALUES_FULL},
+                             {MC_U8, 8, MC_VALUES_FULL},    {MC_S12, 8, MC_VALUES_FULL},
+                             {MC_U12, 4, MC_VALUES_FULL},   {MC_S16, 2, MC_VALUES_EXTREME},
+                             {MC_U16, 8, MC_VALUES_FULL}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_diag *diag) {
     mc_csr csr = {0};
     *a = (mc_vsparse){0};
     mc_status status = make_pattern(s, &csr, diag);
-    if (status == MC_OK) status = mc_vsparse_dilate(&csr, VEC, MC_S8, a, diag);
-    if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, 9, NULL);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, k->vec, k->type, a, diag);
+    if (status == MC_OK) mc_vsparse_fill(a, k->law, 9, NULL);
     mc_csr_free(&csr);
     return status;
 }
@@ -63,8 +77,9 @@ static mc_status make_matrix(const shape *s, mc_vsparse *a, mc_diag *diag) {
 typedef struct decoder {
     const mc_vsparse *a;
     const mc_ring *ring;
+    int digits, stride_values; /* of a value; bytes of a stride */
     const int32_t *row_order, *row_ptr, *control, *places;
-    const int8_t *values;
+    const uint8_t *values;
     int64_t strides;
     int row_at[1 << 16];      /* place -> row of the ring, -1: none */
     int64_t left, waited;     /* windows, in the part at hand */
@@ -86,14 +101,15 @@ static int place_of(int row, int tile_n) {
 }
 
 static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
-    *d = (decoder){.a = a, .ring = ring};
+    *d = (decoder){.a = a, .ring = ring, .digits = mc_type_bits(a->type) > 8 ? 2 : 1};
+    d->stride_values = d->digits * a->vec * SLOTS;
     d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
     d->row_ptr = array(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1);
     if (!d->row_order || !d->row_ptr) return false;
     d->strides = d->row_ptr[ring->split * a->row_blocks];
     d->control = array(packed, "control", MC_S32, d->strides);
     d->places = array(packed, "places", MC_S32, d->strides * WORDS);
-    d->values = array(packed, "values", MC_S8, d->strides * VALUES);
+    d->values = array(packed, "values", MC_S8, d->strides * d->stride_values);
     memset(d->row_at, -1, sizeof d->row_at);
     for (int row = 0; row < ring->stages * ring->window; row++) d->row_at[place_of(row, ring->tile_n)] = row;
     return d->control && d->places && d->values;
@@ -118,10 +134,13 @@ static int64_t slot_row(const decoder *d, int64_t stride, int slot) {
 }
 
 /* Bytes as windowed.h puts them: lane 4 row + t has 4 bytes of slots 0-15 and 4 of slots 16-31; bytes 0 and 2 are slots
-   2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. */
+   2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. The second digits lie behind the first ones of all rows. */
 static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
     int t = slot % 8 / 2, byte = slot % 2 * 2 + slot / 8 % 2;
-    return d->values[stride * VALUES + (4 * row + t) * 8 + slot / 16 * 4 + byte];
+    const uint8_t *first = &d->values[stride * d->stride_values + (4 * row + t) * 8 + slot / 16 * 4 + byte];
+    int top = first[(d->digits - 1) * d->a->vec * SLOTS];
+    if (mc_type_min(d->a->type) < 0) top = (int8_t)top;
+    return d->digits == 1 ? top : 256 * top + *first;
 }
 
 static void step_windows(decoder *d, int32_t control) {
@@ -149,7 +168,7 @@ static void count_banks(decoder *d, int64_t stride, int first) {
     d->accesses += most;
 }
 
-/* Values of slots at rows of B add up to GOT[VEC][cols]; slots that a vector of A is at count in USED. */
+/* Values of slots at rows of B add up to GOT[vec][cols]; slots that a vector of A is at count in USED. */
 static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
     step_windows(d, d->control[stride]);
     for (int slot = 0; slot < SLOTS; slot++) {
@@ -159,12 +178,12 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
             d->bad++;
             continue;
         }
-        for (int r = 0; r < VEC; r++) any |= slot_value(d, stride, r, slot);
+        for (int r = 0; r < d->a->vec; r++) any |= slot_value(d, stride, r, slot);
         d->bad += any && slot >= 16 && d->control[stride] < 0; /* not in a half that is skipped */
         if (!any) d->bad += row / d->ring->window != d->left;  /* padding: no vector is all zeros */
         if (!any) continue;
         d->bad += row >= d->a->cols || row / d->ring->window >= windows_end(d);
-        for (int r = 0; row < d->a->cols && r < VEC; r++)
+        for (int r = 0; row < d->a->cols && r < d->a->vec; r++)
             got[r * d->a->cols + row] += slot_value(d, stride, r, slot);
         if (row < d->a->cols) used[row]++;
     }
@@ -174,7 +193,7 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
 /* All parts of a row block add up to it. */
 static void check_row_block(decoder *d, int64_t place, int *got, int *used) {
     int64_t cols = d->a->cols, block = d->row_order[place], strides[MAX_SPLIT];
-    memset(got, 0, (size_t)(VEC * cols) * sizeof *got);
+    memset(got, 0, (size_t)(d->a->vec * cols) * sizeof *got);
     memset(used, 0, (size_t)cols * sizeof *used);
     for (int part = 0; part < d->ring->split; part++) {
         const int32_t *at = &d->row_ptr[part * d->a->row_blocks + place];
@@ -187,13 +206,13 @@ static void check_row_block(decoder *d, int64_t place, int *got, int *used) {
         !padded && (strides[0] < strides[d->ring->split - 1] || strides[0] > strides[d->ring->split - 1] + 1);
     for (int64_t v = d->a->row_ptr[block]; v < d->a->row_ptr[block + 1]; v++) {
         int64_t col = d->a->col_idx[v];
-        for (int r = 0; r < VEC; r++) {
+        for (int r = 0; r < d->a->vec; r++) {
             d->bad += got[r * cols + col] != mc_vsparse_value(d->a, v, r);
             got[r * cols + col] = 0;
         }
         d->bad += used[col] > 1;
     }
-    for (int64_t i = 0; i < VEC * cols; i++) d->bad += got[i] != 0;
+    for (int64_t i = 0; i < d->a->vec * cols; i++) d->bad += got[i] != 0;
 }
 
 static void check_order(decoder *d) {
@@ -219,23 +238,24 @@ typedef struct cost {
     double accesses, strides; /* a group of 8 slots; a row block */
 } cost;
 
-/* Packs S for RING and decodes it. */
-static cost round_trip(const shape *s, const mc_ring *ring, mc_diag *diag) {
+/* Packs S with values of K for RING and decodes it. */
+static cost round_trip(const shape *s, const kind *k, const mc_ring *ring, mc_diag *diag) {
     static decoder d;
     mc_vsparse a;
     mc_packed packed;
     cost spent = {0};
-    expect_ok("matrix", make_matrix(s, &a, diag), diag);
+    expect_ok("matrix", make_matrix(s, k, &a, diag), diag);
     expect_ok("pack", mc_windowed_pack(&a, ring, &packed, diag), diag);
-    int *got = calloc((size_t)(VEC * a.cols) + 1, sizeof *got),
+    int *got = calloc((size_t)(a.vec * a.cols) + 1, sizeof *got),
         *used = calloc((size_t)a.cols + 1, sizeof *used);
     CHECK(got && used);
     if (got && used && decoder_open(&d, &a, ring, &packed)) {
         check_order(&d);
         for (int64_t p = 0; d.bad == 0 && p < a.row_blocks; p++) check_row_block(&d, p, got, used);
-        CHECK(d.bad == 0, "law %d, %d x %d at %d %%, %d windows of %d rows of %d, %d parts: %d wrong",
-              (int)s->law, s->row_blocks, s->cols, s->sparsity, ring->stages, ring->window, ring->tile_n,
-              ring->split, d.bad);
+        CHECK(d.bad == 0,
+              "%s, vec %d, law %d, %d x %d at %d %%, %d windows of %d rows of %d, %d parts: %d wrong",
+              mc_type_text(k->type), k->vec, (int)s->law, s->row_blocks, s->cols, s->sparsity, ring->stages,
+              ring->window, ring->tile_n, ring->split, d.bad);
         if (d.groups) spent.accesses = (double)d.accesses / (double)d.groups;
         spent.strides = (double)d.strides / s->row_blocks;
     }
@@ -261,7 +281,10 @@ static const mc_ring rings[] = {
 
 static void test_round_trips(mc_diag *diag) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (size_t j = 0; j < sizeof rings / sizeof *rings; j++) round_trip(&shapes[i], &rings[j], diag);
+        for (size_t j = 0; j < sizeof rings / sizeof *rings; j++) {
+            round_trip(&shapes[i], &bytes_of_8, &rings[j], diag);
+            round_trip(&shapes[i], &kinds[(i + j) % KINDS], &rings[j], diag);
+        }
 }
 
 /* Conflicts cannot be bought with more strides. */
@@ -280,7 +303,7 @@ static void test_banks(mc_diag *diag) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
-        cost spent = round_trip(s, &cases[i].ring, diag), most = cases[i].most;
+        cost spent = round_trip(s, &bytes_of_8, &cases[i].ring, diag), most = cases[i].most;
         printf("%d columns, %d %% sparse: %.3f accesses a group of 8 slots, %.2f strides a row block\n",
                s->cols, s->sparsity, spent.accesses, spent.strides);
         CHECK(spent.accesses <= most.accesses && spent.strides <= most.strides, "above %.3f or %.2f",
