@@ -12,11 +12,12 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
 
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
     if (!map->param) return;
+    const char *over = map->per_byte > 1 ? " / 2" : "";
     text_add(
         text,
-        "%sTensor map %s: %s as bytes, %s x %s, rows %s bytes apart; boxes of %u x %u, %u-byte swizzle\n",
-        prefix, map->param, map->array, map->rows, map->cols, map->ld, map->box_rows, map->box_cols,
-        map->swizzle);
+        "%sTensor map %s: %s as bytes, %s x %s%s, rows %s%s bytes apart; boxes of %u x %u, %u-byte swizzle\n",
+        prefix, map->param, map->array, map->rows, map->cols, over, map->ld, over, map->box_rows,
+        map->box_cols, map->swizzle);
 }
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
@@ -116,9 +117,9 @@ static json_t *params_json(maker *m, const mc_contract *c) {
 
 static json_t *map_json(const mc_map_param *map) {
     if (!map->param) return json_null();
-    return json_pack("{ss ss ss ss ss s[ii] si}", "param", map->param, "array", map->array, "rows", map->rows,
-                     "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows, (int)map->box_cols,
-                     "swizzle", (int)map->swizzle);
+    return json_pack("{ss ss ss ss ss s[ii] si si}", "param", map->param, "array", map->array, "rows",
+                     map->rows, "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows,
+                     (int)map->box_cols, "swizzle", (int)map->swizzle, "per_byte", (int)map->per_byte);
 }
 
 static json_t *grid_json(maker *m, const mc_contract *c) {

@@ -190,13 +190,17 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const char *name = stagings[plan->staging];
-    int unit = spmm_copy_unit(plan);
+    int unit = spmm_copy_unit(plan), columns = spmm_ldb_unit(plan);
     if (plan->staging == SPMM_TMA && !arch->tma) {
         complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
         return;
     }
-    if (plan->rhs.bits != SPMM_DIGIT_BITS)
-        complain(complaints, F_RHS, "staging = \"%s\" takes s8 or u8", name);
+    bool halves = plan->rhs.bits == 4;
+    if (plan->rhs.bits > SPMM_DIGIT_BITS || (halves && plan->staging != SPMM_TMA))
+        complain(complaints, F_RHS, "staging = \"%s\" takes s8 or u8%s", name,
+                 plan->staging == SPMM_TMA ? ", s4 or u4" : "");
+    if (halves && plan->tile_n < 64)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128", plan->rhs.name);
     if (plan->digits > 1 && plan->tile_n > 64 && plan->warps > 8)
         complain(complaints, F_TILE_N,
                  "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
@@ -204,14 +208,14 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", plan->warps, plan->split);
-    if (plan->split > plan->tile_n / 32)
-        complain(complaints, F_SPLIT, "staging = \"%s\" wants 32 columns for each warp, tile_n has %d", name,
-                 plan->tile_n);
+    if (plan->split > plan->tile_n / (halves ? 64 : 32))
+        complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d", name,
+                 halves ? 64 : 32, plan->tile_n);
     if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
     if (plan->align < unit)
         complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
-    if (plan->ldb != MC_OPEN && plan->ldb % unit)
-        complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", name, unit,
+    if (plan->ldb != MC_OPEN && plan->ldb % columns)
+        complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", name, columns,
                  (long long)plan->ldb);
     if (plan->shared_bytes > arch->shared << 10)
         complain(complaints, F_STAGES, "the ring%s %u bytes of shared memory, a thread block of %s has %u",

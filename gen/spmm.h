@@ -83,10 +83,14 @@ void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
 /* Both derive the rest of PLAN from its spec fields. */
 void spmm_direct_plan(spmm_plan *plan);
 void spmm_ring_plan(spmm_plan *plan);
-/* The bytes that a ring's B and ldb must be multiples of. */
+/* What a ring's B must be a multiple of, in bytes, and ldb, in elements. */
 int spmm_copy_unit(const spmm_plan *plan);
+int spmm_ldb_unit(const spmm_plan *plan);
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c);
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
+
+/* A signed 4-bit B is multiplied by 16: so many products of a digit of A and such a value fit into an s32. */
+int64_t spmm_exact_k(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128. */
 spmm_partial spmm_partial_of(int columns);

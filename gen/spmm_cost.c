@@ -251,7 +251,7 @@ static bool can_run(const spmm_plan *plan, const mc_problem *p) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][0] != MC_OPEN && pairs[i][0] != pairs[i][1]) return false;
     if (p->n > (int64_t)MAX_TILES * plan->tile_n) return false;
-    return plan->staging == SPMM_DIRECT || p->ldb % spmm_copy_unit(plan) == 0;
+    return plan->staging == SPMM_DIRECT || p->ldb % spmm_ldb_unit(plan) == 0;
 }
 
 double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {

@@ -91,8 +91,7 @@ void spmm_direct_plan(spmm_plan *plan) {
 
 #define HEADS(where) "column of each slot, -1 for padding; " where
 
-/* A signed 4-bit B is multiplied by 16: so many products of a digit of A and such a value fit into an s32. */
-static int64_t exact_k(const spmm_plan *plan) {
+int64_t spmm_exact_k(const spmm_plan *plan) {
     int64_t digit = plan->digits > 1 || !plan->lhs.is_signed
                         ? (1 << (plan->lhs.bits < 8 ? plan->lhs.bits : 8)) - 1
                         : 1 << (plan->lhs.bits - 1);
@@ -107,7 +106,7 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
         [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"},
     };
     bool halves = plan->rhs.bits == 4;
-    if (halves && plan->rhs.is_signed) c->k_limit = exact_k(plan);
+    if (halves && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
     int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
     c->params[c->param_count++] = (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align,
                                              docs[halves ? 0 : bytes][plan->rhs.is_signed]};

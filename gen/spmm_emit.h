@@ -41,6 +41,8 @@ typedef struct spmm_emitter {
 
 /* The instruction for a digit of A's values and one of B's: which of them have signs. */
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
+/* Of each byte of 4-bit columns the low half, or the HIGH one, as a byte: unsigned as it is, signed times 16. */
+void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to);
 /* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
 void spmm_emit_weigh(spmm_emitter *e, int count);
 /* has_sums and stores, once in_rows is known. */

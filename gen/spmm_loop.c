@@ -236,26 +236,14 @@ static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first)
         emit_byte_pair(e, p, step, pair, d, first + d, first + SPMM_MAX_DIGITS + d);
 }
 
-/* A byte's two 4-bit columns as bytes: unsigned as they are, signed as 16 times the value. */
-static void emit_split(spmm_emitter *e, mc_reg byte, const mc_reg nibble[2]) {
-    mc_builder *b = e->b;
-    if (e->plan->rhs.is_signed) {
-        EMIT(b, shl_b32, R(nibble[0]), R(byte), I(4));
-        EMIT(b, and_b32, R(nibble[0]), R(nibble[0]), H(0xf0f0f0f0));
-        EMIT(b, and_b32, R(nibble[1]), R(byte), H(0xf0f0f0f0));
-        return;
-    }
-    EMIT(b, and_b32, R(nibble[0]), R(byte), H(0x0f0f0f0f));
-    EMIT(b, shr_u32, R(nibble[1]), R(byte), I(4));
-    EMIT(b, and_b32, R(nibble[1]), R(nibble[1]), H(0x0f0f0f0f));
-}
-
 /* COUNT bytes of two 4-bit columns each. */
 static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count) {
     for (int c = 0; c < count; c++) {
         mc_reg a[4];
-        emit_split(e, e->low[c], &e->nibble[0]);
-        emit_split(e, e->high[c], &e->nibble[2]);
+        for (int high = 0; high < 2; high++) {
+            spmm_emit_nibble(e, e->low[c], high, e->nibble[high]);
+            spmm_emit_nibble(e, e->high[c], high, e->nibble[2 + high]);
+        }
         for (int half = 0; half < 2; half++) {
             a[frag_a_reg(half, 0)] = e->nibble[half];
             a[frag_a_reg(half, 1)] = e->nibble[2 + half];
@@ -271,18 +259,6 @@ static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
     else if (!p->bytes) emit_digits(e, p, step, word, 0);
     else
         for (int pair = 0; pair < p->units / 2; pair++) emit_digits(e, p, step, pair, SPMM_BYTES * pair);
-}
-
-/* The digits' sums, by their weights, into the first accumulators. */
-static void emit_weigh(spmm_emitter *e, const spmm_path *path) {
-    mc_builder *b = e->b;
-    const spmm_plan *plan = e->plan;
-    int count = acc_count(path);
-    if (plan->rhs.bits == 4 && plan->rhs.is_signed) {
-        note(b, "B's values were 16 times what they are");
-        for (int i = 0; i < count * plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
-    }
-    spmm_emit_weigh(e, count);
 }
 
 /* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
@@ -360,6 +336,6 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, p.more, bra, TO(loop));
-    emit_weigh(e, path);
+    spmm_emit_weigh(e, acc_count(path));
     spmm_emit_epilogue(e, path, path_col);
 }

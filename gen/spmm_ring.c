@@ -4,6 +4,7 @@
 #include "windowed.h"
 
 int spmm_copy_unit(const spmm_plan *plan) { return plan->staging == SPMM_TMA ? 16 : 4; }
+int spmm_ldb_unit(const spmm_plan *plan) { return spmm_copy_unit(plan) * SPMM_DIGIT_BITS / plan->rhs.bits; }
 
 /* The widest copy that divides ldb; 0 where ldb is open, or B's address promises less than that. */
 static int widest_copy(const spmm_plan *plan) {
@@ -61,9 +62,13 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                             .cols = "n",
                             .ld = "ldb",
                             .box_rows = (unsigned)plan->window,
-                            .box_cols = (unsigned)plan->tile_n,
-                            .swizzle = (unsigned)plan->tile_n};
+                            .box_cols = (unsigned)ring_row_bytes(plan),
+                            .swizzle = (unsigned)ring_row_bytes(plan),
+                            .per_byte = plan->rhs.bits == 4 ? 2 : 1};
+    static const char *const docs[][2] = {
+        {"tensor map of B: u4[k][ldb], row-major", "tensor map of B: s4[k][ldb], row-major"},
+        {"tensor map of B: u8[k][ldb], row-major", "tensor map of B: s8[k][ldb], row-major"}};
     c->params[c->param_count++] = (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64,
-                                             plan->rhs.is_signed ? "tensor map of B: s8[k][ldb], row-major"
-                                                                 : "tensor map of B: u8[k][ldb], row-major"};
+                                             docs[plan->rhs.bits == 8][plan->rhs.is_signed]};
+    if (plan->rhs.bits == 4 && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
 }

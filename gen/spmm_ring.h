@@ -7,11 +7,10 @@
 enum {
     RING_BARRIER_BYTES = 8,
     RING_BARRIERS = 2,  /* a stage: full, empty */
-    RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 columns each */
+    RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 bytes of each row */
     RING_HALVES = 2,    /* of a stride */
-    RING_LOAD_COLUMNS = 32,
-    RING_PAIR_COLUMNS = 16, /* from a lane's pair of columns to its next */
-    RING_WIDTHS = 3,        /* of a cp.async: 16, 8, 4 bytes */
+    RING_LOAD_BYTES = 32,
+    RING_WIDTHS = 3, /* of a cp.async: 16, 8, 4 bytes */
 };
 
 /* What a stride's loads bring. */
@@ -64,12 +63,20 @@ typedef struct spmm_ring {
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
     mc_reg late_value[SPMM_MAX_DIGITS]; /* of the second half, while the next stride's registers move up */
-    mc_reg zero, even[2], odd[2];
+    mc_reg zero, even[2 * SPMM_MAX_DIGITS], odd[2 * SPMM_MAX_DIGITS]; /* A's values; 4-bit B: of each digit */
     ring_sum sum;
     mc_label next; /* behind a row block's store */
 } spmm_ring;
 
-static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * plan->tile_n; }
+/* Of B in the ring. */
+static inline int ring_row_bytes(const spmm_plan *plan) {
+    return plan->rhs.bits == 4 ? plan->tile_n / 2 : plan->tile_n;
+}
+static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * ring_row_bytes(plan); }
+static inline int ring_loads(const spmm_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
+
+/* A lane has so many neighbouring columns of each 8 times as many: those of a pair of bytes. */
+static inline int ring_run(const spmm_plan *plan) { return plan->rhs.bits == 4 ? 4 : 2; }
 
 /* Accumulators of one weight. */
 static inline int ring_acc_count(const spmm_plan *plan) { return plan->tile_n / 16 * 4; }

@@ -73,7 +73,7 @@ void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_
 
 /* Registers of the copying warp. */
 typedef struct copier {
-    mc_reg window, row, to, full, empty, parity, count, map;
+    mc_reg window, column, row, to, full, empty, parity, count, map;
     mc_reg wrap, more;
 } copier;
 
@@ -94,7 +94,7 @@ static void emit_copy(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     EMIT(b, mbarrier_expect, R(r->state), AT(c->full, 0), I(ring_window_bytes(plan)));
-    EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, r->e.tile_col, c->row), AT(c->full, 0));
+    EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, c->column, c->row), AT(c->full, 0));
     EMIT(b, add_s32, R(c->window), R(c->window), I(1));
     EMIT(b, add_s32, R(c->row), R(c->row), I(plan->window));
     EMIT(b, add_s32, R(c->to), R(c->to), I(ring_window_bytes(plan)));
@@ -159,9 +159,11 @@ void ring_emit_copier(spmm_ring *r) {
     stage(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
     mc_reg idle = pred(b, "idle");
     copier c = declare_copier(b);
+    c.column = r->e.plan->rhs.bits == 4 ? b32(b, "byte") : r->e.tile_col;
     mc_label filled = label(b, "FILLED"), end = label(b, "END");
     EMIT(b, mov_b32, R(c.window), I(0));
     EMIT(b, mov_b32, R(c.row), I(0));
+    if (r->e.plan->rhs.bits == 4) EMIT(b, shr_u32, R(c.column), R(r->e.tile_col), I(1));
     EMIT(b, mov_b32, R(c.to), R(r->ring_at));
     EMIT(b, mov_b32, R(c.full), R(r->full_at));
     EMIT(b, mov_b32, R(c.empty), R(r->empty_at));

@@ -14,8 +14,6 @@
 #include "spmm_ring.h"
 #include "windowed.h"
 
-static int loads(const spmm_plan *plan) { return plan->tile_n / RING_LOAD_COLUMNS; }
-
 /* Bytes of values of a stride. */
 static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * plan->vec * plan->digits; }
 
@@ -103,13 +101,15 @@ static void declare_strides(spmm_ring *r) {
     r->matrix_at = b32(b, "matrix_at");
     for (int h = 0; h < RING_HALVES; h++) {
         mc_reg matrices[RING_MAX_LOADS * 4];
-        b32_array(b, h ? "high" : "low", loads(r->e.plan) * 4, matrices);
-        for (int i = 0; i < loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
+        b32_array(b, h ? "high" : "low", ring_loads(r->e.plan) * 4, matrices);
+        for (int i = 0; i < ring_loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
     b32_array(b, "late_value", r->e.plan->digits, r->late_value);
     r->zero = b32(b, "zero");
-    b32_array(b, "even", 2, r->even);
-    b32_array(b, "odd", 2, r->odd);
+    int operands = r->e.plan->rhs.bits == 4 ? 2 * r->e.plan->digits : 2;
+    b32_array(b, "even", operands, r->even);
+    b32_array(b, "odd", operands, r->odd);
+    if (r->e.plan->rhs.bits == 4) b32_array(b, "nibble", 4, r->e.nibble);
     b32_array(b, "acc", ring_acc_count(r->e.plan) * r->e.plan->sums, r->e.acc);
     ring_declare_sum(r);
 }
@@ -124,7 +124,7 @@ static void emit_start_values(spmm_ring *r) {
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
     EMIT(b, mov_b32, R(r->zero), I(0));
     note(b, "a second half that nobody gathered may be multiplied by zeros");
-    for (int i = 0; i < 4 * loads(r->e.plan); i++) EMIT(b, mov_b32, R(r->matrix[1][i / 4][i % 4]), I(0));
+    for (int i = 0; i < 4 * ring_loads(r->e.plan); i++) EMIT(b, mov_b32, R(r->matrix[1][i / 4][i % 4]), I(0));
 }
 
 static void emit_start_barriers(spmm_ring *r) {
@@ -253,42 +253,69 @@ static void emit_row_addresses(spmm_ring *r) {
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
 }
 
-/* Rows of a half's 16 slots x tile_n columns, 32 columns an ldmatrix; with GUARD, if it has any. */
+/* Rows of a half's 16 slots, 32 bytes of each an ldmatrix; with GUARD, if it has any. */
 static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     mc_builder *b = r->e.b;
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
-    for (int q = 0; q < loads(r->e.plan); q++) {
+    for (int q = 0; q < ring_loads(r->e.plan); q++) {
         mc_reg at = q ? r->matrix_at : r->at[half];
-        if (q) EMIT(b, xor_b32, R(at), R(r->at[half]), I(q * RING_LOAD_COLUMNS));
+        if (q) EMIT(b, xor_b32, R(at), R(r->at[half]), I(q * RING_LOAD_BYTES));
         EMIT_IF(b, guard, ldmatrix_x4_trans, V4(r->matrix[half][q]), AT(at, 0));
     }
 }
 
-/* Registers of an A operand: its rows are columns 2g and 16 + 2g (or one more) of the 32, its k slots 0-7, then 8-15. */
-static void emit_mma(spmm_ring *r, int half, int digit, int q, int odd) {
-    mc_reg *acc = &r->e.acc[digit * ring_acc_count(r->e.plan) + (2 * q + odd) * 4];
-    mc_reg a[4];
-    for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = r->matrix[half][q][i];
-    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, 0),
-                 MC_OPERANDS(V4(acc), V4(a), V2(odd ? r->odd : r->even), V4(acc)));
-}
-
-/* X: the digit's values for the half. */
-static void emit_multiply(spmm_ring *r, int half, int digit, mc_reg x) {
+/* A digit's values X as operands: even bytes are columns of even bytes, odd ones of odd bytes; zeros between. */
+static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
     mc_builder *b = r->e.b;
-    note(b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
-         16 * half + 15);
-    EMIT(b, and_b32, R(r->even[0]), R(x), H(0x00ff00ff));
-    EMIT(b, prmt, R(r->even[1]), R(x), R(r->zero), I(0x4341));
-    EMIT(b, prmt, R(r->odd[0]), R(x), R(r->zero), I(0x2404));
-    EMIT(b, and_b32, R(r->odd[1]), R(x), H(0xff00ff00));
-    for (int odd = 0; odd < 2; odd++)
-        for (int q = 0; q < loads(r->e.plan); q++) emit_mma(r, half, digit, q, odd);
+    EMIT(b, and_b32, R(even[0]), R(x), H(0x00ff00ff));
+    EMIT(b, prmt, R(even[1]), R(x), R(r->zero), I(0x4341));
+    EMIT(b, prmt, R(odd[0]), R(x), R(r->zero), I(0x2404));
+    EMIT(b, and_b32, R(odd[1]), R(x), H(0xff00ff00));
 }
 
-static void emit_late(spmm_ring *r) {
-    for (int d = 0; d < r->e.plan->digits; d++) emit_multiply(r, 1, d, r->late_value[d]);
+/* MATRIX: registers of an A operand: its rows are pair of bytes g of one 16 bytes and of the 16 beside, its k slots 0-7, then
+   8-15. */
+static void emit_mma(spmm_ring *r, int digit, int group, const mc_reg matrix[4], const mc_reg value[2]) {
+    mc_reg *acc = &r->e.acc[digit * ring_acc_count(r->e.plan) + 4 * group];
+    mc_reg a[4];
+    for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
+    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, 0),
+                 MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
 }
+
+/* 8-bit columns: of a pair, the even and the odd one. */
+static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int step) {
+    for (int d = 0; d < r->e.plan->digits; d++) {
+        emit_operands(r, x[step * d], r->even, r->odd);
+        for (int odd = 0; odd < 2; odd++)
+            for (int q = 0; q < ring_loads(r->e.plan); q++)
+                emit_mma(r, d, 2 * q + odd, r->matrix[half][q], odd ? r->odd : r->even);
+    }
+}
+
+/* 4-bit columns: of a pair of bytes the even and the odd byte's low and high halves. */
+static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int step) {
+    int digits = r->e.plan->digits;
+    for (int d = 0; d < digits; d++) emit_operands(r, x[step * d], &r->even[2 * d], &r->odd[2 * d]);
+    for (int q = 0; q < ring_loads(r->e.plan); q++)
+        for (int high = 0; high < 2; high++) {
+            for (int i = 0; i < 4; i++) spmm_emit_nibble(&r->e, r->matrix[half][q][i], high, r->e.nibble[i]);
+            for (int d = 0; d < digits; d++)
+                for (int odd = 0; odd < 2; odd++)
+                    emit_mma(r, d, 4 * q + 2 * odd + high, r->e.nibble,
+                             odd ? &r->odd[2 * d] : &r->even[2 * d]);
+        }
+}
+
+/* X: values of the half, those of the next digit STEP registers behind. */
+static void emit_multiply(spmm_ring *r, int half, const mc_reg *x, int step) {
+    note(r->e.b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
+         16 * half + 15);
+    if (r->e.plan->rhs.bits == 4) emit_multiply_nibbles(r, half, x, step);
+    else emit_multiply_bytes(r, half, x, step);
+}
+
+static void emit_late(spmm_ring *r) { emit_multiply(r, 1, r->late_value, 1); }
 
 /* The first half of the stride at hand on the way, once its windows are there. */
 static void emit_begin_stride(spmm_ring *r, bool first) {
@@ -304,7 +331,7 @@ static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
     emit_gather(r, 1, r->whole);
-    for (int d = 0; d < r->e.plan->digits; d++) emit_multiply(r, 0, d, r->at_hand.value[RING_HALVES * d]);
+    emit_multiply(r, 0, r->at_hand.value, RING_HALVES);
     for (int d = 0; d < r->e.plan->digits; d++)
         EMIT(b, mov_b32, R(r->late_value[d]), R(r->at_hand.value[RING_HALVES * d + 1]));
     emit_take_next(r);
@@ -442,7 +469,7 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
     e->col = b32(b, "col");
-    EMIT(b, mad_s32, R(e->col), R(e->g), I(2), R(e->tile_col));
+    EMIT(b, mad_s32, R(e->col), R(e->g), I(ring_run(plan)), R(e->tile_col));
     if (plan->split > 1) EMIT(b, mad_s32, R(e->col), R(e->part), I(plan->tile_n / plan->split), R(e->col));
     ring_emit_sum_place(r);
     ring_declare_factors(r);

@@ -2,15 +2,19 @@
 #include "fragment.h"
 #include "spmm_ring.h"
 
-/* The two columns of pair C (0 .. tile_n / 16 - 1) in row 2t + ROW: from the even and the odd mma. */
-static void pair_of_sums(const spmm_ring *r, int c, int row, mc_reg sums[2]) {
-    for (int odd = 0; odd < 2; odd++) sums[odd] = r->e.acc[(2 * (c / 2) + odd) * 4 + frag_c_reg(c % 2, row)];
+/* Of this warp's tile: runs of neighbouring columns of a lane, each of them 8 runs apart. */
+static int runs(const spmm_plan *plan) { return plan->tile_n / plan->split / (8 * ring_run(plan)); }
+
+/* Run C's columns in row 2t + ROW: those of one mma after another. */
+static void run_of_sums(const spmm_ring *r, int c, int row, mc_reg *sums) {
+    int run = ring_run(r->e.plan);
+    for (int i = 0; i < run; i++) sums[i] = r->e.acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
 }
 
 static void emit_store(spmm_ring *r, bool clamp, int store) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
-    int pairs = e->plan->tile_n / e->plan->split / RING_PAIR_COLUMNS;
+    int run = ring_run(e->plan), apart = 8 * run;
     spmm_writer w = {.b = b,
                      .output = &e->plan->output,
                      .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
@@ -23,27 +27,29 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
     spmm_declare_writer(&w);
     EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(spmm_log2(e->plan->vec)));
     EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
-    for (int c = 0; c < pairs; c++) spmm_load_column_factors(f, 2 * c, e->col, RING_PAIR_COLUMNS * c, 2);
+    for (int c = 0; c < runs(e->plan); c++) spmm_load_column_factors(f, run * c, e->col, apart * c, run);
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
         spmm_emit_c_address(&w, w.row, e->col);
-        for (int c = 0; c < pairs; c++) {
-            mc_reg sums[2];
-            pair_of_sums(r, c, row, sums);
+        for (int c = 0; c < runs(e->plan); c++) {
+            mc_reg sums[SPMM_MAX_RUN];
+            run_of_sums(r, c, row, sums);
             spmm_store_run(&w, f,
                            &(spmm_run){.col = e->col,
-                                       .offset = RING_PAIR_COLUMNS * c,
-                                       .count = 2,
+                                       .offset = apart * c,
+                                       .count = run,
                                        .sums = sums,
                                        .factor_row = row,
-                                       .factor_column = 2 * c});
+                                       .factor_column = run * c});
         }
     }
     if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
     else EMIT_RET(b);
 }
 
-static int pair_bytes(const spmm_plan *plan) { return 2 * spmm_element_bytes(plan->output.element); }
+static int run_bytes(const spmm_plan *plan) {
+    return ring_run(plan) * spmm_element_bytes(plan->output.element);
+}
 
 static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
     mc_builder *b = r->e.b;
@@ -56,15 +62,15 @@ static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for two columns at once");
-        EMIT(b, and_b32, R(test), R(r->e.ldc), I(1));
+        note(b, "rows of C are not aligned for %s columns at once", ring_run(plan) == 2 ? "two" : "four");
+        EMIT(b, and_b32, R(test), R(r->e.ldc), I(ring_run(plan) - 1));
         EMIT(b, setp_ne, R(odd), R(test), I(0));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
-    if (plan->align < pair_bytes(plan)) {
+    if (plan->align < run_bytes(plan)) {
         note(b, "C itself is not");
         EMIT(b, cvt_low, R(test), R(r->e.c_array));
-        EMIT(b, and_b32, R(test), R(test), I(pair_bytes(plan) - 1));
+        EMIT(b, and_b32, R(test), R(test), I(run_bytes(plan) - 1));
         EMIT(b, setp_ne, R(odd), R(test), I(0));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
@@ -73,17 +79,19 @@ static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
 void ring_emit_output(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    bool pairs = plan->ldc == MC_OPEN || plan->ldc % 2 == 0;
-    bool always = pairs && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
-                  plan->align >= pair_bytes(plan);
+    int run = ring_run(plan);
+    bool aligned = plan->ldc == MC_OPEN || plan->ldc % run == 0;
+    bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
+                  plan->align >= run_bytes(plan);
     mc_label edge = label(b, "EDGE");
     spmm_emit_weigh(&r->e, ring_acc_count(plan));
     ring_emit_sum(r);
     if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
-    if (pairs) {
+    if (aligned) {
         if (!always) branch_if_not_whole(r, edge);
-        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, two columns of each 16");
-        emit_store(r, false, 2);
+        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
+              run == 2 ? "two" : "four", 8 * run);
+        emit_store(r, false, run);
     }
     if (always) return;
     b->prefix = "edge_";

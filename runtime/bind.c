@@ -193,18 +193,20 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
             diag, MC_CANNOT,
             "%s lies at 0x%llx, which is not a multiple of the %d bytes that the kernel's copies need",
             map->array, (unsigned long long)address, MC_TENSOR_MAP_ALIGN);
-    int64_t element = mc_type_size(type, 1), unit = MC_TENSOR_MAP_ALIGN / element;
+    int64_t per_byte = map->per_byte > 1 ? map->per_byte : 1, element = mc_type_size(type, 1);
+    int64_t unit = MC_TENSOR_MAP_ALIGN * per_byte / element;
     if (ld % unit != 0)
         return mc_fail(diag, MC_CANNOT,
                        "%s is %lld, not a multiple of the %lld that the kernel's copies need", map->ld,
                        (long long)ld, (long long)unit);
-    *tensor = (mc_tensor){.type = type,
-                          .rank = 2,
-                          .address = (uint64_t)address,
-                          .dims = {(uint64_t)cols, rows > 0 ? (uint64_t)rows : 1},
-                          .strides = {(uint64_t)(ld * element)},
-                          .box = {map->box_cols, map->box_rows},
-                          .swizzle = swizzles[map->swizzle / 32]};
+    *tensor =
+        (mc_tensor){.type = per_byte > 1 ? MC_U8 : type,
+                    .rank = 2,
+                    .address = (uint64_t)address,
+                    .dims = {(uint64_t)((cols + per_byte - 1) / per_byte), rows > 0 ? (uint64_t)rows : 1},
+                    .strides = {(uint64_t)(ld / per_byte * element)},
+                    .box = {map->box_cols, map->box_rows},
+                    .swizzle = swizzles[map->swizzle / 32]};
     return MC_OK;
 }
 

@@ -12,9 +12,12 @@ static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_p
 
 static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                mc_diag *diag) {
+    mc_type rhs;
+    mc_status status = mc_type_of(kernel, "rhs", &rhs, diag);
+    if (status != MC_OK) return status;
     const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
                           .stages = (int)mc_kernel_field(kernel, "stages"),
-                          .tile_n = (int)mc_kernel_field(kernel, "tile_n"),
+                          .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
                           .split = (int)mc_kernel_field(kernel, "split")};
     return mc_windowed_pack(a, &ring, packed, diag);
 }

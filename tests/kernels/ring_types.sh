@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The ring kernel, staging tma and async, with every type on the left, both signs on the right, and every V: exact on the simulator.
-# Variants, columns and orders of the warps take turns. ring_types.sh MCGEN MCRUN SPEC UNIT...: a spec, and what ldb is a multiple of
+# The ring kernel, staging tma and async, with every type on the left, several on the right, and every V: exact on the simulator.
+# Variants, columns and orders of the warps take turns.
+#   ring_types.sh MCGEN MCRUN [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right
 set -u
 mcgen=$1
 mcrun=$2
@@ -15,18 +16,21 @@ failed=0
 for v in 2 4 8; do
     "$mcrun" matrix-gen --m $((v * 37)) --vec "$v" --cols 700 --sparsity 0.8 --seed "$v" -o "$work/$v.smtx" || exit 1
 done
-while [ $# -ge 2 ]; do
+while [ $# -ge 3 ]; do
     spec=$1
     unit=$2
-    shift 2
+    types_right=$3
+    shift 3
     for v in 2 4 8; do
         for lhs in s4 u4 s8 u8 s12 u12 s16 u16; do
-            for rhs in s8 u8; do
+            for rhs in $types_right; do
+                columns_unit=$unit
+                case $rhs in *4) columns_unit=$((2 * unit)) ;; esac
                 types=(--set "vec=$v" --set "lhs=$lhs" --set "rhs=$rhs")
                 count=$("$mcgen" --list-variants "${types[@]}" "$spec" | wc -l)
                 n=${columns[runs % 5]}
                 "$mcrun" spmm "$spec" "$work/$v.smtx" "${types[@]}" --vec "$v" --variant $((runs * 7 % count)) --n "$n" \
-                    --ldb $(((n + unit - 1) / unit * unit)) --device "${orders[runs % 4]}" >"$work/log" 2>&1 || {
+                    --ldb $(((n + columns_unit - 1) / columns_unit * columns_unit)) --device "${orders[runs % 4]}" >"$work/log" 2>&1 || {
                     echo "failed: $spec ${types[*]} --variant $((runs * 7 % count)) --n $n: $(tail -1 "$work/log")"
                     failed=$((failed + 1))
                 }
