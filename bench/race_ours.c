@@ -1,4 +1,5 @@
 /* Our kernels on one problem: what must come out, their operands, and who may take part. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,12 @@ static mc_status make_want(race *r, mc_type type, const output_rule *rule, uint6
     return helpers_output(&r->track->helpers, type, r->want_s32, *address, a->rows, r->n, rule, r->diag);
 }
 
+/* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with nothing. */
+static void scale_down(race *r) {
+    int longer = mc_type_bits(r->work->a.type) + mc_type_bits(r->work->dense[r->n_index].b.type) - 16;
+    for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);
+}
+
 /* Behind the factors on the device stand the constants 2^-14 and 0, for cuSPARSE's results and where there is no bias. */
 static mc_status make_factors(race *r) {
     const mc_vsparse *a = &r->work->a;
@@ -26,6 +33,7 @@ static mc_status make_factors(race *r) {
     r->factors = calloc(all, sizeof *r->factors);
     if (r->factors == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_scale_fill(r->factors, (int64_t)count, MC_VALUES_FULL, 3);
+    scale_down(r);
     mc_bias_fill(r->factors + count, (int64_t)count, MC_VALUES_FULL, 4);
     r->factors[2 * count] = half_scale;
     mc_status status =
