@@ -144,7 +144,7 @@ static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const bindin
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
     int64_t k = 0, multiprocessors = 0, blocks = launch->grid[0];
-    if (find(bindings, "k", &k, NULL) != MC_OK || k > contract->turn_k) return;
+    if (contract->turn_k == 0 || find(bindings, "k", &k, NULL) != MC_OK || k > contract->turn_k) return;
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
     int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1];
     if (held < 1) held = 1;

@@ -61,6 +61,19 @@ static const struct {
     {C, 0, 0x50001, "c lies at 0x50001, which is not a multiple of the 16 bytes it needs"},
 };
 
+/* Thread blocks take turns only where the kernel is made for them, not wherever k is 0. */
+static void test_turns(const mc_kernel *kernel) {
+    for (int64_t k = 0; k <= 1; k++) {
+        mc_binding bindings[BINDINGS + 1];
+        mc_launch launch;
+        memcpy(bindings, standard, sizeof standard);
+        bindings[K].value = k;
+        bindings[BINDINGS] = (mc_binding){"multiprocessors", 2};
+        CHECK(mc_bind(kernel, bindings, BINDINGS + 1, &launch, diag) == MC_OK, "%s", mc_diag_text(diag));
+        CHECK(launch.grid[0] == 33, "k %d: %u thread blocks", (int)k, launch.grid[0]);
+    }
+}
+
 static void test_changes(const mc_kernel *kernel) {
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         mc_binding bindings[BINDINGS];
@@ -149,6 +162,7 @@ int main(void) {
     mc_kernel *kernel = generate(NULL, 0);
     if (kernel != NULL) {
         test_launch(kernel);
+        test_turns(kernel);
         test_changes(kernel);
         test_grid_limit(kernel);
         test_missing(kernel);
