@@ -195,6 +195,9 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) 
     if (!is_ring(ring))
         return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
                        ring->stages, ring->window, ring->tile_n, ring->split);
+    if (a->row_blocks >= INT32_MAX / ring->split)
+        return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
+                       (long long)a->row_blocks, ring->split);
     return MC_OK;
 }
 

@@ -345,6 +345,10 @@ static void test_refused(mc_diag *diag) {
     expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 16");
     a.vec = 8, a.type = MC_S32;
     expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s32");
+    static const mc_ring parts = {64, 3, 128, 4};
+    a.type = MC_S8, a.row_blocks = INT32_MAX / 4;
+    expect_failure("parts", mc_windowed_pack(&a, &parts, &packed, diag), MC_CANNOT, diag,
+                   "row blocks in 4 parts");
     CHECK(packed.array_count == 0, "arrays are left");
 }
 
