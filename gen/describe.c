@@ -12,12 +12,13 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
 
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
     if (!map->param) return;
-    const char *over = map->per_byte > 1 ? " / 2" : "";
-    text_add(
-        text,
-        "%sTensor map %s: %s as bytes, %s x %s%s, rows %s%s bytes apart; boxes of %u x %u, %u-byte swizzle\n",
-        prefix, map->param, map->array, map->rows, map->cols, over, map->ld, over, map->box_rows,
-        map->box_cols, map->swizzle);
+    bool halves = map->per_byte > 1;
+    text_add(text,
+             "%sTensor map %s: %s as bytes, %s x %s%s%s, rows %s%s bytes apart; boxes of %u x %u, %u-byte "
+             "swizzle\n",
+             prefix, map->param, map->array, map->rows, halves ? "ceil(" : "", map->cols,
+             halves ? " / 2)" : "", map->ld, halves ? " / 2" : "", map->box_rows, map->box_cols,
+             map->swizzle);
 }
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {

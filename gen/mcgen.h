@@ -96,7 +96,8 @@ typedef struct mc_map_param {
     const char *param, *array; /* NULL: the kernel has none */
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
-    unsigned per_byte; /* elements of ARRAY in a byte, by which cols and ld are divided: 1 or 2 */
+    unsigned
+        per_byte; /* elements of ARRAY in a byte, by which cols, rounded up, and ld are divided: 1 or 2 */
 } mc_map_param;
 
 enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };

@@ -85,6 +85,7 @@ expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set b
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
 expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
+expect 2 "no kernel stacks digit planes yet" "$mcgen" --set stacking=on --set vec=4 "$spec"
 expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
 
 # -- The ring kernel ---------------------------------------------------------------------------------------------------
@@ -104,6 +105,11 @@ one "--set: stages: the ring takes 131136 bytes of shared memory, a thread block
     --arch sm_120 --set stages=4 --set window=256 --set split=1 "$ring"
 expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
 check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'window=256.* stages=6')" = 0
+for made in "$ring" "$spec"; do
+    expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 --set k=131071 "$made"
+    one '--set: k: 131072: sums of lhs = "s8" and rhs = "s4" are exact up to 131071' --set rhs=s4 --set k=131072 "$made"
+done
+expect 0 "b as bytes, k x ceil(n / 2), rows ldb / 2 bytes apart" "$mcgen" --describe --set rhs=s4 "$ring"
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
