@@ -283,16 +283,29 @@ static spmm_shape shape_of(const session *s) {
 
 /* -- The variant that should be fastest */
 
+/* Times of different products are no choice. BEFORE: A of the spec before; its vec is 0 where there was none. */
+static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_vsparse *before,
+                            mc_diag *diag) {
+    const char *rhs = mc_kernel_field_text(kernel, "rhs");
+    bool first = before->vec == 0, types = rhs != NULL && strcmp(rhs, mc_type_text(s->b.type)) == 0;
+    types = types && (first || s->problem.a.type == before->type);
+    if (types && (first || s->problem.a.rows == before->rows)) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s: another %s than the first spec's: not the same product",
+                   s->problem.spec_path, types ? "vec, and so m," : "lhs or rhs");
+}
+
 /* Makes the spec at PATH the problem's, with fixed shapes if they are asked for. */
 static mc_status change_spec(session *s, const char *path, mc_diag *diag) {
     mc_kernel *kernel = NULL;
     bool changed;
+    const mc_vsparse before = s->problem.a; /* its arrays may be gone */
     s->problem.spec_path = path;
     mc_status status = problem_respec(&s->problem, NULL, 0, diag);
     if (status == MC_OK)
         status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
     if (status == MC_OK) status = check_family(kernel, diag);
     if (status == MC_OK) status = problem_fit(&s->problem, kernel, &changed, diag);
+    if (status == MC_OK) status = check_same(s, kernel, &before, diag);
     if (status == MC_OK && s->options->specialise) status = specialise(s, kernel, diag);
     mc_kernel_destroy(kernel);
     return status;

@@ -52,6 +52,12 @@ expect 0 'verdict    exact' best m.smtx --n 50 --out best.npy
 expect 0 'n=32 k=90' best m.smtx --n 32 --specialise --json
 expect 1 'no variant of these specs can run on this problem' "$mcrun" spmm "$tiled" m.smtx --n 8 --variants best --device sim
 expect 1 'absent.lua' best absent.lua m.smtx
+# Only of specs that compute the same product: other types are another, and so is another vec where nonzeros become vectors
+for line in 'lhs = "u8"' 'rhs = "s4"' 'vec = 4'; do
+    printf 'op = "spmm"\n%s\n' "$line" >other.lua
+    expect 2 "than the first spec's: not the same product" "$mcrun" spmm "$half" other.lua m.smtx --n 64 --variants best --device sim
+done
+expect 0 'verdict    exact' "$mcrun" spmm "$half" other.lua m.smtx --n 64 --variants best --device sim --union
 
 # Values and results as .npy
 expect 0 'exact' spmm m.smtx --n 24 --out c.npy
