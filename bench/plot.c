@@ -19,7 +19,7 @@ enum {
     BOX_WIDTH = 12,
     BOX_STEP = 16,
     GROUP_GAP = 26,
-    LEGEND_STEP = 190,
+    LEGEND_LETTER = 7,
     LEAST_WIDTH = 640
 };
 enum { MAX_GROUPS = 12, MAX_PANELS = 16 };
@@ -173,8 +173,18 @@ static void draw_panel(const plot *p, size_t number) {
     printf("</g>\n");
 }
 
+/* Room for the longest label. */
+static int legend_step(const plot *p) {
+    size_t longest = 0;
+    for (size_t i = 0; i < p->label_count; i++) {
+        size_t length = strlen(p->results->labels[p->labels[i]]);
+        if (length > longest) longest = length;
+    }
+    return (int)longest * LEGEND_LETTER + 30;
+}
+
 static int legend_columns(const plot *p) {
-    int columns = (int)((p->width - MARGIN_LEFT) / LEGEND_STEP);
+    int columns = (int)((p->width - MARGIN_LEFT) / legend_step(p));
     return columns < 1 ? 1 : columns;
 }
 
@@ -186,7 +196,7 @@ static void lay_out(plot *p) {
 
 static void draw_legend(const plot *p) {
     for (int i = 0; i < (int)p->label_count; i++) {
-        int x = MARGIN_LEFT + i % legend_columns(p) * LEGEND_STEP,
+        int x = MARGIN_LEFT + i % legend_columns(p) * legend_step(p),
             y = LEGEND_TOP + i / legend_columns(p) * LEGEND_LINE;
         printf("<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x, y - 10,
                colours[i % COLOUR_COUNT]);

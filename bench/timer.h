@@ -5,6 +5,8 @@
 #include "gpu.h"
 #include "helpers.h"
 
+enum { TIMER_LABEL = 128 };
+
 /* Where a contender leaves its result (set 0), and what must stand there. */
 typedef struct result_check {
     mc_type type;
@@ -15,9 +17,9 @@ typedef struct result_check {
 
 /* One kernel or library call on one problem. */
 typedef struct contender {
-    char label[48];   /* what results are grouped by: "cublaslt f16", "mcgen s8 s8 s32" */
-    char detail[200]; /* which algorithm or variant */
-    int sets;         /* of operands, over which launches rotate; 1: warm L2 */
+    char label[TIMER_LABEL]; /* what results are grouped by: "cublaslt f16", "mcgen s8 s8 s32" */
+    char detail[200];        /* which algorithm or variant */
+    int sets;                /* of operands, over which launches rotate; 1: warm L2 */
     /* Puts the call on operand set SET on STREAM. */
     mc_status (*enqueue)(const struct contender *contender, int set, cuda_stream stream, mc_diag *diag);
     const void *state; /* enqueue's own */

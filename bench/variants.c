@@ -50,12 +50,36 @@ static mc_status add_chosen(variant_list *list, const spec_file *file, const cha
     return status;
 }
 
+/* Types, V and target are a run's, whether set or not. */
+static bool in_label(const char *field) {
+    static const char *const others[] = {"lhs", "rhs", "out", "vec", "arch"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(field, others[i]) == 0) return false;
+    return true;
+}
+
+/* What is measured with other settings is another contender; as many of them as fit. */
+static void list_settings(variant_list *list, const mc_setting *settings, size_t count) {
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!in_label(settings[i].field)) continue;
+        int length = snprintf(list->settings + size, sizeof list->settings - size, " %s=%s",
+                              settings[i].field, settings[i].value);
+        if (length < 0 || size + (size_t)length >= sizeof list->settings) {
+            list->settings[size] = '\0';
+            return;
+        }
+        size += (size_t)length;
+    }
+}
+
 mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
                           size_t setting_count, const char *which, mc_diag *diag) {
     size_t count = 0;
     while (paths[count] != NULL) count++;
     *list = (variant_list){.specs = calloc(count, sizeof *list->specs)};
     if (list->specs == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    list_settings(list, settings, setting_count);
     mc_status status = MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++) {
         status = mc_spec_read(paths[i], settings, setting_count, &list->specs[i], diag);
@@ -92,21 +116,21 @@ static void name_series(variant *v) {
     snprintf(v->series, sizeof v->series, "%s, %.*s", v->label, (int)strcspn(name, "."), name);
 }
 
-static mc_status read_types(variant *v, mc_diag *diag) {
+static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
                *out = mc_kernel_field_text(v->kernel, "out");
     const char *family = mc_kernel_contract(v->kernel)->family;
     if (strcmp(family, "spmm") != 0 || lhs == NULL || rhs == NULL || out == NULL)
         return mc_fail(diag, MC_CANNOT, "mcbench measures family spmm, this is %s", family);
-    snprintf(v->label, sizeof v->label, "mcgen %s %s %s", lhs, rhs, out);
+    snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
     name_series(v);
     return mc_output_of(v->kernel, &v->output, diag);
 }
 
-static void prepare_variant(variant *v, mc_device *device) {
+static void prepare_variant(variant *v, const char *settings, mc_device *device) {
     mc_diag *diag = mc_diag_create();
     mc_status status = mc_kernel_generate(v->spec, v->index, &v->kernel, diag);
-    if (status == MC_OK) status = read_types(v, diag);
+    if (status == MC_OK) status = read_types(v, settings, diag);
     if (status == MC_OK) read_facts(v);
     if (status == MC_OK && device != NULL)
         status = mc_module_load(device, mc_kernel_ptx(v->kernel), mc_kernel_contract(v->kernel)->entry,
@@ -124,7 +148,7 @@ typedef struct load_work {
 static int load_some(void *argument) {
     load_work *work = argument;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->list->count;)
-        prepare_variant(&work->list->items[i], work->device);
+        prepare_variant(&work->list->items[i], work->list->settings, work->device);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gpu.h"
 #include "helpers.h"
+#include "timer.h"
 
 /* What a variant costs, by its family's facts (--describe --json); 0 where the family does not say. */
 typedef struct variant_facts {
@@ -20,9 +21,9 @@ typedef struct variant {
     const char *path; /* of the spec */
     size_t index;     /* in the spec's space */
     uint64_t hash;
-    char *text;       /* its tuned fields */
-    char label[48];   /* by types: "mcgen s8 s8 f16" */
-    char series[112]; /* by types and spec: "mcgen s8 s8 f16, spmm_l8r8_f16" */
+    char *text;                    /* its tuned fields */
+    char label[TIMER_LABEL];       /* by types and settings: "mcgen s8 s8 f16 overlap=off" */
+    char series[TIMER_LABEL + 64]; /* and by spec: "mcgen s8 s8 f16 overlap=off, spmm_l8r8_f16" */
     mc_kernel *kernel;
     mc_module *module;
     mc_output output;
@@ -38,7 +39,8 @@ typedef struct variant_list {
     size_t count;
     const mc_kernel **packings; /* one kernel of each group */
     size_t packing_count;
-    int vec; /* of all kernels, as the types */
+    char settings[TIMER_LABEL - 48]; /* that the types do not show: " overlap=off" */
+    int vec;                         /* of all kernels, as the types */
     mc_type lhs, rhs;
 } variant_list;
 

@@ -45,6 +45,10 @@ lines '' '"kind":"result"' tiled.jsonl 8
 lines '' '"kind":"note"' tiled.jsonl 0
 lines 'what passes through shared memory has a floor: ' '"shared":0.0,' tiled.jsonl 0
 
+# Settings that the types do not show make another contender
+expect 0 '' timeout 60 "$mcbench" run "$tiled" -m matrices --peers none --n 16 --variants 0 --filter a.smtx --set overlap=off --set out=f32 -o set.jsonl
+lines '' '"contender":"mcgen s8 s8 f32 overlap=off"' set.jsonl 1
+
 # Other types of operands: values in two planes, two elements of B to a byte, an odd N
 for spec in l16r16 l12r4 l4r4; do
     expect 0 '' timeout 60 "$mcbench" run "$2/specs/spmm_$spec.lua" -m matrices --peers none --n 16,33 --variants 0,5 -o types.jsonl
