@@ -204,7 +204,7 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
                  plan->staging == SPMM_TMA ? ", s4 or u4" : "");
     if (halves && plan->tile_n < 64)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128", plan->rhs.name);
-    if (plan->digits > 1 && plan->tile_n > 64 && plan->warps > 8)
+    if (plan->a.count > 1 && plan->tile_n > 64 && plan->warps > 8)
         complain(complaints, F_TILE_N,
                  "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
     if (plan->stride != MC_GROUP_SLOTS)
@@ -239,8 +239,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .lhs = sides[point[F_LHS]],
         .rhs = sides[point[F_RHS]],
         .vec = (int)point[F_VEC],
-        .digits = spmm_digits(sides[point[F_LHS]]),
-        .sums = spmm_digits(sides[point[F_LHS]]) + spmm_digits(sides[point[F_RHS]]) - 1,
+        .a = spmm_digits_of(sides[point[F_LHS]], SPMM_DIGIT_BITS),
+        .b = spmm_digits_of(sides[point[F_RHS]], SPMM_DIGIT_BITS),
         .staging = (spmm_staging)point[F_STAGING],
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
@@ -258,6 +258,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .ldb = point[F_LDB],
         .ldc = point[F_LDC],
     };
+    plan->sums = plan->a.count + plan->b.count - 1;
     if (point[F_STACKING])
         complain(complaints, F_STACKING,
                  plan->vec == 8 ? "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack"

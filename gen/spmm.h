@@ -6,7 +6,7 @@
 
 enum {
     SPMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
-    SPMM_MAX_DIGITS = 2, /* of a value */
+    SPMM_MAX_DIGITS = 4, /* of a value: 16 bits in digits of 4 */
     SPMM_DIGIT_BITS = 8,
     SPMM_MAX_ROW_BYTES = INT32_MAX, /* of B */
     SPMM_EDGE_COLUMNS = 32,         /* of C that the edge path computes at a time: 4 a lane */
@@ -22,11 +22,21 @@ typedef struct spmm_side {
     bool is_signed;
 } spmm_side;
 
-/* Values wider than 8 bits are multiplied digit by digit, low first. Only the top digit has a sign. */
 static inline int spmm_side_bytes(spmm_side side) { return (side.bits + 7) / 8; } /* 4 bits: of two */
-static inline int spmm_digits(spmm_side side) { return side.bits > SPMM_DIGIT_BITS ? 2 : 1; }
-static inline bool spmm_digit_is_signed(spmm_side side, int digit) {
-    return side.is_signed && digit == spmm_digits(side) - 1;
+
+/* What the mma takes of one side's values: COUNT digits of BITS bits, the low one first; digit i weighs 2^(BITS i). Both sides'
+   digits have the same bits. */
+typedef struct spmm_digits {
+    int bits, count;
+    bool low_signed, top_signed; /* a single digit is the top one */
+} spmm_digits;
+
+/* Of BITS bits each. Only the top digit has a sign. */
+static inline spmm_digits spmm_digits_of(spmm_side side, int bits) {
+    return (spmm_digits){bits, (side.bits + bits - 1) / bits, false, side.is_signed};
+}
+static inline bool spmm_digit_is_signed(spmm_digits digits, int digit) {
+    return digit == digits.count - 1 ? digits.top_signed : digits.low_signed;
 }
 
 /* How one of the kernel's two paths reads B and writes C. Each lane of a row's 8 (one per mma row g) owns
@@ -55,9 +65,9 @@ typedef struct spmm_partial {
 typedef struct spmm_plan {
     spmm_staging staging;
     spmm_side lhs, rhs;
-    int vec;    /* V: rows of a row block */
-    int digits; /* of A's values */
-    int sums;   /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    spmm_digits a, b; /* of lhs, of rhs */
+    int vec;          /* V: rows of a row block */
+    int sums;         /* accumulators of a sum: one for each weight of a digit of A times one of B */
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */

@@ -78,8 +78,8 @@ spmm_partial spmm_partial_of(int columns) {
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->digits * spmm_digits(plan->rhs);
-    plan->stride_a_bytes = plan->stride * (plan->vec * plan->digits + 4);
+    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->a.count * plan->b.count;
+    plan->stride_a_bytes = plan->stride * (plan->vec * plan->a.count + 4);
     plan_wide(plan);
     plan_edge(plan);
     const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
@@ -92,7 +92,7 @@ void spmm_direct_plan(spmm_plan *plan) {
 #define HEADS(where) "column of each slot, -1 for padding; " where
 
 int64_t spmm_exact_k(const spmm_plan *plan) {
-    int64_t digit = plan->digits > 1 || !plan->lhs.is_signed
+    int64_t digit = plan->a.count > 1 || !plan->lhs.is_signed
                         ? (1 << (plan->lhs.bits < 8 ? plan->lhs.bits : 8)) - 1
                         : 1 << (plan->lhs.bits - 1);
     return INT32_MAX / (digit * 128);
@@ -135,7 +135,7 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
                    (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32", heads[plan->split]});
     spmm_add_array(c, 8,
                    (mc_array){"values", "s8",
-                              value_counts[spmm_log2(plan->stride * plan->vec * plan->digits / 64)],
+                              value_counts[spmm_log2(plan->stride * plan->vec * plan->a.count / 64)],
                               "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded"});
     add_b(plan, c);
 }

@@ -25,7 +25,7 @@ void spmm_emit_grid_wait(spmm_emitter *e) {
 
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
     static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
-    return ops[spmm_digit_is_signed(plan->rhs, rhs_digit)][spmm_digit_is_signed(plan->lhs, lhs_digit)];
+    return ops[spmm_digit_is_signed(plan->b, rhs_digit)][spmm_digit_is_signed(plan->a, lhs_digit)];
 }
 
 void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
@@ -48,9 +48,9 @@ void spmm_emit_weigh(spmm_emitter *e, int count) {
         for (int i = 0; i < count * e->plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
     }
     for (int top = e->plan->sums - 1; top > 0; top--) {
-        note(b, "a digit weighs 256 times the one below");
+        note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
         for (int i = count * (top - 1); i < count * top; i++)
-            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << SPMM_DIGIT_BITS), R(e->acc[i]));
+            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << e->plan->a.bits), R(e->acc[i]));
     }
 }
 
@@ -151,12 +151,12 @@ static void emit_packed(spmm_emitter *e) {
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
-    b32_array(b, "value", steps * e->plan->digits * 2, e->value);
+    b32_array(b, "value", steps * e->plan->a.count * 2, e->value);
     if (e->plan->vec < SPMM_MMA_ROWS) {
         note(b, "lanes of the mma's empty columns have no values");
         e->has_values = pred(b, "has_values");
         EMIT(b, setp_lt, R(e->has_values), R(e->g), I(e->plan->vec));
-        for (int i = 0; i < steps * e->plan->digits * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
+        for (int i = 0; i < steps * e->plan->a.count * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
     }
     note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
     EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(col_idx));
@@ -310,8 +310,8 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     b32_array(b, "pair", 4, e->pair);
-    b32_array(b, "low", SPMM_BYTES * spmm_digits(plan->rhs), e->low);
-    b32_array(b, "high", SPMM_BYTES * spmm_digits(plan->rhs), e->high);
+    b32_array(b, "low", SPMM_BYTES * plan->b.count, e->low);
+    b32_array(b, "high", SPMM_BYTES * plan->b.count, e->high);
     if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
     e->row_bytes = spmm_dim(plan->ldb, e->ldb);
     if (plan->rhs.bits != SPMM_DIGIT_BITS) emit_row_bytes(e);

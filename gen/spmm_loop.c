@@ -28,7 +28,7 @@ typedef struct pass {
 } pass;
 
 /* Registers of A's values: two a digit and step. */
-static int value_count(const spmm_plan *plan) { return 2 * plan->digits * plan->stride_steps; }
+static int value_count(const spmm_plan *plan) { return 2 * plan->a.count * plan->stride_steps; }
 
 /* Accumulators of one weight. */
 static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
@@ -116,7 +116,7 @@ static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg with_values, 
     const spmm_plan *plan = e->plan;
     int digit_bytes = MC_GROUP_SLOTS * plan->vec;
     EMIT(b, mad_wide, R(e->index_at), R(stride), I(plan->stride * WORD), R(e->index_lane));
-    EMIT(b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->digits),
+    EMIT(b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->a.count),
          R(e->value_lane));
     for (int s = 0; s < plan->stride_steps; s++) {
         mc_reg *index = &e->index[s * MC_LANE_SLOTS];
@@ -124,7 +124,7 @@ static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg with_values, 
         builder_emit(b, guard, v4,
                      MC_OPERANDS(V4(index + 4), AT(e->index_at, s * STEP_INDEX_BYTES + 4 * WORD)));
     }
-    for (int i = 0; i < plan->stride_steps * plan->digits; i++)
+    for (int i = 0; i < plan->stride_steps * plan->a.count; i++)
         builder_emit(b, with_values, v2, MC_OPERANDS(V2(&e->value[2 * i]), AT(e->value_at, i * digit_bytes)));
 }
 
@@ -177,9 +177,9 @@ static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg c
 
 /* The same from single elements: element[units slot + c]; column[digits c + d] = digit d of element c of each of four slots. */
 static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const mc_reg *column) {
-    static const unsigned pick[SPMM_MAX_DIGITS] = {0x0040, 0x0051};
+    static const unsigned pick[] = {0x0040, 0x0051};
     mc_builder *b = e->b;
-    int digits = spmm_digits(e->plan->rhs);
+    int digits = e->plan->b.count;
     for (int i = 0; i < units * digits; i++) {
         const mc_reg *of = &element[i / digits];
         unsigned bytes = pick[i % digits];
@@ -204,7 +204,7 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
 /* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
    registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). An mma for each digit of A's values. */
 static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
-    int digits = e->plan->digits;
+    int digits = e->plan->a.count;
     for (int d = 0; d < digits; d++) {
         mc_reg *acc = &e->acc[acc_count(p->path) * (d + rhs_digit) + 4 * pair];
         const mc_reg *value = &p->value[2 * (step * digits + d)];
@@ -230,10 +230,10 @@ static void emit_bytes(spmm_emitter *e, pass *p, int step, int word) {
     for (int two = 0; two < 2; two++) emit_byte_pair(e, p, step, 2 * word + two, 0, 2 * two, 2 * two + 1);
 }
 
-/* Two columns of two digits, from byte FIRST of low and high on. */
+/* Two columns of several digits, from byte FIRST of low and high on. */
 static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first) {
-    for (int d = 0; d < SPMM_MAX_DIGITS; d++)
-        emit_byte_pair(e, p, step, pair, d, first + d, first + SPMM_MAX_DIGITS + d);
+    int digits = e->plan->b.count;
+    for (int d = 0; d < digits; d++) emit_byte_pair(e, p, step, pair, d, first + d, first + digits + d);
 }
 
 /* COUNT bytes of two 4-bit columns each. */

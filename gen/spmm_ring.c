@@ -18,8 +18,8 @@ void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
     plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
     plan->copy = map ? 0 : widest_copy(plan);
-    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->digits;
-    plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->digits + 4 * WINDOWED_STRIDE_WORDS + 4;
+    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->a.count;
+    plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->a.count + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
@@ -47,7 +47,7 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                               "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
     spmm_add_array(
         c, 8,
-        (mc_array){"values", "s8", value_counts[spmm_log2(plan->vec * plan->digits / 2)],
+        (mc_array){"values", "s8", value_counts[spmm_log2(plan->vec * plan->a.count / 2)],
                    "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them"});
     if (plan->staging == SPMM_ASYNC) {
         c->params[c->param_count++] =

@@ -15,7 +15,7 @@
 #include "windowed.h"
 
 /* Bytes of values of a stride. */
-static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * plan->vec * plan->digits; }
+static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * plan->vec * plan->a.count; }
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
@@ -54,9 +54,9 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
     EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
     if (r->e.has_values.id)
         EMIT(b, setp_lt_and, R(r->some_values), R(at), R(r->row_last), R(r->e.has_values));
-    for (int d = 0; d < r->e.plan->digits; d++)
+    for (int d = 0; d < r->e.plan->a.count; d++)
         EMIT_IF(b, r->some_values, ldg_v2, V2(&to->value[RING_HALVES * d]),
-                AT(r->values_at, d * stride_values(r->e.plan) / r->e.plan->digits));
+                AT(r->values_at, d * stride_values(r->e.plan) / r->e.plan->a.count));
 }
 
 /* The next stride becomes the one at hand; asks for the one behind it. What is moved was asked for a stride ago: a register that moved
@@ -66,7 +66,7 @@ static void emit_take_next(spmm_ring *r) {
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
     EMIT(b, mov_b32, R(r->at_hand.place), R(r->next_up.place));
     EMIT(b, mov_b32, R(r->at_hand.control), R(r->next_up.control));
-    for (int i = 0; i < RING_HALVES * r->e.plan->digits; i++)
+    for (int i = 0; i < RING_HALVES * r->e.plan->a.count; i++)
         EMIT(b, mov_b32, R(r->at_hand.value[i]), R(r->next_up.value[i]));
     note(b, "prefetch the stride behind it");
     emit_load_packed(r, &r->next_up, 1);
@@ -75,7 +75,7 @@ static void emit_take_next(spmm_ring *r) {
 static packed_stride declare_packed(spmm_ring *r, const char *place, const char *control, const char *value) {
     mc_builder *b = r->e.b;
     packed_stride p = {.place = b32(b, place), .control = b32(b, control)};
-    b32_array(b, value, RING_HALVES * r->e.plan->digits, p.value);
+    b32_array(b, value, RING_HALVES * r->e.plan->a.count, p.value);
     return p;
 }
 
@@ -104,9 +104,9 @@ static void declare_strides(spmm_ring *r) {
         b32_array(b, h ? "high" : "low", ring_loads(r->e.plan) * 4, matrices);
         for (int i = 0; i < ring_loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
-    b32_array(b, "late_value", r->e.plan->digits, r->late_value);
+    b32_array(b, "late_value", r->e.plan->a.count, r->late_value);
     r->zero = b32(b, "zero");
-    int operands = r->e.plan->rhs.bits == 4 ? 2 * r->e.plan->digits : 2;
+    int operands = r->e.plan->rhs.bits == 4 ? 2 * r->e.plan->a.count : 2;
     b32_array(b, "even", operands, r->even);
     b32_array(b, "odd", operands, r->odd);
     if (r->e.plan->rhs.bits == 4) b32_array(b, "nibble", 4, r->e.nibble);
@@ -152,7 +152,7 @@ static void emit_no_strides(spmm_ring *r) {
         const packed_stride *p = both[i];
         EMIT(b, mov_b32, R(p->place), I(0));
         EMIT(b, mov_b32, R(p->control), I(0));
-        for (int v = 0; v < RING_HALVES * r->e.plan->digits; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
+        for (int v = 0; v < RING_HALVES * r->e.plan->a.count; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
     }
 }
 
@@ -285,7 +285,7 @@ static void emit_mma(spmm_ring *r, int digit, int group, const mc_reg matrix[4],
 
 /* 8-bit columns: of a pair, the even and the odd one. */
 static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int step) {
-    for (int d = 0; d < r->e.plan->digits; d++) {
+    for (int d = 0; d < r->e.plan->a.count; d++) {
         emit_operands(r, x[step * d], r->even, r->odd);
         for (int odd = 0; odd < 2; odd++)
             for (int q = 0; q < ring_loads(r->e.plan); q++)
@@ -295,7 +295,7 @@ static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int ste
 
 /* 4-bit columns: of a pair of bytes the even and the odd byte's low and high halves. */
 static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int step) {
-    int digits = r->e.plan->digits;
+    int digits = r->e.plan->a.count;
     for (int d = 0; d < digits; d++) emit_operands(r, x[step * d], &r->even[2 * d], &r->odd[2 * d]);
     for (int q = 0; q < ring_loads(r->e.plan); q++)
         for (int high = 0; high < 2; high++) {
@@ -332,7 +332,7 @@ static void emit_first_half(spmm_ring *r) {
     EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
     emit_gather(r, 1, r->whole);
     emit_multiply(r, 0, r->at_hand.value, RING_HALVES);
-    for (int d = 0; d < r->e.plan->digits; d++)
+    for (int d = 0; d < r->e.plan->a.count; d++)
         EMIT(b, mov_b32, R(r->late_value[d]), R(r->at_hand.value[RING_HALVES * d + 1]));
     emit_take_next(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
