@@ -212,15 +212,30 @@ typedef struct mc_ring {
      values     s8 [strides * 256] */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 
-/* SR-BCRS as published (Magicube, section IV-A): K = 16 or 32 slots a stride.
-     row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
+/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own kernels want k = 16
+   with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4 bits and the shuffle where a side has 4. */
+typedef struct mc_srbcrs {
+    int k;          /* slots a stride: 16 or 32, the mma's k */
+    int digit_bits; /* 4 or 8: of the digits that values are cut into */
+    bool shuffle;   /* k = 32 only: col_idx permuted for the transpose of a 4-bit B */
+} mc_srbcrs;
+/*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
      col_idx  s32[slots]           column of each slot, -1 for padding
-     values   s8 [slots * vec]     row-major [vec][k] inside a stride, 0 for padding
-   A's values are s8. SHUFFLE (K = 32 only, made for a 4-bit B; section IV-B3) permutes col_idx inside each 8 slots, padding
-   included: the index at position j moves to position (j % 2) * 4 + j / 2. The values stay. */
-MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag);
-MC_API mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows,
-                                  int64_t cols, mc_vsparse *a, mc_diag *diag);
+     values   s8 [slots * vec * planes * digit_bits / 8]
+                                   for each stride [planes][vec][k] digits, the low one first, 0 for padding; of two 4-bit
+                                   digits in a byte, that of the lower slot is in the low half
+   From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding included: the index at
+   position j moves to position (j % 2) * 4 + j / 2, the values stay (IV-B3), values cut into digits, of which the top one
+   has the sign and the others none (IV-D). From its authors' host code: -1, the pair of offsets, planes inside a stride, which half
+   of a byte, and that values of 12 bits take the room of 16: with 4-bit digits the fourth plane is 0. That code has no signed
+   values. Ours: a value narrower than its digits (s4 and the top digit of s12 in 8 bits) is extended by its sign; every type goes with every
+   k and digit width, with or without the shuffle. */
+MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
+                                  mc_diag *diag);
+/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the array and the place,
+   for what no matrix gives; columns must ascend inside a row block, as those of mc_vsparse do. */
+MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
+                                  int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
 /* -- Reference ---------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* SR-BCRS as published: Li, Osawa, Hoefler, "Efficient Quantized Sparse Matrix Operations on Tensor Cores"
-   (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7. */
+   (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7; digits are section IV-D. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "memory.h"
 #include "stride.h"
 
-enum { SHUFFLE_BLOCK = 8 };
+enum { SHUFFLE_BLOCK = 8, MAX_BITS = 16 };
 
 static int64_t plain_place(const stride_layout *layout, int64_t slot) {
     (void)layout;
@@ -21,18 +21,37 @@ static int64_t shuffled_place(const stride_layout *layout, int64_t slot) {
 }
 
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
-    (void)plane; /* there is one */
-    int64_t stride = slot / layout->stride;
-    return (stride * layout->vec + row) * layout->stride + slot % layout->stride;
+    int64_t stride = slot / layout->stride, before = (stride * layout->planes + plane) * layout->vec + row;
+    return before * layout->stride + slot % layout->stride;
 }
 
-static mc_status make_layout(mc_type type, int vec, int k, bool shuffle, stride_layout *layout,
+static mc_status check_form(mc_type type, const mc_srbcrs *form, mc_diag *diag) {
+    if (mc_type_is_real(type) || mc_type_bits(type) > MAX_BITS)
+        return mc_fail(diag, MC_CANNOT, "SR-BCRS holds integers of at most %d bits, the matrix %s", MAX_BITS,
+                       mc_type_text(type));
+    if (form->k != 16 && form->k != 32)
+        return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", form->k);
+    if (form->digit_bits != 4 && form->digit_bits != 8)
+        return mc_fail(diag, MC_USAGE, "SR-BCRS with digits of %d bits: must be 4 or 8", form->digit_bits);
+    if (form->shuffle && form->k != 32)
+        return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
+    return MC_OK;
+}
+
+/* Values of 12 bits take the room of 16. */
+static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, stride_layout *layout,
                              mc_diag *diag) {
-    *layout = (stride_layout){MC_S8, 1, vec, k, 0, shuffle ? shuffled_place : plain_place, value_place};
-    if (type != MC_S8)
-        return mc_fail(diag, MC_CANNOT, "SR-BCRS holds s8 values here, the matrix %s", mc_type_text(type));
-    if (k != 16 && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", k);
-    if (shuffle && k != 32) return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
+    mc_status status = check_form(type, form, diag);
+    if (status != MC_OK) return status;
+    int digits = stride_digits(type, form->digit_bits);
+    *layout = (stride_layout){.type = type,
+                              .digit_bits = form->digit_bits,
+                              .digits = digits,
+                              .planes = mc_type_bits(type) == 12 ? MAX_BITS / form->digit_bits : digits,
+                              .vec = vec,
+                              .stride = form->k,
+                              .index_place = form->shuffle ? shuffled_place : plain_place,
+                              .value_place = value_place};
     return MC_OK;
 }
 
@@ -47,11 +66,11 @@ static mc_status add_row_ptr(const mc_vsparse *a, const int64_t *start, mc_packe
     return MC_OK;
 }
 
-mc_status mc_srbcrs_export(const mc_vsparse *a, int k, bool shuffle, mc_packed *packed, mc_diag *diag) {
+mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     stride_layout layout;
     int64_t *start = NULL;
-    mc_status status = make_layout(a->type, a->vec, k, shuffle, &layout, diag);
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
     if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
     if (status == MC_OK) status = add_row_ptr(a, start, packed, diag);
     if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
@@ -80,11 +99,11 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
     return MC_OK;
 }
 
-mc_status mc_srbcrs_import(const mc_packed *packed, int vec, int k, bool shuffle, int64_t rows, int64_t cols,
-                           mc_vsparse *a, mc_diag *diag) {
+mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
+                           int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
-    mc_status status = make_layout(MC_S8, vec, k, shuffle, &layout, diag);
+    mc_status status = make_layout(type, vec, form, &layout, diag);
     if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t *count = mcrt_array(rows / vec, sizeof *count);

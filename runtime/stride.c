@@ -6,7 +6,7 @@
 #include "stride.h"
 #include "vsparse.h"
 
-enum { DIGIT_BITS = 8 };
+int stride_digits(mc_type type, int digit_bits) { return (mc_type_bits(type) + digit_bits - 1) / digit_bits; }
 
 int64_t stride_head_slots(const stride_layout *layout) { return (int64_t)layout->heads * layout->stride; }
 
@@ -85,20 +85,30 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
     return MC_OK;
 }
 
-static int64_t value_count(const stride_layout *layout, int64_t slots) {
-    return mcrt_product(slots, layout->planes * layout->vec);
+/* The type whose elements lie as digits do. */
+static mc_type digit_type(const stride_layout *layout) { return layout->digit_bits == 4 ? MC_U4 : MC_U8; }
+
+/* Bytes of values. */
+static int64_t value_bytes(const stride_layout *layout, int64_t slots) {
+    return mc_type_size(digit_type(layout), mcrt_product(slots, layout->planes * layout->vec));
+}
+
+static void put_values(const stride_layout *layout, const mc_vsparse *a, int64_t vector, int64_t slot,
+                       void *values) {
+    mc_type digit = digit_type(layout);
+    for (int r = 0; r < a->vec; r++)
+        for (int p = 0; p < layout->digits; p++)
+            element_set(digit, values, layout->value_place(layout, slot, r, p),
+                        mc_vsparse_value(a, vector, r) >> layout->digit_bits * p);
 }
 
 static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
-                        int32_t *col_idx, int8_t *values) {
+                        int32_t *col_idx, void *values) {
     for (int64_t b = 0; b < a->row_blocks; b++)
         for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++) {
             int64_t slot = stride_slot(layout, start[b], b, v - a->row_ptr[b]);
             col_idx[layout->index_place(layout, slot)] = a->col_idx[v];
-            for (int r = 0; r < a->vec; r++)
-                for (int p = 0; p < layout->planes; p++)
-                    values[layout->value_place(layout, slot, r, p)] =
-                        (int8_t)(mc_vsparse_value(a, v, r) >> DIGIT_BITS * p);
+            put_values(layout, a, v, slot, values);
         }
 }
 
@@ -106,7 +116,7 @@ mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const in
                       mc_packed *packed, mc_diag *diag) {
     int64_t slots = start[a->row_blocks];
     mc_status status = packed_add(packed, "col_idx", MC_S32, slots, diag);
-    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_count(layout, slots), diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(layout, slots), diag);
     if (status != MC_OK) return status;
     int32_t *col_idx = mc_packed_find(packed, "col_idx")->data;
     memset(col_idx, -1, (size_t)slots * sizeof *col_idx);
@@ -129,17 +139,27 @@ mc_status stride_check_shape(const stride_layout *layout, int64_t rows, int64_t 
 typedef struct packed_source {
     const stride_layout *layout;
     const int32_t *col_idx;
-    const int8_t *values;
+    const void *values;
     mc_diag *diag;
 } packed_source;
 
-/* The number whose digits lie in the planes: the top one has a sign if the type has one. */
+static int64_t get_digit(const packed_source *s, int64_t slot, int row, int plane) {
+    return element_get(digit_type(s->layout), s->values, s->layout->value_place(s->layout, slot, row, plane));
+}
+
+/* The number whose digits lie in the planes. */
 static int64_t join_digits(const packed_source *s, int64_t slot, int row) {
     const stride_layout *layout = s->layout;
     int64_t value = 0;
-    for (int p = 0; p < layout->planes; p++)
-        value |= (int64_t)(uint8_t)s->values[layout->value_place(layout, slot, row, p)] << DIGIT_BITS * p;
-    return mc_type_min(layout->type) < 0 ? element_sign(value, DIGIT_BITS * layout->planes) : value;
+    for (int p = 0; p < layout->digits; p++) value |= get_digit(s, slot, row, p) << layout->digit_bits * p;
+    return mc_type_min(layout->type) < 0 ? element_sign(value, layout->digit_bits * layout->digits) : value;
+}
+
+/* All planes are 0 from FIRST on. */
+static bool is_zero(const packed_source *s, int64_t slot, int row, int first) {
+    bool zero = true;
+    for (int p = first; p < s->layout->planes; p++) zero = zero && get_digit(s, slot, row, p) == 0;
+    return zero;
 }
 
 static mc_status take_values(const packed_source *s, mc_vsparse *a, int64_t vector, int64_t slot) {
@@ -148,6 +168,9 @@ static mc_status take_values(const packed_source *s, mc_vsparse *a, int64_t vect
         if (value < mc_type_min(a->type) || value > mc_type_max(a->type))
             return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds %" PRId64 ", out of %s's range", slot,
                            value, mc_type_text(a->type));
+        if (!is_zero(s, slot, r, s->layout->digits))
+            return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " has a digit beyond the %d of %s", slot,
+                           s->layout->digits, mc_type_text(a->type));
         mc_vsparse_set_value(a, vector, r, value);
     }
     return MC_OK;
@@ -180,7 +203,7 @@ static mc_status check_padding(const packed_source *s, int64_t block, int64_t st
     for (int64_t vector = first; vector < end; vector++) {
         int64_t slot = stride_slot(s->layout, start, block, vector);
         bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1;
-        for (int r = 0; r < s->layout->vec; r++) clean = clean && join_digits(s, slot, r) == 0;
+        for (int r = 0; r < s->layout->vec; r++) clean = clean && is_zero(s, slot, r, 0);
         if (!clean)
             return mc_fail(s->diag, MC_FORMAT,
                            "row block %" PRId64 ": padding slot %" PRId64 " must have index -1 and values 0",
@@ -211,7 +234,7 @@ mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, co
     const mc_packed_array *col_idx, *values;
     mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
     if (status == MC_OK)
-        status = packed_get(packed, "values", MC_S8, value_count(layout, slots), &values, diag);
+        status = packed_get(packed, "values", MC_S8, value_bytes(layout, slots), &values, diag);
     if (status == MC_OK)
         status = mcrt_vsparse_create(layout->type, layout->vec, row_blocks, cols, vectors, a, diag);
     if (status != MC_OK) return status;

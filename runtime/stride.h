@@ -1,8 +1,7 @@
 /* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
-   the last stride of the block is padded with slots of index -1 and value 0. A value is one byte, or two digits of 8 bits
-   in planes of their own, the low one first. The formats differ in where a
-   slot's index and values lie, in how many strides of each row block come first (the heads), and in what row_ptr
-   says. */
+   the last stride of the block is padded with slots of index -1 and value 0. A value is one digit or several, each in a
+   plane of its own, the low one first. The formats differ in where a slot's index and digits lie, in how wide a digit is,
+   in how many strides of each row block come first (the heads), and in what row_ptr says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
@@ -12,12 +11,19 @@
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    mc_type type;            /* of A's values */
-    int planes, vec, stride; /* digits of a value, values a slot, slots a stride */
+    mc_type type;    /* of A's values */
+    int digit_bits;  /* 8, or 4: two digits to a byte, the one of the lower place in the low half */
+    int digits;      /* of a value: the top one has the sign, if the type has one */
+    int planes;      /* digits that there is room for; those beyond the value's are 0 */
+    int vec, stride; /* values a slot, slots a stride */
     int heads; /* strides of each row block that lie together before all others, whether it fills them or not */
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
+    /* In digits. */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
 } stride_layout;
+
+/* Digits of DIGIT_BITS that a value of TYPE has. */
+int stride_digits(mc_type type, int digit_bits);
 
 /* Slots of a row block of COUNT vectors: in its heads, and behind them. */
 int64_t stride_head_slots(const stride_layout *layout);

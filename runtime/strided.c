@@ -5,8 +5,10 @@
 #include "memory.h"
 #include "stride.h"
 
-/* The warps of a thread block. */
-enum { MAX_HEADS = 32 };
+enum {
+    MAX_HEADS = 32, /* the warps of a thread block */
+    DIGIT_BITS = 8,
+};
 
 static int64_t index_place(const stride_layout *layout, int64_t slot) {
     (void)layout;
@@ -20,8 +22,16 @@ static int64_t value_place(const stride_layout *layout, int64_t slot, int row, i
 
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
-    int planes = mc_type_bits(type) > 8 ? 2 : 1;
-    *layout = (stride_layout){type, planes, vec, form->stride, form->heads, index_place, value_place};
+    int digits = stride_digits(type, DIGIT_BITS);
+    *layout = (stride_layout){.type = type,
+                              .digit_bits = DIGIT_BITS,
+                              .digits = digits,
+                              .planes = digits,
+                              .vec = vec,
+                              .stride = form->stride,
+                              .heads = form->heads,
+                              .index_place = index_place,
+                              .value_place = value_place};
     if (mc_type_is_real(type) || mc_type_bits(type) > 16)
         return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
                        mc_type_text(type));

@@ -30,6 +30,7 @@ static mc_vsparse matrix;
 static mc_dense dense, sums;
 static mc_packed strided, srbcrs;
 static const mc_strided form = {.stride = 32, .heads = 2};
+static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
 
 static mc_status make_smtx(void) {
     mc_csr out;
@@ -96,13 +97,13 @@ static mc_status make_unstrided(void) {
 }
 static mc_status make_srbcrs(void) {
     mc_packed out;
-    mc_status status = mc_srbcrs_export(&matrix, 16, false, &out, NULL);
+    mc_status status = mc_srbcrs_export(&matrix, &stride_16, &out, NULL);
     mc_packed_free(&out);
     return status;
 }
 static mc_status make_unsrbcrs(void) {
     mc_vsparse out;
-    mc_status status = mc_srbcrs_import(&srbcrs, 8, 16, false, matrix.rows, matrix.cols, &out, NULL);
+    mc_status status = mc_srbcrs_import(&srbcrs, MC_S8, 8, &stride_16, matrix.rows, matrix.cols, &out, NULL);
     mc_vsparse_free(&out);
     return status;
 }
@@ -204,7 +205,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
     expect_ok("reference", mc_reference_spmm(&matrix, &dense, &sums, diag), diag);
     expect_ok("pack", mc_strided_pack(&matrix, &form, &strided, diag), diag);
-    expect_ok("pack", mc_srbcrs_export(&matrix, 16, false, &srbcrs, diag), diag);
+    expect_ok("pack", mc_srbcrs_export(&matrix, &stride_16, &srbcrs, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);

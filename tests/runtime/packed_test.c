@@ -15,6 +15,8 @@ static const mc_vsparse tiny = {MC_S8, 2, 6, 8, 3, 4, tiny_row_ptr, tiny_col_idx
 
 static const mc_strided one_head = {.stride = 32, .heads = 1}, two_heads = {.stride = 32, .heads = 2},
                         wide_heads = {.stride = 96, .heads = 3};
+static const mc_srbcrs k_16 = {.k = 16, .digit_bits = 8}, k_32 = {.k = 32, .digit_bits = 8},
+                       shuffled = {.k = 32, .digit_bits = 8, .shuffle = true};
 
 static void check_array(const mc_packed *packed, const char *name, const void *want, size_t bytes) {
     const mc_packed_array *array = mc_packed_find(packed, name);
@@ -29,27 +31,11 @@ static void test_srbcrs_16(mc_diag *diag) {
     static const int32_t col_idx[] = {2, 5, 6, -1, -1, -1, -1, -1, PAD8, 0, -1, -1, -1, -1, -1, -1, -1, PAD8};
     static const int8_t values[64] = {[0] = 1, 3, 5, [16] = 2, 4, 6, [32] = 7};
     mc_packed packed;
-    expect_ok("export", mc_srbcrs_export(&tiny, 16, false, &packed, diag), diag);
+    expect_ok("export", mc_srbcrs_export(&tiny, &k_16, &packed, diag), diag);
     check_array(&packed, "row_ptr", row_ptr, sizeof row_ptr);
     check_array(&packed, "col_idx", col_idx, sizeof col_idx);
     check_array(&packed, "values", values, sizeof values);
     CHECK(mc_packed_find(&packed, "tail") == NULL, "found an array that is not there");
-    mc_packed_free(&packed);
-}
-
-/* Position j of 8 moves to (j % 2) * 4 + j / 2: 0 1 2 3 4 5 6 7 becomes 0 2 4 6 1 3 5 7. */
-static void test_srbcrs_shuffled(mc_diag *diag) {
-    static int64_t row_ptr[] = {0, 11};
-    static int32_t col_idx[] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
-    static int8_t values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const mc_vsparse a = {MC_S8, 1, 1, 32, 1, 11, row_ptr, col_idx, values};
-    static const int32_t shuffled[] = {10, 12, 14, 16, 11, 13, 15, 17,   18,
-                                       20, -1, -1, 19, -1, -1, -1, PAD8, PAD8};
-    static const int8_t plain[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    mc_packed packed;
-    expect_ok("export", mc_srbcrs_export(&a, 32, true, &packed, diag), diag);
-    check_array(&packed, "col_idx", shuffled, sizeof shuffled);
-    check_array(&packed, "values", plain, sizeof plain);
     mc_packed_free(&packed);
 }
 
@@ -137,12 +123,12 @@ FORMAT(strided_32_2, mc_strided_pack(a, &two_heads, packed, diag),
        mc_strided_unpack(packed, MC_S8, vec, &two_heads, rows, cols, a, diag))
 FORMAT(strided_96_3, mc_strided_pack(a, &wide_heads, packed, diag),
        mc_strided_unpack(packed, MC_S8, vec, &wide_heads, rows, cols, a, diag))
-FORMAT(srbcrs_16, mc_srbcrs_export(a, 16, false, packed, diag),
-       mc_srbcrs_import(packed, vec, 16, false, rows, cols, a, diag))
-FORMAT(srbcrs_32, mc_srbcrs_export(a, 32, false, packed, diag),
-       mc_srbcrs_import(packed, vec, 32, false, rows, cols, a, diag))
-FORMAT(shuffled_32, mc_srbcrs_export(a, 32, true, packed, diag),
-       mc_srbcrs_import(packed, vec, 32, true, rows, cols, a, diag))
+FORMAT(srbcrs_16, mc_srbcrs_export(a, &k_16, packed, diag),
+       mc_srbcrs_import(packed, MC_S8, vec, &k_16, rows, cols, a, diag))
+FORMAT(srbcrs_32, mc_srbcrs_export(a, &k_32, packed, diag),
+       mc_srbcrs_import(packed, MC_S8, vec, &k_32, rows, cols, a, diag))
+FORMAT(shuffled_32, mc_srbcrs_export(a, &shuffled, packed, diag),
+       mc_srbcrs_import(packed, MC_S8, vec, &shuffled, rows, cols, a, diag))
 
 static const struct {
     const char *name;
@@ -306,8 +292,6 @@ static void test_refused(mc_diag *diag) {
         expect_failure("form", mc_strided_unpack(&packed, MC_S8, 2, &forms[i].form, 6, 8, &back, diag),
                        MC_USAGE, diag, forms[i].message);
     }
-    expect_failure("k", mc_srbcrs_export(&tiny, 8, false, &packed, diag), MC_USAGE, diag, "k = 8");
-    expect_failure("k", mc_srbcrs_export(&tiny, 16, true, &packed, diag), MC_USAGE, diag, "k = 32 only");
     mc_vsparse other = tiny;
     other.type = MC_S32;
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
@@ -315,9 +299,6 @@ static void test_refused(mc_diag *diag) {
     other.type = MC_F16;
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
                    "the matrix f16");
-    other.type = MC_U8;
-    expect_failure("type", mc_srbcrs_export(&other, 16, false, &packed, diag), MC_CANNOT, diag,
-                   "SR-BCRS holds s8 values here, the matrix u8");
     other.type = MC_S8;
     other.vec = 9;
     expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag, "the matrix 9");
@@ -336,7 +317,6 @@ static void test_refused(mc_diag *diag) {
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_srbcrs_16(diag);
-    test_srbcrs_shuffled(diag);
     test_strided(diag);
     test_strided_tail(diag);
     test_strided_lanes(diag);
