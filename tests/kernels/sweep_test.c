@@ -1,9 +1,11 @@
 /* Exactness on the simulator, in several orders of the warps.
  *
- *   sweep_test SPEC edges open|fixed|unaligned   covering set of variants x the whole edge table
- *   sweep_test SPEC outputs open|fixed|unaligned the same with outputs that are not s32, each run in one order
- *   sweep_test SPEC variants                     every variant x three shapes
- *   sweep_test SPEC realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
+ *   sweep_test SPEC MODE [FIELD=VALUE...]
+ *   MODE: edges open|fixed|unaligned   covering set of variants x the whole edge table, in two orders
+ *         judged open|fixed|unaligned  the same in all orders
+ *         outputs open|fixed|unaligned edges with outputs that are not s32, each run in one order
+ *         variants                     every variant x four shapes
+ *         realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
 #include "edges.h"
 #include <stdlib.h>
@@ -12,10 +14,12 @@
    the first two. */
 static const char *const orders[] = {
     "sim", "sim:reversed:landing=first", "sim:seed=1", "sim:seed=2", "sim:seed=3", "sim:seed=4"};
-enum { ORDERS = sizeof orders / sizeof *orders };
+enum { ORDERS = sizeof orders / sizeof *orders, EDGE_ORDERS = 2, MAX_SETTINGS = 8 };
 
 typedef struct sweep {
     const char *spec_path;
+    mc_setting settings[MAX_SETTINGS]; /* of all its kernels */
+    size_t setting_count;
     problem_kind kind;
     bool fixed; /* shapes become settings */
     int unit;   /* B's address and ldb must be multiples of it: 16 for staging = "tma", 4 for "async" */
@@ -33,11 +37,12 @@ typedef struct sweep {
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
     fixed_settings fixed;
-    mc_setting settings[6 + OUTPUT_FIELDS];
-    size_t count = 0;
+    mc_setting settings[MAX_SETTINGS + 6 + OUTPUT_FIELDS];
+    size_t count = s->setting_count;
+    memcpy(settings, s->settings, sizeof s->settings);
     if (s->fixed) {
         problem_fix(c, &s->kind, &fixed);
-        for (; count < 5; count++) settings[count] = fixed.settings[count];
+        for (int i = 0; i < 5; i++) settings[count++] = fixed.settings[i];
     }
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
     if (s->with_outputs) {
@@ -120,10 +125,10 @@ static void edges(sweep *s, const char *mode) {
     mc_spec *spec = NULL;
     size_t pairs = 0, count = 0, *chosen = NULL;
     bool unaligned = strcmp(mode, "unaligned") == 0;
-    s->orders = 2;
     s->fixed = strcmp(mode, "fixed") == 0;
     s->align = !unaligned ? NULL : s->unit > 1 ? "4" : "1";
-    CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    CHECK(mc_spec_read(s->spec_path, s->settings, s->setting_count, &spec, s->diag) == MC_OK, "%s",
+          mc_diag_text(s->diag));
     if (!spec) return;
     chosen = calloc(mc_spec_variant_count(spec), sizeof *chosen);
     if (chosen) count = cover_pairs(spec, chosen, &pairs);
@@ -132,11 +137,11 @@ static void edges(sweep *s, const char *mode) {
      * set. */
     if (unaligned) count = (count + 1) / 2;
     long cases = run_edges(s, unaligned, chosen, count);
-    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %s: %ld "
-           "runs\n",
+    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %s%d "
+           "warp orders%s: %ld runs\n",
            mode, count, mc_spec_variant_count(spec), pairs,
            unaligned ? ", half of the covering set" : ", each covered", cases,
-           s->with_outputs ? "9 outputs, 6 warp orders in turn" : "2 warp orders", s->runs);
+           s->with_outputs ? "9 outputs, " : "", s->orders, s->with_outputs ? " in turn" : "", s->runs);
     free(chosen);
     mc_spec_destroy(spec);
 }
@@ -175,7 +180,8 @@ static void realistic(sweep *s) {
 static void read_kernel(sweep *s) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
-    CHECK(mc_spec_read(s->spec_path, NULL, 0, &spec, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    CHECK(mc_spec_read(s->spec_path, s->settings, s->setting_count, &spec, s->diag) == MC_OK, "%s",
+          mc_diag_text(s->diag));
     if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "";
@@ -184,19 +190,42 @@ static void read_kernel(sweep *s) {
     mc_spec_destroy(spec);
 }
 
+/* False: the arguments ask for nothing. */
+static bool run_mode(sweep *s, const char *mode, const char *shapes) {
+    s->with_outputs = strcmp(mode, "outputs") == 0;
+    if (s->with_outputs || strcmp(mode, "edges") == 0 || strcmp(mode, "judged") == 0) {
+        if (!shapes) return false;
+        if (strcmp(mode, "edges") == 0) s->orders = EDGE_ORDERS;
+        edges(s, shapes);
+    } else if (strcmp(mode, "variants") == 0) variants(s);
+    else if (strcmp(mode, "realistic") == 0) realistic(s);
+    else return false;
+    return true;
+}
+
+/* Takes FIELD=VALUE off the arguments' end. */
+static int take_settings(sweep *s, int argc, char **argv) {
+    char *equals;
+    while (argc > 0 && s->setting_count < MAX_SETTINGS && (equals = strchr(argv[argc - 1], '=')) != NULL) {
+        *equals = '\0';
+        s->settings[s->setting_count++] = (mc_setting){argv[argc - 1], equals + 1};
+        argc--;
+    }
+    return argc;
+}
+
 int main(int argc, char **argv) {
+    sweep s = {.orders = ORDERS};
+    argc = take_settings(&s, argc, argv);
     if (argc < 3) return 2;
-    sweep s = {.spec_path = argv[1], .orders = ORDERS, .diag = mc_diag_create()};
+    s.spec_path = argv[1];
+    s.diag = mc_diag_create();
     for (int i = 0; i < ORDERS; i++)
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
     read_kernel(&s);
-    if (check_failed == 0 && strcmp(argv[2], "edges") == 0 && argc == 4) edges(&s, argv[3]);
-    else if (check_failed == 0 && strcmp(argv[2], "outputs") == 0 && argc == 4) {
-        s.with_outputs = true;
-        edges(&s, argv[3]);
-    } else if (check_failed == 0 && strcmp(argv[2], "variants") == 0) variants(&s);
-    else if (check_failed == 0 && strcmp(argv[2], "realistic") == 0) realistic(&s);
-    else CHECK(false, "usage: sweep_test SPEC edges MODE | outputs MODE | variants | realistic");
+    if (check_failed == 0)
+        CHECK(run_mode(&s, argv[2], argc > 3 ? argv[3] : NULL),
+              "usage: sweep_test SPEC edges|judged|outputs SHAPES, or variants, or realistic");
     if (s.refused)
         printf("%ld kernels refused B with ldb or an address that is no multiple of %d\n", s.refused, s.unit);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);

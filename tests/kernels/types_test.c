@@ -48,7 +48,7 @@ static turn turn_of(const tour *t) {
                   .gap = (int)choose(t, 1, EDGE_GAPS),
                   .order = (int)choose(t, 2, ORDERS),
                   .output = choose(t, 3, 5) < 3 ? -1 : (int)choose(t, 4, OUTPUTS),
-                  .variant = choose(t, 5, 1 << 20)};
+                  .variant = choose(t, 6, 2) ? 0 : choose(t, 5, 1 << 20)}; /* 0: the default */
 }
 
 static bool is_beyond_s32(const mc_dense *sums) {
