@@ -175,6 +175,13 @@ MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char
 /* Packs A as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's fields
    (vec, lhs, fixed m or k) do not fit A. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* New values in what mc_pack made of a matrix with A's pattern: "values" becomes, byte for byte, what mc_pack would make of
+   A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
+   again and nothing else. No array holds sums of A's rows that would have to follow: what a kernel must correct by them, it
+   computes. MC_FORMAT where PACKED is of another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as
+   before. The formats' own functions, *_pack_values and mc_srbcrs_export_values, are alike. */
+MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                                mc_diag *diag);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
    strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
@@ -192,6 +199,8 @@ typedef struct mc_strided {
    bits have two, v = d0 + 256 d1: d0 from 0 to 255, and d1 with the sign that v has. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);
+MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                        mc_diag *diag);
 /* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed
  * arrays that no matrix has. */
 MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
@@ -211,6 +220,8 @@ typedef struct mc_ring {
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 256] */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
+                                         mc_diag *diag);
 
 /* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own kernels want k = 16
    with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4 bits and the shuffle where a side has 4. */
@@ -232,6 +243,8 @@ typedef struct mc_srbcrs {
    k and digit width, with or without the shuffle. */
 MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
                                   mc_diag *diag);
+MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
+                                         mc_diag *diag);
 /* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the array and the place,
    for what no matrix gives; columns must ascend inside a row block, as those of mc_vsparse do. */
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,

@@ -3,29 +3,65 @@
 #include <string.h>
 #include "mcrt.h"
 
+static mc_strided strided_form(const mc_kernel *kernel) {
+    return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
+                        .heads = (int)mc_kernel_field(kernel, "split")};
+}
+
 static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                               mc_diag *diag) {
-    const mc_strided form = {.stride = (int)mc_kernel_field(kernel, "stride"),
-                             .heads = (int)mc_kernel_field(kernel, "split")};
+    const mc_strided form = strided_form(kernel);
     return mc_strided_pack(a, &form, packed, diag);
+}
+
+static mc_status replace_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                                 mc_diag *diag) {
+    const mc_strided form = strided_form(kernel);
+    return mc_strided_pack_values(a, &form, packed, diag);
+}
+
+static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) {
+    mc_type rhs;
+    mc_status status = mc_type_of(kernel, "rhs", &rhs, diag);
+    if (status != MC_OK) return status;
+    *ring = (mc_ring){.window = (int)mc_kernel_field(kernel, "window"),
+                      .stages = (int)mc_kernel_field(kernel, "stages"),
+                      .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
+                      .split = (int)mc_kernel_field(kernel, "split")};
+    return MC_OK;
 }
 
 static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                mc_diag *diag) {
-    mc_type rhs;
-    mc_status status = mc_type_of(kernel, "rhs", &rhs, diag);
-    if (status != MC_OK) return status;
-    const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
-                          .stages = (int)mc_kernel_field(kernel, "stages"),
-                          .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
-                          .split = (int)mc_kernel_field(kernel, "split")};
-    return mc_windowed_pack(a, &ring, packed, diag);
+    mc_ring ring;
+    mc_status status = ring_of(kernel, &ring, diag);
+    return status == MC_OK ? mc_windowed_pack(a, &ring, packed, diag) : status;
 }
 
-static const struct {
+static mc_status replace_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                                  mc_diag *diag) {
+    mc_ring ring;
+    mc_status status = ring_of(kernel, &ring, diag);
+    return status == MC_OK ? mc_windowed_pack_values(a, &ring, packed, diag) : status;
+}
+
+typedef mc_status packer(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+
+static const struct format {
     const char *name;
-    mc_status (*pack)(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-} formats[] = {{"strided-bcrs", pack_strided}, {"windowed-bcrs", pack_windowed}};
+    packer *pack, *replace;
+} formats[] = {{"strided-bcrs", pack_strided, replace_strided},
+               {"windowed-bcrs", pack_windowed, replace_windowed}};
+
+static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
+    const char *name = mc_kernel_contract(kernel)->format;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(name, formats[i].name) == 0) {
+            *format = &formats[i];
+            return MC_OK;
+        }
+    return mc_fail(diag, MC_CANNOT, "there is no packer for the format %s", name);
+}
 
 static mc_status check_size(const mc_kernel *kernel, const char *field, int64_t size, mc_diag *diag) {
     int64_t want = mc_kernel_field(kernel, field);
@@ -46,10 +82,15 @@ static mc_status check_fields(const mc_kernel *kernel, const mc_vsparse *a, mc_d
 
 mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
-    const char *format = mc_kernel_contract(kernel)->format;
+    const struct format *format = NULL;
     mc_status status = check_fields(kernel, a, diag);
-    if (status != MC_OK) return status;
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(format, formats[i].name) == 0) return formats[i].pack(kernel, a, packed, diag);
-    return mc_fail(diag, MC_CANNOT, "there is no packer for the format %s", format);
+    if (status == MC_OK) status = find_format(kernel, &format, diag);
+    return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
+}
+
+mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    const struct format *format = NULL;
+    mc_status status = check_fields(kernel, a, diag);
+    if (status == MC_OK) status = find_format(kernel, &format, diag);
+    return status == MC_OK ? format->replace(kernel, a, packed, diag) : status;
 }

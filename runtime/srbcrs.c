@@ -25,6 +25,16 @@ static int64_t value_place(const stride_layout *layout, int64_t slot, int row, i
     return before * layout->stride + slot % layout->stride;
 }
 
+/* Two a row block: its first slot, and the slot behind its last vector. */
+static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                          int64_t index) {
+    (void)layout;
+    int64_t block = index / 2, vectors = a->row_ptr[block + 1] - a->row_ptr[block];
+    return start[block] + (index % 2 ? vectors : 0);
+}
+
+static int64_t row_offsets(int64_t row_blocks) { return 2 * row_blocks; }
+
 static mc_status check_form(mc_type type, const mc_srbcrs *form, mc_diag *diag) {
     if (mc_type_is_real(type) || mc_type_bits(type) > MAX_BITS)
         return mc_fail(diag, MC_CANNOT, "SR-BCRS holds integers of at most %d bits, the matrix %s", MAX_BITS,
@@ -51,33 +61,27 @@ static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, strid
                               .vec = vec,
                               .stride = form->k,
                               .index_place = form->shuffle ? shuffled_place : plain_place,
-                              .value_place = value_place};
-    return MC_OK;
-}
-
-static mc_status add_row_ptr(const mc_vsparse *a, const int64_t *start, mc_packed *packed, mc_diag *diag) {
-    mc_status status = packed_add(packed, "row_ptr", MC_S32, 2 * a->row_blocks, diag);
-    if (status != MC_OK) return status;
-    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-    for (int64_t b = 0; b < a->row_blocks; b++) {
-        row_ptr[2 * b] = (int32_t)start[b];
-        row_ptr[2 * b + 1] = (int32_t)(start[b] + a->row_ptr[b + 1] - a->row_ptr[b]);
-    }
+                              .value_place = value_place,
+                              .row_ptr = row_offset,
+                              .row_ptr_count = row_offsets};
     return MC_OK;
 }
 
 mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     stride_layout layout;
-    int64_t *start = NULL;
     mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
-    if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
-    if (status == MC_OK) status = add_row_ptr(a, start, packed, diag);
-    if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
-    free(start);
-    if (status != MC_OK) mc_packed_free(packed);
-    return status;
+    return status == MC_OK ? stride_pack(&layout, a, packed, diag) : status;
 }
+
+mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
+                                  mc_diag *diag) {
+    stride_layout layout;
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
+}
+
+/* -- Import */
 
 static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
                               int64_t *count, mc_diag *diag) {

@@ -102,26 +102,92 @@ static void put_values(const stride_layout *layout, const mc_vsparse *a, int64_t
                         mc_vsparse_value(a, vector, r) >> layout->digit_bits * p);
 }
 
-static void put_vectors(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
-                        int32_t *col_idx, void *values) {
+static void put_all_values(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                           void *values) {
+    for (int64_t b = 0; b < a->row_blocks; b++)
+        for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++)
+            put_values(layout, a, v, stride_slot(layout, start[b], b, v - a->row_ptr[b]), values);
+}
+
+static void put_columns(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                        int32_t *col_idx) {
+    memset(col_idx, -1, (size_t)start[a->row_blocks] * sizeof *col_idx);
     for (int64_t b = 0; b < a->row_blocks; b++)
         for (int64_t v = a->row_ptr[b]; v < a->row_ptr[b + 1]; v++) {
             int64_t slot = stride_slot(layout, start[b], b, v - a->row_ptr[b]);
             col_idx[layout->index_place(layout, slot)] = a->col_idx[v];
-            put_values(layout, a, v, slot, values);
         }
 }
 
-mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
-                      mc_packed *packed, mc_diag *diag) {
-    int64_t slots = start[a->row_blocks];
-    mc_status status = packed_add(packed, "col_idx", MC_S32, slots, diag);
+static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                             mc_packed *packed, mc_diag *diag) {
+    int64_t slots = start[a->row_blocks], offsets = layout->row_ptr_count(a->row_blocks);
+    mc_status status = packed_add(packed, "row_ptr", MC_S32, offsets, diag);
+    if (status == MC_OK) status = packed_add(packed, "col_idx", MC_S32, slots, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, value_bytes(layout, slots), diag);
     if (status != MC_OK) return status;
-    int32_t *col_idx = mc_packed_find(packed, "col_idx")->data;
-    memset(col_idx, -1, (size_t)slots * sizeof *col_idx);
-    put_vectors(layout, a, start, col_idx, mc_packed_find(packed, "values")->data);
+    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    for (int64_t i = 0; i < offsets; i++) row_ptr[i] = (int32_t)layout->row_ptr(layout, a, start, i);
+    put_columns(layout, a, start, mc_packed_find(packed, "col_idx")->data);
+    put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
     return MC_OK;
+}
+
+mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    int64_t *start;
+    mc_status status = stride_starts(layout, a, &start, diag);
+    if (status == MC_OK) status = pack_arrays(layout, a, start, packed, diag);
+    free(start);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- Replacing values */
+
+static mc_status check_element(const mc_packed_array *array, int64_t index, int64_t want, mc_diag *diag) {
+    int32_t got = ((const int32_t *)array->data)[index];
+    if (got == want) return MC_OK;
+    return mc_fail(diag, MC_FORMAT,
+                   "packed for another pattern: %s[%" PRId64 "] is %" PRId32 ", for this matrix %" PRId64,
+                   array->name, index, got, want);
+}
+
+static mc_status check_columns(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                               const mc_packed_array *col_idx, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int64_t b = 0; b < a->row_blocks; b++) {
+        int64_t first = a->row_ptr[b], count = a->row_ptr[b + 1] - first;
+        int64_t slots = stride_head_slots(layout) + start[b + 1] - start[b];
+        for (int64_t v = 0; v < slots && status == MC_OK; v++) {
+            int64_t slot = stride_slot(layout, start[b], b, v);
+            status = check_element(col_idx, layout->index_place(layout, slot),
+                                   v < count ? a->col_idx[first + v] : -1, diag);
+        }
+    }
+    return status;
+}
+
+static mc_status check_pattern(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                               const mc_packed *packed, mc_diag *diag) {
+    int64_t slots = start[a->row_blocks], offsets = layout->row_ptr_count(a->row_blocks);
+    const mc_packed_array *row_ptr = NULL, *col_idx = NULL, *values;
+    mc_status status = packed_get(packed, "row_ptr", MC_S32, offsets, &row_ptr, diag);
+    if (status == MC_OK) status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
+    if (status == MC_OK)
+        status = packed_get(packed, "values", MC_S8, value_bytes(layout, slots), &values, diag);
+    for (int64_t i = 0; i < offsets && status == MC_OK; i++)
+        status = check_element(row_ptr, i, layout->row_ptr(layout, a, start, i), diag);
+    return status == MC_OK ? check_columns(layout, a, start, col_idx, diag) : status;
+}
+
+mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
+                             mc_diag *diag) {
+    int64_t *start;
+    mc_status status = stride_starts(layout, a, &start, diag);
+    if (status == MC_OK) status = check_pattern(layout, a, start, packed, diag);
+    if (status == MC_OK) put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
+    free(start);
+    return status;
 }
 
 /* -- Unpacking */

@@ -20,6 +20,10 @@ typedef struct stride_layout {
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
     /* In digits. */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
+    /* Element INDEX of row_ptr, where START is of stride_starts; and how many there are. */
+    int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                       int64_t index);
+    int64_t (*row_ptr_count)(int64_t row_blocks);
 } stride_layout;
 
 /* Digits of DIGIT_BITS that a value of TYPE has. */
@@ -40,9 +44,11 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
 /* START receives each row block's first slot behind the heads, and the number of slots at the end: row_blocks + 1,
    malloc'ed. MC_CANNOT where A's vector length is not the layout's, or the slots leave s32. */
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
-/* Adds col_idx and values of A to PACKED. */
-mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
-                      mc_packed *packed, mc_diag *diag);
+/* Makes row_ptr, col_idx and values of A. */
+mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
+mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
+                             mc_diag *diag);
 /* Makes A from col_idx and values of PACKED, where row block b holds COUNT[b] vectors. The row blocks'
    strides must be all that there is. */
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,

@@ -20,6 +20,15 @@ static int64_t value_place(const stride_layout *layout, int64_t slot, int row, i
     return before * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
 }
 
+/* In strides. */
+static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                          int64_t index) {
+    (void)a;
+    return start[index] / layout->stride;
+}
+
+static int64_t row_offsets(int64_t row_blocks) { return row_blocks + 1; }
+
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
     int digits = stride_digits(type, DIGIT_BITS);
@@ -31,7 +40,9 @@ static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stri
                               .stride = form->stride,
                               .heads = form->heads,
                               .index_place = index_place,
-                              .value_place = value_place};
+                              .value_place = value_place,
+                              .row_ptr = row_offset,
+                              .row_ptr_count = row_offsets};
     if (mc_type_is_real(type) || mc_type_bits(type) > 16)
         return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
                        mc_type_text(type));
@@ -43,26 +54,18 @@ static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stri
     return MC_OK;
 }
 
-static mc_status add_row_ptr(const stride_layout *layout, const int64_t *start, int64_t row_blocks,
-                             mc_packed *packed, mc_diag *diag) {
-    mc_status status = packed_add(packed, "row_ptr", MC_S32, row_blocks + 1, diag);
-    if (status != MC_OK) return status;
-    int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
-    for (int64_t b = 0; b <= row_blocks; b++) row_ptr[b] = (int32_t)(start[b] / layout->stride);
-    return MC_OK;
-}
-
 mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     stride_layout layout;
-    int64_t *start = NULL;
     mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
-    if (status == MC_OK) status = stride_starts(&layout, a, &start, diag);
-    if (status == MC_OK) status = add_row_ptr(&layout, start, a->row_blocks, packed, diag);
-    if (status == MC_OK) status = stride_pack(&layout, a, start, packed, diag);
-    free(start);
-    if (status != MC_OK) mc_packed_free(packed);
-    return status;
+    return status == MC_OK ? stride_pack(&layout, a, packed, diag) : status;
+}
+
+mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                 mc_diag *diag) {
+    stride_layout layout;
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
 }
 
 /* -- Unpacking */

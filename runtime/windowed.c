@@ -263,3 +263,33 @@ mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *
     if (status != MC_OK) mc_packed_free(packed);
     return status;
 }
+
+/* -- Replacing values --------------------------------------------------------------------------------- */
+
+/* All arrays but the values depend on the pattern alone. */
+static mc_status check_same(const mc_packed *packed, const mc_packed *fresh, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < fresh->array_count && status == MC_OK; i++) {
+        const mc_packed_array *want = &fresh->arrays[i], *got;
+        status = packed_get(packed, want->name, want->type, want->count, &got, diag);
+        if (status != MC_OK || strcmp(want->name, "values") == 0) continue;
+        if (memcmp(got->data, want->data, (size_t)mc_type_size(want->type, want->count)) != 0)
+            status = mc_fail(diag, MC_FORMAT, "packed for another pattern: %s differs", want->name);
+    }
+    return status;
+}
+
+/* Which slot a vector has is what choosing strides again says: slots of padding point at rows of B that vectors elsewhere
+   may want too, so that the packed arrays alone do not tell. */
+mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
+                                  mc_diag *diag) {
+    mc_packed fresh;
+    mc_status status = mc_windowed_pack(a, ring, &fresh, diag);
+    if (status == MC_OK) status = check_same(packed, &fresh, diag);
+    if (status == MC_OK) {
+        const mc_packed_array *values = mc_packed_find(&fresh, "values");
+        memcpy(mc_packed_find(packed, "values")->data, values->data, (size_t)values->count);
+    }
+    mc_packed_free(&fresh);
+    return status;
+}

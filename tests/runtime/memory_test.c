@@ -28,8 +28,9 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 static mc_csr pattern;
 static mc_vsparse matrix;
 static mc_dense dense, sums;
-static mc_packed strided, srbcrs;
+static mc_packed strided, windowed, srbcrs;
 static const mc_strided form = {.stride = 32, .heads = 2};
+static const mc_ring ring = {64, 2, 128, 2};
 static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
 
 static mc_status make_smtx(void) {
@@ -82,13 +83,15 @@ static mc_status make_strided(void) {
     return status;
 }
 static mc_status make_windowed(void) {
-    const mc_ring ring = {64, 2, 128, 2};
     mc_packed out;
     mc_status status = mc_windowed_pack(&matrix, &ring, &out, NULL);
     CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
     mc_packed_free(&out);
     return status;
 }
+static mc_status replace_strided(void) { return mc_strided_pack_values(&matrix, &form, &strided, NULL); }
+static mc_status replace_windowed(void) { return mc_windowed_pack_values(&matrix, &ring, &windowed, NULL); }
+static mc_status replace_srbcrs(void) { return mc_srbcrs_export_values(&matrix, &stride_16, &srbcrs, NULL); }
 static mc_status make_unstrided(void) {
     mc_vsparse out;
     mc_status status = mc_strided_unpack(&strided, MC_S8, 8, &form, matrix.rows, matrix.cols, &out, NULL);
@@ -152,6 +155,9 @@ static const struct {
     {"union", make_union, 5},
     {"strided", make_strided, 4},
     {"windowed", make_windowed, 10},
+    {"strided values", replace_strided, 1},
+    {"windowed values", replace_windowed, 10},
+    {"srbcrs values", replace_srbcrs, 1},
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},
@@ -205,6 +211,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
     expect_ok("reference", mc_reference_spmm(&matrix, &dense, &sums, diag), diag);
     expect_ok("pack", mc_strided_pack(&matrix, &form, &strided, diag), diag);
+    expect_ok("pack", mc_windowed_pack(&matrix, &ring, &windowed, diag), diag);
     expect_ok("pack", mc_srbcrs_export(&matrix, &stride_16, &srbcrs, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
@@ -217,6 +224,7 @@ static void clean_up(void) {
     mc_dense_free(&dense);
     mc_dense_free(&sums);
     mc_packed_free(&strided);
+    mc_packed_free(&windowed);
     mc_packed_free(&srbcrs);
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));

@@ -172,8 +172,8 @@ static void test_second_stride(mc_diag *diag) {
     mc_vsparse_set_value(&a, 17, 2, 0x5566);
     expect_ok("export", mc_srbcrs_export(&a, &bytes_16, &packed, diag), diag);
     static const uint8_t want[256] = {
-        [3 * 16 + 15] = 0x22, [64 + 3 * 16 + 15] = 0x11, [128] = 0x44, [192] = 0x33,
-        [128 + 2 * 16 + 1] = 0x66, [192 + 2 * 16 + 1] = 0x55};
+        [3 * 16 + 15] = 0x22, [64 + 3 * 16 + 15] = 0x11, [128] = 0x44,
+        [192] = 0x33,         [128 + 2 * 16 + 1] = 0x66, [192 + 2 * 16 + 1] = 0x55};
     check_array(&packed, "values", want, sizeof want);
     mc_packed_free(&packed);
     mc_vsparse_free(&a);
@@ -216,6 +216,62 @@ static void test_round_trips(mc_diag *diag) {
             mc_vsparse_free(&full);
             mc_vsparse_free(&extreme);
         }
+}
+
+/* -- Values in place */
+
+static bool same_packed(const mc_packed *a, const mc_packed *b) {
+    bool same = a->array_count == b->array_count;
+    for (size_t i = 0; same && i < a->array_count; i++)
+        same = a->arrays[i].count == b->arrays[i].count &&
+               memcmp(a->arrays[i].data, b->arrays[i].data,
+                      (size_t)mc_type_size(a->arrays[i].type, a->arrays[i].count)) == 0;
+    return same;
+}
+
+static void check_values(mc_type type, int vec, const mc_srbcrs *form, mc_diag *diag) {
+    mc_packed packed, anew;
+    mc_vsparse a = make_matrix(type, vec, MC_VALUES_EXTREME, diag);
+    expect_ok("export", mc_srbcrs_export(&a, form, &packed, diag), diag);
+    const void *before = mc_packed_find(&packed, "values")->data;
+    mc_vsparse_fill(&a, MC_VALUES_FULL, 9, NULL);
+    expect_ok("values", mc_srbcrs_export_values(&a, form, &packed, diag), diag);
+    expect_ok("export", mc_srbcrs_export(&a, form, &anew, diag), diag);
+    CHECK(mc_packed_find(&packed, "values")->data == before, "the array has moved");
+    CHECK(same_packed(&packed, &anew), "%s, vec %d, k %d, digits of %d", mc_type_text(type), vec, form->k,
+          form->digit_bits);
+    mc_packed_free(&packed);
+    mc_packed_free(&anew);
+    mc_vsparse_free(&a);
+}
+
+/* What is of another pattern stays as it is. */
+static void test_other_pattern(mc_diag *diag) {
+    mc_packed packed, before;
+    mc_vsparse a = make_matrix(MC_S12, 4, MC_VALUES_FULL, diag);
+    expect_ok("export", mc_srbcrs_export(&a, &nibbles_32, &packed, diag), diag);
+    expect_ok("export", mc_srbcrs_export(&a, &nibbles_32, &before, diag), diag);
+    mc_vsparse_fill(&a, MC_VALUES_ONES, 0, NULL);
+    a.col_idx[a.vectors - 1]++;
+    expect_failure("column", mc_srbcrs_export_values(&a, &nibbles_32, &packed, diag), MC_FORMAT, diag,
+                   "packed for another pattern: col_idx[");
+    a.col_idx[a.vectors - 1]--;
+    a.row_ptr[1]--;
+    expect_failure("row", mc_srbcrs_export_values(&a, &nibbles_32, &packed, diag), MC_FORMAT, diag,
+                   "packed for another pattern: row_ptr[1] is ");
+    a.row_ptr[1]++;
+    expect_failure("form", mc_srbcrs_export_values(&a, &bytes_16, &packed, diag), MC_FORMAT, diag,
+                   "elements, must have ");
+    CHECK(same_packed(&packed, &before), "a refused replacement has changed something");
+    mc_packed_free(&packed);
+    mc_packed_free(&before);
+    mc_vsparse_free(&a);
+}
+
+static void test_values(mc_diag *diag) {
+    for (int t = 0; t < TYPES; t++)
+        for (int f = 0; f < FORMS; f++) check_values(types[t], vecs[(t + f) % VECS], &forms[f], diag);
+    test_other_pattern(diag);
 }
 
 /* -- Refusals */
@@ -321,6 +377,7 @@ int main(void) {
     test_shuffle(diag);
     test_second_stride(diag);
     test_round_trips(diag);
+    test_values(diag);
     test_damaged(diag);
     test_another(diag);
     test_refused(diag);

@@ -1,0 +1,193 @@
+/* Values replaced in place: for every spec's default kernel, mc_pack_values leaves what packing anew makes, in the same
+ * memory, and the kernel computes with it. values_test SPEC... */
+#include <stdlib.h>
+#include "check.h"
+#include "problem.h"
+
+/* More windows than the rings hold, row blocks without vectors, row blocks longer than their heads. */
+static const problem_case cases[] = {
+    {.pattern = PATTERN_EMPTY_BLOCKS, .row_blocks = 7, .k = 900, .n = 96, .values = MC_VALUES_FULL},
+    {.pattern = PATTERN_REALISTIC, .row_blocks = 9, .k = 2500, .n = 64, .values = MC_VALUES_EXTREME},
+    {.pattern = PATTERN_ALL_EMPTY, .row_blocks = 3, .k = 40, .n = 32, .values = MC_VALUES_FULL},
+};
+
+/* -- A kernel on arrays that are packed already -------------------------------------------------------- */
+
+typedef struct runner {
+    mc_device *device;
+    mc_binding bindings[MC_MAX_ARRAYS + 10];
+    size_t count;
+    uint64_t buffers[MC_MAX_ARRAYS + 4];
+    size_t buffer_count;
+} runner;
+
+static void bind(runner *r, const char *name, int64_t value) {
+    r->bindings[r->count++] = (mc_binding){name, value};
+}
+
+static uint64_t upload(runner *r, const char *name, const void *data, size_t bytes, mc_diag *diag) {
+    uint64_t address = 0;
+    mc_status status = mc_device_alloc(r->device, bytes, &address, diag);
+    CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
+    if (status != MC_OK) return 0;
+    r->buffers[r->buffer_count++] = address;
+    status = mc_device_write(r->device, address, data, bytes, diag);
+    CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
+    bind(r, name, (int64_t)address);
+    return address;
+}
+
+static void bind_factor(runner *r, const char *name, mc_per per, const float *values, const problem *p,
+                        mc_diag *diag) {
+    int64_t count = mc_per_count(per, p->a.rows, p->b.cols);
+    if (per == MC_PER_TENSOR) r->bindings[r->count++] = mc_bind_f32(name, *values);
+    else if (per != MC_PER_NONE) upload(r, name, values, (size_t)count * sizeof *values, diag);
+}
+
+static uint64_t bind_all(runner *r, const mc_packed *packed, const problem *p, const mc_output *output,
+                         const mc_dense *c, mc_diag *diag) {
+    for (size_t i = 0; i < packed->array_count; i++) {
+        const mc_packed_array *array = &packed->arrays[i];
+        upload(r, array->name, array->data, (size_t)mc_type_size(array->type, array->count), diag);
+    }
+    upload(r, "b", p->b.data, (size_t)mc_type_size(p->b.type, p->b.rows * p->b.ld), diag);
+    uint64_t address = upload(r, "c", c->data, (size_t)mc_type_size(c->type, c->rows * c->ld), diag);
+    bind_factor(r, "scale", output->scale, p->scale, p, diag);
+    bind_factor(r, "bias", output->bias, p->bias, p, diag);
+    bind(r, "m", p->a.rows);
+    bind(r, "n", p->b.cols);
+    bind(r, "k", p->a.cols);
+    bind(r, "ldb", p->b.ld);
+    bind(r, "ldc", c->ld);
+    bind(r, "multiprocessors", 2);
+    return address;
+}
+
+static mc_status launch(runner *r, const mc_kernel *kernel, mc_diag *diag) {
+    mc_tensor_map map;
+    mc_binding map_binding;
+    mc_launch launched;
+    mc_module *module = NULL;
+    mc_status status = mc_bind_map(r->device, kernel, r->bindings, r->count, &map, &map_binding, diag);
+    if (status == MC_OK && map_binding.name) r->bindings[r->count++] = map_binding;
+    if (status == MC_OK) status = mc_bind(kernel, r->bindings, r->count, &launched, diag);
+    if (status == MC_OK)
+        status = mc_module_load(r->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry, &module,
+                                diag);
+    if (status == MC_OK) status = mc_module_launch(module, &launched, diag);
+    mc_module_unload(module);
+    return status;
+}
+
+static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc_packed *packed,
+                            const problem *p, mc_diag *diag) {
+    runner r = {.device = device};
+    mc_output output;
+    mc_dense c = {0}, want = {0};
+    mc_status status = mc_output_of(kernel, &output, diag);
+    const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
+    if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    if (status == MC_OK) status = mc_dense_create(want.type, want.rows, want.cols, want.cols, &c, diag);
+    if (status == MC_OK) {
+        uint64_t address = bind_all(&r, packed, p, &output, &c, diag);
+        status = launch(&r, kernel, diag);
+        if (status == MC_OK)
+            status = mc_device_read(device, address, c.data, (size_t)mc_type_size(c.type, c.rows * c.ld),
+                                    diag);
+    }
+    if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
+    for (size_t i = 0; i < r.buffer_count; i++) mc_device_free(device, r.buffers[i]);
+    mc_dense_free(&c);
+    mc_dense_free(&want);
+    return status;
+}
+
+/* -- Replacing ----------------------------------------------------------------------------------------- */
+
+static void check_same(const char *what, const mc_packed *got, const mc_packed *want) {
+    CHECK(got->array_count == want->array_count, "%s: %zu arrays", what, got->array_count);
+    for (size_t i = 0; i < want->array_count; i++) {
+        const mc_packed_array *array = &want->arrays[i], *other = mc_packed_find(got, array->name);
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
+        CHECK(other && other->count == array->count && memcmp(other->data, array->data, bytes) == 0,
+              "%s: %s differs", what, array->name);
+    }
+}
+
+/* Another matrix: a vector more in the last row block, or one in another column. */
+static void check_refused(const char *what, const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                          const mc_packed *want, mc_diag *diag) {
+    mc_vsparse other = *a;
+    if (a->vectors == 0) return;
+    other.vectors--;
+    other.row_ptr[other.row_blocks]--;
+    CHECK(mc_pack_values(kernel, &other, packed, diag) == MC_FORMAT, "%s: a vector less is taken: %s", what,
+          mc_diag_text(diag));
+    other.row_ptr[other.row_blocks]++;
+    mc_diag_clear(diag);
+    int32_t *last = &a->col_idx[a->vectors - 1], column = *last;
+    bool alone = a->row_ptr[a->row_blocks - 1] == a->vectors - 1;
+    *last = column + 1 < a->cols ? column + 1 : alone || last[-1] < column - 1 ? column - 1 : column;
+    if (*last != column)
+        CHECK(mc_pack_values(kernel, a, packed, diag) == MC_FORMAT, "%s: another column is taken", what);
+    *last = column;
+    mc_diag_clear(diag);
+    check_same(what, packed, want);
+}
+
+static mc_status replace(const mc_kernel *kernel, problem *p, mc_packed *packed, mc_packed *anew,
+                         mc_diag *diag) {
+    mc_status status = mc_pack(kernel, &p->a, packed, diag);
+    if (status != MC_OK) return status;
+    mc_vsparse_fill(&p->a, MC_VALUES_FULL, 77, NULL);
+    mc_dense_free(&p->sums);
+    status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+    if (status == MC_OK) status = mc_pack_values(kernel, &p->a, packed, diag);
+    return status == MC_OK ? mc_pack(kernel, &p->a, anew, diag) : status;
+}
+
+static void run_case(const char *what, const mc_kernel *kernel, const problem_case *c, mc_device *device,
+                     mc_diag *diag) {
+    problem_kind kind;
+    problem p;
+    mc_packed packed = {0}, anew = {0};
+    mc_status status = problem_kind_of(kernel, &kind, diag);
+    if (status == MC_OK) status = problem_make(c, &kind, &p, diag);
+    CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    if (status != MC_OK) return;
+    status = replace(kernel, &p, &packed, &anew, diag);
+    CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    if (status == MC_OK) {
+        check_same(what, &packed, &anew);
+        check_refused(what, kernel, &p.a, &packed, &anew, diag);
+        status = run_packed(device, kernel, &packed, &p, diag);
+        CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    }
+    mc_packed_free(&packed);
+    mc_packed_free(&anew);
+    problem_free(&p);
+}
+
+static void run_spec(const char *path, mc_device *device, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    mc_status status = mc_spec_read(path, NULL, 0, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
+    CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
+    for (size_t i = 0; kernel && i < sizeof cases / sizeof cases[0]; i++)
+        run_case(path, kernel, &cases[i], device, diag);
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    mc_diag_clear(diag);
+}
+
+int main(int argc, char **argv) {
+    mc_diag *diag = mc_diag_create();
+    mc_device *device = NULL;
+    CHECK(argc > 1, "no specs");
+    CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
+    for (int i = 1; i < argc && device; i++) run_spec(argv[i], device, diag);
+    mc_device_close(device);
+    mc_diag_destroy(diag);
+    return check_end();
+}
