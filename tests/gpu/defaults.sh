@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# On a GPU: the default kernel of every spec, with V = 2, 4 and 8, exact on the DLMC matrices of a folder.
+# defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder. Prints a line a spec and V; exits 77 where there is no GPU.
+set -u
+mcrun=$1 specs=$2 folder=$3 n=${4:-256}
+shift $(($# < 4 ? $# : 4))
+if ! "$mcrun" devices | grep -q '^cuda:0'; then
+    echo "SKIPPED: no GPU"
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+one() { # MCRUN WORK N SPEC VEC MATRIX SETTINGS...
+    local out=$2/$(basename "$4" .lua)-v$5
+    if "$1" spmm "$4" "$6" --n "$3" --vec "$5" --device cuda:0 "${@:7}" >"$2/log.$$" 2>&1; then echo exact >>"$out"
+    else sed "s|^|$(basename "$6"): |" "$2/log.$$" >>"$out"; fi
+    rm -f "$2/log.$$"
+}
+export -f one
+
+for spec in "$specs"/*.lua; do
+    for vec in 2 4 8; do
+        for matrix in "$folder"/*.smtx; do echo $spec $vec $matrix "$@"; done
+    done
+done | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one "$mcrun" "$work" "$n"
+
+status=0
+for log in "$work"/*; do
+    exact=$(grep -cx exact "$log")
+    echo "$(basename "$log"): $exact matrices exact, $(grep -cvx exact "$log") lines of others"
+    grep -vx exact "$log" | head -3
+    [ "$exact" = "$(ls "$folder"/*.smtx | wc -l)" ] || status=1
+done
+echo "n = $n, status $status"
+exit $status
