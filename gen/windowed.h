@@ -12,7 +12,8 @@
  *                                           were left as bits 8-30 say; bit 31: slots 16 to 31 are empty
  *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n
  *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
- *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0 where padded
+ *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0 where padded. Digits
+ *                                           "offset": 32 more a stride, the offset of row 0 again, 1 for each vector
  *
  * Each warp counts on the barriers by itself, so each part is a sequence of its own, and may have no strides at all.
  * Windows are waited for and left in order, and only those are left that were waited for: so a stage's barrier counts
@@ -32,8 +33,8 @@ enum {
     WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix: read at once if row mod 8 is different in all */
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
-    WINDOWED_ROW_VALUES = 32,      /* bytes of a row of A and digit, a stride */
-    WINDOWED_MAX_VALUES = 2 * 256, /* of a stride: two digits, 8 rows */
+    WINDOWED_ROW_VALUES = 32,           /* bytes of a row of A and digit, a stride */
+    WINDOWED_MAX_VALUES = 2 * 256 + 32, /* of a stride: two digits, 8 rows, and the ones */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all but the sign: */
     WINDOWED_ONE_HALF = INT32_MIN,

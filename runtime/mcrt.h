@@ -147,6 +147,8 @@ MC_API int64_t mc_vsparse_value(const mc_vsparse *a, int64_t vector, int row);
 MC_API void mc_vsparse_set_value(mc_vsparse *a, int64_t vector, int row, int64_t value);
 /* Fills all values; with MASK (see union) those outside of the pattern stay zero. */
 MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8_t *mask);
+/* Values beyond MOST become MOST. */
+MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
 /* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
    vectors x vec in BCRS order; where both fit, the matrix is meant. A value out of A's type's range is
    MC_FORMAT. On failure A is as before. */
@@ -183,20 +185,32 @@ MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
+/* How values of 12 and 16 bits are taken apart into two digits of 8 bits, v = d0 + 256 d1 (docs/precisions.md).
+     TOP_SIGNED  d0 from 0 to 255, and d1 with the sign that v's type has. The only one for unsigned values and for those of at
+                 most 8 bits, which are their one digit.
+     BALANCED    d0 and d1 from -128 to 127: s16 beyond 32639 has no such digits (mc_digits_most).
+     OFFSET      the digits of v + 2^15 (s12: 2^11), without signs; the packed values have a row more, 1 for each vector. */
+typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
+
+/* Those of KERNEL's field `digits`. */
+MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
+/* The greatest value of TYPE that has them; packing refuses greater ones. */
+MC_API int64_t mc_digits_most(mc_digits digits, mc_type type);
+
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
    strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
    b * heads to b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     int heads;  /* of a row block, 1 to 32: the warps that share it */
+    mc_digits digits;
 } mc_strided;
 /*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
-     values   s8 [strides * stride * planes * vec]
-                                            for each group of 32 slots [planes][vec][32] (slot_value_offset), 0 for
-                                            padding
-   A plane holds a digit of each value, in a byte: values of at most 8 bits have one, which is the value. Those of 12 and 16
-   bits have two, v = d0 + 256 d1: d0 from 0 to 255, and d1 with the sign that v has. */
+     values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for padding
+   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have one, which is the
+   value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the last row is 1 for each vector.
+   Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);
 MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
@@ -207,18 +221,19 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
                                    int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
-   once, and row blocks in an order that gives thread blocks equal work. s8 only, vec 8. */
+   once, and row blocks in an order that gives thread blocks equal work. Integers of at most 16 bits, vec at most 8. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
     int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
+    mc_digits digits;
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
      row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q] and ends
                                              where the next one begins
      control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
-     values     s8 [strides * 256] */
+     values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as strided-bcrs has them */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);

@@ -3,9 +3,16 @@
 #include <string.h>
 #include "mcrt.h"
 
+mc_digits mc_digits_of(const mc_kernel *kernel) {
+    const char *name = mc_kernel_field_text(kernel, "digits");
+    if (name && strcmp(name, "balanced") == 0) return MC_DIGITS_BALANCED;
+    return name && strcmp(name, "offset") == 0 ? MC_DIGITS_OFFSET : MC_DIGITS_TOP_SIGNED;
+}
+
 static mc_strided strided_form(const mc_kernel *kernel) {
     return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
-                        .heads = (int)mc_kernel_field(kernel, "split")};
+                        .heads = (int)mc_kernel_field(kernel, "split"),
+                        .digits = mc_digits_of(kernel)};
 }
 
 static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
@@ -27,7 +34,8 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
     *ring = (mc_ring){.window = (int)mc_kernel_field(kernel, "window"),
                       .stages = (int)mc_kernel_field(kernel, "stages"),
                       .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
-                      .split = (int)mc_kernel_field(kernel, "split")};
+                      .split = (int)mc_kernel_field(kernel, "split"),
+                      .digits = mc_digits_of(kernel)};
     return MC_OK;
 }
 

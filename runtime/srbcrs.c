@@ -52,12 +52,11 @@ static mc_status check_form(mc_type type, const mc_srbcrs *form, mc_diag *diag) 
 static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, stride_layout *layout,
                              mc_diag *diag) {
     mc_status status = check_form(type, form, diag);
+    digit_code code;
+    if (status == MC_OK) status = digit_code_make(type, MC_DIGITS_TOP_SIGNED, form->digit_bits, &code, diag);
     if (status != MC_OK) return status;
-    int digits = stride_digits(type, form->digit_bits);
-    *layout = (stride_layout){.type = type,
-                              .digit_bits = form->digit_bits,
-                              .digits = digits,
-                              .planes = mc_type_bits(type) == 12 ? MAX_BITS / form->digit_bits : digits,
+    *layout = (stride_layout){.code = code,
+                              .planes = mc_type_bits(type) == 12 ? MAX_BITS / form->digit_bits : code.count,
                               .vec = vec,
                               .stride = form->k,
                               .index_place = form->shuffle ? shuffled_place : plain_place,

@@ -6,8 +6,6 @@
 #include "stride.h"
 #include "vsparse.h"
 
-int stride_digits(mc_type type, int digit_bits) { return (mc_type_bits(type) + digit_bits - 1) / digit_bits; }
-
 int64_t stride_head_slots(const stride_layout *layout) { return (int64_t)layout->heads * layout->stride; }
 
 int64_t stride_tail_slots(const stride_layout *layout, int64_t count) {
@@ -86,20 +84,26 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
 }
 
 /* The type whose elements lie as digits do. */
-static mc_type digit_type(const stride_layout *layout) { return layout->digit_bits == 4 ? MC_U4 : MC_U8; }
+static mc_type digit_type(const stride_layout *layout) { return layout->code.bits == 4 ? MC_U4 : MC_U8; }
 
 /* Bytes of values. */
 static int64_t value_bytes(const stride_layout *layout, int64_t slots) {
-    return mc_type_size(digit_type(layout), mcrt_product(slots, layout->planes * layout->vec));
+    int rows = layout->planes * layout->vec + digit_has_ones(&layout->code);
+    return mc_type_size(digit_type(layout), mcrt_product(slots, rows));
 }
 
 static void put_values(const stride_layout *layout, const mc_vsparse *a, int64_t vector, int64_t slot,
                        void *values) {
+    const digit_code *code = &layout->code;
     mc_type digit = digit_type(layout);
-    for (int r = 0; r < a->vec; r++)
-        for (int p = 0; p < layout->digits; p++)
-            element_set(digit, values, layout->value_place(layout, slot, r, p),
-                        mc_vsparse_value(a, vector, r) >> layout->digit_bits * p);
+    for (int r = 0; r < a->vec; r++) {
+        int8_t digits[DIGIT_MAX];
+        digit_split(code, mc_vsparse_value(a, vector, r), digits);
+        for (int p = 0; p < code->count; p++)
+            element_set(digit, values, layout->value_place(layout, slot, r, p), digits[p]);
+    }
+    if (digit_has_ones(code))
+        element_set(digit, values, layout->value_place(layout, slot, 0, layout->planes), 1);
 }
 
 static void put_all_values(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
@@ -136,6 +140,7 @@ static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, c
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     int64_t *start;
     mc_status status = stride_starts(layout, a, &start, diag);
+    if (status == MC_OK) status = digit_check(&layout->code, a, diag);
     if (status == MC_OK) status = pack_arrays(layout, a, start, packed, diag);
     free(start);
     if (status != MC_OK) mc_packed_free(packed);
@@ -185,6 +190,7 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
     int64_t *start;
     mc_status status = stride_starts(layout, a, &start, diag);
     if (status == MC_OK) status = check_pattern(layout, a, start, packed, diag);
+    if (status == MC_OK) status = digit_check(&layout->code, a, diag);
     if (status == MC_OK) put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
     free(start);
     return status;
@@ -215,10 +221,14 @@ static int64_t get_digit(const packed_source *s, int64_t slot, int row, int plan
 
 /* The number whose digits lie in the planes. */
 static int64_t join_digits(const packed_source *s, int64_t slot, int row) {
-    const stride_layout *layout = s->layout;
-    int64_t value = 0;
-    for (int p = 0; p < layout->digits; p++) value |= get_digit(s, slot, row, p) << layout->digit_bits * p;
-    return mc_type_min(layout->type) < 0 ? element_sign(value, layout->digit_bits * layout->digits) : value;
+    int8_t digits[DIGIT_MAX];
+    for (int p = 0; p < s->layout->code.count; p++) digits[p] = (int8_t)get_digit(s, slot, row, p);
+    return digit_join(&s->layout->code, digits);
+}
+
+/* The row of ones, if there is one, holds MARK in SLOT. */
+static bool has_mark(const packed_source *s, int64_t slot, int mark) {
+    return !digit_has_ones(&s->layout->code) || get_digit(s, slot, 0, s->layout->planes) == mark;
 }
 
 /* All planes are 0 from FIRST on. */
@@ -229,14 +239,18 @@ static bool is_zero(const packed_source *s, int64_t slot, int row, int first) {
 }
 
 static mc_status take_values(const packed_source *s, mc_vsparse *a, int64_t vector, int64_t slot) {
+    int digits = s->layout->code.count;
+    if (!has_mark(s, slot, 1))
+        return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds a vector, but no 1 behind its digits",
+                       slot);
     for (int r = 0; r < a->vec; r++) {
         int64_t value = join_digits(s, slot, r);
         if (value < mc_type_min(a->type) || value > mc_type_max(a->type))
             return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds %" PRId64 ", out of %s's range", slot,
                            value, mc_type_text(a->type));
-        if (!is_zero(s, slot, r, s->layout->digits))
+        if (!is_zero(s, slot, r, digits))
             return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " has a digit beyond the %d of %s", slot,
-                           s->layout->digits, mc_type_text(a->type));
+                           digits, mc_type_text(a->type));
         mc_vsparse_set_value(a, vector, r, value);
     }
     return MC_OK;
@@ -268,7 +282,7 @@ static mc_status check_padding(const packed_source *s, int64_t block, int64_t st
                                int64_t end) {
     for (int64_t vector = first; vector < end; vector++) {
         int64_t slot = stride_slot(s->layout, start, block, vector);
-        bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1;
+        bool clean = s->col_idx[s->layout->index_place(s->layout, slot)] == -1 && has_mark(s, slot, 0);
         for (int r = 0; r < s->layout->vec; r++) clean = clean && is_zero(s, slot, r, 0);
         if (!clean)
             return mc_fail(s->diag, MC_FORMAT,
@@ -302,7 +316,7 @@ mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, co
     if (status == MC_OK)
         status = packed_get(packed, "values", MC_S8, value_bytes(layout, slots), &values, diag);
     if (status == MC_OK)
-        status = mcrt_vsparse_create(layout->type, layout->vec, row_blocks, cols, vectors, a, diag);
+        status = mcrt_vsparse_create(layout->code.type, layout->vec, row_blocks, cols, vectors, a, diag);
     if (status != MC_OK) return status;
     for (int64_t b = 0; b < row_blocks; b++) a->row_ptr[b + 1] = a->row_ptr[b] + count[b];
     packed_source source = {layout, col_idx->data, values->data, diag};

@@ -5,29 +5,25 @@
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
-#include "mcrt.h"
+#include "digit.h"
 
 /* The operand of the mma that holds a vector has 8 rows (or columns). */
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    mc_type type;    /* of A's values */
-    int digit_bits;  /* 8, or 4: two digits to a byte, the one of the lower place in the low half */
-    int digits;      /* of a value: the top one has the sign, if the type has one */
+    digit_code
+        code; /* of A's values; of digits of 4 bits two to a byte, the one of the lower place in the low half */
     int planes;      /* digits that there is room for; those beyond the value's are 0 */
     int vec, stride; /* values a slot, slots a stride */
     int heads; /* strides of each row block that lie together before all others, whether it fills them or not */
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
-    /* In digits. */
+    /* In digits. ROW 0 of PLANE `planes`: of the ones (digit_has_ones). */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
     /* Element INDEX of row_ptr, where START is of stride_starts; and how many there are. */
     int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                        int64_t index);
     int64_t (*row_ptr_count)(int64_t row_blocks);
 } stride_layout;
-
-/* Digits of DIGIT_BITS that a value of TYPE has. */
-int stride_digits(mc_type type, int digit_bits);
 
 /* Slots of a row block of COUNT vectors: in its heads, and behind them. */
 int64_t stride_head_slots(const stride_layout *layout);

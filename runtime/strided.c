@@ -5,10 +5,7 @@
 #include "memory.h"
 #include "stride.h"
 
-enum {
-    MAX_HEADS = 32, /* the warps of a thread block */
-    DIGIT_BITS = 8,
-};
+enum { MAX_HEADS = 32 /* the warps of a thread block */ };
 
 static int64_t index_place(const stride_layout *layout, int64_t slot) {
     (void)layout;
@@ -16,8 +13,8 @@ static int64_t index_place(const stride_layout *layout, int64_t slot) {
 }
 
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
-    int64_t group = slot / MC_GROUP_SLOTS, before = group * layout->planes + plane;
-    return before * MC_GROUP_SLOTS * layout->vec + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
+    int64_t before = slot / MC_GROUP_SLOTS * digit_rows(&layout->code, layout->vec) + plane * layout->vec;
+    return before * MC_GROUP_SLOTS + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
 }
 
 /* In strides. */
@@ -31,11 +28,11 @@ static int64_t row_offsets(int64_t row_blocks) { return row_blocks + 1; }
 
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
-    int digits = stride_digits(type, DIGIT_BITS);
-    *layout = (stride_layout){.type = type,
-                              .digit_bits = DIGIT_BITS,
-                              .digits = digits,
-                              .planes = digits,
+    digit_code code;
+    mc_status status = digit_code_make(type, form->digits, DIGIT_BYTE, &code, diag);
+    if (status != MC_OK) return status;
+    *layout = (stride_layout){.code = code,
+                              .planes = code.count,
                               .vec = vec,
                               .stride = form->stride,
                               .heads = form->heads,
@@ -43,9 +40,6 @@ static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stri
                               .value_place = value_place,
                               .row_ptr = row_offset,
                               .row_ptr_count = row_offsets};
-    if (mc_type_is_real(type) || mc_type_bits(type) > 16)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
-                       mc_type_text(type));
     if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
         return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
                        MC_GROUP_SLOTS);

@@ -153,6 +153,11 @@ void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8
     }
 }
 
+void mc_vsparse_clamp(mc_vsparse *a, int64_t most) {
+    for (int64_t i = 0; i < a->vectors * a->vec; i++)
+        if (element_get(a->type, a->values, i) > most) element_set(a->type, a->values, i, most);
+}
+
 static mc_status check_range(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
     if (mc_type_is_real(dense->type))
         return mc_fail(diag, MC_FORMAT, "values of A are integers, these are %s", mc_type_text(dense->type));

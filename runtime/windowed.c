@@ -32,14 +32,6 @@ static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) 
     return MC_OK;
 }
 
-/* -- Values ------------------------------------------------------------------------------------------- */
-
-static int digits(mc_type type) { return mc_type_bits(type) > 8 ? 2 : 1; }
-static int digit_bytes(const mc_vsparse *a) { return a->vec * WINDOWED_ROW_VALUES; }
-
-/* Bytes of a stride. */
-static int64_t stride_values(const mc_vsparse *a) { return (int64_t)digits(a->type) * digit_bytes(a); }
-
 /* -- Strides as they are made ------------------------------------------------------------------------- */
 
 typedef struct stride_record {
@@ -70,6 +62,7 @@ static stride_record *add_stride(stride_list *list) {
 typedef struct part_packer {
     const mc_vsparse *a;
     const mc_ring *ring;
+    const digit_code *code;
     stride_list *out;
     int64_t first;        /* the row block's first vector */
     int64_t span;         /* windows that a stride may span */
@@ -98,11 +91,17 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
-/* Its digits, each in a block of its own. */
-static void put_value(const mc_vsparse *a, int64_t vector, int row, int slot, stride_record *stride) {
-    int64_t value = mc_vsparse_value(a, vector, row);
-    for (int d = 0; d < digits(a->type); d++)
-        stride->values[d * digit_bytes(a) + windowed_value_offset(row, slot)] = (int8_t)(value >> 8 * d);
+/* Their digits, each in a plane of its own. */
+static void put_vector(const part_packer *p, int64_t vector, int slot, stride_record *stride) {
+    const digit_code *code = p->code;
+    int plane_bytes = p->a->vec * WINDOWED_ROW_VALUES;
+    for (int r = 0; r < p->a->vec; r++) {
+        int8_t digits[DIGIT_MAX];
+        digit_split(code, mc_vsparse_value(p->a, vector, r), digits);
+        for (int d = 0; d < code->count; d++)
+            stride->values[d * plane_bytes + windowed_value_offset(r, slot)] = digits[d];
+    }
+    if (digit_has_ones(code)) stride->values[code->count * plane_bytes + windowed_value_offset(0, slot)] = 1;
 }
 
 static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
@@ -112,8 +111,7 @@ static void put_slots(const part_packer *p, stride_record *stride, const int64_t
     for (int w = 0; w < WINDOWED_STRIDE_WORDS; w++)
         stride->places[w] = (int32_t)((uint32_t)places[w] | (uint32_t)places[WINDOWED_HALF + w] << 16);
     for (int s = 0; s < WINDOWED_SLOTS; s++)
-        for (int r = 0; slots[s] >= 0 && r < p->a->vec; r++)
-            put_value(p->a, p->first + slots[s], r, s, stride);
+        if (slots[s] >= 0) put_vector(p, p->first + slots[s], s, stride);
 }
 
 static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
@@ -153,6 +151,7 @@ static bool put_stride(part_packer *p, const chosen_stride *chosen) {
 typedef struct packer {
     const mc_vsparse *a;
     const mc_ring *ring;
+    digit_code code;
     stride_choice choice;
     stride_list parts[MAX_SPLIT];
 } packer;
@@ -164,6 +163,7 @@ static bool pack_row_block(packer *p, int64_t block) {
     for (int part = 0; part < p->ring->split; part++) {
         part_packer to = {.a = a,
                           .ring = p->ring,
+                          .code = &p->code,
                           .out = &p->parts[part],
                           .first = first,
                           .span = windowed_span(p->ring, a->cols)};
@@ -185,10 +185,9 @@ static bool is_ring(const mc_ring *ring) {
     return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
 }
 
-static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) {
-    if (mc_type_is_real(a->type) || mc_type_bits(a->type) > 16)
-        return mc_fail(diag, MC_CANNOT, "the packed format holds integers of 4 to 16 bits, the matrix %s",
-                       mc_type_text(a->type));
+static mc_status check(const mc_vsparse *a, const mc_ring *ring, digit_code *code, mc_diag *diag) {
+    mc_status status = digit_code_make(a->type, ring->digits, DIGIT_BYTE, code, diag);
+    if (status != MC_OK) return status;
     if (a->vec < 1 || a->vec > WINDOWED_GROUP)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        WINDOWED_GROUP, a->vec);
@@ -198,7 +197,7 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, mc_diag *diag) 
     if (a->row_blocks >= INT32_MAX / ring->split)
         return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
                        (long long)a->row_blocks, ring->split);
-    return MC_OK;
+    return digit_check(code, a, diag);
 }
 
 static int64_t count_strides(const packer *p) {
@@ -222,7 +221,8 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
-    int64_t count = count_strides(p), row_blocks = p->a->row_blocks, bytes = stride_values(p->a);
+    int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
+    int64_t bytes = (int64_t)digit_rows(&p->code, p->a->vec) * WINDOWED_ROW_VALUES;
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
@@ -246,7 +246,7 @@ static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed
 mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     packer p = {.a = a, .ring = ring};
-    mc_status status = check(a, ring, diag);
+    mc_status status = check(a, ring, &p.code, diag);
     if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
     if (status == MC_OK)
         status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);

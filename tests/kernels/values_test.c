@@ -92,8 +92,8 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
         uint64_t address = bind_all(&r, packed, p, &output, &c, diag);
         status = launch(&r, kernel, diag);
         if (status == MC_OK)
-            status = mc_device_read(device, address, c.data, (size_t)mc_type_size(c.type, c.rows * c.ld),
-                                    diag);
+            status =
+                mc_device_read(device, address, c.data, (size_t)mc_type_size(c.type, c.rows * c.ld), diag);
     }
     if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
     for (size_t i = 0; i < r.buffer_count; i++) mc_device_free(device, r.buffers[i]);

@@ -30,7 +30,7 @@ static mc_vsparse matrix;
 static mc_dense dense, sums;
 static mc_packed strided, windowed, srbcrs;
 static const mc_strided form = {.stride = 32, .heads = 2};
-static const mc_ring ring = {64, 2, 128, 2};
+static const mc_ring ring = {64, 2, 128, 2, 0};
 static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
 
 static mc_status make_smtx(void) {

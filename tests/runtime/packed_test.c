@@ -279,10 +279,10 @@ static void test_refused(mc_diag *diag) {
         mc_strided form;
         const char *message;
     } forms[] = {
-        {{48, 1}, "strides of 48 slots"},
-        {{0, 1}, "strides of 0 slots"},
-        {{32, 0}, "0 heads a row block"},
-        {{32, 33}, "33 heads a row block: must be 1 to 32"},
+        {{48, 1, 0}, "strides of 48 slots"},
+        {{0, 1, 0}, "strides of 0 slots"},
+        {{32, 0, 0}, "0 heads a row block"},
+        {{32, 33, 0}, "33 heads a row block: must be 1 to 32"},
     };
     mc_packed packed;
     mc_vsparse back;

@@ -53,13 +53,17 @@ typedef struct kind {
     mc_type type;
     int vec;
     mc_value_law law;
+    mc_digits digits;
 } kind;
 
-static const kind bytes_of_8 = {MC_S8, 8, MC_VALUES_FULL};
-static const kind kinds[] = {{MC_S4, 2, MC_VALUES_EXTREME}, {MC_S8, 4, MC_VALUES_FULL},
-                             {MC_U8, 8, MC_VALUES_FULL},    {MC_S12, 8, MC_VALUES_FULL},
-                             {MC_U12, 4, MC_VALUES_FULL},   {MC_S16, 2, MC_VALUES_EXTREME},
-                             {MC_U16, 8, MC_VALUES_FULL}};
+static const kind bytes_of_8 = {MC_S8, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED};
+static const kind kinds[] = {
+    {MC_S4, 2, MC_VALUES_EXTREME, MC_DIGITS_TOP_SIGNED}, {MC_S8, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+    {MC_U8, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},    {MC_S12, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+    {MC_U12, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 2, MC_VALUES_EXTREME, MC_DIGITS_TOP_SIGNED},
+    {MC_U16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 4, MC_VALUES_FULL, MC_DIGITS_BALANCED},
+    {MC_S12, 8, MC_VALUES_FULL, MC_DIGITS_BALANCED},     {MC_S16, 2, MC_VALUES_FULL, MC_DIGITS_OFFSET},
+    {MC_S12, 8, MC_VALUES_EXTREME, MC_DIGITS_OFFSET}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_diag *diag) {
@@ -68,6 +72,7 @@ static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_di
     mc_status status = make_pattern(s, &csr, diag);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, k->vec, k->type, a, diag);
     if (status == MC_OK) mc_vsparse_fill(a, k->law, 9, NULL);
+    if (status == MC_OK) mc_vsparse_clamp(a, mc_digits_most(k->digits, k->type));
     mc_csr_free(&csr);
     return status;
 }
@@ -102,7 +107,7 @@ static int place_of(int row, int tile_n) {
 
 static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
     *d = (decoder){.a = a, .ring = ring, .digits = mc_type_bits(a->type) > 8 ? 2 : 1};
-    d->stride_values = d->digits * a->vec * SLOTS;
+    d->stride_values = (d->digits * a->vec + (ring->digits == MC_DIGITS_OFFSET)) * SLOTS;
     d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
     d->row_ptr = array(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1);
     if (!d->row_order || !d->row_ptr) return false;
@@ -134,13 +139,25 @@ static int64_t slot_row(const decoder *d, int64_t stride, int slot) {
 }
 
 /* Bytes as windowed.h puts them: lane 4 row + t has 4 bytes of slots 0-15 and 4 of slots 16-31; bytes 0 and 2 are slots
-   2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. The second digits lie behind the first ones of all rows. */
-static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
+   2t and 2t + 1, bytes 1 and 3 slots 8 + 2t and 9 + 2t. The second digits lie behind the first ones of all rows, and a row of
+   ones behind those. */
+static uint8_t slot_byte_of(const decoder *d, int64_t stride, int row, int slot) {
     int t = slot % 8 / 2, byte = slot % 2 * 2 + slot / 8 % 2;
-    const uint8_t *first = &d->values[stride * d->stride_values + (4 * row + t) * 8 + slot / 16 * 4 + byte];
-    int top = first[(d->digits - 1) * d->a->vec * SLOTS];
-    if (mc_type_min(d->a->type) < 0) top = (int8_t)top;
-    return d->digits == 1 ? top : 256 * top + *first;
+    return d->values[stride * d->stride_values + (4 * row + t) * 8 + slot / 16 * 4 + byte];
+}
+
+/* With offset digits a slot without a 1 is padding, whose digits are zeros. */
+static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
+    int low = slot_byte_of(d, stride, row, slot);
+    int top = slot_byte_of(d, stride, (d->digits - 1) * d->a->vec + row, slot);
+    bool has_sign = mc_type_min(d->a->type) < 0;
+    if (d->ring->digits == MC_DIGITS_OFFSET) {
+        bool used = slot_byte_of(d, stride, d->digits * d->a->vec, slot) == 1;
+        return 256 * top + low + (used ? (int)mc_type_min(d->a->type) : 0);
+    }
+    if (d->ring->digits == MC_DIGITS_BALANCED) low = (int8_t)low;
+    if (has_sign) top = (int8_t)top;
+    return d->digits == 1 ? top : 256 * top + low;
 }
 
 static void step_windows(decoder *d, int32_t control) {
@@ -275,15 +292,19 @@ static const shape shapes[] = {
     {SHAPE_ONE_FULL, 21, 1300, 0}, {SHAPE_UNIFORM, 60, 200, 90}, {SHAPE_SKEWED, 2, 2000, 0},
 };
 static const mc_ring rings[] = {
-    {64, 2, 128, 1},  {64, 2, 128, 2},  {64, 3, 64, 8},  {64, 12, 32, 2}, {64, 5, 32, 4},  {128, 4, 128, 1},
-    {256, 6, 128, 4}, {256, 6, 128, 1}, {256, 2, 32, 4}, {128, 3, 64, 1}, {128, 8, 64, 8},
+    {64, 2, 128, 1, 0}, {64, 2, 128, 2, 0},  {64, 3, 64, 8, 0},   {64, 12, 32, 2, 0},
+    {64, 5, 32, 4, 0},  {128, 4, 128, 1, 0}, {256, 6, 128, 4, 0}, {256, 6, 128, 1, 0},
+    {256, 2, 32, 4, 0}, {128, 3, 64, 1, 0},  {128, 8, 64, 8, 0},
 };
 
 static void test_round_trips(mc_diag *diag) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t j = 0; j < sizeof rings / sizeof *rings; j++) {
-            round_trip(&shapes[i], &bytes_of_8, &rings[j], diag);
-            round_trip(&shapes[i], &kinds[(i + j) % KINDS], &rings[j], diag);
+            const kind *k = &kinds[(i + j) % KINDS];
+            mc_ring ring = rings[j];
+            round_trip(&shapes[i], &bytes_of_8, &ring, diag);
+            ring.digits = k->digits;
+            round_trip(&shapes[i], k, &ring, diag);
         }
 }
 
@@ -294,12 +315,12 @@ static void test_banks(mc_diag *diag) {
         mc_ring ring;
         cost most;
     } cases[] = {
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1}, {1.11, 19.8}},
-        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1}, {1.145, 19.82}},
-        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1}, {1.22, 3.8}},
-        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1}, {1.17, 5.3}},
-        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1}, {1.36, 17}},
-        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1}, {2.1, 63}},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 6, 128, 1, 0}, {1.11, 19.8}},
+        {{SHAPE_UNIFORM, 64, 2048, 70}, {256, 3, 64, 1, 0}, {1.145, 19.82}},
+        {{SHAPE_UNIFORM, 64, 1024, 90}, {256, 6, 32, 1, 0}, {1.22, 3.8}},
+        {{SHAPE_UNIFORM, 64, 512, 70}, {256, 3, 128, 1, 0}, {1.17, 5.3}},
+        {{SHAPE_UNIFORM, 64, 4608, 90}, {256, 3, 128, 1, 0}, {1.36, 17}},
+        {{SHAPE_SKEWED, 2, 4000, 0}, {256, 3, 128, 1, 0}, {2.1, 63}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const shape *s = &cases[i].mask;
@@ -315,25 +336,25 @@ static void test_refused(mc_diag *diag) {
     static int8_t values[16];
     static int32_t columns[] = {0};
     static int64_t starts[] = {0, 1};
-    static const mc_ring good = {64, 3, 128, 1};
+    static const mc_ring good = {64, 3, 128, 1, 0};
     static const mc_ring bad[] = {
-        {64, 1, 128, 1},
-        {64, 0, 128, 1},
-        {64, -1, 128, 1},
-        {4, 3, 128, 1},
-        {-64, 3, 128, 1},
-        {64, 3, 16, 1},
-        {64, 3, 96, 1},
-        {64, 3, 0, 1},
-        {64, 3, 256, 1},
-        {256, 256, 128, 1},
-        {INT32_MAX, INT32_MAX, 128, 1},
-        {64, 3, 128, 0},
-        {64, 3, 128, -1},
-        {64, 3, 128, 3},
-        {64, 3, 128, 16},
-        {8, 256, 32, 1}, /* more windows than a control counts */
-        {12, 3, 128, 1}, /* a ring row's bank would not be its row of B's */
+        {64, 1, 128, 1, 0},
+        {64, 0, 128, 1, 0},
+        {64, -1, 128, 1, 0},
+        {4, 3, 128, 1, 0},
+        {-64, 3, 128, 1, 0},
+        {64, 3, 16, 1, 0},
+        {64, 3, 96, 1, 0},
+        {64, 3, 0, 1, 0},
+        {64, 3, 256, 1, 0},
+        {256, 256, 128, 1, 0},
+        {INT32_MAX, INT32_MAX, 128, 1, 0},
+        {64, 3, 128, 0, 0},
+        {64, 3, 128, -1, 0},
+        {64, 3, 128, 3, 0},
+        {64, 3, 128, 16, 0},
+        {8, 256, 32, 1, 0}, /* more windows than a control counts */
+        {12, 3, 128, 1, 0}, /* a ring row's bank would not be its row of B's */
     };
     mc_packed packed;
     mc_vsparse a = {MC_S8, 8, 8, 1, 1, 1, starts, columns, values};
@@ -345,7 +366,12 @@ static void test_refused(mc_diag *diag) {
     expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 16");
     a.vec = 8, a.type = MC_S32;
     expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s32");
-    static const mc_ring parts = {64, 3, 128, 4};
+    mc_ring balanced = good;
+    balanced.digits = MC_DIGITS_BALANCED;
+    a.type = MC_S8;
+    expect_failure("digits", mc_windowed_pack(&a, &balanced, &packed, diag), MC_CANNOT, diag,
+                   "balanced digits are for signed values of several digits, the matrix holds s8");
+    static const mc_ring parts = {64, 3, 128, 4, 0};
     a.type = MC_S8, a.row_blocks = INT32_MAX / 4;
     expect_failure("parts", mc_windowed_pack(&a, &parts, &packed, diag), MC_CANNOT, diag,
                    "row blocks in 4 parts");
