@@ -113,6 +113,8 @@ MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 /* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
 MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
+/* The rows of DENSE, one after another, as a 1-D array. */
+MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);
 
 /* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
    greatest values, ONES all 1. */
@@ -181,7 +183,7 @@ MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
    A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
    again and nothing else. No array holds sums of A's rows that would have to follow: what a kernel must correct by them, it
    computes. MC_FORMAT where PACKED is of another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as
-   before. The formats' own functions, *_pack_values and mc_srbcrs_export_values, are alike. */
+   before. The formats' own functions, *_pack_values and *_export_values, are alike. */
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
@@ -237,6 +239,18 @@ typedef struct mc_ring {
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);
+
+/* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers of at most 16 bits, vec at
+   most 8.
+     row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
+     col_idx  s32[vectors]         ascending inside a row block
+     values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits in 16, two of
+                                   4 bits in a byte, the lower index in the low half */
+MC_API mc_status mc_bcrs_export(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* The way back, as mc_srbcrs_import. */
+MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
+                                mc_vsparse *a, mc_diag *diag);
 
 /* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own kernels want k = 16
    with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4 bits and the shuffle where a side has 4. */

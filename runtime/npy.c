@@ -238,11 +238,10 @@ static const char *type_descr(mc_type type) {
 }
 
 /* Version 1.0, padded with blanks so that the data begins at a multiple of 64 bytes. */
-static void write_header(FILE *stream, const mc_dense *dense) {
+static void write_header(FILE *stream, mc_type type, const char *shape) {
     char dict[128];
-    int length = snprintf(dict, sizeof dict,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64 "), }",
-                          type_descr(dense->type), dense->rows, dense->cols);
+    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                          type_descr(type), shape);
     int whole = (PREFIX_1 + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     int header = whole - PREFIX_1;
     fwrite(magic, 1, MAGIC, stream);
@@ -258,11 +257,23 @@ static void write_row(FILE *stream, const mc_dense *dense, int64_t row) {
         fputc((int)mc_dense_get(dense, row, col) & 255, stream);
 }
 
-mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
+static mc_status write_array(const char *path, const char *shape, const mc_dense *dense, mc_diag *diag) {
     file_output output;
     mc_status status = file_open(path, &output, diag);
     if (status != MC_OK) return status;
-    write_header(output.stream, dense);
+    write_header(output.stream, dense->type, shape);
     for (int64_t row = 0; row < dense->rows; row++) write_row(output.stream, dense, row);
     return file_commit(&output, diag);
+}
+
+mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
+    char shape[64];
+    snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, dense->rows, dense->cols);
+    return write_array(path, shape, dense, diag);
+}
+
+mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag) {
+    char shape[64];
+    snprintf(shape, sizeof shape, "%" PRId64 ",", dense->rows * dense->cols);
+    return write_array(path, shape, dense, diag);
 }

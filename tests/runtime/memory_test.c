@@ -28,7 +28,7 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 static mc_csr pattern;
 static mc_vsparse matrix;
 static mc_dense dense, sums;
-static mc_packed strided, windowed, srbcrs;
+static mc_packed strided, windowed, srbcrs, bcrs;
 static const mc_strided form = {.stride = 32, .heads = 2};
 static const mc_ring ring = {64, 2, 128, 2, 0};
 static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
@@ -110,6 +110,19 @@ static mc_status make_unsrbcrs(void) {
     mc_vsparse_free(&out);
     return status;
 }
+static mc_status make_bcrs(void) {
+    mc_packed out;
+    mc_status status = mc_bcrs_export(&matrix, &out, NULL);
+    CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
+    mc_packed_free(&out);
+    return status;
+}
+static mc_status make_unbcrs(void) {
+    mc_vsparse out;
+    mc_status status = mc_bcrs_import(&bcrs, MC_S8, 8, matrix.rows, matrix.cols, &out, NULL);
+    mc_vsparse_free(&out);
+    return status;
+}
 static mc_status make_converted(void) {
     mc_dense out;
     mc_status status = mc_dense_convert(&dense, "B", MC_S16, dense.ld, &out, NULL);
@@ -161,6 +174,8 @@ static const struct {
     {"unstrided", make_unstrided, 4},
     {"srbcrs", make_srbcrs, 4},
     {"unsrbcrs", make_unsrbcrs, 4},
+    {"bcrs", make_bcrs, 4},
+    {"unbcrs", make_unbcrs, 4},
     {"convert", make_converted, 1},
     {"reference", make_product, 2},
     {"output", make_output, 1},
@@ -213,6 +228,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("pack", mc_strided_pack(&matrix, &form, &strided, diag), diag);
     expect_ok("pack", mc_windowed_pack(&matrix, &ring, &windowed, diag), diag);
     expect_ok("pack", mc_srbcrs_export(&matrix, &stride_16, &srbcrs, diag), diag);
+    expect_ok("pack", mc_bcrs_export(&matrix, &bcrs, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);
@@ -226,6 +242,7 @@ static void clean_up(void) {
     mc_packed_free(&strided);
     mc_packed_free(&windowed);
     mc_packed_free(&srbcrs);
+    mc_packed_free(&bcrs);
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));
     unlink(scratch_path("a.npy"));

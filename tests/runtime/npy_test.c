@@ -135,6 +135,28 @@ static void test_round_trip(mc_diag *diag) {
             round_trip((mc_type)type, shapes[i][0], shapes[i][1], shapes[i][2], diag);
 }
 
+/* Rows one after another, without gaps; the header is NumPy's. */
+static void test_vector(mc_diag *diag) {
+    static const char dict[] = "{'descr': '<i2', 'fortran_order': False, 'shape': (6,), }";
+    mc_dense dense, back;
+    char head[80] = {0};
+    expect_ok("create", mc_dense_create(MC_S16, 3, 2, 5, &dense, diag), diag);
+    for (int i = 0; i < 6; i++) mc_dense_set(&dense, i / 2, i % 2, i);
+    const char *path = scratch_path("vector.npy");
+    expect_ok("write", mc_npy_write_vector(path, &dense, diag), diag);
+    FILE *file = fopen(path, "rb");
+    CHECK(file && fread(head, 1, 79, file) == 79, "%s", path);
+    if (file) fclose(file);
+    CHECK(strncmp(head + 10, dict, strlen(dict)) == 0, "%s", head + 10);
+    expect_ok("read", mc_npy_read_vector(path, &back, diag), diag);
+    CHECK(back.rows == 1 && back.cols == 6, "%lld elements", (long long)back.cols);
+    for (int i = 0; back.cols == 6 && i < 6; i++)
+        CHECK(mc_dense_get(&back, 0, i) == i, "%d: %lld", i, (long long)mc_dense_get(&back, 0, i));
+    mc_dense_free(&dense);
+    mc_dense_free(&back);
+    unlink(path);
+}
+
 /* The bytes that NumPy 1.x writes for np.save of a 2 x 2 int16 array. */
 static void test_bytes(mc_diag *diag) {
     mc_dense dense;
@@ -164,6 +186,7 @@ int main(void) {
     test_truncated(diag);
     test_round_trip(diag);
     test_bytes(diag);
+    test_vector(diag);
     mc_diag_destroy(diag);
     return scratch_end();
 }
