@@ -106,7 +106,8 @@ static void read_facts(variant *v) {
                                .stride_mma = fact(facts, "stride_mma"),
                                .tile_rows = fact(facts, "tile_rows"),
                                .tile_columns = fact(facts, "tile_columns"),
-                               .staged = staging != NULL && strcmp(staging, "direct") != 0};
+                               .staged = staging != NULL &&
+                                         (strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0)};
     json_decref(root);
     free(text);
 }

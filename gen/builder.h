@@ -94,6 +94,7 @@ typedef struct mc_builder {
     unsigned shared_bytes, shared_align; /* 0 bytes: dynamic, as large as the launch says */
     bool
         fills_shared; /* shared memory decides how many thread blocks a multiprocessor holds, registers follow */
+    int spare;        /* registers that ptxas takes beyond those alive and the usual reserve */
     const char *prefix; /* put before the names of registers and labels */
     char error[200];
     bool no_memory;

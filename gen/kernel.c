@@ -52,12 +52,12 @@ static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned a
     return least(share, generous(alive));
 }
 
-static void limit_registers(mc_kernel *kernel, const mc_arch *arch, bool fills_shared) {
+static void limit_registers(mc_kernel *kernel, const mc_builder *b) {
     mc_contract *c = &kernel->contract;
-    unsigned alive = (unsigned)kernel->registers,
-             limit = fills_shared ? shared_out(c, arch, alive) : generous(alive);
+    unsigned alive = (unsigned)(kernel->registers + b->spare),
+             limit = b->fills_shared ? shared_out(c, b->arch, alive) : generous(alive);
     kernel->register_limit = (int)limit;
-    c->blocks_per_sm = least(blocks_by_shared(c, arch), blocks_by_registers(c, limit));
+    c->blocks_per_sm = least(blocks_by_shared(c, b->arch), blocks_by_registers(c, limit));
 }
 
 /* -- Building ----------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) 
     mc_status status = MC_OK;
     family->emit(kernel->plan, &b);
     if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
-        limit_registers(kernel, b.arch, b.fills_shared);
+        limit_registers(kernel, &b);
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");

@@ -8,7 +8,8 @@
               straight into registers; `split` warps share a row block's strides and add up through shared memory
      tma      spmm_ring.c plans, spmm_ring_emit.c emits: windows of B go through a ring in shared memory, from
               which all row blocks of the thread block gather; a warp of its own copies
-     async    the same ring, copied by all threads (spmm_ring_async.c) */
+     async    the same ring, copied by all threads (spmm_ring_async.c)
+     shared   direct, but for the rows of B, which go through shared memory (spmm_shared.c), as in Magicube */
 #include "spmm.h"
 #include "fragment.h"
 #include <stdio.h>
@@ -28,6 +29,7 @@ enum {
     F_PREFETCH,
     F_STACKING,
     F_STAGING,
+    F_PADDING,
     F_WINDOW,
     F_STAGES,
     F_RESIDENT,
@@ -50,13 +52,14 @@ static const spmm_side sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4
 static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
-static const char *const stagings[] = {"direct", "tma", "async", NULL}; /* in the order of spmm_staging */
+static const char *const stagings[] = {"direct", "tma", "async", "shared",
+                                       NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
                  aligns[] = {1, 4, 16, 0};
 
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
+enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STATIC_SHARED = 48 << 10 };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -110,7 +113,14 @@ static const mc_field fields[] = {
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
             "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
             "B's address and ldb must be multiples of 16. async: the same ring, copied by the threads "
-            "themselves (cp.async), on every GPU; multiples of 4 are enough, of 16 best."},
+            "themselves (cp.async), on every GPU; multiples of 4 are enough, of 16 best. shared: direct by "
+            "the way "
+            "of shared memory, as in Magicube: each warp copies the rows of a stride (cp.async) and reads "
+            "them back."},
+    {"padding", SWITCH, .standard = 1, .tunable = true, .quiet = true,
+     .doc = "Of staging shared. on: 32 bytes behind the rows of each 8 vectors, so that reads meet no bank "
+            "twice "
+            "(Magicube, figure 4). off: rows back to back."},
     {"window", NUMBERS = windows, .standard = STANDARD_WINDOW, .tunable = true, .quiet = true,
      .doc = "Rows of B that are copied at once into the ring of staging tma or async."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
@@ -170,6 +180,7 @@ static void check_output(const spmm_output *output, mc_complaints *complaints) {
 }
 
 static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
+    const char *name = stagings[plan->staging];
     if (plan->rhs.bits == 4 && plan->tile_n < 64)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128: 4 bytes of a row a lane",
                  plan->rhs.name);
@@ -182,12 +193,24 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
         complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", plan->rhs.name,
                  (long long)plan->ldb);
     if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
-        complain(complaints, F_WARPS, "staging = \"direct\" takes 1, 2, 4 or 8");
+        complain(complaints, F_WARPS, "staging = \"%s\" takes 1, 2, 4 or 8", name);
+    else if (plan->shared_bytes > STATIC_SHARED)
+        complain(
+            complaints, F_STRIDE,
+            "rows of B of %d warps take %u bytes of shared memory, a kernel without a ring has %d: a smaller "
+            "stride or fewer warps",
+            plan->warps, plan->shared_bytes, STATIC_SHARED);
     if (point[F_WINDOW] != STANDARD_WINDOW)
-        complain(complaints, F_WINDOW, "staging = \"direct\" has no windows of B: leave it out");
+        complain(complaints, F_WINDOW, "staging = \"%s\" has no windows of B: leave it out", name);
     if (point[F_STAGES] != STANDARD_STAGES)
-        complain(complaints, F_STAGES, "staging = \"direct\" has no ring: leave it out");
-    if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"direct\" keeps nothing of B");
+        complain(complaints, F_STAGES, "staging = \"%s\" has no ring: leave it out", name);
+    if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"%s\" keeps nothing of B", name);
+}
+
+static void check_padding(const spmm_plan *plan, mc_complaints *complaints) {
+    if (!plan->padding && plan->staging != SPMM_SHARED)
+        complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
+                 stagings[plan->staging]);
 }
 
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
@@ -246,6 +269,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .stages = (int)point[F_STAGES],
         .overlap = point[F_OVERLAP] != 0,
         .resident = point[F_RESIDENT] != 0,
+        .padding = point[F_PADDING] != 0,
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -274,13 +298,14 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     plan->row_blocks = plan->warps / plan->split;
     plan->guard_rows = plan->resident || (plan->row_blocks > 1 &&
                                           (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
-    if (plan->staging == SPMM_DIRECT) {
-        spmm_direct_plan(plan);
-        check_direct(point, plan, complaints);
-    } else {
+    if (spmm_is_ring(plan)) {
         spmm_ring_plan(plan);
         check_ring(point, plan, complaints);
+    } else {
+        spmm_direct_plan(plan);
+        check_direct(point, plan, complaints);
     }
+    check_padding(plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -297,7 +322,7 @@ static void add_shape(mc_contract *c, const char *name, int64_t shape, const cha
 
 static void make_contract(const void *data, mc_contract *c) {
     const spmm_plan *plan = data;
-    bool ring = plan->staging != SPMM_DIRECT, map = plan->staging == SPMM_TMA;
+    bool ring = spmm_is_ring(plan), map = plan->staging == SPMM_TMA;
     if (ring) spmm_ring_contract(plan, c);
     else spmm_direct_contract(plan, c);
     spmm_output_params(&plan->output, (unsigned)plan->align, c);
@@ -330,7 +355,7 @@ static void make_facts(const void *data, mc_facts *facts) {
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
-    if (plan->staging != SPMM_DIRECT) {
+    if (spmm_is_ring(plan)) {
         add_fact(facts, "window_bytes", plan->window * plan->tile_n, "of B, copied at once");
         return;
     }
@@ -341,26 +366,30 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_NAME]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
-    if (plan->staging != SPMM_DIRECT)
+    if (spmm_is_ring(plan))
         snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name, plan->rhs.name,
                  out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps, plan->split,
                  plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_k%d_n%d_w%d_s%d", plan->lhs.name, plan->rhs.name, out,
-                 plan->vec, plan->stride, plan->tile_n, plan->warps, plan->split);
+        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_k%d_n%d_w%d_s%d%s", plan->lhs.name, plan->rhs.name, out,
+                 plan->vec, plan->stride, plan->tile_n, plan->warps, plan->split,
+                 plan->staging == SPMM_SHARED ? "_shared" : "");
 }
 
 static const char *how(const void *data) {
     const spmm_plan *plan = data;
-    if (plan->staging != SPMM_DIRECT)
+    if (spmm_is_ring(plan))
         return "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows "
                "from it by ldmatrix.";
+    if (plan->staging == SPMM_SHARED)
+        return "Rows of B are copied to shared memory, read from there into registers and transposed, as in "
+               "Magicube.";
     return "Rows of B are gathered from global memory straight into registers and transposed there.";
 }
 
 static void emit(const void *data, mc_builder *b) {
     const spmm_plan *plan = data;
-    if (plan->staging != SPMM_DIRECT) spmm_ring_emit(plan, b);
+    if (spmm_is_ring(plan)) spmm_ring_emit(plan, b);
     else spmm_emit(plan, b);
 }
 

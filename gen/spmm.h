@@ -13,7 +13,7 @@ enum {
 };
 
 /* In the order of the spec's names. */
-typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC } spmm_staging;
+typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED } spmm_staging;
 
 /* The type of one side's values. */
 typedef struct spmm_side {
@@ -45,6 +45,7 @@ typedef struct spmm_path {
     bool emitted;
     int columns; /* of C that one pass computes */
     int unit;    /* bytes of B that one load takes: all of a lane's columns, or 4, or 1 */
+    int copy;    /* bytes of a row that a lane copies to shared memory at once; 0: loads go to registers */
     bool clamp;  /* columns can lie beyond n: loads move left to the last unit inside, stores are guarded */
     int whole;   /* clamp: this many neighbouring columns of C lie inside n or beyond it together */
     int store;   /* columns of C that one store takes */
@@ -61,6 +62,13 @@ typedef struct spmm_checks {
 typedef struct spmm_partial {
     int pitch, pair, half, warp; /* warp: one warp's share */
 } spmm_partial;
+
+/* Staging "shared": where the rows of B of a stride lie in a warp's share of shared memory (spmm_shared.c). */
+typedef struct spmm_rows {
+    int row;    /* bytes of a row's piece: the tile's columns */
+    int copies; /* 16-byte units of a row, and rows of 32 slots of which a lane copies one */
+    int octet;  /* bytes from the rows of 8 slots to those of the next 8, padding included */
+} spmm_rows;
 
 typedef struct spmm_plan {
     spmm_staging staging;
@@ -81,11 +89,24 @@ typedef struct spmm_plan {
     int stride_mma, stride_a_bytes; /* what a stride takes of a warp */
     unsigned shared_bytes;
 
-    /* direct */
+    /* direct and shared */
     int stride_steps; /* mma steps of 32 vectors in a stride */
+    bool padding;
+    spmm_rows rows;
     spmm_path wide, edge;
     spmm_checks checks;
 } spmm_plan;
+
+/* B goes through a ring of windows; else each warp gathers what it multiplies. */
+static inline bool spmm_is_ring(const spmm_plan *plan) {
+    return plan->staging == SPMM_TMA || plan->staging == SPMM_ASYNC;
+}
+
+/* Bytes that rows of B must be aligned to on PATH; on the wide path in columns. */
+static inline int spmm_access(const spmm_path *path) { return path->copy ? path->copy : path->unit; }
+static inline int spmm_access_columns(const spmm_plan *plan) {
+    return spmm_access(&plan->wide) * 8 / (plan->rhs.bits == 4 ? 4 : 8 * spmm_side_bytes(plan->rhs));
+}
 
 /* Adds a packed array to the contract, and its parameter. */
 void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
@@ -93,6 +114,8 @@ void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
 /* Both derive the rest of PLAN from its spec fields. */
 void spmm_direct_plan(spmm_plan *plan);
 void spmm_ring_plan(spmm_plan *plan);
+/* Derives how rows of B lie in shared memory, and the wide path's copies. */
+void spmm_shared_plan(spmm_plan *plan);
 /* What a ring's B must be a multiple of, in bytes, and ldb, in elements. */
 int spmm_copy_unit(const spmm_plan *plan);
 int spmm_ldb_unit(const spmm_plan *plan);
@@ -104,6 +127,8 @@ int64_t spmm_exact_k(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128. */
 spmm_partial spmm_partial_of(int columns);
+/* Bytes of shared memory of one warp, which holds rows of B and then its partial sums. */
+int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path);
 
 /* spmm_cost.c: a mc_family's estimate; DATA is a spmm_plan. */
 double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem);

@@ -51,7 +51,7 @@ static const int ring_registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
 static int registers_wanted(const spmm_plan *plan) {
     int tile = plan->tile_n / 64;
-    if (plan->staging != SPMM_DIRECT) return ring_registers[tile][plan->resident];
+    if (spmm_is_ring(plan)) return ring_registers[tile][plan->resident];
     return direct_registers[tile][plan->stride_steps - 1][plan->prefetch];
 }
 
@@ -91,7 +91,9 @@ static double longest_of(const situation *s, int count) {
     return least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
 }
 
-/* -- Staging "direct" --------------------------------------------------------------------------------- */
+/* -- Stagings "direct" and "shared" ------------------------------------------------------------------- */
+
+/* The costs are those of direct: shared has not been fitted. */
 
 /* Strides of a warp, one of `split` on a row block of VECTORS: at least its head. */
 static double strides_of(const spmm_plan *plan, double vectors) {
@@ -108,7 +110,8 @@ static double hits_of(const situation *s, double rows) {
 /* Where B's rows are not aligned for the wide path, all thread blocks take the edge path; where n ends inside of a tile, those of
    the last tile. */
 static void add_edge(const situation *s, block_work *w) {
-    bool aligned = s->problem->ldb % (s->plan->tile_n / 8) == 0, whole = s->problem->n % s->plan->tile_n == 0;
+    bool aligned = s->problem->ldb % spmm_access_columns(s->plan) == 0,
+         whole = s->problem->n % s->plan->tile_n == 0;
     if (aligned && whole) return;
     w->busy *= aligned ? (s->tiles - 1 + edge_factor) / s->tiles : edge_factor;
     w->latency *= edge_factor;
@@ -251,7 +254,7 @@ static bool can_run(const spmm_plan *plan, const mc_problem *p) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][0] != MC_OPEN && pairs[i][0] != pairs[i][1]) return false;
     if (p->n > (int64_t)MAX_TILES * plan->tile_n) return false;
-    return plan->staging == SPMM_DIRECT || p->ldb % spmm_ldb_unit(plan) == 0;
+    return !spmm_is_ring(plan) || p->ldb % spmm_ldb_unit(plan) == 0;
 }
 
 double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
@@ -260,6 +263,6 @@ double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     s.row_blocks = ceil((double)problem->m / s.plan->vec);
     s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
     s.tiles = ceil((double)problem->n / s.plan->tile_n);
-    block_work work = s.plan->staging == SPMM_DIRECT ? direct_work(&s) : ring_work(&s);
+    block_work work = spmm_is_ring(s.plan) ? ring_work(&s) : direct_work(&s);
     return time_of(&work, &s);
 }

@@ -1,4 +1,4 @@
-/* Staging "direct": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
+/* Stagings "direct" and "shared": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
 #include "fragment.h"
 #include "spmm_emit.h"
 
@@ -35,11 +35,13 @@ static int store_bytes(const spmm_plan *plan, int columns) {
    whether it needs the edge path beside it, and what is left to test. */
 static void plan_wide(spmm_plan *plan) {
     int lane_columns = plan->tile_n / 8;
-    proof rows_aligned = divides(lane_columns, plan->ldb), full = tile_is_full(plan);
-    proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(lane_columns, plan->n);
     spmm_path *wide = &plan->wide;
     wide->columns = plan->tile_n;
     wide->unit = plan->rhs.bits == 4 ? lane_columns / 2 : lane_columns * spmm_side_bytes(plan->rhs);
+    if (plan->staging == SPMM_SHARED) spmm_shared_plan(plan);
+    int access_columns = spmm_access_columns(plan);
+    proof rows_aligned = divides(access_columns, plan->ldb), full = tile_is_full(plan);
+    proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(access_columns, plan->n);
     wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
     wide->whole = lane_columns;
@@ -48,7 +50,7 @@ static void plan_wide(spmm_plan *plan) {
     plan->checks.full_tile = full == MAYBE && !wide->clamp;
     plan->checks.ldb = rows_aligned == MAYBE;
     plan->checks.ldc = divides(wide->store, plan->ldc) == MAYBE;
-    plan->checks.b_address = !aligned(plan, wide->unit);
+    plan->checks.b_address = !aligned(plan, spmm_access(wide));
     plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
 }
 
@@ -75,6 +77,12 @@ spmm_partial spmm_partial_of(int columns) {
     return p;
 }
 
+int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
+    int rows = plan->wide.emitted ? plan->stride / MC_LANE_SLOTS * plan->rows.octet : 0;
+    int sums = plan->split > 1 ? spmm_partial_of(path->columns).warp * WORD : 0;
+    return rows > sums ? rows : sums;
+}
+
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
@@ -83,8 +91,7 @@ void spmm_direct_plan(spmm_plan *plan) {
     plan_wide(plan);
     plan_edge(plan);
     const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
-    if (plan->split > 1)
-        plan->shared_bytes = (unsigned)(plan->warps * spmm_partial_of(widest->columns).warp * 4);
+    plan->shared_bytes = (unsigned)(plan->warps * spmm_share_bytes(plan, widest));
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */

@@ -144,10 +144,23 @@ static void emit_head(spmm_emitter *e) {
     EMIT(b, min_s32, R(e->head), R(e->head), R(last));
 }
 
+/* Which indices a lane loads on PATH: of the rows that it reads, or copies. */
+static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
+    mc_builder *b = e->b;
+    e->indices = path->copy ? e->plan->rows.copies : MC_LANE_SLOTS;
+    if (path->copy) {
+        spmm_shared_index_lane(e);
+        return;
+    }
+    note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
+    EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
+}
+
 static void emit_packed(spmm_emitter *e) {
     mc_builder *b = e->b;
     int steps = e->plan->stride_steps;
-    mc_reg col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
+    mc_reg values;
+    e->col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
@@ -158,8 +171,7 @@ static void emit_packed(spmm_emitter *e) {
         EMIT(b, setp_lt, R(e->has_values), R(e->g), I(e->plan->vec));
         for (int i = 0; i < steps * e->plan->a.count * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
     }
-    note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
-    EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(col_idx));
+    emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
     EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(MC_LANE_SLOTS), R(values));
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
@@ -173,7 +185,7 @@ void spmm_emit_sum_guards(spmm_emitter *e) {
     note(b, "lanes of the mma's empty columns have no sums");
     e->has_sums = pred(b, "has_sums");
     EMIT(b, setp_lt, R(e->has_sums), R(e->t), I(plan->vec / 2));
-    if (plan->staging == SPMM_DIRECT && plan->split > 1) return; /* then all lanes share the sums */
+    if (!spmm_is_ring(plan) && plan->split > 1) return; /* then all lanes share the sums */
     e->stores = e->has_sums;
     if (!e->in_rows.id) return;
     e->stores = pred(b, "stores");
@@ -198,6 +210,12 @@ static void emit_strides(spmm_emitter *e) {
     spmm_emit_sum_guards(e);
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->first), AT(at, 0));
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
+}
+
+/* The edge path reads rows, where the wide one copies them: another share of the head. */
+static void emit_other_head(spmm_emitter *e) {
+    emit_index_lane(e, &e->plan->edge);
+    if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
 /* The edge path works off its tile 32 columns at a time, so that it stays short. */
@@ -270,10 +288,12 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
         EMIT(b, setp_gt, R(e->odd), R(e->odd_bits), spmm_dim(e->plan->n, e->n));
         EMIT_IF(b, e->odd, bra_uni, TO(edge));
     }
-    int unit = e->plan->wide.unit;
+    int access = spmm_access(&e->plan->wide);
     if (checks->ldb)
-        branch_if_odd(e, e->ldb, e->plan->tile_n / 8, edge, "rows of B are not aligned for vector loads");
-    if (checks->b_address) branch_if_odd(e, low_half(e, "b_low", e->b_array), unit, edge, "B itself is not");
+        branch_if_odd(e, e->ldb, spmm_access_columns(e->plan), edge,
+                      "rows of B are not aligned for vector loads");
+    if (checks->b_address)
+        branch_if_odd(e, low_half(e, "b_low", e->b_array), access, edge, "B itself is not");
     int store = e->plan->wide.store, bytes = store * spmm_element_bytes(e->plan->output.element);
     char stores[64];
     snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
@@ -297,7 +317,7 @@ static void emit_row_bytes(spmm_emitter *e) {
 
 void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
-    if (plan->split > 1) shared_array(b, "partial", plan->shared_bytes, 16);
+    if (plan->shared_bytes) shared_array(b, spmm_shared_name(plan), plan->shared_bytes, 16);
     spmm_emit_launch_next(e);
     emit_place(e);
     e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
@@ -329,6 +349,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
         stage(b, "Edge path: 32 columns at a time, B in loads of %d byte%s", plan->edge.unit,
               plan->edge.unit == 1 ? "" : "s");
         place(b, edge);
+        if (plan->wide.copy && plan->wide.emitted) emit_other_head(e);
         emit_edge(e);
         EMIT_RET(b);
     }

@@ -24,8 +24,10 @@ typedef struct spmm_emitter {
     mc_reg stores;         /* it stores them; one warp a row block */
     mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
-    mc_reg head, first, last;      /* this warp's head; the row block's strides that are no heads */
+    mc_reg head, first, last; /* this warp's head; the row block's strides that are no heads */
+    mc_reg col_idx;
     mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
+    int indices;                   /* of it, a step: 8, or one for each row that it copies */
     mc_reg index_at, value_at;     /* and of the stride that is loaded */
     mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2];
     mc_operand row_bytes; /* from a row of B to the next */
@@ -66,6 +68,30 @@ void spmm_emit_grid_wait(spmm_emitter *e);
 /* This thread's place in its block, and the block's column tile: thread, lane, g, t, warp, part, tile_col. */
 void spmm_emit_thread(spmm_emitter *e);
 mc_reg spmm_special(mc_builder *b, const char *reg_name, const char *special_name);
+
+/* The shared array: of partial sums, or of rows of B before them. */
+static inline const char *spmm_shared_name(const spmm_plan *plan) {
+    return plan->staging == SPMM_SHARED ? "rows" : "partial";
+}
+
+/* spmm_shared.c: rows of B on their way through shared memory. */
+typedef struct spmm_stager {
+    mc_reg base;                  /* address of this lane's 16 bytes of row 0 of B */
+    mc_reg to, from;              /* places of its first copy, and of its columns of slot 8 t */
+    const mc_reg *used, *address; /* scratch, one a copy */
+} spmm_stager;
+
+/* Sets e->index_lane for the rows that this lane copies. */
+void spmm_shared_index_lane(spmm_emitter *e);
+/* The first of the columns that this lane copies. */
+mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col);
+/* Sets s->to and s->from; the places of this lane's copies become zero. */
+void spmm_shared_start(spmm_emitter *e, spmm_stager *s);
+/* Where GUARD holds (none: always), copies this lane's part of the rows that e->index names. */
+void spmm_shared_copy(spmm_emitter *e, const spmm_stager *s, mc_reg guard);
+/* Waits until the warp's rows are there, and reads this lane's columns of slots 8 t to 8 t + 7 of each step: ROW[step][slot][WORDS].
+   After it the rows may be overwritten. */
+void spmm_shared_read(spmm_emitter *e, const spmm_stager *s, const mc_reg *row, int words);
 
 /* Loads this lane's share of the head to e->index and e->value. */
 void spmm_emit_load_head(spmm_emitter *e);

@@ -25,6 +25,8 @@ typedef struct pass {
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
     mc_reg more, more_values; /* there is a stride to be loaded; and values of it for this lane */
+    spmm_stager stager;       /* path->copy: rows go through shared memory; */
+    mc_reg more_indices;      /* then, with prefetch: there is one behind that stride */
 } pass;
 
 /* Registers of A's values: two a digit and step. */
@@ -54,15 +56,18 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
     p->more = p->more_values = pred(b, "more");
     if (e->has_values.id && e->plan->prefetch) p->more_values = pred(b, "more_values");
+    if (path->copy) {
+        p->stager = (spmm_stager){.base = p->base[0], .used = p->used, .address = p->address};
+        if (e->plan->prefetch) p->more_indices = pred(b, "more_indices");
+    }
     b32_array(b, "acc", acc_count(path) * e->plan->sums, e->acc);
 }
 
-/* Element UNIT of the lane's in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
-static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg load_at, mc_reg last_at) {
+/* Element UNIT from column AT on in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
+static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load_at, mc_reg last_at) {
     mc_builder *b = e->b;
-    mc_reg at = e->col;
     if (e->plan->rhs.bits == 4) {
-        EMIT(b, shr_u32, R(load_at), R(e->col), I(1));
+        EMIT(b, shr_u32, R(load_at), R(at), I(1));
         at = load_at;
     }
     if (unit) {
@@ -86,55 +91,76 @@ static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
     note(b, "columns %d g .. %d g + %d of the tile are this lane's", lane_columns, lane_columns,
          lane_columns - 1);
     EMIT(b, mad_s32, R(e->col), R(e->g), I(lane_columns), R(path_col));
+    mc_reg first = p->path->copy ? spmm_shared_first_column(e, path_col) : e->col;
     mc_reg load_at = {0}, last_at = {0};
+    int access = spmm_access(p->path);
     if (p->path->clamp || halves) load_at = b32(b, "load_at");
     if (p->path->clamp) {
         note(b, "columns beyond n are read at the last %s inside; their sums are not stored",
              p->bytes ? "element" : "group of columns");
         last_at = b32(b, "last_at");
-        int columns = p->bytes || halves ? 1 : p->path->unit / spmm_side_bytes(e->plan->rhs);
+        int columns = p->bytes || halves ? 1 : access / spmm_side_bytes(e->plan->rhs);
         EMIT(b, add_s32, R(last_at), spmm_dim(e->plan->n, e->n), I(-columns));
         if (halves) EMIT(b, shr_u32, R(last_at), R(last_at), I(1));
-        if (halves && p->path->unit > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - p->path->unit));
+        if (halves && access > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - access));
     }
-    for (int unit = 0; unit < p->units; unit++) emit_base(e, p, unit, load_at, last_at);
+    for (int unit = 0; unit < p->units; unit++) emit_base(e, p, unit, first, load_at, last_at);
 }
 
 static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    if (p->path->copy) {
+        spmm_shared_start(e, &p->stager);
+        return;
+    }
     note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
     for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
 }
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-/* With GUARD and WITH_VALUES (none: always). */
-static void emit_load_packed(spmm_emitter *e, mc_reg guard, mc_reg with_values, mc_reg stride, mc_opcode v4,
-                             mc_opcode v2) {
-    mc_builder *b = e->b;
+static void emit_find_indices(spmm_emitter *e, mc_reg stride) {
+    EMIT(e->b, mad_wide, R(e->index_at), R(stride), I(e->plan->stride * WORD), R(e->index_lane));
+}
+
+static void emit_find_values(spmm_emitter *e, mc_reg stride) {
     const spmm_plan *plan = e->plan;
-    int digit_bytes = MC_GROUP_SLOTS * plan->vec;
-    EMIT(b, mad_wide, R(e->index_at), R(stride), I(plan->stride * WORD), R(e->index_lane));
-    EMIT(b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->a.count),
+    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->a.count),
          R(e->value_lane));
-    for (int s = 0; s < plan->stride_steps; s++) {
+}
+
+/* Where GUARD holds (none: always). */
+static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_opcode v2) {
+    for (int s = 0; s < e->plan->stride_steps; s++) {
         mc_reg *index = &e->index[s * MC_LANE_SLOTS];
-        builder_emit(b, guard, v4, MC_OPERANDS(V4(index), AT(e->index_at, s * STEP_INDEX_BYTES)));
-        builder_emit(b, guard, v4,
-                     MC_OPERANDS(V4(index + 4), AT(e->index_at, s * STEP_INDEX_BYTES + 4 * WORD)));
+        for (int i = 0; i < e->indices; i += 4) {
+            mc_operand from = AT(e->index_at, s * STEP_INDEX_BYTES + i * WORD);
+            if (e->indices < 4) builder_emit(e->b, guard, v2, MC_OPERANDS(V2(index), from));
+            else builder_emit(e->b, guard, v4, MC_OPERANDS(V4(index + i), from));
+        }
     }
-    for (int i = 0; i < plan->stride_steps * plan->a.count; i++)
-        builder_emit(b, with_values, v2, MC_OPERANDS(V2(&e->value[2 * i]), AT(e->value_at, i * digit_bytes)));
+}
+
+static void emit_load_values(spmm_emitter *e, mc_reg guard, mc_opcode v2) {
+    int digit_bytes = MC_GROUP_SLOTS * e->plan->vec;
+    for (int i = 0; i < e->plan->stride_steps * e->plan->a.count; i++)
+        builder_emit(e->b, guard, v2, MC_OPERANDS(V2(&e->value[2 * i]), AT(e->value_at, i * digit_bytes)));
 }
 
 /* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
 void spmm_emit_load_head(spmm_emitter *e) {
-    emit_load_packed(e, (mc_reg){0}, e->has_values, e->head, OP_ldr_v4, OP_ldr_v2);
+    emit_find_indices(e, e->head);
+    emit_find_values(e, e->head);
+    emit_load_indices(e, (mc_reg){0}, OP_ldr_v4, OP_ldr_v2);
+    emit_load_values(e, e->has_values, OP_ldr_v2);
 }
 
 static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, mc_reg with_values) {
-    emit_load_packed(e, guard, with_values, p->stride, OP_ldg_v4, OP_ldg_v2);
+    emit_find_indices(e, p->stride);
+    emit_find_values(e, p->stride);
+    emit_load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
+    emit_load_values(e, with_values, OP_ldg_v2);
 }
 
 static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
@@ -262,27 +288,31 @@ static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
 }
 
 /* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
-static void emit_next(spmm_emitter *e, pass *p) {
+static void emit_advance(spmm_emitter *e, pass *p, mc_reg more) {
     mc_builder *b = e->b;
     if (e->part.id) EMIT(b, add_s32, R(p->stride), R(p->first), R(e->part));
     else EMIT(b, mov_b32, R(p->stride), R(p->first));
     EMIT(b, add_s32, R(p->first), R(p->first), I(e->plan->split));
-    EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
+    EMIT(b, setp_lt, R(more), R(p->stride), R(e->last));
+}
+
+static void emit_has_more_values(spmm_emitter *e, pass *p) {
+    if (e->has_values.id)
+        EMIT(e->b, setp_lt_and, R(p->more_values), R(p->stride), R(e->last), R(e->has_values));
+}
+
+static void emit_next(spmm_emitter *e, pass *p) {
+    emit_advance(e, p, p->more);
     if (!e->plan->prefetch) return;
-    note(b, "prefetch the next stride's indices and values");
-    if (e->has_values.id) EMIT(b, setp_lt_and, R(p->more_values), R(p->stride), R(e->last), R(e->has_values));
+    note(e->b, "prefetch the next stride's indices and values");
+    emit_has_more_values(e, p);
     emit_load_stride(e, p, p->more, p->more_values);
 }
 
-/* The whole stride's loads first, then its arithmetic. */
-static void emit_word_steps(spmm_emitter *e, pass *p) {
-    mc_builder *b = e->b;
-    int steps = e->plan->stride_steps;
-    note(b, "gather rows of B");
-    for (int s = 0; s < steps; s++) emit_gather(e, p, s, 0, MC_LANE_SLOTS);
-    emit_next(e, p);
-    for (int s = 0; s < steps; s++) {
-        note(b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
+/* Rows of B are in p->row. */
+static void emit_multiply(spmm_emitter *e, pass *p) {
+    for (int s = 0; s < e->plan->stride_steps; s++) {
+        note(e->b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
              MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
         for (int word = 0; word < p->words; word++) {
             emit_transpose_word(e, p, s, word);
@@ -290,6 +320,48 @@ static void emit_word_steps(spmm_emitter *e, pass *p) {
         }
     }
 }
+
+/* The whole stride's loads first, then its arithmetic. */
+static void emit_word_steps(spmm_emitter *e, pass *p) {
+    note(e->b, "gather rows of B");
+    if (p->path->copy) spmm_shared_copy(e, &p->stager, (mc_reg){0});
+    else
+        for (int s = 0; s < e->plan->stride_steps; s++) emit_gather(e, p, s, 0, MC_LANE_SLOTS);
+    emit_next(e, p);
+    if (p->path->copy) spmm_shared_read(e, &p->stager, p->row, p->words);
+    emit_multiply(e, p);
+}
+
+/* -- Rows through shared memory, a stride ahead ------------------------------------------------------- */
+
+static bool is_ahead(const spmm_emitter *e, const pass *p) { return p->path->copy && e->plan->prefetch; }
+
+/* Magicube's Algorithm 1: rows of the next stride are under way while this one's are multiplied. Here they need no second
+   buffer, since this one's are in registers by then. Indices are a stride further ahead. */
+static void emit_ahead_start(spmm_emitter *e, pass *p) {
+    note(e->b, "copy the head's rows");
+    spmm_shared_copy(e, &p->stager, (mc_reg){0});
+    emit_advance(e, p, p->more_indices);
+    emit_find_indices(e, p->stride);
+    emit_load_indices(e, p->more_indices, OP_ldg_v4, OP_ldg_v2);
+}
+
+static void emit_ahead(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    spmm_shared_read(e, &p->stager, p->row, p->words);
+    note(b, "the next stride's rows and values, and the indices of the one behind it");
+    EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
+    spmm_shared_copy(e, &p->stager, p->more);
+    emit_has_more_values(e, p);
+    emit_find_values(e, p->stride);
+    emit_load_values(e, p->more_values, OP_ldg_v2);
+    emit_advance(e, p, p->more_indices);
+    emit_find_indices(e, p->stride);
+    emit_load_indices(e, p->more_indices, OP_ldg_v4, OP_ldg_v2);
+    emit_multiply(e, p);
+}
+
+/* -- Each stride -------------------------------------------------------------------------------------- */
 
 /* Four slots of this lane at a time. */
 static void emit_byte_steps(spmm_emitter *e, pass *p) {
@@ -316,6 +388,7 @@ static void emit_stride(spmm_emitter *e, pass *p) {
         emit_load_stride(e, p, (mc_reg){0}, e->has_values);
     }
     if (p->bytes) emit_byte_steps(e, p);
+    else if (is_ahead(e, p)) emit_ahead(e, p);
     else emit_word_steps(e, p);
 }
 
@@ -332,6 +405,7 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     EMIT(b, mov_b32, R(p.first), R(e->first));
     if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
     spmm_emit_grid_wait(e);
+    if (is_ahead(e, &p)) emit_ahead_start(e, &p);
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
     place(b, loop);
     emit_stride(e, &p);

@@ -75,7 +75,7 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     mc_reg at = b32(b, "put_at");
     stage(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s", p.half * 4,
           p.pitch * 4, p.pair ? " + (t / 2) * 32" : "");
-    EMIT(b, mad_s32, R(at), R(e->warp), I(p.warp * 4), R(shared));
+    EMIT(b, mad_s32, R(at), R(e->warp), I(spmm_share_bytes(e->plan, path)), R(shared));
     EMIT(b, mad_s32, R(at), R(e->t), I(p.pitch * 4), R(at));
     if (p.pair) {
         mc_reg pair = b32(b, "t_pair");
@@ -177,7 +177,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     mc_builder *b = e->b;
     int split = e->plan->split;
     turns k = turns_of(e, path);
-    int share_bytes = spmm_partial_of(path->columns).warp * 4;
+    int share_bytes = spmm_share_bytes(e->plan, path);
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(b);
     spmm_writer w = declare_writer(e, path);
@@ -259,7 +259,7 @@ void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col)
         return;
     }
     mc_reg shared = b32(b, "shared_at");
-    EMIT(b, mov_shared, R(shared), NAME("partial"));
+    EMIT(b, mov_shared, R(shared), NAME(spmm_shared_name(e->plan)));
     emit_put_partial(e, path, shared);
     EMIT(b, bar_sync, I(0));
     emit_sum(e, path, shared, path_col);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async); of a folder of specs the default kernels with every V (defaults). assemble.sh MCGEN SPEC [ring | async], or
-# assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -66,6 +66,16 @@ ring_list() {
     done
     echo "sm_90 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
     echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2"
+}
+
+shared_list() {
+    local arch i first=0
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < count; i += 3)); do echo "$arch $i open"; done
+        for ((i = first; i < count / 2; i += 5)); do echo "$arch $i late --set prefetch=off --set padding=off $fixed"; done
+        for ((i = first; i < count / 2; i += 5)); do echo "$arch $i digits --set lhs=s16 --set rhs=u16 --set tile_n=64,32"; done
+        first=$(((first + 1) % 3))
+    done
 }
 
 async_list() {

@@ -114,6 +114,11 @@ one '--set: window: staging = "direct" has no windows of B: leave it out' --set 
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
 one '--set: warps: staging = "direct" takes 1, 2, 4 or 8' --set warps=16 "$spec"
+one '--set: padding: staging = "direct" has no rows to pad: only shared has' --set padding=off "$spec"
+one '--set: padding: staging = "tma" has no rows to pad: only shared has' --set padding=off "$ring"
+one '--set: stages: staging = "shared" has no ring: leave it out' --set stages=2 "$specs/spmm_l8r8_shared.lua"
+one '--set: stride: rows of B of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' \
+    --set stride=64 --set warps=8 --set tile_n=128 --set split=1 "$specs/spmm_l8r8_shared.lua"
 one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 --set warps=16 --set window=64 "$ring"
 one "--set: split: 15 warps cannot be shared out by 2" --set warps=15 --set split=2 "$ring"
 one "--set: stages: the ring and the sums take 245856 bytes of shared memory, a thread block of sm_90 has 232448" \

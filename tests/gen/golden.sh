@@ -39,6 +39,10 @@ golden bf16_columns --set out=bf16 --set scale=column --set bias=row --set warps
 golden f32_fixed --set out=f32 --set scale=tensor --set bias=column --set m=64 --set n=100 --set ldb=112 --set ldc=100 --set tile_n=32 --set warps=8 --set split=8
 golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64
 
+spec=$(dirname "$spec")/spmm_l8r8_shared.lua
+golden shared
+golden shared_late --set tile_n=64 --set split=1 --set prefetch=off --set padding=off --set n=256 --set ldb=256 --set ldc=256
+
 spec=$(dirname "$spec")/spmm_l8r8_tiled.lua
 golden ring
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3

@@ -27,7 +27,8 @@ list() {
     done
     [ -n "$whole" ] || return 0
     for turn in 0 100000; do
-        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/ring.lua "$source"/tests/kernels/ring_async.lua; do
+        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/ring.lua "$source"/tests/kernels/ring_async.lua \
+            "$source"/tests/kernels/shared.lua; do
             echo "types_test $spec 8 $turn"
         done
     done

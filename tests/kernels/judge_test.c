@@ -1,5 +1,6 @@
 /* What the simulator says of the generated SpMM: each barrier is needed (in tiles that take several turns at the edge), and shared memory is free of bank
  * conflicts, and stores of C fill their sectors.
+ * Where rows of B go through shared memory, also: what their padding saves.
  *
  *   judge_test SPEC */
 #include "check.h"
@@ -23,9 +24,17 @@ static bool line_has(const char *ptx, int line, const char *word) {
     return memmem(ptx, length, word, strlen(word)) != NULL;
 }
 
-/* Without the barrier at AT the launch stops for a race, between two accesses to shared memory of two warps. */
-static void without(const problem *p, const mc_kernel *kernel, const char *at, mc_device *device,
-                    mc_diag *diag) {
+/* What orders accesses to shared memory, and what a launch without it stops for. */
+static const struct {
+    const char *name, *stop;
+} orders[] = {{"bar.sync", "race on shared"},
+              {"barrier.sync", "race on shared"},
+              {"bar.warp.sync", "race on shared"},
+              {"cp.async.wait", "asynchronous copy"}};
+
+/* Without what stands at AT the launch stops for STOP. */
+static void without(const problem *p, const mc_kernel *kernel, const char *at, const char *stop,
+                    mc_device *device, mc_diag *diag) {
     char *ptx = strdup(mc_kernel_ptx(kernel));
     size_t offset = (size_t)(at - mc_kernel_ptx(kernel));
     CHECK(ptx != NULL);
@@ -34,7 +43,7 @@ static void without(const problem *p, const mc_kernel *kernel, const char *at, m
     mc_status status = problem_run(p, device, kernel, ptx, diag);
     CHECK(status == MC_DEVICE, "barrier of line %d: status %d", line_of(mc_kernel_ptx(kernel), at),
           (int)status);
-    CHECK(strstr(mc_diag_text(diag), "race on shared") != NULL, "barrier of line %d: %s",
+    CHECK(strstr(mc_diag_text(diag), stop) != NULL, "barrier of line %d: %s",
           line_of(mc_kernel_ptx(kernel), at), mc_diag_text(diag));
     mc_diag_clear(diag);
     free(ptx);
@@ -42,10 +51,9 @@ static void without(const problem *p, const mc_kernel *kernel, const char *at, m
 
 static void barriers(const problem *p, const mc_kernel *kernel, mc_device *device, mc_diag *diag) {
     int count = 0;
-    for (const char *at = mc_kernel_ptx(kernel); (at = strstr(at, "bar.sync")) != NULL; at++, count++)
-        without(p, kernel, at, device, diag);
-    for (const char *at = mc_kernel_ptx(kernel); (at = strstr(at, "barrier.sync")) != NULL; at++, count++)
-        without(p, kernel, at, device, diag);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (const char *at = mc_kernel_ptx(kernel); (at = strstr(at, orders[i].name)) != NULL; at++, count++)
+            without(p, kernel, at, orders[i].stop, device, diag);
     CHECK(count > 0, "the kernel has no barrier");
     printf("%d barriers, each missed\n", count);
 }
@@ -138,15 +146,70 @@ static void judge_stores(const char *spec_path, const char *tile_n, mc_device *d
     problem_free(&p);
 }
 
+/* -- Rows of B without padding ------------------------------------------------------------------------ */
+
+static uint64_t times_ideal(const mc_kernel *kernel, const ptxsim *sim, const char *word, uint64_t *ideal) {
+    uint64_t wavefronts = 0;
+    *ideal = 0;
+    for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
+        const ptxsim_line *l = ptxsim_line_at(sim, i);
+        if (!line_has(mc_kernel_ptx(kernel), l->line, word)) continue;
+        wavefronts += l->shared_wavefronts;
+        *ideal += l->shared_ideal;
+    }
+    CHECK(*ideal > 0, "no access named %s", word);
+    return *ideal ? wavefronts / *ideal : 0;
+}
+
+/* Lanes that read different rows meet in the same banks: four of 16 bytes in each eight, four of 4 bytes, and of 8 bytes, which
+   take two turns in any case, two. Copies do not meet. */
+static void judge_unpadded(const char *spec_path, const char *tile_n, uint64_t times, mc_device *device,
+                           mc_diag *diag) {
+    const mc_setting settings[] = {
+        {"tile_n", tile_n}, {"warps", "4"}, {"split", "1"}, {"stride", "32"}, {"padding", "off"}};
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    problem p;
+    mc_status status = problem_make(&tiled, &kind, &p, diag);
+    if (status == MC_OK) status = mc_spec_read(spec_path, settings, 5, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+    if (status == MC_OK) status = problem_run(&p, device, kernel, NULL, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    if (status == MC_OK) {
+        const ptxsim *sim = mc_device_ptxsim(device);
+        uint64_t ideal, reads = times_ideal(kernel, sim, "ld.shared", &ideal);
+        CHECK(reads == times, "tile_n %s: %d times the ideal, not %d", tile_n, (int)reads, (int)times);
+        CHECK(times_ideal(kernel, sim, "cp.async.cg", &ideal) == 1, "tile_n %s: copies meet", tile_n);
+    }
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    problem_free(&p);
+}
+
+static bool is_shared(const char *spec_path, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    mc_status status = mc_spec_read(spec_path, NULL, 0, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    bool shared = kernel && strcmp(mc_kernel_field_text(kernel, "staging"), "shared") == 0;
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    return shared;
+}
+
 int main(int argc, char **argv) {
     static const char *const tiles[] = {"32", "64", "128"};
+    static const uint64_t unpadded[] = {4, 2, 4};
     mc_device *device = NULL;
     mc_diag *diag = mc_diag_create();
     if (argc != 2) return 2;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
+    bool shared = is_shared(argv[1], diag);
     for (int i = 0; device && i < 3; i++) {
         judge(argv[1], tiles[i], device, diag);
         judge_stores(argv[1], tiles[i], device, diag);
+        if (shared) judge_unpadded(argv[1], tiles[i], unpadded[i], device, diag);
     }
     mc_device_close(device);
     mc_diag_destroy(diag);

@@ -199,8 +199,8 @@ static void read_staging(tour *t) {
     mc_kernel *kernel = NULL;
     CHECK(make_kernel(t, &now, NULL, 0, &kernel) == MC_OK, "%s", mc_diag_text(t->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "direct";
-    t->ring = strcmp(staging, "direct") != 0;
-    t->unit = !t->ring ? 1 : strcmp(staging, "tma") == 0 ? 16 : 4;
+    t->unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    t->ring = t->unit > 1;
     mc_kernel_destroy(kernel);
 }
 

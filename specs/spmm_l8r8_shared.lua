@@ -1,0 +1,21 @@
+-- SpMM for int8 weights pruned in 8x1 vectors as in the Magicube paper: rows of B go through shared memory.
+-- On a GPU spmm_l8r8.lua is the faster one: this one shows what each of the paper's ideas brings (docs/precisions.md):
+--   --set padding=off|on      reads of shared memory that meet in the same banks, or not (section IV-B2, figure 4)
+--   --set prefetch=off|on     the next stride's rows are under way while this one's are multiplied (Algorithm 1), or not
+
+op  = "spmm"
+lhs = "s8"                      -- A: values of the nonzero vectors
+rhs = "s8"                      -- B: dense, row-major
+out = "s32"                     -- C: dense, row-major
+vec = 8                         -- rows of a nonzero vector
+
+staging  = "shared"             -- each warp copies a stride's rows of B to shared memory and reads them back
+padding  = "on"                 -- 32 bytes behind the rows of each 8 vectors
+
+tile_n   = {128, 64, 32}        -- columns of C a thread block
+stride   = {32, 64}             -- nonzero vectors a warp takes at a time
+warps    = {4, 1, 2, 8}         -- warps of a thread block
+split    = {4, 1, 2, 8}         -- warps that share one row block
+prefetch = {"on", "off"}
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...
