@@ -1,179 +1,67 @@
-/* mcrun pack: a directory with all that launching a kernel needs: its PTX, its contract, its packed arrays.
- */
-#include <dirent.h>
-#include <errno.h>
+/* mcrun pack: a directory with all that launching a kernel needs, its PTX, its contract, its packed arrays; or with the matrix
+   in a published format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "cmd_directory.h"
 #include "cmd_factors.h"
-#include "file.h"
+#include "cmd_published.h"
+
+/* Places in their options' lists of words; 0: not given. */
+enum { FORMAT_KERNEL = 1, FORMAT_BCRS, FORMAT_SRBCRS };
+enum { K_16 = 1, K_32 };
+enum { DIGITS_4 = 1, DIGITS_8 };
+enum { SHUFFLE_ON = 1, SHUFFLE_OFF };
 
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
+    int format, k, digit_bits, shuffle;
     int64_t n;
     bool force;
 } pack_options;
 
 static const cmd_option pack_table[] = {
-    {"out", 'o', OPTION_TEXT, offsetof(pack_options, directory), "DIR", 0, 0,
-     "directory to make: NAME.bin, contract.json, kernel.ptx"},
+    {"out", 'o', OPTION_TEXT, offsetof(pack_options, directory), "DIR", 0, 0, "directory to make"},
+    {"format", 0, OPTION_CHOICE, offsetof(pack_options, format), "kernel|bcrs|srbcrs", 0, 0,
+     "kernel (the usual): NAME.bin, contract.json, kernel.ptx; others: NAME.npy, format.json"},
+    {"k", 0, OPTION_CHOICE, offsetof(pack_options, k), "16|32", 0, 0,
+     "srbcrs: slots a stride (32 where a side of the spec has 4 bits, else 16)"},
+    {"digit-bits", 0, OPTION_CHOICE, offsetof(pack_options, digit_bits), "4|8", 0, 0,
+     "srbcrs: width of the digits that values are cut into (4 where k is 32, else 8)"},
+    {"shuffle", 0, OPTION_CHOICE, offsetof(pack_options, shuffle), "on|off", 0, 0,
+     "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
     {"n", 0, OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
      "columns of C, where a scale or bias goes by columns (the spec's)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
 
-/* -- The files */
-
-/* One file to write; the order is the order of writing. */
-typedef struct pack_file {
-    char name[64];
-    const void *data;
-    size_t bytes;
-} pack_file;
-
-enum { MAX_FILES = MC_MAX_ARRAYS + 4 };
-
-typedef struct pack_files {
-    pack_file items[MAX_FILES];
-    size_t count;
-} pack_files;
-
-static void add_file(pack_files *files, const char *stem, const char *ending, const void *data,
-                     size_t bytes) {
-    pack_file *file = &files->items[files->count++];
-    snprintf(file->name, sizeof file->name, "%s%s", stem, ending);
-    file->data = data;
-    file->bytes = bytes;
+static int check_options(const pack_options *options) {
+    const problem_options *shared = &options->problem;
+    bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
+    if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
+    if (options->format != FORMAT_SRBCRS && (options->k || options->digit_bits || options->shuffle))
+        return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
+    if (published && (options->n > 0 || shared->scale_file != NULL || shared->bias_file != NULL))
+        return cmd_usage("pack: --n, --scale and --bias go with --format kernel");
+    return CMD_DONE;
 }
+
+/* -- As the kernel reads it */
 
 static void list_files(const mc_kernel *kernel, const mc_packed *packed, const factors *f,
-                       const char *contract, pack_files *files) {
-    *files = (pack_files){0};
+                       const char *contract, out_files *files) {
+    *files = (out_files){0};
     for (size_t i = 0; i < packed->array_count; i++) {
         const mc_packed_array *array = &packed->arrays[i];
-        add_file(files, array->name, ".bin", array->data, (size_t)mc_type_size(array->type, array->count));
+        out_add(files, array->name, ".bin", array->data, (size_t)mc_type_size(array->type, array->count));
     }
-    if (f->scale) add_file(files, "scale", ".bin", f->scale, (size_t)f->scale_count * sizeof *f->scale);
-    if (f->bias) add_file(files, "bias", ".bin", f->bias, (size_t)f->bias_count * sizeof *f->bias);
-    add_file(files, "kernel", ".ptx", mc_kernel_ptx(kernel), strlen(mc_kernel_ptx(kernel)));
-    add_file(files, "contract", ".json", contract, strlen(contract));
+    if (f->scale) out_add(files, "scale", ".bin", f->scale, (size_t)f->scale_count * sizeof *f->scale);
+    if (f->bias) out_add(files, "bias", ".bin", f->bias, (size_t)f->bias_count * sizeof *f->bias);
+    out_add(files, "kernel", ".ptx", mc_kernel_ptx(kernel), strlen(mc_kernel_ptx(kernel)));
+    out_add(files, "contract", ".json", contract, strlen(contract)); /* the last: it stands for all */
 }
-
-/* -- The directory: written beside its place, then renamed, so that it appears complete or not at all */
-
-typedef struct staging {
-    char *target, *directory;
-    bool merge; /* into an existing directory with other files */
-} staging;
-
-static char *path_in(const char *directory, const char *name) {
-    char *path;
-    return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
-}
-
-static mc_status path_error(mc_diag *diag, const char *path) {
-    return mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
-}
-
-static bool is_empty(DIR *directory) {
-    const struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) return false;
-    return true;
-}
-
-static mc_status check_target(staging *stage, bool force, mc_diag *diag) {
-    DIR *directory = opendir(stage->target);
-    if (directory == NULL) return errno == ENOENT ? MC_OK : path_error(diag, stage->target);
-    stage->merge = !is_empty(directory);
-    closedir(directory);
-    if (stage->merge && !force)
-        return mc_fail(diag, MC_CANNOT, "%s is not empty: --force replaces its files", stage->target);
-    return MC_OK;
-}
-
-static mc_status stage_open(staging *stage, const char *target, bool force, mc_diag *diag) {
-    *stage = (staging){.target = strdup(target)};
-    if (stage->target == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (size_t end = strlen(target); end > 1 && target[end - 1] == '/'; end--) stage->target[end - 1] = '\0';
-    mc_status status = check_target(stage, force, diag);
-    if (status != MC_OK) return status;
-    if (asprintf(&stage->directory, "%s.%ld.tmp", stage->target, (long)getpid()) < 0) {
-        stage->directory = NULL;
-        return mc_fail(diag, MC_NOMEM, "out of memory");
-    }
-    if (mkdir(stage->directory, 0777) == 0) return MC_OK;
-    status = path_error(diag, stage->directory);
-    free(stage->directory); /* not ours: closing must not remove it */
-    stage->directory = NULL;
-    return status;
-}
-
-static mc_status write_file(const char *path, const pack_file *file, mc_diag *diag) {
-    file_output output;
-    mc_status status = file_open(path, &output, diag);
-    if (status != MC_OK) return status;
-    (void)fwrite(file->data, 1, file->bytes, output.stream); /* commit tells of errors */
-    return file_commit(&output, diag);
-}
-
-static mc_status stage_write(const staging *stage, const pack_files *files, mc_diag *diag) {
-    mc_status status = MC_OK;
-    for (size_t i = 0; i < files->count && status == MC_OK; i++) {
-        char *path = path_in(stage->directory, files->items[i].name);
-        status = path != NULL ? write_file(path, &files->items[i], diag)
-                              : mc_fail(diag, MC_NOMEM, "out of memory");
-        free(path);
-    }
-    return status;
-}
-
-static mc_status move_file(const staging *stage, const char *name, mc_diag *diag) {
-    char *from = path_in(stage->directory, name), *to = path_in(stage->target, name);
-    mc_status status = MC_OK;
-    if (from == NULL || to == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
-    else if (rename(from, to) != 0) status = path_error(diag, to);
-    free(from);
-    free(to);
-    return status;
-}
-
-/* Into a directory with other files the files move one by one, the contract last. */
-static mc_status stage_commit(const staging *stage, const pack_files *files, mc_diag *diag) {
-    mc_status status = MC_OK;
-    if (!stage->merge)
-        return rename(stage->directory, stage->target) == 0 ? MC_OK : path_error(diag, stage->target);
-    for (size_t i = 0; i < files->count && status == MC_OK; i++)
-        status = move_file(stage, files->items[i].name, diag);
-    return status;
-}
-
-/* Removes what is left of the staging directory: nothing, after a commit. */
-static void stage_close(staging *stage, const pack_files *files) {
-    for (size_t i = 0; i < files->count && stage->directory != NULL; i++) {
-        char *path = path_in(stage->directory, files->items[i].name);
-        if (path != NULL) (void)unlink(path);
-        free(path);
-    }
-    if (stage->directory != NULL) (void)rmdir(stage->directory);
-    free(stage->directory);
-    free(stage->target);
-}
-
-static mc_status write_directory(const pack_files *files, const pack_options *options, mc_diag *diag) {
-    staging stage;
-    mc_status status = stage_open(&stage, options->directory, options->force, diag);
-    if (status == MC_OK) status = stage_write(&stage, files, diag);
-    if (status == MC_OK) status = stage_commit(&stage, files, diag);
-    stage_close(&stage, files);
-    return status;
-}
-
-/* -- The command */
 
 static void print_summary(const mc_packed *packed, const factors *f) {
     for (size_t i = 0; i < packed->array_count; i++)
@@ -193,21 +81,19 @@ static mc_status pack_factors(const problem *p, const mc_kernel *kernel, const p
     return factors_make(&options->problem, kernel, p->a.rows, n, f, diag);
 }
 
-static mc_status pack_kernel(problem *p, const mc_kernel *kernel, const pack_options *options,
+static mc_status pack_kernel(const problem *p, const mc_kernel *kernel, const pack_options *options,
                              mc_diag *diag) {
-    bool changed;
     mc_packed packed = {0};
     factors f = {0};
-    pack_files files;
+    out_files files;
     char *contract = NULL;
-    mc_status status = problem_fit(p, kernel, &changed, diag);
-    if (status == MC_OK) status = mc_pack(kernel, &p->a, &packed, diag);
+    mc_status status = mc_pack(kernel, &p->a, &packed, diag);
     if (status == MC_OK) status = pack_factors(p, kernel, options, &f, diag);
     if (status == MC_OK && (contract = mc_kernel_describe(kernel, true)) == NULL)
         status = mc_fail(diag, MC_NOMEM, "out of memory");
     if (status == MC_OK) {
         list_files(kernel, &packed, &f, contract, &files);
-        status = write_directory(&files, options, diag);
+        status = out_write(options->directory, options->force, &files, diag);
     }
     if (status == MC_OK) print_summary(&packed, &f);
     free(contract);
@@ -216,12 +102,50 @@ static mc_status pack_kernel(problem *p, const mc_kernel *kernel, const pack_opt
     return status;
 }
 
+/* -- As published */
+
+/* What the paper's kernels want for the spec's pair of types, and what was asked for instead. */
+static mc_status published_form_of(const mc_kernel *kernel, const pack_options *options, published_form *form,
+                                   mc_diag *diag) {
+    mc_type lhs = MC_S8, rhs = MC_S8;
+    mc_status status = mc_type_of(kernel, "lhs", &lhs, diag);
+    if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
+    bool narrow = mc_type_bits(lhs) == 4 || mc_type_bits(rhs) == 4;
+    int k = options->k ? options->k : narrow ? K_32 : K_16;
+    int digits = options->digit_bits ? options->digit_bits : k == K_32 ? DIGITS_4 : DIGITS_8;
+    int shuffle = options->shuffle ? options->shuffle : k == K_32 ? SHUFFLE_ON : SHUFFLE_OFF;
+    *form = (published_form){.name = options->format == FORMAT_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
+                             .srbcrs = {.k = k == K_32 ? 32 : 16,
+                                        .digit_bits = digits == DIGITS_4 ? 4 : 8,
+                                        .shuffle = shuffle == SHUFFLE_ON}};
+    return status;
+}
+
+static mc_status pack_published(const problem *p, const mc_kernel *kernel, const pack_options *options,
+                                mc_diag *diag) {
+    published_form form;
+    mc_status status = published_form_of(kernel, options, &form, diag);
+    return status == MC_OK ? published_write(&form, &p->a, options->directory, options->force, diag) : status;
+}
+
+/* -- The command */
+
+static mc_status pack_problem(problem *p, const mc_kernel *kernel, const pack_options *options,
+                              mc_diag *diag) {
+    bool changed;
+    mc_status status = problem_fit(p, kernel, &changed, diag);
+    if (status != MC_OK) return status;
+    return options->format == FORMAT_KERNEL ? pack_kernel(p, kernel, options, diag)
+                                            : pack_published(p, kernel, options, diag);
+}
+
 static int pack_run(int argc, char **argv) {
-    pack_options options = {.problem.seed = 1};
+    pack_options options = {.problem.seed = 1, .format = FORMAT_KERNEL};
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_pack, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    if (options.directory == NULL || *options.directory == '\0') return cmd_usage("pack: --out is missing");
+    exit_status = check_options(&options);
+    if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
     problem p;
     size_t variant;
@@ -229,7 +153,7 @@ static int pack_run(int argc, char **argv) {
     mc_status status = problem_open(&p, operands[0], operands[1], &options.problem, diag);
     if (status == MC_OK) status = problem_variant(&p, &variant, diag);
     if (status == MC_OK) status = mc_kernel_generate(p.spec, variant, &kernel, diag);
-    if (status == MC_OK) status = pack_kernel(&p, kernel, &options, diag);
+    if (status == MC_OK) status = pack_problem(&p, kernel, &options, diag);
     mc_kernel_destroy(kernel);
     problem_close(&p);
     return cmd_finish(status, diag);
@@ -238,7 +162,7 @@ static int pack_run(int argc, char **argv) {
 const cmd cmd_pack = {
     "pack",
     "SPEC MATRIX",
-    "writes packed arrays, PTX and contract into a directory",
+    "writes A into a directory, as the kernel reads it or as published; the latter may be a MATRIX again",
     2,
     {{pack_table, sizeof pack_table / sizeof pack_table[0]}, {problem_option_table, PROBLEM_OPTION_COUNT}},
     pack_run};

@@ -1,6 +1,8 @@
+#include "cmd_problem.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd_problem.h"
+#include "cmd_published.h"
 
 const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
     {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
@@ -10,7 +12,7 @@ const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
     {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
      "index or hash of the variant (the spec's default)"},
     {"a", 0, OPTION_TEXT, offsetof(problem_options, a_file), "FILE.npy", 0, 0,
-     "values of A: rows x columns, or vectors x V (random)"},
+     "values of A: rows x columns, or vectors x V (random, or those of a MATRIX that has some)"},
     {"scale", 0, OPTION_TEXT, offsetof(problem_options, scale_file), "FILE.npy", 0, 0,
      "scales, where the kernel's output has some: f32, 1, M or N of them (random)"},
     {"bias", 0, OPTION_TEXT, offsetof(problem_options, bias_file), "FILE.npy", 0, 0,
@@ -39,19 +41,39 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
     return mc_spec_read(p->spec_path, settings, given->count + count, &p->spec, diag);
 }
 
+/* The pattern of vectors. */
+static mc_status copy_pattern(const mc_vsparse *a, mc_csr *csr, mc_diag *diag) {
+    size_t offsets = (size_t)(a->row_blocks + 1) * sizeof *a->row_ptr,
+           columns = (size_t)a->vectors * sizeof *a->col_idx;
+    *csr = (mc_csr){a->row_blocks, a->cols, a->vectors, malloc(offsets), malloc(columns + 1)};
+    if (csr->row_ptr == NULL || csr->col_idx == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    memcpy(csr->row_ptr, a->row_ptr, offsets);
+    memcpy(csr->col_idx, a->col_idx, columns);
+    return MC_OK;
+}
+
+static mc_status read_matrix(problem *p, mc_diag *diag) {
+    if (!published_is_directory(p->matrix_path)) return mc_csr_read(p->matrix_path, &p->pattern, diag);
+    mc_status status = published_read(p->matrix_path, &p->given, diag);
+    return status == MC_OK ? copy_pattern(&p->given, &p->pattern, diag) : status;
+}
+
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, mc_diag *diag) {
-    *p = (problem){.options = options, .spec_path = spec_path};
+    *p = (problem){.options = options, .spec_path = spec_path, .matrix_path = matrix_path};
     if (options->dilate && options->unite)
         return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
-    p->dilate = options->dilate || (!options->unite && !has_ending(matrix_path, ".mtx"));
+    bool vectors = published_is_directory(matrix_path);
+    if (options->unite && vectors)
+        return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", matrix_path);
+    p->dilate = options->dilate || vectors || (!options->unite && !has_ending(matrix_path, ".mtx"));
     mc_status status = problem_respec(p, NULL, 0, diag);
-    if (status == MC_OK) status = mc_csr_read(matrix_path, &p->pattern, diag);
-    return status;
+    return status == MC_OK ? read_matrix(p, diag) : status;
 }
 
 void problem_close(problem *p) {
     mc_vsparse_free(&p->a);
+    mc_vsparse_free(&p->given);
     mc_csr_free(&p->pattern);
     mc_spec_destroy(p->spec);
 }
@@ -67,8 +89,24 @@ int64_t problem_rows(const problem *p, int vec) {
     return blocks * vec;
 }
 
+/* Of the same pattern. */
+static mc_status copy_values(problem *p, mc_diag *diag) {
+    const mc_type type = p->a.type;
+    for (int64_t v = 0; v < p->a.vectors; v++)
+        for (int r = 0; r < p->a.vec; r++) {
+            int64_t value = mc_vsparse_value(&p->given, v, r);
+            if (value < mc_type_min(type) || value > mc_type_max(type))
+                return mc_fail(diag, MC_CANNOT,
+                               "%s: vector %" PRId64 " holds %" PRId64 ", out of the range of the spec's %s",
+                               p->matrix_path, v, value, mc_type_text(type));
+            mc_vsparse_set_value(&p->a, v, r, value);
+        }
+    return MC_OK;
+}
+
 static mc_status fill_values(problem *p, const uint8_t *mask, mc_diag *diag) {
     mc_dense values;
+    if (p->options->a_file == NULL && p->given.vec > 0) return copy_values(p, diag);
     if (p->options->a_file == NULL) {
         mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, mask);
         return MC_OK;
@@ -87,6 +125,9 @@ static void drop_a(problem *p) {
 
 static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     uint8_t *mask = NULL;
+    if (p->given.vec > 0 && p->given.vec != vec)
+        return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
+                       p->matrix_path, p->given.vec, vec);
     p->fill = 1;
     mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                                  : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &mask, diag);

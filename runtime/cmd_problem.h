@@ -18,15 +18,17 @@ extern const cmd_option problem_option_table[PROBLEM_OPTION_COUNT];
 
 typedef struct problem {
     const problem_options *options;
-    const char *spec_path;
+    const char *spec_path, *matrix_path;
     bool dilate;
     mc_spec *spec;
+    mc_vsparse
+        given; /* of the directory of a published format: A before problem_fit; vec is 0 where MATRIX is a file */
     mc_csr pattern;
     mc_vsparse a; /* a.vec is 0 until problem_fit */
     double fill;
 } problem;
 
-/* Reads spec and matrix. The caller closes also after a failure. */
+/* Reads spec and matrix: a pattern (.smtx, .mtx), or the directory of a published format with its values. The caller closes also after a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, mc_diag *diag);
 void problem_close(problem *p);

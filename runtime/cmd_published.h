@@ -1,0 +1,22 @@
+/* Matrices in published formats, a directory each: format.json says which (docs/formats.md), NAME.npy hold the arrays. */
+#ifndef MCRUN_PUBLISHED_H
+#define MCRUN_PUBLISHED_H
+
+#include "mcrt.h"
+
+typedef enum published_name { PUBLISHED_BCRS, PUBLISHED_SRBCRS } published_name;
+
+typedef struct published_form {
+    published_name name;
+    mc_srbcrs srbcrs; /* of SRBCRS */
+} published_form;
+
+/* Writes A into DIRECTORY (out_write), and the files' names to standard output. */
+mc_status published_write(const published_form *form, const mc_vsparse *a, const char *directory, bool force,
+                          mc_diag *diag);
+/* The way back. MC_FORMAT, with the directory's name in front, for what no matrix gives. */
+mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag);
+
+bool published_is_directory(const char *path);
+
+#endif

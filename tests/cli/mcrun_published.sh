@@ -1,0 +1,159 @@
+#!/bin/bash
+# mcrun pack --format bcrs and srbcrs, and such directories as a MATRIX. Arguments: mcrun, the source directory, json_get.
+mcrun=$1 json_get=$3
+source "$2/tests/expect.sh"
+specs=$2/specs
+cd "$work" || exit 1
+pack() { "$mcrun" pack "$@"; }
+spmm() { "$mcrun" spmm "$@" --device sim; }
+# The elements behind an .npy file's header (118 bytes and the 10 before it), as od prints those of the type.
+elements() { tail -c +129 "$2" | od -An -v -t"$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+holds() { check "$2 holds '$(elements "$1" "$2")', want '$3'" test "$(elements "$1" "$2")" = "$3"; }
+zeros() { printf ' 00%.0s' $(seq "$1"); }
+nones() { printf ' -1%.0s' $(seq "$1"); }
+
+# docs/formats.md's example: row blocks of 2, vectors (1, 2), (3, 4), (5, 6) at columns 1, 4, 6, and (7, 8) at column 0.
+small() { pack "$specs/spmm_l8r8.lua" example.smtx --vec 2 --set lhs=u8 --a example.npy "$@"; }
+printf '2, 8, 4\n0 3 4\n1 4 6 0\n' >example.smtx
+{
+    printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 2), }"
+    printf '\1\2\3\4\5\6\7\10'
+} >example.npy
+
+expect 0 'values.npy  u8[4][2]' small --format bcrs --out bcrs
+check 'four files' test "$(ls bcrs | wc -l)" = 4
+holds d4 bcrs/row_ptr.npy '0 3 4'
+holds d4 bcrs/col_idx.npy '1 4 6 0'
+holds x1 bcrs/values.npy '01 02 03 04 05 06 07 08'
+check 'the format' test "$("$json_get" bcrs/format.json format)" = bcrs
+check 'a form that bcrs does not have' "$json_get" bcrs/format.json rows
+
+expect 0 'values.npy  s8[64]' small --format srbcrs --out sr16
+holds d4 sr16/row_ptr.npy '0 3 16 17'
+holds d4 sr16/col_idx.npy "1 4 6$(nones 13) 0$(nones 15)"
+holds x1 sr16/values.npy "01 03 05$(zeros 13) 02 04 06$(zeros 13) 07$(zeros 15) 08$(zeros 15)"
+check 'k' test "$("$json_get" sr16/format.json k)" = 16
+
+expect 0 'values.npy  s8[128]' small --format srbcrs --k 32 --out sr32
+holds d4 sr32/row_ptr.npy '0 3 32 33'
+holds d4 sr32/col_idx.npy "1 6 -1 -1 4$(nones 27) 0$(nones 31)"
+holds x1 sr32/values.npy "31 05$(zeros 14) 42 06$(zeros 14)$(zeros 32) 07$(zeros 15) 08$(zeros 15)$(zeros 32)"
+expect 0 'col_idx.npy  s32[64]' small --format srbcrs --k 32 --shuffle off --digit-bits 8 --out plain32
+holds d4 plain32/col_idx.npy "1 4 6$(nones 29) 0$(nones 31)"
+
+# There and back: the same kernel arrays from any of them, and the same published arrays
+expect 0 'contract.json' small --out kernel
+for form in bcrs sr16 sr32 plain32; do
+    expect 0 'contract.json' pack "$specs/spmm_l8r8.lua" $form --vec 2 --set lhs=u8 --out kernel_of_$form
+    check "the kernel's arrays of $form" diff -r kernel kernel_of_$form
+    expect 0 'format.json' pack "$specs/spmm_l8r8.lua" $form --vec 2 --set lhs=u8 --format srbcrs --out again_of_$form
+    check "SR-BCRS of $form" diff -r sr16 again_of_$form
+done
+
+# Every pair of the paper: its own form, and exact products from it
+"$mcrun" matrix-gen --rows 6 --cols 150 --sparsity 0.7 -o m.smtx || exit 1
+for pair in l16r16 l16r8 l16r4 l12r4 l8r8 l8r4 l4r4; do
+    expect 0 'format.json' pack "$specs/spmm_$pair.lua" m.smtx --seed 5 --format srbcrs --out $pair
+    case $pair in *r4) k=32 ;; *) k=16 ;; esac
+    check "k of $pair" test "$("$json_get" $pair/format.json k)" = $k
+    expect 0 'exact' spmm "$specs/spmm_$pair.lua" $pair --n 64
+    expect 0 'exact' spmm "$specs/spmm_$pair.lua" m.smtx --seed 5 --n 64 --out random.npy
+    expect 0 'exact' spmm "$specs/spmm_$pair.lua" $pair --seed 5 --n 64 --out given.npy
+    check "the values of $pair" cmp random.npy given.npy
+done
+
+# Arrays from elsewhere: wider integers, bytes without a sign, one dimension for all
+mkdir foreign
+array() {
+    printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr': '$2', 'fortran_order': False, 'shape': ($3,), }" >foreign/$1.npy
+    printf "$4" >>foreign/$1.npy
+}
+format() { printf '%s\n' "$1" >foreign/format.json; }
+good='{"format": "bcrs", "type": "u8", "vec": 2, "rows": 4, "cols": 8}'
+restore() {
+    format "$good"
+    array row_ptr '<i8' 3 '\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0'
+    array col_idx '<u2' 4 '\1\0\4\0\6\0\0\0'
+    array values '<i2' 8 '\1\0\2\0\3\0\4\0\5\0\6\0\7\0\10\0'
+}
+restore
+take() { pack "$specs/spmm_l8r8.lua" foreign --vec 2 --set lhs=u8 "$@" --out refused; }
+expect 0 'contract.json' take
+check 'the same from wider integers' diff -r kernel refused
+rm -r refused
+array row_ptr '<i4' 2 '\0\0\0\0\1\0\0\0'
+array col_idx '|i1' 16 "\\5$(printf '\\377%.0s' $(seq 15))"
+array values '|u1' 32 "\\376$(printf '\\0%.0s' $(seq 15))\\1$(printf '\\0%.0s' $(seq 15))"
+format '{"format": "srbcrs", "type": "s8", "vec": 2, "rows": 2, "cols": 8, "k": 16, "digit_bits": 8, "shuffle": false}'
+expect 0 'values.npy  s8[1][2]' pack "$specs/spmm_l8r8.lua" foreign --vec 2 --format bcrs --out of_bytes
+holds d1 of_bytes/values.npy '-2 1'
+restore
+
+# Bad directories: one message, exit 1, nothing written
+refuse() {
+    expect 1 "$1" take "${@:2}"
+    check "one line for '$1'" test "$(wc -l <stderr)" = 1
+    check "nothing written for '$1'" test ! -e refused
+    restore
+}
+rm foreign/format.json && refuse 'foreign/format.json: No such file'
+format '{"format": "bcrs"' && refuse 'foreign/format.json:2: '
+format '[]' && refuse 'foreign/format.json: Expected object'
+format '{"format": "coo"}' && refuse "foreign/format.json: format 'coo' is neither bcrs nor srbcrs"
+format '{"format": "bcrs", "type": "u8", "vec": 2, "rows": 4}' && refuse 'foreign/format.json: Object item not found: cols'
+format "${good%\}}, \"k\": 16}" && refuse 'foreign/format.json: 1 object item(s) left unpacked: k'
+format "${good/bcrs/srbcrs}" && refuse 'Object item not found: k'
+format "${good/u8/u9}" && refuse "foreign/format.json: 'u9' is no type"
+format "${good/u8/f16}" && refuse 'foreign holds f16: only integers are read'
+format "${good/: 2/: \"2\"}" && refuse 'foreign/format.json: Expected integer, got string'
+format "${good/: 2/: 0}" && refuse 'foreign: vectors of 0 elements'
+format "${good/: 4,/: 3,}" && refuse 'foreign: 3 rows are no row blocks of 2'
+format "${good/: 4,/: 6,}" && refuse 'foreign: row_ptr has 3 elements, must have 4'
+format "${good/: 8/: 6}" && refuse 'foreign: slot 2 of row block 0 has column 6 of 6'
+format "${good/: 8/: -8}" && refuse 'foreign: -8 columns'
+rm foreign/col_idx.npy && refuse 'foreign/col_idx.npy: No such file'
+printf 'x' >foreign/col_idx.npy && refuse 'foreign/col_idx.npy: not a .npy file'
+array row_ptr '<f4' 3 '\0\0\0\0\0\0\0\0\0\0\0\0' && refuse 'row_ptr holds f32, must hold s32'
+array row_ptr '<i8' 1 '\0\0\0\0\1\0\0\0' && refuse 'row_ptr[0][0] is 4294967296, out of'
+array row_ptr '|i1' 3 '\0\3\2' && refuse 'foreign: row_ptr[2] is 2, below the one before, 3'
+array col_idx '|i1' 4 '\1\4\4\0' && refuse 'foreign: slot 2 of row block 0 has column 4 after column 4: columns must ascend'
+array values '<i2' 8 '\1\0\2\0\3\0\4\0\5\0\6\0\7\0\0\1' && refuse 'values[0][7] is 256, out of'
+array values '|u1' 7 '\1\2\3\4\5\6\7' && refuse 'foreign: values has 7 elements, must have 8'
+strided='"rows": 4, "cols": 8, "k": 16, "digit_bits": 8, "shuffle": false}'
+format "{\"format\": \"srbcrs\", \"type\": \"u8\", \"vec\": 2, $strided" && refuse 'foreign/values.npy holds s16, must hold bytes'
+cp sr16/*.npy foreign && format "{\"format\": \"srbcrs\", \"type\": \"u8\", \"vec\": 2, ${strided/16/8}" && refuse 'foreign: SR-BCRS with k = 8: must be 16 or 32'
+
+# A matrix that the spec does not take
+refuse_spec() {
+    expect "$1" "$2" pack "$specs/spmm_l8r8.lua" bcrs "${@:3}" --out refused
+    check "nothing written for '$2'" test ! -e refused
+}
+refuse_spec 1 "bcrs holds vectors of 2 elements, the kernel's have 8" --set lhs=u8
+refuse_spec 1 'bcrs: vector 3 holds 8, out of the range of the spec'\''s s4' --vec 2 --set lhs=s4
+refuse_spec 2 '--union: bcrs holds vectors already' --vec 2 --union
+refuse_spec 1 'm = 8, the matrix has 4' --vec 2 --set lhs=u8 --set m=8
+expect 0 'exact' spmm "$specs/spmm_l16r8.lua" bcrs --vec 2 --n 32
+expect 1 "bcrs holds vectors of 2 elements" spmm "$specs/spmm_l16r8.lua" bcrs --n 32
+expect 0 'values.npy  u8[4][2]' small --format bcrs --out given --seed 9
+check 'values of --a go before those of the directory' cmp given/values.npy bcrs/values.npy
+
+# Options
+expect 2 "--format: 'coo' is not one of kernel|bcrs|srbcrs" small --format coo --out x
+expect 2 "--k: '64' is not one of 16|32" small --format srbcrs --k 64 --out x
+expect 2 "--digit-bits: '2' is not one of 4|8" small --format srbcrs --digit-bits 2 --out x
+expect 2 'SR-BCRS shuffles indices with k = 32 only' small --format srbcrs --shuffle on --out x
+expect 2 'go with --format srbcrs' small --format bcrs --k 16 --out x
+expect 2 'go with --format srbcrs' small --shuffle on --out x
+expect 2 '--n, --scale and --bias go with --format kernel' small --format bcrs --n 8 --out x
+expect 2 'pack: --out is missing' small --format bcrs
+check 'nothing of wrong options' test ! -e x
+
+# Directories that exist, and a disk that is full
+expect 1 'bcrs is not empty: --force replaces its files' small --format srbcrs --out bcrs
+expect 0 'format.json' small --format srbcrs --out given --force
+check 'replaced' diff -r given sr16
+full() { bash -c 'trap "" XFSZ; ulimit -f 4; exec "$@"' full "$@"; }
+expect 1 'values.npy: ' full "$mcrun" pack "$specs/spmm_l16r16.lua" m.smtx --format bcrs --out none
+check 'nothing half-written' test ! -e none
+check 'no temporary is left' test -z "$(find . -name '*.tmp*')"
+finish
