@@ -46,8 +46,7 @@ static void print_files(const out_files *files) {
         const out_file *file = &files->items[i];
         if (file->data != NULL) printf("%s\n", file->name);
         else if (file->flat)
-            printf("%s  %s[%lld]\n", file->name, mc_type_text(file->array.type),
-                   (long long)file->array.cols);
+            printf("%s  %s[%lld]\n", file->name, mc_type_text(file->array.type), (long long)file->array.cols);
         else
             printf("%s  %s[%lld][%lld]\n", file->name, mc_type_text(file->array.type),
                    (long long)file->array.rows, (long long)file->array.cols);
@@ -179,8 +178,7 @@ static mc_status import(const char *directory, const description *d, const mc_pa
         d->form.name == PUBLISHED_BCRS
             ? mc_bcrs_import(packed, d->type, d->vec, d->rows, d->cols, a, inner)
             : mc_srbcrs_import(packed, d->type, d->vec, &d->form.srbcrs, d->rows, d->cols, a, inner);
-    if (status != MC_OK && inner != NULL)
-        mc_fail(diag, status, "%s: %s", directory, mc_diag_text(inner));
+    if (status != MC_OK && inner != NULL) mc_fail(diag, status, "%s: %s", directory, mc_diag_text(inner));
     mc_diag_destroy(inner);
     return status == MC_USAGE ? MC_FORMAT : status; /* it is not the command line that is wrong */
 }
@@ -194,8 +192,8 @@ mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag) {
     mc_status status = read_description(path, &d, diag);
     free(path);
     if (status == MC_OK && mc_type_is_real(d.type))
-        status = mc_fail(diag, MC_CANNOT, "%s holds %s: only integers are read", directory,
-                         mc_type_text(d.type));
+        status =
+            mc_fail(diag, MC_CANNOT, "%s holds %s: only integers are read", directory, mc_type_text(d.type));
     if (status == MC_OK) status = read_arrays(directory, &d, &packed, diag);
     if (status == MC_OK) status = import(directory, &d, &packed, a, diag);
     mc_packed_free(&packed);

@@ -35,10 +35,7 @@ static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, cons
 
 static int64_t row_offsets(int64_t row_blocks) { return 2 * row_blocks; }
 
-static mc_status check_form(mc_type type, const mc_srbcrs *form, mc_diag *diag) {
-    if (mc_type_is_real(type) || mc_type_bits(type) > MAX_BITS)
-        return mc_fail(diag, MC_CANNOT, "SR-BCRS holds integers of at most %d bits, the matrix %s", MAX_BITS,
-                       mc_type_text(type));
+static mc_status check_form(const mc_srbcrs *form, mc_diag *diag) {
     if (form->k != 16 && form->k != 32)
         return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", form->k);
     if (form->digit_bits != 4 && form->digit_bits != 8)
@@ -51,7 +48,7 @@ static mc_status check_form(mc_type type, const mc_srbcrs *form, mc_diag *diag) 
 /* Values of 12 bits take the room of 16. */
 static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, stride_layout *layout,
                              mc_diag *diag) {
-    mc_status status = check_form(type, form, diag);
+    mc_status status = check_form(form, diag);
     digit_code code;
     if (status == MC_OK) status = digit_code_make(type, MC_DIGITS_TOP_SIGNED, form->digit_bits, &code, diag);
     if (status != MC_OK) return status;

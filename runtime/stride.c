@@ -86,10 +86,13 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
 /* The type whose elements lie as digits do. */
 static mc_type digit_type(const stride_layout *layout) { return layout->code.bits == 4 ? MC_U4 : MC_U8; }
 
-/* Bytes of values. */
+static int64_t digit_count(const stride_layout *layout, int64_t slots) {
+    return mcrt_product(slots, layout->planes * layout->vec + digit_has_ones(&layout->code));
+}
+
+/* Of values. */
 static int64_t value_bytes(const stride_layout *layout, int64_t slots) {
-    int rows = layout->planes * layout->vec + digit_has_ones(&layout->code);
-    return mc_type_size(digit_type(layout), mcrt_product(slots, rows));
+    return mc_type_size(digit_type(layout), digit_count(layout, slots));
 }
 
 static void put_values(const stride_layout *layout, const mc_vsparse *a, int64_t vector, int64_t slot,
@@ -304,6 +307,16 @@ static mc_status take_blocks(const packed_source *s, mc_vsparse *a) {
     return status;
 }
 
+/* The half byte behind an odd number of 4-bit digits. */
+static mc_status check_last_half(const stride_layout *layout, int64_t slots, const void *values,
+                                 mc_diag *diag) {
+    int64_t digits = digit_count(layout, slots);
+    if (digit_type(layout) != MC_U4 || digits % 2 == 0 || nibble_get(values, digits) == 0) return MC_OK;
+    return mc_fail(diag, MC_FORMAT,
+                   "values[%" PRId64 "] ends in half a byte that belongs to no value and must be 0",
+                   digits / 2);
+}
+
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
                         int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     int64_t vectors = 0, slots = row_blocks * stride_head_slots(layout);
@@ -315,6 +328,7 @@ mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, co
     mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
     if (status == MC_OK)
         status = packed_get(packed, "values", MC_S8, value_bytes(layout, slots), &values, diag);
+    if (status == MC_OK) status = check_last_half(layout, slots, values->data, diag);
     if (status == MC_OK)
         status = mcrt_vsparse_create(layout->code.type, layout->vec, row_blocks, cols, vectors, a, diag);
     if (status != MC_OK) return status;

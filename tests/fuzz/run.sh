@@ -6,7 +6,7 @@ seconds=${2:-20}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/spec" "$work/ptx" "$work/matrix"
+mkdir "$work/spec" "$work/ptx" "$work/matrix" "$work/packed"
 cp "$root"/specs/*.lua "$work/spec"
 cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
 # The kernels of the simulator's tests, each with its module's head.
@@ -21,10 +21,15 @@ done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
+# Three vectors of two in BCRS, SR-BCRS and strided-bcrs.
+padding() { printf "$1%.0s" $(seq "$2"); }
+printf '\x42\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
+{ printf '\x40\1\1\10\1\0\3\1\4\6' && padding '\377' 13 && printf '\1\3\5' && padding '\0' 13 && printf '\2\4\6'; } >"$work/packed/srbcrs"
+{ printf '\x41\1\1\10\1\1\1\1\4\6' && padding '\377' 29 && printf '\1\3\5' && padding '\0' 29 && printf '\2\4\6'; } >"$work/packed/strided"
 # Words to try: those of the instruction table.
 grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
-for target in spec ptx matrix; do
+for target in spec ptx matrix packed; do
     words=()
     [ "$target" = ptx ] && words=(-dict="$work/words")
     "$bin/fuzz_$target" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \

@@ -106,6 +106,19 @@ static void test_damaged(mc_diag *diag) {
     }
 }
 
+/* Three u4 values: the second half of the second byte is none of them. */
+static void test_half_byte(mc_diag *diag) {
+    static const int values[] = {9, 15, 3};
+    mc_packed packed;
+    mc_vsparse a = make_matrix(MC_U4, 1, values, diag), back;
+    expect_ok("export", mc_bcrs_export(&a, &packed, diag), diag);
+    ((uint8_t *)mc_packed_find(&packed, "values")->data)[1] = 0x13;
+    expect_failure("half", mc_bcrs_import(&packed, MC_U4, 1, 3, 6, &back, diag), MC_FORMAT, diag,
+                   "values[1] ends in half a byte that belongs to no value and must be 0");
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+}
+
 static void test_refused(mc_diag *diag) {
     static const int zeros[6];
     mc_packed packed;
@@ -132,6 +145,7 @@ int main(void) {
     for (int t = 0; t < TYPES; t++)
         for (int vec = 1; vec <= 8; vec++) check_round_trip(types[t], vec, diag);
     test_damaged(diag);
+    test_half_byte(diag);
     test_refused(diag);
     mc_diag_destroy(diag);
     return check_end();

@@ -360,7 +360,7 @@ static void test_refused(mc_diag *diag) {
     mc_vsparse other = a;
     other.type = MC_S32;
     expect_failure("type", mc_srbcrs_export(&other, &bytes_16, &packed, diag), MC_CANNOT, diag,
-                   "SR-BCRS holds integers of at most 16 bits, the matrix s32");
+                   "integers of at most 16 bits, the matrix s32");
     other.type = MC_F16;
     expect_failure("type", mc_srbcrs_export(&other, &bytes_16, &packed, diag), MC_CANNOT, diag,
                    "the matrix f16");

@@ -1,0 +1,108 @@
+/* Any bytes as packed arrays: refused with a message, or a matrix that packs into these very arrays. */
+#include <stdlib.h>
+#include <string.h>
+#include "mcrt.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Bits of the first four bytes: which format in which form, and the matrix's type and shape. */
+typedef struct input {
+    int format; /* 0 BCRS, 1 SR-BCRS, 2 strided */
+    mc_srbcrs srbcrs;
+    mc_strided strided;
+    mc_type type;
+    int vec;
+    int64_t rows, cols;
+} input;
+
+enum { HEAD = 4, BCRS = 0, SRBCRS = 1, FORMATS = 3 };
+
+static input choose(const uint8_t head[HEAD]) {
+    static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
+    input in = {.format = head[0] % FORMATS, .type = types[head[0] >> 5], .vec = (head[1] & 7) + 1};
+    in.srbcrs = (mc_srbcrs){head[1] & 8 ? 32 : 16, head[1] & 16 ? 4 : 8, head[1] & 32};
+    in.strided = (mc_strided){.stride = head[1] & 8 ? 64 : 32,
+                              .heads = (head[1] >> 6) + 1,
+                              .digits = (mc_digits)((head[0] >> 3 & 3) % 3)};
+    in.rows = (int64_t)in.vec * (head[2] & 7);
+    in.cols = head[3];
+    return in;
+}
+
+/* Of SLOTS slots. */
+static int64_t value_bytes(const input *in, int64_t slots) {
+    int bits = mc_type_bits(in->type), digits = in->srbcrs.digit_bits;
+    int planes = bits == 12 ? 16 / digits : bits < digits ? 1 : bits / digits;
+    bool ones = in->strided.digits == MC_DIGITS_OFFSET;
+    if (in->format == BCRS) return mc_type_size(in->type, slots * in->vec);
+    if (in->format == SRBCRS) return slots * in->vec * planes * digits / 8;
+    return slots * ((bits > 8 ? 2 : 1) * in->vec + ones);
+}
+
+static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a, mc_diag *diag) {
+    if (in->format == BCRS) return mc_bcrs_import(packed, in->type, in->vec, in->rows, in->cols, a, diag);
+    if (in->format == SRBCRS)
+        return mc_srbcrs_import(packed, in->type, in->vec, &in->srbcrs, in->rows, in->cols, a, diag);
+    return mc_strided_unpack(packed, in->type, in->vec, &in->strided, in->rows, in->cols, a, diag);
+}
+
+static mc_status pack(const input *in, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    if (in->format == BCRS) return mc_bcrs_export(a, packed, diag);
+    if (in->format == SRBCRS) return mc_srbcrs_export(a, &in->srbcrs, packed, diag);
+    return mc_strided_pack(a, &in->strided, packed, diag);
+}
+
+/* Takes COUNT elements off the input; those that it lacks are 0. Indices are a byte each, 255 is -1. */
+static mc_packed_array take(const char *name, mc_type type, int64_t count, const uint8_t **data,
+                            size_t *size) {
+    size_t element = mc_type_bytes(type), given = *size < (size_t)count ? *size : (size_t)count;
+    mc_packed_array array = {name, type, count, calloc((size_t)count + 1, element)};
+    if (!array.data) abort();
+    for (size_t i = 0; i < given; i++) {
+        if (type == MC_S32) ((int32_t *)array.data)[i] = (*data)[i] == 255 ? -1 : (*data)[i];
+        else ((uint8_t *)array.data)[i] = (*data)[i];
+    }
+    *data += given, *size -= given;
+    return array;
+}
+
+static bool same(const mc_packed *a, const mc_packed *b) {
+    bool same = a->array_count == b->array_count;
+    for (size_t i = 0; same && i < a->array_count; i++)
+        same = a->arrays[i].count == b->arrays[i].count &&
+               memcmp(a->arrays[i].data, b->arrays[i].data,
+                      (size_t)mc_type_size(a->arrays[i].type, a->arrays[i].count)) == 0;
+    return same;
+}
+
+static void check(const input *in, const mc_packed *packed, mc_diag *diag) {
+    mc_vsparse a;
+    mc_packed again;
+    mc_status status = unpack(in, packed, &a, diag);
+    if ((status != MC_OK) != (mc_diag_count(diag) > 0)) abort();
+    if (status != MC_OK) {
+        if (a.values) abort();
+        return;
+    }
+    if (pack(in, &a, &again, diag) != MC_OK || !same(packed, &again)) abort();
+    mc_packed_free(&again);
+    mc_vsparse_free(&a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < HEAD + 1) return 0;
+    const input in = choose(data);
+    int64_t blocks = in.rows / in.vec, slots = data[HEAD];
+    bool pairs = in.format == SRBCRS;
+    if (in.format != BCRS) slots = (slots & 15) * (pairs ? in.srbcrs.k : in.strided.stride);
+    data += HEAD + 1, size -= HEAD + 1;
+    mc_packed packed = {.array_count = 3};
+    packed.arrays[0] = take("row_ptr", MC_S32, pairs ? 2 * blocks : blocks + 1, &data, &size);
+    packed.arrays[1] = take("col_idx", MC_S32, slots, &data, &size);
+    packed.arrays[2] = take("values", MC_S8, value_bytes(&in, slots), &data, &size);
+    mc_diag *diag = mc_diag_create();
+    check(&in, &packed, diag);
+    mc_diag_destroy(diag);
+    mc_packed_free(&packed);
+    return 0;
+}
