@@ -134,8 +134,8 @@ typedef struct mc_family {
     void (*entry_name)(const void *plan, char name[MC_MAX_NAME]);
     /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
     double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
-    /* Lines of the header comment: what the family computes, and how this kernel does. */
-    const char *computes;
+    /* Lines of the header comment: what this kernel computes (any of the family's, where PLAN is NULL), and how. */
+    const char *(*computes)(const void *plan);
     const char *(*how)(const void *plan);
 } mc_family;
 

@@ -265,13 +265,18 @@ static bool repeats(const mc_operand *operand) {
     return false;
 }
 
+static int vector_bytes(const mc_builder *b, const mc_operand *operand) {
+    return operand->count * (type_of(b, operand->regs[0]) == REG_B64 ? 8 : 4);
+}
+
 /* What the operands have to do with each other, or with what is declared. */
 static const char *misfit(const mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
     bool defines = strchr(op->signature, '=') != NULL;
     if (defines && operands[0].kind == OPERAND_REG && repeats(&operands[0])) return "a destination twice";
     for (size_t i = 0; i < count; i++) {
-        int vector = operands[i ? 0 : count - 1].count; /* an address stands beside the vector that moves */
-        if (operands[i].kind == OPERAND_ADDRESS && vector > 1 && operands[i].imm % (4 * vector))
+        const mc_operand *moved = &operands[i ? 0 : count - 1]; /* beside the address */
+        if (operands[i].kind == OPERAND_ADDRESS && moved->count > 1 &&
+            operands[i].imm % vector_bytes(b, moved))
             return "a misaligned offset";
     }
     if (strcmp(op->name, "bar_sync") == 0 && (operands[0].imm < 0 || operands[0].imm > 15))

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of as many products as k. Products are below 2^32, k below 2^31. */
+static int64_t largest_sum(const mc_sums *sums) { return sums->k * sums->largest_product; }
+static bool can_leave_s32(const mc_sums *sums) { return sums->k > sums->bound; }
+
 static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
     if (!axis->dim) snprintf(text, MC_MAX_NAME, "1");
     else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
@@ -58,6 +62,20 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
                  c->arrays[i].extent, c->arrays[i].doc);
 }
 
+/* Not in the PTX header: it is about the caller's values, not about launching. */
+static void sums_text(const mc_sums *sums, mc_text *text) {
+    text_add(text, "Sums: %s x %s, products up to %lld in magnitude: ", sums->lhs, sums->rhs,
+             (long long)sums->largest_product);
+    if (sums->exact) text_add(text, "exact in s64; s32 would hold them");
+    else text_add(text, "exact in s32");
+    text_add(text, " up to %lld vectors a row%s", (long long)sums->bound,
+             sums->exact ? "" : ", modulo 2^32 beyond");
+    if (sums->k != MC_OPEN)
+        text_add(text, "; k = %lld: up to %lld, %s s32", (long long)sums->k, (long long)largest_sum(sums),
+                 can_leave_s32(sums) ? "which can leave" : "inside");
+    text_add(text, "\n");
+}
+
 static char *describe_text(const mc_kernel *kernel) {
     mc_text text = {0};
     text_add(&text, "%s: %s\n", kernel->family->name, kernel->family->summary);
@@ -66,6 +84,7 @@ static char *describe_text(const mc_kernel *kernel) {
     point_text(kernel->family, kernel->point, NULL, &text);
     text_add(&text, "\n");
     contract_text(kernel, "", &text);
+    sums_text(&kernel->contract.sums, &text);
     text_add(&text, "Facts\n");
     for (size_t i = 0; i < kernel->facts.count; i++)
         text_add(&text, "  %-28s %8lld  %s\n", kernel->facts.list[i].name,
@@ -144,6 +163,14 @@ static json_t *arrays_json(maker *m, const mc_contract *c) {
     return arrays;
 }
 
+static json_t *sums_json(const mc_sums *sums) {
+    bool fixed = sums->k != MC_OPEN;
+    return json_pack("{ss sI sI so so}", "type", sums->exact ? "s64" : "s32", "largest_product",
+                     (json_int_t)sums->largest_product, "sum_bound", (json_int_t)sums->bound, "largest_sum",
+                     fixed ? json_integer(largest_sum(sums)) : json_null(), "can_leave_s32",
+                     fixed ? json_boolean(can_leave_s32(sums)) : json_null());
+}
+
 static json_t *facts_json(maker *m, const mc_kernel *kernel) {
     json_t *facts = json_object();
     for (size_t i = 0; i < kernel->facts.count; i++)
@@ -174,6 +201,7 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "ldb_multiple", json_integer(c->ldb_multiple));
     put(&m, root, "ldb_limit", json_integer(c->ldb_limit));
     put(&m, root, "k_limit", json_integer(c->k_limit));
+    put(&m, root, "sums", sums_json(&c->sums));
     put(&m, root, "overlap", json_boolean(c->overlap));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));

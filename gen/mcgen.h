@@ -100,6 +100,15 @@ typedef struct mc_map_param {
         per_byte; /* elements of ARRAY in a byte, by which cols, rounded up, and ld are divided: 1 or 2 */
 } mc_map_param;
 
+/* How far sums of products can go, whatever values of their types A and B hold. */
+typedef struct mc_sums {
+    const char *lhs, *rhs;   /* A's and B's types */
+    bool exact;              /* in s64; else modulo 2^32 */
+    int64_t largest_product; /* in magnitude */
+    int64_t bound;           /* vectors that a row may have before a sum can leave s32 */
+    int64_t k;               /* that the spec fixes, and so at least a row's vectors, or MC_OPEN */
+} mc_sums;
+
 enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
 
 /* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
@@ -121,6 +130,7 @@ typedef struct mc_contract {
     unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do, or `map` says so */
     int64_t ldb_limit;     /* and at most this; 0: any s32 will do */
     int64_t k_limit;       /* k at most: beyond, sums could be wrong; 0: no limit */
+    mc_sums sums;
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;

@@ -136,7 +136,7 @@ static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text
     bool all[MC_MAX_FIELDS];
     for (int i = 0; i < MC_MAX_FIELDS; i++) all[i] = true;
     text_add(text, "// %s\n", kernel->contract.entry);
-    print_lines(kernel->family->computes, text);
+    print_lines(kernel->family->computes(kernel->plan), text);
     print_lines(kernel->family->how(kernel->plan), text);
     text_add(text, "//\n// Made by mcgen " MC_VERSION " from ");
     print_name(slash ? slash + 1 : spec_name, text);

@@ -21,6 +21,7 @@ enum {
     F_OUT,
     F_SCALE,
     F_BIAS,
+    F_SUM,
     F_VEC,
     F_STRIDE,
     F_TILE_N,
@@ -49,9 +50,10 @@ static const spmm_side sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4
                                   {"u4", 4, false},  {"s12", 12, true}, {"u12", 12, false},
                                   {"s16", 16, true}, {"u16", 16, false}};
 /* In the order of spmm_element and spmm_per. */
-static const char *const out_types[] = {"s32", "f16", "bf16", "f32", NULL};
+static const char *const out_types[] = {"s32", "f16", "bf16", "f32", "s64", NULL};
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
+static const char *const sum_kinds[] = {"wrap", "exact", NULL};
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
                                        NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
@@ -81,13 +83,17 @@ static const mc_field fields[] = {
             "are multiplied "
             "as two digits."},
     {"out", NAMES = out_types,
-     .doc = "Type of C. Sums are exact modulo 2^32. s32: the sums. Others: out(f32(sum) * scale), or "
+     .doc = "Type of C. s32 and s64: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
     {"scale", NAMES = scales, .quiet = true,
-     .doc = "Scales of an out that is not s32: one f32 for all of C, or one for each of its m rows or n "
+     .doc = "Scales of f16, bf16 and f32: one f32 for all of C, or one for each of its m rows or n "
             "columns."},
     {"bias", NAMES = biases, .quiet = true,
-     .doc = "Biases of an out that is not s32: an f32 for each of C's m rows or n columns."},
+     .doc = "Biases of f16, bf16 and f32: an f32 for each of C's m rows or n columns."},
+    {"sum", NAMES = sum_kinds, .quiet = true,
+     .doc =
+         "wrap: sums are exact modulo 2^32. exact: in s64, for out = s64 or what is rounded from it; staging "
+         "direct only. --describe says from which length of a row on it matters."},
     {"vec", NUMBERS = vecs, .standard = 8, .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"stride", NUMBERS = strides, .standard = 32, .tunable = true,
      .doc = "Nonzero vectors that a warp takes at a time; row blocks are padded to whole strides. 64 has "
@@ -143,7 +149,7 @@ static const mc_field fields[] = {
          "Elements from one row of B to the next, at least n. 16-byte loads want a multiple of tile_n / 8."},
     {"ldc", SHAPE,
      .doc = "Elements from one row of C to the next, at least n. 16-byte stores want a multiple of 4, "
-            "or of 8 where elements have 16 bits."},
+            "or of 8 where elements have 16 bits, 2 where they have 64."},
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
@@ -157,26 +163,43 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
     if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
-    if (plan->rhs.bits == 4 && plan->rhs.is_signed && plan->k > spmm_exact_k(plan))
+    if (plan->rhs.bits == 4 && plan->rhs.is_signed && !plan->output.exact && plan->k > spmm_exact_k(plan))
         complain(complaints, F_K, "%lld: sums of lhs = \"%s\" and rhs = \"%s\" are exact up to %lld",
                  (long long)plan->k, plan->lhs.name, plan->rhs.name, (long long)spmm_exact_k(plan));
 }
 
 static spmm_output output_of(const int64_t *point) {
     static const spmm_per bias_of[] = {SPMM_PER_NONE, SPMM_PER_ROW, SPMM_PER_COLUMN};
-    return (spmm_output){(spmm_element)point[F_OUT], (spmm_per)point[F_SCALE], bias_of[point[F_BIAS]]};
+    return (spmm_output){(spmm_element)point[F_OUT], (spmm_per)point[F_SCALE], bias_of[point[F_BIAS]],
+                         point[F_SUM] != 0};
 }
 
 static void check_output(const spmm_output *output, mc_complaints *complaints) {
     const char *name = spmm_element_name(output->element);
-    if (output->element != SPMM_S32 && output->scale == SPMM_PER_NONE)
+    bool scaled = spmm_is_scaled(output->element);
+    if (scaled && output->scale == SPMM_PER_NONE)
         complain(complaints, F_SCALE, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"", name);
-    if (output->element == SPMM_S32 && output->scale != SPMM_PER_NONE)
+    if (!scaled && output->scale != SPMM_PER_NONE)
         complain(complaints, F_SCALE,
-                 "out = \"s32\" is the sums as they are: scales go with f16, bf16 and f32");
-    if (output->element == SPMM_S32 && output->bias != SPMM_PER_NONE)
+                 "out = \"%s\" is the sums as they are: scales go with f16, bf16 and f32", name);
+    if (!scaled && output->bias != SPMM_PER_NONE)
         complain(complaints, F_BIAS,
-                 "out = \"s32\" is the sums as they are: a bias goes with f16, bf16 and f32");
+                 "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
+    if (output->element == SPMM_S64 && !output->exact)
+        complain(complaints, F_SUM, "out = \"s64\" wants \"exact\"");
+    if (output->element == SPMM_S32 && output->exact)
+        complain(complaints, F_OUT,
+                 "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
+}
+
+static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints) {
+    if (plan->shared_bytes <= STATIC_SHARED) return;
+    bool rows = plan->staging == SPMM_SHARED;
+    complain(
+        complaints, rows ? F_STRIDE : F_SPLIT,
+        "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
+        rows ? "rows of B" : "exact sums", plan->warps, plan->shared_bytes, STATIC_SHARED,
+        rows ? "a smaller stride" : "tile_n = 64");
 }
 
 static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
@@ -194,12 +217,7 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
                  (long long)plan->ldb);
     if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
         complain(complaints, F_WARPS, "staging = \"%s\" takes 1, 2, 4 or 8", name);
-    else if (plan->shared_bytes > STATIC_SHARED)
-        complain(
-            complaints, F_STRIDE,
-            "rows of B of %d warps take %u bytes of shared memory, a kernel without a ring has %d: a smaller "
-            "stride or fewer warps",
-            plan->warps, plan->shared_bytes, STATIC_SHARED);
+    else check_shared_memory(plan, complaints);
     if (point[F_WINDOW] != STANDARD_WINDOW)
         complain(complaints, F_WINDOW, "staging = \"%s\" has no windows of B: leave it out", name);
     if (point[F_STAGES] != STANDARD_STAGES)
@@ -217,6 +235,8 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const char *name = stagings[plan->staging];
     int unit = spmm_copy_unit(plan), columns = spmm_ldb_unit(plan);
+    if (plan->output.exact)
+        complain(complaints, F_STAGING, "sum = \"exact\" wants \"direct\" or \"shared\", not \"%s\"", name);
     if (plan->staging == SPMM_TMA && !arch->tma) {
         complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
         return;
@@ -331,6 +351,12 @@ static void make_contract(const void *data, mc_contract *c) {
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "ldb", map ? 0 : plan->ldb, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
+    c->sums = (mc_sums){.lhs = plan->lhs.name,
+                        .rhs = plan->rhs.name,
+                        .exact = plan->output.exact,
+                        .largest_product = spmm_largest_product(plan),
+                        .bound = spmm_sum_bound(plan),
+                        .k = plan->k};
     c->overlap = plan->overlap;
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
     c->grid[0] = (mc_grid_axis){"m", (int64_t)plan->vec * plan->row_blocks};
@@ -359,6 +385,9 @@ static void make_facts(const void *data, mc_facts *facts) {
         add_fact(facts, "window_bytes", plan->window * plan->tile_n, "of B, copied at once");
         return;
     }
+    if (plan->output.exact)
+        add_fact(facts, "flush_strides", plan->flush_strides,
+                 "after which accumulators are added to sums in s64; 0: once, at the end");
     add_fact(facts, "wide_path", plan->wide.emitted, "vector loads of B");
     add_fact(facts, "edge_path", plan->edge.emitted, "guarded narrow loads of B");
 }
@@ -371,9 +400,9 @@ static void entry_name(const void *data, char name[MC_MAX_NAME]) {
                  out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps, plan->split,
                  plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_k%d_n%d_w%d_s%d%s", plan->lhs.name, plan->rhs.name, out,
-                 plan->vec, plan->stride, plan->tile_n, plan->warps, plan->split,
-                 plan->staging == SPMM_SHARED ? "_shared" : "");
+        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s", plan->lhs.name, plan->rhs.name,
+                 out, plan->output.exact ? "_exact" : "", plan->vec, plan->stride, plan->tile_n, plan->warps,
+                 plan->split, plan->staging == SPMM_SHARED ? "_shared" : "");
 }
 
 static const char *how(const void *data) {
@@ -387,6 +416,18 @@ static const char *how(const void *data) {
     return "Rows of B are gathered from global memory straight into registers and transposed there.";
 }
 
+#define COMPUTES(sums)                                                                                       \
+    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, " sums     \
+    "\n"                                                                                                     \
+    "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "        \
+    "columns."
+
+static const char *computes(const void *data) {
+    const spmm_plan *plan = data;
+    if (!plan) return COMPUTES("sums in s32 or s64.");
+    return plan->output.exact ? COMPUTES("sums in s64.") : COMPUTES("sums in s32.");
+}
+
 static void emit(const void *data, mc_builder *b) {
     const spmm_plan *plan = data;
     if (spmm_is_ring(plan)) spmm_ring_emit(plan, b);
@@ -396,11 +437,7 @@ static void emit(const void *data, mc_builder *b) {
 const mc_family mc_family_spmm = {
     .name = "spmm",
     .summary = "sparse times dense: C[m,n] = A[m,k] B[k,n], A in V x 1 nonzero vectors",
-    .computes =
-        "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, sums "
-        "in s32.\n"
-        "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "
-        "columns.",
+    .computes = computes,
     .how = how,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,

@@ -57,7 +57,7 @@ typedef struct spmm_checks {
 } spmm_checks;
 
 /* Where a warp puts its partial sums: row 2t + r of the row block lies at r * half + t * pitch + (t / 2) *
-   pair, in s32. The pads make the 16-byte stores of 8 neighbouring lanes (two g, four t) meet 8 different
+   pair, in s32. Exact sums, of s64, lie in two such planes: columns 0 and 1 of each four, columns 2 and 3. The pads make the 16-byte stores of 8 neighbouring lanes (two g, four t) meet 8 different
    bank groups. */
 typedef struct spmm_partial {
     int pitch, pair, half, warp; /* warp: one warp's share */
@@ -90,7 +90,8 @@ typedef struct spmm_plan {
     unsigned shared_bytes;
 
     /* direct and shared */
-    int stride_steps; /* mma steps of 32 vectors in a stride */
+    int stride_steps;  /* mma steps of 32 vectors in a stride */
+    int flush_strides; /* exact sums: after so many strides accumulators are emptied; 0: once, at the end */
     bool padding;
     spmm_rows rows;
     spmm_path wide, edge;
@@ -124,6 +125,13 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 
 /* A signed 4-bit B is multiplied by 16: so many products of a digit of A and such a value fit into an s32. */
 int64_t spmm_exact_k(const spmm_plan *plan);
+
+/* spmm_range.c, of the types' whole ranges: the largest magnitude of a product; the vectors of a row up to which no sum leaves
+   s32; the slots up to which no accumulator does; flush_strides. */
+int64_t spmm_largest_product(const spmm_plan *plan);
+int64_t spmm_sum_bound(const spmm_plan *plan);
+int64_t spmm_accumulator_bound(const spmm_plan *plan);
+int spmm_flush_strides(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128. */
 spmm_partial spmm_partial_of(int columns);

@@ -21,10 +21,11 @@ static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % byt
    16-bit elements where the spec's ldc allows no more. */
 static int widest_store(const spmm_plan *plan, int lane_columns) {
     int columns = 16 / spmm_element_bytes(plan->output.element);
-    if (plan->split > 1) columns = 4;
+    if (plan->split > 1 && columns > 4) columns = 4;
     if (columns > lane_columns) columns = lane_columns;
-    while (columns >= 4 && divides(columns, plan->ldc) == NEVER) columns /= 2;
-    return columns >= 4 ? columns : 1;
+    int least = columns < 4 ? columns : 4;
+    while (columns >= least && divides(columns, plan->ldc) == NEVER) columns /= 2;
+    return columns >= least ? columns : 1;
 }
 
 static int store_bytes(const spmm_plan *plan, int columns) {
@@ -57,6 +58,7 @@ static void plan_wide(spmm_plan *plan) {
 static void plan_edge(spmm_plan *plan) {
     const spmm_checks *c = &plan->checks;
     bool whole = plan->n != MC_OPEN && plan->n % 4 == 0, words = whole && plan->rhs.bits == 8;
+    int store = plan->output.element == SPMM_S64 ? 2 : 4;
     bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
     plan->edge = (spmm_path){
         .emitted = !covered,
@@ -64,7 +66,9 @@ static void plan_edge(spmm_plan *plan) {
         .unit = words && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_side_bytes(plan->rhs),
         .clamp = true,
         .whole = whole ? 4 : 1,
-        .store = whole && divides(4, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, 4)) ? 4 : 1,
+        .store = whole && divides(store, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, store))
+                     ? store
+                     : 1,
     };
 }
 
@@ -79,7 +83,8 @@ spmm_partial spmm_partial_of(int columns) {
 
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
     int rows = plan->wide.emitted ? plan->stride / MC_LANE_SLOTS * plan->rows.octet : 0;
-    int sums = plan->split > 1 ? spmm_partial_of(path->columns).warp * WORD : 0;
+    int sum_bytes = plan->output.exact ? 2 * WORD : WORD;
+    int sums = plan->split > 1 ? spmm_partial_of(path->columns).warp * sum_bytes : 0;
     return rows > sums ? rows : sums;
 }
 
@@ -90,6 +95,7 @@ void spmm_direct_plan(spmm_plan *plan) {
     plan->stride_a_bytes = plan->stride * (plan->vec * plan->a.count + 4);
     plan_wide(plan);
     plan_edge(plan);
+    plan->flush_strides = spmm_flush_strides(plan);
     const spmm_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
     plan->shared_bytes = (unsigned)(plan->warps * spmm_share_bytes(plan, widest));
 }
@@ -113,7 +119,7 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
         [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"},
     };
     bool halves = plan->rhs.bits == 4;
-    if (halves && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
+    if (halves && plan->rhs.is_signed && !plan->output.exact) c->k_limit = spmm_exact_k(plan);
     int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
     c->params[c->param_count++] = (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align,
                                              docs[halves ? 0 : bytes][plan->rhs.is_signed]};

@@ -41,12 +41,16 @@ void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
     EMIT(b, and_b32, R(to), R(from), H(mask));
 }
 
+void spmm_emit_undo_factor(spmm_emitter *e, int count) {
+    mc_builder *b = e->b;
+    if (e->plan->rhs.bits != 4 || !e->plan->rhs.is_signed) return;
+    note(b, "B's values were 16 times what they are");
+    for (int i = 0; i < count * e->plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
+}
+
 void spmm_emit_weigh(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
-    if (e->plan->rhs.bits == 4 && e->plan->rhs.is_signed) {
-        note(b, "B's values were 16 times what they are");
-        for (int i = 0; i < count * e->plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
-    }
+    spmm_emit_undo_factor(e, count);
     for (int top = e->plan->sums - 1; top > 0; top--) {
         note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
         for (int i = count * (top - 1); i < count * top; i++)

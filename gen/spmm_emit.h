@@ -39,6 +39,9 @@ typedef struct spmm_emitter {
     spmm_factors factors; /* of the path that is being emitted */
     /* [mma][4]: frag_c_row is the column of C, frag_c_col its row; then those of the next digit */
     mc_reg acc[SPMM_MAX_ACC * SPMM_MAX_DIGITS];
+    mc_reg total[SPMM_MAX_ACC]; /* exact sums: of all digits, like the accumulators of one */
+    mc_label rounds;
+    mc_reg done, in_round; /* strides of this round; there are more, and they belong to it */
 } spmm_emitter;
 
 /* The instruction for a digit of A's values and one of B's: which of them have signs. */
@@ -47,6 +50,16 @@ mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
 void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to);
 /* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
 void spmm_emit_weigh(spmm_emitter *e, int count);
+/* Where they held products of B's values times 16: of the values themselves. */
+void spmm_emit_undo_factor(spmm_emitter *e, int count);
+
+/* spmm_exact.c. All do nothing where sums are not exact, or accumulators cannot get full. COUNT: accumulators of a weight. */
+void spmm_declare_totals(spmm_emitter *e, int count);
+void spmm_emit_begin_rounds(spmm_emitter *e, int count);
+/* Whether the round has another stride: MORE (there is one), or less. */
+mc_reg spmm_emit_end_stride(spmm_emitter *e, mc_reg more);
+/* Accumulators become totals; and the next round, if there are MORE strides. */
+void spmm_emit_totals(spmm_emitter *e, int count, mc_reg more);
 /* has_sums and stores, once in_rows is known. */
 void spmm_emit_sum_guards(spmm_emitter *e);
 

@@ -61,6 +61,7 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
         if (e->plan->prefetch) p->more_indices = pred(b, "more_indices");
     }
     b32_array(b, "acc", acc_count(path) * e->plan->sums, e->acc);
+    spmm_declare_totals(e, acc_count(path));
 }
 
 /* Element UNIT from column AT on in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
@@ -406,10 +407,12 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
     spmm_emit_grid_wait(e);
     if (is_ahead(e, &p)) emit_ahead_start(e, &p);
+    spmm_emit_begin_rounds(e, acc_count(path));
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
     place(b, loop);
     emit_stride(e, &p);
-    EMIT_IF(b, p.more, bra, TO(loop));
-    spmm_emit_weigh(e, acc_count(path));
+    EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
+    if (e->plan->output.exact) spmm_emit_totals(e, acc_count(path), p.more);
+    else spmm_emit_weigh(e, acc_count(path));
     spmm_emit_epilogue(e, path, path_col);
 }

@@ -7,15 +7,16 @@ static const struct {
     int log_bytes;
     mc_opcode pack; /* of two f32, for 16-bit elements */
 } elements[] = {
-    [SPMM_S32] = {"s32", 2, MC_OPCODES},
-    [SPMM_F16] = {"f16", 1, OP_cvt_f16x2},
-    [SPMM_BF16] = {"bf16", 1, OP_cvt_bf16x2},
-    [SPMM_F32] = {"f32", 2, MC_OPCODES},
+    [SPMM_S32] = {"s32", 2, MC_OPCODES},      [SPMM_F16] = {"f16", 1, OP_cvt_f16x2},
+    [SPMM_BF16] = {"bf16", 1, OP_cvt_bf16x2}, [SPMM_F32] = {"f32", 2, MC_OPCODES},
+    [SPMM_S64] = {"s64", 3, MC_OPCODES},
 };
 
 int spmm_element_bytes(spmm_element element) { return 1 << elements[element].log_bytes; }
 
 const char *spmm_element_name(spmm_element element) { return elements[element].name; }
+
+bool spmm_is_scaled(spmm_element element) { return element != SPMM_S32 && element != SPMM_S64; }
 
 bool spmm_by_rows(const spmm_output *output) {
     return output->scale == SPMM_PER_ROW || output->bias == SPMM_PER_ROW;
@@ -36,6 +37,7 @@ bool spmm_by_columns(const spmm_output *output) {
 
 static const char *const c_docs[][2] = {/* without and with a bias */
                                         [SPMM_S32] = {C_DOC("s32")},
+                                        [SPMM_S64] = {C_DOC("s64")},
                                         [SPMM_F16] = ROUNDED("f16"),
                                         [SPMM_BF16] = ROUNDED("bf16"),
                                         [SPMM_F32] = {C_DOC("f32") "; C = f32(sum) * scale",
@@ -163,18 +165,19 @@ static void emit_scale(spmm_writer *w, const spmm_factors *f, const spmm_run *ru
     int r = run->factor_row, c = run->factor_column + i;
     mc_reg scale = factor_of(w->output->scale, f->scale, f->row_scale[r], f->column_scale[c]);
     mc_reg bias = factor_of(w->output->bias, f->bias, f->row_bias[r], f->column_bias[c]);
-    EMIT(b, cvt_f32_s32, R(real), R(run->sums[i]));
+    if (w->output->exact) EMIT(b, cvt_f32_s64, R(real), R(run->sums[i]));
+    else EMIT(b, cvt_f32_s32, R(real), R(run->sums[i]));
     if (w->output->bias == SPMM_PER_NONE) EMIT(b, mul_f32, R(real), R(real), R(scale));
     else EMIT(b, fma_f32, R(real), R(real), R(scale), R(bias));
 }
 
-/* Columns I .. I + COUNT - 1 of RUN as elements of C in 32-bit registers, 16-bit elements two in each, the first in
+/* Columns I .. I + COUNT - 1 of RUN as elements of C in registers of 32 bits (s64: 64), 16-bit elements two in each, the first in
    its low half. A single one stands in both halves. */
 static const mc_reg *emit_elements(spmm_writer *w, const spmm_factors *f, const spmm_run *run, int i,
                                    int count) {
     mc_builder *b = w->b;
     mc_opcode pack = elements[w->output->element].pack;
-    if (w->output->element == SPMM_S32) return run->sums + i;
+    if (!spmm_is_scaled(w->output->element)) return run->sums + i;
     for (int j = 0; j < count; j++) emit_scale(w, f, run, i + j, w->real[j]);
     if (pack == MC_OPCODES) return w->real;
     for (int j = 0; j < count; j += 2) {
@@ -192,7 +195,7 @@ void spmm_declare_writer(spmm_writer *w) {
     w->row = b32(b, "c_row"), w->at = b64(b, "c_at");
     w->guard = w->columns.clamp ? pred(b, "inside") : w->in_rows;
     if (w->columns.clamp) w->col = b32(b, "c_col");
-    if (w->output->element == SPMM_S32) return;
+    if (!spmm_is_scaled(w->output->element)) return;
     b32_array(b, "real", columns, w->real);
     if (spmm_element_bytes(w->output->element) == 2) b32_array(b, "packed", (columns + 1) / 2, w->packed);
 }
@@ -222,6 +225,13 @@ static void emit_guard(spmm_writer *w, mc_reg col, int offset) {
     else EMIT(b, setp_lt, R(w->guard), R(tested), w->columns.n);
 }
 
+/* BYTES of sums in s64. */
+static void emit_long_store(spmm_writer *w, int bytes, int64_t offset, const mc_reg *sums) {
+    mc_builder *b = w->b;
+    if (bytes == 16) EMIT_IF(b, w->guard, stg_v2_b64, AT(w->at, offset), V2(sums));
+    else EMIT_IF(b, w->guard, stg_b64, AT(w->at, offset), R(sums[0]));
+}
+
 static void emit_store(spmm_writer *w, int bytes, int64_t offset, const mc_reg *words) {
     mc_builder *b = w->b;
     switch (bytes) {
@@ -238,6 +248,8 @@ void spmm_store_run(spmm_writer *w, const spmm_factors *f, const spmm_run *run) 
     for (int i = 0; i < run->count; i += columns) {
         const mc_reg *words = emit_elements(w, f, run, i, columns);
         emit_guard(w, run->col, run->offset + i);
-        emit_store(w, columns * bytes, (int64_t)bytes * (run->offset + i), words);
+        int64_t offset = (int64_t)bytes * (run->offset + i);
+        if (w->output->element == SPMM_S64) emit_long_store(w, columns * bytes, offset, words);
+        else emit_store(w, columns * bytes, offset, words);
     }
 }

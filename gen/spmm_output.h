@@ -1,9 +1,9 @@
 /* The output of the SpMM kernels: sums in registers become elements of C.
  *
- *   s32               C = sum, modulo 2^32
+ *   s32, s64          C = sum: modulo 2^32, exact
  *   f16, bf16, f32    C = round(f32(sum) * scale), or round(fma(f32(sum), scale, bias))
  *
- * f32() is cvt.rn.f32.s32, * and fma are mul.rn.f32 and fma.rn.f32, round() is one cvt.rn (nothing for f32): the same
+ * f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64, * and fma are mul.rn.f32 and fma.rn.f32, round() is one cvt.rn (nothing for f32): the same
  * bits on every GPU, on the simulator and in the CPU reference. docs/output.md has the error bound.
  *
  * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where it
@@ -24,12 +24,13 @@
 #include "builder.h"
 
 /* In the order of the spec's names. */
-typedef enum spmm_element { SPMM_S32, SPMM_F16, SPMM_BF16, SPMM_F32 } spmm_element;
+typedef enum spmm_element { SPMM_S32, SPMM_F16, SPMM_BF16, SPMM_F32, SPMM_S64 } spmm_element;
 typedef enum spmm_per { SPMM_PER_NONE, SPMM_PER_TENSOR, SPMM_PER_ROW, SPMM_PER_COLUMN } spmm_per;
 
 typedef struct spmm_output {
     spmm_element element;
     spmm_per scale, bias;
+    bool exact; /* sums are s64, not s32 */
 } spmm_output;
 
 /* Bytes of an element of C. */
@@ -37,6 +38,9 @@ int spmm_element_bytes(spmm_element element);
 
 /* The name of an element's type: "f16". */
 const char *spmm_element_name(spmm_element element);
+
+/* Whether C holds numbers made of sums, not the sums. */
+bool spmm_is_scaled(spmm_element element);
 
 /* Whether a scale or bias goes by rows, by columns. */
 bool spmm_by_rows(const spmm_output *output);
@@ -102,7 +106,7 @@ void spmm_advance_c(spmm_writer *w, int rows);
 typedef struct spmm_run {
     mc_reg col;
     int offset, count;
-    const mc_reg *sums; /* [count], s32 */
+    const mc_reg *sums; /* [count], s32 or, where they are exact, s64 */
     int factor_row;     /* places of the row's and the first column's factors */
     int factor_column;
 } spmm_run;

@@ -1,4 +1,5 @@
-/* The gather SpMM's epilogue: accumulators to C, through shared memory where warps share a row block.
+/* The gather SpMM's epilogue: accumulators (or totals, where sums are exact) to C, through shared memory where warps share a row
+ * block.
  *
  * After the mma of columns 4 word + 2 two, + 1, a lane's four accumulators are (row 2t, row 2t + 1) of the
  * first column, then of the second (fragment.h, frag_c_col and frag_c_row, operands swapped). So a lane owns
@@ -7,7 +8,8 @@
 #include "spmm_emit.h"
 
 static const mc_reg *accumulator(const spmm_emitter *e, int word, int r, int column) {
-    return &e->acc[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, r)];
+    const mc_reg *sums = e->plan->output.exact ? e->total : e->acc;
+    return &sums[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, r)];
 }
 
 /* COUNT columns from word WORD on in row 2t + r. */
@@ -68,6 +70,27 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path) {
 
 /* -- Several warps a row block: through shared memory ------------------------------------------------- */
 
+/* Four neighbouring sums to and from shared memory: 16 bytes, or twice 16 where they are exact, PLANE bytes apart, so that either kind
+   meets the banks alike. */
+static void emit_put_quad(spmm_emitter *e, mc_reg at, int offset, int plane, const mc_reg sums[4]) {
+    mc_builder *b = e->b;
+    if (!e->plan->output.exact) {
+        EMIT_IF(b, e->has_sums, sts_v4, AT(at, offset), V4(sums));
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        EMIT_IF(b, e->has_sums, sts_v2_b64, AT(at, offset + i * plane), V2(sums + 2 * i));
+}
+
+static void emit_get_quad(spmm_emitter *e, mc_reg at, int offset, int plane, const mc_reg sums[4]) {
+    mc_builder *b = e->b;
+    if (!e->plan->output.exact) {
+        EMIT(b, lds_v4, V4(sums), AT(at, offset));
+        return;
+    }
+    for (int i = 0; i < 2; i++) EMIT(b, lds_v2_b64, V2(sums + 2 * i), AT(at, offset + i * plane));
+}
+
 /* Where the registers below go: spmm_partial says how rows lie. */
 static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shared) {
     mc_builder *b = e->b;
@@ -75,6 +98,8 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     mc_reg at = b32(b, "put_at");
     stage(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s", p.half * 4,
           p.pitch * 4, p.pair ? " + (t / 2) * 32" : "");
+    if (e->plan->output.exact)
+        note(b, "columns 0 and 1 of four there, 2 and 3 %d bytes behind", p.warp * WORD);
     EMIT(b, mad_s32, R(at), R(e->warp), I(spmm_share_bytes(e->plan, path)), R(shared));
     EMIT(b, mad_s32, R(at), R(e->t), I(p.pitch * 4), R(at));
     if (p.pair) {
@@ -85,9 +110,9 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     EMIT(b, mad_s32, R(at), R(e->g), I(path->columns / 8 * 4), R(at));
     for (int r = 0; r < 2; r++) {
         for (int word = 0; word < path->columns / 32; word++) {
-            mc_reg values[4];
-            row_of_sums(e, word, r, 4, values);
-            EMIT_IF(b, e->has_sums, sts_v4, AT(at, 4 * (r * p.half + 4 * word)), V4(values));
+            mc_reg sums[4];
+            row_of_sums(e, word, r, 4, sums);
+            emit_put_quad(e, at, 4 * (r * p.half + 4 * word), p.warp * WORD, sums);
         }
     }
 }
@@ -97,15 +122,16 @@ typedef struct summer {
     mc_reg item, slot, t, quad_col, at, col, sum[4], other[4];
 } summer;
 
-static summer declare_summer(mc_builder *b) {
+static summer declare_summer(spmm_emitter *e) {
+    mc_builder *b = e->b;
     summer u = {.item = b32(b, "item"),
                 .slot = b32(b, "sum_slot"),
                 .t = b32(b, "sum_t"),
                 .quad_col = b32(b, "sum_quad"),
                 .at = b32(b, "sum_at"),
                 .col = b32(b, "sum_col")};
-    b32_array(b, "sum", 4, u.sum);
-    b32_array(b, "other", 4, u.other);
+    (e->plan->output.exact ? b64_array : b32_array)(b, "sum", 4, u.sum);
+    (e->plan->output.exact ? b64_array : b32_array)(b, "other", 4, u.other);
     return u;
 }
 
@@ -149,12 +175,15 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
 }
 
 /* PLACE: bytes from the thread's first item to this one. */
-static void emit_add_shares(spmm_emitter *e, const summer *u, int place, int share_bytes) {
+static void emit_add_shares(spmm_emitter *e, const spmm_path *path, const summer *u, int place) {
     mc_builder *b = e->b;
-    EMIT(b, lds_v4, V4(u->sum), AT(u->at, place));
+    mc_opcode add = e->plan->output.exact ? OP_add_s64 : OP_add_s32;
+    int plane = spmm_partial_of(path->columns).warp * WORD;
+    emit_get_quad(e, u->at, place, plane, u->sum);
     for (int part = 1; part < e->plan->split; part++) {
-        EMIT(b, lds_v4, V4(u->other), AT(u->at, place + part * share_bytes));
-        for (int i = 0; i < 4; i++) EMIT(b, add_s32, R(u->sum[i]), R(u->sum[i]), R(u->other[i]));
+        emit_get_quad(e, u->at, place + part * spmm_share_bytes(e->plan, path), plane, u->other);
+        for (int i = 0; i < 4; i++)
+            builder_emit(b, (mc_reg){0}, add, MC_OPERANDS(R(u->sum[i]), R(u->sum[i]), R(u->other[i])));
     }
 }
 
@@ -177,9 +206,8 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     mc_builder *b = e->b;
     int split = e->plan->split;
     turns k = turns_of(e, path);
-    int share_bytes = spmm_share_bytes(e->plan, path);
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
-    summer u = declare_summer(b);
+    summer u = declare_summer(e);
     spmm_writer w = declare_writer(e, path);
     mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
@@ -193,7 +221,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
         note(b, "the row block's first share");
         share = b32(b, "share");
         EMIT(b, sub_s32, R(share), R(e->warp), R(e->part));
-        EMIT(b, mad_s32, R(share), R(share), I(share_bytes), R(shared));
+        EMIT(b, mad_s32, R(share), R(share), I(spmm_share_bytes(e->plan, path)), R(shared));
     }
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
     emit_item_row(e, &u, k.quads, w.row, first_row);
@@ -201,7 +229,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
     spmm_emit_c_address(&w, w.row, u.col);
     for (int i = 0; i < k.count; i++) {
-        emit_add_shares(e, &u, place_of_slot(e->plan, path, i * k.step), share_bytes);
+        emit_add_shares(e, path, &u, place_of_slot(e->plan, path, i * k.step));
         if (i) spmm_advance_c(&w, row_of_slot(e->plan, i * k.step) - row_of_slot(e->plan, (i - 1) * k.step));
         spmm_store_run(&w, &e->factors,
                        &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
@@ -247,7 +275,7 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
 /* -- Both --------------------------------------------------------------------------------------------- */
 
 void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
-    if (e->plan->output.element != SPMM_S32) stage(e->b, "Scales and biases");
+    if (spmm_is_scaled(e->plan->output.element)) stage(e->b, "Scales and biases");
     if (e->plan->split == 1) emit_direct_factors(e, path);
     else emit_sum_factors(e, path, path_col, inside);
 }

@@ -288,8 +288,9 @@ MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_de
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
 typedef struct mc_output {
-    mc_type type;       /* of C: s32, f16, bf16 or f32 */
-    mc_per scale, bias; /* what they go by; none for s32 */
+    mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
+    mc_per scale, bias; /* what they go by; none for s32 and s64 */
+    bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
 } mc_output;
 
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
@@ -299,8 +300,8 @@ MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
    some make zeros, subnormal halves, or leave f16; ONES: 1. */
 MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
-/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum modulo
-   2^32 and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), rounded to C's type. SCALE and BIAS have
+/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum, modulo
+   2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), rounded to C's type. SCALE and BIAS have
    mc_per_count elements. c: created by the call. */
 MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                                      const mc_dense *sums, mc_dense *c, mc_diag *diag);

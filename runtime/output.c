@@ -27,6 +27,8 @@ mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag
     mc_status status = mc_type_of(kernel, "out", &output->type, diag);
     if (status == MC_OK) status = per_of(kernel, "scale", &output->scale, diag);
     if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
+    const char *sum = mc_kernel_field_text(kernel, "sum");
+    output->exact = sum != NULL && strcmp(sum, "exact") == 0;
     return status;
 }
 
@@ -81,8 +83,9 @@ static void convert(const mc_output *o, const float *scale, const float *bias, c
                     mc_dense *c) {
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
-            int64_t sum = element_wrap(MC_S32, mc_dense_get(sums, i, j));
-            float real = (float)(int32_t)sum, factor = scale[place(o->scale, i, j)];
+            int64_t sum = mc_dense_get(sums, i, j);
+            float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum)),
+                  factor = scale[place(o->scale, i, j)];
             if (o->bias == MC_PER_NONE) real *= factor;
             else real = fmaf(real, factor, bias[place(o->bias, i, j)]);
             mc_dense_set(c, i, j, real_to_bits(o->type, real));
@@ -96,6 +99,7 @@ mc_status mc_reference_output(const mc_output *output, const float *scale, const
     if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
         return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
                        real ? "wants a scale" : "takes no scale and no bias");
+    if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");
     mc_status status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
     if (status != MC_OK) return status;
     if (real) convert(output, scale, bias, sums, c);

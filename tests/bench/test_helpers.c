@@ -160,7 +160,7 @@ static void test_output(mc_type type, mc_per scale, mc_per bias) {
         ((int64_t *)sums.data)[i] = narrow_sums[i] = (i * 7919 % 4001 - 2000) * (i % 5 == 0 ? 4099 : 3);
     mc_scale_fill(scales, LONGER, MC_VALUES_FULL, 3);
     mc_bias_fill(biases, LONGER, MC_VALUES_FULL, 4);
-    const mc_output output = {type, scale, bias};
+    const mc_output output = {.type = type, .scale = scale, .bias = bias};
     const float zero = 0;
     OK(mc_reference_output(&output, scales, bias == MC_PER_NONE ? NULL : biases, &sums, &want, diag));
     uint64_t sums_at = upload(narrow_sums, sizeof narrow_sums), out = upload(got, sizeof got);

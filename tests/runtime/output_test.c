@@ -20,7 +20,7 @@ static float float_of(uint32_t bits) {
 static void convert(mc_type type, const int64_t *sums, const float *scale, const float *bias, int count,
                     mc_dense *c, mc_diag *diag) {
     mc_dense s;
-    mc_output output = {type, MC_PER_COLUMN, bias ? MC_PER_COLUMN : MC_PER_NONE};
+    mc_output output = {.type = type, .scale = MC_PER_COLUMN, .bias = bias ? MC_PER_COLUMN : MC_PER_NONE};
     expect_ok("create", mc_dense_create(MC_S64, 1, count, count, &s, diag), diag);
     memcpy(s.data, sums, (size_t)count * sizeof *sums);
     expect_ok("output", mc_reference_output(&output, scale, bias, &s, c, diag), diag);
@@ -127,8 +127,9 @@ static void test_known(mc_diag *diag) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         mc_dense sums, c;
         bool real = mc_type_is_real(known[i].type);
-        mc_output output = {known[i].type, real ? MC_PER_TENSOR : MC_PER_NONE,
-                            known[i].with_bias ? MC_PER_ROW : MC_PER_NONE};
+        mc_output output = {.type = known[i].type,
+                            .scale = real ? MC_PER_TENSOR : MC_PER_NONE,
+                            .bias = known[i].with_bias ? MC_PER_ROW : MC_PER_NONE};
         expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
         mc_dense_set(&sums, 0, 0, known[i].sum);
         expect_ok("output", mc_reference_output(&output, &known[i].scale, &known[i].bias, &sums, &c, diag),
@@ -138,6 +139,45 @@ static void test_known(mc_diag *diag) {
         mc_dense_free(&sums);
         mc_dense_free(&c);
     }
+}
+
+/* Sums beyond s32, as they are and modulo 2^32. */
+#define TWO(power) ((int64_t)1 << (power))
+static const struct {
+    mc_type type;
+    int64_t sum;
+    float scale;
+    uint64_t exact, wrapped;
+} beyond[] = {
+    {MC_F32, TWO(31), 1, 0x4f000000, 0xcf000000},
+    {MC_F32, -TWO(32) - 3, 1, 0xcf800000, 0xc0400000},
+    {MC_F32, TWO(40) + TWO(16), 1, 0x53800000, 0x47800000}, /* ties, to even */
+    {MC_F32, TWO(40) + 3 * TWO(16), 1, 0x53800002, 0x48400000},
+    {MC_F32, TWO(62) + TWO(38), 1, 0x5e800000, 0},
+    {MC_F32, TWO(62) + TWO(38) + 1, 1, 0x5e800001, 0x3f800000}, /* by way of f64 a tie */
+    {MC_F32, -TWO(62) - TWO(38) - 1, 1, 0xde800001, 0xbf800000},
+    {MC_F16, TWO(32) + 7, 0x1p-20f, 0x6c00, 0x0070}, /* 4096; 7 2^-20 */
+    {MC_BF16, TWO(40) + TWO(32), 1, 0x5380, 0},      /* a tie */
+};
+
+static void test_beyond(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            mc_dense sums, c;
+            mc_output output = {.type = beyond[i].type, .scale = MC_PER_TENSOR, .exact = exact};
+            uint64_t want = exact ? beyond[i].exact : beyond[i].wrapped;
+            expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
+            mc_dense_set(&sums, 0, 0, beyond[i].sum);
+            expect_ok("output", mc_reference_output(&output, &beyond[i].scale, NULL, &sums, &c, diag), diag);
+            CHECK((uint64_t)mc_dense_get(&c, 0, 0) == want, "row %zu, exact %d: 0x%llx", i, exact,
+                  (unsigned long long)mc_dense_get(&c, 0, 0));
+            mc_dense_free(&c);
+            output = (mc_output){.type = MC_S64, .exact = true};
+            expect_ok("s64", mc_reference_output(&output, NULL, NULL, &sums, &c, diag), diag);
+            CHECK(mc_dense_get(&c, 0, 0) == beyond[i].sum, "row %zu", i);
+            mc_dense_free(&c);
+            mc_dense_free(&sums);
+        }
 }
 
 /* -- The error bound of docs/output.md ---------------------------------------------------------------- */
@@ -174,8 +214,8 @@ static void test_bound(mc_type type, long double u, long double s, mc_diag *diag
 
 static void test_places(mc_diag *diag) {
     const float three[3] = {1, 10, 100}, two[2] = {0.5f, -0.5f};
-    const mc_output by_row = {MC_F32, MC_PER_ROW, MC_PER_COLUMN},
-                    by_column = {MC_F32, MC_PER_COLUMN, MC_PER_ROW};
+    const mc_output by_row = {.type = MC_F32, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN},
+                    by_column = {.type = MC_F32, .scale = MC_PER_COLUMN, .bias = MC_PER_ROW};
     mc_dense sums, c;
     expect_ok("create", mc_dense_create(MC_S64, 3, 2, 2, &sums, diag), diag);
     for (int i = 0; i < 6; i++) mc_dense_set(&sums, i / 2, i % 2, i + 1);
@@ -189,11 +229,14 @@ static void test_places(mc_diag *diag) {
         CHECK(mc_dense_real(&c, i / 2, i % 2) == (i + 1) * (double)two[i % 2] + (double)three[i / 2], "%d",
               i);
     mc_dense_free(&c);
-    const mc_output unscaled = {MC_F16, MC_PER_NONE, MC_PER_NONE}, scaled = {MC_S32, MC_PER_ROW, MC_PER_NONE};
+    const mc_output unscaled = {.type = MC_F16}, scaled = {.type = MC_S32, .scale = MC_PER_ROW},
+                    wrapped = {.type = MC_S64};
     expect_failure("unscaled", mc_reference_output(&unscaled, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of f16 wants a scale");
     expect_failure("scaled", mc_reference_output(&scaled, three, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of s32 takes no scale");
+    expect_failure("wrapped", mc_reference_output(&wrapped, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
+                   "C of s64 wants exact sums");
     mc_dense_free(&sums);
     CHECK(mc_per_count(MC_PER_NONE, 3, 2) == 0 && mc_per_count(MC_PER_TENSOR, 3, 2) == 1);
     CHECK(mc_per_count(MC_PER_ROW, 3, 2) == 3 && mc_per_count(MC_PER_COLUMN, 3, 2) == 2);
@@ -278,6 +321,7 @@ int main(void) {
         test_rounding((mc_type)type, diag);
     }
     test_known(diag);
+    test_beyond(diag);
     test_bound(MC_F16, 0x1p-11L, 0x1p-25L, diag);
     test_bound(MC_BF16, 0x1p-8L, 0x1p-134L, diag);
     test_bound(MC_F32, 0, 0x1p-150L, diag);
