@@ -64,16 +64,16 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
 
 /* Not in the PTX header: it is about the caller's values, not about launching. */
 static void sums_text(const mc_sums *sums, mc_text *text) {
-    text_add(text, "Sums: %s x %s, products up to %lld in magnitude: ", sums->lhs, sums->rhs,
+    long long bound = sums->bound;
+    text_add(text, "Sums of %s x %s: products up to %lld in magnitude, ", sums->lhs, sums->rhs,
              (long long)sums->largest_product);
-    if (sums->exact) text_add(text, "exact in s64; s32 would hold them");
-    else text_add(text, "exact in s32");
-    text_add(text, " up to %lld vectors a row%s", (long long)sums->bound,
-             sums->exact ? "" : ", modulo 2^32 beyond");
-    if (sums->k != MC_OPEN)
-        text_add(text, "; k = %lld: up to %lld, %s s32", (long long)sums->k, (long long)largest_sum(sums),
-                 can_leave_s32(sums) ? "which can leave" : "inside");
-    text_add(text, "\n");
+    if (bound == 0)
+        text_add(text, "one of which can leave s32: %s\n", sums->exact ? "exact in s64" : "modulo 2^32");
+    else if (sums->exact) text_add(text, "exact in s64; s32 holds them up to %lld vectors a row\n", bound);
+    else text_add(text, "exact in s32 up to %lld vectors a row; modulo 2^32 beyond\n", bound);
+    if (sums->k == MC_OPEN) return;
+    text_add(text, "  k = %lld: sums up to %lld, which %s s32\n", (long long)sums->k,
+             (long long)largest_sum(sums), can_leave_s32(sums) ? "can leave" : "stay in");
 }
 
 static char *describe_text(const mc_kernel *kernel) {

@@ -40,7 +40,9 @@ output() {
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 
 gather_list() {
-    local arch i
+    local arch i first=0 exact="--set sum=exact --set out=s64" exact_count
+    # shellcheck disable=SC2086
+    exact_count=$("$mcgen" $exact --list-variants "$spec" | wc -l)
     for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
         for ((i = 0; i < count; i++)); do echo "$arch $i open"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
@@ -49,6 +51,10 @@ gather_list() {
         for ((i = 5; i < count; i += 11)); do echo "$arch $i output-fixed $(output "$((i + 1))") $fixed"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
         for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
+        for ((i = first; i < exact_count; i += 12)); do echo "$arch $i exact $exact"; done
+        echo "$arch 0 exact-s16s16 $exact --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stride=64"
+        echo "$arch 0 exact-s16u8 $exact --set lhs=s16 --set rhs=u8 --set tile_n=128 --set stride=64"
+        first=$((first + 1))
     done
     for ((i = 0; i < count; i += 7)); do echo "sm_90a $i open"; done
 }

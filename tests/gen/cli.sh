@@ -88,6 +88,21 @@ expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
 expect 2 "no kernel stacks digit planes yet" "$mcgen" --set stacking=on --set vec=4 "$spec"
 expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
 
+# -- Exact sums --------------------------------------------------------------------------------------------------------
+expect 0 "exact in s32 up to 131071 vectors a row; modulo 2^32 beyond" "$mcgen" --describe "$spec"
+expect 0 "k = 131072: sums up to 2147483648, which can leave s32" "$mcgen" --describe --set k=131072 "$spec"
+expect 0 "one of which can leave s32: modulo 2^32" "$mcgen" --describe --set lhs=u16 --set rhs=u16 --set tile_n=64 "$spec"
+expect 0 "exact in s64; s32 holds them up to 131071 vectors a row" "$mcgen" --describe --set sum=exact --set out=s64 "$spec"
+expect 0 "C: s64[m][ldc], row-major" "$mcgen" --set sum=exact --set out=s64 "$spec"
+expect 0 "integers, sums in s64." "$mcgen" --set sum=exact --set out=f32 --set scale=row "$spec"
+expect 2 'spmm_l8r8.lua: sum: out = "s64" wants "exact"' "$mcgen" --set out=s64 "$spec"
+expect 2 'out: sum = "exact" wants "s64", or "f16", "bf16" or "f32" with a scale' "$mcgen" --set sum=exact "$spec"
+expect 2 'scale: out = "s64" is the sums as they are' "$mcgen" --set sum=exact --set out=s64 --set scale=row "$spec"
+expect 2 'sum: "wrapped" is not one of "wrap", "exact"' "$mcgen" --set sum=wrapped "$spec"
+expect 2 'split: sums of sum = "exact" take 67584 bytes of shared memory, of 49152' "$mcgen" --set sum=exact --set out=s64 \
+    --set tile_n=128 --set warps=8 --set split=2 "$spec"
+expect 2 'staging: sum = "exact" wants "direct", not "tma"' "$mcgen" --set sum=exact --set out=s64 --set scale=none "$specs/spmm_l8r8_tiled.lua"
+
 # -- The ring kernel ---------------------------------------------------------------------------------------------------
 ring=$specs/spmm_l8r8_tiled.lua
 # one TEXT ARGUMENTS...: refused with this line and no other

