@@ -92,8 +92,8 @@ static const mc_field fields[] = {
      .doc = "Biases of f16, bf16 and f32: an f32 for each of C's m rows or n columns."},
     {"sum", NAMES = sum_kinds, .quiet = true,
      .doc =
-         "wrap: sums are exact modulo 2^32. exact: in s64, for out = s64 or what is rounded from it; staging "
-         "direct only. --describe says from which length of a row on it matters."},
+         "wrap: sums are exact modulo 2^32. exact: in s64, for out = s64 or what is rounded from it, in the "
+         "kernels without a ring. --describe says from which length of a row on it matters."},
     {"vec", NUMBERS = vecs, .standard = 8, .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"stride", NUMBERS = strides, .standard = 32, .tunable = true,
      .doc = "Nonzero vectors that a warp takes at a time; row blocks are padded to whole strides. 64 has "

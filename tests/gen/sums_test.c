@@ -9,8 +9,9 @@ typedef struct type {
     int64_t least, greatest;
 } type;
 
-static const type types[] = {{"s4", -8, 7},        {"u4", 0, 15},   {"s8", -128, 127},       {"u8", 0, 255},
-                             {"s12", -2048, 2047}, {"u12", 0, 4095}, {"s16", -32768, 32767}, {"u16", 0, 65535}};
+static const type types[] = {{"s4", -8, 7},          {"u4", 0, 15},        {"s8", -128, 127},
+                             {"u8", 0, 255},         {"s12", -2048, 2047}, {"u12", 0, 4095},
+                             {"s16", -32768, 32767}, {"u16", 0, 65535}};
 enum { TYPES = sizeof types / sizeof *types, DIGITS = 2, MAX_SETTINGS = 8 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -57,7 +58,8 @@ static bool fits(const type *a, const type *b, int factor, int64_t count) {
 
 /* -- From the kernel -------------------------------------------------------------------------------------- */
 
-static mc_kernel *make_kernel(const char *spec_path, const mc_setting *settings, size_t count, mc_diag *diag) {
+static mc_kernel *make_kernel(const char *spec_path, const mc_setting *settings, size_t count,
+                              mc_diag *diag) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     mc_status status = mc_spec_read(spec_path, settings, count, &spec, diag);

@@ -166,6 +166,8 @@ static const char *const short_kernels[] = {
     "lhs=s8 rhs=s8 vec=8 tile_n=128 warps=1 split=1 stride=32 out=f16 scale=tensor",
     "lhs=u4 rhs=s4 vec=2 tile_n=64 warps=2 split=2 stride=64 out=s64",
     "lhs=s12 rhs=s4 vec=8 tile_n=128 warps=4 split=1 stride=32 prefetch=off out=s64",
+    "lhs=u8 rhs=s16 vec=8 tile_n=64 warps=4 split=2 stride=32 staging=shared out=s64",
+    "lhs=s8 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=32 prefetch=off staging=shared out=f32 scale=row",
     "lhs=s16 rhs=u4 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
 };
 
