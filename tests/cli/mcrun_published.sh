@@ -41,6 +41,20 @@ holds x1 sr32/values.npy "31 05$(zeros 14) 42 06$(zeros 14)$(zeros 32) 07$(zeros
 expect 0 'col_idx.npy  s32[64]' small --format srbcrs --k 32 --shuffle off --digit-bits 8 --out plain32
 holds d4 plain32/col_idx.npy "1 4 6$(nones 29) 0$(nones 31)"
 
+# The kernels' own formats of the same page
+words() { od -An -v -t$1 "$2" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+same() { check "$1 is '$2'" test "$2" = "$3"; }
+expect 0 'values.bin  s8[128]' small --set split=1 --out strided
+same row_ptr "$(words d4 strided/row_ptr.bin)" '2 2 2'
+same col_idx "$(words d4 strided/col_idx.bin)" "1 4 6$(nones 29) 0$(nones 31)"
+same values "$(words x1 strided/values.bin)" "01 03 05$(zeros 29) 02 04 06$(zeros 29) 07$(zeros 31) 08$(zeros 31)"
+expect 0 'values.bin  s8[128]' pack "$specs/spmm_l8r8_tiled.lua" example.smtx --vec 2 --set lhs=u8 --a example.npy --out windowed
+same row_order "$(words d4 windowed/row_order.bin)" '0 1'
+same row_ptr "$(words d4 windowed/row_ptr.bin)" '0 1 2'
+same control "$(words x4 windowed/control.bin)" '80000001 80000001'
+same places "$(words x4 windowed/places.bin | cut -c-35)" '00000009 00090024 00120036 001b0000'
+same values "$(words x1 windowed/values.bin | cut -c-29)" '01 00 03 00 00 00 00 00 05 00'
+
 # There and back: the same kernel arrays from any of them, and the same published arrays
 expect 0 'contract.json' small --out kernel
 for form in bcrs sr16 sr32 plain32; do
