@@ -16,13 +16,13 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
 
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
     if (!map->param) return;
-    bool halves = map->per_byte > 1;
+    bool halves = map->per_byte > 1, wide = map->element_bytes > 1;
     text_add(text,
-             "%sTensor map %s: %s as bytes, %s x %s%s%s, rows %s%s bytes apart; boxes of %u x %u, %u-byte "
+             "%sTensor map %s: %s as %s, %s x %s%s%s, rows %s%s%s bytes apart; boxes of %u x %u, %u-byte "
              "swizzle\n",
-             prefix, map->param, map->array, map->rows, halves ? "ceil(" : "", map->cols,
-             halves ? " / 2)" : "", map->ld, halves ? " / 2" : "", map->box_rows, map->box_cols,
-             map->swizzle);
+             prefix, map->param, map->array, wide ? "u16" : "bytes", map->rows, halves ? "ceil(" : "",
+             map->cols, halves ? " / 2)" : "", wide ? "2 " : "", map->ld, halves ? " / 2" : "", map->box_rows,
+             map->box_cols, map->swizzle);
 }
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
@@ -137,9 +137,10 @@ static json_t *params_json(maker *m, const mc_contract *c) {
 
 static json_t *map_json(const mc_map_param *map) {
     if (!map->param) return json_null();
-    return json_pack("{ss ss ss ss ss s[ii] si si}", "param", map->param, "array", map->array, "rows",
+    return json_pack("{ss ss ss ss ss s[ii] si si si}", "param", map->param, "array", map->array, "rows",
                      map->rows, "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows,
-                     (int)map->box_cols, "swizzle", (int)map->swizzle, "per_byte", (int)map->per_byte);
+                     (int)map->box_cols, "swizzle", (int)map->swizzle, "element_bytes",
+                     (int)map->element_bytes, "per_byte", (int)map->per_byte);
 }
 
 static json_t *grid_json(maker *m, const mc_contract *c) {

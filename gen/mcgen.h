@@ -90,12 +90,14 @@ typedef struct mc_array {
 } mc_array;
 
 /* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled
-   fills at launch. The tensor is ARRAY as bytes, 2-D: shape `rows` x shape `cols`, shape `ld` bytes from row to row (both over per_byte). A
-   copy takes a box of box_rows x box_cols, swizzled in `swizzle` bytes; what lies outside of the tensor is zero. */
+   fills at launch. The tensor is ARRAY as unsigned integers of element_bytes, 2-D: shape `rows` x shape `cols`, shape `ld` elements
+   from row to row (both over per_byte). A copy takes a box of box_rows x box_cols elements, swizzled in `swizzle` bytes; what lies
+   outside of the tensor is zero. */
 typedef struct mc_map_param {
     const char *param, *array; /* NULL: the kernel has none */
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
+    unsigned element_bytes; /* 1 or 2 */
     unsigned
         per_byte; /* elements of ARRAY in a byte, by which cols, rounded up, and ld are divided: 1 or 2 */
 } mc_map_param;

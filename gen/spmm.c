@@ -81,7 +81,7 @@ static const mc_field fields[] = {
             "then. They are "
             "multiplied as 8 bits: half the bytes are gathered. Those of 12 and 16 bits take two bytes and "
             "are multiplied "
-            "as two digits."},
+            "as two digits: tile_n is 32 or 64 then."},
     {"out", NAMES = out_types,
      .doc = "Type of C. s32 and s64: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
@@ -242,21 +242,28 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         return;
     }
     bool halves = plan->rhs.bits == 4;
-    if (plan->rhs.bits > SPMM_DIGIT_BITS || (halves && plan->staging != SPMM_TMA))
-        complain(complaints, F_RHS, "staging = \"%s\" takes s8 or u8%s", name,
-                 plan->staging == SPMM_TMA ? ", s4 or u4" : "");
+    if (halves && plan->staging != SPMM_TMA)
+        complain(complaints, F_RHS, "staging = \"%s\" takes 8, 12 or 16 bits", name);
     if (halves && plan->tile_n < 64)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128", plan->rhs.name);
+    if (plan->b.count > 1 && plan->tile_n > 64)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 32 or 64: a row of the ring has 128 bytes at most",
+                 plan->rhs.name);
     if (plan->a.count > 1 && plan->tile_n > 64 && plan->warps > 8)
         complain(complaints, F_TILE_N,
                  "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
+    if (plan->a.count > 1 && plan->b.count > 1 && plan->tile_n > 32 && plan->threads > 16 * MC_WARP)
+        complain(complaints, F_TILE_N,
+                 "two digits on both sides leave %d warps no registers for 64 columns: 32",
+                 plan->threads / MC_WARP);
     if (plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", plan->warps, plan->split);
-    if (plan->split > plan->tile_n / (halves ? 64 : 32))
+    int part = halves ? 64 : 32 / spmm_side_bytes(plan->rhs); /* an ldmatrix takes 32 bytes of a row */
+    if (plan->split > plan->tile_n / part)
         complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d", name,
-                 halves ? 64 : 32, plan->tile_n);
+                 part, plan->tile_n);
     if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
     if (plan->align < unit)
         complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
@@ -377,12 +384,13 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");
     add_fact(facts, "threads", plan->threads, "a thread block");
     add_fact(facts, "shared_bytes", plan->shared_bytes, "of a thread block");
-    add_fact(facts, "stride_b_bytes", (int64_t)plan->stride * plan->tile_n,
+    add_fact(facts, "stride_b_bytes", plan->stride * spmm_row_bytes(plan->rhs, plan->tile_n),
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
     if (spmm_is_ring(plan)) {
-        add_fact(facts, "window_bytes", plan->window * plan->tile_n, "of B, copied at once");
+        add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
+                 "of B, copied at once");
         return;
     }
     if (plan->output.exact)

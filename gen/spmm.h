@@ -23,6 +23,10 @@ typedef struct spmm_side {
 } spmm_side;
 
 static inline int spmm_side_bytes(spmm_side side) { return (side.bits + 7) / 8; } /* 4 bits: of two */
+/* Bytes of COLUMNS neighbouring values of B. */
+static inline int64_t spmm_row_bytes(spmm_side side, int64_t columns) {
+    return side.bits == 4 ? columns / 2 : columns * spmm_side_bytes(side);
+}
 
 /* What the mma takes of one side's values: COUNT digits of BITS bits, the low one first; digit i weighs 2^(BITS i). Both sides'
    digits have the same bits. */

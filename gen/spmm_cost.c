@@ -44,15 +44,24 @@ static double overlapped(double a, double b) { return cbrt(a * a * a + b * b * b
 
 /* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
 
-/* What ptxas 13 gives a thread, in units: direct [tile_n / 64][steps of a stride - 1][prefetch], ring [tile_n / 64][resident]. */
+/* Of B that a thread block's tile takes. */
+static int row_bytes(const spmm_plan *plan) { return (int)spmm_row_bytes(plan->rhs, plan->tile_n); }
+
+/* What ptxas 13 gives a thread where B and A have 8 bits, in units: direct [bytes of a row / 64][steps of a stride - 1][prefetch],
+   ring [bytes of a row / 64][resident]. */
 static const int direct_registers[3][2][2] = {
     {{80, 88}, {88, 104}}, {{80, 96}, {104, 120}}, {{112, 120}, {144, 168}}};
 static const int ring_registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
+/* With other types there are so many accumulators more, for each weight and each column. */
+static int more_accumulators(const spmm_plan *plan) {
+    return (plan->tile_n * plan->sums - row_bytes(plan)) / 4;
+}
+
 static int registers_wanted(const spmm_plan *plan) {
-    int tile = plan->tile_n / 64;
-    if (spmm_is_ring(plan)) return ring_registers[tile][plan->resident];
-    return direct_registers[tile][plan->stride_steps - 1][plan->prefetch];
+    int tile = row_bytes(plan) / 64, more = more_accumulators(plan);
+    if (spmm_is_ring(plan)) return ring_registers[tile][plan->resident] + more;
+    return direct_registers[tile][plan->stride_steps - 1][plan->prefetch] + more;
 }
 
 /* Warps count in fours: each quarter of a multiprocessor has a quarter of its registers. */
@@ -103,7 +112,7 @@ static double strides_of(const spmm_plan *plan, double vectors) {
 /* The part of B's rows that a multiprocessor finds in L1: rows that it asked for before, as far as they fit. */
 static double hits_of(const situation *s, double rows) {
     double k = (double)s->problem->k, distinct = k * (1 - exp(-rows / k));
-    double fit = least(1, s->gpu->l1_bytes / (k * s->plan->tile_n));
+    double fit = least(1, s->gpu->l1_bytes / (k * row_bytes(s->plan)));
     return rows > 0 ? fit * (1 - distinct / rows) : 0;
 }
 
@@ -128,8 +137,8 @@ static block_work direct_work(const situation *s) {
     double each = most(plan->split, s->mean / plan->stride + 0.5); /* the last one half full; heads */
     double strides = plan->row_blocks * each;
     double misses = 1 - hits_of(s, vectors * w.blocks / s->gpu->multiprocessors);
-    double l2 = (vectors * plan->tile_n * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
-    double l1 = vectors * plan->tile_n / s->gpu->l1_rate;
+    double l2 = (vectors * row_bytes(plan) * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
+    double l1 = vectors * row_bytes(plan) / s->gpu->l1_rate;
     double mma = strides * plan->stride_mma / s->gpu->mma_rate;
     double instructions = strides * plan->stride_steps * plan->tile_n / 32 * cost->direct_columns;
     w.busy = overlapped(l2 + l1, most(mma, instructions));
@@ -155,7 +164,7 @@ static double windows_of(const situation *s) {
 
 /* Time of one window's copy. One beyond k is filled up with zeros, which takes as long. */
 static double copy_of(const situation *s) {
-    return s->plan->window * (double)s->plan->tile_n / 1024 * s->gpu->costs.ring_copy;
+    return s->plan->window * (double)row_bytes(s->plan) / 1024 * s->gpu->costs.ring_copy;
 }
 
 /* Strides of a row block of VECTORS: 32 each if there are as many in the windows that the ring holds, else as many as there
@@ -214,7 +223,7 @@ static block_work ring_work(const situation *s) {
     double strides =
         turns * plan->row_blocks * ring_strides(s, s->mean, 0.25); /* an empty half is not read */
     double packed = strides * plan->stride_a_bytes / s->gpu->l2_rate;
-    double shared = strides * WINDOWED_SLOTS * plan->tile_n / s->gpu->shared_rate;
+    double shared = strides * WINDOWED_SLOTS * row_bytes(plan) / s->gpu->shared_rate;
     double mma = strides * plan->stride_mma / s->gpu->mma_rate;
     double leaving = plan->warps * windows * s->gpu->costs.ring_leave;
     w.busy = overlapped(windows * copy_of(s) + packed, shared + mma + leaving);

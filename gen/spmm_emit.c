@@ -306,15 +306,14 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
 }
 
 /* Two columns of B a byte, or two bytes a column. */
-static void emit_row_bytes(spmm_emitter *e) {
+void spmm_emit_row_bytes(spmm_emitter *e) {
     mc_builder *b = e->b;
-    bool halves = e->plan->rhs.bits == 4;
-    if (e->plan->ldb != MC_OPEN) {
-        e->row_bytes = I(halves ? e->plan->ldb / 2 : e->plan->ldb * spmm_side_bytes(e->plan->rhs));
-        return;
-    }
+    const spmm_plan *plan = e->plan;
+    e->row_bytes = R(e->ldb);
+    if (plan->ldb != MC_OPEN) e->row_bytes = I(spmm_row_bytes(plan->rhs, plan->ldb));
+    if (plan->ldb != MC_OPEN || plan->rhs.bits == 8) return;
     mc_reg bytes = b32(b, "row_bytes");
-    if (halves) EMIT(b, shr_u32, R(bytes), R(e->ldb), I(1));
+    if (plan->rhs.bits == 4) EMIT(b, shr_u32, R(bytes), R(e->ldb), I(1));
     else EMIT(b, shl_b32, R(bytes), R(e->ldb), I(1));
     e->row_bytes = R(bytes);
 }
@@ -337,8 +336,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     b32_array(b, "low", SPMM_BYTES * plan->b.count, e->low);
     b32_array(b, "high", SPMM_BYTES * plan->b.count, e->high);
     if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
-    e->row_bytes = spmm_dim(plan->ldb, e->ldb);
-    if (plan->rhs.bits != SPMM_DIGIT_BITS) emit_row_bytes(e);
+    spmm_emit_row_bytes(e);
 
     mc_label edge = label(b, "EDGE");
     if (plan->wide.emitted && plan->edge.emitted) emit_choice(e, edge);

@@ -69,6 +69,9 @@ int spmm_log2(int power);
 /* A shape as an operand: the constant, or the parameter's register. */
 mc_operand spmm_dim(int64_t fixed, mc_reg reg);
 
+/* row_bytes, once ldb is known. */
+void spmm_emit_row_bytes(spmm_emitter *e);
+
 /* An array's global address; a shape, or none where it is not WANTED. */
 mc_reg spmm_load_array(mc_builder *b, const char *name);
 mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted);

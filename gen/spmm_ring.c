@@ -4,13 +4,16 @@
 #include "windowed.h"
 
 int spmm_copy_unit(const spmm_plan *plan) { return plan->staging == SPMM_TMA ? 16 : 4; }
-int spmm_ldb_unit(const spmm_plan *plan) { return spmm_copy_unit(plan) * SPMM_DIGIT_BITS / plan->rhs.bits; }
+int spmm_ldb_unit(const spmm_plan *plan) {
+    int unit = spmm_copy_unit(plan);
+    return plan->rhs.bits == 4 ? 2 * unit : unit / spmm_side_bytes(plan->rhs);
+}
 
 /* The widest copy that divides ldb; 0 where ldb is open, or B's address promises less than that. */
 static int widest_copy(const spmm_plan *plan) {
     int bytes = 16;
     if (plan->ldb == MC_OPEN) return 0;
-    while (bytes > 4 && plan->ldb % bytes) bytes /= 2;
+    while (bytes > 4 && spmm_row_bytes(plan->rhs, plan->ldb) % bytes) bytes /= 2;
     return bytes <= plan->align ? bytes : 0;
 }
 
@@ -18,7 +21,7 @@ void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
     plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
     plan->copy = map ? 0 : widest_copy(plan);
-    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->a.count;
+    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->a.count * plan->b.count;
     plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->a.count + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
@@ -49,11 +52,15 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
         c, 8,
         (mc_array){"values", "s8", value_counts[spmm_log2(plan->vec * plan->a.count / 2)],
                    "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them"});
+    int bytes = spmm_side_bytes(plan->rhs);
     if (plan->staging == SPMM_ASYNC) {
+        static const char *const docs[][2] = {
+            [1] = {"B: u8[k][ldb], row-major", "B: s8[k][ldb], row-major"},
+            [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"}};
         c->params[c->param_count++] =
-            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align,
-                       plan->rhs.is_signed ? "B: s8[k][ldb], row-major" : "B: u8[k][ldb], row-major"};
-        c->ldb_multiple = (unsigned)spmm_copy_unit(plan);
+            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, docs[bytes][plan->rhs.is_signed]};
+        c->ldb_multiple = (unsigned)spmm_ldb_unit(plan);
+        if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
         return;
     }
     c->map = (mc_map_param){.param = "b_map",
@@ -62,13 +69,16 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                             .cols = "n",
                             .ld = "ldb",
                             .box_rows = (unsigned)plan->window,
-                            .box_cols = (unsigned)ring_row_bytes(plan),
+                            .box_cols = (unsigned)(ring_row_bytes(plan) / bytes),
                             .swizzle = (unsigned)ring_row_bytes(plan),
+                            .element_bytes = (unsigned)bytes,
                             .per_byte = plan->rhs.bits == 4 ? 2 : 1};
     static const char *const docs[][2] = {
-        {"tensor map of B: u4[k][ldb], row-major", "tensor map of B: s4[k][ldb], row-major"},
-        {"tensor map of B: u8[k][ldb], row-major", "tensor map of B: s8[k][ldb], row-major"}};
+        [0] = {"tensor map of B: u4[k][ldb], row-major", "tensor map of B: s4[k][ldb], row-major"},
+        [1] = {"tensor map of B: u8[k][ldb], row-major", "tensor map of B: s8[k][ldb], row-major"},
+        [2] = {"tensor map of B: u16[k][ldb], row-major", "tensor map of B: s16[k][ldb], row-major"}};
+    bool halves = plan->rhs.bits == 4;
     c->params[c->param_count++] = (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64,
-                                             docs[plan->rhs.bits == 8][plan->rhs.is_signed]};
-    if (plan->rhs.bits == 4 && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
+                                             docs[halves ? 0 : bytes][plan->rhs.is_signed]};
+    if (halves && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
 }

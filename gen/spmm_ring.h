@@ -70,12 +70,13 @@ typedef struct spmm_ring {
 
 /* Of B in the ring. */
 static inline int ring_row_bytes(const spmm_plan *plan) {
-    return plan->rhs.bits == 4 ? plan->tile_n / 2 : plan->tile_n;
+    return (int)spmm_row_bytes(plan->rhs, plan->tile_n);
 }
 static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * ring_row_bytes(plan); }
 static inline int ring_loads(const spmm_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
 
-/* A lane has so many neighbouring columns of each 8 times as many: those of a pair of bytes. */
+/* At the store a lane has so many neighbouring columns of each 8 times as many: those of a pair of bytes, or of two pairs that
+   are a column each (spmm_ring_store.c). */
 static inline int ring_run(const spmm_plan *plan) { return plan->rhs.bits == 4 ? 4 : 2; }
 
 /* Accumulators of one weight. */
@@ -126,6 +127,8 @@ void ring_emit_sum(spmm_ring *r);
 
 /* spmm_ring_store.c */
 
+/* The lane's first column of C. */
+void ring_emit_column(spmm_ring *r);
 void ring_declare_factors(spmm_ring *r);
 /* Scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
 void ring_emit_row_factors(spmm_ring *r);

@@ -22,7 +22,7 @@ static void emit_width(spmm_ring *r) {
     mc_reg bits = b32(b, "odd_bits"), low = b32(b, "low_bits"), odd = pred(b, "odd_copy");
     mc_reg log = b32(b, "log_width"), pieces = b32(b, "log_pieces"), width = b32(b, "width");
     note(b, "the widest copy that B's address and ldb allow: 2^log_width bytes");
-    EMIT(b, mov_b32, R(bits), spmm_dim(plan->ldb, r->e.ldb));
+    EMIT(b, mov_b32, R(bits), r->e.row_bytes);
     if (plan->align < WIDEST) {
         EMIT(b, cvt_low, R(low), R(r->e.b_array));
         EMIT(b, or_b32, R(bits), R(bits), R(low));
@@ -33,7 +33,7 @@ static void emit_width(spmm_ring *r) {
         EMIT(b, setp_ne, R(odd), R(low), I(0));
         EMIT_IF(b, odd, mov_b32, R(log), I(next));
     }
-    EMIT(b, sub_s32, R(pieces), I(spmm_log2(plan->tile_n)), R(log));
+    EMIT(b, sub_s32, R(pieces), I(spmm_log2(ring_row_bytes(plan))), R(log));
     EMIT(b, mov_b32, R(width), I(1));
     EMIT(b, shl_b32, R(width), R(width), R(log));
     pred_array(b, "wide", RING_WIDTHS, a->wide);
@@ -45,7 +45,7 @@ static void settle_width(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     int log = spmm_log2(plan->copy);
     r->async.log_width = I(log);
-    r->async.log_pieces = I(spmm_log2(plan->tile_n) - log);
+    r->async.log_pieces = I(spmm_log2(ring_row_bytes(plan)) - log);
     r->async.width = I(plan->copy);
 }
 
@@ -74,6 +74,17 @@ static void declare_async(spmm_ring *r) {
                             .enough = pred(b, "enough")};
 }
 
+/* So many columns of B as bytes. */
+static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
+    mc_builder *b = r->e.b;
+    int bytes = spmm_side_bytes(r->e.plan->rhs);
+    if (bytes == 1) return columns;
+    if (columns.kind == OPERAND_IMM) return I(columns.imm * bytes);
+    mc_reg reg = b32(b, name);
+    EMIT(b, mul_s32, R(reg), columns, I(bytes));
+    return R(reg);
+}
+
 /* Always the same piece of every row_step-th row of a window. */
 static void emit_share(spmm_ring *r) {
     mc_builder *b = r->e.b;
@@ -86,18 +97,18 @@ static void emit_share(spmm_ring *r) {
     EMIT(b, shl_b32, R(piece), R(piece), a->log_width);
     EMIT(b, mov_b32, R(a->row_step), I(plan->threads));
     EMIT(b, shr_u32, R(a->row_step), R(a->row_step), a->log_pieces);
-    EMIT(b, mul_s32, R(a->to_step), R(a->row_step), I(plan->tile_n));
-    EMIT(b, add_s32, R(column), R(r->e.tile_col), R(piece));
+    EMIT(b, mul_s32, R(a->to_step), R(a->row_step), I(ring_row_bytes(plan)));
+    EMIT(b, add_s32, R(column), in_bytes(r, "tile_byte", R(r->e.tile_col)), R(piece));
     EMIT(b, mad_wide, R(a->from), R(column), I(1), R(r->e.b_array));
     note(b, "so many of the piece's bytes lie inside n");
-    EMIT(b, sub_s32, R(a->inside), spmm_dim(plan->n, r->e.n), R(column));
+    EMIT(b, sub_s32, R(a->inside), in_bytes(r, "n_bytes", spmm_dim(plan->n, r->e.n)), R(column));
     EMIT(b, min_s32, R(a->inside), R(a->inside), a->width);
     EMIT(b, setp_lt, R(test), R(a->inside), I(0));
     EMIT_IF(b, test, mov_b32, R(a->inside), I(0));
     note(b, "where it goes: its 16-byte unit is swizzled, what it is of the unit is not");
     EMIT(b, and_b32, R(a->unit), R(piece), H(0xf0));
     EMIT(b, sub_s32, R(piece), R(piece), R(a->unit));
-    EMIT(b, mad_s32, R(a->to_first), R(a->first), I(plan->tile_n), R(piece));
+    EMIT(b, mad_s32, R(a->to_first), R(a->first), I(ring_row_bytes(plan)), R(piece));
     EMIT(b, add_s32, R(a->to_first), R(a->to_first), R(r->ring_at));
 }
 
@@ -120,7 +131,7 @@ static void emit_piece(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     ring_async *a = &r->async;
-    int rows = ROW_OF_BANKS / plan->tile_n, units = plan->tile_n / WINDOWED_UNIT;
+    int rows = ROW_OF_BANKS / ring_row_bytes(plan), units = ring_row_bytes(plan) / WINDOWED_UNIT;
     EMIT(b, mov_b32, R(a->bytes), R(a->inside));
     EMIT(b, setp_ge, R(a->beyond), R(a->row), spmm_dim(plan->k, r->k));
     EMIT_IF(b, a->beyond, mov_b32, R(a->bytes), I(0));
@@ -128,7 +139,7 @@ static void emit_piece(spmm_ring *r) {
     EMIT(b, and_b32, R(a->at), R(a->at), H((unsigned)((units - 1) * WINDOWED_UNIT)));
     EMIT(b, xor_b32, R(a->at), R(a->at), R(a->unit));
     EMIT(b, add_s32, R(a->at), R(a->at), R(a->to));
-    EMIT(b, mad_wide, R(a->address), R(a->row), spmm_dim(plan->ldb, r->e.ldb), R(a->from));
+    EMIT(b, mad_wide, R(a->address), R(a->row), r->e.row_bytes, R(a->from));
     emit_cp_async(r);
 }
 
@@ -192,6 +203,7 @@ void ring_emit_async_fill(spmm_ring *r) {
              filled = label(b, "FILLED");
     stage(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
     r->e.b_array = spmm_load_array(b, "b");
+    spmm_emit_row_bytes(&r->e);
     declare_async(r);
     if (r->e.plan->copy) settle_width(r);
     else emit_width(r);

@@ -8,7 +8,7 @@
  *
  * ldmatrix.trans moves 16-bit elements: a lane gets two neighbouring columns (bytes) of two slots. Instead of untangling
  * them, two mma each take one of the columns: A's values stand at the even bytes of the operand for the one, at the
- * odd bytes for the other, zeros between.
+ * odd bytes for the other, zeros between. Of a 12- or 16-bit B the two bytes are the digits of one column.
  */
 #include "fragment.h"
 #include "spmm_ring.h"
@@ -275,21 +275,24 @@ static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc
 
 /* MATRIX: registers of an A operand: its rows are pair of bytes g of one 16 bytes and of the 16 beside, its k slots 0-7, then
    8-15. */
-static void emit_mma(spmm_ring *r, int digit, int group, const mc_reg matrix[4], const mc_reg value[2]) {
-    mc_reg *acc = &r->e.acc[digit * ring_acc_count(r->e.plan) + 4 * group];
+static void emit_mma(spmm_ring *r, int digit, int rhs_digit, int group, const mc_reg matrix[4],
+                     const mc_reg value[2]) {
+    mc_reg *acc = &r->e.acc[(digit + rhs_digit) * ring_acc_count(r->e.plan) + 4 * group];
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
-    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, 0),
+    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, rhs_digit),
                  MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
 }
 
-/* 8-bit columns: of a pair, the even and the odd one. */
+/* Of a pair of bytes the even and the odd one: two columns of 8 bits, or the low and the high digit of one column. */
 static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int step) {
+    bool digits = r->e.plan->b.count > 1;
     for (int d = 0; d < r->e.plan->a.count; d++) {
         emit_operands(r, x[step * d], r->even, r->odd);
         for (int odd = 0; odd < 2; odd++)
             for (int q = 0; q < ring_loads(r->e.plan); q++)
-                emit_mma(r, d, 2 * q + odd, r->matrix[half][q], odd ? r->odd : r->even);
+                emit_mma(r, d, digits ? odd : 0, digits ? q : 2 * q + odd, r->matrix[half][q],
+                         odd ? r->odd : r->even);
     }
 }
 
@@ -302,15 +305,16 @@ static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int s
             for (int i = 0; i < 4; i++) spmm_emit_nibble(&r->e, r->matrix[half][q][i], high, r->e.nibble[i]);
             for (int d = 0; d < digits; d++)
                 for (int odd = 0; odd < 2; odd++)
-                    emit_mma(r, d, 4 * q + 2 * odd + high, r->e.nibble,
+                    emit_mma(r, d, 0, 4 * q + 2 * odd + high, r->e.nibble,
                              odd ? &r->odd[2 * d] : &r->even[2 * d]);
         }
 }
 
 /* X: values of the half, those of the next digit STEP registers behind. */
 static void emit_multiply(spmm_ring *r, int half, const mc_reg *x, int step) {
-    note(r->e.b, "slots %d..%d: values at even bytes for even columns, at odd bytes for odd ones", 16 * half,
-         16 * half + 15);
+    bool digits = r->e.plan->b.count > 1;
+    note(r->e.b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half, 16 * half + 15,
+         digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
     if (r->e.plan->rhs.bits == 4) emit_multiply_nibbles(r, half, x, step);
     else emit_multiply_bytes(r, half, x, step);
 }
@@ -468,9 +472,7 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_no_strides(r);
     emit_first_strides(r);
     e->c_array = spmm_load_array(b, "c");
-    e->col = b32(b, "col");
-    EMIT(b, mad_s32, R(e->col), R(e->g), I(ring_run(plan)), R(e->tile_col));
-    if (plan->split > 1) EMIT(b, mad_s32, R(e->col), R(e->part), I(plan->tile_n / plan->split), R(e->col));
+    ring_emit_column(r);
     ring_emit_sum_place(r);
     ring_declare_factors(r);
     emit_start_values(r);

@@ -1,14 +1,55 @@
-/* The ring kernel's epilogue: a warp's accumulators to its rows of C, with scales and biases. */
+/* The ring kernel's epilogue: a warp's accumulators to its rows of C, with scales and biases.
+ *
+ * A lane has the columns of its pair of bytes of each 16 bytes. Where that is one column (12- or 16-bit B) lanes g and g + 1, g even,
+ * exchange sums first: the even one gets both columns of the even 16 bytes, the odd one both of the odd. Stores then have the width
+ * and the sectors that they have for 8 bits. */
 #include "fragment.h"
 #include "spmm_ring.h"
+
+enum { PAIR_COLUMNS = 16 }; /* of an mma's columns: 8 pairs */
+
+static bool exchanges(const spmm_plan *plan) { return plan->b.count > 1; }
 
 /* Of this warp's tile: runs of neighbouring columns of a lane, each of them 8 runs apart. */
 static int runs(const spmm_plan *plan) { return plan->tile_n / plan->split / (8 * ring_run(plan)); }
 
-/* Run C's columns in row 2t + ROW: those of one mma after another. */
+/* Run C's columns in row 2t + ROW: those of one mma after another, or after the exchange both of one. */
 static void run_of_sums(const spmm_ring *r, int c, int row, mc_reg *sums) {
     int run = ring_run(r->e.plan);
-    for (int i = 0; i < run; i++) sums[i] = r->e.acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+    for (int i = 0; i < run; i++)
+        sums[i] = exchanges(r->e.plan) ? r->e.acc[c * 4 + frag_c_reg(i, row)]
+                                       : r->e.acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+}
+
+void ring_emit_column(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg col = r->e.col = b32(b, "col");
+    if (exchanges(plan)) {
+        note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
+        EMIT(b, and_b32, R(col), R(r->e.g), I(1));
+        EMIT(b, mad_s32, R(col), R(col), I(PAIR_COLUMNS / 2 - 1), R(r->e.g));
+        EMIT(b, add_s32, R(col), R(col), R(r->e.tile_col));
+    } else EMIT(b, mad_s32, R(col), R(r->e.g), I(ring_run(plan)), R(r->e.tile_col));
+    if (plan->split > 1) EMIT(b, mad_s32, R(col), R(r->e.part), I(plan->tile_n / plan->split), R(col));
+}
+
+/* Of an mma's columns g and g + 8 of one lane, and those of its neighbour in g: the two halves become neighbours. */
+static void emit_exchange(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    if (!exchanges(r->e.plan)) return;
+    stage(b, "Neighbours in g exchange sums: two columns beside one another for each");
+    mc_reg odd = pred(b, "odd_g"), give = b32(b, "give"), got = b32(b, "got");
+    EMIT(b, and_b32, R(give), R(r->e.g), I(1));
+    EMIT(b, setp_eq, R(odd), R(give), I(1));
+    for (int i = 0; i < ring_acc_count(r->e.plan) / r->e.plan->split; i += 4)
+        for (int row = 0; row < 2; row++) {
+            mc_reg first = r->e.acc[i + frag_c_reg(0, row)], second = r->e.acc[i + frag_c_reg(1, row)];
+            EMIT(b, selp_b32, R(give), R(first), R(second), R(odd));
+            EMIT(b, shfl_bfly, R(got), R(give), I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+            EMIT(b, selp_b32, R(first), R(got), R(first), R(odd));
+            EMIT(b, selp_b32, R(second), R(second), R(got), R(odd));
+        }
 }
 
 static void emit_store(spmm_ring *r, bool clamp, int store) {
@@ -86,6 +127,7 @@ void ring_emit_output(spmm_ring *r) {
     mc_label edge = label(b, "EDGE");
     spmm_emit_weigh(&r->e, ring_acc_count(plan));
     ring_emit_sum(r);
+    emit_exchange(r);
     if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
     if (aligned) {
         if (!always) branch_if_not_whole(r, edge);

@@ -124,6 +124,16 @@ for made in "$ring" "$spec"; do
     expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 --set k=131071 "$made"
     one '--set: k: 131072: sums of lhs = "s8" and rhs = "s4" are exact up to 131071' --set rhs=s4 --set k=131072 "$made"
 done
+wide=$specs/spmm_l16r16_tiled.lua
+expect 0 "b as u16, k x n, rows 2 ldb bytes apart; boxes of 256 x 64, 128-byte swizzle" "$mcgen" --describe "$wide"
+one '--set: tile_n: rhs = "u12" wants 32 or 64: a row of the ring has 128 bytes at most' --set rhs=u12 --set tile_n=128 --set warps=8 --set window=64 "$wide"
+one "--set: tile_n: two digits on both sides leave 17 warps no registers for 64 columns: 32" --set tile_n=64 --set warps=16 "$wide"
+one '--set: split: staging = "tma" wants 16 columns for each warp, tile_n has 32' --set tile_n=32 --set split=4 --set warps=8 "$wide"
+one '--set: ldb: staging = "tma" wants a multiple of 8, not 100' --set ldb=100 "$wide"
+one '--set: ldb: staging = "async" wants a multiple of 2, not 99' --set ldb=99 --set staging=async "$wide"
+one '--set: rhs: staging = "async" takes 8, 12 or 16 bits' --set rhs=s4 --set staging=async --set split=1 "$ring"
+expect 0 "ldb must be at most 1073741823" "$mcgen" --describe --set staging=async "$wide"
+expect 0 "ldb must be a multiple of 2" "$mcgen" --describe --set staging=async "$wide"
 expect 0 "b as bytes, k x ceil(n / 2), rows ldb / 2 bytes apart" "$mcgen" --describe --set rhs=s4 "$ring"
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"

@@ -48,4 +48,6 @@ golden shared_late --set tile_n=64 --set split=1 --set prefetch=off --set paddin
 spec=$(dirname "$spec")/spmm_l8r8_tiled.lua
 golden ring
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
+spec=$(dirname "$spec")/spmm_l16r16_tiled.lua
+golden ring_l16r16
 exit $failed

@@ -25,7 +25,7 @@ while [ $# -ge 3 ]; do
         for lhs in s4 u4 s8 u8 s12 u12 s16 u16; do
             for rhs in $types_right; do
                 columns_unit=$unit
-                case $rhs in *4) columns_unit=$((2 * unit)) ;; esac
+                case $rhs in *4) columns_unit=$((2 * unit)) ;; *12 | *16) columns_unit=$((unit / 2)) ;; esac
                 types=(--set "vec=$v" --set "lhs=$lhs" --set "rhs=$rhs")
                 count=$("$mcgen" --list-variants "${types[@]}" "$spec" | wc -l)
                 n=${columns[runs % 5]}

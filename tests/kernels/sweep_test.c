@@ -22,7 +22,7 @@ typedef struct sweep {
     size_t setting_count;
     problem_kind kind;
     bool fixed; /* shapes become settings */
-    int unit;   /* B's address and ldb must be multiples of it: 16 for staging = "tma", 4 for "async" */
+    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma", 4 for "async" */
     long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
@@ -53,7 +53,8 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
 }
 
 static bool must_refuse(const sweep *s, const problem_case *c) {
-    return problem_ldb(c, &s->kind) % s->unit != 0 || (int)c->b_offset % s->unit != 0;
+    return mc_type_size(s->kind.rhs, problem_ldb(c, &s->kind)) % s->unit != 0 ||
+           (int)c->b_offset % s->unit != 0;
 }
 
 /* What cannot run says so, from the spec or at the launch. */
@@ -227,7 +228,8 @@ int main(int argc, char **argv) {
         CHECK(run_mode(&s, argv[2], argc > 3 ? argv[3] : NULL),
               "usage: sweep_test SPEC edges|judged|outputs SHAPES, or variants, or realistic");
     if (s.refused)
-        printf("%ld kernels refused B with ldb or an address that is no multiple of %d\n", s.refused, s.unit);
+        printf("%ld kernels refused B with rows or an address that are no multiples of %d bytes\n", s.refused,
+               s.unit);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();

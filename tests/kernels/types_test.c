@@ -12,7 +12,7 @@ static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16",
 static const char *const vecs[] = {"2", "4", "8"};
 static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
                                      "sim:seed=2:landing=last"};
-enum { TYPES = sizeof types / sizeof *types, BYTES = 2, BYTES_END = 4 /* s8, u8 */ };
+enum { TYPES = sizeof types / sizeof *types, WHOLE_BYTES = 2 /* s8 and those behind it */ };
 enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
@@ -22,7 +22,8 @@ typedef struct tour {
     const char *spec_path;
     mc_device *devices[ORDERS];
     mc_diag *diag;
-    bool ring; /* B passes through shared memory: of 8 bits, its rows and address multiples of `unit` */
+    bool
+        ring; /* B passes through shared memory: of 8 bits or more, its rows and address multiples of `unit` bytes */
     int unit;
     size_t turn; /* counts runs, and so chooses */
     long beyond; /* problems with a sum beyond s32 */
@@ -94,7 +95,7 @@ static problem_case make_case(const tour *t, const turn *now, const problem_kind
     if (now->mode == UNALIGNED)
         edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
     if (t->ring) {
-        c.ldb_gap = multiple(c.n + c.ldb_gap, t->unit) - c.n;
+        c.ldb_gap = multiple(c.n + c.ldb_gap, t->unit / (int)mc_type_size(kind->rhs, 1)) - c.n;
         c.b_offset = (unsigned)multiple((int)c.b_offset, t->unit);
         c.c_offset = (unsigned)multiple((int)c.c_offset, RING_ALIGN);
     }
@@ -215,7 +216,7 @@ int main(int argc, char **argv) {
     read_staging(&t);
     int pairs = 0;
     for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
-        for (int rhs = t.ring ? BYTES : 0; rhs < (t.ring ? BYTES_END : TYPES); rhs++, pairs++)
+        for (int rhs = t.ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++, pairs++)
             for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
     for (size_t i = 0; !t.ring && i < sizeof longest / sizeof *longest; i++)
         test_longest(&t, longest[i].lhs, longest[i].value);
