@@ -2,8 +2,6 @@
    Sparsity under Reduced Precision" (vectorSparse, SC 2021), the column-vector sparse encoding. To the code here it is a format of strides of one
    slot, whose values are as many bytes (or half a byte) one after another as the type has in memory. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include "memory.h"
 #include "stride.h"
 
 static int64_t index_place(const stride_layout *layout, int64_t slot) {
@@ -23,6 +21,21 @@ static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, cons
 
 static int64_t row_offsets(int64_t row_blocks) { return row_blocks + 1; }
 
+static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag) {
+    (void)layout;
+    const int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    if (row_ptr[0] != 0) return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be 0", row_ptr[0]);
+    for (int64_t b = 0; b < row_blocks; b++) {
+        count[b] = (int64_t)row_ptr[b + 1] - row_ptr[b];
+        if (count[b] < 0)
+            return mc_fail(diag, MC_FORMAT,
+                           "row_ptr[%" PRId64 "] is %" PRId32 ", below the one before, %" PRId32, b + 1,
+                           row_ptr[b + 1], row_ptr[b]);
+    }
+    return MC_OK;
+}
+
 static mc_status make_layout(mc_type type, int vec, stride_layout *layout, mc_diag *diag) {
     digit_code code;
     int bits = mc_type_bits(type) < 8 ? 4 : DIGIT_BYTE;
@@ -34,7 +47,8 @@ static mc_status make_layout(mc_type type, int vec, stride_layout *layout, mc_di
                               .index_place = index_place,
                               .value_place = value_place,
                               .row_ptr = row_offset,
-                              .row_ptr_count = row_offsets};
+                              .row_ptr_count = row_offsets,
+                              .count_blocks = count_blocks};
     return status;
 }
 
@@ -51,35 +65,10 @@ mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, mc_diag 
     return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
 }
 
-/* -- Import */
-
-static mc_status count_blocks(const mc_packed *packed, int64_t row_blocks, int64_t *count, mc_diag *diag) {
-    const mc_packed_array *array;
-    mc_status status = packed_get(packed, "row_ptr", MC_S32, row_blocks + 1, &array, diag);
-    if (status != MC_OK) return status;
-    const int32_t *row_ptr = array->data;
-    if (row_ptr[0] != 0) return mc_fail(diag, MC_FORMAT, "row_ptr[0] is %" PRId32 ", must be 0", row_ptr[0]);
-    for (int64_t b = 0; b < row_blocks; b++) {
-        count[b] = (int64_t)row_ptr[b + 1] - row_ptr[b];
-        if (count[b] < 0)
-            return mc_fail(diag, MC_FORMAT,
-                           "row_ptr[%" PRId64 "] is %" PRId32 ", below the one before, %" PRId32, b + 1,
-                           row_ptr[b + 1], row_ptr[b]);
-    }
-    return MC_OK;
-}
-
 mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
                          mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
     mc_status status = make_layout(type, vec, &layout, diag);
-    if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
-    if (status != MC_OK) return status;
-    int64_t *count = mcrt_array(rows / vec, sizeof *count);
-    if (!count) return mcrt_no_memory(diag, rows / vec, "row blocks");
-    status = count_blocks(packed, rows / vec, count, diag);
-    if (status == MC_OK) status = stride_unpack(&layout, packed, count, rows / vec, cols, a, diag);
-    free(count);
-    return status;
+    return status == MC_OK ? stride_unpack(&layout, packed, rows, cols, a, diag) : status;
 }

@@ -1,5 +1,6 @@
 #include "cmd_published.h"
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,18 @@ static mc_status take_name(const char *path, const char *text, published_name *n
     return mc_fail(diag, MC_FORMAT, "%s: format '%s' is neither bcrs nor srbcrs", path, text);
 }
 
+/* NAME of the file, where it fits. */
+static mc_status take_int(const char *path, const char *name, json_int_t value, int *number, mc_diag *diag) {
+    *number = (int)value;
+    if (value >= 0 && value <= INT_MAX) return MC_OK;
+    return mc_fail(diag, MC_FORMAT, "%s: %s is %lld", path, name, (long long)value);
+}
+
 static mc_status take_description(const char *path, json_t *json, description *d, mc_diag *diag) {
-    static const char plain[] = "{s:s, s:s, s:i, s:I, s:I !}",
-                      strided[] = "{s:s, s:s, s:i, s:I, s:I, s:i, s:i, s:b !}";
+    static const char plain[] = "{s:s, s:s, s:I, s:I, s:I !}",
+                      strided[] = "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b !}";
     const char *format = "", *type = "";
-    json_int_t rows = 0, cols = 0;
+    json_int_t vec = 0, rows = 0, cols = 0, k = 0, digit_bits = 0;
     int shuffle = 0;
     json_error_t error = {0};
     mc_srbcrs *srbcrs = &d->form.srbcrs;
@@ -106,12 +114,15 @@ static mc_status take_description(const char *path, json_t *json, description *d
     mc_status status = take_name(path, format, &d->form.name, diag);
     if (status != MC_OK) return status;
     if (json_unpack_ex(json, &error, 0, d->form.name == PUBLISHED_BCRS ? plain : strided, "format", &format,
-                       "type", &type, "vec", &d->vec, "rows", &rows, "cols", &cols, "k", &srbcrs->k,
-                       "digit_bits", &srbcrs->digit_bits, "shuffle", &shuffle) != 0)
+                       "type", &type, "vec", &vec, "rows", &rows, "cols", &cols, "k", &k, "digit_bits",
+                       &digit_bits, "shuffle", &shuffle) != 0)
         return mc_fail(diag, MC_FORMAT, "%s: %s", path, error.text);
     srbcrs->shuffle = shuffle;
     d->rows = rows, d->cols = cols;
-    if (mc_type_from_text(type, &d->type, NULL) == MC_OK) return MC_OK;
+    status = take_int(path, "vec", vec, &d->vec, diag);
+    if (status == MC_OK) status = take_int(path, "k", k, &srbcrs->k, diag);
+    if (status == MC_OK) status = take_int(path, "digit_bits", digit_bits, &srbcrs->digit_bits, diag);
+    if (status != MC_OK || mc_type_from_text(type, &d->type, NULL) == MC_OK) return status;
     return mc_fail(diag, MC_FORMAT, "%s: '%s' is no type", path, type);
 }
 

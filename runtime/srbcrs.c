@@ -1,8 +1,6 @@
 /* SR-BCRS as published: Li, Osawa, Hoefler, "Efficient Quantized Sparse Matrix Operations on Tensor Cores"
    (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7; digits are section IV-D. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include "memory.h"
 #include "stride.h"
 
 enum { SHUFFLE_BLOCK = 8, MAX_BITS = 16 };
@@ -35,6 +33,23 @@ static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, cons
 
 static int64_t row_offsets(int64_t row_blocks) { return 2 * row_blocks; }
 
+static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag) {
+    const int32_t *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+    int64_t start = 0;
+    for (int64_t b = 0; b < row_blocks; b++) {
+        if (row_ptr[2 * b] != start)
+            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", must be %" PRId64, 2 * b,
+                           row_ptr[2 * b], start);
+        count[b] = row_ptr[2 * b + 1] - start;
+        if (count[b] < 0)
+            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", below its start %" PRId64,
+                           2 * b + 1, row_ptr[2 * b + 1], start);
+        start += stride_tail_slots(layout, count[b]);
+    }
+    return MC_OK;
+}
+
 static mc_status check_form(const mc_srbcrs *form, mc_diag *diag) {
     if (form->k != 16 && form->k != 32)
         return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", form->k);
@@ -59,7 +74,8 @@ static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, strid
                               .index_place = form->shuffle ? shuffled_place : plain_place,
                               .value_place = value_place,
                               .row_ptr = row_offset,
-                              .row_ptr_count = row_offsets};
+                              .row_ptr_count = row_offsets,
+                              .count_blocks = count_blocks};
     return MC_OK;
 }
 
@@ -77,39 +93,10 @@ mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc
     return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
 }
 
-/* -- Import */
-
-static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
-                              int64_t *count, mc_diag *diag) {
-    const mc_packed_array *array;
-    mc_status status = packed_get(packed, "row_ptr", MC_S32, 2 * row_blocks, &array, diag);
-    if (status != MC_OK) return status;
-    const int32_t *row_ptr = array->data;
-    int64_t start = 0;
-    for (int64_t b = 0; b < row_blocks; b++) {
-        if (row_ptr[2 * b] != start)
-            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", must be %" PRId64, 2 * b,
-                           row_ptr[2 * b], start);
-        count[b] = row_ptr[2 * b + 1] - start;
-        if (count[b] < 0)
-            return mc_fail(diag, MC_FORMAT, "row_ptr[%" PRId64 "] is %" PRId32 ", below its start %" PRId64,
-                           2 * b + 1, row_ptr[2 * b + 1], start);
-        start += stride_tail_slots(layout, count[b]);
-    }
-    return MC_OK;
-}
-
 mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
                            int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     *a = (mc_vsparse){0};
     stride_layout layout;
     mc_status status = make_layout(type, vec, form, &layout, diag);
-    if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
-    if (status != MC_OK) return status;
-    int64_t *count = mcrt_array(rows / vec, sizeof *count);
-    if (!count) return mcrt_no_memory(diag, rows / vec, "row blocks");
-    status = count_blocks(&layout, packed, rows / vec, count, diag);
-    if (status == MC_OK) status = stride_unpack(&layout, packed, count, rows / vec, cols, a, diag);
-    free(count);
-    return status;
+    return status == MC_OK ? stride_unpack(&layout, packed, rows, cols, a, diag) : status;
 }

@@ -201,9 +201,12 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
 
 /* -- Unpacking */
 
-mc_status stride_check_shape(const stride_layout *layout, int64_t rows, int64_t cols, mc_diag *diag) {
+static mc_status check_shape(const stride_layout *layout, int64_t rows, int64_t cols, mc_diag *diag) {
+    const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
     if (layout->vec < 1 || layout->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", layout->vec, MC_MAX_VEC);
+    if (rows > most_rows)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows: must be 0 to %" PRId64, rows, most_rows);
     if (rows < 0 || rows % layout->vec != 0)
         return mc_fail(diag, MC_USAGE, "%" PRId64 " rows are no row blocks of %d", rows, layout->vec);
     if (cols < 0 || cols > INT32_MAX)
@@ -317,8 +320,9 @@ static mc_status check_last_half(const stride_layout *layout, int64_t slots, con
                    digits / 2);
 }
 
-mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
-                        int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag) {
+/* Row block b holds COUNT[b] vectors. The row blocks' strides must be all that there is. */
+static mc_status unpack_counted(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
+                                int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag) {
     int64_t vectors = 0, slots = row_blocks * stride_head_slots(layout);
     for (int64_t b = 0; b < row_blocks; b++) {
         vectors += count[b];
@@ -336,5 +340,21 @@ mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, co
     packed_source source = {layout, col_idx->data, values->data, diag};
     status = take_blocks(&source, a);
     if (status != MC_OK) mc_vsparse_free(a);
+    return status;
+}
+
+mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
+                        mc_vsparse *a, mc_diag *diag) {
+    const mc_packed_array *row_ptr;
+    mc_status status = check_shape(layout, rows, cols, diag);
+    if (status != MC_OK) return status;
+    int64_t row_blocks = rows / layout->vec;
+    status = packed_get(packed, "row_ptr", MC_S32, layout->row_ptr_count(row_blocks), &row_ptr, diag);
+    if (status != MC_OK) return status;
+    int64_t *count = mcrt_array(row_blocks, sizeof *count);
+    if (!count) return mcrt_no_memory(diag, row_blocks, "row blocks");
+    status = layout->count_blocks(layout, packed, row_blocks, count, diag);
+    if (status == MC_OK) status = unpack_counted(layout, packed, count, row_blocks, cols, a, diag);
+    free(count);
     return status;
 }

@@ -23,6 +23,9 @@ typedef struct stride_layout {
     int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                        int64_t index);
     int64_t (*row_ptr_count)(int64_t row_blocks);
+    /* COUNT receives the vectors of each row block by packed arrays, of which row_ptr has the right length, but any content. */
+    mc_status (*count_blocks)(const struct stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag);
 } stride_layout;
 
 /* Slots of a row block of COUNT vectors: in its heads, and behind them. */
@@ -45,11 +48,9 @@ mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packe
 /* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
 mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
                              mc_diag *diag);
-/* Makes A from col_idx and values of PACKED, where row block b holds COUNT[b] vectors. The row blocks'
-   strides must be all that there is. */
-mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, const int64_t *count,
-                        int64_t row_blocks, int64_t cols, mc_vsparse *a, mc_diag *diag);
-/* A shape that stride_unpack takes; MC_USAGE. */
-mc_status stride_check_shape(const stride_layout *layout, int64_t rows, int64_t cols, mc_diag *diag);
+/* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays that no matrix
+   gives, MC_USAGE for a shape that none has. */
+mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
+                        mc_vsparse *a, mc_diag *diag);
 
 #endif

@@ -1,6 +1,5 @@
 /* strided-bcrs: what the gather SpMM reads. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include "fragment.h"
 #include "memory.h"
 #include "stride.h"
@@ -26,43 +25,7 @@ static int64_t row_offset(const stride_layout *layout, const mc_vsparse *a, cons
 
 static int64_t row_offsets(int64_t row_blocks) { return row_blocks + 1; }
 
-static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
-                             mc_diag *diag) {
-    digit_code code;
-    mc_status status = digit_code_make(type, form->digits, DIGIT_BYTE, &code, diag);
-    if (status != MC_OK) return status;
-    *layout = (stride_layout){.code = code,
-                              .planes = code.count,
-                              .vec = vec,
-                              .stride = form->stride,
-                              .heads = form->heads,
-                              .index_place = index_place,
-                              .value_place = value_place,
-                              .row_ptr = row_offset,
-                              .row_ptr_count = row_offsets};
-    if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
-        return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
-                       MC_GROUP_SLOTS);
-    if (form->heads < 1 || form->heads > MAX_HEADS)
-        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
-    return MC_OK;
-}
-
-mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed, mc_diag *diag) {
-    *packed = (mc_packed){0};
-    stride_layout layout;
-    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
-    return status == MC_OK ? stride_pack(&layout, a, packed, diag) : status;
-}
-
-mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
-                                 mc_diag *diag) {
-    stride_layout layout;
-    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
-    return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
-}
-
-/* -- Unpacking */
+/* -- row_ptr of packed arrays, checked */
 
 static mc_status check_row_ptr(const stride_layout *layout, const mc_packed_array *row_ptr,
                                const mc_packed_array *col_idx, mc_diag *diag) {
@@ -99,13 +62,51 @@ static mc_status count_block(const stride_layout *layout, const int32_t *offset,
 
 static mc_status count_blocks(const stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
                               int64_t *count, mc_diag *diag) {
-    const mc_packed_array *row_ptr = NULL, *col_idx = NULL;
-    mc_status status = packed_get(packed, "row_ptr", MC_S32, row_blocks + 1, &row_ptr, diag);
-    if (status == MC_OK) status = packed_get(packed, "col_idx", MC_S32, -1, &col_idx, diag);
+    const mc_packed_array *row_ptr = mc_packed_find(packed, "row_ptr"), *col_idx = NULL;
+    mc_status status = packed_get(packed, "col_idx", MC_S32, -1, &col_idx, diag);
     if (status == MC_OK) status = check_row_ptr(layout, row_ptr, col_idx, diag);
     for (int64_t b = 0; status == MC_OK && b < row_blocks; b++)
         status = count_block(layout, row_ptr->data, col_idx->data, b, &count[b], diag);
     return status;
+}
+
+/* -- */
+
+static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
+                             mc_diag *diag) {
+    digit_code code;
+    mc_status status = digit_code_make(type, form->digits, DIGIT_BYTE, &code, diag);
+    if (status != MC_OK) return status;
+    *layout = (stride_layout){.code = code,
+                              .planes = code.count,
+                              .vec = vec,
+                              .stride = form->stride,
+                              .heads = form->heads,
+                              .index_place = index_place,
+                              .value_place = value_place,
+                              .row_ptr = row_offset,
+                              .row_ptr_count = row_offsets,
+                              .count_blocks = count_blocks};
+    if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
+        return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
+                       MC_GROUP_SLOTS);
+    if (form->heads < 1 || form->heads > MAX_HEADS)
+        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
+    return MC_OK;
+}
+
+mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    stride_layout layout;
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    return status == MC_OK ? stride_pack(&layout, a, packed, diag) : status;
+}
+
+mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                 mc_diag *diag) {
+    stride_layout layout;
+    mc_status status = make_layout(a->type, a->vec, form, &layout, diag);
+    return status == MC_OK ? stride_pack_values(&layout, a, packed, diag) : status;
 }
 
 mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
@@ -113,12 +114,5 @@ mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, cons
     *a = (mc_vsparse){0};
     stride_layout layout;
     mc_status status = make_layout(type, vec, form, &layout, diag);
-    if (status == MC_OK) status = stride_check_shape(&layout, rows, cols, diag);
-    if (status != MC_OK) return status;
-    int64_t *count = mcrt_array(rows / vec, sizeof *count);
-    if (!count) return mcrt_no_memory(diag, rows / vec, "row blocks");
-    status = count_blocks(&layout, packed, rows / vec, count, diag);
-    if (status == MC_OK) status = stride_unpack(&layout, packed, count, rows / vec, cols, a, diag);
-    free(count);
-    return status;
+    return status == MC_OK ? stride_unpack(&layout, packed, rows, cols, a, diag) : status;
 }

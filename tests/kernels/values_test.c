@@ -1,4 +1,4 @@
-/* Values replaced in place: for every spec's default kernel, mc_pack_values leaves what packing anew makes, in the same
+/* Values replaced in place: for every spec's default kernel and some others, mc_pack_values leaves what packing anew makes, in the same
  * memory, and the kernel computes with it. values_test SPEC... */
 #include <stdlib.h>
 #include "check.h"
@@ -10,6 +10,8 @@ static const problem_case cases[] = {
     {.pattern = PATTERN_REALISTIC, .row_blocks = 9, .k = 2500, .n = 64, .values = MC_VALUES_EXTREME},
     {.pattern = PATTERN_ALL_EMPTY, .row_blocks = 3, .k = 40, .n = 32, .values = MC_VALUES_FULL},
 };
+
+static const mc_setting settings[] = {{"vec", "8"}, {"vec", "4"}, {"vec", "2"}, {"split", "1"}};
 
 /* -- A kernel on arrays that are packed already -------------------------------------------------------- */
 
@@ -168,10 +170,11 @@ static void run_case(const char *what, const mc_kernel *kernel, const problem_ca
     problem_free(&p);
 }
 
-static void run_spec(const char *path, mc_device *device, mc_diag *diag) {
+/* With one SETTING. */
+static void run_spec(const char *path, const mc_setting *setting, mc_device *device, mc_diag *diag) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
-    mc_status status = mc_spec_read(path, NULL, 0, &spec, diag);
+    mc_status status = mc_spec_read(path, setting, 1, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
     CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
     for (size_t i = 0; kernel && i < sizeof cases / sizeof cases[0]; i++)
@@ -186,7 +189,9 @@ int main(int argc, char **argv) {
     mc_device *device = NULL;
     CHECK(argc > 1, "no specs");
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    for (int i = 1; i < argc && device; i++) run_spec(argv[i], device, diag);
+    for (int i = 1; i < argc && device; i++)
+        for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++)
+            run_spec(argv[i], &settings[s], device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();
