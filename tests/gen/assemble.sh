@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared), some of the ring's for a B of 16 bits (wide); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | wide], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -95,6 +95,21 @@ async_list() {
         first=$((first + 1))
     done
     echo "sm_86 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
+}
+
+wide_list() {
+    local arch i first=0 all async="--set staging=async --set overlap=off --set window=128 --set stages=3"
+    for arch in sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = 2 * first; i < all; i += 9)); do echo "$arch $i open"; done
+        echo "$arch $first output $(output "$((5 * first))")"
+        echo "$arch 0 odd --set n=129 --set ldc=129 --set window=64 --set vec=2 --set warps=8,15 --set split=1,4"
+        first=$((first + 1))
+    done
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+        echo "$arch 0 async $async --set warps=16 --set split=1"
+        echo "$arch 0 words $async --set align=4 --set out=s32 --set scale=none --set n=129 --set ldb=130 --set lhs=s8 --set resident=off"
+    done
 }
 
 defaults_list() {
