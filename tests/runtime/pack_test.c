@@ -48,6 +48,8 @@ static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
     if (cases[i].message) {
         expect_failure(cases[i].spec, status, MC_CANNOT, diag, cases[i].message);
         CHECK(packed.array_count == 0, "the output is not zeroed");
+        expect_failure(cases[i].spec, mc_pack_values(kernel, &a, &packed, diag), MC_CANNOT, diag,
+                       cases[i].message);
     } else {
         expect_ok(cases[i].spec, status, diag);
         check_arrays(mc_kernel_contract(kernel), &packed);
@@ -61,12 +63,43 @@ static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
     mc_kernel_destroy(kernel);
 }
 
+/* Arrays of one kernel's form are not another's. */
+static void test_values_of_another(const mc_csr *csr, mc_diag *diag) {
+    static const struct {
+        const char *spec, *message;
+    } others[] = {
+        {"op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 stride = 32 split = 2 ",
+         "col_idx has 384 elements, must have 192"},
+        {"op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 stride = 64 split = 4 ",
+         "col_idx has 384 elements, must have 768"},
+        {"op = 'spmm' lhs = 's8' rhs = 's8' vec = 8 arch = 'sm_90' staging = 'tma' warps = 4 ",
+         "there is no packed array row_order"},
+    };
+    mc_vsparse a;
+    mc_packed packed;
+    mc_kernel *kernel = make_kernel(SPEC, diag);
+    expect_ok("dilate", mc_vsparse_dilate(csr, 8, MC_S8, &a, diag), diag);
+    expect_ok("pack", mc_pack(kernel, &a, &packed, diag), diag);
+    expect_ok("values", mc_pack_values(kernel, &a, &packed, diag), diag);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        mc_kernel *other = make_kernel(others[i].spec, diag);
+        if (other)
+            expect_failure(others[i].spec, mc_pack_values(other, &a, &packed, diag), MC_FORMAT, diag,
+                           others[i].message);
+        mc_kernel_destroy(other);
+    }
+    mc_kernel_destroy(kernel);
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     mc_pattern pattern = {3, 20, .5, MC_PATTERN_UNIFORM, 0, 1};
     mc_csr csr;
     expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(i, &csr, diag);
+    test_values_of_another(&csr, diag);
     mc_csr_free(&csr);
     mc_diag_destroy(diag);
     return check_end();
