@@ -163,9 +163,6 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
     if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
-    if (plan->rhs.bits == 4 && plan->rhs.is_signed && !plan->output.exact && plan->k > spmm_exact_k(plan))
-        complain(complaints, F_K, "%lld: sums of lhs = \"%s\" and rhs = \"%s\" are exact up to %lld",
-                 (long long)plan->k, plan->lhs.name, plan->rhs.name, (long long)spmm_exact_k(plan));
 }
 
 static spmm_output output_of(const int64_t *point) {
@@ -310,6 +307,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .ldc = point[F_LDC],
     };
     plan->sums = plan->a.count + plan->b.count - 1;
+    plan->takes_halves = plan->rhs.bits == 4 && plan->b.bits == SPMM_DIGIT_BITS;
+    plan->times_16 = plan->takes_halves && plan->k <= spmm_exact_k(plan); /* an open k is bounded instead */
     if (point[F_STACKING])
         complain(complaints, F_STACKING,
                  plan->vec == 8 ? "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack"

@@ -77,9 +77,11 @@ typedef struct spmm_rows {
 typedef struct spmm_plan {
     spmm_staging staging;
     spmm_side lhs, rhs;
-    spmm_digits a, b; /* of lhs, of rhs */
-    int vec;          /* V: rows of a row block */
-    int sums;         /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    spmm_digits a, b;  /* of lhs, of rhs */
+    int vec;           /* V: rows of a row block */
+    int sums;          /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    bool takes_halves; /* a 4-bit B is multiplied as 8 bits (spmm_halves.c), */
+    bool times_16;     /* its odd columns by 16 until the end: k allows it */
     int stride, tile_n, warps, split, align;
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */
@@ -116,6 +118,9 @@ static inline int spmm_access_columns(const spmm_plan *plan) {
 /* Adds a packed array to the contract, and its parameter. */
 void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
 
+/* An s4 B has 8 added where it is multiplied as 8 bits: an mma more for each digit of A and 32 vectors (spmm_halves.c). */
+static inline bool spmm_is_biased(const spmm_plan *plan) { return plan->takes_halves && plan->rhs.is_signed; }
+
 /* Both derive the rest of PLAN from its spec fields. */
 void spmm_direct_plan(spmm_plan *plan);
 void spmm_ring_plan(spmm_plan *plan);
@@ -127,7 +132,7 @@ int spmm_ldb_unit(const spmm_plan *plan);
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c);
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 
-/* A signed 4-bit B is multiplied by 16: so many products of a digit of A and such a value fit into an s32. */
+/* So many products of a digit of A and 16 times a 4-bit value of B fit into an s32. */
 int64_t spmm_exact_k(const spmm_plan *plan);
 
 /* spmm_range.c, of the types' whole ranges: the largest magnitude of a product; the vectors of a row up to which no sum leaves

@@ -91,7 +91,8 @@ int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma = plan->stride_steps * plan->tile_n / 16 * plan->a.count * plan->b.count;
+    plan->stride_mma =
+        plan->stride_steps * plan->a.count * (plan->tile_n / 16 * plan->b.count + spmm_is_biased(plan));
     plan->stride_a_bytes = plan->stride * (plan->vec * plan->a.count + 4);
     plan_wide(plan);
     plan_edge(plan);
@@ -108,7 +109,7 @@ int64_t spmm_exact_k(const spmm_plan *plan) {
     int64_t digit = plan->a.count > 1 || !plan->lhs.is_signed
                         ? (1 << (plan->lhs.bits < 8 ? plan->lhs.bits : 8)) - 1
                         : 1 << (plan->lhs.bits - 1);
-    return INT32_MAX / (digit * 128);
+    return INT32_MAX / (digit * 16 * (plan->rhs.is_signed ? 8 : 15));
 }
 
 static void add_b(const spmm_plan *plan, mc_contract *c) {
@@ -119,7 +120,7 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
         [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"},
     };
     bool halves = plan->rhs.bits == 4;
-    if (halves && plan->rhs.is_signed && !plan->output.exact) c->k_limit = spmm_exact_k(plan);
+    if (plan->times_16 && plan->k == MC_OPEN && !plan->output.exact) c->k_limit = spmm_exact_k(plan);
     int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
     c->params[c->param_count++] = (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align,
                                              docs[halves ? 0 : bytes][plan->rhs.is_signed]};

@@ -28,29 +28,8 @@ mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
     return ops[spmm_digit_is_signed(plan->b, rhs_digit)][spmm_digit_is_signed(plan->a, lhs_digit)];
 }
 
-void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
-    mc_builder *b = e->b;
-    bool is_signed = e->plan->rhs.is_signed;
-    unsigned mask = is_signed ? 0xf0f0f0f0 : 0x0f0f0f0f;
-    mc_reg from = bytes;
-    if (is_signed != high) {
-        from = to;
-        if (is_signed) EMIT(b, shl_b32, R(to), R(bytes), I(4));
-        else EMIT(b, shr_u32, R(to), R(bytes), I(4));
-    }
-    EMIT(b, and_b32, R(to), R(from), H(mask));
-}
-
-void spmm_emit_undo_factor(spmm_emitter *e, int count) {
-    mc_builder *b = e->b;
-    if (e->plan->rhs.bits != 4 || !e->plan->rhs.is_signed) return;
-    note(b, "B's values were 16 times what they are");
-    for (int i = 0; i < count * e->plan->sums; i++) EMIT(b, shr_s32, R(e->acc[i]), R(e->acc[i]), I(4));
-}
-
 void spmm_emit_weigh(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
-    spmm_emit_undo_factor(e, count);
     for (int top = e->plan->sums - 1; top > 0; top--) {
         note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
         for (int i = count * (top - 1); i < count * top; i++)
@@ -336,6 +315,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     b32_array(b, "low", SPMM_BYTES * plan->b.count, e->low);
     b32_array(b, "high", SPMM_BYTES * plan->b.count, e->high);
     if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
+    spmm_declare_bias(e);
     spmm_emit_row_bytes(e);
 
     mc_label edge = label(b, "EDGE");

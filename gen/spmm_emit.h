@@ -34,6 +34,7 @@ typedef struct spmm_emitter {
     mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_DIGITS],
         high[SPMM_BYTES * SPMM_MAX_DIGITS]; /* of the transpose */
     mc_reg nibble[4];                       /* rhs of 4 bits: even and odd column of `low`, then of `high` */
+    mc_reg bias, bias_sum[4 * SPMM_MAX_DIGITS]; /* rhs s4: of the mma that adds up A's rows (spmm_halves.c) */
     mc_reg odd, odd_bits;
     mc_reg col;           /* this lane's first column of C in the path's tile */
     spmm_factors factors; /* of the path that is being emitted */
@@ -46,12 +47,18 @@ typedef struct spmm_emitter {
 
 /* The instruction for a digit of A's values and one of B's: which of them have signs. */
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
-/* Of each byte of 4-bit columns the low half, or the HIGH one, as a byte: unsigned as it is, signed times 16. */
-void spmm_emit_nibble(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to);
 /* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
 void spmm_emit_weigh(spmm_emitter *e, int count);
-/* Where they held products of B's values times 16: of the values themselves. */
-void spmm_emit_undo_factor(spmm_emitter *e, int count);
+/* spmm_halves.c. BYTES of 4-bit columns as an operand: of the even columns, or the HIGH ones, the odd. Returns the register, TO or
+   BYTES itself. */
+mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to);
+/* Once a kernel; before a row block's strides; for VALUES of a digit in a stride's 32 slots. */
+void spmm_declare_bias(spmm_emitter *e);
+void spmm_emit_zero_bias(spmm_emitter *e);
+void spmm_emit_add_bias(spmm_emitter *e, int digit, const mc_reg values[2]);
+/* Before the digits are weighed: accumulators, COUNT of each digit of A, become their sums. ODD_COLUMN: the bit
+   of an accumulator's number that says that its column is odd; without it, it is the even one's beside. */
+void spmm_emit_settle_halves(spmm_emitter *e, int count, int odd_column);
 
 /* spmm_exact.c. All do nothing where sums are not exact, or accumulators cannot get full. COUNT: accumulators of a weight. */
 void spmm_declare_totals(spmm_emitter *e, int count);

@@ -45,6 +45,7 @@ static void emit_flush(spmm_emitter *e, int count, mc_reg more) {
         EMIT(b, mad_wide, R(e->total[i % count]), R(e->acc[i]), I(weight), R(e->total[i % count]));
         EMIT(b, mov_b32, R(e->acc[i]), I(0));
     }
+    spmm_emit_zero_bias(e);
     EMIT_IF(b, more, bra, TO(e->rounds));
 }
 
@@ -59,7 +60,6 @@ static void emit_widen(spmm_emitter *e, int count) {
 }
 
 void spmm_emit_totals(spmm_emitter *e, int count, mc_reg more) {
-    spmm_emit_undo_factor(e, count);
     if (e->plan->flush_strides) emit_flush(e, count, more);
     else emit_widen(e, count);
 }

@@ -111,6 +111,7 @@ static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
 static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    spmm_emit_zero_bias(e);
     if (p->path->copy) {
         spmm_shared_start(e, &p->stager);
         return;
@@ -267,16 +268,18 @@ static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first)
 static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count) {
     for (int c = 0; c < count; c++) {
         mc_reg a[4];
-        for (int high = 0; high < 2; high++) {
-            spmm_emit_nibble(e, e->low[c], high, e->nibble[high]);
-            spmm_emit_nibble(e, e->high[c], high, e->nibble[2 + high]);
-        }
-        for (int half = 0; half < 2; half++) {
-            a[frag_a_reg(half, 0)] = e->nibble[half];
-            a[frag_a_reg(half, 1)] = e->nibble[2 + half];
+        for (int odd = 0; odd < 2; odd++) {
+            a[frag_a_reg(odd, 0)] = spmm_emit_half(e, e->low[c], odd, e->nibble[odd]);
+            a[frag_a_reg(odd, 1)] = spmm_emit_half(e, e->high[c], odd, e->nibble[2 + odd]);
         }
         emit_mma(e, p, step, 4 * word + c, 0, a);
     }
+}
+
+/* What 4-bit columns want of a step besides. */
+static void emit_bias(spmm_emitter *e, pass *p, int step) {
+    int digits = e->plan->a.count;
+    for (int d = 0; d < digits; d++) spmm_emit_add_bias(e, d, &p->value[2 * (step * digits + d)]);
 }
 
 static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
@@ -315,6 +318,7 @@ static void emit_multiply(spmm_emitter *e, pass *p) {
     for (int s = 0; s < e->plan->stride_steps; s++) {
         note(e->b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
              MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
+        emit_bias(e, p, s);
         for (int word = 0; word < p->words; word++) {
             emit_transpose_word(e, p, s, word);
             emit_products(e, p, s, word);
@@ -374,6 +378,7 @@ static void emit_byte_steps(spmm_emitter *e, pass *p) {
             emit_gather(e, p, s, 4 * half, 4);
             emit_join(e, p->row, p->units, half ? e->high : e->low);
         }
+        emit_bias(e, p, s);
         emit_products(e, p, s, 0);
     }
     emit_next(e, p);
@@ -412,6 +417,7 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
+    spmm_emit_settle_halves(e, acc_count(path), frag_c_reg(1, 0));
     if (e->plan->output.exact) spmm_emit_totals(e, acc_count(path), p.more);
     else spmm_emit_weigh(e, acc_count(path));
     spmm_emit_epilogue(e, path, path_col);

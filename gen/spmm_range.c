@@ -46,9 +46,9 @@ static span digit_span(spmm_side side, spmm_digits digits, int digit) {
     return values;
 }
 
-/* What a slot can add to the accumulator of digits that weigh 2^(bits WEIGHT). Signed 4-bit values of B are multiplied by 16. */
+/* What a slot can add to the accumulator of digits that weigh 2^(bits WEIGHT). 4-bit values of B may be multiplied by 16. */
 static span slot_span(const spmm_plan *plan, int weight) {
-    int64_t factor = plan->rhs.bits == 4 && plan->rhs.is_signed ? 16 : 1;
+    int64_t factor = plan->times_16 ? 16 : 1;
     span sum = {0, 0};
     for (int i = 0; i < plan->a.count; i++) {
         if (weight < i || weight - i >= plan->b.count) continue;

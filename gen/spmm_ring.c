@@ -21,7 +21,9 @@ void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
     plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
     plan->copy = map ? 0 : widest_copy(plan);
-    plan->stride_mma = 2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->a.count * plan->b.count;
+    plan->stride_mma =
+        plan->a.count *
+        (2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->b.count + spmm_is_biased(plan));
     plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->a.count + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
@@ -80,5 +82,5 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     bool halves = plan->rhs.bits == 4;
     c->params[c->param_count++] = (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64,
                                              docs[halves ? 0 : bytes][plan->rhs.is_signed]};
-    if (halves && plan->rhs.is_signed) c->k_limit = spmm_exact_k(plan);
+    if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = spmm_exact_k(plan);
 }

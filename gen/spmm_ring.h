@@ -11,6 +11,8 @@ enum {
     RING_HALVES = 2,    /* of a stride */
     RING_LOAD_BYTES = 32,
     RING_WIDTHS = 3, /* of a cp.async: 16, 8, 4 bytes */
+    RING_ODD_COLUMN =
+        4, /* bit of an accumulator's number, 4-bit B: its mma has odd columns (emit_multiply_nibbles) */
 };
 
 /* What a stride's loads bring. */

@@ -110,6 +110,7 @@ static void declare_strides(spmm_ring *r) {
     b32_array(b, "even", operands, r->even);
     b32_array(b, "odd", operands, r->odd);
     if (r->e.plan->rhs.bits == 4) b32_array(b, "nibble", 4, r->e.nibble);
+    spmm_declare_bias(&r->e);
     b32_array(b, "acc", ring_acc_count(r->e.plan) * r->e.plan->sums, r->e.acc);
     ring_declare_sum(r);
 }
@@ -302,11 +303,12 @@ static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int s
     for (int d = 0; d < digits; d++) emit_operands(r, x[step * d], &r->even[2 * d], &r->odd[2 * d]);
     for (int q = 0; q < ring_loads(r->e.plan); q++)
         for (int high = 0; high < 2; high++) {
-            for (int i = 0; i < 4; i++) spmm_emit_nibble(&r->e, r->matrix[half][q][i], high, r->e.nibble[i]);
+            mc_reg bytes[4];
+            for (int i = 0; i < 4; i++)
+                bytes[i] = spmm_emit_half(&r->e, r->matrix[half][q][i], high, r->e.nibble[i]);
             for (int d = 0; d < digits; d++)
                 for (int odd = 0; odd < 2; odd++)
-                    emit_mma(r, d, 0, 4 * q + 2 * odd + high, r->e.nibble,
-                             odd ? &r->odd[2 * d] : &r->even[2 * d]);
+                    emit_mma(r, d, 0, 4 * q + 2 * odd + high, bytes, odd ? &r->odd[2 * d] : &r->even[2 * d]);
         }
 }
 
@@ -337,6 +339,8 @@ static void emit_first_half(spmm_ring *r) {
     emit_gather(r, 1, r->whole);
     emit_multiply(r, 0, r->at_hand.value, RING_HALVES);
     for (int d = 0; d < r->e.plan->a.count; d++)
+        spmm_emit_add_bias(&r->e, d, &r->at_hand.value[RING_HALVES * d]);
+    for (int d = 0; d < r->e.plan->a.count; d++)
         EMIT(b, mov_b32, R(r->late_value[d]), R(r->at_hand.value[RING_HALVES * d + 1]));
     emit_take_next(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
@@ -351,6 +355,7 @@ static void emit_strides(spmm_ring *r) {
              done = label(b, "STRIDES_DONE");
     for (int i = 0; i < ring_acc_count(r->e.plan) * r->e.plan->sums; i++)
         EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+    spmm_emit_zero_bias(&r->e);
     EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
     EMIT_IF(b, none, bra_uni, TO(done));
     stage(b, "The first stride");

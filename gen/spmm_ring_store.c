@@ -125,6 +125,7 @@ void ring_emit_output(spmm_ring *r) {
     bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
                   plan->align >= run_bytes(plan);
     mc_label edge = label(b, "EDGE");
+    spmm_emit_settle_halves(&r->e, ring_acc_count(plan), RING_ODD_COLUMN);
     spmm_emit_weigh(&r->e, ring_acc_count(plan));
     ring_emit_sum(r);
     emit_exchange(r);

@@ -47,8 +47,9 @@ static mc_status check_k(const mc_contract *contract, const binding_list *bindin
     int64_t k = 0;
     mc_status status = find(bindings, "k", &k, diag);
     if (status != MC_OK || contract->k_limit == 0 || k <= contract->k_limit) return status;
-    return mc_fail(diag, MC_CANNOT, "k is %lld: the kernel's sums are exact up to %lld", (long long)k,
-                   (long long)contract->k_limit);
+    return mc_fail(diag, MC_CANNOT,
+                   "k is %lld: the kernel's sums are exact up to %lld (a spec that fixes k has no limit)",
+                   (long long)k, (long long)contract->k_limit);
 }
 
 static mc_status check_ldb(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {

@@ -1,5 +1,5 @@
 -- SpMM for 12-bit weights pruned in 8x1 vectors, 4-bit right side: C[m,n] = A[m,k] B[k,n], s12 x s4, sums modulo 2^32.
--- k at most 65,793 (the signed 4-bit values are multiplied by 16 on their way).
+-- k at most 65,793 (odd columns are multiplied by 16 on their way), unless it is fixed: then any.
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 
 op  = "spmm"

@@ -121,8 +121,12 @@ one "--set: stages: the ring takes 131136 bytes of shared memory, a thread block
 expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
 check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'window=256.* stages=6')" = 0
 for made in "$ring" "$spec"; do
-    expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 --set k=131071 "$made"
-    one '--set: k: 131072: sums of lhs = "s8" and rhs = "s4" are exact up to 131071' --set rhs=s4 --set k=131072 "$made"
+    expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 "$made"
+    expect 0 "k must be at most 69905" "$mcgen" --describe --set rhs=u4 "$made"
+    for k in 131071 131072; do
+        expect 0 "" "$mcgen" --describe --set rhs=s4 --set k="$k" "$made"
+        check "k = $k is fixed and has no limit" sh -c "! grep -q 'k must be' '$work/stdout'"
+    done
 done
 wide=$specs/spmm_l16r16_tiled.lua
 expect 0 "b as u16, k x n, rows 2 ldb bytes apart; boxes of 256 x 64, 128-byte swizzle" "$mcgen" --describe "$wide"

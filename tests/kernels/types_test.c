@@ -145,27 +145,32 @@ static void run_pair(tour *t, int lhs, int rhs, int vec, int columns) {
 
 /* -- The longest sums ------------------------------------------------------------------------------------ */
 
-/* A's values with the greatest digits, times the least value of a signed 4-bit B. */
+/* A's values with the greatest digits, and those of a 4-bit B. */
 static const struct {
     const char *lhs;
     int64_t value;
 } longest[] = {{"s4", -8}, {"u4", 15}, {"s8", -128}, {"u8", 255}, {"s12", -1}, {"s16", -1}, {"u16", 65535}};
+static const struct {
+    const char *rhs;
+    int64_t value;
+} halves[] = {{"s4", -8}, {"u4", 15}};
 
 static void fill(problem *p, int64_t a, int64_t b) {
     for (int64_t v = 0; v < p->a.vectors; v++)
         for (int r = 0; r < p->a.vec; r++) mc_vsparse_set_value(&p->a, v, r, a);
-    for (int64_t k = 0; k < p->b.rows; k++) mc_dense_set(&p->b, k, 0, b);
+    for (int64_t k = 0; k < p->b.rows; k++)
+        for (int64_t n = 0; n < p->b.cols; n++) mc_dense_set(&p->b, k, n, b);
 }
 
-/* One full row of K products. */
-static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, int64_t value) {
-    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 1};
+/* One full row of K products A B, in an even and an odd column. */
+static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, int64_t a, int64_t b) {
+    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 2, .ldb_gap = 30};
     problem_kind kind;
     problem p = {0};
     mc_status status = problem_kind_of(kernel, &kind, t->diag);
     if (status == MC_OK) status = problem_make(&c, &kind, &p, t->diag);
     if (status == MC_OK) {
-        fill(&p, value, mc_type_min(kind.rhs));
+        fill(&p, a, b);
         mc_dense_free(&p.sums);
         status = mc_reference_spmm(&p.a, &p.b, &p.sums, t->diag);
     }
@@ -174,21 +179,38 @@ static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, int64_t va
     return status;
 }
 
-/* Exact up to the contract's k_limit, and refused beyond. */
-static void test_longest(tour *t, const char *lhs, int64_t value) {
-    const mc_setting settings[] = {{"lhs", lhs}, {"rhs", "s4"}, {"vec", "2"}, {"split", "1"}};
+/* A spec that fixes a K beyond the limit gets a kernel without one. */
+static void test_fixed_longer(tour *t, mc_setting *settings, size_t count, int k, int64_t a, int64_t b) {
+    const turn now = {0};
+    char text[16];
+    mc_kernel *kernel = NULL;
+    snprintf(text, sizeof text, "%d", k);
+    settings[count++] = (mc_setting){"k", text};
+    mc_status status = make_kernel(t, &now, settings, count, &kernel);
+    if (status == MC_OK) status = run_longest(t, kernel, k, a, b);
+    CHECK(status == MC_OK && mc_kernel_contract(kernel)->k_limit == 0, "%s x %s, k fixed at %d: %s",
+          settings[0].value, settings[1].value, k, mc_diag_text(t->diag));
+    mc_diag_clear(t->diag);
+    mc_kernel_destroy(kernel);
+}
+
+/* Exact up to the contract's k_limit, refused beyond; exact there where the spec says so. */
+static void test_longest(tour *t, const char *lhs, const char *rhs, int64_t a, int64_t b) {
+    mc_setting settings[5] = {{"lhs", lhs}, {"rhs", rhs}, {"vec", "2"}, {"split", "1"}};
     const turn now = {0};
     mc_kernel *kernel = NULL;
     mc_status status = make_kernel(t, &now, settings, 4, &kernel);
-    CHECK(status == MC_OK, "%s x s4: %s", lhs, mc_diag_text(t->diag));
+    CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->diag));
     if (status == MC_OK) {
         int limit = (int)mc_kernel_contract(kernel)->k_limit;
-        CHECK(limit > 0, "%s x s4 has no limit", lhs);
-        CHECK(run_longest(t, kernel, limit, value) == MC_OK, "%s x s4, k = %d: %s", lhs, limit,
+        CHECK(limit > 0, "%s x %s has no limit", lhs, rhs);
+        CHECK(run_longest(t, kernel, limit, a, b) == MC_OK, "%s x %s, k = %d: %s", lhs, rhs, limit,
               mc_diag_text(t->diag));
         mc_diag_clear(t->diag);
-        CHECK(run_longest(t, kernel, limit + 1, value) == MC_CANNOT, "%s x s4, k = %d", lhs, limit + 1);
-        CHECK_TEXT(mc_diag_text(t->diag), "the kernel's sums are exact up to");
+        CHECK(run_longest(t, kernel, limit + 1, a, b) == MC_CANNOT, "%s x %s, k = %d", lhs, rhs, limit + 1);
+        CHECK_TEXT(mc_diag_text(t->diag), "a spec that fixes k has no limit");
+        mc_diag_clear(t->diag);
+        test_fixed_longer(t, settings, 4, limit + 1, a, b);
     }
     mc_diag_clear(t->diag);
     mc_kernel_destroy(kernel);
@@ -218,8 +240,10 @@ int main(int argc, char **argv) {
     for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
         for (int rhs = t.ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++, pairs++)
             for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
-    for (size_t i = 0; !t.ring && i < sizeof longest / sizeof *longest; i++)
-        test_longest(&t, longest[i].lhs, longest[i].value);
+    size_t sums = sizeof longest / sizeof *longest * 2;
+    for (size_t i = t.ring ? 4 : 0 /* 8 bits and more: k stays short */;
+         (!t.ring || t.unit == 16) && i < sums; i++)
+        test_longest(&t, longest[i / 2].lhs, halves[i % 2].rhs, longest[i / 2].value, halves[i % 2].value);
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n", pairs,
            t.turn - first, t.beyond);
     for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);

@@ -1,0 +1,99 @@
+/* A 4-bit B that is multiplied as 8 bits. A byte x has two columns of B, the even one in its low half; two operands are made
+ * of four such bytes, and hold of each column
+ *
+ *                even column                  odd column
+ *   s4           value + 8   x & 0f ^ 08      16 value          x & f0
+ *   u4           value       x & 0f           16 value + even   x
+ *   s4, every k  value + 8   x & 0f ^ 08      value + 8         x >> 4 & 0f ^ 08
+ *   u4, every k  value       x & 0f           value             x >> 4 & 0f
+ *
+ * What they hold too much comes off the sums at the end: 8 times the sum of A's row, which an mma adds up as if B had columns of nothing
+ * but -8; the even column's sum; the factor of 16. 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k):
+ * kernels for a larger k, which their spec fixes, take the lower two forms. All other steps are exact modulo 2^32. */
+#include "spmm_emit.h"
+
+enum {
+    LOW_HALVES = 0x0f0f0f0f,
+    BIASES = 0x08080808, /* the least s4 becomes 0 */
+    AND_XOR = 0x6a,      /* lop3's table of (a & b) ^ c */
+    ACCUMULATORS = 4,    /* of an mma */
+};
+
+static const uint32_t minus_biases = 0xf8f8f8f8;
+
+/* Of each byte the low half, as it is or, signed, plus 8. */
+static void emit_low(spmm_emitter *e, mc_reg bytes, mc_reg to) {
+    mc_builder *b = e->b;
+    if (spmm_is_biased(e->plan)) EMIT(b, lop3, R(to), R(bytes), H(LOW_HALVES), H(BIASES), I(AND_XOR));
+    else EMIT(b, and_b32, R(to), R(bytes), H(LOW_HALVES));
+}
+
+mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
+    mc_builder *b = e->b;
+    if (!high) {
+        emit_low(e, bytes, to);
+    } else if (!e->plan->times_16) {
+        EMIT(b, shr_u32, R(to), R(bytes), I(4));
+        emit_low(e, to, to);
+    } else if (spmm_is_biased(e->plan)) {
+        EMIT(b, and_b32, R(to), R(bytes), H(~(uint32_t)LOW_HALVES));
+    } else {
+        return bytes;
+    }
+    return to;
+}
+
+/* -- What the sums have too much ---------------------------------------------------------------------- */
+
+/* Accumulators are laid out as those of the product: 0 and 1 are of the lane's rows 2 t and 2 t + 1. */
+static mc_reg bias_of(const spmm_emitter *e, int digit, int row) {
+    return e->bias_sum[ACCUMULATORS * digit + row];
+}
+
+void spmm_declare_bias(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    if (!spmm_is_biased(e->plan)) return;
+    e->bias = b32(b, "bias_bytes");
+    b32_array(b, "bias_sum", ACCUMULATORS * e->plan->a.count, e->bias_sum);
+    EMIT(b, mov_b32, R(e->bias), H(minus_biases));
+}
+
+void spmm_emit_zero_bias(spmm_emitter *e) {
+    if (!spmm_is_biased(e->plan)) return;
+    for (int i = 0; i < ACCUMULATORS * e->plan->a.count; i++) EMIT(e->b, mov_b32, R(e->bias_sum[i]), I(0));
+}
+
+void spmm_emit_add_bias(spmm_emitter *e, int digit, const mc_reg values[2]) {
+    if (!spmm_is_biased(e->plan)) return;
+    const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * digit];
+    builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, digit, 0),
+                 MC_OPERANDS(V4(sums), V4(bias), V2(values), V4(sums)));
+}
+
+static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {
+    mc_builder *b = e->b;
+    note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
+    for (int i = 0; i < count * e->plan->a.count; i++) {
+        if (e->plan->times_16 && i & odd_column) continue;
+        EMIT(b, add_s32, R(e->acc[i]), R(e->acc[i]), R(bias_of(e, i / count, i & 1)));
+    }
+}
+
+static void emit_divide(spmm_emitter *e, int count, int odd_column) {
+    mc_builder *b = e->b;
+    bool with_even = !spmm_is_biased(e->plan);
+    note(b, "odd columns of B were 16 times what they are%s",
+         with_even ? ", and had the even ones added" : "");
+    for (int i = 0; i < count * e->plan->a.count; i++) {
+        mc_reg acc = e->acc[i];
+        if (!(i & odd_column)) continue;
+        if (with_even) EMIT(b, sub_s32, R(acc), R(acc), R(e->acc[i - odd_column]));
+        EMIT(b, shr_s32, R(acc), R(acc), I(4));
+    }
+}
+
+void spmm_emit_settle_halves(spmm_emitter *e, int count, int odd_column) {
+    if (!e->plan->takes_halves) return;
+    if (spmm_is_biased(e->plan)) emit_take_bias(e, count, odd_column);
+    if (e->plan->times_16) emit_divide(e, count, odd_column);
+}
