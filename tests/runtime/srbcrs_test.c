@@ -179,6 +179,52 @@ static void test_second_stride(mc_diag *diag) {
     mc_vsparse_free(&a);
 }
 
+/* -- The authors' arrays */
+
+/* Checksums of row_ptr, col_idx and values of one random matrix for each of the paper's pairs, made by a program apart from this project
+   that follows the index arithmetic of the host code (the SpMM benchmark) that the paper's authors published. */
+static const struct {
+    mc_type lhs;
+    int rhs_bits, vec;
+    uint64_t sum;
+} authors[] = {
+    {MC_U4, 4, 2, 0x83e0b92e106cc8c9},  {MC_U8, 4, 2, 0x9ef59f36eb16875d},
+    {MC_U12, 4, 2, 0x96006446c3cc67be}, {MC_U16, 4, 2, 0x82d5cb3991f3861e},
+    {MC_U8, 8, 2, 0xb185964a73c89195},  {MC_U12, 8, 2, 0xc6459c132f7999e0},
+    {MC_U16, 8, 2, 0x8824c3a8156a6717}, {MC_U16, 16, 2, 0x8824c3a8156a6717},
+    {MC_U4, 4, 4, 0x7c39b0a57d08a112},  {MC_U8, 4, 4, 0x4b04a2bd3b076271},
+    {MC_U12, 4, 4, 0x86bdaad3622da541}, {MC_U16, 4, 4, 0xa45dcf05691a5da2},
+    {MC_U8, 8, 4, 0x58f572169b6efdac},  {MC_U12, 8, 4, 0x917941c3f9d5553b},
+    {MC_U16, 8, 4, 0x6196fd9b4f692420}, {MC_U16, 16, 4, 0x6196fd9b4f692420},
+    {MC_U4, 4, 8, 0x6c19a6ba06d1a6fe},  {MC_U8, 4, 8, 0x0d0651f17d8453d3},
+    {MC_U12, 4, 8, 0xe75d796a587f00c7}, {MC_U16, 4, 8, 0xaeb787ee539174c6},
+    {MC_U8, 8, 8, 0x6ab478ea0244af84},  {MC_U12, 8, 8, 0x089660ab5606eaf3},
+    {MC_U16, 8, 8, 0x448721a8b6a88151}, {MC_U16, 16, 8, 0x448721a8b6a88151},
+};
+
+static void test_authors(mc_diag *diag) {
+    const mc_pattern pattern = {9, 200, .6, MC_PATTERN_REALISTIC, .9, 7};
+    mc_csr csr;
+    expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
+    for (size_t i = 0; i < sizeof authors / sizeof authors[0]; i++) {
+        mc_vsparse a;
+        mc_packed packed;
+        uint64_t sum = 0;
+        bool narrow = authors[i].lhs == MC_U4 || authors[i].rhs_bits == 4;
+        expect_ok("dilate", mc_vsparse_dilate(&csr, authors[i].vec, authors[i].lhs, &a, diag), diag);
+        mc_vsparse_fill(&a, MC_VALUES_FULL, 3, NULL);
+        expect_ok("export", mc_srbcrs_export(&a, narrow ? &nibbles_32 : &bytes_16, &packed, diag), diag);
+        for (size_t j = 0; j < packed.array_count; j++)
+            sum = checksum(sum, packed.arrays[j].data,
+                           (size_t)mc_type_size(packed.arrays[j].type, packed.arrays[j].count));
+        CHECK(sum == authors[i].sum, "%s against %d bits, vec %d: 0x%016llx", mc_type_text(authors[i].lhs),
+              authors[i].rhs_bits, authors[i].vec, (unsigned long long)sum);
+        mc_packed_free(&packed);
+        mc_vsparse_free(&a);
+    }
+    mc_csr_free(&csr);
+}
+
 /* -- Round trips */
 
 static mc_vsparse make_matrix(mc_type type, int vec, mc_value_law law, mc_diag *diag) {
@@ -376,6 +422,7 @@ int main(void) {
     test_bytes(diag);
     test_shuffle(diag);
     test_second_stride(diag);
+    test_authors(diag);
     test_round_trips(diag);
     test_values(diag);
     test_damaged(diag);
