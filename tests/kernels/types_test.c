@@ -13,7 +13,7 @@ static const char *const vecs[] = {"2", "4", "8"};
 static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
                                      "sim:seed=2:landing=last"};
 enum { TYPES = sizeof types / sizeof *types, WHOLE_BYTES = 2 /* s8 and those behind it */ };
-enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4 };
+enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
 static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
@@ -25,14 +25,15 @@ typedef struct tour {
     bool
         ring; /* B passes through shared memory: of 8 bits or more, its rows and address multiples of `unit` bytes */
     int unit;
-    size_t turn; /* counts runs, and so chooses */
-    long beyond; /* problems with a sum beyond s32 */
+    size_t turn;        /* counts runs, and so chooses */
+    long beyond, exact; /* problems with a sum beyond s32; runs with exact sums */
 } tour;
 
 /* How one run differs from the next. */
 typedef struct turn {
     mode mode;
-    int gap, order, output; /* output: -1 for s32 */
+    int gap, order, output; /* output: -1 for the sums */
+    bool exact;             /* in s64, not s32 */
     size_t variant;
 } turn;
 
@@ -49,6 +50,7 @@ static turn turn_of(const tour *t) {
                   .gap = (int)choose(t, 1, EDGE_GAPS),
                   .order = (int)choose(t, 2, ORDERS),
                   .output = choose(t, 3, 5) < 3 ? -1 : (int)choose(t, 4, OUTPUTS),
+                  .exact = !t->ring && choose(t, 7, 4) == 0,
                   .variant = choose(t, 6, 2) ? 0 : choose(t, 5, 1 << 20)}; /* 0: the default */
 }
 
@@ -71,6 +73,8 @@ static size_t add_settings(const tour *t, const turn *now, const problem_case *c
     }
     if (now->mode == UNALIGNED)
         settings[count++] = (mc_setting){"align", t->ring ? "4" /* RING_ALIGN */ : "1"};
+    if (now->exact) settings[count++] = (mc_setting){"sum", "exact"};
+    if (now->exact && now->output < 0) settings[count++] = (mc_setting){"out", "s64"};
     if (now->output < 0) return count;
     output_settings(now->output, settings + count);
     return count + OUTPUT_FIELDS;
@@ -94,6 +98,7 @@ static problem_case make_case(const tour *t, const turn *now, const problem_kind
     problem_case c = edge_case(kind, mask, column, now->gap, now->output >= 0);
     if (now->mode == UNALIGNED)
         edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
+    if (now->exact && now->output < 0) c.c_offset = (unsigned)multiple((int)c.c_offset, LONG_ALIGN);
     if (t->ring) {
         c.ldb_gap = multiple(c.n + c.ldb_gap, t->unit / (int)mc_type_size(kind->rhs, 1)) - c.n;
         c.b_offset = (unsigned)multiple((int)c.b_offset, t->unit);
@@ -113,15 +118,16 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
     if (status == MC_OK) status = problem_make(&c, kind, &p, t->diag);
     if (status == MC_OK) {
         t->beyond += is_beyond_s32(&p.sums);
+        t->exact += now.exact;
         status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
     }
-    CHECK(
-        status == MC_OK,
-        "%s x %s, vec %d, variant %zu, output %d, pattern %d, k %d, n %d, ldb %d, ldc +%d, %s, %s, b +%u, c "
-        "+%u: %s",
-        mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, now.variant, now.output, (int)c.pattern,
-        c.k, c.n, problem_ldb(&c, kind), c.ldc_gap, modes[now.mode], orders[now.order], c.b_offset,
-        c.c_offset, mc_diag_text(t->diag));
+    CHECK(status == MC_OK,
+          "%s x %s, vec %d, variant %zu, output %d%s, pattern %d, k %d, n %d, ldb %d, ldc +%d, %s, %s, b "
+          "+%u, c "
+          "+%u: %s",
+          mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, now.variant, now.output,
+          now.exact ? " of exact sums" : "", (int)c.pattern, c.k, c.n, problem_ldb(&c, kind), c.ldc_gap,
+          modes[now.mode], orders[now.order], c.b_offset, c.c_offset, mc_diag_text(t->diag));
     mc_diag_clear(t->diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);
@@ -129,7 +135,7 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
 }
 
 static void run_pair(tour *t, int lhs, int rhs, int vec, int columns) {
-    mc_setting settings[3 + SHAPES + 1 + OUTPUT_FIELDS] = {
+    mc_setting settings[3 + SHAPES + 2 + OUTPUT_FIELDS] = {
         {"lhs", types[lhs]}, {"rhs", types[rhs]}, {"vec", vecs[vec]}};
     problem_kind kind = {.vec = atoi(vecs[vec])};
     long before = t->beyond;
@@ -244,8 +250,9 @@ int main(int argc, char **argv) {
     for (size_t i = t.ring ? 4 : 0 /* 8 bits and more: k stays short */;
          (!t.ring || t.unit == 16) && i < sums; i++)
         test_longest(&t, longest[i / 2].lhs, halves[i % 2].rhs, longest[i / 2].value, halves[i % 2].value);
-    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n", pairs,
-           t.turn - first, t.beyond);
+    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
+           "exact sums\n",
+           pairs, t.turn - first, t.beyond, t.exact);
     for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);
     mc_diag_destroy(t.diag);
     return check_end();
