@@ -76,18 +76,24 @@ static void wavefronts(const problem *p, const mc_kernel *kernel, mc_device *dev
            (unsigned long long)sum.global_sectors, (unsigned long long)sum.global_bytes);
 }
 
-static void judge(const char *spec_path, const char *tile_n, mc_device *device, mc_diag *diag) {
-    const mc_setting settings[] = {
-        {"tile_n", tile_n}, {"warps", "4"}, {"split", "4"}, {"stride", "32"}, {"align", "16"}};
+static void judge(const char *spec_path, const char *tile_n, bool exact, mc_device *device, mc_diag *diag) {
+    const mc_setting settings[] = {{"tile_n", tile_n},
+                                   {"warps", "4"},
+                                   {"split", "4"},
+                                   {"stride", "32"},
+                                   {"align", "16"},
+                                   {"out", exact ? "s64" : "s32"},
+                                   {"sum", exact ? "exact" : "wrap"}};
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
     problem p;
     mc_status status = problem_make(&shape, &kind, &p, diag);
-    if (status == MC_OK) status = mc_spec_read(spec_path, settings, 5, &spec, diag);
+    if (status == MC_OK)
+        status = mc_spec_read(spec_path, settings, sizeof settings / sizeof *settings, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     if (status == MC_OK) {
-        printf("tile_n %s: ", tile_n);
+        printf("tile_n %s%s: ", tile_n, exact ? ", exact sums" : "");
         wavefronts(&p, kernel, device, diag);
         if (strcmp(tile_n, "32") != 0)
             barriers(&p, kernel, device, diag); /* its edge loop goes round but once */
@@ -207,7 +213,7 @@ int main(int argc, char **argv) {
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
     bool shared = is_shared(argv[1], diag);
     for (int i = 0; device && i < 3; i++) {
-        judge(argv[1], tiles[i], device, diag);
+        for (int exact = 0; exact < 2; exact++) judge(argv[1], tiles[i], exact, device, diag);
         judge_stores(argv[1], tiles[i], device, diag);
         if (shared) judge_unpadded(argv[1], tiles[i], unpadded[i], device, diag);
     }
