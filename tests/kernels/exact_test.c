@@ -3,6 +3,7 @@
  * lie between two of their numbers. The same sums modulo 2^32 under sum = "wrap". exact_test SPEC */
 #include "check.h"
 #include "edges.h"
+#include "mutate.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -144,21 +145,6 @@ static void test_fixed(session *s) {
 
 /* -- Short rounds ----------------------------------------------------------------------------------------- */
 
-/* PTX with rounds of STRIDES in place of ROUND, on every path; NULL: out of memory. */
-static char *shorten(const char *ptx, int round, int strides) {
-    char from[32], to[32], *copy = malloc(strlen(ptx) + 1), *end = copy;
-    const char *at = ptx;
-    int places = 0;
-    snprintf(from, sizeof from, "done, %d, ", round);
-    snprintf(to, sizeof to, "done, %d, ", strides);
-    if (!copy) return NULL;
-    for (const char *next; (next = strstr(at, from)) != NULL; at = next + strlen(from), places++)
-        end += sprintf(end, "%.*s%s", (int)(next - at), at, to);
-    strcpy(end, at);
-    CHECK(places > 0, "no round of %d strides in the PTX", round);
-    return copy;
-}
-
 static const char *const short_kernels[] = {
     "lhs=s16 rhs=s16 vec=8 tile_n=64 warps=4 split=4 stride=32 out=s64",
     "lhs=u16 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=64 out=s64",
@@ -176,8 +162,12 @@ static void test_short(session *s, const char *settings, int turn) {
     snprintf(text, sizeof text, "%s sum=exact", settings);
     mc_kernel *kernel = make_kernel(s, text);
     if (!kernel) return;
-    char *ptx[2] = {shorten(mc_kernel_ptx(kernel), round_of(kernel), 1),
-                    shorten(mc_kernel_ptx(kernel), round_of(kernel), 2)};
+    char *ptx[2];
+    for (int i = 0; i < 2; i++) {
+        int places = 0;
+        ptx[i] = shorten_rounds(mc_kernel_ptx(kernel), i + 1, &places);
+        CHECK(ptx[i] && places > 0, "%s: no rounds", text);
+    }
     problem_kind kind;
     CHECK(problem_kind_of(kernel, &kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     for (int run = 0; run < 2 * EDGE_PATTERNS; run++) {

@@ -161,3 +161,28 @@ char *mutate(const char *ptx, mutation_kind kind, uint64_t *state, mutation *m) 
     free(s);
     return out;
 }
+
+/* -- Rounds of exact sums ------------------------------------------------------------------------------ */
+
+/* The next limit in PTX, which is compared with the strides that are done: setp.lt.and.s32 %in_round, %done, 516, %more. */
+static const char *next_limit(const char *ptx) {
+    static const char count[] = "done, ";
+    while ((ptx = strstr(ptx, count)) != NULL) {
+        ptx += strlen(count);
+        size_t digits = strspn(ptx, "0123456789");
+        if (digits > 0 && ptx[digits] == ',') return ptx;
+    }
+    return NULL;
+}
+
+char *shorten_rounds(const char *ptx, int strides, int *places) {
+    char *copy = malloc(strlen(ptx) + 1), *end = copy;
+    *places = 0;
+    if (!copy) return NULL;
+    for (const char *limit; (limit = next_limit(ptx)) != NULL; (*places)++) {
+        end += sprintf(end, "%.*s%c", (int)(limit - ptx), ptx, '0' + strides);
+        ptx = limit + strspn(limit, "0123456789");
+    }
+    strcpy(end, ptx);
+    return copy;
+}

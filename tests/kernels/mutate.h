@@ -17,4 +17,8 @@ typedef struct mutation {
 /* A changed copy of PTX, chosen by *STATE (which it advances); the caller frees. NULL: out of memory. */
 char *mutate(const char *ptx, mutation_kind kind, uint64_t *state, mutation *m);
 
+/* A copy of PTX whose exact sums have rounds of STRIDES (1 to 9), on every path, so that short rows go through many; *PLACES: how many were
+   changed. The caller frees. NULL: out of memory. */
+char *shorten_rounds(const char *ptx, int strides, int *places);
+
 #endif

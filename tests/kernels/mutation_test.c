@@ -1,6 +1,6 @@
 /* Can the checks fail? 200 seeded mutations of the PTX, each one operand, one index or one barrier: at least
  * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
- * result does not count: rules below say which those are, and why. mutation_test gather|types|ring SPEC [SEED [COUNT]] */
+ * result does not count: rules below say which those are, and why. mutation_test gather|types|exact|ring SPEC [SEED [COUNT]] */
 #include "check.h"
 #include "mutate.h"
 #include "problem.h"
@@ -44,6 +44,9 @@ static bool unused_conversion(const mutation *m) {
     return strstr(m->from, "cvta.to.global") && strcmp(strrchr(m->from, ' '), strrchr(m->to, ' ')) == 0;
 }
 
+/* accumulators become full only in longer rows than these (exact_test.c) */
+static bool other_round(const mutation *m) { return m->kind == MUTATE_INDEX && strstr(m->from, "done,"); }
+
 /* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
 static bool unread(const mutation *m) {
     static const char *const names[] = {"value", "step", "%place", "next_place", "c_row_block", "%high"};
@@ -75,6 +78,15 @@ static const equivalence gather_equivalents[] = {
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
     {sooner_edge, "a full tile takes the edge path, to the same sums"},
     {longer_edge, "the next tile's columns are computed twice, with the same sums"},
+    {unused_conversion, "a global address is the same number as its generic address"},
+    {NULL, NULL},
+};
+static const equivalence exact_equivalents[] = {
+    {initial_row, "bytes of B in a padding slot meet a value of zero"},
+    {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
+    {sooner_edge, "a full tile takes the edge path, to the same sums"},
+    {longer_edge, "the next tile's columns are computed twice, with the same sums"},
+    {other_round, "a round of another length gives the same totals, until accumulators are full"},
     {unused_conversion, "a global address is the same number as its generic address"},
     {NULL, NULL},
 };
@@ -193,6 +205,38 @@ static const mc_setting type_kernels[][MAX_SETTINGS] = {
      {"bias", "column"}},
 };
 
+/* Sums in s64, from registers and through shared memory. Their rounds are of one stride each. */
+static const mc_setting exact_kernels[][MAX_SETTINGS] = {
+    {{"lhs", "u16"},
+     {"rhs", "s16"},
+     {"sum", "exact"},
+     {"out", "s64"},
+     {"tile_n", "64"},
+     {"warps", "4"},
+     {"split", "4"},
+     {"stride", "32"}},
+    {{"lhs", "s16"},
+     {"rhs", "s8"},
+     {"vec", "4"},
+     {"sum", "exact"},
+     {"out", "s64"},
+     {"tile_n", "64"},
+     {"warps", "2"},
+     {"split", "1"},
+     {"stride", "64"}},
+    {{"lhs", "u16"},
+     {"rhs", "u8"},
+     {"vec", "2"},
+     {"sum", "exact"},
+     {"out", "f32"},
+     {"scale", "row"},
+     {"bias", "column"},
+     {"tile_n", "32"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"stride", "32"}},
+};
+
 /* Round the ring and more, and B as a whole in it, in turns; tails of n in each 16 columns; windows that no row block reads, an
    odd and an even number of them. */
 static const problem_case ring_cases[] = {
@@ -254,11 +298,15 @@ static const struct suite {
     const mc_setting (*kernels)[MAX_SETTINGS];
     int kernel_count;
     const equivalence *equivalents;
+    bool rounds; /* kernels of exact sums */
 } suites[] = {
-    {"gather", gather_cases, LENGTH(gather_cases), gather_kernels, LENGTH(gather_kernels),
-     gather_equivalents},
-    {"types", gather_cases, LENGTH(gather_cases), type_kernels, LENGTH(type_kernels), gather_equivalents},
-    {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents},
+    {"gather", gather_cases, LENGTH(gather_cases), gather_kernels, LENGTH(gather_kernels), gather_equivalents,
+     false},
+    {"types", gather_cases, LENGTH(gather_cases), type_kernels, LENGTH(type_kernels), gather_equivalents,
+     false},
+    {"exact", gather_cases, LENGTH(gather_cases), exact_kernels, LENGTH(exact_kernels), exact_equivalents,
+     true},
+    {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents, false},
 };
 
 /* Warp instructions: ten times what the longest problem takes, so that a loop without end is soon caught. */
@@ -270,6 +318,7 @@ typedef struct bench {
     const struct suite *suite;
     problem problems[MAX_KERNELS][MAX_CASES];
     mc_kernel *kernels[MAX_KERNELS];
+    char *ptx[MAX_KERNELS]; /* what is mutated */
     mc_device *devices[2];
     mc_diag *diag;
 } bench;
@@ -297,6 +346,12 @@ static bool bench_open(bench *t, const char *spec_path) {
         mc_spec_destroy(spec);
     }
     for (int i = 0; status == MC_OK && i < t->suite->kernel_count; i++) status = make_problems(t, i);
+    for (int i = 0; status == MC_OK && i < t->suite->kernel_count; i++) {
+        int places = 0;
+        const char *ptx = mc_kernel_ptx(t->kernels[i]);
+        t->ptx[i] = t->suite->rounds ? shorten_rounds(ptx, 1, &places) : strdup(ptx);
+        CHECK(t->ptx[i] && (places > 0) == t->suite->rounds, "%d rounds", places);
+    }
     CHECK(status == MC_OK, "%s", mc_diag_text(t->diag));
     return status == MC_OK;
 }
@@ -305,6 +360,7 @@ static void bench_close(bench *t) {
     for (int i = 0; i < t->suite->kernel_count; i++) {
         for (int j = 0; j < t->suite->case_count; j++) problem_free(&t->problems[i][j]);
         mc_kernel_destroy(t->kernels[i]);
+        free(t->ptx[i]);
     }
     for (int i = 0; i < 2; i++) mc_device_close(t->devices[i]);
     mc_diag_destroy(t->diag);
@@ -334,8 +390,8 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
     const mc_kernel *kernel = t->kernels[index];
     mutation_kind kind = number % 10 == 0 ? MUTATE_BARRIER : number % 2 ? MUTATE_OPERAND : MUTATE_INDEX;
     mutation m;
-    char *ptx = mutate(mc_kernel_ptx(kernel), kind, state, &m);
-    if (!ptx) ptx = mutate(mc_kernel_ptx(kernel), MUTATE_OPERAND, state, &m); /* one warp: no barrier */
+    char *ptx = mutate(t->ptx[index], kind, state, &m);
+    if (!ptx) ptx = mutate(t->ptx[index], MUTATE_OPERAND, state, &m); /* one warp: no barrier */
     CHECK(ptx, "no mutation");
     if (!ptx) return;
     const char *why = equivalent(t->suite->equivalents, &m);
@@ -360,7 +416,7 @@ int main(int argc, char **argv) {
     int count = argc > 4 ? atoi(argv[4]) : 200;
     if (bench_open(&t, argv[2])) {
         for (int i = 0; i < t.suite->kernel_count; i++)
-            CHECK(survives(&t, i, NULL), "the kernel itself: %s", mc_diag_text(t.diag));
+            CHECK(survives(&t, i, t.ptx[i]), "the kernel itself: %s", mc_diag_text(t.diag));
         for (int i = 0; check_failed == 0 && sum.caught + sum.survived < count; i++)
             try_one(&t, i, &state, &sum);
         printf("%d mutations: %d caught, %d survived; %d more are provably equivalent\n",
