@@ -129,6 +129,21 @@ expect 1 "A[0][7] is 8, out of s4's range" half --a eight.npy
 expect 2 'leading dimension 35 must be even: two elements of s4 share a byte' half --n 33 --ldb 35
 expect 0 'exact' half --n 33 --ldb 38 --vec 2 --set lhs=u16 --set rhs=u4
 
+# Sums beyond 32 bits: 2 * 65535 * 65535, exact and modulo 2^32
+most='\377\377'
+npy a16.npy '<u2' 2 8 "$most"'\0\0\0\0\0\0\0\0\0\0\0\0\1\0'"$most"'\0\0\0\0\0\0\0\0\0\0\0\0\1\0'
+npy b16.npy '<u2' 3 2 "$most"'\1\0\3\0\3\0'"$most"'\0\0'
+wide=$2/specs/spmm_l16r16.lua
+long() { "$mcrun" spmm "$wide" tiny.smtx --device sim --set lhs=u16 --set rhs=u16 --a a16.npy --b b16.npy "$@"; }
+expect 0 'verdict    exact' long --set sum=exact --set out=s64 --out long.npy
+check 's64 is <i8' grep -aqF "'descr': '<i8'" long.npy
+tail -c 128 long.npy | od -An -td8 -v | tr -s ' \n' ' ' >hand.txt
+check "exact C by hand: $(cat hand.txt)" grep -qx ' 8589672450 65535 0 0 0 0 0 0 0 0 0 0 0 0 131070 1 ' hand.txt
+expect 0 'verdict    exact' long --out short.npy
+tail -c 64 short.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
+check "C modulo 2^32 by hand: $(cat hand.txt)" grep -qx ' -262142 65535 0 0 0 0 0 0 0 0 0 0 0 0 131070 1 ' hand.txt
+expect 0 'verdict    exact' long --set sum=exact --set out=f32 --set scale=row
+
 npy wide.npy '<f4' 1 1 '\0\0\0\0'
 expect 1 'B holds f32, must hold s8' spmm one.smtx --b wide.npy
 
