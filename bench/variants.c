@@ -125,7 +125,10 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT, "mcbench measures family spmm, this is %s", family);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
     name_series(v);
-    return mc_output_of(v->kernel, &v->output, diag);
+    mc_status status = mc_output_of(v->kernel, &v->output, diag);
+    if (status == MC_OK && v->output.exact)
+        return mc_fail(diag, MC_CANNOT, "sum = exact: mcbench knows results modulo 2^32 only");
+    return status;
 }
 
 static void prepare_variant(variant *v, const char *settings, mc_device *device) {

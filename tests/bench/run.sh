@@ -89,6 +89,8 @@ unset SIM_CUDA_REFUSE
 printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
 expect 1 'LEFT OUT' run --n 16 --variants default -o some.jsonl
 check 'the others are measured' [ "$(grep -c '"kind":"result"' some.jsonl)" = 4 ]
+expect 1 'no variant can be measured; the first: sum = exact: mcbench knows results modulo 2^32 only' \
+    run --n 16 --variants default --set sum=exact --set out=f32 --set scale=row
 expect 1 'no variant can be measured; the first: the kernel is made for m = 24' run --n 16 --variants default --set m=24
 expect 0 '' run --n 16 --variants default --seconds 1 --filter a.smtx
 expect 1 'absent/out.jsonl: No such file' run --n 16 --filter a.smtx -o absent/out.jsonl
