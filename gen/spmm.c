@@ -199,6 +199,16 @@ static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints
         rows ? "a smaller stride" : "tile_n = 64");
 }
 
+/* Rows of B, accumulators of two weights and totals live side by side, and more of what copies rows. */
+static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
+    if (!plan->flush_strides || plan->tile_n < 128 || plan->sums < 2 || plan->stride == MC_GROUP_SLOTS)
+        return;
+    if (plan->staging == SPMM_SHARED)
+        complain(complaints, F_STRIDE,
+                 "exact sums of two digits leave staging = \"shared\" no registers for %d at tile_n = %d: 32",
+                 plan->stride, plan->tile_n);
+}
+
 static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const char *name = stagings[plan->staging];
     if (plan->rhs.bits == 4 && plan->tile_n < 64)
@@ -215,6 +225,7 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
     if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
         complain(complaints, F_WARPS, "staging = \"%s\" takes 1, 2, 4 or 8", name);
     else check_shared_memory(plan, complaints);
+    check_totals(plan, complaints);
     if (point[F_WINDOW] != STANDARD_WINDOW)
         complain(complaints, F_WINDOW, "staging = \"%s\" has no windows of B: leave it out", name);
     if (point[F_STAGES] != STANDARD_STAGES)
