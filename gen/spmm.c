@@ -28,6 +28,7 @@ enum {
     F_WARPS,
     F_SPLIT,
     F_PREFETCH,
+    F_DIGITS,
     F_STACKING,
     F_STAGING,
     F_PADDING,
@@ -54,6 +55,8 @@ static const char *const out_types[] = {"s32", "f16", "bf16", "f32", "s64", NULL
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const sum_kinds[] = {"wrap", "exact", NULL};
+static const char *const digit_modes[] = {"top-signed", "balanced", "offset", NULL}; /* spmm_digit_mode */
+static const char *const stackings[] = {"auto", "off", "on", NULL};
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
                                        NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
@@ -62,6 +65,7 @@ static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 
                  aligns[] = {1, 4, 16, 0};
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STATIC_SHARED = 48 << 10 };
+enum { STACKING_AUTO, STACKING_OFF, STACKING_ON };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -113,8 +117,18 @@ static const mc_field fields[] = {
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next stride's indices and values are loaded before this stride's mma, as in Magicube's "
             "Algorithm 1."},
-    {"stacking", SWITCH, .tunable = true,
-     .doc = "Digit planes of A in unused columns of the mma. There are none at V = 8."},
+    {"digits", NAMES = digit_modes, .quiet = true,
+     .doc = "How values of lhs that take several digits are cut. top-signed: the top digit has their sign, "
+            "the others have "
+            "none; exact for all. balanced: all have one, from -128 to 127, so that they can be stacked; s16 "
+            "from 32640 on has no such digits, and packing refuses it. offset: digits of the value plus half "
+            "its range, without signs, and a row of ones in the packed values, by which that is taken out "
+            "again; exact for all, with a free column of the mma."},
+    {"stacking", NAMES = stackings, .tunable = true,
+     .doc = "Digit planes of A side by side in columns of the mma that a vector of 2 or 4 rows leaves empty: "
+            "one mma "
+            "for several. They must have one sign: unsigned values, balanced or offset digits. auto: where "
+            "possible."},
     {"staging", NAMES = stagings,
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
             "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
@@ -257,10 +271,10 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     if (plan->b.count > 1 && plan->tile_n > 64)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants 32 or 64: a row of the ring has 128 bytes at most",
                  plan->rhs.name);
-    if (plan->a.count > 1 && plan->tile_n > 64 && plan->warps > 8)
+    if (plan->mma > 1 && plan->tile_n > 64 && plan->warps > 8)
         complain(complaints, F_TILE_N,
                  "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
-    if (plan->a.count > 1 && plan->b.count > 1 && plan->tile_n > 32 && plan->threads > 16 * MC_WARP)
+    if (plan->mma > 1 && plan->b.count > 1 && plan->tile_n > 32 && plan->threads > 16 * MC_WARP)
         complain(complaints, F_TILE_N,
                  "two digits on both sides leave %d warps no registers for 64 columns: 32",
                  plan->threads / MC_WARP);
@@ -290,6 +304,18 @@ static void check_overlap(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
 }
 
+static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *complaints) {
+    char why[SPMM_WHY];
+    bool can_stack = spmm_can_stack(plan, why);
+    spmm_plan_mma(plan, can_stack && point[F_STACKING] != STACKING_OFF);
+    if (plan->mode != SPMM_TOP_SIGNED && (!plan->lhs.is_signed || plan->a.count == 1))
+        complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
+                 digit_modes[plan->mode], plan->lhs.name);
+    else if (plan->ones && plan->vec == SPMM_MMA_ROWS)
+        complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
+    if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
+}
+
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     *plan = (spmm_plan){
@@ -297,8 +323,10 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .lhs = sides[point[F_LHS]],
         .rhs = sides[point[F_RHS]],
         .vec = (int)point[F_VEC],
-        .a = spmm_digits_of(sides[point[F_LHS]], SPMM_DIGIT_BITS),
-        .b = spmm_digits_of(sides[point[F_RHS]], SPMM_DIGIT_BITS),
+        .a = spmm_digits_of(sides[point[F_LHS]], SPMM_DIGIT_BITS, (spmm_digit_mode)point[F_DIGITS]),
+        .b = spmm_digits_of(sides[point[F_RHS]], SPMM_DIGIT_BITS, SPMM_TOP_SIGNED),
+        .mode = (spmm_digit_mode)point[F_DIGITS],
+        .ones = point[F_DIGITS] == SPMM_OFFSET,
         .staging = (spmm_staging)point[F_STAGING],
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
@@ -317,13 +345,9 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .ldb = point[F_LDB],
         .ldc = point[F_LDC],
     };
-    plan->sums = plan->a.count + plan->b.count - 1;
+    plan_digits(point, plan, complaints);
     plan->takes_halves = plan->rhs.bits == 4 && plan->b.bits == SPMM_DIGIT_BITS;
     plan->times_16 = plan->takes_halves && plan->k <= spmm_exact_k(plan); /* an open k is bounded instead */
-    if (point[F_STACKING])
-        complain(complaints, F_STACKING,
-                 plan->vec == 8 ? "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack"
-                                : "no kernel stacks digit planes yet");
     if (plan->split > plan->warps) {
         complain(complaints, F_SPLIT, "%d warps cannot share a row block in a thread block of %d",
                  plan->split, plan->warps);

@@ -35,9 +35,14 @@ typedef struct spmm_digits {
     bool low_signed, top_signed; /* a single digit is the top one */
 } spmm_digits;
 
-/* Of BITS bits each. Only the top digit has a sign. */
-static inline spmm_digits spmm_digits_of(spmm_side side, int bits) {
-    return (spmm_digits){bits, (side.bits + bits - 1) / bits, false, side.is_signed};
+/* In the order of the spec's names. TOP_SIGNED: only the top digit has a sign. BALANCED: all have. OFFSET: none has, they are
+   those of the value plus 2^(its bits - 1). */
+typedef enum spmm_digit_mode { SPMM_TOP_SIGNED, SPMM_BALANCED, SPMM_OFFSET } spmm_digit_mode;
+
+/* Of BITS bits each. */
+static inline spmm_digits spmm_digits_of(spmm_side side, int bits, spmm_digit_mode mode) {
+    return (spmm_digits){bits, (side.bits + bits - 1) / bits, mode == SPMM_BALANCED,
+                         side.is_signed && mode != SPMM_OFFSET};
 }
 static inline bool spmm_digit_is_signed(spmm_digits digits, int digit) {
     return digit == digits.count - 1 ? digits.top_signed : digits.low_signed;
@@ -77,9 +82,12 @@ typedef struct spmm_rows {
 typedef struct spmm_plan {
     spmm_staging staging;
     spmm_side lhs, rhs;
-    spmm_digits a, b;  /* of lhs, of rhs */
-    int vec;           /* V: rows of a row block */
-    int sums;          /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    spmm_digits a, b;     /* of lhs, of rhs */
+    int vec;              /* V: rows of a row block */
+    spmm_digit_mode mode; /* of A's digits */
+    bool ones;            /* offset: behind the rows of all planes comes one of ones */
+    int planes, mma;      /* digits of A that share an mma; the mma that they take for each digit of B */
+    int sums; /* accumulators of a sum: one for each weight of an mma's first plane times B's digit */
     bool takes_halves; /* a 4-bit B is multiplied as 8 bits (spmm_halves.c), */
     bool times_16;     /* its odd columns by 16 until the end: k allows it */
     int stride, tile_n, warps, split, align;
@@ -114,6 +122,26 @@ static inline int spmm_access(const spmm_path *path) { return path->copy ? path-
 static inline int spmm_access_columns(const spmm_plan *plan) {
     return spmm_access(&plan->wide) * 8 / (plan->rhs.bits == 4 ? 4 : 8 * spmm_side_bytes(plan->rhs));
 }
+
+/* spmm_stack.c */
+
+enum { SPMM_WHY = 160 };
+/* Whether A's digits can share an mma; if not, WHY. */
+bool spmm_can_stack(const spmm_plan *plan, char why[SPMM_WHY]);
+/* Derives planes, mma and sums. */
+void spmm_plan_mma(spmm_plan *plan, bool stacked);
+/* Rows of a stride's packed values, all digits'; those that mma MMA takes, from row MMA * planes * vec on. */
+static inline int spmm_value_rows(const spmm_plan *plan) { return plan->a.count * plan->vec + plan->ones; }
+int spmm_mma_rows(const spmm_plan *plan, int mma);
+/* The sum that mma MMA adds to with digit RHS_DIGIT of B; what it weighs, as an exponent of 2. */
+static inline int spmm_sum_of(const spmm_plan *plan, int mma, int rhs_digit) {
+    return plan->b.count == 1 ? mma : mma * plan->planes + rhs_digit;
+}
+static inline int spmm_sum_weight(const spmm_plan *plan, int sum) {
+    return plan->a.bits * (plan->b.count == 1 ? plan->planes : 1) * sum;
+}
+/* The contract's formula for BYTES of values a stride. */
+const char *spmm_value_count(int bytes);
 
 /* Adds a packed array to the contract, and its parameter. */
 void spmm_add_array(mc_contract *c, unsigned align, mc_array array);

@@ -92,8 +92,8 @@ void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
     plan->stride_mma =
-        plan->stride_steps * plan->a.count * (plan->tile_n / 16 * plan->b.count + spmm_is_biased(plan));
-    plan->stride_a_bytes = plan->stride * (plan->vec * plan->a.count + 4);
+        plan->stride_steps * plan->mma * (plan->tile_n / 16 * plan->b.count + spmm_is_biased(plan));
+    plan->stride_a_bytes = plan->stride * (spmm_value_rows(plan) + 4);
     plan_wide(plan);
     plan_edge(plan);
     plan->flush_strides = spmm_flush_strides(plan);
@@ -106,9 +106,10 @@ void spmm_direct_plan(spmm_plan *plan) {
 #define HEADS(where) "column of each slot, -1 for padding; " where
 
 int64_t spmm_exact_k(const spmm_plan *plan) {
-    int64_t digit = plan->a.count > 1 || !plan->lhs.is_signed
-                        ? (1 << (plan->lhs.bits < 8 ? plan->lhs.bits : 8)) - 1
-                        : 1 << (plan->lhs.bits - 1);
+    const spmm_digits *a = &plan->a;
+    int bits = plan->lhs.bits < a->bits ? plan->lhs.bits : a->bits;
+    bool all_signed = a->top_signed && (a->count == 1 || a->low_signed);
+    int64_t digit = all_signed ? 1 << (bits - 1) : (1 << bits) - 1;
     return INT32_MAX / (digit * 16 * (plan->rhs.is_signed ? 8 : 15));
 }
 
@@ -138,9 +139,12 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
         [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
     };
     static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
-    /* By the bytes of a stride, from 64 on. */
-    static const char *const value_counts[] = {"strides * 64", "strides * 128", "strides * 256",
-                                               "strides * 512", "strides * 1024"};
+    static const char *const values[] = {
+        [SPMM_TOP_SIGNED] = "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
+        [SPMM_BALANCED] =
+            "[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
+        [SPMM_OFFSET] =
+            "[digits * vec + 1][32]: of value + half its range, then a 1 a vector; 0 where padded"};
     c->format = "strided-bcrs";
     spmm_add_array(c, 4,
                    (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
@@ -148,8 +152,7 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 16,
                    (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32", heads[plan->split]});
     spmm_add_array(c, 8,
-                   (mc_array){"values", "s8",
-                              value_counts[spmm_log2(plan->stride * plan->vec * plan->a.count / 64)],
-                              "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded"});
+                   (mc_array){"values", "s8", spmm_value_count(plan->stride * spmm_value_rows(plan)),
+                              values[plan->mode]});
     add_b(plan, c);
 }

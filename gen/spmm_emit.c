@@ -30,11 +30,13 @@ mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
 
 void spmm_emit_weigh(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
+    int weight = 1 << spmm_sum_weight(e->plan, 1);
     for (int top = e->plan->sums - 1; top > 0; top--) {
-        note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
+        note(b, "a digit weighs %d times the one below", weight);
         for (int i = count * (top - 1); i < count * top; i++)
-            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(1 << e->plan->a.bits), R(e->acc[i]));
+            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(weight), R(e->acc[i]));
     }
+    spmm_emit_unstack(e, count);
 }
 
 /* -- The thread's place and the row block's strides --------------------------------------------------- */
@@ -147,13 +149,9 @@ static void emit_packed(spmm_emitter *e) {
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
-    b32_array(b, "value", steps * e->plan->a.count * 2, e->value);
-    if (e->plan->vec < SPMM_MMA_ROWS) {
-        note(b, "lanes of the mma's empty columns have no values");
-        e->has_values = pred(b, "has_values");
-        EMIT(b, setp_lt, R(e->has_values), R(e->g), I(e->plan->vec));
-        for (int i = 0; i < steps * e->plan->a.count * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
-    }
+    b32_array(b, "value", steps * e->plan->mma * 2, e->value);
+    if (spmm_emit_has_values(e))
+        for (int i = 0; i < steps * e->plan->mma * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
     emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
     EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(MC_LANE_SLOTS), R(values));
     if (e->plan->prefetch) spmm_emit_load_head(e);

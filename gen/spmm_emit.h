@@ -18,11 +18,11 @@ typedef struct spmm_emitter {
     mc_reg thread, lane, g, t;
     mc_reg warp, part; /* part: which of the warps that share a row block; none where there is one warp */
     mc_reg row_block, tile_col;
-    mc_reg in_rows;        /* the row block is one of A's; none where that is certain */
-    mc_reg has_values;     /* vec < 8: this lane holds values of A, */
-    mc_reg has_sums;       /* and these sums */
-    mc_reg stores;         /* it stores them; one warp a row block */
-    mc_reg m, n, ldb, ldc; /* shapes that are parameters; none where fixed */
+    mc_reg in_rows;                     /* the row block is one of A's; none where that is certain */
+    mc_reg has_values[SPMM_MAX_DIGITS]; /* of each mma: this lane holds values of A; none where all do */
+    mc_reg has_sums;                    /* vec < 8: and these sums */
+    mc_reg stores;                      /* it stores them; one warp a row block */
+    mc_reg m, n, ldb, ldc;              /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
     mc_reg head, first, last; /* this warp's head; the row block's strides that are no heads */
     mc_reg col_idx;
@@ -52,13 +52,15 @@ void spmm_emit_weigh(spmm_emitter *e, int count);
 /* spmm_halves.c. BYTES of 4-bit columns as an operand: of the even columns, or the HIGH ones, the odd. Returns the register, TO or
    BYTES itself. */
 mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to);
-/* Once a kernel; before a row block's strides; for VALUES of a digit in a stride's 32 slots. */
+/* Once a kernel; before a row block's strides; for VALUES of an mma in a stride's 32 slots. */
 void spmm_declare_bias(spmm_emitter *e);
 void spmm_emit_zero_bias(spmm_emitter *e);
-void spmm_emit_add_bias(spmm_emitter *e, int digit, const mc_reg values[2]);
-/* Before the digits are weighed: accumulators, COUNT of each digit of A, become their sums. ODD_COLUMN: the bit
+void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]);
+/* Before the digits are weighed: accumulators, COUNT of each mma, become their sums. ODD_COLUMN: the bit
    of an accumulator's number that says that its column is odd; without it, it is the even one's beside. */
 void spmm_emit_settle_halves(spmm_emitter *e, int count, int odd_column);
+/* has_sums and stores, once in_rows is known. */
+void spmm_emit_sum_guards(spmm_emitter *e);
 
 /* spmm_exact.c. All do nothing where sums are not exact, or accumulators cannot get full. COUNT: accumulators of a weight. */
 void spmm_declare_totals(spmm_emitter *e, int count);
@@ -67,8 +69,18 @@ void spmm_emit_begin_rounds(spmm_emitter *e, int count);
 mc_reg spmm_emit_end_stride(spmm_emitter *e, mc_reg more);
 /* Accumulators become totals; and the next round, if there are MORE strides. */
 void spmm_emit_totals(spmm_emitter *e, int count, mc_reg more);
-/* has_sums and stores, once in_rows is known. */
-void spmm_emit_sum_guards(spmm_emitter *e);
+
+/* spmm_stack.c */
+
+/* Sets has_values. Whether there is a lane without values. */
+bool spmm_emit_has_values(spmm_emitter *e);
+/* For each mma a predicate: there is a stride, and this lane has values of it. ALWAYS where all lanes have: that there is
+   one. NAMES: of all, and of a last mma that fills other columns. */
+void spmm_declare_guards(const spmm_emitter *e, const char *const names[2], mc_reg always, mc_reg *guards);
+/* Sets them: AT is before END. */
+void spmm_emit_guards(const spmm_emitter *e, mc_reg at, mc_reg end, const mc_reg *guards);
+/* The first COUNT accumulators, or totals where sums are exact, of columns that are digit planes become sums of rows. */
+void spmm_emit_unstack(spmm_emitter *e, int count);
 
 /* The exponent of a power of two. */
 int spmm_log2(int power);

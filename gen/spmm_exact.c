@@ -41,7 +41,7 @@ static void emit_flush(spmm_emitter *e, int count, mc_reg more) {
     mc_builder *b = e->b;
     stage(b, "The accumulators' products are added to the totals, in s64");
     for (int i = 0; i < count * e->plan->sums; i++) {
-        int64_t weight = (int64_t)1 << e->plan->a.bits * (i / count);
+        int64_t weight = (int64_t)1 << spmm_sum_weight(e->plan, i / count);
         EMIT(b, mad_wide, R(e->total[i % count]), R(e->acc[i]), I(weight), R(e->total[i % count]));
         EMIT(b, mov_b32, R(e->acc[i]), I(0));
     }
@@ -54,7 +54,7 @@ static void emit_widen(spmm_emitter *e, int count) {
     stage(b, "k is small enough for the accumulators: the totals, in s64");
     for (int i = 0; i < count; i++) EMIT(b, cvt_s64, R(e->total[i]), R(e->acc[i]));
     for (int i = count; i < count * e->plan->sums; i++) {
-        int64_t weight = (int64_t)1 << e->plan->a.bits * (i / count);
+        int64_t weight = (int64_t)1 << spmm_sum_weight(e->plan, i / count);
         EMIT(b, mad_wide, R(e->total[i % count]), R(e->acc[i]), I(weight), R(e->total[i % count]));
     }
 }
@@ -62,4 +62,5 @@ static void emit_widen(spmm_emitter *e, int count) {
 void spmm_emit_totals(spmm_emitter *e, int count, mc_reg more) {
     if (e->plan->flush_strides) emit_flush(e, count, more);
     else emit_widen(e, count);
+    spmm_emit_unstack(e, count);
 }

@@ -46,34 +46,34 @@ mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
 /* -- What the sums have too much ---------------------------------------------------------------------- */
 
 /* Accumulators are laid out as those of the product: 0 and 1 are of the lane's rows 2 t and 2 t + 1. */
-static mc_reg bias_of(const spmm_emitter *e, int digit, int row) {
-    return e->bias_sum[ACCUMULATORS * digit + row];
+static mc_reg bias_of(const spmm_emitter *e, int mma, int row) {
+    return e->bias_sum[ACCUMULATORS * mma + row];
 }
 
 void spmm_declare_bias(spmm_emitter *e) {
     mc_builder *b = e->b;
     if (!spmm_is_biased(e->plan)) return;
     e->bias = b32(b, "bias_bytes");
-    b32_array(b, "bias_sum", ACCUMULATORS * e->plan->a.count, e->bias_sum);
+    b32_array(b, "bias_sum", ACCUMULATORS * e->plan->mma, e->bias_sum);
     EMIT(b, mov_b32, R(e->bias), H(minus_biases));
 }
 
 void spmm_emit_zero_bias(spmm_emitter *e) {
     if (!spmm_is_biased(e->plan)) return;
-    for (int i = 0; i < ACCUMULATORS * e->plan->a.count; i++) EMIT(e->b, mov_b32, R(e->bias_sum[i]), I(0));
+    for (int i = 0; i < ACCUMULATORS * e->plan->mma; i++) EMIT(e->b, mov_b32, R(e->bias_sum[i]), I(0));
 }
 
-void spmm_emit_add_bias(spmm_emitter *e, int digit, const mc_reg values[2]) {
+void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]) {
     if (!spmm_is_biased(e->plan)) return;
-    const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * digit];
-    builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, digit, 0),
+    const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * mma];
+    builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, mma * e->plan->planes, 0),
                  MC_OPERANDS(V4(sums), V4(bias), V2(values), V4(sums)));
 }
 
 static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {
     mc_builder *b = e->b;
     note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
-    for (int i = 0; i < count * e->plan->a.count; i++) {
+    for (int i = 0; i < count * e->plan->mma; i++) {
         if (e->plan->times_16 && i & odd_column) continue;
         EMIT(b, add_s32, R(e->acc[i]), R(e->acc[i]), R(bias_of(e, i / count, i & 1)));
     }
@@ -84,7 +84,7 @@ static void emit_divide(spmm_emitter *e, int count, int odd_column) {
     bool with_even = !spmm_is_biased(e->plan);
     note(b, "odd columns of B were 16 times what they are%s",
          with_even ? ", and had the even ones added" : "");
-    for (int i = 0; i < count * e->plan->a.count; i++) {
+    for (int i = 0; i < count * e->plan->mma; i++) {
         mc_reg acc = e->acc[i];
         if (!(i & odd_column)) continue;
         if (with_even) EMIT(b, sub_s32, R(acc), R(acc), R(e->acc[i - odd_column]));

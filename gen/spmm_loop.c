@@ -24,13 +24,14 @@ typedef struct pass {
     mc_reg value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2]; /* of this one, where e->value is the next one's */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
-    mc_reg more, more_values; /* there is a stride to be loaded; and values of it for this lane */
-    spmm_stager stager;       /* path->copy: rows go through shared memory; */
-    mc_reg more_indices;      /* then, with prefetch: there is one behind that stride */
+    mc_reg more;                         /* there is a stride to be loaded; */
+    mc_reg more_values[SPMM_MAX_DIGITS]; /* and this lane has values of it, of each mma */
+    spmm_stager stager;                  /* path->copy: rows go through shared memory; */
+    mc_reg more_indices;                 /* then, with prefetch: there is one behind that stride */
 } pass;
 
-/* Registers of A's values: two a digit and step. */
-static int value_count(const spmm_plan *plan) { return 2 * plan->a.count * plan->stride_steps; }
+/* Registers of A's values: two an mma and step. */
+static int value_count(const spmm_plan *plan) { return 2 * plan->mma * plan->stride_steps; }
 
 /* Accumulators of one weight. */
 static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
@@ -54,8 +55,9 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     b32_array(b, "row", p->row_count, p->row);
     pred_array(b, "used", MC_LANE_SLOTS, p->used);
     b64_array(b, "address", MC_LANE_SLOTS, p->address);
-    p->more = p->more_values = pred(b, "more");
-    if (e->has_values.id && e->plan->prefetch) p->more_values = pred(b, "more_values");
+    p->more = pred(b, "more");
+    static const char *const guards[] = {"more_values", "more_last_values"};
+    if (e->plan->prefetch) spmm_declare_guards(e, guards, p->more, p->more_values);
     if (path->copy) {
         p->stager = (spmm_stager){.base = p->base[0], .used = p->used, .address = p->address};
         if (e->plan->prefetch) p->more_indices = pred(b, "more_indices");
@@ -128,7 +130,7 @@ static void emit_find_indices(spmm_emitter *e, mc_reg stride) {
 
 static void emit_find_values(spmm_emitter *e, mc_reg stride) {
     const spmm_plan *plan = e->plan;
-    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride * plan->vec * plan->a.count),
+    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride * spmm_value_rows(plan)),
          R(e->value_lane));
 }
 
@@ -144,10 +146,16 @@ static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_op
     }
 }
 
-static void emit_load_values(spmm_emitter *e, mc_reg guard, mc_opcode v2) {
-    int digit_bytes = MC_GROUP_SLOTS * e->plan->vec;
-    for (int i = 0; i < e->plan->stride_steps * e->plan->a.count; i++)
-        builder_emit(e->b, guard, v2, MC_OPERANDS(V2(&e->value[2 * i]), AT(e->value_at, i * digit_bytes)));
+/* Where WITH_VALUES of each mma holds (none: always). */
+static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opcode v2) {
+    const spmm_plan *plan = e->plan;
+    int step_bytes = MC_GROUP_SLOTS * spmm_value_rows(plan);
+    int mma_bytes = MC_GROUP_SLOTS * plan->vec * plan->planes;
+    for (int s = 0; s < plan->stride_steps; s++)
+        for (int m = 0; m < plan->mma; m++)
+            builder_emit(e->b, with_values[m], v2,
+                         MC_OPERANDS(V2(&e->value[2 * (s * plan->mma + m)]),
+                                     AT(e->value_at, s * step_bytes + m * mma_bytes)));
 }
 
 /* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
@@ -158,7 +166,7 @@ void spmm_emit_load_head(spmm_emitter *e) {
     emit_load_values(e, e->has_values, OP_ldr_v2);
 }
 
-static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, mc_reg with_values) {
+static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, const mc_reg *with_values) {
     emit_find_indices(e, p->stride);
     emit_find_values(e, p->stride);
     emit_load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
@@ -230,13 +238,13 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
 }
 
 /* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
-   registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). An mma for each digit of A's values. */
+   registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
 static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
-    int digits = e->plan->a.count;
-    for (int d = 0; d < digits; d++) {
-        mc_reg *acc = &e->acc[acc_count(p->path) * (d + rhs_digit) + 4 * pair];
-        const mc_reg *value = &p->value[2 * (step * digits + d)];
-        builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, d, rhs_digit),
+    const spmm_plan *plan = e->plan;
+    for (int m = 0; m < plan->mma; m++) {
+        mc_reg *acc = &e->acc[acc_count(p->path) * spmm_sum_of(plan, m, rhs_digit) + 4 * pair];
+        const mc_reg *value = &p->value[2 * (step * plan->mma + m)];
+        builder_emit(e->b, (mc_reg){0}, spmm_mma(plan, m * plan->planes, rhs_digit),
                      MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
     }
 }
@@ -278,8 +286,8 @@ static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count
 
 /* What 4-bit columns want of a step besides. */
 static void emit_bias(spmm_emitter *e, pass *p, int step) {
-    int digits = e->plan->a.count;
-    for (int d = 0; d < digits; d++) spmm_emit_add_bias(e, d, &p->value[2 * (step * digits + d)]);
+    int count = e->plan->mma;
+    for (int m = 0; m < count; m++) spmm_emit_add_bias(e, m, &p->value[2 * (step * count + m)]);
 }
 
 static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
@@ -300,16 +308,11 @@ static void emit_advance(spmm_emitter *e, pass *p, mc_reg more) {
     EMIT(b, setp_lt, R(more), R(p->stride), R(e->last));
 }
 
-static void emit_has_more_values(spmm_emitter *e, pass *p) {
-    if (e->has_values.id)
-        EMIT(e->b, setp_lt_and, R(p->more_values), R(p->stride), R(e->last), R(e->has_values));
-}
-
 static void emit_next(spmm_emitter *e, pass *p) {
     emit_advance(e, p, p->more);
     if (!e->plan->prefetch) return;
     note(e->b, "prefetch the next stride's indices and values");
-    emit_has_more_values(e, p);
+    spmm_emit_guards(e, p->stride, e->last, p->more_values);
     emit_load_stride(e, p, p->more, p->more_values);
 }
 
@@ -357,7 +360,7 @@ static void emit_ahead(spmm_emitter *e, pass *p) {
     note(b, "the next stride's rows and values, and the indices of the one behind it");
     EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
     spmm_shared_copy(e, &p->stager, p->more);
-    emit_has_more_values(e, p);
+    spmm_emit_guards(e, p->stride, e->last, p->more_values);
     emit_find_values(e, p->stride);
     emit_load_values(e, p->more_values, OP_ldg_v2);
     emit_advance(e, p, p->more_indices);

@@ -46,24 +46,26 @@ static span digit_span(spmm_side side, spmm_digits digits, int digit) {
     return values;
 }
 
-/* What a slot can add to the accumulator of digits that weigh 2^(bits WEIGHT). 4-bit values of B may be multiplied by 16. */
-static span slot_span(const spmm_plan *plan, int weight) {
+/* What a slot can add to the accumulator SUM of the mma's plane PLANE. 4-bit values of B may be multiplied by 16. */
+static span slot_span(const spmm_plan *plan, int sum, int plane) {
     int64_t factor = plan->times_16 ? 16 : 1;
-    span sum = {0, 0};
-    for (int i = 0; i < plan->a.count; i++) {
-        if (weight < i || weight - i >= plan->b.count) continue;
-        span products =
-            product_span(digit_span(plan->lhs, plan->a, i), digit_span(plan->rhs, plan->b, weight - i));
-        sum.low += products.low * factor;
-        sum.high += products.high * factor;
-    }
-    return sum;
+    span slot = {0, 0};
+    for (int i = plane; i < plan->a.count; i += plan->planes)
+        for (int j = 0; j < plan->b.count; j++) {
+            if (spmm_sum_of(plan, i / plan->planes, j) != sum) continue;
+            span products =
+                product_span(digit_span(plan->lhs, plan->a, i), digit_span(plan->rhs, plan->b, j));
+            slot.low += products.low * factor;
+            slot.high += products.high * factor;
+        }
+    return slot;
 }
 
 int64_t spmm_accumulator_bound(const spmm_plan *plan) {
     int64_t bound = INT64_MAX;
-    for (int weight = 0; weight < plan->sums; weight++)
-        bound = least(bound, terms_in_s32(slot_span(plan, weight)));
+    for (int sum = 0; sum < plan->sums; sum++)
+        for (int plane = 0; plane < plan->planes; plane++)
+            bound = least(bound, terms_in_s32(slot_span(plan, sum, plane)));
     return bound;
 }
 

@@ -21,10 +21,9 @@ void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
     plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
     plan->copy = map ? 0 : widest_copy(plan);
-    plan->stride_mma =
-        plan->a.count *
-        (2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->b.count + spmm_is_biased(plan));
-    plan->stride_a_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->a.count + 4 * WINDOWED_STRIDE_WORDS + 4;
+    plan->stride_mma = plan->mma * (2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->b.count +
+                                    spmm_is_biased(plan));
+    plan->stride_a_bytes = WINDOWED_ROW_VALUES * spmm_value_rows(plan) + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
@@ -34,9 +33,12 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
     static const char *const part_ptrs[] = {
         [2] = "split * m / 2 + 1", [4] = "split * m / 4 + 1", [8] = "split * m / 8 + 1"};
-    /* By the bytes of a stride, from 64 on. */
-    static const char *const value_counts[] = {"strides * 64", "strides * 128", "strides * 256",
-                                               "strides * 512"};
+    static const char *const values[] = {
+        [SPMM_TOP_SIGNED] = "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them",
+        [SPMM_BALANCED] =
+            "[digits][vec][4][8], all digits signed, the low one first: slots as the mma's lanes want them",
+        [SPMM_OFFSET] =
+            "[digits * vec + 1][4][8]: of value + half its range, then a 1 a vector; 0 where padded"};
     c->format = "windowed-bcrs";
     spmm_add_array(
         c, 4, (mc_array){"row_order", "s32", orders[plan->vec], "the row block that each place computes"});
@@ -50,10 +52,9 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 4,
                    (mc_array){"places", "s32", "strides * 16",
                               "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
-    spmm_add_array(
-        c, 8,
-        (mc_array){"values", "s8", value_counts[spmm_log2(plan->vec * plan->a.count / 2)],
-                   "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them"});
+    spmm_add_array(c, 8,
+                   (mc_array){"values", "s8", spmm_value_count(WINDOWED_ROW_VALUES * spmm_value_rows(plan)),
+                              values[plan->mode]});
     int bytes = spmm_side_bytes(plan->rhs);
     if (plan->staging == SPMM_ASYNC) {
         static const char *const docs[][2] = {

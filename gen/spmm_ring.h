@@ -17,7 +17,7 @@ enum {
 
 /* What a stride's loads bring. */
 typedef struct packed_stride {
-    mc_reg place, value[SPMM_MAX_DIGITS * RING_HALVES], control; /* value: of each digit, both halves */
+    mc_reg place, value[SPMM_MAX_DIGITS * RING_HALVES], control; /* value: of each mma, both halves */
 } packed_stride;
 
 /* Staging "async": what a thread copies, and how far the block is. */
@@ -55,9 +55,10 @@ typedef struct spmm_ring {
     mc_reg stride, row_last,
         c_row_block; /* of the row block at hand: this stride, the end of all; which it is */
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    packed_stride at_hand, next_up;         /* next_up: on its way */
-    mc_reg fetch, some, some_values, whole; /* whole: the stride at hand has slots from 16 on */
-    mc_reg wants;                           /* what the control says of windows */
+    packed_stride at_hand, next_up; /* next_up: on its way */
+    mc_reg fetch, some, whole;      /* whole: the stride at hand has slots from 16 on */
+    mc_reg some_values[SPMM_MAX_DIGITS];
+    mc_reg wants; /* what the control says of windows */
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
@@ -65,7 +66,7 @@ typedef struct spmm_ring {
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
     mc_reg late_value[SPMM_MAX_DIGITS]; /* of the second half, while the next stride's registers move up */
-    mc_reg zero, even[2 * SPMM_MAX_DIGITS], odd[2 * SPMM_MAX_DIGITS]; /* A's values; 4-bit B: of each digit */
+    mc_reg zero, even[2 * SPMM_MAX_DIGITS], odd[2 * SPMM_MAX_DIGITS]; /* A's values; 4-bit B: of each mma */
     ring_sum sum;
     mc_label next; /* behind a row block's store */
 } spmm_ring;

@@ -15,7 +15,7 @@
 #include "windowed.h"
 
 /* Bytes of values of a stride. */
-static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * plan->vec * plan->a.count; }
+static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * spmm_value_rows(plan); }
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
@@ -33,30 +33,27 @@ static void emit_packed_start(spmm_ring *r) {
     EMIT(b, mad_s32, R(word), R(high), I(WINDOWED_GROUP), R(word));
     EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(spmm_load_array(b, "places")));
     EMIT(b, mad_wide, R(r->values_base), R(r->e.lane), I(MC_LANE_SLOTS), R(spmm_load_array(b, "values")));
-    if (r->e.plan->vec < SPMM_MMA_ROWS) {
-        note(b, "lanes of the mma's empty columns have no values");
-        r->e.has_values = pred(b, "has_values");
-        EMIT(b, setp_lt, R(r->e.has_values), R(r->e.g), I(r->e.plan->vec));
-    }
+    spmm_emit_has_values(&r->e);
     r->control_base = spmm_load_array(b, "control");
 }
 
 /* Loads the stride that comes OFFSET behind the one at hand, if it is the row block's. */
 static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) {
     mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    int mma_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->planes;
     mc_reg at = offset ? r->fetch : r->stride;
     if (offset) EMIT(b, add_s32, R(at), R(r->stride), I(offset));
     EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
     EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
     EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
-    EMIT(b, mad_wide, R(r->values_at), R(at), I(stride_values(r->e.plan)), R(r->values_base));
+    EMIT(b, mad_wide, R(r->values_at), R(at), I(stride_values(plan)), R(r->values_base));
     EMIT_IF(b, r->some, ldg_b32, R(to->control), AT(r->control_at, 0));
     EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
-    if (r->e.has_values.id)
-        EMIT(b, setp_lt_and, R(r->some_values), R(at), R(r->row_last), R(r->e.has_values));
-    for (int d = 0; d < r->e.plan->a.count; d++)
-        EMIT_IF(b, r->some_values, ldg_v2, V2(&to->value[RING_HALVES * d]),
-                AT(r->values_at, d * stride_values(r->e.plan) / r->e.plan->a.count));
+    spmm_emit_guards(&r->e, at, r->row_last, r->some_values);
+    for (int m = 0; m < plan->mma; m++)
+        EMIT_IF(b, r->some_values[m], ldg_v2, V2(&to->value[RING_HALVES * m]),
+                AT(r->values_at, m * mma_bytes));
 }
 
 /* The next stride becomes the one at hand; asks for the one behind it. What is moved was asked for a stride ago: a register that moved
@@ -66,7 +63,7 @@ static void emit_take_next(spmm_ring *r) {
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
     EMIT(b, mov_b32, R(r->at_hand.place), R(r->next_up.place));
     EMIT(b, mov_b32, R(r->at_hand.control), R(r->next_up.control));
-    for (int i = 0; i < RING_HALVES * r->e.plan->a.count; i++)
+    for (int i = 0; i < RING_HALVES * r->e.plan->mma; i++)
         EMIT(b, mov_b32, R(r->at_hand.value[i]), R(r->next_up.value[i]));
     note(b, "prefetch the stride behind it");
     emit_load_packed(r, &r->next_up, 1);
@@ -75,7 +72,7 @@ static void emit_take_next(spmm_ring *r) {
 static packed_stride declare_packed(spmm_ring *r, const char *place, const char *control, const char *value) {
     mc_builder *b = r->e.b;
     packed_stride p = {.place = b32(b, place), .control = b32(b, control)};
-    b32_array(b, value, RING_HALVES * r->e.plan->a.count, p.value);
+    b32_array(b, value, RING_HALVES * r->e.plan->mma, p.value);
     return p;
 }
 
@@ -92,8 +89,9 @@ static void declare_strides(spmm_ring *r) {
     r->at_hand = declare_packed(r, "place", "step", "value");
     r->next_up = declare_packed(r, "next_place", "next_step", "next_value");
     r->stride = b32(b, "stride"), r->fetch = b32(b, "fetch");
-    r->some = r->some_values = pred(b, "some"), r->whole = pred(b, "whole");
-    if (r->e.plan->vec < SPMM_MMA_ROWS) r->some_values = pred(b, "some_values");
+    r->some = pred(b, "some"), r->whole = pred(b, "whole");
+    static const char *const guards[] = {"some_values", "some_last_values"};
+    spmm_declare_guards(&r->e, guards, r->some, r->some_values);
     r->wants = b32(b, "wants");
     r->count = b32(b, "count"), r->again = pred(b, "again");
     r->lane_unit = b32(b, "lane_unit");
@@ -104,9 +102,9 @@ static void declare_strides(spmm_ring *r) {
         b32_array(b, h ? "high" : "low", ring_loads(r->e.plan) * 4, matrices);
         for (int i = 0; i < ring_loads(r->e.plan) * 4; i++) r->matrix[h][i / 4][i % 4] = matrices[i];
     }
-    b32_array(b, "late_value", r->e.plan->a.count, r->late_value);
+    b32_array(b, "late_value", r->e.plan->mma, r->late_value);
     r->zero = b32(b, "zero");
-    int operands = r->e.plan->rhs.bits == 4 ? 2 * r->e.plan->a.count : 2;
+    int operands = r->e.plan->rhs.bits == 4 ? 2 * r->e.plan->mma : 2;
     b32_array(b, "even", operands, r->even);
     b32_array(b, "odd", operands, r->odd);
     if (r->e.plan->rhs.bits == 4) b32_array(b, "nibble", 4, r->e.nibble);
@@ -153,7 +151,7 @@ static void emit_no_strides(spmm_ring *r) {
         const packed_stride *p = both[i];
         EMIT(b, mov_b32, R(p->place), I(0));
         EMIT(b, mov_b32, R(p->control), I(0));
-        for (int v = 0; v < RING_HALVES * r->e.plan->a.count; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
+        for (int v = 0; v < RING_HALVES * r->e.plan->mma; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
     }
 }
 
@@ -265,7 +263,7 @@ static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     }
 }
 
-/* A digit's values X as operands: even bytes are columns of even bytes, odd ones of odd bytes; zeros between. */
+/* Values X as operands: even bytes are columns of even bytes, odd ones of odd bytes; zeros between. */
 static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
     mc_builder *b = r->e.b;
     EMIT(b, and_b32, R(even[0]), R(x), H(0x00ff00ff));
@@ -276,43 +274,44 @@ static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc
 
 /* MATRIX: registers of an A operand: its rows are pair of bytes g of one 16 bytes and of the 16 beside, its k slots 0-7, then
    8-15. */
-static void emit_mma(spmm_ring *r, int digit, int rhs_digit, int group, const mc_reg matrix[4],
+static void emit_mma(spmm_ring *r, int mma, int rhs_digit, int group, const mc_reg matrix[4],
                      const mc_reg value[2]) {
-    mc_reg *acc = &r->e.acc[(digit + rhs_digit) * ring_acc_count(r->e.plan) + 4 * group];
+    const spmm_plan *plan = r->e.plan;
+    mc_reg *acc = &r->e.acc[spmm_sum_of(plan, mma, rhs_digit) * ring_acc_count(plan) + 4 * group];
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
-    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(r->e.plan, digit, rhs_digit),
+    builder_emit(r->e.b, (mc_reg){0}, spmm_mma(plan, mma * plan->planes, rhs_digit),
                  MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
 }
 
 /* Of a pair of bytes the even and the odd one: two columns of 8 bits, or the low and the high digit of one column. */
 static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int step) {
     bool digits = r->e.plan->b.count > 1;
-    for (int d = 0; d < r->e.plan->a.count; d++) {
-        emit_operands(r, x[step * d], r->even, r->odd);
+    for (int m = 0; m < r->e.plan->mma; m++) {
+        emit_operands(r, x[step * m], r->even, r->odd);
         for (int odd = 0; odd < 2; odd++)
             for (int q = 0; q < ring_loads(r->e.plan); q++)
-                emit_mma(r, d, digits ? odd : 0, digits ? q : 2 * q + odd, r->matrix[half][q],
+                emit_mma(r, m, digits ? odd : 0, digits ? q : 2 * q + odd, r->matrix[half][q],
                          odd ? r->odd : r->even);
     }
 }
 
 /* 4-bit columns: of a pair of bytes the even and the odd byte's low and high halves. */
 static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int step) {
-    int digits = r->e.plan->a.count;
-    for (int d = 0; d < digits; d++) emit_operands(r, x[step * d], &r->even[2 * d], &r->odd[2 * d]);
+    int count = r->e.plan->mma;
+    for (int m = 0; m < count; m++) emit_operands(r, x[step * m], &r->even[2 * m], &r->odd[2 * m]);
     for (int q = 0; q < ring_loads(r->e.plan); q++)
         for (int high = 0; high < 2; high++) {
             mc_reg bytes[4];
             for (int i = 0; i < 4; i++)
                 bytes[i] = spmm_emit_half(&r->e, r->matrix[half][q][i], high, r->e.nibble[i]);
-            for (int d = 0; d < digits; d++)
+            for (int m = 0; m < count; m++)
                 for (int odd = 0; odd < 2; odd++)
-                    emit_mma(r, d, 0, 4 * q + 2 * odd + high, bytes, odd ? &r->odd[2 * d] : &r->even[2 * d]);
+                    emit_mma(r, m, 0, 4 * q + 2 * odd + high, bytes, odd ? &r->odd[2 * m] : &r->even[2 * m]);
         }
 }
 
-/* X: values of the half, those of the next digit STEP registers behind. */
+/* X: values of the half, those of the next mma STEP registers behind. */
 static void emit_multiply(spmm_ring *r, int half, const mc_reg *x, int step) {
     bool digits = r->e.plan->b.count > 1;
     note(r->e.b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half, 16 * half + 15,
@@ -338,10 +337,9 @@ static void emit_first_half(spmm_ring *r) {
     EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
     emit_gather(r, 1, r->whole);
     emit_multiply(r, 0, r->at_hand.value, RING_HALVES);
-    for (int d = 0; d < r->e.plan->a.count; d++)
-        spmm_emit_add_bias(&r->e, d, &r->at_hand.value[RING_HALVES * d]);
-    for (int d = 0; d < r->e.plan->a.count; d++)
-        EMIT(b, mov_b32, R(r->late_value[d]), R(r->at_hand.value[RING_HALVES * d + 1]));
+    for (int m = 0; m < r->e.plan->mma; m++) spmm_emit_add_bias(&r->e, m, &r->at_hand.value[RING_HALVES * m]);
+    for (int m = 0; m < r->e.plan->mma; m++)
+        EMIT(b, mov_b32, R(r->late_value[m]), R(r->at_hand.value[RING_HALVES * m + 1]));
     emit_take_next(r);
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
 }

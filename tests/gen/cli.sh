@@ -84,9 +84,27 @@ expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=
 expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
-expect 2 "nothing to stack" "$mcgen" --set stacking=on "$spec"
-expect 2 "no kernel stacks digit planes yet" "$mcgen" --set stacking=on --set vec=4 "$spec"
-expect 2 "cannot share a row block" "$mcgen" --set warps=2 --set split=4 "$spec"
+
+# -- Digits ------------------------------------------------------------------------------------------------------------
+digits() { "$mcgen" --set lhs=s16 --set vec=2 "${@:1:$#-1}" --set "digits=${*: -1}" "$spec"; }
+stride_mma() { grep -oP '"stride_mma": \K[0-9]+' "$work/stdout"; }
+expect 2 "stacking: a vector of 8 rows fills the mma's 8 columns: there is nothing to stack" "$mcgen" --set stacking=on "$spec"
+expect 2 'stacking: lhs = "s8" is one digit: there is nothing to stack' "$mcgen" --set stacking=on --set vec=4 "$spec"
+expect 2 'stacking: the top digit of lhs = "s16" has a sign, the others have none: digits = "balanced" or "offset"' \
+    digits --set stacking=on top-signed
+expect 2 'stacking: 2 digits of 4 rows leave no column of the mma for the ones of digits = "offset"' \
+    digits --set stacking=on --set vec=4 offset
+expect 2 'digits: "balanced" is for a signed lhs of several digits, not for "u16"' digits --set lhs=u16 balanced
+expect 2 'digits: "offset" is for a signed lhs of several digits, not for "s8"' digits --set lhs=s8 offset
+expect 2 'digits: "offset" wants a free column of the mma: vec = 8 leaves none' digits --set vec=8 offset
+for mode in balanced offset; do
+    expect 0 "" digits --describe --json --set stacking=off "$mode"
+    apart=$(stride_mma)
+    expect 0 "" digits --describe --json "$mode"
+    check "$mode: stacking does not halve the mma" test "$((2 * $(stride_mma)))" = "$apart"
+done
+expect 0 "k must be at most 131071" digits --describe --set rhs=s4 balanced
+expect 0 "k must be at most 65793" digits --describe --set rhs=s4 offset
 
 # -- Exact sums --------------------------------------------------------------------------------------------------------
 expect 0 "exact in s32 up to 131071 vectors a row; modulo 2^32 beyond" "$mcgen" --describe "$spec"

@@ -52,26 +52,34 @@ static int round_of(const mc_kernel *kernel) {
 
 /* -- Full accumulators ------------------------------------------------------------------------------------ */
 
-/* One value of A and one of B whose products fill an accumulator fastest, and the strides of 32 after which it is full. */
+#define OFF "stacking=off"
+
+/* One value of A and one of B whose products fill an accumulator fastest, and the strides of 32 after which it is full. DIGITS:
+   of A; those of the last rows want V = 2. */
 static const struct {
     const char *lhs, *rhs;
     int64_t a, b;
     int strides;
+    const char *digits;
 } fullest[] = {
-    {"u16", "u16", 65535, 65535,
-     516}, /* 2 products of 255 255: 16512 slots, which fill 516 strides to the last */
-    {"s16", "s16", -32513, -32513, 1028}, /* digits 255 and -128 */
-    {"s16", "u16", 32767, 65535, 688},    /* 127 255 + 255 255 */
-    {"u12", "u16", 4095, 65535, 974},     /* 255 255 + 15 255 */
-    {"u8", "u8", 255, 255, 1032},
-    {"s8", "s8", -128, -128, 4095},
-    {"s8", "u8", -128, 255, 2056},
-    {"s16", "u8", 255, 255, 1032},
+    {"u16", "u16", 65535, 65535, 516,
+     OFF}, /* 2 products of 255 255: 16512 slots, which fill 516 strides to the last */
+    {"s16", "s16", -32513, -32513, 1028, OFF}, /* digits 255 and -128 */
+    {"s16", "u16", 32767, 65535, 688, OFF},    /* 127 255 + 255 255 */
+    {"u12", "u16", 4095, 65535, 974, OFF},     /* 255 255 + 15 255 */
+    {"u8", "u8", 255, 255, 1032, OFF},
+    {"s8", "s8", -128, -128, 4095, OFF},
+    {"s8", "u8", -128, 255, 2056, OFF},
+    {"s16", "u8", 255, 255, 1032, OFF},
     /* odd columns of a 4-bit B are multiplied by 16 */
-    {"s16", "s4", -32513, -8, 2056},
-    {"u16", "u4", 65535, 15, 1096},
+    {"s16", "s4", -32513, -8, 2056, OFF},
+    {"u16", "u4", 65535, 15, 1096, OFF},
+    {"u16", "u16", 65535, 65535, 1032, "stacking=on"}, /* planes of 255 255 beside each other */
+    {"s16", "u16", 32767, 65535, 516, "digits=offset stacking=off"},
+    {"s16", "u16", 32767, 65535, 1032, "digits=offset stacking=on"},
+    {"s16", "u8", -32640, 255, 2056, "digits=balanced stacking=on"}, /* digits -128 and -127 */
 };
-enum { FULLEST = sizeof fullest / sizeof *fullest };
+enum { FULLEST = sizeof fullest / sizeof *fullest, STACKED = 10 /* from here on */ };
 
 static void fill(problem *p, int64_t a, int64_t b) {
     for (int64_t v = 0; v < p->a.vectors; v++)
@@ -105,9 +113,9 @@ static mc_status run_row(session *s, const mc_kernel *kernel, int k, int n, int6
 static void test_full(session *s, int pair, int vec, int split, int n) {
     const int strides = fullest[pair].strides, full = strides * STRIDE * split;
     const int lengths[] = {full - 1, full, full + 1, full + STRIDE * split, 2 * full + 3};
-    char common[128], exact[200], wrap[200];
-    snprintf(common, sizeof common, "lhs=%s rhs=%s vec=%d split=%d warps=8 stride=32 tile_n=64 n=%d",
-             fullest[pair].lhs, fullest[pair].rhs, vec, split, n);
+    char common[160], exact[200], wrap[200];
+    snprintf(common, sizeof common, "lhs=%s rhs=%s vec=%d split=%d warps=8 stride=32 tile_n=64 n=%d %s",
+             fullest[pair].lhs, fullest[pair].rhs, vec, split, n, fullest[pair].digits);
     snprintf(exact, sizeof exact, "%s sum=exact out=s64", common);
     mc_kernel *kernel = make_kernel(s, exact);
     if (kernel) CHECK(round_of(kernel) == strides, "%s: rounds of %d", exact, round_of(kernel));
@@ -139,7 +147,8 @@ static void test_fixed(session *s) {
             int pair = single_rounds[i].pair, k = single_rounds[i].k + more;
             char text[200];
             bool beyond;
-            snprintf(text, sizeof text, "lhs=%s rhs=%s vec=4 split=1 tile_n=64 sum=exact out=s64 k=%d",
+            snprintf(text, sizeof text,
+                     "lhs=%s rhs=%s vec=4 split=1 tile_n=64 sum=exact out=s64 k=%d stacking=off",
                      fullest[pair].lhs, fullest[pair].rhs, k);
             mc_kernel *kernel = make_kernel(s, text);
             if (!kernel) continue;
@@ -162,6 +171,8 @@ static const char *const short_kernels[] = {
     "lhs=s12 rhs=s4 vec=8 tile_n=128 warps=4 split=1 stride=32 prefetch=off out=s64",
     "lhs=u8 rhs=s16 vec=8 tile_n=64 warps=4 split=2 stride=32 staging=shared out=s64",
     "lhs=s8 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=32 prefetch=off staging=shared out=f32 scale=row",
+    "lhs=s16 rhs=u16 vec=2 digits=offset tile_n=64 warps=2 split=2 stride=32 out=s64",
+    "lhs=s12 rhs=u8 vec=4 digits=offset tile_n=128 warps=2 split=1 stride=64 out=s64",
     "lhs=s16 rhs=u4 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
 };
 
@@ -251,7 +262,7 @@ int main(int argc, char **argv) {
         CHECK(mc_device_open(i ? "sim:seed=1" : "sim", &s.devices[i], s.diag) == MC_OK, "%s",
               mc_diag_text(s.diag));
     for (int pair = 0; check_failed == 0 && pair < FULLEST; pair++)
-        test_full(&s, pair, vecs[pair % 3], 1, pair % 2 ? 3 : 64);
+        test_full(&s, pair, pair < STACKED ? vecs[pair % 3] : 2, 1, pair % 2 ? 3 : 64);
     test_full(&s, 0, 4, 8, 1);
     test_full(&s, 4, 8, 2, 64);
     test_fixed(&s);
