@@ -11,7 +11,13 @@ static const problem_case cases[] = {
     {.pattern = PATTERN_ALL_EMPTY, .row_blocks = 3, .k = 40, .n = 32, .values = MC_VALUES_FULL},
 };
 
-static const mc_setting settings[] = {{"vec", "8"}, {"vec", "4"}, {"vec", "2"}, {"split", "1"}};
+/* DIGITS where they are not NULL: for signed values of several digits. */
+static const struct choice {
+    const char *vec, *split, *digits;
+} choices[] = {
+    {"8", NULL, NULL},       {"4", NULL, NULL},      {"2", NULL, NULL},     {"8", "1", NULL},
+    {"8", NULL, "balanced"}, {"2", "1", "balanced"}, {"4", NULL, "offset"},
+};
 
 /* -- A kernel on arrays that are packed already -------------------------------------------------------- */
 
@@ -137,11 +143,27 @@ static void check_refused(const char *what, const mc_kernel *kernel, const mc_vs
     check_same(what, packed, want);
 }
 
+/* A value that has no such digits changes nothing either. */
+static void check_beyond(const char *what, const mc_kernel *kernel, mc_vsparse *a, mc_packed *packed,
+                         const mc_packed *want, mc_diag *diag) {
+    int64_t most = mc_type_max(a->type), last = a->vectors - 1;
+    if (last < 0 || mc_digits_most(mc_digits_of(kernel), a->type) == most) return;
+    int64_t before = mc_vsparse_value(a, last, 0);
+    mc_vsparse_set_value(a, last, 0, most);
+    CHECK(mc_pack_values(kernel, a, packed, diag) == MC_CANNOT, "%s: no digits, but taken", what);
+    mc_vsparse_set_value(a, last, 0, before);
+    mc_diag_clear(diag);
+    check_same(what, packed, want);
+}
+
 static mc_status replace(const mc_kernel *kernel, problem *p, mc_packed *packed, mc_packed *anew,
                          mc_diag *diag) {
+    int64_t most = mc_digits_most(mc_digits_of(kernel), p->a.type);
+    mc_vsparse_clamp(&p->a, most);
     mc_status status = mc_pack(kernel, &p->a, packed, diag);
     if (status != MC_OK) return status;
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, 77, NULL);
+    mc_vsparse_clamp(&p->a, most);
     mc_dense_free(&p->sums);
     status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
     if (status == MC_OK) status = mc_pack_values(kernel, &p->a, packed, diag);
@@ -162,6 +184,7 @@ static void run_case(const char *what, const mc_kernel *kernel, const problem_ca
     if (status == MC_OK) {
         check_same(what, &packed, &anew);
         check_refused(what, kernel, &p.a, &packed, &anew, diag);
+        check_beyond(what, kernel, &p.a, &packed, &anew, diag);
         status = run_packed(device, kernel, &packed, &p, diag);
         CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
     }
@@ -170,11 +193,24 @@ static void run_case(const char *what, const mc_kernel *kernel, const problem_ca
     problem_free(&p);
 }
 
-/* With one SETTING. */
-static void run_spec(const char *path, const mc_setting *setting, mc_device *device, mc_diag *diag) {
+static bool takes_digits(const mc_spec *spec, mc_diag *diag) {
+    mc_kernel *kernel = NULL;
+    mc_type lhs = MC_S8;
+    mc_status status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
+    if (status == MC_OK) status = mc_type_of(kernel, "lhs", &lhs, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    mc_kernel_destroy(kernel);
+    return mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
+}
+
+static void run_variant(const char *path, const struct choice *choice, mc_device *device, mc_diag *diag) {
+    mc_setting settings[3] = {{"vec", choice->vec}};
+    size_t count = 1;
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
-    mc_status status = mc_spec_read(path, setting, 1, &spec, diag);
+    if (choice->split) settings[count++] = (mc_setting){"split", choice->split};
+    if (choice->digits) settings[count++] = (mc_setting){"digits", choice->digits};
+    mc_status status = mc_spec_read(path, settings, count, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
     CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
     for (size_t i = 0; kernel && i < sizeof cases / sizeof cases[0]; i++)
@@ -184,14 +220,21 @@ static void run_spec(const char *path, const mc_setting *setting, mc_device *dev
     mc_diag_clear(diag);
 }
 
+static void run_spec(const char *path, mc_device *device, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    CHECK(mc_spec_read(path, NULL, 0, &spec, diag) == MC_OK, "%s: %s", path, mc_diag_text(diag));
+    bool digits = spec && takes_digits(spec, diag);
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (!choices[i].digits || digits) run_variant(path, &choices[i], device, diag);
+    mc_spec_destroy(spec);
+}
+
 int main(int argc, char **argv) {
     mc_diag *diag = mc_diag_create();
     mc_device *device = NULL;
     CHECK(argc > 1, "no specs");
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    for (int i = 1; i < argc && device; i++)
-        for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++)
-            run_spec(argv[i], &settings[s], device, diag);
+    for (int i = 1; i < argc && device; i++) run_spec(argv[i], device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();
