@@ -1,6 +1,7 @@
-/* Sums in s64 (sum = "exact"), on the simulator: rows whose accumulators become full at the last product of a round, one before and
+/* Sums in s64 (sum = "exact"): rows whose accumulators become full at the last product of a round, one before and
  * one behind it; rounds of one and two strides, which small problems go through many of; f32, f16 and bf16 where sums beyond s32
- * lie between two of their numbers. The same sums modulo 2^32 under sum = "wrap". exact_test SPEC */
+ * lie between two of their numbers. The same sums modulo 2^32 under sum = "wrap". exact_test SPEC [DEVICE]; on the simulator, if none
+ * is named */
 #include "check.h"
 #include "edges.h"
 #include "mutate.h"
@@ -254,22 +255,26 @@ static void test_rounding(session *s, int row, int split, bool exact) {
     mc_kernel_destroy(kernel);
 }
 
-int main(int argc, char **argv) {
+static void run_all(session *s) {
     static const int vecs[] = {2, 4, 8};
+    for (int pair = 0; pair < FULLEST; pair++)
+        test_full(s, pair, pair < STACKED ? vecs[pair % 3] : 2, 1, pair % 2 ? 3 : 64);
+    test_full(s, 0, 4, 8, 1);
+    test_full(s, 4, 8, 2, 64);
+    test_fixed(s);
+    for (size_t i = 0; i < sizeof short_kernels / sizeof *short_kernels; i++)
+        test_short(s, short_kernels[i], (int)i);
+    for (size_t i = 0; i < sizeof roundings / sizeof *roundings; i++)
+        for (int turn = 0; turn < 4; turn++) test_rounding(s, (int)i, turn / 2 ? 4 : 1, turn % 2);
+}
+
+int main(int argc, char **argv) {
     if (argc < 2) return 2;
+    const char *const names[] = {argc > 2 ? argv[2] : "sim", argc > 2 ? argv[2] : "sim:seed=1"};
     session s = {.spec_path = argv[1], .diag = mc_diag_create()};
     for (int i = 0; i < 2; i++)
-        CHECK(mc_device_open(i ? "sim:seed=1" : "sim", &s.devices[i], s.diag) == MC_OK, "%s",
-              mc_diag_text(s.diag));
-    for (int pair = 0; check_failed == 0 && pair < FULLEST; pair++)
-        test_full(&s, pair, pair < STACKED ? vecs[pair % 3] : 2, 1, pair % 2 ? 3 : 64);
-    test_full(&s, 0, 4, 8, 1);
-    test_full(&s, 4, 8, 2, 64);
-    test_fixed(&s);
-    for (size_t i = 0; i < sizeof short_kernels / sizeof *short_kernels; i++)
-        test_short(&s, short_kernels[i], (int)i);
-    for (size_t i = 0; i < sizeof roundings / sizeof *roundings; i++)
-        for (int turn = 0; turn < 4; turn++) test_rounding(&s, (int)i, turn / 2 ? 4 : 1, turn % 2);
+        CHECK(mc_device_open(names[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+    if (check_failed == 0) run_all(&s);
     for (int i = 0; i < 2; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();
