@@ -406,7 +406,7 @@ static void emit_next(spmm_ring *r, mc_label loop) {
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END");
     stage(b, "This warp's next row block");
-    EMIT(b, setp_ge, R(gone), R(r->rows.place), r->rows.count);
+    EMIT(b, setp_ge_u32, R(gone), R(r->rows.place), r->rows.count);
     EMIT_IF(b, gone, bra_uni, TO(end));
     EMIT(b, mov_b32, R(r->c_row_block), R(r->rows.next_c_row_block));
     if (ring_has_copier(r)) emit_await_all(r, gone, loop);

@@ -2,7 +2,10 @@
  *
  * Places hold row blocks longest first (windowed.h). They are dealt to thread blocks like cards: item i of thread block x, of X, is
  * place i X + x. Of R = warps / split groups of warps, group w takes item w; resident, then item 2 R - 1 - w, then 2 R + w,
- * and so on while there are places. So thread blocks have about the same work, and so have, in two turns, their warps. */
+ * and so on while there are places. So thread blocks have about the same work, and so have, in two turns, their warps.
+ *
+ * Of N places in all, the last one that a warp looks at is below N + (2 R - 1) X, and X <= ceil(N / R): below 3 N + 2 R, where N < 2^30.
+ * That does not fit an s32, but a u32. */
 #include "spmm_ring.h"
 
 static void emit_row_count(spmm_ring *r) {
@@ -95,6 +98,6 @@ void ring_emit_next_row(spmm_ring *r) {
     EMIT(b, sub_s32, R(rows->item), R(rows->two_items), R(rows->item));
     EMIT(b, add_s32, R(rows->two_items), R(rows->two_items), I(2 * r->e.plan->row_blocks));
     emit_deal(r);
-    EMIT(b, setp_lt, R(rows->is_next), R(rows->place), rows->count);
+    EMIT(b, setp_lt_u32, R(rows->is_next), R(rows->place), rows->count);
     emit_row(r, rows->is_next, rows->next_first, rows->next_last, rows->next_c_row_block);
 }
