@@ -19,10 +19,10 @@ static void map_text(const mc_map_param *map, const char *prefix, mc_text *text)
     bool halves = map->per_byte > 1, wide = map->element_bytes > 1;
     text_add(text,
              "%sTensor map %s: %s as %s, %s x %s%s%s, rows %s%s%s bytes apart; boxes of %u x %u, %u-byte "
-             "swizzle\n",
+             "swizzle; %s at a multiple of %d bytes\n",
              prefix, map->param, map->array, wide ? "u16" : "bytes", map->rows, halves ? "ceil(" : "",
              map->cols, halves ? " / 2)" : "", wide ? "2 " : "", map->ld, halves ? " / 2" : "", map->box_rows,
-             map->box_cols, map->swizzle);
+             map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
 }
 
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {

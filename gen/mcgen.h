@@ -90,9 +90,9 @@ typedef struct mc_array {
 } mc_array;
 
 /* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled
-   fills at launch. The tensor is ARRAY as unsigned integers of element_bytes, 2-D: shape `rows` x shape `cols`, shape `ld` elements
-   from row to row (both over per_byte). A copy takes a box of box_rows x box_cols elements, swizzled in `swizzle` bytes; what lies
-   outside of the tensor is zero. */
+   fills at launch. The tensor is ARRAY, at a multiple of MC_TENSOR_MAP_ALIGN bytes, as unsigned integers of element_bytes, 2-D: shape
+   `rows` x shape `cols`, shape `ld` elements from row to row (both over per_byte). A copy takes a box of box_rows x box_cols elements,
+   swizzled in `swizzle` bytes; what lies outside of the tensor is zero. */
 typedef struct mc_map_param {
     const char *param, *array; /* NULL: the kernel has none */
     const char *rows, *cols, *ld;
@@ -129,7 +129,7 @@ typedef struct mc_contract {
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     mc_map_param map;
-    unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do, or `map` says so */
+    unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do */
     int64_t ldb_limit;     /* and at most this; 0: any s32 will do */
     int64_t k_limit;       /* k at most: beyond, sums could be wrong; 0: no limit */
     mc_sums sums;

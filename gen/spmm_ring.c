@@ -56,13 +56,13 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                    (mc_array){"values", "s8", spmm_value_count(WINDOWED_ROW_VALUES * spmm_value_rows(plan)),
                               values[plan->mode]});
     int bytes = spmm_side_bytes(plan->rhs);
+    c->ldb_multiple = (unsigned)spmm_ldb_unit(plan);
     if (plan->staging == SPMM_ASYNC) {
         static const char *const docs[][2] = {
             [1] = {"B: u8[k][ldb], row-major", "B: s8[k][ldb], row-major"},
             [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"}};
         c->params[c->param_count++] =
             (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, docs[bytes][plan->rhs.is_signed]};
-        c->ldb_multiple = (unsigned)spmm_ldb_unit(plan);
         if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
         return;
     }
@@ -77,7 +77,8 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                             .element_bytes = (unsigned)bytes,
                             .per_byte = plan->rhs.bits == 4 ? 2 : 1};
     static const char *const docs[][2] = {
-        [0] = {"tensor map of B: u4[k][ldb], row-major", "tensor map of B: s4[k][ldb], row-major"},
+        [0] = {"tensor map of B: u4[k][ldb], row-major, the even column in a byte's low half",
+               "tensor map of B: s4[k][ldb], row-major, the even column in a byte's low half"},
         [1] = {"tensor map of B: u8[k][ldb], row-major", "tensor map of B: s8[k][ldb], row-major"},
         [2] = {"tensor map of B: u16[k][ldb], row-major", "tensor map of B: s16[k][ldb], row-major"}};
     bool halves = plan->rhs.bits == 4;

@@ -97,20 +97,32 @@ static mc_status open_device(session *s, mc_diag *diag) {
     return MC_OK;
 }
 
+/* Of B for KERNEL; where one of many is to be found, those that cannot take it are passed over. */
+static mc_status check_ldb(const session *s, int64_t ldb, int64_t n, const mc_kernel *kernel, mc_diag *diag) {
+    int64_t unit = mc_kernel_contract(kernel)->ldb_multiple;
+    if (ldb < n)
+        return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)ldb, (long long)n);
+    if (unit == 0 || ldb % unit == 0 || s->options->variants == VARIANTS_BEST) return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "--ldb is %lld, not a multiple of the %lld that the kernel needs: %lld is one",
+                   (long long)ldb, (long long)unit, (long long)((ldb / unit + 1) * unit));
+}
+
 /* The least leading dimension of rows of N elements. */
 static int64_t tight(mc_type type, int64_t n) { return mc_type_bytes(type) == 0 ? n + n % 2 : n; }
 
 /* B out of --b, of the kernel's type and with --ldb's gap where one is asked for. */
-static mc_status convert_b(session *s, mc_type type, mc_diag *diag) {
+static mc_status convert_b(session *s, const mc_kernel *kernel, mc_type type, mc_diag *diag) {
     mc_dense read = s->b;
     int64_t ldb = s->options->ldb > 0 ? s->options->ldb : tight(type, read.cols);
-    if (read.type == type && read.ld == ldb) return MC_OK;
-    mc_status status = mc_dense_convert(&read, "B", type, ldb, &s->b, diag);
+    mc_status status = check_ldb(s, ldb, read.cols, kernel, diag);
+    if (status != MC_OK || (read.type == type && read.ld == ldb)) return status;
+    status = mc_dense_convert(&read, "B", type, ldb, &s->b, diag);
     mc_dense_free(&read);
     return status;
 }
 
-static mc_status read_b(session *s, mc_type type, mc_diag *diag) {
+static mc_status read_b(session *s, const mc_kernel *kernel, mc_type type, mc_diag *diag) {
     const spmm_options *o = s->options;
     mc_status status = mc_npy_read(o->b_file, &s->b, diag);
     if (status != MC_OK) return status;
@@ -120,10 +132,7 @@ static mc_status read_b(session *s, mc_type type, mc_diag *diag) {
     if (o->n > 0 && o->n != s->b.cols)
         return mc_fail(diag, MC_USAGE, "--n is %lld, but %s has %lld columns", (long long)o->n, o->b_file,
                        (long long)s->b.cols);
-    if (o->ldb > 0 && o->ldb < s->b.cols)
-        return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)o->ldb,
-                       (long long)s->b.cols);
-    return convert_b(s, type, diag);
+    return convert_b(s, kernel, type, diag);
 }
 
 /* What the command line says of a shape, else what the kernel has fixed it to, else USUAL. */
@@ -136,9 +145,8 @@ static mc_status make_b(session *s, const mc_kernel *kernel, mc_type type, mc_di
     const spmm_options *o = s->options;
     int64_t n = choose_shape(o->n, kernel, "n", DEFAULT_N),
             ldb = choose_shape(o->ldb, kernel, "ldb", tight(type, n));
-    if (ldb < n)
-        return mc_fail(diag, MC_USAGE, "--ldb is %lld, less than N = %lld", (long long)ldb, (long long)n);
-    mc_status status = mc_dense_create(type, s->problem.pattern.cols, n, ldb, &s->b, diag);
+    mc_status status = check_ldb(s, ldb, n, kernel, diag);
+    if (status == MC_OK) status = mc_dense_create(type, s->problem.pattern.cols, n, ldb, &s->b, diag);
     if (status == MC_OK) mc_dense_fill(&s->b, MC_VALUES_FULL, (uint64_t)o->problem.seed + 1);
     return status;
 }
@@ -148,7 +156,7 @@ static mc_status prepare_b(session *s, const mc_kernel *kernel, mc_diag *diag) {
     mc_type type;
     mc_status status = mc_type_of(kernel, "rhs", &type, diag);
     if (status == MC_OK)
-        status = s->options->b_file != NULL ? read_b(s, type, diag) : make_b(s, kernel, type, diag);
+        status = s->options->b_file != NULL ? read_b(s, kernel, type, diag) : make_b(s, kernel, type, diag);
     if (status != MC_OK) return status;
     s->ldc = choose_shape(s->options->ldc, kernel, "ldc", s->b.cols);
     if (s->ldc < s->b.cols)

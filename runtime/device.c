@@ -61,7 +61,8 @@ mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag) {
                                        : mc_device_cuda_open(0, device, diag);
     if (strncmp(name, "cuda:", 5) == 0 && parse_ordinal(name + 5, &ordinal))
         return mc_device_cuda_open(ordinal, device, diag);
-    return mc_fail(diag, MC_USAGE, "device '%s': want auto, sim, sim:reversed, sim:seed=N or cuda:I", name);
+    return mc_fail(diag, MC_USAGE,
+                   "device '%s': want auto, sim, sim:reversed, sim:seed=N (N from 1 on) or cuda:I", name);
 }
 
 void mc_device_close(mc_device *device) {

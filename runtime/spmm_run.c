@@ -5,8 +5,8 @@
 
 enum {
     BOUNDARY = 256, /* device allocations start at a multiple of it */
-    /* The repeated byte furthest from zero: 0x80808080 is -2139062144, which no product of s8 matrices
-       reaches with fewer than 130 000 nonzeros in a row; as a half it is a subnormal number. */
+    /* What C holds until the kernel writes it: repeated, the number furthest from zero in every integer type, and nearly zero in every
+       real one. Sums of wide types, modulo 2^32, may be any number, but hardly all of those that a fault leaves unwritten. */
     POISON = 0x80,
     SIM_MULTIPROCESSORS = 2,        /* few, so that thread blocks take turns on the simulator too */
     MAX_BUFFERS = MC_MAX_ARRAYS + 4 /* B, C, scales, biases */

@@ -126,7 +126,7 @@ tail -c 96 hand4.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
 check "C by hand: $(cat hand.txt)" grep -qx ' 3 5 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 6 8 2 ' hand.txt
 expect 1 "B[2][0] is 10, out of s4's range" half --a a.npy --b b.npy
 expect 1 "A[0][7] is 8, out of s4's range" half --a eight.npy
-expect 2 'leading dimension 35 must be even: two elements of s4 share a byte' half --n 33 --ldb 35
+expect 2 '--ldb is 35, not a multiple of the 2 that the kernel needs: 36 is one' half --n 33 --ldb 35
 expect 0 'exact' half --n 33 --ldb 38 --vec 2 --set lhs=u16 --set rhs=u4
 
 # Sums beyond 32 bits: 2 * 65535 * 65535, exact and modulo 2^32

@@ -68,7 +68,9 @@ expect 2 'vec' "$mcrun" spmm "$spec" m.smtx --vec 7 --device sim
 expect 2 'sm_12' "$mcrun" spmm "$spec" m.smtx --arch sm_12 --device sim
 expect 2 'no_such' "$mcrun" spmm "$spec" m.smtx --set no_such=1 --device sim
 expect 2 '123456' "$mcrun" spmm "$spec" m.smtx --variant 123456 --device sim
-expect 2 "device 'gpu': want auto, sim, sim:reversed, sim:seed=N or cuda:I" "$mcrun" spmm "$spec" m.smtx --device gpu
+for device in gpu sim:seed=0; do
+    expect 2 "device '$device': want auto, sim, sim:reversed, sim:seed=N (N from 1 on) or cuda:I" "$mcrun" spmm "$spec" m.smtx --device $device
+done
 expect 1 'absent.lua' "$mcrun" spmm absent.lua m.smtx
 expect 1 'absent.smtx' "$mcrun" spmm "$spec" absent.smtx
 expect 1 'absent.smtx' "$mcrun" matrix-info absent.smtx
@@ -77,6 +79,12 @@ expect 1 'absent.npy' "$mcrun" spmm "$spec" m.smtx --device sim --b absent.npy
 expect 1 'absent.npy' "$mcrun" spmm "$spec" m.smtx --device sim --a absent.npy
 expect 1 'absent.ptx' "$mcrun" spmm "$spec" m.smtx --device sim --ptx absent.ptx
 expect 2 '--ldb is 255, less than N = 256' "$mcrun" spmm "$spec" m.smtx --device sim --ldb 255
+tiled=$(dirname "$spec")/spmm_l8r8_tiled.lua
+expect 2 '--ldb is 250, less than N = 256' "$mcrun" spmm "$tiled" m.smtx --device sim --ldb 250
+expect 2 '--ldb is 264, not a multiple of the 16 that the kernel needs: 272 is one' "$mcrun" spmm "$tiled" m.smtx --device sim --ldb 264
+expect 2 '--ldb is 65, not a multiple of the 16 that the kernel needs: 80 is one' "$mcrun" spmm "$tiled" m.smtx --device sim --n 65
+expect 2 '--ldb is 38, not a multiple of the 32 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 38 --set rhs=u4
+expect 2 '--ldb is 36, not a multiple of the 8 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 36 --set rhs=s16 --set tile_n=64
 expect 2 '--ldc is 7, less than N = 8' "$mcrun" spmm "$spec" m.smtx --device sim --n 8 --ldc 7
 expect 1 '--bench: the simulator has no time to measure' "$mcrun" spmm "$spec" m.smtx --device sim --bench
 expect 2 'must be a .smtx or .mtx file' "$mcrun" matrix-info .

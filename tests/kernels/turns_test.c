@@ -49,8 +49,8 @@ static mc_status launch(mc_device *device, const mc_kernel *kernel, const mc_lau
 
 static void run(mc_device *device, const mc_kernel *kernel, mc_diag *diag) {
     enum { PTR, ORDER, B, C, ARRAYS };
-    static const size_t bytes[ARRAYS] = {
-        4 * ((size_t)ROW_BLOCKS + 1), 4 * (size_t)ROW_BLOCKS, K * N, 4 * VEC * N * (WARPS + 1)};
+    static const size_t bytes[ARRAYS] = {4 * ((size_t)ROW_BLOCKS + 1), 4 * (size_t)ROW_BLOCKS, K * N,
+                                         4 * VEC * N * (WARPS + 1)};
     uint64_t array[ARRAYS];
     mc_launch bound;
     mc_status status = MC_OK;
@@ -80,8 +80,8 @@ static void run(mc_device *device, const mc_kernel *kernel, mc_diag *diag) {
 }
 
 int main(int argc, char **argv) {
-    static const mc_setting settings[] = {{"vec", "2"},       {"warps", "16"},  {"split", "1"},
-                                          {"resident", "on"}, {"out", "s32"},   {"scale", "none"},
+    static const mc_setting settings[] = {{"vec", "2"},       {"warps", "16"}, {"split", "1"},
+                                          {"resident", "on"}, {"out", "s32"},  {"scale", "none"},
                                           {"window", "64"},   {"stages", "2"}};
     if (argc != 2) return 2;
     mc_diag *diag = mc_diag_create();
