@@ -160,14 +160,12 @@ int spmm_ldb_unit(const spmm_plan *plan);
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c);
 void spmm_ring_contract(const spmm_plan *plan, mc_contract *c);
 
-/* So many products of a digit of A and 16 times a 4-bit value of B fit into an s32. */
-int64_t spmm_exact_k(const spmm_plan *plan);
-
 /* spmm_range.c, of the types' whole ranges: the largest magnitude of a product; the vectors of a row up to which no sum leaves
-   s32; the slots up to which no accumulator does; flush_strides. */
+   s32; the slots up to which no accumulator does, and none of products with 16 times a 4-bit value of B; flush_strides. */
 int64_t spmm_largest_product(const spmm_plan *plan);
 int64_t spmm_sum_bound(const spmm_plan *plan);
 int64_t spmm_accumulator_bound(const spmm_plan *plan);
+int64_t spmm_exact_k(const spmm_plan *plan);
 int spmm_flush_strides(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128. */

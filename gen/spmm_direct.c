@@ -105,14 +105,6 @@ void spmm_direct_plan(spmm_plan *plan) {
 
 #define HEADS(where) "column of each slot, -1 for padding; " where
 
-int64_t spmm_exact_k(const spmm_plan *plan) {
-    const spmm_digits *a = &plan->a;
-    int bits = plan->lhs.bits < a->bits ? plan->lhs.bits : a->bits;
-    bool all_signed = a->top_signed && (a->count == 1 || a->low_signed);
-    int64_t digit = all_signed ? 1 << (bits - 1) : (1 << bits) - 1;
-    return INT32_MAX / (digit * 16 * (plan->rhs.is_signed ? 8 : 15));
-}
-
 static void add_b(const spmm_plan *plan, mc_contract *c) {
     static const char *const docs[][2] = {
         [0] = {"B: u4[k][ldb], row-major, the even column in a byte's low half",

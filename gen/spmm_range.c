@@ -69,6 +69,12 @@ int64_t spmm_accumulator_bound(const spmm_plan *plan) {
     return bound;
 }
 
+int64_t spmm_exact_k(const spmm_plan *plan) {
+    spmm_plan times_16 = *plan;
+    times_16.times_16 = true;
+    return spmm_accumulator_bound(&times_16);
+}
+
 int spmm_flush_strides(const spmm_plan *plan) {
     int64_t bound = spmm_accumulator_bound(plan);
     if (!plan->output.exact || (plan->k != MC_OPEN && plan->k <= bound)) return 0;
