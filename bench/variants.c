@@ -102,8 +102,10 @@ static void read_facts(variant *v) {
     json_t *root = text == NULL ? NULL : json_loads(text, 0, NULL);
     const json_t *facts = json_object_get(root, "facts");
     const char *staging = mc_kernel_field_text(v->kernel, "staging");
+    const char *order = mc_kernel_field_text(v->kernel, "order");
+    int small = order != NULL && strcmp(order, "paper") == 0 ? 4 : 1; /* m8n8k16 for one of m16n8k32 */
     v->facts = (variant_facts){.stride = mc_kernel_field(v->kernel, "stride"),
-                               .stride_mma = fact(facts, "stride_mma"),
+                               .stride_mma = fact(facts, "stride_mma") / small,
                                .tile_rows = fact(facts, "tile_rows"),
                                .tile_columns = fact(facts, "tile_columns"),
                                .staged = staging != NULL &&

@@ -10,7 +10,7 @@
 /* What a variant costs, by its family's facts (--describe --json); 0 where the family does not say. */
 typedef struct variant_facts {
     int64_t stride;     /* slots a stride */
-    int64_t stride_mma; /* mma a stride and warp */
+    int64_t stride_mma; /* m16n8k32, or as much work, a stride and warp */
     int64_t tile_rows;  /* of C, a thread block */
     int64_t tile_columns;
     bool staged; /* B passes through shared memory */

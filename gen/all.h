@@ -15,6 +15,7 @@ enum {
     MC_MAX_FIELDS = 32,
     MC_MAX_CANDIDATES = 32,
     MC_MAX_NAME = 48,
+    MC_MAX_ENTRY = 64,       /* of a kernel's name */
     MC_MAX_POINTS = 1 << 16, /* of a tuning space, legal or not */
 };
 
@@ -131,7 +132,7 @@ typedef struct mc_family {
     void (*contract)(const void *plan, mc_contract *contract);
     void (*facts)(const void *plan, mc_facts *facts);
     void (*emit)(const void *plan, struct mc_builder *builder);
-    void (*entry_name)(const void *plan, char name[MC_MAX_NAME]);
+    void (*entry_name)(const void *plan, char name[MC_MAX_ENTRY]);
     /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
     double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
     /* Lines of the header comment: what this kernel computes (any of the family's, where PLAN is NULL), and how. */
@@ -177,7 +178,7 @@ struct mc_kernel {
     const mc_family *family;
     int64_t point[MC_MAX_FIELDS];
     char texts[MC_MAX_FIELDS][MC_MAX_NAME]; /* each field's value as text */
-    char entry[MC_MAX_NAME];
+    char entry[MC_MAX_ENTRY];
     uint64_t hash;
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
     mc_contract contract;

@@ -176,6 +176,7 @@ typedef struct kind_rule {
 static const kind_rule kind_rules[] = {
     {'p', OPERAND_REG, REG_PRED, false, "predicate"},
     {'b', OPERAND_REG, REG_B32, false, "b32"},
+    {'v', OPERAND_REG, REG_B32, false, "b32"},
     {'l', OPERAND_REG, REG_B64, false, "b64"},
     {'B', OPERAND_REG, REG_B32, true, "b32 or immediate"},
     {'L', OPERAND_REG, REG_B64, true, "b64 or immediate"},

@@ -33,6 +33,13 @@ static inline int frag_c_col(int lane, int reg) { return 2 * frag_thread(lane) +
 /* The register of C that holds row g + 8 ROW_HALF and column 2t + ODD. */
 static inline int frag_c_reg(int row_half, int odd) { return 2 * row_half + odd; }
 
+/* The small mma of 8 x 8 x 16 (PTX ISA, "Matrix Fragments for mma.m8n8k16"): A's and B's single register holds row, or column, g
+   and k from 4t on; C's register REG (0..1) row g and column 2t + REG. So A's and B's register of the k from 16 HALF on is
+   the larger operand B's register HALF, and that of its A with row g. */
+static inline int frag_small_k(int lane, int byte) { return 4 * frag_thread(lane) + byte; }
+static inline int frag_small_c_row(int lane) { return frag_group(lane); }
+static inline int frag_small_c_col(int lane, int reg) { return 2 * frag_thread(lane) + reg; }
+
 /* The strided-bcrs format numbers the 32 nonzero vectors of a group by slot, so that one lane's eight k
    indices are eight consecutive slots: lane t holds slots 8t..8t+7 in its A registers {0, 2} (bytes in order)
    and B registers {0, 1}. The reduction does not care which slot meets which k, as long as both operands

@@ -15,13 +15,15 @@ static void print_reg(const mc_builder *b, mc_reg reg, mc_text *text) {
     else text_add(text, "%%%s", group->name);
 }
 
-static void print_vector(const mc_builder *b, const mc_operand *operand, mc_text *text) {
-    if (operand->count > 1) text_add(text, "{");
+/* BRACED: also of one. */
+static void print_vector(const mc_builder *b, const mc_operand *operand, bool braced, mc_text *text) {
+    braced = braced || operand->count > 1;
+    if (braced) text_add(text, "{");
     for (int i = 0; i < operand->count; i++) {
         if (i) text_add(text, ", ");
         print_reg(b, operand->regs[i], text);
     }
-    if (operand->count > 1) text_add(text, "}");
+    if (braced) text_add(text, "}");
 }
 
 static void print_address(const mc_builder *b, const mc_operand *operand, mc_text *text) {
@@ -36,13 +38,13 @@ static void print_tensor(const mc_builder *b, const mc_operand *operand, mc_text
     text_add(text, "[");
     print_reg(b, operand->regs[0], text);
     text_add(text, ", ");
-    print_vector(b, &coordinates, text);
+    print_vector(b, &coordinates, true, text);
     text_add(text, "]");
 }
 
 static void print_operand(const mc_builder *b, char kind, const mc_operand *operand, mc_text *text) {
     switch (operand->kind) {
-    case OPERAND_REG: print_vector(b, operand, text); break;
+    case OPERAND_REG: print_vector(b, operand, kind == 'v', text); break;
     case OPERAND_ADDRESS: print_address(b, operand, text); break;
     case OPERAND_TENSOR: print_tensor(b, operand, text); break;
     case OPERAND_IMM:

@@ -1,7 +1,8 @@
 /* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts.
 
    Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
-   columns, so that m16n8k32 is full at V = 8; at V = 4 and 2 the other columns are empty. A warp takes a stride of nonzero vectors at a time. What differs is
+   columns, so that m16n8k32 is full at V = 8; at V = 4 and 2 the other columns are empty.
+   Without a ring, `order` can be the paper's instead: rows of A are the 8 rows of m8n8k16, columns of B its columns. A warp takes a stride of nonzero vectors at a time. What differs is
    how rows of B reach it (`staging`):
 
      direct   spmm_direct.c plans, spmm_emit.c, spmm_loop.c and spmm_store.c emit: each lane loads its vectors' rows
@@ -32,6 +33,7 @@ enum {
     F_STACKING,
     F_STAGING,
     F_PADDING,
+    F_ORDER,
     F_WINDOW,
     F_STAGES,
     F_RESIDENT,
@@ -57,6 +59,7 @@ static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const sum_kinds[] = {"wrap", "exact", NULL};
 static const char *const digit_modes[] = {"top-signed", "balanced", "offset", NULL}; /* spmm_digit_mode */
 static const char *const stackings[] = {"auto", "off", "on", NULL};
+static const char *const orders[] = {"swapped", "paper", NULL}; /* in the order of spmm_order */
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
                                        NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
@@ -141,6 +144,10 @@ static const mc_field fields[] = {
      .doc = "Of staging shared. on: 32 bytes behind the rows of each 8 vectors, so that reads meet no bank "
             "twice "
             "(Magicube, figure 4). off: rows back to back."},
+    {"order", NAMES = orders, .tunable = true, .quiet = true,
+     .doc = "Which operand of the mma A is, where there is no ring. swapped: its columns, and B the 16 rows: "
+            "m16n8k32. paper: its "
+            "rows, and B the columns, as in Magicube: m8n8k16, four of them for one of the others."},
     {"window", NUMBERS = windows, .standard = STANDARD_WINDOW, .tunable = true, .quiet = true,
      .doc = "Rows of B that are copied at once into the ring of staging tma or async."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
@@ -247,9 +254,12 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
     if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"%s\" keeps nothing of B", name);
 }
 
-static void check_padding(const spmm_plan *plan, mc_complaints *complaints) {
+static void check_gather_only(const spmm_plan *plan, mc_complaints *complaints) {
     if (!plan->padding && plan->staging != SPMM_SHARED)
         complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
+                 stagings[plan->staging]);
+    if (plan->order == SPMM_PAPER && spmm_is_ring(plan))
+        complain(complaints, F_ORDER, "staging = \"%s\" multiplies in swapped order only",
                  stagings[plan->staging]);
 }
 
@@ -333,6 +343,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .overlap = point[F_OVERLAP] != 0,
         .resident = point[F_RESIDENT] != 0,
         .padding = point[F_PADDING] != 0,
+        .order = (spmm_order)point[F_ORDER],
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
         .warps = (int)point[F_WARPS],
@@ -366,7 +377,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         spmm_direct_plan(plan);
         check_direct(point, plan, complaints);
     }
-    check_padding(plan, complaints);
+    check_gather_only(plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -421,7 +432,9 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stride_b_bytes", plan->stride * spmm_row_bytes(plan->rhs, plan->tile_n),
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
-    add_fact(facts, "stride_mma", plan->stride_mma, "m16n8k32 instructions, a stride and warp");
+    add_fact(facts, "stride_mma", plan->stride_mma,
+             plan->order == SPMM_PAPER ? "m8n8k16 instructions, a stride and warp"
+                                       : "m16n8k32 instructions, a stride and warp");
     if (spmm_is_ring(plan)) {
         add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
                  "of B, copied at once");
@@ -434,35 +447,43 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "edge_path", plan->edge.emitted, "guarded narrow loads of B");
 }
 
-static void entry_name(const void *data, char name[MC_MAX_NAME]) {
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const spmm_plan *plan = data;
     const char *out = spmm_element_name(plan->output.element);
     if (spmm_is_ring(plan))
-        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name, plan->rhs.name,
-                 out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps, plan->split,
-                 plan->stages, plan->window, plan->resident ? "_resident" : "");
+        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name,
+                 plan->rhs.name, out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps,
+                 plan->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_NAME, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s", plan->lhs.name, plan->rhs.name,
+        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", plan->lhs.name, plan->rhs.name,
                  out, plan->output.exact ? "_exact" : "", plan->vec, plan->stride, plan->tile_n, plan->warps,
-                 plan->split, plan->staging == SPMM_SHARED ? "_shared" : "");
+                 plan->split, plan->staging == SPMM_SHARED ? "_shared" : "",
+                 plan->order == SPMM_PAPER ? "_paper" : "");
 }
 
+#define SWAPPED(way)                                                                                         \
+    "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "        \
+    "columns.\n" way
+#define PAPER(way)                                                                                           \
+    "Operands as in Magicube: the row block's rows are the mma's 8 rows, columns of B its columns.\n" way
+#define DIRECT "Rows of B are gathered from global memory straight into registers and transposed there."
+#define SHARED                                                                                               \
+    "Rows of B are copied to shared memory, read from there into registers and transposed, as in Magicube."
+#define RING                                                                                                 \
+    "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows from it by " \
+    "ldmatrix."
+
 static const char *how(const void *data) {
+    static const char *const ways[][2] = {[SPMM_DIRECT] = {SWAPPED(DIRECT), PAPER(DIRECT)},
+                                          [SPMM_SHARED] = {SWAPPED(SHARED), PAPER(SHARED)},
+                                          [SPMM_TMA] = {SWAPPED(RING)},
+                                          [SPMM_ASYNC] = {SWAPPED(RING)}};
     const spmm_plan *plan = data;
-    if (spmm_is_ring(plan))
-        return "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows "
-               "from it by ldmatrix.";
-    if (plan->staging == SPMM_SHARED)
-        return "Rows of B are copied to shared memory, read from there into registers and transposed, as in "
-               "Magicube.";
-    return "Rows of B are gathered from global memory straight into registers and transposed there.";
+    return ways[plan->staging][plan->order];
 }
 
 #define COMPUTES(sums)                                                                                       \
-    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, " sums     \
-    "\n"                                                                                                     \
-    "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "        \
-    "columns."
+    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, " sums
 
 static const char *computes(const void *data) {
     const spmm_plan *plan = data;

@@ -15,6 +15,9 @@ enum {
 /* In the order of the spec's names. */
 typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED } spmm_staging;
 
+/* Which operand of the mma A's vectors are; in the order of the spec's names. */
+typedef enum spmm_order { SPMM_SWAPPED, SPMM_PAPER } spmm_order;
+
 /* The type of one side's values. */
 typedef struct spmm_side {
     const char *name;
@@ -65,11 +68,27 @@ typedef struct spmm_checks {
     bool full_tile, ldb, ldc, b_address, c_address;
 } spmm_checks;
 
-/* Where a warp puts its partial sums: row 2t + r of the row block lies at r * half + t * pitch + (t / 2) *
-   pair, in s32. Exact sums, of s64, lie in two such planes: columns 0 and 1 of each four, columns 2 and 3. The pads make the 16-byte stores of 8 neighbouring lanes (two g, four t) meet 8 different
-   bank groups. */
+/* A lane's sums: two runs of `run` = columns / 8 neighbouring columns.
+     swapped   rows 2t and 2t + 1 of the row block, in them the columns of lane group g
+     paper     row g, in it the columns of lane groups 2t and 2t + 1, which adjoin
+   So lane 4 g + t has `rows` rows from rows * (t or g) on, in them `columns` columns from columns * (g or t) on. */
+typedef struct spmm_lane_sums {
+    int rows, columns, run;
+} spmm_lane_sums;
+
+static inline spmm_lane_sums spmm_lane_sums_of(spmm_order order, int columns) {
+    int run = columns / 8;
+    return order == SPMM_SWAPPED ? (spmm_lane_sums){2, run, run} : (spmm_lane_sums){1, 2 * run, run};
+}
+/* Of run I, 0 or 1, in the lane's rows and columns. */
+static inline int spmm_run_row(spmm_lane_sums k, int i) { return i % k.rows; }
+static inline int spmm_run_column(spmm_lane_sums k, int i) { return i / k.rows * k.run; }
+
+/* Where a warp puts its partial sums, in s32: run i of lane 4 g + t at i * run + t * by_t + t / 2 * pair + g * by_g. The pads
+   make the 16-byte stores of 8 neighbouring lanes (two g, four t) meet 8 different bank groups. Exact sums, of s64, lie in two such
+   planes: columns 0 and 1 of each four, columns 2 and 3. */
 typedef struct spmm_partial {
-    int pitch, pair, half, warp; /* warp: one warp's share */
+    int run, by_t, pair, by_g, warp; /* warp: one warp's share */
 } spmm_partial;
 
 /* Staging "shared": where the rows of B of a stride lie in a warp's share of shared memory (spmm_shared.c). */
@@ -81,6 +100,7 @@ typedef struct spmm_rows {
 
 typedef struct spmm_plan {
     spmm_staging staging;
+    spmm_order order;
     spmm_side lhs, rhs;
     spmm_digits a, b;     /* of lhs, of rhs */
     int vec;              /* V: rows of a row block */
@@ -169,7 +189,7 @@ int64_t spmm_exact_k(const spmm_plan *plan);
 int spmm_flush_strides(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128. */
-spmm_partial spmm_partial_of(int columns);
+spmm_partial spmm_partial_of(spmm_order order, int columns);
 /* Bytes of shared memory of one warp, which holds rows of B and then its partial sums. */
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path);
 

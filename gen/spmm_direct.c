@@ -72,27 +72,54 @@ static void plan_edge(spmm_plan *plan) {
     };
 }
 
-spmm_partial spmm_partial_of(int columns) {
-    /* In units of 16 bytes, eight to a row of banks: neighbouring g lie columns / 32 apart, t must fill the
-     * gaps. */
-    spmm_partial p = {.pitch = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0};
-    p.half = 4 * p.pitch + 2 * p.pair;
-    p.warp = 2 * p.half;
+/* Rows 2t + r at r * run + t * by_t + ..., their columns in a row. In units of 16 bytes, eight to a row of banks: neighbouring g
+   lie columns / 32 apart, t must fill the gaps. */
+static spmm_partial swapped_partial(int columns) {
+    spmm_partial p = {
+        .by_t = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0, .by_g = columns / 8};
+    p.run = 4 * p.by_t + 2 * p.pair;
+    p.warp = 2 * p.run;
     return p;
+}
+
+/* Rows g at g * by_g, the columns of a t in a row. The four t must fall into different units, and two g fill the gaps; reads
+   take 8 neighbouring units of a row, so that where a t has four, two t must adjoin. */
+static spmm_partial paper_partial(int columns) {
+    int unit = 4, of_t = columns / 4;
+    spmm_partial p = {.run = columns / 8, .by_t = of_t, .by_g = columns + unit};
+    if (columns == 64) {
+        p.pair = 2 * unit;
+        p.by_g += p.pair;
+    } else if (columns > 64) {
+        p.by_t = of_t + unit;
+        p.by_g = 4 * p.by_t;
+    }
+    p.warp = SPMM_MMA_ROWS * p.by_g;
+    return p;
+}
+
+spmm_partial spmm_partial_of(spmm_order order, int columns) {
+    return order == SPMM_SWAPPED ? swapped_partial(columns) : paper_partial(columns);
 }
 
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
     int rows = plan->wide.emitted ? plan->stride / MC_LANE_SLOTS * plan->rows.octet : 0;
     int sum_bytes = plan->output.exact ? 2 * WORD : WORD;
-    int sums = plan->split > 1 ? spmm_partial_of(path->columns).warp * sum_bytes : 0;
+    int sums = plan->split > 1 ? spmm_partial_of(plan->order, path->columns).warp * sum_bytes : 0;
     return rows > sums ? rows : sums;
+}
+
+/* Instructions for a digit of A and 32 slots: the small ones have 8 columns and 16 slots, the large ones 16 and all. */
+static int digit_mma(const spmm_plan *plan) {
+    int digits = plan->b.count, biased = spmm_is_biased(plan);
+    return plan->order == SPMM_PAPER ? 2 * (plan->tile_n / 8 * digits + biased)
+                                     : plan->tile_n / 16 * digits + biased;
 }
 
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma =
-        plan->stride_steps * plan->mma * (plan->tile_n / 16 * plan->b.count + spmm_is_biased(plan));
+    plan->stride_mma = plan->stride_steps * plan->mma * digit_mma(plan);
     plan->stride_a_bytes = plan->stride * (spmm_value_rows(plan) + 4);
     plan_wide(plan);
     plan_edge(plan);

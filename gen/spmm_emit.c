@@ -9,6 +9,8 @@
 #include "fragment.h"
 #include <stdio.h>
 
+enum { PAPER_SPARE = 32 }; /* registers: ptxas 13 spills without for sm_100 and sm_120 */
+
 mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
 
 void spmm_emit_launch_next(spmm_emitter *e) {
@@ -25,7 +27,27 @@ void spmm_emit_grid_wait(spmm_emitter *e) {
 
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
     static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
+    static const mc_opcode small[2][2] = {{OP_mma_small_u8, OP_mma_small_u8_s8},
+                                          {OP_mma_small_s8_u8, OP_mma_small_s8}};
+    if (plan->order == SPMM_PAPER)
+        return small[spmm_digit_is_signed(plan->a, lhs_digit)][spmm_digit_is_signed(plan->b, rhs_digit)];
     return ops[spmm_digit_is_signed(plan->b, rhs_digit)][spmm_digit_is_signed(plan->a, lhs_digit)];
+}
+
+/* In the paper's order A's values are the mma's rows and a column of B is one of its columns, 16 slots at a time. The registers are
+   the same (fragment.h). */
+static void emit_small_products(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
+    for (int half = 0; half < 2; half++)
+        for (int column = 0; column < of.columns; column++) {
+            const mc_reg *sums = &acc[frag_c_reg(column, 0)];
+            builder_emit(e->b, (mc_reg){0}, op,
+                         MC_OPERANDS(V2(sums), R(of.a[half]), R(of.b[frag_a_reg(column, half)]), V2(sums)));
+        }
+}
+
+void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
+    if (e->plan->order == SPMM_PAPER) emit_small_products(e, op, of, acc);
+    else builder_emit(e->b, (mc_reg){0}, op, MC_OPERANDS(V4(acc), V4(of.b), V2(of.a), V4(acc)));
 }
 
 void spmm_emit_weigh(spmm_emitter *e, int count) {
@@ -157,20 +179,23 @@ static void emit_packed(spmm_emitter *e) {
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
-/* Lane 4 g + t has sums of rows 2 t and 2 t + 1. */
+/* Lane 4 g + t has sums of rows 2 t and 2 t + 1, in the paper's order of row g. */
 void spmm_emit_sum_guards(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     e->stores = e->in_rows;
     if (plan->vec == SPMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
+    bool swapped = plan->order == SPMM_SWAPPED;
+    mc_reg row = swapped ? e->t : e->g;
+    int rows = swapped ? plan->vec / 2 : plan->vec;
     e->has_sums = pred(b, "has_sums");
-    EMIT(b, setp_lt, R(e->has_sums), R(e->t), I(plan->vec / 2));
+    EMIT(b, setp_lt, R(e->has_sums), R(row), I(rows));
     if (!spmm_is_ring(plan) && plan->split > 1) return; /* then all lanes share the sums */
     e->stores = e->has_sums;
     if (!e->in_rows.id) return;
     e->stores = pred(b, "stores");
-    EMIT(b, setp_lt_and, R(e->stores), R(e->t), I(plan->vec / 2), R(e->in_rows));
+    EMIT(b, setp_lt_and, R(e->stores), R(row), I(rows), R(e->in_rows));
 }
 
 /* first, last: the row block's strides that are no heads. A row block beyond m has none. */
@@ -297,6 +322,7 @@ void spmm_emit_row_bytes(spmm_emitter *e) {
 
 void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
+    if (plan->order == SPMM_PAPER) b->spare += PAPER_SPARE;
     if (plan->shared_bytes) shared_array(b, spmm_shared_name(plan), plan->shared_bytes, 16);
     spmm_emit_launch_next(e);
     emit_place(e);

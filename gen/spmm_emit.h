@@ -47,6 +47,15 @@ typedef struct spmm_emitter {
 
 /* The instruction for a digit of A's values and one of B's: which of them have signs. */
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
+/* What an mma multiplies: of B two columns, in four registers as the operand A of m16n8k32 has them (frag_a_reg says which column
+   and slots), and two of A's values. `columns` 1: of the second column nothing is wanted. */
+typedef struct spmm_operands {
+    const mc_reg *b, *a;
+    int columns;
+} spmm_operands;
+/* Adds its products to the lane's accumulators, frag_c_reg(column, run): one large mma, or in the paper's order two small ones a
+   column. */
+void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
 /* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
 void spmm_emit_weigh(spmm_emitter *e, int count);
 /* spmm_halves.c. BYTES of 4-bit columns as an operand: of the even columns, or the HIGH ones, the odd. Returns the register, TO or

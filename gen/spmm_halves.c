@@ -45,7 +45,8 @@ mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
 
 /* -- What the sums have too much ---------------------------------------------------------------------- */
 
-/* Accumulators are laid out as those of the product: 0 and 1 are of the lane's rows 2 t and 2 t + 1. */
+/* Accumulators are laid out as those of the product: 0 and 1 are of the lane's two runs, of rows 2 t and 2 t + 1 or
+   both of row g. */
 static mc_reg bias_of(const spmm_emitter *e, int mma, int row) {
     return e->bias_sum[ACCUMULATORS * mma + row];
 }
@@ -66,8 +67,8 @@ void spmm_emit_zero_bias(spmm_emitter *e) {
 void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]) {
     if (!spmm_is_biased(e->plan)) return;
     const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * mma];
-    builder_emit(e->b, (mc_reg){0}, spmm_mma(e->plan, mma * e->plan->planes, 0),
-                 MC_OPERANDS(V4(sums), V4(bias), V2(values), V4(sums)));
+    mc_opcode op = spmm_mma(e->plan, mma * e->plan->planes, 0);
+    spmm_emit_product(e, op, (spmm_operands){bias, values, 1}, sums);
 }
 
 static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {

@@ -84,17 +84,21 @@ static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load
     EMIT(b, mad_wide, R(p->base[unit]), R(at), I(spmm_side_bytes(e->plan->rhs)), R(e->b_array));
 }
 
-/* The lane's first column of C, and where its columns of B start. Columns beyond n are read at the last unit
+static mc_reg emit_lane_column(spmm_emitter *e, int columns, mc_reg path_col) {
+    e->col = b32(e->b, "col");
+    note(e->b, "columns %d g .. %d g + %d of the tile are this lane's", columns, columns, columns - 1);
+    EMIT(e->b, mad_s32, R(e->col), R(e->g), I(columns), R(path_col));
+    return e->col;
+}
+
+/* The lane's first column of B, and where its columns start. Columns beyond n are read at the last unit
    inside: what comes out of them is not stored. */
 static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
     mc_builder *b = e->b;
     int lane_columns = p->path->columns / 8;
     bool halves = e->plan->rhs.bits == 4;
-    e->col = b32(b, "col");
-    note(b, "columns %d g .. %d g + %d of the tile are this lane's", lane_columns, lane_columns,
-         lane_columns - 1);
-    EMIT(b, mad_s32, R(e->col), R(e->g), I(lane_columns), R(path_col));
-    mc_reg first = p->path->copy ? spmm_shared_first_column(e, path_col) : e->col;
+    mc_reg first =
+        p->path->copy ? spmm_shared_first_column(e, path_col) : emit_lane_column(e, lane_columns, path_col);
     mc_reg load_at = {0}, last_at = {0};
     int access = spmm_access(p->path);
     if (p->path->clamp || halves) load_at = b32(b, "load_at");
@@ -244,8 +248,8 @@ static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit
     for (int m = 0; m < plan->mma; m++) {
         mc_reg *acc = &e->acc[acc_count(p->path) * spmm_sum_of(plan, m, rhs_digit) + 4 * pair];
         const mc_reg *value = &p->value[2 * (step * plan->mma + m)];
-        builder_emit(e->b, (mc_reg){0}, spmm_mma(plan, m * plan->planes, rhs_digit),
-                     MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
+        mc_opcode op = spmm_mma(plan, m * plan->planes, rhs_digit);
+        spmm_emit_product(e, op, (spmm_operands){a, value, 2}, acc);
     }
 }
 

@@ -73,7 +73,7 @@ void spmm_shared_start(spmm_emitter *e, spmm_stager *s) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     mc_reg share = b32(b, "share_at");
-    b->spare = SPARE;
+    b->spare += SPARE;
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
     EMIT(b, mov_shared, R(share), NAME(spmm_shared_name(plan)));
     if (e->warp.id) EMIT(b, mad_s32, R(share), R(e->warp), I(spmm_share_bytes(plan, &plan->wide)), R(share));

@@ -3,7 +3,8 @@
    sum, of the gathered rows of B, takes the offset out of the others again.
 
    Packed values are planes of rows anyway: lane g reads row g of those that its mma takes. After the loop planes lie
-   vec / 2 lanes apart, since lane 4 g + t has columns 2 t and 2 t + 1 (fragment.h, frag_c_col). */
+   vec / 2 lanes apart, since lane 4 g + t has columns 2 t and 2 t + 1 (fragment.h, frag_c_col); in the paper's order A's rows are the
+   mma's, row g is that of the lanes 4 g + t, and planes lie 4 vec lanes apart. */
 #include "fragment.h"
 #include "spmm_emit.h"
 #include <stdio.h>
@@ -99,8 +100,9 @@ void spmm_emit_guards(const spmm_emitter *e, mc_reg at, mc_reg end, const mc_reg
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
 
-/* Lanes of one g, four of them, are a segment (PTX ISA, "shfl.sync": segment mask 0x1c, clamp 3). */
-enum { QUAD_SEGMENT = 0x1c03 };
+/* Sums of the same columns of C are those of one g, or in the paper's order of one t: as a segment (PTX ISA, "shfl.sync": segment
+   mask 0x1c and clamp 3, or mask 3 and clamp 0x1c). */
+enum { LANES_OF_G = 0x1c03, LANES_OF_T = 0x031c };
 static const uint32_t all_lanes = 0xffffffff;
 
 typedef struct unstacker {
@@ -109,18 +111,23 @@ typedef struct unstacker {
     mc_reg half[2], from[2];             /* of totals, 64 bits: two words that go by themselves */
 } unstacker;
 
+/* Lanes from one with sums of row 0 of the mma's columns, or rows, to that of row ROW. */
+static int lanes_to(const spmm_plan *plan, int row) {
+    return plan->order == SPMM_SWAPPED ? row / 2 : row << FRAG_GROUP_SHIFT;
+}
+
 /* TO = FROM of the lane that OP takes by PLACE. */
 static void emit_shuffle(const unstacker *u, mc_opcode op, mc_reg to, mc_reg from, int place) {
     mc_builder *b = u->e->b;
     const mc_reg none = {0};
+    mc_operand segment = H(u->e->plan->order == SPMM_SWAPPED ? LANES_OF_G : LANES_OF_T);
     if (!u->e->plan->output.exact) {
-        builder_emit(b, none, op, MC_OPERANDS(R(to), R(from), I(place), H(QUAD_SEGMENT), H(all_lanes)));
+        builder_emit(b, none, op, MC_OPERANDS(R(to), R(from), I(place), segment, H(all_lanes)));
         return;
     }
     EMIT(b, split_b64, V2(u->from), R(from));
     for (int i = 0; i < 2; i++)
-        builder_emit(b, none, op,
-                     MC_OPERANDS(R(u->half[i]), R(u->from[i]), I(place), H(QUAD_SEGMENT), H(all_lanes)));
+        builder_emit(b, none, op, MC_OPERANDS(R(u->half[i]), R(u->from[i]), I(place), segment, H(all_lanes)));
     EMIT(b, join_b64, R(to), V2(u->half));
 }
 
@@ -130,21 +137,24 @@ static void emit_add(const unstacker *u, mc_reg sum, mc_reg term, int64_t factor
     else EMIT(b, mad_s32, R(sum), R(term), I(factor), R(sum));
 }
 
-/* Plane p's sum comes from p * vec / 2 lanes on. What lanes get that have no plane 0 is of no use. */
+/* Plane p's sum comes from row p * vec. What lanes get that have no plane 0 is of no use. */
 static void emit_add_planes(const unstacker *u, mc_reg sum) {
     const spmm_plan *plan = u->e->plan;
-    for (int p = 1; p < plan->planes; p++) emit_shuffle(u, OP_shfl_down, u->plane[p], sum, p * plan->vec / 2);
+    for (int p = 1; p < plan->planes; p++)
+        emit_shuffle(u, OP_shfl_down, u->plane[p], sum, lanes_to(plan, p * plan->vec));
     for (int p = 1; p < plan->planes; p++) emit_add(u, sum, u->plane[p], (int64_t)1 << p * plan->a.bits);
 }
 
-/* One column of C in rows 2 t and 2 t + 1. The ones' column is the even one of its lane; it has been weighed like the last
-   mma's first plane. */
+/* One column of C in rows 2 t and 2 t + 1, or two columns in row g. The ones' row is the even one of its lane, or a lane's only one;
+   it has been weighed like the last mma's first plane. */
 static void emit_unstack_pair(const unstacker *u, const mc_reg sum[2]) {
     const spmm_plan *plan = u->e->plan;
-    int column = spmm_mma_rows(plan, plan->mma - 1) - 1;
+    int row = spmm_mma_rows(plan, plan->mma - 1) - 1;
+    bool for_both = plan->order == SPMM_SWAPPED;
     int weighed = plan->a.bits * plan->planes * (plan->mma - 1);
-    if (plan->ones) emit_shuffle(u, OP_shfl_idx, u->ones, sum[0], column / 2);
     for (int odd = 0; odd < 2; odd++) {
+        if (plan->ones && !(odd && for_both))
+            emit_shuffle(u, OP_shfl_idx, u->ones, sum[odd], lanes_to(plan, row));
         emit_add_planes(u, sum[odd]);
         if (plan->ones) emit_add(u, sum[odd], u->ones, -((int64_t)1 << (plan->lhs.bits - 1 - weighed)));
     }
@@ -165,11 +175,11 @@ void spmm_emit_unstack(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     unstacker u = {.e = e};
+    int apart = lanes_to(plan, plan->vec);
     if (plan->planes == 1 && !plan->ones) return;
     stage(b, "Digit sums of A become sums of rows");
     declare_unstacker(&u);
-    if (plan->planes > 1)
-        note(b, "the next digit's lie %d lane%s on", plan->vec / 2, plan->vec > 2 ? "s" : "");
+    if (plan->planes > 1) note(b, "the next digit's lie %d lane%s on", apart, apart > 1 ? "s" : "");
     if (plan->ones)
         note(b, "the column of ones has the sum of B's rows, of which 2^%d times is in every sum",
              plan->lhs.bits - 1);

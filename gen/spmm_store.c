@@ -1,21 +1,23 @@
 /* The gather SpMM's epilogue: accumulators (or totals, where sums are exact) to C, through shared memory where warps share a row
  * block.
  *
- * After the mma of columns 4 word + 2 two, + 1, a lane's four accumulators are (row 2t, row 2t + 1) of the
- * first column, then of the second (fragment.h, frag_c_col and frag_c_row, operands swapped). So a lane owns
- * two rows, and in each of them all of its neighbouring columns. */
+ * After the mma of columns 4 word + 2 two, + 1, a lane's four accumulators are two of the first column, then of the second:
+ * of rows 2t and 2t + 1, or in the paper's order of lane groups 2t and 2t + 1 (fragment.h, frag_c_reg; spmm.h, spmm_lane_sums). So a
+ * lane owns two runs of neighbouring columns. */
 #include "fragment.h"
 #include "spmm_emit.h"
 
-static const mc_reg *accumulator(const spmm_emitter *e, int word, int r, int column) {
+enum { LANE_RUNS = 2 };
+
+static const mc_reg *accumulator(const spmm_emitter *e, int word, int run, int column) {
     const mc_reg *sums = e->plan->output.exact ? e->total : e->acc;
-    return &sums[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, r)];
+    return &sums[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, run)];
 }
 
-/* COUNT columns from word WORD on in row 2t + r. */
-static void row_of_sums(const spmm_emitter *e, int word, int r, int count, mc_reg *out) {
+/* COUNT columns from word WORD on of a run. */
+static void run_of_sums(const spmm_emitter *e, int word, int run, int count, mc_reg *out) {
     for (int column = 0; column < count; column++)
-        out[column] = *accumulator(e, word + column / 4, r, column % 4);
+        out[column] = *accumulator(e, word + column / 4, run, column % 4);
 }
 
 static spmm_columns columns_of(const spmm_emitter *e, const spmm_path *path) {
@@ -36,35 +38,57 @@ static spmm_writer declare_writer(spmm_emitter *e, const spmm_path *path) {
 
 /* -- One warp a row block: from registers ------------------------------------------------------------- */
 
-static int lane_columns(const spmm_path *path) { return path->columns / 8; }
+static spmm_lane_sums lane_sums(const spmm_emitter *e, const spmm_path *path) {
+    return spmm_lane_sums_of(e->plan->order, path->columns);
+}
+
+/* ROW = the lane's first row of C. */
+static void emit_lane_row(spmm_emitter *e, const spmm_path *path, mc_reg row, mc_reg first_row) {
+    mc_builder *b = e->b;
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    if (e->plan->order == SPMM_SWAPPED)
+        EMIT(b, mad_s32, R(row), R(e->t), I(lane_sums(e, path).rows), R(first_row));
+    else EMIT(b, add_s32, R(row), R(e->g), R(first_row));
+}
+
+/* The lane's first column of C: where it loads B from, unless it loads for others, or the paper's order gives it other sums. */
+static mc_reg lane_column(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
+    mc_builder *b = e->b;
+    bool swapped = e->plan->order == SPMM_SWAPPED;
+    if (swapped && !path->copy) return e->col;
+    mc_reg col = b32(b, "c_first_col");
+    EMIT(b, mad_s32, R(col), R(swapped ? e->g : e->t), I(lane_sums(e, path).columns), R(path_col));
+    return col;
+}
 
 static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
-    spmm_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), 2, lane_columns(path));
+    spmm_lane_sums k = lane_sums(e, path);
+    spmm_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), k.rows, k.run);
     if (!spmm_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(e->row_block), I(spmm_log2(e->plan->vec)));
-    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    for (int r = 0; r < 2; r++) spmm_load_row_factors(&e->factors, r, row, r, e->stores);
+    emit_lane_row(e, path, row, row);
+    for (int r = 0; r < k.rows; r++) spmm_load_row_factors(&e->factors, r, row, r, e->stores);
 }
 
-/* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once. */
-static void emit_direct(spmm_emitter *e, const spmm_path *path) {
+/* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once for a run. */
+static void emit_direct(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
-    stage(b, "Store: rows 2 t and 2 t + 1 of the row block");
+    spmm_lane_sums k = lane_sums(e, path);
+    stage(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
     spmm_writer w = declare_writer(e, path);
-    mc_reg first_row = b32(b, "first_row");
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
-    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(first_row));
-    spmm_load_column_factors(&e->factors, 0, e->col, 0, lane_columns(path));
-    spmm_emit_c_address(&w, w.row, e->col);
-    for (int r = 0; r < 2; r++) {
+    emit_lane_row(e, path, w.row, b32(b, "first_row"));
+    mc_reg col = lane_column(e, path, path_col);
+    for (int i = 0; i < LANE_RUNS; i++) {
         mc_reg sums[SPMM_MAX_RUN];
-        row_of_sums(e, 0, r, lane_columns(path), sums);
-        if (r) spmm_advance_c(&w, 1);
+        int row = spmm_run_row(k, i), column = spmm_run_column(k, i);
+        if (i == 0 || column > 0) spmm_load_column_factors(&e->factors, 0, col, column, k.run);
+        if (i == 0) spmm_emit_c_address(&w, w.row, col);
+        run_of_sums(e, 0, i, k.run, sums);
+        if (row > 0) spmm_advance_c(&w, 1);
         spmm_store_run(
             &w, &e->factors,
-            &(spmm_run){.col = e->col, .count = lane_columns(path), .sums = sums, .factor_row = r});
+            &(spmm_run){.col = col, .offset = column, .count = k.run, .sums = sums, .factor_row = row});
     }
 }
 
@@ -91,28 +115,32 @@ static void emit_get_quad(spmm_emitter *e, mc_reg at, int offset, int plane, con
     for (int i = 0; i < 2; i++) EMIT(b, lds_v2_b64, V2(sums + 2 * i), AT(at, offset + i * plane));
 }
 
-/* Where the registers below go: spmm_partial says how rows lie. */
+/* Where the registers below go: spmm_partial says how runs lie. */
 static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shared) {
     mc_builder *b = e->b;
-    spmm_partial p = spmm_partial_of(path->columns);
+    spmm_partial p = spmm_partial_of(e->plan->order, path->columns);
     mc_reg at = b32(b, "put_at");
-    stage(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s", p.half * 4,
-          p.pitch * 4, p.pair ? " + (t / 2) * 32" : "");
+    if (e->plan->order == SPMM_SWAPPED)
+        stage(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s",
+              p.run * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
+    else
+        stage(b, "Partial sums to shared memory, a share a warp: row g at g * %d, columns of t at t * %d%s",
+              p.by_g * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
     if (e->plan->output.exact)
         note(b, "columns 0 and 1 of four there, 2 and 3 %d bytes behind", p.warp * WORD);
     EMIT(b, mad_s32, R(at), R(e->warp), I(spmm_share_bytes(e->plan, path)), R(shared));
-    EMIT(b, mad_s32, R(at), R(e->t), I(p.pitch * 4), R(at));
+    EMIT(b, mad_s32, R(at), R(e->t), I(p.by_t * WORD), R(at));
     if (p.pair) {
         mc_reg pair = b32(b, "t_pair");
         EMIT(b, shr_u32, R(pair), R(e->t), I(1));
-        EMIT(b, mad_s32, R(at), R(pair), I(p.pair * 4), R(at));
+        EMIT(b, mad_s32, R(at), R(pair), I(p.pair * WORD), R(at));
     }
-    EMIT(b, mad_s32, R(at), R(e->g), I(path->columns / 8 * 4), R(at));
-    for (int r = 0; r < 2; r++) {
+    EMIT(b, mad_s32, R(at), R(e->g), I(p.by_g * WORD), R(at));
+    for (int i = 0; i < LANE_RUNS; i++) {
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg sums[4];
-            row_of_sums(e, word, r, 4, sums);
-            emit_put_quad(e, at, 4 * (r * p.half + 4 * word), p.warp * WORD, sums);
+            run_of_sums(e, word, i, 4, sums);
+            emit_put_quad(e, at, WORD * (i * p.run + 4 * word), p.warp * WORD, sums);
         }
     }
 }
@@ -135,12 +163,12 @@ static summer declare_summer(spmm_emitter *e) {
     return u;
 }
 
-/* Item: quad quad_col (none: not wanted) of the row in slot V / 2 r + t, row 2 t + r of the row block. A thread's items lie
-   `step` slots apart. The first one's slot is below `step`, a power of two: rows and addresses of the others are the
-   first one's plus those of slot i * step, without a carry. */
+/* Item: quad quad_col (none: not wanted) of the row in a slot: slot V / 2 r + t holds row 2 t + r of the row block, in the paper's
+   order slot g row g. A thread's items lie `step` slots apart. The first one's slot is below `step`, a power of two: rows and
+   addresses of the others are the first one's plus those of slot i * step, without a carry. */
 static int row_of_slot(const spmm_plan *plan, int slot) {
     int pairs = plan->vec / 2;
-    return slot % pairs * 2 + slot / pairs;
+    return plan->order == SPMM_SWAPPED ? slot % pairs * 2 + slot / pairs : slot;
 }
 
 static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg row, mc_reg first_row) {
@@ -148,6 +176,10 @@ static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg ro
     int pairs = e->plan->vec / 2;
     EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
     if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
+    if (e->plan->order == SPMM_PAPER) {
+        EMIT(b, add_s32, R(row), R(u->slot), R(first_row));
+        return;
+    }
     EMIT(b, and_b32, R(u->t), R(u->slot), I(pairs - 1));
     if (pairs > 1) EMIT(b, shr_u32, R(u->slot), R(u->slot), I(spmm_log2(pairs)));
     EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
@@ -156,29 +188,47 @@ static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg ro
 
 /* Bytes from a share's start. */
 static int place_of_slot(const spmm_plan *plan, const spmm_path *path, int slot) {
-    spmm_partial p = spmm_partial_of(path->columns);
+    spmm_partial p = spmm_partial_of(plan->order, path->columns);
     int pairs = plan->vec / 2, t = slot % pairs;
-    return (slot / pairs * p.half + t * p.pitch + t / 2 * p.pair) * WORD;
+    if (plan->order == SPMM_PAPER) return slot * p.by_g * WORD;
+    return (slot / pairs * p.run + t * p.by_t + t / 2 * p.pair) * WORD;
+}
+
+/* The same of the first item's slot, in registers, and its quad there: its t follows from the row, or from the quad. */
+static void emit_find_slot(spmm_emitter *e, const summer *u, spmm_partial p, mc_reg share) {
+    mc_builder *b = e->b;
+    EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.run * WORD), R(share));
+    EMIT(b, mad_s32, R(u->at), R(u->t), I(p.by_t * WORD), R(u->at));
+}
+
+static void emit_find_quad(spmm_emitter *e, const spmm_path *path, const summer *u, spmm_partial p,
+                           mc_reg share) {
+    mc_builder *b = e->b;
+    int columns = lane_sums(e, path).columns, pad = p.by_t - columns;
+    EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.by_g * WORD), R(share));
+    if (!pad && !p.pair) return;
+    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(spmm_log2(columns / 4)));
+    if (pad) EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
 }
 
 /* Sets `at` to the first item's address in the row block's first share. */
 static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer *u, mc_reg share) {
     mc_builder *b = e->b;
-    spmm_partial p = spmm_partial_of(path->columns);
-    EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.half * 4), R(share));
-    EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pitch * 4), R(u->at));
+    spmm_partial p = spmm_partial_of(e->plan->order, path->columns);
+    if (e->plan->order == SPMM_SWAPPED) emit_find_slot(e, u, p, share);
+    else emit_find_quad(e, path, u, p, share);
     if (p.pair) {
         EMIT(b, shr_u32, R(u->t), R(u->t), I(1));
-        EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pair * 4), R(u->at));
+        EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pair * WORD), R(u->at));
     }
-    EMIT(b, mad_s32, R(u->at), R(u->quad_col), I(16), R(u->at));
+    EMIT(b, mad_s32, R(u->at), R(u->quad_col), I(4 * WORD), R(u->at));
 }
 
 /* PLACE: bytes from the thread's first item to this one. */
 static void emit_add_shares(spmm_emitter *e, const spmm_path *path, const summer *u, int place) {
     mc_builder *b = e->b;
     mc_opcode add = e->plan->output.exact ? OP_add_s64 : OP_add_s32;
-    int plane = spmm_partial_of(path->columns).warp * WORD;
+    int plane = spmm_partial_of(e->plan->order, path->columns).warp * WORD;
     emit_get_quad(e, u->at, place, plane, u->sum);
     for (int part = 1; part < e->plan->split; part++) {
         emit_get_quad(e, u->at, place + part * spmm_share_bytes(e->plan, path), plane, u->other);
@@ -283,7 +333,7 @@ void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, 
 void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
     if (e->plan->split == 1) {
-        emit_direct(e, path);
+        emit_direct(e, path, path_col);
         return;
     }
     mc_reg shared = b32(b, "shared_at");

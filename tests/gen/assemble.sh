@@ -80,6 +80,8 @@ shared_list() {
         for ((i = first; i < count; i += 3)); do echo "$arch $i open"; done
         for ((i = first; i < count / 2; i += 5)); do echo "$arch $i late --set prefetch=off --set padding=off $fixed"; done
         for ((i = first; i < count / 2; i += 5)); do echo "$arch $i digits --set lhs=s16 --set rhs=u16 --set tile_n=64,32"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i paper --set order=paper"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i direct --set order=paper --set staging=direct $(output "$i")"; done
         first=$(((first + 1) % 3))
     done
 }

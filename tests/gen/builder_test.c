@@ -221,6 +221,19 @@ static void test_registers(void) {
     builder_free(&b);
 }
 
+/* The small mma's operands are halves of the large one's: its A and B have the slots of either register of the large B. */
+static void test_small_fragments(void) {
+    int c[8][8] = {{0}}, wrong = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        for (int reg = 0; reg < 2; reg++) c[frag_small_c_row(lane)][frag_small_c_col(lane, reg)]++;
+        for (int byte = 0; byte < 8; byte++)
+            wrong += frag_small_k(lane, byte % 4) + byte / 4 * 16 != frag_b_k(lane, byte / 4, byte % 4);
+        wrong += frag_small_c_row(lane) != frag_b_col(lane);
+    }
+    for (int i = 0; i < 64; i++) wrong += c[i / 8][i % 8] != 1;
+    CHECK(wrong == 0, "%d elements", wrong);
+}
+
 /* The maps of fragment.h cover each element once, and slots agree on both operands. */
 static void test_fragments(void) {
     int a[16][32] = {{0}}, b[32][8] = {{0}}, c[16][8] = {{0}}, values[256] = {0}, wrong = 0;
@@ -250,5 +263,6 @@ int main(void) {
     test_minima();
     test_registers();
     test_fragments();
+    test_small_fragments();
     return check_end();
 }

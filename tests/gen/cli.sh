@@ -165,6 +165,7 @@ one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "
 one '--set: warps: staging = "direct" takes 1, 2, 4 or 8' --set warps=16 "$spec"
 one '--set: padding: staging = "direct" has no rows to pad: only shared has' --set padding=off "$spec"
 one '--set: padding: staging = "tma" has no rows to pad: only shared has' --set padding=off "$ring"
+one '--set: order: staging = "tma" multiplies in swapped order only' --set order=paper "$ring"
 one '--set: stages: staging = "shared" has no ring: leave it out' --set stages=2 "$specs/spmm_l8r8_shared.lua"
 one '--set: stride: rows of B of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' \
     --set stride=64 --set warps=8 --set tile_n=128 --set split=1 "$specs/spmm_l8r8_shared.lua"

@@ -174,6 +174,9 @@ static const char *const short_kernels[] = {
     "lhs=s8 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=32 prefetch=off staging=shared out=f32 scale=row",
     "lhs=s16 rhs=u16 vec=2 digits=offset tile_n=64 warps=2 split=2 stride=32 out=s64",
     "lhs=s12 rhs=u8 vec=4 digits=offset tile_n=128 warps=2 split=1 stride=64 out=s64",
+    "lhs=s16 rhs=s8 vec=8 tile_n=64 warps=4 split=4 stride=32 order=paper out=s64",
+    "lhs=u8 rhs=s8 vec=2 tile_n=128 warps=2 split=1 stride=32 staging=shared order=paper out=s64",
+    "lhs=s16 rhs=u4 vec=2 digits=offset tile_n=64 warps=2 split=2 stride=32 order=paper out=s64",
     "lhs=s16 rhs=u4 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
 };
 

@@ -6,6 +6,7 @@ vec = 8
 
 staging  = "shared"
 padding  = {"on", "off"}
+order    = {"swapped", "paper"}
 prefetch = {"on", "off"}
 tile_n   = {128, 64, 32}
 stride   = {32, 64}
