@@ -10,8 +10,8 @@
  *                                           next one begins
  *   control    s32[strides]                 bits 0-7: so many windows are waited for before this stride, after as many
  *                                           were left as bits 8-30 say; bit 31: slots 16 to 31 are empty
- *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for tile_n
- *                                           columns; word w: slot w in its low half, slot 16 + w in its high half
+ *   places     s32[strides * 16]            where a slot's row lies in the ring, in 16 bytes, swizzled, for rows
+ *                                           of a tile's bytes; word w: slot w in its low half, slot 16 + w in its high half
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0 where padded. Digits
  *                                           "offset": 32 more a stride, the offset of row 0 again, 1 for each vector
  *
@@ -46,10 +46,10 @@ enum {
     WINDOWED_SECOND_SHIFT = 4,
 };
 
-/* The place of a ring row's first 16 columns, where rows have TILE_N bytes: the tensor copy's swizzle of TILE_N bytes
+/* The place of a ring row's first 16 columns, where rows have ROW_BYTES: the tensor copy's swizzle of so many bytes
    (PTX ISA, "Swizzling Modes") moves 16-byte units inside rows of 128 bytes of shared memory. */
-static inline int windowed_place(int row, int tile_n) {
-    int units = tile_n / WINDOWED_UNIT, rows = 8 / units; /* a row's units; rows in 128 bytes */
+static inline int windowed_place(int row, int row_bytes) {
+    int units = row_bytes / WINDOWED_UNIT, rows = 8 / units; /* a row's units; rows in 128 bytes */
     return row * units + (row / rows) % units;
 }
 

@@ -158,7 +158,10 @@ one '--set: ldb: staging = "async" wants a multiple of 2, not 99' --set ldb=99 -
 one '--set: rhs: staging = "async" takes 8, 12 or 16 bits' --set rhs=s4 --set staging=async --set split=1 "$ring"
 expect 0 "ldb must be at most 1073741823" "$mcgen" --describe --set staging=async "$wide"
 expect 0 "ldb must be a multiple of 2" "$mcgen" --describe --set staging=async "$wide"
-expect 0 "b as bytes, k x ceil(n / 2), rows ldb / 2 bytes apart" "$mcgen" --describe --set rhs=s4 "$ring"
+for text in "b as bytes, k x ceil(n / 2), rows ldb / 2 bytes apart" "b at a multiple of 16 bytes" "ldb must be a multiple of 32" \
+    "s4[k][ldb], row-major, the even column in a byte's low half"; do
+    expect 0 "$text" "$mcgen" --describe --set rhs=s4 "$ring"
+done
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"
