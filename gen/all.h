@@ -28,6 +28,7 @@ typedef struct mc_arch {
     unsigned shared; /* KiB that a thread block can have (CUDA C++ Programming Guide, compute capabilities) */
     bool tma;        /* bulk tensor copies and mbarriers that count their bytes */
     bool overlap;    /* programmatic dependent launch (griddepcontrol) */
+    bool int4;       /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
 } mc_arch;
 
 extern const mc_arch mc_archs[];

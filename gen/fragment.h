@@ -4,6 +4,8 @@
 #ifndef MC_FRAGMENT_H
 #define MC_FRAGMENT_H
 
+#include <stdint.h>
+
 enum {
     MC_WARP = 32,
     FRAG_GROUP_SHIFT = 2, /* g = lane >> 2, t = lane & 3, as an emitter writes them */
@@ -55,6 +57,41 @@ static inline int slot_k(int slot) { return frag_b_k(slot_thread(slot), slot_reg
 static inline int slot_value_offset(int row, int slot) {
     int lane = 4 * row + slot_thread(slot); /* the lane with frag_b_col(lane) == row */
     return lane * MC_LANE_SLOTS + 4 * slot_reg(slot) + slot_byte(slot);
+}
+
+/* -- 4-bit types: m16n8k64, and m16n8k32, which has the registers of the first 32 k -------------------- */
+
+/* A register holds 8 nibbles along k, the first in its lowest bits. A's registers 0 and 2 are row g, 1 and 3 row g + 8, as
+   with 8 bits; B's column is g. */
+enum { MC_NIBBLES = 8 };
+static inline int frag4_a_k(int lane, int reg, int nibble) {
+    return 32 * (reg >> 1) + MC_NIBBLES * frag_thread(lane) + nibble;
+}
+static inline int frag4_b_k(int lane, int reg, int nibble) {
+    return 32 * reg + MC_NIBBLES * frag_thread(lane) + nibble;
+}
+
+/* Slot numbers need no freedom: slot 32 h + 8 t + i is nibble i of lane t's register h, which is k = slot. So a lane's
+   rows of B are those that it has with 8 bits. */
+static inline int slot4_reg(int slot) { return slot / MC_GROUP_SLOTS; }
+static inline int slot4_thread(int slot) { return slot % MC_GROUP_SLOTS / MC_NIBBLES; }
+static inline int slot4_k(int slot) {
+    return frag4_b_k(slot4_thread(slot), slot4_reg(slot), slot % MC_NIBBLES);
+}
+
+/* Which nibble is the value of row ROW and slot SLOT among those for an mma of DEPTH, 32 or 64: lane order, DEPTH / 8 bytes
+   a lane. With 32 that is row-major [8][32], as in SR-BCRS. */
+static inline int slot4_value_place(int row, int slot, int depth) {
+    int lane = 4 * row + slot4_thread(slot); /* the lane with frag_b_col(lane) == row */
+    return lane * (depth / 4) + MC_NIBBLES * slot4_reg(slot) + slot % MC_NIBBLES;
+}
+
+/* The index shuffle (Magicube, section IV-B3, figure 7): where the index of slot SLOT lies. A transpose by bytes gives the
+   columns of the rows read 0th to 3rd and 4th to 7th; their nibbles are joined in the order 0, 4, 1, 5, 2, 6, 3, 7, and that
+   brings the slots back into theirs. */
+static inline int64_t shuffled_slot(int64_t slot) {
+    int64_t in_8 = slot % MC_NIBBLES;
+    return slot - in_8 + in_8 % 2 * 4 + in_8 / 2;
 }
 
 #endif

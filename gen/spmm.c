@@ -31,6 +31,8 @@ enum {
     F_PREFETCH,
     F_DIGITS,
     F_STACKING,
+    F_MMA,
+    F_SHUFFLE,
     F_STAGING,
     F_PADDING,
     F_ORDER,
@@ -59,7 +61,8 @@ static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const sum_kinds[] = {"wrap", "exact", NULL};
 static const char *const digit_modes[] = {"top-signed", "balanced", "offset", NULL}; /* spmm_digit_mode */
 static const char *const stackings[] = {"auto", "off", "on", NULL};
-static const char *const orders[] = {"swapped", "paper", NULL}; /* in the order of spmm_order */
+static const char *const orders[] = {"swapped", "paper", NULL};        /* in the order of spmm_order */
+static const char *const mma_types[] = {"auto", "int8", "int4", NULL}; /* in the order of spmm_mma_type */
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
                                        NULL}; /* in the order of spmm_staging */
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
@@ -132,6 +135,16 @@ static const mc_field fields[] = {
             "one mma "
             "for several. They must have one sign: unsigned values, balanced or offset digits. auto: where "
             "possible."},
+    {"mma", NAMES = mma_types, .tunable = true, .quiet = true,
+     .doc =
+         "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; in "
+         "swapped order, without a ring (staging direct and shared); on every GPU, natively on sm_80, "
+         "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, and "
+         "digits are top-signed."},
+    {"shuffle", SWITCH, .standard = 1, .tunable = true, .quiet = true,
+     .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
+            "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
+            "in plain order, and the kernel orders the values, two prmt more for 16 of them."},
     {"staging", NAMES = stagings,
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
             "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
@@ -265,6 +278,19 @@ static void check_gather_only(const spmm_plan *plan, mc_complaints *complaints) 
                  stagings[plan->staging]);
 }
 
+static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
+    if (point[F_MMA] == SPMM_INT4 && plan->rhs.bits != 4)
+        complain(complaints, F_MMA, "\"int4\" takes rhs = \"s4\" or \"u4\", not \"%s\"", plan->rhs.name);
+    else if (point[F_MMA] == SPMM_INT4 && spmm_is_ring(plan))
+        complain(complaints, F_MMA, "\"int4\" takes staging = \"direct\" or \"shared\", not \"%s\"",
+                 stagings[plan->staging]);
+    else if (point[F_MMA] == SPMM_INT4 && plan->order != SPMM_SWAPPED)
+        complain(complaints, F_MMA, "\"int4\" multiplies in swapped order only");
+    else if (!plan->int4 && !plan->shuffle)
+        complain(complaints, F_SHUFFLE,
+                 "there are nibbles to be shuffled with an int4 mma only: leave it out");
+}
+
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const char *name = stagings[plan->staging];
@@ -328,17 +354,30 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
+/* auto keeps to digits that every value has: those of 4 bits reach less far than those of 8 where they are balanced. */
+static bool takes_int4(const int64_t *point) {
+    bool gathers = point[F_STAGING] == SPMM_DIRECT || point[F_STAGING] == SPMM_SHARED;
+    bool swapped = point[F_ORDER] == SPMM_SWAPPED;
+    if (sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
+    return point[F_MMA] == SPMM_INT4 ||
+           (mc_archs[point[FIELD_ARCH]].int4 && point[F_DIGITS] == SPMM_TOP_SIGNED && swapped);
+}
+
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
+    bool int4 = takes_int4(point);
+    int digit_bits = int4 ? 4 : SPMM_DIGIT_BITS;
     *plan = (spmm_plan){
         .output = output_of(point),
         .lhs = sides[point[F_LHS]],
         .rhs = sides[point[F_RHS]],
         .vec = (int)point[F_VEC],
-        .a = spmm_digits_of(sides[point[F_LHS]], SPMM_DIGIT_BITS, (spmm_digit_mode)point[F_DIGITS]),
-        .b = spmm_digits_of(sides[point[F_RHS]], SPMM_DIGIT_BITS, SPMM_TOP_SIGNED),
+        .a = spmm_digits_of(sides[point[F_LHS]], digit_bits, (spmm_digit_mode)point[F_DIGITS]),
+        .b = spmm_digits_of(sides[point[F_RHS]], digit_bits, SPMM_TOP_SIGNED),
         .mode = (spmm_digit_mode)point[F_DIGITS],
         .ones = point[F_DIGITS] == SPMM_OFFSET,
+        .int4 = int4,
+        .shuffle = point[F_SHUFFLE] != 0,
         .staging = (spmm_staging)point[F_STAGING],
         .window = (int)point[F_WINDOW],
         .stages = (int)point[F_STAGES],
@@ -369,6 +408,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     check_shapes(plan, complaints);
     check_output(&plan->output, complaints);
     check_overlap(point, complaints);
+    check_mma(point, plan, complaints);
     plan->row_blocks = plan->warps / plan->split;
     plan->guard_rows = plan->resident || (plan->row_blocks > 1 &&
                                           (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
@@ -436,6 +476,7 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma,
              plan->order == SPMM_PAPER ? "m8n8k16 instructions, a stride and warp"
+             : plan->depth == 64       ? "m16n8k64 instructions, a stride and warp"
                                        : "m16n8k32 instructions, a stride and warp");
     if (spmm_is_ring(plan)) {
         add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
@@ -457,10 +498,11 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
                  plan->rhs.name, out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps,
                  plan->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", plan->lhs.name, plan->rhs.name,
-                 out, plan->output.exact ? "_exact" : "", plan->vec, plan->stride, plan->tile_n, plan->warps,
-                 plan->split, plan->staging == SPMM_SHARED ? "_shared" : "",
-                 plan->order == SPMM_PAPER ? "_paper" : "");
+        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", plan->lhs.name,
+                 plan->rhs.name, out, plan->output.exact ? "_exact" : "", plan->vec, plan->stride,
+                 plan->tile_n, plan->warps, plan->split, plan->staging == SPMM_SHARED ? "_shared" : "",
+                 plan->order == SPMM_PAPER ? "_paper" : "", plan->int4 ? "_int4" : "",
+                 plan->shuffle ? "" : "_plain");
 }
 
 #define SWAPPED(way)                                                                                         \

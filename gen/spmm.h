@@ -14,6 +14,7 @@ enum {
 
 /* In the order of the spec's names. */
 typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED } spmm_staging;
+typedef enum spmm_mma_type { SPMM_AUTO, SPMM_INT8, SPMM_INT4 } spmm_mma_type;
 
 /* Which operand of the mma A's vectors are; in the order of the spec's names. */
 typedef enum spmm_order { SPMM_SWAPPED, SPMM_PAPER } spmm_order;
@@ -117,6 +118,8 @@ typedef struct spmm_plan {
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;
     spmm_output output;
+    int stride_values;              /* bytes of A's values in a stride, */
+    char value_extent[24];          /* and the contract's formula for those of all */
     int row_blocks;                 /* of a thread block: warps / split */
     int threads;                    /* of a thread block */
     bool guard_rows;                /* the last block can have row blocks beyond m */
@@ -124,8 +127,10 @@ typedef struct spmm_plan {
     unsigned shared_bytes;
 
     /* direct and shared */
-    int stride_steps;  /* mma steps of 32 vectors in a stride */
-    int flush_strides; /* exact sums: after so many strides accumulators are emptied; 0: once, at the end */
+    bool int4, shuffle; /* mma of 4-bit integers; col_idx is permuted for its transpose (spmm_int4.c) */
+    int depth;          /* nonzero vectors that an mma takes, its k: 32; the stride with int4 */
+    int stride_steps;   /* steps of 32 vectors in a stride */
+    int flush_strides;  /* exact sums: after so many strides accumulators are emptied; 0: once, at the end */
     bool padding;
     spmm_rows rows;
     spmm_path wide, edge;
@@ -160,8 +165,14 @@ static inline int spmm_sum_of(const spmm_plan *plan, int mma, int rhs_digit) {
 static inline int spmm_sum_weight(const spmm_plan *plan, int sum) {
     return plan->a.bits * (plan->b.count == 1 ? plan->planes : 1) * sum;
 }
-/* The contract's formula for BYTES of values a stride. */
-const char *spmm_value_count(int bytes);
+
+/* Sets stride_values and value_extent. */
+void spmm_plan_values(spmm_plan *plan, int stride_bytes);
+/* Of the gather kernel: registers that hold a lane's values, for an mma and in all. */
+static inline int spmm_mma_regs(const spmm_plan *plan) { return plan->depth * plan->a.bits / (4 * 32); }
+static inline int spmm_value_regs(const spmm_plan *plan) {
+    return spmm_mma_regs(plan) * plan->mma * plan->stride / plan->depth;
+}
 
 /* Adds a packed array to the contract, and its parameter. */
 void spmm_add_array(mc_contract *c, unsigned align, mc_array array);

@@ -118,9 +118,11 @@ static int digit_mma(const spmm_plan *plan) {
 
 void spmm_direct_plan(spmm_plan *plan) {
     plan->threads = MC_WARP * plan->warps;
+    plan->depth = plan->int4 ? plan->stride : MC_GROUP_SLOTS;
     plan->stride_steps = plan->stride / MC_GROUP_SLOTS;
-    plan->stride_mma = plan->stride_steps * plan->mma * digit_mma(plan);
-    plan->stride_a_bytes = plan->stride * (spmm_value_rows(plan) + 4);
+    plan->stride_mma = plan->stride / plan->depth * plan->mma * digit_mma(plan);
+    spmm_plan_values(plan, plan->stride * spmm_value_rows(plan) * plan->a.bits / 8);
+    plan->stride_a_bytes = plan->stride * WORD + plan->stride_values;
     plan_wide(plan);
     plan_edge(plan);
     plan->flush_strides = spmm_flush_strides(plan);
@@ -130,7 +132,21 @@ void spmm_direct_plan(spmm_plan *plan) {
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
-#define HEADS(where) "column of each slot, -1 for padding; " where
+/* Where the heads lie: what a warp loads first must not wait for row_ptr. With the shuffle or without it, by the split. */
+#define HEADS(where)                                                                                         \
+    {                                                                                                        \
+        "column of each slot, -1 for padding; " where,                                                       \
+            "column of each slot, -1 for padding, those of 8 slots at 0, 4, 1, 5, 2, 6, 3, 7; " where        \
+    }
+static const char *const heads[][2] = {
+    [1] = HEADS("row block b's first stride, its head, is stride b"),
+    [2] = HEADS("row block b's first strides, its heads, are strides 2 b and 2 b + 1"),
+    [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
+    [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
+};
+
+/* How digits of 4 bits lie in a row of a stride. */
+#define HALVES "[4][stride / 32][8] half bytes for each stride, slot 32 h + 8 t + i at [t][h][i]"
 
 static void add_b(const spmm_plan *plan, mc_contract *c) {
     static const char *const docs[][2] = {
@@ -149,29 +165,23 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
 }
 
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
-    bool two = plan->stride == 2 * MC_GROUP_SLOTS;
-    /* Where the heads lie: what a warp loads first must not wait for row_ptr. */
-    static const char *const heads[] = {
-        [1] = HEADS("row block b's first stride, its head, is stride b"),
-        [2] = HEADS("row block b's first strides, its heads, are strides 2 b and 2 b + 1"),
-        [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
-        [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
-    };
     static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
-    static const char *const values[] = {
-        [SPMM_TOP_SIGNED] = "[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
+    static const char *const values[][2] = {
+        [SPMM_TOP_SIGNED] = {"[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
+                             "[digits][vec]" HALVES ", the low digit first; 0 where padded"},
         [SPMM_BALANCED] =
-            "[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
-        [SPMM_OFFSET] =
-            "[digits * vec + 1][32]: of value + half its range, then a 1 a vector; 0 where padded"};
-    c->format = "strided-bcrs";
+            {"[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
+             "[digits][vec]" HALVES ", all digits signed, the low one first; 0 where padded"},
+        [SPMM_OFFSET] = {
+            "[digits * vec + 1][32]: of value + half its range, then a 1 a vector; 0 where padded",
+            "[digits * vec + 1]" HALVES ": of value + half its range, then a 1 a vector; 0 where padded"}};
+    c->format = plan->int4 ? "strided-bcrs-int4" : "strided-bcrs";
     spmm_add_array(c, 4,
                    (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
                               "first stride of each row block behind the heads, then the number of strides"});
     spmm_add_array(c, 16,
-                   (mc_array){"col_idx", "s32", two ? "strides * 64" : "strides * 32", heads[plan->split]});
-    spmm_add_array(c, 8,
-                   (mc_array){"values", "s8", spmm_value_count(plan->stride * spmm_value_rows(plan)),
-                              values[plan->mode]});
+                   (mc_array){"col_idx", "s32", plan->stride == 64 ? "strides * 64" : "strides * 32",
+                              heads[plan->split][plan->int4 && plan->shuffle]});
+    spmm_add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode][plan->int4]});
     add_b(plan, c);
 }

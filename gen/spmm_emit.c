@@ -151,6 +151,10 @@ static void emit_head(spmm_emitter *e) {
     EMIT(b, min_s32, R(e->head), R(e->head), R(last));
 }
 
+/* Of each digit, for an mma. */
+static int lane_values(const spmm_plan *plan) { return plan->depth / 4; }
+static int lane_value_bytes(const spmm_plan *plan) { return spmm_mma_regs(plan) * WORD; }
+
 /* Which indices a lane loads on PATH: of the rows that it reads, or copies. */
 static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
@@ -159,23 +163,24 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
         spmm_shared_index_lane(e);
         return;
     }
-    note(b, "lane t: 8 indices at slot 8 t; lane: 8 values at 8 lane");
+    note(b, "lane t: 8 indices at slot 8 t; lane: %d values at %d lane", lane_values(e->plan),
+         lane_value_bytes(e->plan));
     EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
 }
 
 static void emit_packed(spmm_emitter *e) {
     mc_builder *b = e->b;
-    int steps = e->plan->stride_steps;
+    int steps = e->plan->stride_steps, value_regs = spmm_value_regs(e->plan);
     mc_reg values;
     e->col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
-    b32_array(b, "value", steps * e->plan->mma * 2, e->value);
+    b32_array(b, "value", value_regs, e->value);
     if (spmm_emit_has_values(e))
-        for (int i = 0; i < steps * e->plan->mma * 2; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
+        for (int i = 0; i < value_regs; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
     emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
-    EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(MC_LANE_SLOTS), R(values));
+    EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(lane_value_bytes(e->plan)), R(values));
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
@@ -338,7 +343,8 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     b32_array(b, "pair", 4, e->pair);
     b32_array(b, "low", SPMM_BYTES * plan->b.count, e->low);
     b32_array(b, "high", SPMM_BYTES * plan->b.count, e->high);
-    if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
+    if (plan->int4) spmm_declare_columns4(e);
+    else if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
     spmm_declare_bias(e);
     spmm_emit_row_bytes(e);
 

@@ -7,8 +7,9 @@
 
 enum {
     SPMM_MAX_ACC = 32,
-    SPMM_MAX_STEPS = 2, /* mma steps of 32 slots in a stride */
-    WORD = 4,           /* bytes of a register */
+    SPMM_MAX_STEPS = 2,                                     /* mma steps of 32 slots in a stride */
+    SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2, /* registers of a lane's values of a stride */
+    WORD = 4,                                               /* bytes of a register */
     SPMM_BYTES = 4,
 };
 
@@ -29,12 +30,13 @@ typedef struct spmm_emitter {
     mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
     int indices;                   /* of it, a step: 8, or one for each row that it copies */
     mc_reg index_at, value_at;     /* and of the stride that is loaded */
-    mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2];
+    mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_VALUES];
     mc_operand row_bytes; /* from a row of B to the next */
     mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_DIGITS],
         high[SPMM_BYTES * SPMM_MAX_DIGITS]; /* of the transpose */
     mc_reg nibble[4];                       /* rhs of 4 bits: even and odd column of `low`, then of `high` */
     mc_reg bias, bias_sum[4 * SPMM_MAX_DIGITS]; /* rhs s4: of the mma that adds up A's rows (spmm_halves.c) */
+    mc_reg column[4 * SPMM_BYTES];              /* mma int4: the operand A of each two columns */
     mc_reg odd, odd_bits;
     mc_reg col;           /* this lane's first column of C in the path's tile */
     spmm_factors factors; /* of the path that is being emitted */
@@ -56,6 +58,14 @@ typedef struct spmm_operands {
 /* Adds its products to the lane's accumulators, frag_c_reg(column, run): one large mma, or in the paper's order two small ones a
    column. */
 void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
+/* spmm_int4.c. Declares `column`. */
+void spmm_declare_columns4(spmm_emitter *e);
+/* BYTES of two columns each, of step STEP's slots in `low` and `high`, to the registers of `column` that hold
+   them. */
+void spmm_emit_columns4(spmm_emitter *e, int bytes, int step);
+/* The mma of the two columns of byte BYTE with each digit in VALUE; sums of the first in ACC, of each other ACC_COUNT
+   registers behind. */
+void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count);
 /* Accumulators, COUNT of each weight, become those of the sums: the first COUNT. */
 void spmm_emit_weigh(spmm_emitter *e, int count);
 /* spmm_halves.c. BYTES of 4-bit columns as an operand: of the even columns, or the HIGH ones, the odd. Returns the register, TO or

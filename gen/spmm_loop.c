@@ -19,9 +19,9 @@ typedef struct pass {
     int units;  /* loads of one row of B, a lane */
     int words;  /* registers of one row of B, a lane */
     int row_count;
-    mc_reg base[4];       /* address of the lane's columns in row 0 of B, a unit each */
-    mc_reg first, stride; /* stride = first + part is to be loaded */
-    mc_reg value[SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2]; /* of this one, where e->value is the next one's */
+    mc_reg base[4];                /* address of the lane's columns in row 0 of B, a unit each */
+    mc_reg first, stride;          /* stride = first + part is to be loaded */
+    mc_reg value[SPMM_MAX_VALUES]; /* of this one, where e->value is the next one's */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
     mc_reg more;                         /* there is a stride to be loaded; */
@@ -29,9 +29,6 @@ typedef struct pass {
     spmm_stager stager;                  /* path->copy: rows go through shared memory; */
     mc_reg more_indices;                 /* then, with prefetch: there is one behind that stride */
 } pass;
-
-/* Registers of A's values: two an mma and step. */
-static int value_count(const spmm_plan *plan) { return 2 * plan->mma * plan->stride_steps; }
 
 /* Accumulators of one weight. */
 static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
@@ -50,7 +47,7 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     p->row_count = p->bytes ? 4 * p->units : steps * MC_LANE_SLOTS * p->words;
     b64_array(b, "base", p->units, p->base);
     p->first = b32(b, "next_first"), p->stride = b32(b, "stride");
-    if (e->plan->prefetch) b32_array(b, "this_value", value_count(e->plan), p->value);
+    if (e->plan->prefetch) b32_array(b, "this_value", spmm_value_regs(e->plan), p->value);
     else memcpy(p->value, e->value, sizeof e->value);
     b32_array(b, "row", p->row_count, p->row);
     pred_array(b, "used", MC_LANE_SLOTS, p->used);
@@ -134,8 +131,7 @@ static void emit_find_indices(spmm_emitter *e, mc_reg stride) {
 
 static void emit_find_values(spmm_emitter *e, mc_reg stride) {
     const spmm_plan *plan = e->plan;
-    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride * spmm_value_rows(plan)),
-         R(e->value_lane));
+    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride_values), R(e->value_lane));
 }
 
 /* Where GUARD holds (none: always). */
@@ -150,16 +146,17 @@ static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_op
     }
 }
 
-/* Where WITH_VALUES of each mma holds (none: always). */
-static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opcode v2) {
+/* Of each mma, one or two registers, where WITH_VALUES of it holds (none: always). */
+static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opcode v2, mc_opcode v1) {
     const spmm_plan *plan = e->plan;
-    int step_bytes = MC_GROUP_SLOTS * spmm_value_rows(plan);
-    int mma_bytes = MC_GROUP_SLOTS * plan->vec * plan->planes;
-    for (int s = 0; s < plan->stride_steps; s++)
-        for (int m = 0; m < plan->mma; m++)
-            builder_emit(e->b, with_values[m], v2,
-                         MC_OPERANDS(V2(&e->value[2 * (s * plan->mma + m)]),
-                                     AT(e->value_at, s * step_bytes + m * mma_bytes)));
+    int regs = spmm_mma_regs(plan), row_bytes = plan->depth * plan->a.bits / 8;
+    int values = 0, group_bytes = row_bytes * spmm_value_rows(plan),
+        mma_bytes = row_bytes * plan->vec * plan->planes;
+    for (int group = 0; group < plan->stride / plan->depth; group++)
+        for (int m = 0; m < plan->mma; m++, values += regs)
+            builder_emit(e->b, with_values[m], regs == 2 ? v2 : v1,
+                         MC_OPERANDS(operand_vector(&e->value[values], regs),
+                                     AT(e->value_at, group * group_bytes + m * mma_bytes)));
 }
 
 /* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
@@ -167,14 +164,14 @@ void spmm_emit_load_head(spmm_emitter *e) {
     emit_find_indices(e, e->head);
     emit_find_values(e, e->head);
     emit_load_indices(e, (mc_reg){0}, OP_ldr_v4, OP_ldr_v2);
-    emit_load_values(e, e->has_values, OP_ldr_v2);
+    emit_load_values(e, e->has_values, OP_ldr_v2, OP_ldr_b32);
 }
 
 static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, const mc_reg *with_values) {
     emit_find_indices(e, p->stride);
     emit_find_values(e, p->stride);
     emit_load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
-    emit_load_values(e, with_values, OP_ldg_v2);
+    emit_load_values(e, with_values, OP_ldg_v2, OP_ldg_b32);
 }
 
 static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
@@ -232,7 +229,10 @@ static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const m
 /* Bytes 4 word .. 4 word + 3 of this lane's, from words: slots 0..3 to `low`, 4..7 to `high`. */
 static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     int columns = 4 * 8 / e->plan->rhs.bits;
-    note(e->b, "columns %d..%d of this lane", columns * word, columns * word + columns - 1);
+    note(e->b, "columns %d..%d of this lane%s", columns * word, columns * word + columns - 1,
+         !e->plan->int4 ? ""
+         : step         ? ", slots 32..63"
+                        : ", slots 0..31");
     for (int half = 0; half < 2; half++) {
         const mc_reg *row = row_of(p, step, 4 * half);
         const mc_reg words[4] = {row[word], row[p->words + word], row[2 * p->words + word],
@@ -294,9 +294,18 @@ static void emit_bias(spmm_emitter *e, pass *p, int step) {
     for (int m = 0; m < count; m++) spmm_emit_add_bias(e, m, &p->value[2 * (step * count + m)]);
 }
 
+/* COUNT bytes of two 4-bit columns each, which the mma takes as they are: once all of its steps are there. */
+static void emit_int4(spmm_emitter *e, pass *p, int step, int word, int count) {
+    spmm_emit_columns4(e, count, step);
+    if (step + 1 < e->plan->stride_steps) return;
+    for (int c = 0; c < count; c++)
+        spmm_emit_mma4(e, c, p->value, &e->acc[4 * (4 * word + c)], acc_count(p->path));
+}
+
 static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
     int bits = e->plan->rhs.bits;
-    if (bits == 4) emit_nibbles(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
+    if (e->plan->int4) emit_int4(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
+    else if (bits == 4) emit_nibbles(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
     else if (bits == 8) emit_bytes(e, p, step, word);
     else if (!p->bytes) emit_digits(e, p, step, word, 0);
     else
@@ -320,8 +329,22 @@ static void emit_next(spmm_emitter *e, pass *p) {
     emit_load_stride(e, p, p->more, p->more_values);
 }
 
+/* An int4 mma takes all steps, so that the words take turns around them. */
+static void emit_multiply_int4(spmm_emitter *e, pass *p) {
+    note(e->b, "transpose and multiply slots 0..%d", e->plan->depth - 1);
+    for (int word = 0; word < p->words; word++)
+        for (int s = 0; s < e->plan->stride_steps; s++) {
+            emit_transpose_word(e, p, s, word);
+            emit_products(e, p, s, word);
+        }
+}
+
 /* Rows of B are in p->row. */
 static void emit_multiply(spmm_emitter *e, pass *p) {
+    if (e->plan->int4) {
+        emit_multiply_int4(e, p);
+        return;
+    }
     for (int s = 0; s < e->plan->stride_steps; s++) {
         note(e->b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
              MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
@@ -366,7 +389,7 @@ static void emit_ahead(spmm_emitter *e, pass *p) {
     spmm_shared_copy(e, &p->stager, p->more);
     spmm_emit_guards(e, p->stride, e->last, p->more_values);
     emit_find_values(e, p->stride);
-    emit_load_values(e, p->more_values, OP_ldg_v2);
+    emit_load_values(e, p->more_values, OP_ldg_v2, OP_ldg_b32);
     emit_advance(e, p, p->more_indices);
     emit_find_indices(e, p->stride);
     emit_load_indices(e, p->more_indices, OP_ldg_v4, OP_ldg_v2);
@@ -395,7 +418,7 @@ static void emit_stride(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
         note(b, "the values that were prefetched");
-        for (int i = 0; i < value_count(e->plan); i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
+        for (int i = 0; i < spmm_value_regs(e->plan); i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
     } else {
         note(b, "indices and values of this stride");
         emit_load_stride(e, p, (mc_reg){0}, e->has_values);

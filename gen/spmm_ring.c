@@ -23,7 +23,8 @@ void spmm_ring_plan(spmm_plan *plan) {
     plan->copy = map ? 0 : widest_copy(plan);
     plan->stride_mma = plan->mma * (2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->b.count +
                                     spmm_is_biased(plan));
-    plan->stride_a_bytes = WINDOWED_ROW_VALUES * spmm_value_rows(plan) + 4 * WINDOWED_STRIDE_WORDS + 4;
+    spmm_plan_values(plan, WINDOWED_ROW_VALUES * spmm_value_rows(plan));
+    plan->stride_a_bytes = plan->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
@@ -52,9 +53,7 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     spmm_add_array(c, 4,
                    (mc_array){"places", "s32", "strides * 16",
                               "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
-    spmm_add_array(c, 8,
-                   (mc_array){"values", "s8", spmm_value_count(WINDOWED_ROW_VALUES * spmm_value_rows(plan)),
-                              values[plan->mode]});
+    spmm_add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode]});
     int bytes = spmm_side_bytes(plan->rhs);
     c->ldb_multiple = (unsigned)spmm_ldb_unit(plan);
     if (plan->staging == SPMM_ASYNC) {

@@ -50,12 +50,9 @@ int spmm_mma_rows(const spmm_plan *plan, int mma) {
     return (left < plan->planes ? left : plan->planes) * plan->vec + (last && plan->ones);
 }
 
-const char *spmm_value_count(int bytes) {
-    static const char *const counts[] = {
-        [2] = "strides * 64",   [4] = "strides * 128",  [5] = "strides * 160",
-        [8] = "strides * 256",  [9] = "strides * 288",  [10] = "strides * 320",
-        [16] = "strides * 512", [18] = "strides * 576", [32] = "strides * 1024"};
-    return counts[bytes / MC_GROUP_SLOTS];
+void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
+    plan->stride_values = stride_bytes;
+    snprintf(plan->value_extent, sizeof plan->value_extent, "strides * %d", stride_bytes);
 }
 
 /* -- Values ------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "mcrt.h"
 
-enum { DIGIT_BYTE = 8, DIGIT_MAX = 4 /* of a value: 16 bits in digits of 4 */ };
+enum { DIGIT_NIBBLE = 4, DIGIT_BYTE = 8, DIGIT_MAX = 4 /* of a value: 16 bits in digits of 4 */ };
 
 typedef struct digit_code {
     mc_type type; /* of the values: integers of at most 16 bits */

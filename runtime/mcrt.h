@@ -206,12 +206,16 @@ typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     int heads;  /* of a row block, 1 to 32: the warps that share it */
     mc_digits digits;
+    bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
+    bool shuffle; /* of int4: col_idx is permuted, as that of mc_srbcrs */
 } mc_strided;
 /*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
      values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for padding
    The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have one, which is the
    value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the last row is 1 for each vector.
+   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's low half; values have
+   1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
    Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "mcrt.h"
 
+static const char int4_format[] = "strided-bcrs-int4";
+
 mc_digits mc_digits_of(const mc_kernel *kernel) {
     const char *name = mc_kernel_field_text(kernel, "digits");
     if (name && strcmp(name, "balanced") == 0) return MC_DIGITS_BALANCED;
@@ -10,9 +12,12 @@ mc_digits mc_digits_of(const mc_kernel *kernel) {
 }
 
 static mc_strided strided_form(const mc_kernel *kernel) {
+    bool int4 = strcmp(mc_kernel_contract(kernel)->format, int4_format) == 0;
     return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
                         .heads = (int)mc_kernel_field(kernel, "split"),
-                        .digits = mc_digits_of(kernel)};
+                        .digits = mc_digits_of(kernel),
+                        .int4 = int4,
+                        .shuffle = int4 && mc_kernel_field(kernel, "shuffle") == 1};
 }
 
 static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
@@ -59,6 +64,7 @@ static const struct format {
     const char *name;
     packer *pack, *replace;
 } formats[] = {{"strided-bcrs", pack_strided, replace_strided},
+               {int4_format, pack_strided, replace_strided},
                {"windowed-bcrs", pack_windowed, replace_windowed}};
 
 static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {

@@ -3,20 +3,7 @@
 #include <inttypes.h>
 #include "stride.h"
 
-enum { SHUFFLE_BLOCK = 8, MAX_BITS = 16 };
-
-static int64_t plain_place(const stride_layout *layout, int64_t slot) {
-    (void)layout;
-    return slot;
-}
-
-/* The kernel's transpose of 4-bit B interleaves the low nibbles of rows 0..3 of a block with those of rows
-   4..7, which brings the indices back into order. */
-static int64_t shuffled_place(const stride_layout *layout, int64_t slot) {
-    (void)layout;
-    int64_t position = slot % SHUFFLE_BLOCK;
-    return slot - position + position % 2 * 4 + position / 2;
-}
+enum { MAX_BITS = 16 };
 
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
     int64_t stride = slot / layout->stride, before = (stride * layout->planes + plane) * layout->vec + row;
@@ -71,7 +58,7 @@ static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, strid
                               .planes = mc_type_bits(type) == 12 ? MAX_BITS / form->digit_bits : code.count,
                               .vec = vec,
                               .stride = form->k,
-                              .index_place = form->shuffle ? shuffled_place : plain_place,
+                              .index_place = form->shuffle ? stride_shuffled_index : stride_plain_index,
                               .value_place = value_place,
                               .row_ptr = row_offset,
                               .row_ptr_count = row_offsets,

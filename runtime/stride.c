@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
+#include "fragment.h"
 #include "memory.h"
 #include "stride.h"
 #include "vsparse.h"
@@ -17,6 +18,16 @@ int64_t stride_tail_slots(const stride_layout *layout, int64_t count) {
 int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector) {
     int64_t heads = stride_head_slots(layout);
     return vector < heads ? block * heads + vector : start + vector - heads;
+}
+
+int64_t stride_plain_index(const stride_layout *layout, int64_t slot) {
+    (void)layout;
+    return slot;
+}
+
+int64_t stride_shuffled_index(const stride_layout *layout, int64_t slot) {
+    (void)layout;
+    return shuffled_slot(slot);
 }
 
 /* -- Named arrays */

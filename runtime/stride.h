@@ -34,6 +34,10 @@ int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
 /* The slot of vector VECTOR (which may be padding) of a row block whose slots behind the heads start at START. */
 int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
 
+/* For index_place: in the order of the slots, and shuffled inside each 8 (fragment.h). */
+int64_t stride_plain_index(const stride_layout *layout, int64_t slot);
+int64_t stride_shuffled_index(const stride_layout *layout, int64_t slot);
+
 /* Adds a zeroed array to PACKED. */
 mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t count, mc_diag *diag);
 /* The array NAME of PACKED with TYPE, and COUNT elements unless COUNT is -1; MC_FORMAT. */

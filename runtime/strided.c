@@ -4,16 +4,20 @@
 #include "memory.h"
 #include "stride.h"
 
-enum { MAX_HEADS = 32 /* the warps of a thread block */ };
-
-static int64_t index_place(const stride_layout *layout, int64_t slot) {
-    (void)layout;
-    return slot;
-}
+enum {
+    MAX_HEADS = 32, /* the warps of a thread block */
+    MAX_DEPTH = 64, /* of an int4 mma */
+};
 
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
     int64_t before = slot / MC_GROUP_SLOTS * digit_rows(&layout->code, layout->vec) + plane * layout->vec;
     return before * MC_GROUP_SLOTS + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
+}
+
+/* In nibbles. An mma takes a whole stride. */
+static int64_t nibble_place(const stride_layout *layout, int64_t slot, int row, int plane) {
+    int64_t before = slot / layout->stride * digit_rows(&layout->code, layout->vec) + plane * layout->vec;
+    return before * layout->stride + slot4_value_place(row, (int)(slot % layout->stride), layout->stride);
 }
 
 /* In strides. */
@@ -51,7 +55,9 @@ static mc_status count_block(const stride_layout *layout, const int32_t *offset,
     int64_t start = (int64_t)offset[block] * layout->stride,
             tail = (int64_t)offset[block + 1] * layout->stride - start;
     int64_t vector = 0, end = stride_head_slots(layout) + tail;
-    while (vector < end && col_idx[stride_slot(layout, start, block, vector)] != -1) vector++;
+    while (vector < end &&
+           col_idx[layout->index_place(layout, stride_slot(layout, start, block, vector))] != -1)
+        vector++;
     *count = vector;
     if (stride_tail_slots(layout, vector) == tail) return MC_OK;
     return mc_fail(diag, MC_FORMAT,
@@ -72,26 +78,37 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
 
 /* -- */
 
+static mc_status check_form(const mc_strided *form, mc_diag *diag) {
+    if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
+        return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
+                       MC_GROUP_SLOTS);
+    if (form->heads < 1 || form->heads > MAX_HEADS)
+        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
+    if (form->int4 && form->stride > MAX_DEPTH)
+        return mc_fail(diag, MC_USAGE, "strides of %d slots: an int4 mma takes %d or %d", form->stride,
+                       MC_GROUP_SLOTS, MAX_DEPTH);
+    if (form->shuffle && !form->int4)
+        return mc_fail(diag, MC_USAGE, "indices are shuffled for an int4 mma only");
+    return MC_OK;
+}
+
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
     digit_code code;
-    mc_status status = digit_code_make(type, form->digits, DIGIT_BYTE, &code, diag);
+    mc_status status = check_form(form, diag);
+    if (status == MC_OK)
+        status = digit_code_make(type, form->digits, form->int4 ? DIGIT_NIBBLE : DIGIT_BYTE, &code, diag);
     if (status != MC_OK) return status;
     *layout = (stride_layout){.code = code,
                               .planes = code.count,
                               .vec = vec,
                               .stride = form->stride,
                               .heads = form->heads,
-                              .index_place = index_place,
-                              .value_place = value_place,
+                              .index_place = form->shuffle ? stride_shuffled_index : stride_plain_index,
+                              .value_place = form->int4 ? nibble_place : value_place,
                               .row_ptr = row_offset,
                               .row_ptr_count = row_offsets,
                               .count_blocks = count_blocks};
-    if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
-        return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
-                       MC_GROUP_SLOTS);
-    if (form->heads < 1 || form->heads > MAX_HEADS)
-        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
     return MC_OK;
 }
 

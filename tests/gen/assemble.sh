@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared), some of the ring's for a B of 16 bits (wide); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | wide], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -111,6 +111,18 @@ wide_list() {
     for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
         echo "$arch 0 async $async --set warps=16 --set split=1"
         echo "$arch 0 words $async --set align=4 --set out=s32 --set scale=none --set n=129 --set ldb=130 --set lhs=s8 --set resident=off"
+    done
+}
+
+# Of a 4-bit B: natively, and where ptxas makes several instructions of a 4-bit mma.
+int4_list() {
+    local arch i first=0 lhs=(s4 u8 s12 u16) shuffle=(on off)
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for ((i = first; i < count; i += 13)); do
+            echo "$arch $i int4 --set mma=int4 --set lhs=${lhs[i % 4]} --set shuffle=${shuffle[i / 4 % 2]}"
+            echo "$arch $i odd --set mma=int4 --set lhs=${lhs[(i + 1) % 4]} --set vec=4 --set n=129 --set align=1 $(output "$i")"
+        done
+        first=$((first + 1))
     done
 }
 

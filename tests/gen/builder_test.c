@@ -258,7 +258,34 @@ static void test_fragments(void) {
     CHECK(slot_value_offset(3, 17) == 3 * 32 + 17, "row-major [8][32]");
 }
 
+/* Those of 4 bits, for m16n8k64. */
+static void test_fragments4(void) {
+    int a[16][64] = {{0}}, b[64][8] = {{0}}, values[2][512] = {{0}}, shuffled[64] = {0}, wrong = 0;
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < 32; i++) {
+            int reg = i / 8, nibble = i % 8;
+            a[frag_a_row(lane, reg)][frag4_a_k(lane, reg, nibble)]++;
+            if (reg < 2) b[frag4_b_k(lane, reg, nibble)][frag_b_col(lane)]++;
+        }
+    for (int i = 0; i < 1024; i++) wrong += a[i / 64][i % 64] != 1;
+    for (int i = 0; i < 512; i++) wrong += b[i / 8][i % 8] != 1;
+    for (int slot = 0; slot < 64; slot++) {
+        wrong += slot4_k(slot) != slot || slot4_thread(slot) != slot_thread(slot % 32);
+        shuffled[shuffled_slot(slot)]++;
+        for (int row = 0; row < 8; row++) {
+            values[1][slot4_value_place(row, slot, 64)]++;
+            if (slot < 32) values[0][slot4_value_place(row, slot, 32)]++;
+        }
+    }
+    for (int i = 0; i < 64; i++) wrong += shuffled[i] != 1 || shuffled_slot(i) / 8 != i / 8;
+    for (int i = 0; i < 512; i++) wrong += values[0][i] != (i < 256) || values[1][i] != 1;
+    CHECK(wrong == 0, "%d elements", wrong);
+    CHECK(slot4_value_place(3, 17, 32) == 3 * 32 + 17, "row-major [8][32]");
+    CHECK(slot4_value_place(3, 17, 64) == (4 * 3 + 2) * 16 + 1, "16 nibbles a lane");
+}
+
 int main(void) {
+    test_fragments4();
     test_mistakes();
     test_minima();
     test_registers();

@@ -76,7 +76,7 @@ expect 2 "ldb: 4 is less than n" "$mcgen" --set warps=1 --set split=4 --set m=9 
 expect 2 "m: 9 is not" "$mcgen" --set warps=1 --set split=4 --set m=9 --set n=8 --set ldb=4 "$spec"
 printf 'op = "spmm"\nm = 9\ntile_m = 1\n' >two.lua
 expect 2 "two.lua:2: m: 9 is not a multiple" "$mcgen" two.lua
-expect 2 "n: a text of 51 characters is not" "$mcgen" --set n=000000000000000000000000000000000000000000000002567 "$spec"
+expect 2 "n: a text of 67 characters is not" "$mcgen" --set n=0000000000000000000000000000000000000000000000000000000000000002567 "$spec"
 expect 2 'n: " 256" is not' "$mcgen" --set "n= 256" "$spec"
 expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
@@ -141,10 +141,10 @@ one "--set: stages: the ring takes 131136 bytes of shared memory, a thread block
 expect 0 "stages=3" "$mcgen" --arch sm_120 "$ring"
 check "rings too large for sm_120" test "$("$mcgen" --arch sm_120 --list-variants "$ring" | grep -c 'window=256.* stages=6')" = 0
 for made in "$ring" "$spec"; do
-    expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 "$made"
-    expect 0 "k must be at most 69905" "$mcgen" --describe --set rhs=u4 "$made"
+    expect 0 "k must be at most 131071" "$mcgen" --describe --set rhs=s4 --set mma=int8 "$made"
+    expect 0 "k must be at most 69905" "$mcgen" --describe --set rhs=u4 --set mma=int8 "$made"
     for k in 131071 131072; do
-        expect 0 "" "$mcgen" --describe --set rhs=s4 --set k="$k" "$made"
+        expect 0 "" "$mcgen" --describe --set rhs=s4 --set mma=int8 --set k="$k" "$made"
         check "k = $k is fixed and has no limit" sh -c "! grep -q 'k must be' '$work/stdout'"
     done
 done
@@ -162,6 +162,26 @@ for text in "b as bytes, k x ceil(n / 2), rows ldb / 2 bytes apart" "b at a mult
     "s4[k][ldb], row-major, the even column in a byte's low half"; do
     expect 0 "$text" "$mcgen" --describe --set rhs=s4 "$ring"
 done
+fours=$specs/spmm_l4r4.lua
+for arch in sm_80 sm_86 sm_89; do
+    expect 0 "m16n8k64.row.col.s32.s4.s4.s32" "$mcgen" --arch $arch "$fours"
+    expect 0 "format strided-bcrs-int4" "$mcgen" --arch $arch --describe "$fours"
+done
+for arch in sm_90 sm_90a sm_100 sm_120; do
+    expect 0 "m16n8k32.row.col.s32.s8.s8.s32" "$mcgen" --arch $arch "$fours"
+    expect 0 "m16n8k64.row.col.s32.s4.s4.s32" "$mcgen" --arch $arch --set mma=int4 "$fours"
+done
+expect 0 "format strided-bcrs-int4" "$mcgen" --describe "$fours"
+check "4-bit mma has a limit of k" sh -c "! grep -q 'k must be' '$work/stdout'"
+expect 0 "m16n8k32.row.col.s32.s8.s8.s32" "$mcgen" --set mma=int8 "$fours"
+expect 0 "m16n8k32.row.col.s32.s8.s8.s32" "$mcgen" --arch sm_90 --set staging=tma --set stride=32 --set split=1 "$fours"
+one '--set: mma: "int4" takes rhs = "s4" or "u4", not "s8"' --set mma=int4 "$spec"
+one '--set: mma: "int4" takes rhs = "s4" or "u4", not "u16"' --set mma=int4 --set rhs=u16 --set tile_n=64 "$spec"
+one '--set: mma: "int4" takes staging = "direct" or "shared", not "tma"' --set mma=int4 --set rhs=s4 "$ring"
+one '--set: mma: "int4" multiplies in swapped order only' --set mma=int4 --set order=paper "$fours"
+expect 0 "m8n8k16.row.col" "$mcgen" --set order=paper "$fours"
+one '--set: shuffle: there are nibbles to be shuffled with an int4 mma only' --set shuffle=off "$spec"
+one '--set: shuffle: there are nibbles to be shuffled with an int4 mma only' --arch sm_90 --set shuffle=off "$fours"
 one '--set: window: staging = "direct" has no windows of B: leave it out' --set window=64 "$spec"
 one '--set: stages: staging = "direct" has no ring: leave it out' --set stages=2 "$spec"
 one '--set: resident: staging = "direct" keeps nothing of B' --set resident=on "$spec"

@@ -42,6 +42,11 @@ golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set
 golden exact --set lhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set warps=4 --set split=4 --set n=256 --set ldb=256 --set ldc=256
 golden exact_f32 --set sum=exact --set out=f32 --set scale=row --set k=4608 --set vec=4 --set tile_n=32 --set warps=2 --set split=1
 
+spec=$(dirname "$spec")/spmm_l4r4.lua
+golden int4
+spec=$(dirname "$spec")/spmm_l16r4.lua
+golden int4_digits --set stride=32 --set vec=4 --set rhs=u4 --set shuffle=off --set tile_n=64 --set split=1 --set prefetch=off --arch sm_90 --set mma=int4
+
 spec=$(dirname "$spec")/spmm_l8r8_shared.lua
 golden shared
 golden shared_paper --set order=paper --set vec=4 --set lhs=s16 --set tile_n=64 --set stride=32 --set split=2

@@ -12,7 +12,7 @@ typedef struct type {
 static const type types[] = {{"s4", -8, 7},          {"u4", 0, 15},        {"s8", -128, 127},
                              {"u8", 0, 255},         {"s12", -2048, 2047}, {"u12", 0, 4095},
                              {"s16", -32768, 32767}, {"u16", 0, 65535}};
-enum { TYPES = sizeof types / sizeof *types, DIGITS = 2, MAX_SETTINGS = 8 };
+enum { TYPES = sizeof types / sizeof *types, MAX_SETTINGS = 8 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -27,26 +27,34 @@ static void product_ends(const type *a, const type *b, int64_t ends[2]) {
     for (int i = 1; i < 4; i++) ends[0] = least(ends[0], corners[i]), ends[1] = most(ends[1], corners[i]);
 }
 
-static bool is_wide(const type *t) { return t->greatest - t->least > 255; }
+/* Digits of BITS bits that values have. */
+static int digits_of(const type *t, int bits) {
+    int count = 1;
+    while (t->greatest - t->least >= (int64_t)1 << bits * count) count++;
+    return count;
+}
 
-/* The ends of digit DIGIT of all values. */
-static type digit_ends(const type *t, int digit) {
+/* The ends of digit DIGIT of BITS bits of all values: the top one takes what is left, with its sign. */
+static type digit_ends(const type *t, int bits, int digit) {
     type ends = {t->name, INT64_MAX, INT64_MIN};
     for (int64_t v = t->least; v <= t->greatest; v++) {
-        int64_t d = !is_wide(t) ? v : digit ? v >> 8 : v & 255;
+        int64_t d = v >> bits * digit;
+        if (digit + 1 < digits_of(t, bits)) d &= (1 << bits) - 1;
         ends.least = least(ends.least, d), ends.greatest = most(ends.greatest, d);
     }
     return ends;
 }
 
-/* Whether COUNT slots fill no accumulator of A x B beyond s32. FACTOR: what B's values are multiplied by there. */
-static bool fits(const type *a, const type *b, int factor, int64_t count) {
-    for (int weight = 0; weight <= 2 * (DIGITS - 1); weight++) {
+/* Whether COUNT slots fill no accumulator of A x B, in digits of BITS bits, beyond s32. FACTOR: what B's values are multiplied
+   by there. */
+static bool fits(const type *a, const type *b, int bits, int factor, int64_t count) {
+    int a_digits = digits_of(a, bits), b_digits = digits_of(b, bits);
+    for (int weight = 0; weight <= a_digits + b_digits - 2; weight++) {
         int64_t sum[2] = {0, 0};
-        for (int i = 0; i <= is_wide(a); i++) {
+        for (int i = 0; i < a_digits; i++) {
             int j = weight - i;
-            if (j < 0 || j > is_wide(b)) continue;
-            type da = digit_ends(a, i), db = digit_ends(b, j);
+            if (j < 0 || j >= b_digits) continue;
+            type da = digit_ends(a, bits, i), db = digit_ends(b, bits, j);
             int64_t ends[2];
             product_ends(&da, &db, ends);
             for (int e = 0; e < 2; e++) sum[e] += ends[e] * factor;
@@ -122,15 +130,20 @@ static void check_bound(const char *path, const type *a, const type *b, mc_diag 
     check_fixed(path, settings, 5, bound, diag);
 }
 
-static void check_rounds(const char *path, const type *a, const type *b, const char *stride, mc_diag *diag) {
-    const mc_setting settings[] = {{"lhs", a->name}, {"rhs", b->name}, {"tile_n", "64"},
-                                   {"sum", "exact"}, {"out", "s64"},   {"stride", stride}};
-    int factor = b->greatest - b->least < 16 ? 16 : 1, slots = atoi(stride);
-    mc_kernel *kernel = make_kernel(path, settings, 6, diag);
+static bool has_4_bits(const type *t) { return t->greatest - t->least < 16; }
+
+static void check_rounds(const char *path, const type *a, const type *b, const char *stride, const char *mma,
+                         mc_diag *diag) {
+    const mc_setting settings[] = {{"lhs", a->name}, {"rhs", b->name},   {"tile_n", "64"}, {"sum", "exact"},
+                                   {"out", "s64"},   {"stride", stride}, {"mma", mma}};
+    int bits = strcmp(mma, "int4") == 0 ? 4 : 8, slots = atoi(stride);
+    int factor = has_4_bits(b) && bits == 8 ? 16 : 1;
+    mc_kernel *kernel = make_kernel(path, settings, 7, diag);
     if (!kernel) return;
     int64_t strides = described(kernel, "flush_strides");
-    CHECK(strides > 0 && fits(a, b, factor, strides * slots) && !fits(a, b, factor, (strides + 1) * slots),
-          "%s x %s: rounds of %lld strides of %d", a->name, b->name, (long long)strides, slots);
+    bool full = fits(a, b, bits, factor, strides * slots) && !fits(a, b, bits, factor, (strides + 1) * slots);
+    CHECK(strides > 0 && full, "%s x %s, %s: rounds of %lld strides of %d", a->name, b->name, mma,
+          (long long)strides, slots);
     mc_kernel_destroy(kernel);
 }
 
@@ -140,7 +153,9 @@ int main(int argc, char **argv) {
     for (int a = 0; a < TYPES; a++)
         for (int b = 0; b < TYPES; b++) {
             check_bound(argv[1], &types[a], &types[b], diag);
-            check_rounds(argv[1], &types[a], &types[b], (a + b) % 2 ? "64" : "32", diag);
+            check_rounds(argv[1], &types[a], &types[b], (a + b) % 2 ? "64" : "32", "int8", diag);
+            if (has_4_bits(&types[b]))
+                check_rounds(argv[1], &types[a], &types[b], (a + b) % 2 ? "32" : "64", "int4", diag);
         }
     mc_diag_destroy(diag);
     return check_end();

@@ -115,8 +115,9 @@ static void test_full(session *s, int pair, int vec, int split, int n) {
     const int strides = fullest[pair].strides, full = strides * STRIDE * split;
     const int lengths[] = {full - 1, full, full + 1, full + STRIDE * split, 2 * full + 3};
     char common[160], exact[200], wrap[200];
-    snprintf(common, sizeof common, "lhs=%s rhs=%s vec=%d split=%d warps=8 stride=32 tile_n=64 n=%d %s",
-             fullest[pair].lhs, fullest[pair].rhs, vec, split, n, fullest[pair].digits);
+    snprintf(common, sizeof common,
+             "lhs=%s rhs=%s mma=int8 vec=%d split=%d warps=8 stride=32 tile_n=64 n=%d %s", fullest[pair].lhs,
+             fullest[pair].rhs, vec, split, n, fullest[pair].digits);
     snprintf(exact, sizeof exact, "%s sum=exact out=s64", common);
     mc_kernel *kernel = make_kernel(s, exact);
     if (kernel) CHECK(round_of(kernel) == strides, "%s: rounds of %d", exact, round_of(kernel));

@@ -13,7 +13,7 @@ static const char *const vecs[] = {"2", "4", "8"};
 static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
                                      "sim:seed=2:landing=last"};
 enum { TYPES = sizeof types / sizeof *types, WHOLE_BYTES = 2 /* s8 and those behind it */ };
-enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8 };
+enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 5 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
 static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
@@ -63,10 +63,10 @@ static bool is_beyond_s32(const mc_dense *sums) {
     return false;
 }
 
-/* The settings of one run on top of SETTINGS[0..2], the operands. */
+/* The settings of one run on top of the first OPERANDS of SETTINGS. */
 static size_t add_settings(const tour *t, const turn *now, const problem_case *c, const problem_kind *kind,
                            fixed_settings *fixed, mc_setting *settings) {
-    size_t count = 3;
+    size_t count = OPERANDS;
     if (now->mode == FIXED) {
         problem_fix(c, kind, fixed);
         for (int i = 0; i < SHAPES; i++) settings[count++] = fixed->settings[i];
@@ -134,17 +134,20 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
     t->turn++;
 }
 
-static void run_pair(tour *t, int lhs, int rhs, int vec, int columns) {
-    mc_setting settings[3 + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]}, {"vec", vecs[vec]}};
+/* MMA: with "int4" the shuffle takes turns too. */
+static void run_pair(tour *t, int lhs, int rhs, int vec, const char *mma, int columns) {
+    mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
+        {"lhs", types[lhs]}, {"rhs", types[rhs]}, {"vec", vecs[vec]}, {"mma", mma}, {"shuffle", "on"}};
     problem_kind kind = {.vec = atoi(vecs[vec])};
     long before = t->beyond;
     CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
               mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
           "%s", mc_diag_text(t->diag));
     for (int mask = 0; mask < EDGE_PATTERNS; mask++)
-        for (int i = 0; i < columns; i++)
+        for (int i = 0; i < columns; i++) {
+            if (strcmp(mma, "int4") == 0) settings[4].value = choose(t, 6, 2) ? "on" : "off";
             run_case(t, &kind, settings, mask, (lhs + 3 * rhs + 2 * vec + mask + 5 * i) % EDGE_COLUMNS);
+        }
     bool wide = mc_type_bits(kind.lhs) + mc_type_bits(kind.rhs) >= 32;
     CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", types[lhs], types[rhs]);
 }
@@ -202,10 +205,10 @@ static void test_fixed_longer(tour *t, mc_setting *settings, size_t count, int k
 
 /* Exact up to the contract's k_limit, refused beyond; exact there where the spec says so. */
 static void test_longest(tour *t, const char *lhs, const char *rhs, int64_t a, int64_t b) {
-    mc_setting settings[5] = {{"lhs", lhs}, {"rhs", rhs}, {"vec", "2"}, {"split", "1"}};
+    mc_setting settings[6] = {{"lhs", lhs}, {"rhs", rhs}, {"vec", "2"}, {"split", "1"}, {"mma", "int8"}};
     const turn now = {0};
     mc_kernel *kernel = NULL;
-    mc_status status = make_kernel(t, &now, settings, 4, &kernel);
+    mc_status status = make_kernel(t, &now, settings, 5, &kernel);
     CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->diag));
     if (status == MC_OK) {
         int limit = (int)mc_kernel_contract(kernel)->k_limit;
@@ -216,7 +219,7 @@ static void test_longest(tour *t, const char *lhs, const char *rhs, int64_t a, i
         CHECK(run_longest(t, kernel, limit + 1, a, b) == MC_CANNOT, "%s x %s, k = %d", lhs, rhs, limit + 1);
         CHECK_TEXT(mc_diag_text(t->diag), "a spec that fixes k has no limit");
         mc_diag_clear(t->diag);
-        test_fixed_longer(t, settings, 4, limit + 1, a, b);
+        test_fixed_longer(t, settings, 5, limit + 1, a, b);
     }
     mc_diag_clear(t->diag);
     mc_kernel_destroy(kernel);
@@ -245,7 +248,10 @@ int main(int argc, char **argv) {
     int pairs = 0;
     for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
         for (int rhs = t.ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++, pairs++)
-            for (int vec = 0; vec < VECS; vec++) run_pair(&t, lhs, rhs, vec, columns);
+            for (int vec = 0; vec < VECS; vec++) {
+                run_pair(&t, lhs, rhs, vec, "int8", columns);
+                if (rhs < WHOLE_BYTES && !t.ring) run_pair(&t, lhs, rhs, vec, "int4", columns);
+            }
     size_t sums = sizeof longest / sizeof *longest * 2;
     for (size_t i = t.ring ? 4 : 0 /* 8 bits and more: k stays short */;
          (!t.ring || t.unit == 16) && i < sums; i++)

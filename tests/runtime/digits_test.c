@@ -91,9 +91,12 @@ static void check_packing(mc_type type, int vec, const mc_strided *form, mc_valu
 }
 
 static void test_packing(mc_diag *diag) {
-    static const mc_strided forms[] = {{32, 1, MC_DIGITS_TOP_SIGNED}, {64, 2, MC_DIGITS_TOP_SIGNED},
-                                       {32, 1, MC_DIGITS_BALANCED},   {64, 2, MC_DIGITS_BALANCED},
-                                       {32, 1, MC_DIGITS_OFFSET},     {64, 2, MC_DIGITS_OFFSET}};
+    static const mc_strided forms[] = {{.stride = 32, .heads = 1, .digits = MC_DIGITS_TOP_SIGNED},
+                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_TOP_SIGNED},
+                                       {.stride = 32, .heads = 1, .digits = MC_DIGITS_BALANCED},
+                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_BALANCED},
+                                       {.stride = 32, .heads = 1, .digits = MC_DIGITS_OFFSET},
+                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_OFFSET}};
     for (int t = 0; t < TYPES; t++)
         for (int v = 0; v < VECS; v++)
             for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
@@ -160,7 +163,7 @@ static void test_codes(mc_diag *diag) {
 
 /* The first value without balanced digits is named, in the order of row blocks; those up to the bound pack. */
 static void test_beyond(mc_diag *diag) {
-    const mc_strided form = {32, 1, MC_DIGITS_BALANCED};
+    const mc_strided form = {.stride = 32, .heads = 1, .digits = MC_DIGITS_BALANCED};
     static const struct {
         mc_type type;
         int bits;
@@ -211,7 +214,7 @@ static void test_ones(mc_diag *diag) {
                  {ONES + 31, 1, "padding slot 31 must have index -1 and values 0"},
                  {31, 1, "padding slot 31 must have index -1 and values 0"},
                  {32 * VEC, 16, "slot 0 holds 2048, out of s12's range"}};
-    const mc_strided form = {32, 1, MC_DIGITS_OFFSET};
+    const mc_strided form = {.stride = 32, .heads = 1, .digits = MC_DIGITS_OFFSET};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
     const mc_csr csr = {1, 1, 1, row_ptr, col_idx};
@@ -239,7 +242,7 @@ static void test_out_of_range(mc_diag *diag) {
                  {MC_U4, 0, 16, "slot 0 holds 16, out of u4's range"},
                  {MC_S12, 1, 8, "out of s12's range"},
                  {MC_U12, 1, 16, "out of u12's range"}};
-    const mc_strided form = {32, 1, 0};
+    const mc_strided form = {.stride = 32, .heads = 1};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mc_vsparse a, back;
         mc_packed packed;
@@ -256,7 +259,7 @@ static void test_out_of_range(mc_diag *diag) {
 
 /* Padding is zero in both planes. */
 static void test_padding(mc_diag *diag) {
-    const mc_strided form = {32, 1, 0};
+    const mc_strided form = {.stride = 32, .heads = 1};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
     const mc_csr csr = {1, 1, 1, row_ptr, col_idx};

@@ -14,7 +14,9 @@ static const mc_vsparse tiny = {MC_S8, 2, 6, 8, 3, 4, tiny_row_ptr, tiny_col_idx
 #define PAD64 PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8, PAD8
 
 static const mc_strided one_head = {.stride = 32, .heads = 1}, two_heads = {.stride = 32, .heads = 2},
-                        wide_heads = {.stride = 96, .heads = 3};
+                        wide_heads = {.stride = 96, .heads = 3},
+                        int4 = {.stride = 64, .heads = 2, .int4 = true},
+                        int4_shuffled = {.stride = 32, .heads = 1, .int4 = true, .shuffle = true};
 static const mc_srbcrs k_16 = {.k = 16, .digit_bits = 8}, k_32 = {.k = 32, .digit_bits = 8},
                        shuffled = {.k = 32, .digit_bits = 8, .shuffle = true};
 
@@ -123,6 +125,10 @@ FORMAT(strided_32_2, mc_strided_pack(a, &two_heads, packed, diag),
        mc_strided_unpack(packed, MC_S8, vec, &two_heads, rows, cols, a, diag))
 FORMAT(strided_96_3, mc_strided_pack(a, &wide_heads, packed, diag),
        mc_strided_unpack(packed, MC_S8, vec, &wide_heads, rows, cols, a, diag))
+FORMAT(int4, mc_strided_pack(a, &int4, packed, diag),
+       mc_strided_unpack(packed, MC_S8, vec, &int4, rows, cols, a, diag))
+FORMAT(int4_shuffled, mc_strided_pack(a, &int4_shuffled, packed, diag),
+       mc_strided_unpack(packed, MC_S8, vec, &int4_shuffled, rows, cols, a, diag))
 FORMAT(srbcrs_16, mc_srbcrs_export(a, &k_16, packed, diag),
        mc_srbcrs_import(packed, MC_S8, vec, &k_16, rows, cols, a, diag))
 FORMAT(srbcrs_32, mc_srbcrs_export(a, &k_32, packed, diag),
@@ -138,6 +144,8 @@ static const struct {
     {"strided 32", pack_strided_32, unpack_strided_32},
     {"strided 32, 2 heads", pack_strided_32_2, unpack_strided_32_2},
     {"strided 96, 3 heads", pack_strided_96_3, unpack_strided_96_3},
+    {"int4 64, 2 heads", pack_int4, unpack_int4},
+    {"int4 32, shuffled", pack_int4_shuffled, unpack_int4_shuffled},
     {"sr-bcrs 16", pack_srbcrs_16, unpack_srbcrs_16},
     {"sr-bcrs 32", pack_srbcrs_32, unpack_srbcrs_32},
     {"shuffled", pack_shuffled_32, unpack_shuffled_32},
@@ -279,10 +287,12 @@ static void test_refused(mc_diag *diag) {
         mc_strided form;
         const char *message;
     } forms[] = {
-        {{48, 1, 0}, "strides of 48 slots"},
-        {{0, 1, 0}, "strides of 0 slots"},
-        {{32, 0, 0}, "0 heads a row block"},
-        {{32, 33, 0}, "33 heads a row block: must be 1 to 32"},
+        {{.stride = 48, .heads = 1}, "strides of 48 slots"},
+        {{.stride = 0, .heads = 1}, "strides of 0 slots"},
+        {{.stride = 32, .heads = 0}, "0 heads a row block"},
+        {{.stride = 32, .heads = 33}, "33 heads a row block: must be 1 to 32"},
+        {{.stride = 96, .heads = 1, .int4 = true}, "strides of 96 slots: an int4 mma takes 32 or 64"},
+        {{.stride = 32, .heads = 1, .shuffle = true}, "indices are shuffled for an int4 mma only"},
     };
     mc_packed packed;
     mc_vsparse back;

@@ -1,0 +1,71 @@
+/* B's columns of 4 bits as operands of a 4-bit mma, of which the row block's vectors are the other: m16n8k64, or
+   m16n8k32 where the stride is 32.
+
+   A transpose by bytes has brought two columns of 4 rows into a register: the even one in low halves of bytes, the odd one in
+   high halves. Two such registers make one of each column by a shift and a lop3. Their nibbles then lie in the order of
+   rows 0, 4, 1, 5, 2, 6, 3, 7, so the packer has put the indices into that order's reverse (shuffled_slot in fragment.h):
+   Magicube's index shuffle (section IV-B3, figure 7; the 8 bitwise operations there are 4 instructions here). Without it bytes change
+   places first, which takes two instructions more. */
+#include "fragment.h"
+#include "spmm_emit.h"
+
+enum {
+    LOW_HALVES = 0x0f0f0f0f,
+    SELECT =
+        (0xf0 & 0xaa) | (0xcc & ~0xaa & 0xff), /* lop3: a where bits of c are set, else b (PTX ISA, "lop3") */
+};
+
+enum { EMULATION = 16 /* registers, where ptxas 13 makes several instructions of a 4-bit mma */ };
+
+/* Registers of the operand A. */
+static int operand_count(const spmm_plan *plan) { return plan->depth / 16; }
+
+void spmm_declare_columns4(spmm_emitter *e) {
+    b32_array(e->b, "column", operand_count(e->plan) * SPMM_BYTES, e->column);
+    if (!e->b->arch->int4) e->b->spare += EMULATION;
+}
+
+/* The columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand, frag_a_reg. */
+static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_reg odd) {
+    EMIT(b, shl_b32, R(even), R(high), I(4));
+    EMIT(b, lop3, R(even), R(low), R(even), H(LOW_HALVES), I(SELECT));
+    EMIT(b, shr_u32, R(odd), R(low), I(4));
+    EMIT(b, lop3, R(odd), R(odd), R(high), H(LOW_HALVES), I(SELECT));
+}
+
+void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
+    mc_builder *b = e->b;
+    note(b, "%s",
+         e->plan->shuffle ? "nibbles of slots 0, 4, 1, 5, 2, 6, 3, 7: in the order of the values"
+                          : "bytes of slots 0, 2, 4, 6 and of 1, 3, 5, 7, then nibbles in that order");
+    for (int c = 0; c < bytes; c++) {
+        mc_reg *column = &e->column[operand_count(e->plan) * c];
+        mc_reg low = e->low[c], high = e->high[c];
+        if (!e->plan->shuffle) {
+            low = e->pair[0], high = e->pair[1];
+            EMIT(b, prmt, R(low), R(e->low[c]), R(e->high[c]), I(0x6420));
+            EMIT(b, prmt, R(high), R(e->low[c]), R(e->high[c]), I(0x7531));
+        }
+        emit_pair(b, low, high, column[frag_a_reg(0, step)], column[frag_a_reg(1, step)]);
+    }
+}
+
+static mc_opcode mma4(const spmm_plan *plan, int mma) {
+    /* [depth 64][rhs signed][lhs signed] */
+    static const mc_opcode ops[2][2][2] = {
+        {{OP_mma_u4_k32, OP_mma_u4_s4_k32}, {OP_mma_s4_u4_k32, OP_mma_s4_k32}},
+        {{OP_mma_u4_k64, OP_mma_u4_s4_k64}, {OP_mma_s4_u4_k64, OP_mma_s4_k64}}};
+    return ops[plan->depth == 64][spmm_digit_is_signed(plan->b, 0)]
+              [spmm_digit_is_signed(plan->a, mma * plan->planes)];
+}
+
+void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count) {
+    const spmm_plan *plan = e->plan;
+    int count = operand_count(plan);
+    for (int m = 0; m < plan->mma; m++) {
+        const mc_reg *sum = &acc[acc_count * spmm_sum_of(plan, m, 0)];
+        builder_emit(e->b, (mc_reg){0}, mma4(plan, m),
+                     MC_OPERANDS(V4(sum), operand_vector(&e->column[count * byte], count),
+                                 operand_vector(&value[count / 2 * m], count / 2), V4(sum)));
+    }
+}
