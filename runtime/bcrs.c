@@ -4,11 +4,6 @@
 #include <inttypes.h>
 #include "stride.h"
 
-static int64_t index_place(const stride_layout *layout, int64_t slot) {
-    (void)layout;
-    return slot;
-}
-
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
     return (slot * layout->vec + row) * layout->planes + plane;
 }
@@ -44,7 +39,7 @@ static mc_status make_layout(mc_type type, int vec, stride_layout *layout, mc_di
                               .planes = code.count,
                               .vec = vec,
                               .stride = 1,
-                              .index_place = index_place,
+                              .index_place = stride_plain_index,
                               .value_place = value_place,
                               .row_ptr = row_offset,
                               .row_ptr_count = row_offsets,

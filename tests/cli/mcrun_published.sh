@@ -48,6 +48,10 @@ expect 0 'values.bin  s8[128]' small --set split=1 --out strided
 same row_ptr "$(words d4 strided/row_ptr.bin)" '2 2 2'
 same col_idx "$(words d4 strided/col_idx.bin)" "1 4 6$(nones 29) 0$(nones 31)"
 same values "$(words x1 strided/values.bin)" "01 03 05$(zeros 29) 02 04 06$(zeros 29) 07$(zeros 31) 08$(zeros 31)"
+expect 0 'values.bin  s8[64]' pack "$specs/spmm_l4r4.lua" example.smtx --vec 2 --set lhs=u4 --set rhs=u4 --set mma=int4 --set stride=32 --set split=1 --a example.npy --out int4
+same row_ptr "$(words d4 int4/row_ptr.bin)" '2 2 2'
+same col_idx "$(words d4 int4/col_idx.bin)" "1 6 -1 -1 4$(nones 27) 0$(nones 31)"
+same values "$(words x1 int4/values.bin)" "31 05$(zeros 14) 42 06$(zeros 14) 07$(zeros 15) 08$(zeros 15)"
 expect 0 'values.bin  s8[128]' pack "$specs/spmm_l8r8_tiled.lua" example.smtx --vec 2 --set lhs=u8 --a example.npy --out windowed
 same row_order "$(words d4 windowed/row_order.bin)" '0 1'
 same row_ptr "$(words d4 windowed/row_ptr.bin)" '0 1 2'

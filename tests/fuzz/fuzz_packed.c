@@ -23,7 +23,9 @@ static input choose(const uint8_t head[HEAD]) {
     in.srbcrs = (mc_srbcrs){head[1] & 8 ? 32 : 16, head[1] & 16 ? 4 : 8, head[1] & 32};
     in.strided = (mc_strided){.stride = head[1] & 8 ? 64 : 32,
                               .heads = (head[1] >> 6) + 1,
-                              .digits = (mc_digits)((head[0] >> 3 & 3) % 3)};
+                              .digits = (mc_digits)((head[0] >> 3 & 3) % 3),
+                              .int4 = head[1] & 16,
+                              .shuffle = head[1] & 32};
     in.rows = (int64_t)in.vec * (head[2] & 7);
     in.cols = head[3];
     return in;
@@ -33,10 +35,11 @@ static input choose(const uint8_t head[HEAD]) {
 static int64_t value_bytes(const input *in, int64_t slots) {
     int bits = mc_type_bits(in->type), digits = in->srbcrs.digit_bits;
     int planes = bits == 12 ? 16 / digits : bits < digits ? 1 : bits / digits;
-    bool ones = in->strided.digits == MC_DIGITS_OFFSET;
+    bool ones = in->strided.digits == MC_DIGITS_OFFSET, int4 = in->strided.int4;
     if (in->format == BCRS) return mc_type_size(in->type, slots * in->vec);
     if (in->format == SRBCRS) return slots * in->vec * planes * digits / 8;
-    return slots * ((bits > 8 ? 2 : 1) * in->vec + ones);
+    digits = int4 ? 4 : 8;
+    return slots * ((bits + digits - 1) / digits * in->vec + ones) * digits / 8;
 }
 
 static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a, mc_diag *diag) {

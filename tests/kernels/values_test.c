@@ -11,12 +11,29 @@ static const problem_case cases[] = {
     {.pattern = PATTERN_ALL_EMPTY, .row_blocks = 3, .k = 40, .n = 32, .values = MC_VALUES_FULL},
 };
 
-/* DIGITS where they are not NULL: for signed values of several digits. */
+/* Settings for the specs that take them. */
+typedef enum demand {
+    ANY_TYPES,
+    WIDE_SIGNED, /* A has signed values of several digits */
+    NARROW_RIGHT /* B has 4 bits */
+} demand;
+
 static const struct choice {
-    const char *vec, *split, *digits;
+    demand demand;
+    mc_setting settings[3];
+    size_t count;
 } choices[] = {
-    {"8", NULL, NULL},       {"4", NULL, NULL},      {"2", NULL, NULL},     {"8", "1", NULL},
-    {"8", NULL, "balanced"}, {"2", "1", "balanced"}, {"4", NULL, "offset"},
+    {ANY_TYPES, {{"vec", "8"}}, 1},
+    {ANY_TYPES, {{"vec", "4"}}, 1},
+    {ANY_TYPES, {{"vec", "2"}}, 1},
+    {ANY_TYPES, {{"split", "1"}}, 1},
+    {WIDE_SIGNED, {{"digits", "balanced"}}, 1},
+    {WIDE_SIGNED, {{"digits", "balanced"}, {"vec", "2"}, {"split", "1"}}, 3},
+    {WIDE_SIGNED, {{"digits", "offset"}, {"vec", "4"}}, 2},
+    {NARROW_RIGHT, {{"mma", "int4"}, {"arch", "sm_80"}}, 2},
+    {NARROW_RIGHT, {{"mma", "int4"}, {"stride", "64"}, {"vec", "2"}}, 3},
+    {NARROW_RIGHT, {{"mma", "int4"}, {"shuffle", "off"}, {"vec", "4"}}, 3},
+    {NARROW_RIGHT, {{"mma", "int8"}, {"arch", "sm_80"}}, 2},
 };
 
 /* -- A kernel on arrays that are packed already -------------------------------------------------------- */
@@ -193,40 +210,44 @@ static void run_case(const char *what, const mc_kernel *kernel, const problem_ca
     problem_free(&p);
 }
 
-static bool takes_digits(const mc_spec *spec, mc_diag *diag) {
-    mc_kernel *kernel = NULL;
-    mc_type lhs = MC_S8;
-    mc_status status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
-    if (status == MC_OK) status = mc_type_of(kernel, "lhs", &lhs, diag);
+static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
+    mc_type lhs = MC_S8, rhs = MC_S8;
+    mc_status status = mc_type_of(kernel, "lhs", &lhs, diag);
+    if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
-    mc_kernel_destroy(kernel);
-    return mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
+    bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8, narrow = mc_type_bits(rhs) == 4;
+    return wanted == ANY_TYPES || (wanted == WIDE_SIGNED ? wide : narrow);
 }
 
-static void run_variant(const char *path, const struct choice *choice, mc_device *device, mc_diag *diag) {
-    mc_setting settings[3] = {{"vec", choice->vec}};
-    size_t count = 1;
+static mc_kernel *make_kernel(const char *path, const struct choice *choice, mc_diag *diag) {
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
-    if (choice->split) settings[count++] = (mc_setting){"split", choice->split};
-    if (choice->digits) settings[count++] = (mc_setting){"digits", choice->digits};
-    mc_status status = mc_spec_read(path, settings, count, &spec, diag);
+    mc_status status =
+        mc_spec_read(path, choice ? choice->settings : NULL, choice ? choice->count : 0, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, mc_spec_default(spec), &kernel, diag);
     CHECK(status == MC_OK, "%s: %s", path, mc_diag_text(diag));
-    for (size_t i = 0; kernel && i < sizeof cases / sizeof cases[0]; i++)
-        run_case(path, kernel, &cases[i], device, diag);
-    mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
     mc_diag_clear(diag);
+    return kernel;
+}
+
+static void run_choice(const char *path, const struct choice *choice, mc_device *device, mc_diag *diag) {
+    char what[256];
+    int used = snprintf(what, sizeof what, "%s", path);
+    for (size_t i = 0; i < choice->count; i++)
+        used += snprintf(what + used, sizeof what - (size_t)used, " %s=%s", choice->settings[i].field,
+                         choice->settings[i].value);
+    mc_kernel *kernel = make_kernel(path, choice, diag);
+    for (size_t i = 0; kernel && i < sizeof cases / sizeof cases[0]; i++)
+        run_case(what, kernel, &cases[i], device, diag);
+    mc_kernel_destroy(kernel);
 }
 
 static void run_spec(const char *path, mc_device *device, mc_diag *diag) {
-    mc_spec *spec = NULL;
-    CHECK(mc_spec_read(path, NULL, 0, &spec, diag) == MC_OK, "%s: %s", path, mc_diag_text(diag));
-    bool digits = spec && takes_digits(spec, diag);
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (!choices[i].digits || digits) run_variant(path, &choices[i], device, diag);
-    mc_spec_destroy(spec);
+    mc_kernel *kernel = make_kernel(path, NULL, diag);
+    for (size_t i = 0; kernel && i < sizeof choices / sizeof choices[0]; i++)
+        if (meets(kernel, choices[i].demand, diag)) run_choice(path, &choices[i], device, diag);
+    mc_kernel_destroy(kernel);
 }
 
 int main(int argc, char **argv) {
