@@ -154,40 +154,49 @@ static void judge_stores(const char *spec_path, const char *tile_n, bool paper, 
     problem_free(&p);
 }
 
-/* -- Rows of B without padding ------------------------------------------------------------------------ */
+/* -- Rows of B with and without padding --------------------------------------------------------------- */
 
-static uint64_t times_ideal(const mc_kernel *kernel, const ptxsim *sim, const char *word, uint64_t *ideal) {
-    uint64_t wavefronts = 0;
-    *ideal = 0;
+/* What reads take without padding, over the ideal. Lanes that read different rows meet in the same banks: four in each eight of 16
+   bytes, four of 4 bytes; of 8 bytes, which take two turns in any case, two a turn. */
+static const struct {
+    const char *rhs, *tile_n;
+    unsigned unpadded;
+} rows[] = {{"s8", "128", 4}, {"s8", "64", 2},  {"s8", "32", 4}, {"s4", "128", 2},
+            {"s4", "64", 4},  {"s16", "64", 4}, {"s16", "32", 2}};
+
+/* Whether all accesses whose line has WORD take TIMES the ideal. */
+static bool takes(const mc_kernel *kernel, const ptxsim *sim, const char *word, unsigned times) {
+    uint64_t ideal = 0;
     for (size_t i = 0; i < ptxsim_line_count(sim); i++) {
         const ptxsim_line *l = ptxsim_line_at(sim, i);
         if (!line_has(mc_kernel_ptx(kernel), l->line, word)) continue;
-        wavefronts += l->shared_wavefronts;
-        *ideal += l->shared_ideal;
+        if (l->shared_wavefronts != times * l->shared_ideal) return false;
+        ideal += l->shared_ideal;
     }
-    CHECK(*ideal > 0, "no access named %s", word);
-    return *ideal ? wavefronts / *ideal : 0;
+    return ideal > 0;
 }
 
-/* Lanes that read different rows meet in the same banks: four of 16 bytes in each eight, four of 4 bytes, and of 8 bytes, which
-   take two turns in any case, two. Copies do not meet. */
-static void judge_unpadded(const char *spec_path, const char *tile_n, uint64_t times, mc_device *device,
-                           mc_diag *diag) {
-    const mc_setting settings[] = {
-        {"tile_n", tile_n}, {"warps", "4"}, {"split", "1"}, {"stride", "32"}, {"padding", "off"}};
+/* Copies do not meet in any case. */
+static void judge_rows(const char *spec_path, size_t row, bool padding, mc_device *device, mc_diag *diag) {
+    const mc_setting settings[] = {{"rhs", rows[row].rhs}, {"tile_n", rows[row].tile_n},
+                                   {"warps", "4"},         {"split", "1"},
+                                   {"stride", "64"},       {"padding", padding ? "on" : "off"}};
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
-    problem p;
-    mc_status status = problem_make(&tiled, &kind, &p, diag);
-    if (status == MC_OK) status = mc_spec_read(spec_path, settings, 5, &spec, diag);
+    problem_kind of;
+    problem p = {0};
+    mc_status status = mc_spec_read(spec_path, settings, sizeof settings / sizeof *settings, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+    if (status == MC_OK) status = problem_kind_of(kernel, &of, diag);
+    if (status == MC_OK) status = problem_make(&tiled, &of, &p, diag);
     if (status == MC_OK) status = problem_run(&p, device, kernel, NULL, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     if (status == MC_OK) {
         const ptxsim *sim = mc_device_ptxsim(device);
-        uint64_t ideal, reads = times_ideal(kernel, sim, "ld.shared", &ideal);
-        CHECK(reads == times, "tile_n %s: %d times the ideal, not %d", tile_n, (int)reads, (int)times);
-        CHECK(times_ideal(kernel, sim, "cp.async.cg", &ideal) == 1, "tile_n %s: copies meet", tile_n);
+        CHECK(takes(kernel, sim, "ld.shared", padding ? 1 : rows[row].unpadded),
+              "%s, tile_n %s, padding %d: reads", rows[row].rhs, rows[row].tile_n, padding);
+        CHECK(takes(kernel, sim, "cp.async.cg", 1), "%s, tile_n %s: copies meet", rows[row].rhs,
+              rows[row].tile_n);
     }
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
@@ -209,7 +218,6 @@ static void read_controls(const char *spec_path, bool *shared, bool *paper, mc_d
 
 int main(int argc, char **argv) {
     static const char *const tiles[] = {"32", "64", "128"};
-    static const uint64_t unpadded[] = {4, 2, 4};
     mc_device *device = NULL;
     mc_diag *diag = mc_diag_create();
     if (argc != 2) return 2;
@@ -219,8 +227,9 @@ int main(int argc, char **argv) {
     for (int i = 0; device && i < 3; i++) {
         for (int exact = 0; exact < 2; exact++) judge(argv[1], tiles[i], exact, device, diag);
         judge_stores(argv[1], tiles[i], paper, device, diag);
-        if (shared) judge_unpadded(argv[1], tiles[i], unpadded[i], device, diag);
     }
+    for (size_t i = 0; device && shared && i < 2 * sizeof rows / sizeof *rows; i++)
+        judge_rows(argv[1], i / 2, i % 2 != 0, device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

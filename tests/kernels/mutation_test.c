@@ -1,6 +1,6 @@
 /* Can the checks fail? 200 seeded mutations of the PTX, each one operand, one index or one barrier: at least
  * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
- * result does not count: rules below say which those are, and why. mutation_test gather|types|exact|ring SPEC [SEED [COUNT]] */
+ * result does not count: rules below say which those are, and why. mutation_test gather|types|shared|exact|ring SPEC [SEED [COUNT]] */
 #include "check.h"
 #include "mutate.h"
 #include "problem.h"
@@ -237,6 +237,40 @@ static const mc_setting exact_kernels[][MAX_SETTINGS] = {
      {"stride", "32"}},
 };
 
+/* Rows through shared memory, and the paper's order. */
+static const mc_setting shared_kernels[][MAX_SETTINGS] = {
+    {{"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "4"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"order", "paper"}},
+    {{"tile_n", "64"},
+     {"warps", "2"},
+     {"split", "1"},
+     {"stride", "64"},
+     {"prefetch", "off"},
+     {"padding", "off"},
+     {"vec", "4"}},
+    {{"tile_n", "32"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"order", "paper"},
+     {"lhs", "u16"},
+     {"vec", "4"}},
+    {{"tile_n", "64"},
+     {"warps", "1"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "on"},
+     {"order", "paper"},
+     {"out", "f16"},
+     {"scale", "column"},
+     {"bias", "row"}},
+};
+
 /* Round the ring and more, and B as a whole in it, in turns; tails of n in each 16 columns; windows that no row block reads, an
    odd and an even number of them. */
 static const problem_case ring_cases[] = {
@@ -303,6 +337,8 @@ static const struct suite {
     {"gather", gather_cases, LENGTH(gather_cases), gather_kernels, LENGTH(gather_kernels), gather_equivalents,
      false},
     {"types", gather_cases, LENGTH(gather_cases), type_kernels, LENGTH(type_kernels), gather_equivalents,
+     false},
+    {"shared", gather_cases, LENGTH(gather_cases), shared_kernels, LENGTH(shared_kernels), gather_equivalents,
      false},
     {"exact", gather_cases, LENGTH(gather_cases), exact_kernels, LENGTH(exact_kernels), exact_equivalents,
      true},
