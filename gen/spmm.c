@@ -233,13 +233,15 @@ static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints
         rows ? "a smaller stride" : "tile_n = 64");
 }
 
-/* Rows of B, accumulators of two weights and totals fill 250 registers: what copies rows, and m8n8k16 where it is made of other
-   instructions, wants more. */
+/* At 128 columns totals take 64 registers and the accumulators of a weight 32. Of two weights they fill 250 with the rows of 64 vectors: what copies
+   rows, and m8n8k16 where it is made of other instructions, wants more. */
 static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
-    if (!plan->flush_strides || plan->tile_n < 128 || plan->sums < 2 || plan->stride == MC_GROUP_SLOTS)
-        return;
+    if (!plan->flush_strides || plan->tile_n < 128 || plan->sums < 2) return;
     bool paper = plan->order == SPMM_PAPER;
-    if (paper || plan->staging == SPMM_SHARED)
+    if (plan->sums > 2)
+        complain(complaints, F_TILE_N, "exact sums of %d digits leave no registers for 128 columns: 64",
+                 plan->sums);
+    else if (plan->stride > MC_GROUP_SLOTS && (paper || plan->staging == SPMM_SHARED))
         complain(complaints, F_STRIDE,
                  "exact sums of two digits leave %s no registers for %d at tile_n = %d: 32",
                  paper ? "order = \"paper\"" : "staging = \"shared\"", plan->stride, plan->tile_n);

@@ -120,6 +120,8 @@ expect 2 'sum: "wrapped" is not one of "wrap", "exact"' "$mcgen" --set sum=wrapp
 expect 2 'split: exact sums of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' "$mcgen" --set sum=exact --set out=s64 \
     --set tile_n=128 --set warps=8 --set split=2 "$spec"
 expect 2 'staging: sum = "exact" wants "direct" or "shared", not "tma"' "$mcgen" --set sum=exact "$specs/spmm_l8r8_tiled.lua"
+expect 2 'tile_n: exact sums of 3 digits leave no registers for 128 columns: 64' "$mcgen" --set lhs=s12 --set rhs=s4 --set mma=int4 --set sum=exact \
+    --set out=s64 --set tile_n=128 --set split=1 "$spec"
 expect 2 'stride: exact sums of two digits leave staging = "shared" no registers for 64 at tile_n = 128: 32' "$mcgen" --set lhs=s16 --set sum=exact \
     --set out=s64 --set tile_n=128 --set stride=64 --set warps=1 --set split=1 "$specs/spmm_l8r8_shared.lua"
 

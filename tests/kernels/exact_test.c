@@ -169,8 +169,11 @@ static const char *const short_kernels[] = {
     "lhs=u16 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=64 out=s64",
     "lhs=s8 rhs=u12 vec=2 tile_n=32 warps=8 split=2 stride=32 prefetch=off out=f32 scale=row bias=column",
     "lhs=s8 rhs=s8 vec=8 tile_n=128 warps=1 split=1 stride=32 out=f16 scale=tensor",
-    "lhs=u4 rhs=s4 vec=2 tile_n=64 warps=2 split=2 stride=64 out=s64",
-    "lhs=s12 rhs=s4 vec=8 tile_n=128 warps=4 split=1 stride=32 prefetch=off out=s64",
+    "lhs=u4 rhs=s4 mma=int4 vec=2 tile_n=64 warps=2 split=2 stride=64 out=s64",
+    "lhs=u16 rhs=u4 mma=int4 vec=4 tile_n=64 warps=4 split=1 stride=32 prefetch=off out=s64",
+    "lhs=u4 rhs=s4 mma=int8 vec=2 tile_n=64 warps=2 split=2 stride=64 out=s64",
+    "lhs=s12 rhs=s4 mma=int4 vec=8 tile_n=64 warps=4 split=2 stride=64 out=s64",
+    "lhs=s12 rhs=s4 mma=int8 vec=8 tile_n=128 warps=4 split=1 stride=32 prefetch=off out=s64",
     "lhs=u8 rhs=s16 vec=8 tile_n=64 warps=4 split=2 stride=32 staging=shared out=s64",
     "lhs=s8 rhs=s8 vec=4 tile_n=128 warps=2 split=1 stride=32 prefetch=off staging=shared out=f32 scale=row",
     "lhs=s16 rhs=u16 vec=2 digits=offset tile_n=64 warps=2 split=2 stride=32 out=s64",
@@ -178,7 +181,7 @@ static const char *const short_kernels[] = {
     "lhs=s16 rhs=s8 vec=8 tile_n=64 warps=4 split=4 stride=32 order=paper out=s64",
     "lhs=u8 rhs=s8 vec=2 tile_n=128 warps=2 split=1 stride=32 staging=shared order=paper out=s64",
     "lhs=s16 rhs=u4 vec=2 digits=offset tile_n=64 warps=2 split=2 stride=32 order=paper out=s64",
-    "lhs=s16 rhs=u4 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
+    "lhs=s16 rhs=u4 mma=int8 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
 };
 
 static void test_short(session *s, const char *settings, int turn) {
