@@ -171,6 +171,12 @@ static void load_all(variant_list *list, mc_device *device, int threads) {
 
 /* -- Who packs alike -------------------------------------------------------------------------------------- */
 
+void variants_fill(const variant_list *list, uint64_t seed, mc_vsparse *a) {
+    mc_vsparse_fill(a, MC_VALUES_FULL, seed, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].error == NULL) mc_vsparse_clamp(a, mc_pack_most(list->items[i].kernel, list->lhs));
+}
+
 /* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large enough
    that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which are not
    timed. */
@@ -181,7 +187,7 @@ static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *d
     mc_status status = mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;
     status = mc_vsparse_dilate(&csr, list->vec, list->lhs, a, diag);
-    if (status == MC_OK) mc_vsparse_fill(a, MC_VALUES_FULL, 5, NULL);
+    if (status == MC_OK) variants_fill(list, 5, a);
     mc_csr_free(&csr);
     return status;
 }

@@ -52,5 +52,7 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
    variant that fails has an error; MC_CANNOT where all do. */
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
 void variants_close(variant_list *list);
+/* Random values of A for all of them: what mc_vsparse_fill gives, none beyond what their digits hold. */
+void variants_fill(const variant_list *list, uint64_t seed, mc_vsparse *a);
 
 #endif

@@ -105,7 +105,7 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (w->a.rows == 0 || w->a.cols == 0) return mc_fail(diag, MC_CANNOT, "%s: the matrix is empty", w->path);
-    mc_vsparse_fill(&w->a, MC_VALUES_FULL, plan->seed, NULL);
+    variants_fill(plan->variants, plan->seed, &w->a);
     w->padded_k = (w->a.cols + w->a.vec - 1) / w->a.vec * w->a.vec;
     return MC_OK;
 }

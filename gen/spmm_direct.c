@@ -173,8 +173,10 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
             {"[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
              "[digits][vec]" HALVES ", all digits signed, the low one first; 0 where padded"},
         [SPMM_OFFSET] = {
-            "[digits * vec + 1][32]: of value + half its range, then a 1 a vector; 0 where padded",
-            "[digits * vec + 1]" HALVES ": of value + half its range, then a 1 a vector; 0 where padded"}};
+            ("[digits * vec + 1][32]: digits of value + half its range, the low one first; then 1 for each "
+             "vector; 0 where padded"),
+            "[digits * vec + 1]" HALVES
+            ": digits of value + half its range, then 1 for each vector; 0 where padded"}};
     c->format = plan->int4 ? "strided-bcrs-int4" : "strided-bcrs";
     spmm_add_array(c, 4,
                    (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],

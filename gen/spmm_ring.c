@@ -39,7 +39,8 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
         [SPMM_BALANCED] =
             "[digits][vec][4][8], all digits signed, the low one first: slots as the mma's lanes want them",
         [SPMM_OFFSET] =
-            "[digits * vec + 1][4][8]: of value + half its range, then a 1 a vector; 0 where padded"};
+            ("[digits * vec + 1][4][8]: digits of value + half its range, the low one first; then 1 for each "
+             "vector; 0 where padded")};
     c->format = "windowed-bcrs";
     spmm_add_array(
         c, 4, (mc_array){"row_order", "s32", orders[plan->vec], "the row block that each place computes"});

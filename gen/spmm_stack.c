@@ -174,11 +174,11 @@ void spmm_emit_unstack(spmm_emitter *e, int count) {
     unstacker u = {.e = e};
     int apart = lanes_to(plan, plan->vec);
     if (plan->planes == 1 && !plan->ones) return;
-    stage(b, "Digit sums of A become sums of rows");
+    stage(b, "Sums of A's digits become sums of its rows");
     declare_unstacker(&u);
-    if (plan->planes > 1) note(b, "the next digit's lie %d lane%s on", apart, apart > 1 ? "s" : "");
+    if (plan->planes > 1) note(b, "those of the next digit lie %d lane%s on", apart, apart > 1 ? "s" : "");
     if (plan->ones)
-        note(b, "the column of ones has the sum of B's rows, of which 2^%d times is in every sum",
+        note(b, "2^%d times the sum of B's rows is in every one: the column of ones has it",
              plan->lhs.bits - 1);
     for (int i = 0; i < count; i += 2) emit_unstack_pair(&u, plan->output.exact ? &e->total[i] : &e->acc[i]);
 }

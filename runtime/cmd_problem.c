@@ -109,6 +109,7 @@ static mc_status fill_values(problem *p, const uint8_t *mask, mc_diag *diag) {
     if (p->options->a_file == NULL && p->given.vec > 0) return copy_values(p, diag);
     if (p->options->a_file == NULL) {
         mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, mask);
+        mc_vsparse_clamp(&p->a, p->most);
         return MC_OK;
     }
     mc_status status = mc_npy_read(p->options->a_file, &values, diag);
@@ -147,8 +148,11 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
                        "matrix",
                        p->spec_path, mc_kernel_contract(kernel)->family);
     mc_status status = mc_type_of(kernel, "lhs", &type, diag);
-    if (status != MC_OK || (p->a.vec == vec && p->a.type == type)) return status;
+    if (status != MC_OK) return status;
+    int64_t most = mc_pack_most(kernel, type);
+    if (p->a.vec == vec && p->a.type == type && p->most == most) return MC_OK;
     drop_a(p);
+    p->most = most;
     *changed = true;
     return build_a(p, (int)vec, type, diag);
 }

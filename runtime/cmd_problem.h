@@ -25,6 +25,7 @@ typedef struct problem {
         given; /* of the directory of a published format: A before problem_fit; vec is 0 where MATRIX is a file */
     mc_csr pattern;
     mc_vsparse a; /* a.vec is 0 until problem_fit */
+    int64_t most; /* of random values: what the kernel's digits hold */
     double fill;
 } problem;
 
@@ -39,7 +40,7 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
-/* Makes A as KERNEL wants it: V rows a vector, values of its type. Does nothing where A is that already;
+/* Makes A as KERNEL wants it: V rows a vector, values of its type, random ones with digits of its kind. Does nothing where A is that already;
  *CHANGED says which. */
 mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag);
 

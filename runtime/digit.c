@@ -55,10 +55,9 @@ int64_t digit_most(const digit_code *code) {
     return most < type_most ? most : type_most;
 }
 
-int64_t mc_digits_most(mc_digits digits, mc_type type) {
+int64_t mc_digits_most(mc_digits digits, int bits, mc_type type) {
     digit_code code;
-    return digit_code_make(type, digits, DIGIT_BYTE, &code, NULL) == MC_OK ? digit_most(&code)
-                                                                           : mc_type_max(type);
+    return digit_code_make(type, digits, bits, &code, NULL) == MC_OK ? digit_most(&code) : mc_type_max(type);
 }
 
 mc_status digit_check(const digit_code *code, const mc_vsparse *a, mc_diag *diag) {

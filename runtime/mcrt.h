@@ -196,8 +196,10 @@ typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFF
 
 /* Those of KERNEL's field `digits`. */
 MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
-/* The greatest value of TYPE that has them; packing refuses greater ones. */
-MC_API int64_t mc_digits_most(mc_digits digits, mc_type type);
+/* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
+MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
+/* The greatest value of TYPE, KERNEL's lhs, that mc_pack takes; it refuses greater ones. */
+MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
    strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides

@@ -11,8 +11,16 @@ mc_digits mc_digits_of(const mc_kernel *kernel) {
     return name && strcmp(name, "offset") == 0 ? MC_DIGITS_OFFSET : MC_DIGITS_TOP_SIGNED;
 }
 
+static bool is_int4(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, int4_format) == 0;
+}
+
+int64_t mc_pack_most(const mc_kernel *kernel, mc_type type) {
+    return mc_digits_most(mc_digits_of(kernel), is_int4(kernel) ? 4 : 8, type);
+}
+
 static mc_strided strided_form(const mc_kernel *kernel) {
-    bool int4 = strcmp(mc_kernel_contract(kernel)->format, int4_format) == 0;
+    bool int4 = is_int4(kernel);
     return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
                         .heads = (int)mc_kernel_field(kernel, "split"),
                         .digits = mc_digits_of(kernel),

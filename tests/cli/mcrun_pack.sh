@@ -32,6 +32,11 @@ expect 0 's32[1024]' pack m.smtx --out wide --set stride=64
 expect 0 's32[1024]' pack m.smtx --out named --variant "$("$mcgen" --list-variants "$spec" | grep -m1 'stride=64' | sed 's/ *\([0-9]*\).*/\1/')"
 check 'the same seed packs the same' cmp wide/values.bin named/values.bin
 
+# Digits beside a row of ones
+expect 0 'values.bin' pack m.smtx --out offset --vec 2 --set lhs=s16 --set digits=offset
+size offset/values.bin $((16 * 32 * (2 * 2 + 1)))
+check 'the contract counts the row of ones' grep -q 'strides \* 160' offset/contract.json
+
 # Directories that exist
 expect 1 'out is not empty: --force replaces its files' pack m.smtx --out out
 expect 1 'out is not empty' pack m.smtx --out out//

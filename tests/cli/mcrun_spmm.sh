@@ -155,6 +155,26 @@ check 'the header says <f2' grep -aqF "'descr': '<f2'" half.npy
 expect 0 'verdict    exact' "$mcrun" spmm "$dequantised" m.smtx --n 24 --device sim --seed 2 --set out=bf16 --set bias=row --out brain.npy
 check 'bf16 is <V2' grep -aqF "'descr': '<V2'" brain.npy
 one='\0\0\200\77'
+# Digits: random values are such as have them, others are named; side by side in an mma they take half as many
+digits() { "$mcrun" spmm "$1" m.smtx --device sim --n 64 --set tile_n=64 "${@:2}"; }
+mma() { digits "$@" --report --json >counts.json; "$json_get" counts.json counts.mma; }
+npy wide.npy '<i2' 2 2 '\1\0\2\0\3\0\200\177'
+expect 1 'row 1, column 2: 32640 is beyond 32639, the greatest value with 2 balanced digits of 8 bits' \
+    spmm tiny.smtx --vec 2 --set lhs=s16 --set digits=balanced --a wide.npy
+for mode in top-signed offset; do
+    expect 0 'verdict    exact' spmm tiny.smtx --vec 2 --set lhs=s16 --set "digits=$mode" --a wide.npy
+done
+for kernel in "$spec" "$2/specs/spmm_l8r8_tiled.lua"; do
+    for form in "4 s16 balanced" "2 s16 balanced" "2 s12 offset" "4 u16 top-signed" "2 u12 top-signed"; do
+        read -r vec lhs mode <<<"$form"
+        fields=(--vec "$vec" --set "lhs=$lhs" --set "digits=$mode")
+        apart=$(mma "$kernel" "${fields[@]}" --set stacking=off)
+        json counts.json verdict exact
+        check "$kernel, $form: $apart mma, stacked not half of them" test "$(mma "$kernel" "${fields[@]}")" = $((apart / 2))
+        json counts.json verdict exact
+    done
+done
+
 npy scale.npy '<f4' 1 8 '\0\0\0\77'"$one$one$one$one$one$one$one"
 npy bias.npy '<f4' 2 1 "$one"'\0\0\200\277'
 real() { spmm tiny.smtx --a a.npy --b b.npy --set out=f32 --set scale=row --set bias=column "$@"; }

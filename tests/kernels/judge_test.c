@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const problem_kind kind = {MC_S8, MC_S8, 8};
+static const problem_kind kind = {MC_S8, MC_S8, 8, 0};
 static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 300, 4, 4, MC_VALUES_FULL, 0, 0};
 
 static int line_of(const char *text, const char *at) {

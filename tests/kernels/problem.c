@@ -63,6 +63,7 @@ static mc_status make_pattern(const problem_case *spec, mc_csr *csr, mc_diag *di
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag) {
     kind->vec = (int)mc_kernel_field(kernel, "vec");
     mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
+    if (status == MC_OK) kind->most = mc_pack_most(kernel, kind->lhs);
     return status == MC_OK ? mc_type_of(kernel, "rhs", &kind->rhs, diag) : status;
 }
 
@@ -82,6 +83,7 @@ mc_status problem_make(const problem_case *spec, const problem_kind *kind, probl
         status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
     if (status == MC_OK) {
         mc_vsparse_fill(&p->a, spec->values, 1, NULL);
+        if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
         mc_dense_fill(&p->b, spec->values, 2);
         status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
         if (status == MC_OK) status = make_factors(kind, p, diag);

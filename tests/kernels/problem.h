@@ -27,6 +27,7 @@ typedef struct problem_case {
 typedef struct problem_kind {
     mc_type lhs, rhs;
     int vec;
+    int64_t most; /* of A's values; 0: of their type */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);

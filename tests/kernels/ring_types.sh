@@ -22,11 +22,16 @@ while [ $# -ge 3 ]; do
     types_right=$3
     shift 3
     for v in 2 4 8; do
-        for lhs in s4 u4 s8 u8 s12 u12 s16 u16; do
+        for lhs in s4 u4 s8 u8 s12 u12 s16 u16 s12:offset s16:balanced s16:offset; do
             for rhs in $types_right; do
                 columns_unit=$unit
                 case $rhs in *4) columns_unit=$((2 * unit)) ;; *12 | *16) columns_unit=$((unit / 2)) ;; esac
-                types=(--set "vec=$v" --set "lhs=$lhs" --set "rhs=$rhs")
+                types=(--set "vec=$v" --set "lhs=${lhs%:*}" --set "rhs=$rhs")
+                # types_test has the others
+                case $lhs:$rhs:$v in
+                *:*:?4:[24]) types+=(--set "digits=${lhs#*:}") ;;
+                *:*:*:?) continue ;;
+                esac
                 count=$("$mcgen" --list-variants "${types[@]}" "$spec" | wc -l)
                 n=${columns[runs % 5]}
                 "$mcrun" spmm "$spec" "$work/$v.smtx" "${types[@]}" --vec "$v" --variant $((runs * 7 % count)) --n "$n" \

@@ -1,6 +1,7 @@
 /* Every pair of operand types that a spec's kernels take, with V = 2, 4 and 8, on the simulator: exact on the edge table.
  * Variants, outputs, fixed and open shapes, unaligned addresses and orders of the warps take turns, so that each meets many
  * pairs.
+ * And every way to cut values of A into digits, stacked or not: digits "balanced" and "offset", values with digits at their ends.
  *
  *   types_test SPEC [COLUMNS [TURN]]   COLUMNS: how many of the edge table's n each pair and V gets with each pattern (2; 8:
  *                                      all); TURN: where the turns begin (0). SPEC's lhs, rhs and vec are set here */
@@ -12,8 +13,12 @@ static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16",
 static const char *const vecs[] = {"2", "4", "8"};
 static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
                                      "sim:seed=2:landing=last"};
-enum { TYPES = sizeof types / sizeof *types, WHOLE_BYTES = 2 /* s8 and those behind it */ };
-enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 5 };
+enum {
+    TYPES = sizeof types / sizeof *types,
+    WHOLE_BYTES = 2 /* s8 and those behind it */,
+    WIDE = 4 /* s12 */
+};
+enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 7 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
 static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
@@ -107,6 +112,14 @@ static problem_case make_case(const tour *t, const turn *now, const problem_kind
     return c;
 }
 
+/* Of values that KERNEL's digits hold. */
+static mc_status make_problem(const problem_case *c, const problem_kind *kind, const mc_kernel *kernel,
+                              problem *p, mc_diag *diag) {
+    problem_kind held = *kind;
+    held.most = mc_pack_most(kernel, kind->lhs);
+    return problem_make(c, &held, p, diag);
+}
+
 static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, int mask, int column) {
     turn now = turn_of(t);
     fixed_settings fixed;
@@ -115,19 +128,21 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
     problem_case c = make_case(t, &now, kind, mask, column);
     size_t count = add_settings(t, &now, &c, kind, &fixed, settings);
     mc_status status = make_kernel(t, &now, settings, count, &kernel);
-    if (status == MC_OK) status = problem_make(&c, kind, &p, t->diag);
+    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->diag);
     if (status == MC_OK) {
         t->beyond += is_beyond_s32(&p.sums);
         t->exact += now.exact;
         status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
     }
     CHECK(status == MC_OK,
-          "%s x %s, vec %d, variant %zu, output %d%s, pattern %d, k %d, n %d, ldb %d, ldc +%d, %s, %s, b "
+          "%s x %s, vec %d, %s, digits %s, stacking %s, variant %zu, output %d%s, pattern %d, k %d, n %d, "
+          "ldb %d, ldc +%d, %s, %s, b "
           "+%u, c "
           "+%u: %s",
-          mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, now.variant, now.output,
-          now.exact ? " of exact sums" : "", (int)c.pattern, c.k, c.n, problem_ldb(&c, kind), c.ldc_gap,
-          modes[now.mode], orders[now.order], c.b_offset, c.c_offset, mc_diag_text(t->diag));
+          mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, settings[3].value, settings[5].value,
+          settings[6].value, now.variant, now.output, now.exact ? " of exact sums" : "", (int)c.pattern, c.k,
+          c.n, problem_ldb(&c, kind), c.ldc_gap, modes[now.mode], orders[now.order], c.b_offset, c.c_offset,
+          mc_diag_text(t->diag));
     mc_diag_clear(t->diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);
@@ -137,7 +152,8 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
 /* MMA: with "int4" the shuffle takes turns too. */
 static void run_pair(tour *t, int lhs, int rhs, int vec, const char *mma, int columns) {
     mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]}, {"vec", vecs[vec]}, {"mma", mma}, {"shuffle", "on"}};
+        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},  {"mma", mma},
+        {"shuffle", "on"},   {"digits", "top-signed"}, {"stacking", "auto"}};
     problem_kind kind = {.vec = atoi(vecs[vec])};
     long before = t->beyond;
     CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
@@ -152,13 +168,102 @@ static void run_pair(tour *t, int lhs, int rhs, int vec, const char *mma, int co
     CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", types[lhs], types[rhs]);
 }
 
+/* -- Digits of A ------------------------------------------------------------------------------------------ */
+
+/* How values of several digits are cut, and whether digits share an mma; for signed types or unsigned ones, up to some V. */
+static const struct form {
+    const char *digits, *stacking;
+    bool is_signed;
+    int vec;
+} forms[] = {{"top-signed", "off", false, 4}, {"top-signed", "auto", true, 4}, {"balanced", "auto", true, 4},
+             {"balanced", "off", true, 8},    {"offset", "auto", true, 4},     {"offset", "off", true, 4}};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* Two values of A that take turns: digits at their ends, and carries from one into the other. */
+static const int64_t digit_values[][2] = {
+    {-32768, -32768}, {32767, 32767}, {0x00ff, 0x00ff}, {-256, -256},     {0x00ff, -256},
+    {0x0080, 0x007f}, {-129, -128},   {-1, 0},          {0x7f7f, 0x7f80}, {-32640, 32639},
+};
+enum { DIGIT_VALUES = sizeof digit_values / sizeof *digit_values };
+
+/* The nearest one of A's type up to MOST; of unsigned types, those that have its bits. */
+static int64_t nearest(mc_type type, int64_t most, int64_t value) {
+    int64_t least = mc_type_min(type);
+    if (least == 0) value &= most;
+    return value < least ? least : value > most ? most : value;
+}
+
+static mc_status set_values(const mc_kernel *kernel, const int64_t values[2], problem *p, mc_diag *diag) {
+    int64_t most = mc_pack_most(kernel, p->a.type);
+    for (int64_t v = 0; v < p->a.vectors; v++)
+        for (int r = 0; r < p->a.vec; r++)
+            mc_vsparse_set_value(&p->a, v, r, nearest(p->a.type, most, values[(v + r) % 2]));
+    mc_dense_free(&p->sums);
+    return mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+}
+
+static void run_values(tour *t, const problem_kind *kind, const mc_setting *settings,
+                       const int64_t values[2]) {
+    turn now = turn_of(t);
+    now.mode = OPEN, now.output = -1, now.exact = false;
+    problem p = {0};
+    mc_kernel *kernel = NULL;
+    problem_case c = make_case(t, &now, kind, 3 /* PATTERN_BOUNDARIES */, (int)choose(t, 8, EDGE_COLUMNS));
+    c.values = MC_VALUES_EXTREME;
+    mc_status status = make_kernel(t, &now, settings, OPERANDS, &kernel);
+    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->diag);
+    if (status == MC_OK) status = set_values(kernel, values, &p, t->diag);
+    if (status == MC_OK) status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+    CHECK(status == MC_OK, "%s x %s, vec %d, %s, digits %s, stacking %s, values %lld and %lld, n %d: %s",
+          settings[0].value, settings[1].value, kind->vec, settings[3].value, settings[5].value,
+          settings[6].value, (long long)values[0], (long long)values[1], c.n, mc_diag_text(t->diag));
+    mc_diag_clear(t->diag);
+    problem_free(&p);
+    mc_kernel_destroy(kernel);
+    t->turn++;
+}
+
+/* With one of the edge table's patterns, and with one of the values. */
+static void run_form(tour *t, const struct form *form, int lhs, int rhs, int vec, const char *mma) {
+    mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
+        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},          {"mma", mma},
+        {"shuffle", "on"},   {"digits", form->digits}, {"stacking", form->stacking}};
+    problem_kind kind = {.vec = atoi(vecs[vec])};
+    CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
+              mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
+          "%s", mc_diag_text(t->diag));
+    if (kind.vec > form->vec || (mc_type_min(kind.lhs) < 0) != form->is_signed) return;
+    run_case(t, &kind, settings, (int)choose(t, 9, EDGE_PATTERNS), (int)choose(t, 8, EDGE_COLUMNS));
+    run_values(t, &kind, settings, digit_values[(3 * rhs + lhs + vec) % DIGIT_VALUES]);
+}
+
+/* Those of several digits: of 8 bits, or of 4. */
+static void test_forms(tour *t) {
+    for (int lhs = WHOLE_BYTES; lhs < TYPES; lhs++)
+        for (int rhs = t->ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++)
+            for (int i = 0; i < VECS * FORMS; i++) {
+                const struct form *form = &forms[i / VECS];
+                if (lhs >= WIDE) run_form(t, form, lhs, rhs, i % VECS, "int8");
+                if (rhs < WHOLE_BYTES) run_form(t, form, lhs, rhs, i % VECS, "int4");
+            }
+}
+
 /* -- The longest sums ------------------------------------------------------------------------------------ */
 
 /* A's values with the greatest digits, and those of a 4-bit B. */
 static const struct {
     const char *lhs;
     int64_t value;
-} longest[] = {{"s4", -8}, {"u4", 15}, {"s8", -128}, {"u8", 255}, {"s12", -1}, {"s16", -1}, {"u16", 65535}};
+    const char *digits;
+} longest[] = {{"s4", -8, "top-signed"},
+               {"u4", 15, "top-signed"},
+               {"s8", -128, "top-signed"},
+               {"u8", 255, "top-signed"},
+               {"s12", -1, "top-signed"},
+               {"s16", -1, "top-signed"},
+               {"s16", -32640, "balanced"} /* -128 and -127 */,
+               {"s16", 32767, "offset"},
+               {"u16", 65535, "top-signed"}};
 static const struct {
     const char *rhs;
     int64_t value;
@@ -204,11 +309,13 @@ static void test_fixed_longer(tour *t, mc_setting *settings, size_t count, int k
 }
 
 /* Exact up to the contract's k_limit, refused beyond; exact there where the spec says so. */
-static void test_longest(tour *t, const char *lhs, const char *rhs, int64_t a, int64_t b) {
-    mc_setting settings[6] = {{"lhs", lhs}, {"rhs", rhs}, {"vec", "2"}, {"split", "1"}, {"mma", "int8"}};
+static void test_longest(tour *t, const char *lhs, const char *digits, const char *rhs, int64_t a,
+                         int64_t b) {
+    mc_setting settings[7] = {{"lhs", lhs},   {"rhs", rhs},    {"vec", "2"},
+                              {"split", "1"}, {"mma", "int8"}, {"digits", digits}};
     const turn now = {0};
     mc_kernel *kernel = NULL;
-    mc_status status = make_kernel(t, &now, settings, 5, &kernel);
+    mc_status status = make_kernel(t, &now, settings, 6, &kernel);
     CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->diag));
     if (status == MC_OK) {
         int limit = (int)mc_kernel_contract(kernel)->k_limit;
@@ -219,7 +326,7 @@ static void test_longest(tour *t, const char *lhs, const char *rhs, int64_t a, i
         CHECK(run_longest(t, kernel, limit + 1, a, b) == MC_CANNOT, "%s x %s, k = %d", lhs, rhs, limit + 1);
         CHECK_TEXT(mc_diag_text(t->diag), "a spec that fixes k has no limit");
         mc_diag_clear(t->diag);
-        test_fixed_longer(t, settings, 5, limit + 1, a, b);
+        test_fixed_longer(t, settings, 6, limit + 1, a, b);
     }
     mc_diag_clear(t->diag);
     mc_kernel_destroy(kernel);
@@ -252,10 +359,12 @@ int main(int argc, char **argv) {
                 run_pair(&t, lhs, rhs, vec, "int8", columns);
                 if (rhs < WHOLE_BYTES && !t.ring) run_pair(&t, lhs, rhs, vec, "int4", columns);
             }
+    if (check_failed == 0) test_forms(&t);
     size_t sums = sizeof longest / sizeof *longest * 2;
     for (size_t i = t.ring ? 4 : 0 /* 8 bits and more: k stays short */;
          (!t.ring || t.unit == 16) && i < sums; i++)
-        test_longest(&t, longest[i / 2].lhs, halves[i % 2].rhs, longest[i / 2].value, halves[i % 2].value);
+        test_longest(&t, longest[i / 2].lhs, longest[i / 2].digits, halves[i % 2].rhs, longest[i / 2].value,
+                     halves[i % 2].value);
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
            "exact sums\n",
            pairs, t.turn - first, t.beyond, t.exact);

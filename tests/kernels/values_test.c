@@ -164,7 +164,7 @@ static void check_refused(const char *what, const mc_kernel *kernel, const mc_vs
 static void check_beyond(const char *what, const mc_kernel *kernel, mc_vsparse *a, mc_packed *packed,
                          const mc_packed *want, mc_diag *diag) {
     int64_t most = mc_type_max(a->type), last = a->vectors - 1;
-    if (last < 0 || mc_digits_most(mc_digits_of(kernel), a->type) == most) return;
+    if (last < 0 || mc_pack_most(kernel, a->type) == most) return;
     int64_t before = mc_vsparse_value(a, last, 0);
     mc_vsparse_set_value(a, last, 0, most);
     CHECK(mc_pack_values(kernel, a, packed, diag) == MC_CANNOT, "%s: no digits, but taken", what);
@@ -175,7 +175,7 @@ static void check_beyond(const char *what, const mc_kernel *kernel, mc_vsparse *
 
 static mc_status replace(const mc_kernel *kernel, problem *p, mc_packed *packed, mc_packed *anew,
                          mc_diag *diag) {
-    int64_t most = mc_digits_most(mc_digits_of(kernel), p->a.type);
+    int64_t most = mc_pack_most(kernel, p->a.type);
     mc_vsparse_clamp(&p->a, most);
     mc_status status = mc_pack(kernel, &p->a, packed, diag);
     if (status != MC_OK) return status;

@@ -78,7 +78,7 @@ static void check_packing(mc_type type, int vec, const mc_strided *form, mc_valu
     mc_vsparse a, back;
     mc_packed packed;
     make_matrix(type, vec, law, &a, diag);
-    mc_vsparse_clamp(&a, mc_digits_most(form->digits, type));
+    mc_vsparse_clamp(&a, mc_digits_most(form->digits, 8, type));
     expect_ok("pack", mc_strided_pack(&a, form, &packed, diag), diag);
     check_values(&a, &packed, form);
     check_replaced(&a, &packed, form, diag);

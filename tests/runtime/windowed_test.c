@@ -72,7 +72,7 @@ static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_di
     mc_status status = make_pattern(s, &csr, diag);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, k->vec, k->type, a, diag);
     if (status == MC_OK) mc_vsparse_fill(a, k->law, 9, NULL);
-    if (status == MC_OK) mc_vsparse_clamp(a, mc_digits_most(k->digits, k->type));
+    if (status == MC_OK) mc_vsparse_clamp(a, mc_digits_most(k->digits, 8, k->type));
     mc_csr_free(&csr);
     return status;
 }
