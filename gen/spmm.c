@@ -139,8 +139,8 @@ static const mc_field fields[] = {
      .doc =
          "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; in "
          "swapped order, without a ring (staging direct and shared); on every GPU, natively on sm_80, "
-         "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, and "
-         "digits are top-signed."},
+         "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, "
+         "digits are top-signed and sums wrap."},
     {"shuffle", SWITCH, .standard = 1, .tunable = true, .quiet = true,
      .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
             "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
@@ -356,13 +356,13 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
-/* auto keeps to digits that every value has: those of 4 bits reach less far than those of 8 where they are balanced. */
+/* auto leaves it to the spec where int4 does less: balanced digits of 4 bits reach less far than those of 8, and up to four sums of an
+   element leave fewer registers for exact ones. */
 static bool takes_int4(const int64_t *point) {
     bool gathers = point[F_STAGING] == SPMM_DIRECT || point[F_STAGING] == SPMM_SHARED;
-    bool swapped = point[F_ORDER] == SPMM_SWAPPED;
+    bool usual = point[F_ORDER] == SPMM_SWAPPED && point[F_DIGITS] == SPMM_TOP_SIGNED && !point[F_SUM];
     if (sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
-    return point[F_MMA] == SPMM_INT4 ||
-           (mc_archs[point[FIELD_ARCH]].int4 && point[F_DIGITS] == SPMM_TOP_SIGNED && swapped);
+    return point[F_MMA] == SPMM_INT4 || (usual && mc_archs[point[FIELD_ARCH]].int4);
 }
 
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
@@ -519,13 +519,17 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows from it by " \
     "ldmatrix."
 
+#define INT4 "\nA 4-bit mma multiplies B's values as they are, and A's in digits of 4 bits."
+
 static const char *how(const void *data) {
     static const char *const ways[][2] = {[SPMM_DIRECT] = {SWAPPED(DIRECT), PAPER(DIRECT)},
                                           [SPMM_SHARED] = {SWAPPED(SHARED), PAPER(SHARED)},
                                           [SPMM_TMA] = {SWAPPED(RING)},
                                           [SPMM_ASYNC] = {SWAPPED(RING)}};
+    static const char *const int4_ways[] = {
+        [SPMM_DIRECT] = SWAPPED(DIRECT) INT4, [SPMM_SHARED] = SWAPPED(SHARED) INT4};
     const spmm_plan *plan = data;
-    return ways[plan->staging][plan->order];
+    return plan->int4 ? int4_ways[plan->staging] : ways[plan->staging][plan->order];
 }
 
 #define COMPUTES(sums)                                                                                       \

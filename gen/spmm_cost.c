@@ -127,6 +127,16 @@ static void add_edge(const situation *s, block_work *w) {
     w->longest *= edge_factor;
 }
 
+/* Turns of an 8-bit m16n8k32 that an mma takes. One of 4 bits takes half of one for 32 slots; where ptxas makes several
+   instructions of it an H200 does 45 TOPS, its 8-bit ones 1240. */
+static double mma_turns(const spmm_plan *plan, const mc_gpu *gpu) {
+    if (!plan->int4) return 1;
+    double turns = plan->depth / 64.0;
+    for (size_t i = 0; mc_arch_names[i]; i++)
+        if (mc_archs[i].sm == gpu->capability && mc_archs[i].int4) return turns;
+    return turns * 2 * 1240 / 45;
+}
+
 static block_work direct_work(const situation *s) {
     const spmm_plan *plan = s->plan;
     const mc_costs *cost = &s->gpu->costs;
@@ -139,7 +149,7 @@ static block_work direct_work(const situation *s) {
     double misses = 1 - hits_of(s, vectors * w.blocks / s->gpu->multiprocessors);
     double l2 = (vectors * row_bytes(plan) * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
     double l1 = vectors * row_bytes(plan) / s->gpu->l1_rate;
-    double mma = strides * plan->stride_mma / s->gpu->mma_rate;
+    double mma = strides * plan->stride_mma * mma_turns(plan, s->gpu) / s->gpu->mma_rate;
     double instructions = strides * plan->stride_steps * plan->tile_n / 32 * cost->direct_columns;
     w.busy = overlapped(l2 + l1, most(mma, instructions));
 

@@ -60,6 +60,8 @@ typedef struct spmm_operands {
 void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
 /* spmm_int4.c. Declares `column`. */
 void spmm_declare_columns4(spmm_emitter *e);
+/* What the next ones do, in words. */
+void spmm_note_columns4(spmm_emitter *e);
 /* BYTES of two columns each, of step STEP's slots in `low` and `high`, to the registers of `column` that hold
    them. */
 void spmm_emit_columns4(spmm_emitter *e, int bytes, int step);

@@ -33,11 +33,22 @@ static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_re
     EMIT(b, lop3, R(odd), R(odd), R(high), H(LOW_HALVES), I(SELECT));
 }
 
+void spmm_note_columns4(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    note(b, "by bytes, low and high get two columns each of rows 0..3 and 4..7 of 8 slots; by halves of "
+            "bytes, column gets one");
+    note(b, "of all 8: lop3 0x%02x takes low halves from its first operand, high ones from its second",
+         SELECT);
+    if (e->plan->shuffle)
+        note(b, "the rows are then in the order 0, 4, 1, 5, 2, 6, 3, 7, for which col_idx has been shuffled");
+    else
+        note(b, "prmt first brings together the bytes of rows 0, 2, 4, 6 and of 1, 3, 5, 7, so that the rows "
+                "stay in order");
+}
+
 void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
     mc_builder *b = e->b;
-    note(b, "%s",
-         e->plan->shuffle ? "nibbles of slots 0, 4, 1, 5, 2, 6, 3, 7: in the order of the values"
-                          : "bytes of slots 0, 2, 4, 6 and of 1, 3, 5, 7, then nibbles in that order");
+    note(b, "by halves of bytes");
     for (int c = 0; c < bytes; c++) {
         mc_reg *column = &e->column[operand_count(e->plan) * c];
         mc_reg low = e->low[c], high = e->high[c];

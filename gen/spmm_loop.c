@@ -298,6 +298,7 @@ static void emit_bias(spmm_emitter *e, pass *p, int step) {
 static void emit_int4(spmm_emitter *e, pass *p, int step, int word, int count) {
     spmm_emit_columns4(e, count, step);
     if (step + 1 < e->plan->stride_steps) return;
+    note(e->b, "multiply");
     for (int c = 0; c < count; c++)
         spmm_emit_mma4(e, c, p->value, &e->acc[4 * (4 * word + c)], acc_count(p->path));
 }
@@ -332,6 +333,7 @@ static void emit_next(spmm_emitter *e, pass *p) {
 /* An int4 mma takes all steps, so that the words take turns around them. */
 static void emit_multiply_int4(spmm_emitter *e, pass *p) {
     note(e->b, "transpose and multiply slots 0..%d", e->plan->depth - 1);
+    spmm_note_columns4(e);
     for (int word = 0; word < p->words; word++)
         for (int s = 0; s < e->plan->stride_steps; s++) {
             emit_transpose_word(e, p, s, word);
@@ -401,6 +403,7 @@ static void emit_ahead(spmm_emitter *e, pass *p) {
 /* Four slots of this lane at a time. */
 static void emit_byte_steps(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
+    if (e->plan->int4) spmm_note_columns4(e);
     for (int s = 0; s < e->plan->stride_steps; s++) {
         for (int half = 0; half < 2; half++) {
             note(b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,

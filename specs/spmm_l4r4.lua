@@ -1,6 +1,6 @@
 -- SpMM for 4-bit weights pruned in 8x1 vectors, 4-bit right side: C[m,n] = A[m,k] B[k,n], s4 x s4, sums modulo 2^32.
--- On GPUs with 4-bit tensor cores (sm_80, sm_86, sm_89) they multiply; elsewhere 8-bit ones do, and k is at
--- most 2,097,151 (odd columns are multiplied by 16 on their way), unless it is fixed: then any.
+-- 4-bit tensor cores multiply them where there are some: with arch = "sm_80" (the default), "sm_86", "sm_89". For newer GPUs say
+-- --arch sm_90: then 8-bit ones do, and k is at most 2,097,151 (odd columns are multiplied by 16 on their way), unless it is fixed: then any.
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 
 op  = "spmm"
@@ -9,7 +9,7 @@ rhs = "s4"                      -- B: two columns a byte, the even one in its lo
 out = "s32"                     -- C: dense, row-major; with a scale also f16, bf16, f32
 vec = 8                         -- rows of a nonzero vector; also 4, 2
 
-mma     = "auto"                -- "int4" or "int8" forces either
+mma     = "auto"                -- 4-bit where arch has it; "int4" or "int8" forces either
 shuffle = "on"                  -- Magicube's index shuffle, for 4-bit mma; "off" reorders by instructions
 
 tile_n   = {128, 64}            -- columns of C a thread block

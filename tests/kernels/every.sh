@@ -12,6 +12,7 @@ list() {
     for spec in "$source"/specs/*.lua; do
         echo "sweep_test $spec judged open"
         echo "sweep_test $spec variants"
+        if grep -q '^rhs *= *"s4"' "$spec"; then echo "sweep_test $spec variants mma=int8"; fi # where 4-bit mma are the default
         [ -n "$whole" ] || continue
         for shapes in fixed unaligned; do
             if [ $shapes = unaligned ] && grep -q '"tma"' "$spec"; then continue; fi # nothing there is unaligned
