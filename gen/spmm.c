@@ -125,16 +125,18 @@ static const mc_field fields[] = {
             "Algorithm 1."},
     {"digits", NAMES = digit_modes, .quiet = true,
      .doc = "How values of lhs that take several digits are cut. top-signed: the top digit has their sign, "
-            "the others have "
-            "none; exact for all. balanced: all have one, from -128 to 127, so that they can be stacked; s16 "
-            "from 32640 on has no such digits, and packing refuses it. offset: digits of the value plus half "
-            "its range, without signs, and a row of ones in the packed values, by which that is taken out "
-            "again; exact for all, with a free column of the mma."},
+            "the others "
+            "none. balanced: all have one, -128 to 127 (of 4 bits: -8 to 7), so that signed values can be "
+            "stacked; the greatest ones have no such digits, of s16 those from 32640 (30584) on, and packing "
+            "refuses them. offset: digits of the value plus half its range, without signs; a row of ones in "
+            "the packed values takes that out of the sums again, in a column of the mma that vec = 8 does "
+            "not leave free."},
     {"stacking", NAMES = stackings, .tunable = true,
-     .doc = "Digit planes of A side by side in columns of the mma that a vector of 2 or 4 rows leaves empty: "
-            "one mma "
-            "for several. They must have one sign: unsigned values, balanced or offset digits. auto: where "
-            "possible."},
+     .doc =
+         "Digits of lhs side by side in columns of the mma that a vector of 2 or 4 rows leaves empty: one "
+         "mma for "
+         "several. They must have one sign: those of unsigned values, balanced or offset ones. auto: where "
+         "possible."},
     {"mma", NAMES = mma_types, .tunable = true, .quiet = true,
      .doc =
          "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; in "
@@ -480,6 +482,7 @@ static void make_facts(const void *data, mc_facts *facts) {
              plan->order == SPMM_PAPER ? "m8n8k16 instructions, a stride and warp"
              : plan->depth == 64       ? "m16n8k64 instructions, a stride and warp"
                                        : "m16n8k32 instructions, a stride and warp");
+    if (plan->planes > 1) add_fact(facts, "stacked_digits", plan->planes, "of lhs that share an mma");
     if (spmm_is_ring(plan)) {
         add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
                  "of B, copied at once");

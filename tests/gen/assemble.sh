@@ -40,6 +40,9 @@ output() {
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 
 gather_list() {
+    local digits=("--set lhs=u16 --set vec=4" "--set lhs=s16 --set vec=2 --set digits=offset"
+        "--set lhs=s16 --set vec=4 --set digits=offset --set stacking=off"
+        "--set lhs=s16 --set rhs=u16 --set vec=2 --set digits=offset --set tile_n=64 --set sum=exact --set out=s64")
     local arch i first=0 exact="--set sum=exact --set out=s64" exact_count
     # shellcheck disable=SC2086
     exact_count=$("$mcgen" $exact --list-variants "$spec" | wc -l)
@@ -53,10 +56,7 @@ gather_list() {
         for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
         for ((i = first; i < exact_count; i += 12)); do echo "$arch $i exact $exact"; done
         echo "$arch 0 exact-s16s16 $exact --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stride=64"
-        echo "$arch $first stacked --set lhs=u16 --set vec=4"
-        echo "$arch 0 offset --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=128 --set stride=64"
-        echo "$arch 0 offset-apart --set lhs=s16 --set vec=4 --set digits=offset --set tile_n=128 --set stride=64"
-        echo "$arch 0 offset-exact $exact --set lhs=s16 --set rhs=u16 --set vec=2 --set digits=offset --set tile_n=64 --set stride=64"
+        echo "$arch 0 digits ${digits[first % 4]} --set stride=64"
         echo "$arch 0 exact-s16u8 $exact --set lhs=s16 --set rhs=u8 --set tile_n=128 --set stride=64"
         first=$((first + 1))
     done
@@ -74,10 +74,8 @@ ring_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
         first=$((first + 1))
     done
-    for arch in sm_90 sm_90a sm_100; do
-        echo "$arch 0 stacked --set lhs=u16 --set vec=4 --set tile_n=128 --set warps=16"
-        echo "$arch 0 offset --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=128 --set warps=16"
-    done
+    echo "sm_90 0 stacked --set lhs=u16 --set vec=4 --set tile_n=128 --set warps=16"
+    echo "sm_100 0 stacked --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=128 --set warps=16"
     echo "sm_90 0 narrow --set tile_n=32 --set warps=15 --set window=64 --set stages=12"
     echo "sm_120 0 narrow --set tile_n=32 --set warps=1 --set window=128 --set stages=2"
 }
