@@ -84,14 +84,11 @@ static const mc_field fields[] = {
      .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets that end in a."},
     {"lhs", NAMES = side_types,
      .doc = "Type of A's values. Those of 12 and 16 bits are multiplied as two digits of 8 bits each, those "
-            "of 4 bits "
-            "are packed a byte each."},
+            "of 4 bits are packed a byte each; mma = \"int4\" takes digits of 4 bits, two to a byte."},
     {"rhs", NAMES = side_types,
      .doc = "Type of B. Two elements of 4 bits make a byte, the even column in its low half; ldb is even "
-            "then. They are "
-            "multiplied as 8 bits: half the bytes are gathered. Those of 12 and 16 bits take two bytes and "
-            "are multiplied "
-            "as two digits: tile_n is 32 or 64 then."},
+            "then; mma says what they are multiplied as. Those of 12 and 16 bits take two bytes and are "
+            "multiplied as two digits: tile_n is 32 or 64 then."},
     {"out", NAMES = out_types,
      .doc = "Type of C. s32 and s64: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
@@ -355,7 +352,7 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
                  digit_modes[plan->mode], plan->lhs.name);
     else if (plan->ones && plan->vec == SPMM_MMA_ROWS)
         complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
-    if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
+    else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
 /* auto leaves it to the spec where int4 does less: balanced digits of 4 bits reach less far than those of 8, and up to four sums of an

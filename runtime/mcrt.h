@@ -187,11 +187,11 @@ MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
-/* How values of 12 and 16 bits are taken apart into two digits of 8 bits, v = d0 + 256 d1 (docs/precisions.md).
-     TOP_SIGNED  d0 from 0 to 255, and d1 with the sign that v's type has. The only one for unsigned values and for those of at
-                 most 8 bits, which are their one digit.
-     BALANCED    d0 and d1 from -128 to 127: s16 beyond 32639 has no such digits (mc_digits_most).
-     OFFSET      the digits of v + 2^15 (s12: 2^11), without signs; the packed values have a row more, 1 for each vector. */
+/* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
+     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one for unsigned values and
+                 for those of one digit.
+     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits (mc_digits_most).
+     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for each vector. */
 typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
 
 /* Those of KERNEL's field `digits`. */

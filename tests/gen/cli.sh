@@ -21,6 +21,7 @@ expect 0 "tile_n=32" "$mcgen" --set tile_n=32 "$spec"
 expect 0 "mcgen 0." "$mcgen" --version
 expect 0 "usage: mcgen" "$mcgen" --help
 expect 0 "tile_n" "$mcgen" --help spmm
+check "docs/fields-spmm.txt is not mcgen --help spmm" diff <("$mcgen" --help spmm) "$specs/../docs/fields-spmm.txt"
 expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
 expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
@@ -95,6 +96,8 @@ expect 2 'stacking: the top digit of lhs = "s16" has a sign, the others have non
 expect 2 'stacking: 2 digits of 4 rows leave no column of the mma for the ones of digits = "offset"' \
     digits --set stacking=on --set vec=4 offset
 expect 2 'digits: "balanced" is for a signed lhs of several digits, not for "u16"' digits --set lhs=u16 balanced
+expect 2 'digits: "balanced" is for a signed' digits --set lhs=u16 --set stacking=on balanced
+check "digits that are refused bring a second error, about stacking" test "$(wc -l <"$work/stderr")" = 1
 expect 2 'digits: "offset" is for a signed lhs of several digits, not for "s8"' digits --set lhs=s8 offset
 expect 2 'digits: "offset" wants a free column of the mma: vec = 8 leaves none' digits --set vec=8 offset
 for mode in balanced offset; do
