@@ -65,7 +65,7 @@ static const char *const orders[] = {"swapped", "paper", NULL};        /* in the
 static const char *const mma_types[] = {"auto", "int8", "int4", NULL}; /* in the order of spmm_mma_type */
 static const char *const stagings[] = {"direct", "tma", "async", "shared",
                                        NULL}; /* in the order of spmm_staging */
-static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 0},
+static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
                  aligns[] = {1, 4, 16, 0};
@@ -106,8 +106,9 @@ static const mc_field fields[] = {
      .doc = "Nonzero vectors that a warp takes at a time; row blocks are padded to whole strides. 64 has "
             "twice the loads in flight and wants more registers."},
     {"tile_n", NUMBERS = tiles, .standard = 128, .tunable = true,
-     .doc = "Columns of C that a thread block computes. A row of B is read in pieces of tile_n bytes: 128 is "
-            "a whole line, less makes more blocks."},
+     .doc =
+         "Columns of C that a thread block computes. A row of B is read in pieces of 32 to 128 bytes: 128 is "
+         "a whole line, less makes more blocks. 256 is for 4 bits."},
     {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true,
      .doc = "Warps of a thread block that multiply. tma has one more, which copies: 3, 7, 11 and 15 make "
             "whole fours, "
@@ -222,14 +223,27 @@ static void check_output(const spmm_output *output, mc_complaints *complaints) {
                  "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
 }
 
+/* 4 to 16 bytes of a row for each of 8 lanes; a row of the ring has as many bytes. */
+static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
+    int64_t bytes = spmm_row_bytes(plan->rhs, plan->tile_n);
+    int bits = plan->rhs.bits;
+    if (bytes < 32 || bytes > 128)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->rhs.name,
+                 bits == 4   ? "64, 128 or 256"
+                 : bits == 8 ? "32, 64 or 128"
+                             : "32 or 64");
+}
+
 static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->shared_bytes <= STATIC_SHARED) return;
     bool rows = plan->staging == SPMM_SHARED;
     complain(
         complaints, rows ? F_STRIDE : F_SPLIT,
         "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
-        rows ? "rows of B" : "exact sums", plan->warps, plan->shared_bytes, STATIC_SHARED,
-        rows ? "a smaller stride" : "tile_n = 64");
+        rows                 ? "rows of B"
+        : plan->output.exact ? "exact sums"
+                             : "partial sums",
+        plan->warps, plan->shared_bytes, STATIC_SHARED, rows ? "a smaller stride" : "a smaller tile_n");
 }
 
 /* At 128 columns totals take 64 registers and the accumulators of a weight 32. Of two weights they fill 250 with the rows of 64 vectors: what copies
@@ -248,12 +262,10 @@ static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
 
 static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const char *name = stagings[plan->staging];
-    if (plan->rhs.bits == 4 && plan->tile_n < 64)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128: 4 bytes of a row a lane",
-                 plan->rhs.name);
-    if (plan->rhs.bits > 8 && plan->tile_n > 64)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 32 or 64: 16 bytes of a row a lane at most",
-                 plan->rhs.name);
+    if (plan->tile_n > 128 && (plan->output.exact || plan->order == SPMM_PAPER || plan->int4))
+        complain(complaints, F_TILE_N, "256 columns are for sums in s32, in swapped order, with 8-bit mma");
+    if (plan->mma > 1 && plan->tile_n > 128 && plan->stride > MC_GROUP_SLOTS)
+        complain(complaints, F_STRIDE, "two digits of lhs and 256 columns leave no registers for 64: 32");
     if (plan->ldb > SPMM_MAX_ROW_BYTES / spmm_side_bytes(plan->rhs))
         complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)plan->ldb);
     if (plan->rhs.bits == 4 && plan->ldb != MC_OPEN && plan->ldb % 2)
@@ -292,6 +304,14 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
                  "there are nibbles to be shuffled with an int4 mma only: leave it out");
 }
 
+/* What ptxas 13 fits into a multiprocessor's registers. */
+static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
+    int most = plan->mma > 1 ? 7 : plan->resident ? 11 : 15;
+    if (plan->tile_n > 128 && plan->warps > most)
+        complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", plan->warps,
+                 most);
+}
+
 static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const char *name = stagings[plan->staging];
@@ -305,12 +325,8 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
     bool halves = plan->rhs.bits == 4;
     if (halves && plan->staging != SPMM_TMA)
         complain(complaints, F_RHS, "staging = \"%s\" takes 8, 12 or 16 bits", name);
-    if (halves && plan->tile_n < 64)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 64 or 128", plan->rhs.name);
-    if (plan->b.count > 1 && plan->tile_n > 64)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants 32 or 64: a row of the ring has 128 bytes at most",
-                 plan->rhs.name);
-    if (plan->mma > 1 && plan->tile_n > 64 && plan->warps > 8)
+    check_wide_ring(plan, complaints);
+    if (plan->mma > 1 && plan->tile_n == 128 && plan->warps > 8)
         complain(complaints, F_TILE_N,
                  "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
     if (plan->mma > 1 && plan->b.count > 1 && plan->tile_n > 32 && plan->threads > 16 * MC_WARP)
@@ -407,6 +423,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         plan->split = plan->warps;
     }
     check_shapes(plan, complaints);
+    check_tile(plan, complaints);
     check_output(&plan->output, complaints);
     check_overlap(point, complaints);
     check_mma(point, plan, complaints);

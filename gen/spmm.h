@@ -199,7 +199,7 @@ int64_t spmm_accumulator_bound(const spmm_plan *plan);
 int64_t spmm_exact_k(const spmm_plan *plan);
 int spmm_flush_strides(const spmm_plan *plan);
 
-/* Requires columns of 32, 64 or 128. */
+/* Requires columns of 32, 64 or 128, and swapped 256. */
 spmm_partial spmm_partial_of(spmm_order order, int columns);
 /* Bytes of shared memory of one warp, which holds rows of B and then its partial sums. */
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path);

@@ -73,10 +73,11 @@ static void plan_edge(spmm_plan *plan) {
 }
 
 /* Rows 2t + r at r * run + t * by_t + ..., their columns in a row. In units of 16 bytes, eight to a row of banks: neighbouring g
-   lie columns / 32 apart, t must fill the gaps. */
+   lie columns / 32 apart, of 256 columns 9. t must fill the gaps. */
 static spmm_partial swapped_partial(int columns) {
     spmm_partial p = {
         .by_t = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0, .by_g = columns / 8};
+    if (columns == 256) p.by_g += 4, p.by_t = 8 * p.by_g + 8;
     p.run = 4 * p.by_t + 2 * p.pair;
     p.warp = 2 * p.run;
     return p;

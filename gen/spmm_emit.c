@@ -9,7 +9,8 @@
 #include "fragment.h"
 #include <stdio.h>
 
-enum { PAPER_SPARE = 32 }; /* registers: ptxas 13 spills without for sm_100 and sm_120 */
+/* Registers that ptxas 13 takes besides: it spills without, in order paper for sm_100 and sm_120. */
+enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
 
 mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
 
@@ -346,6 +347,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     if (plan->int4) spmm_declare_columns4(e);
     else if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
     spmm_declare_bias(e);
+    if (plan->tile_n > 128) b->spare = WIDE_SPARE;
     spmm_emit_row_bytes(e);
 
     mc_label edge = label(b, "EDGE");

@@ -6,7 +6,7 @@
 #include "spmm.h"
 
 enum {
-    SPMM_MAX_ACC = 32,
+    SPMM_MAX_ACC = 64,                                      /* of a weight */
     SPMM_MAX_STEPS = 2,                                     /* mma steps of 32 slots in a stride */
     SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2, /* registers of a lane's values of a stride */
     WORD = 4,                                               /* bytes of a register */

@@ -51,7 +51,7 @@ void spmm_output_params(const spmm_output *output, unsigned align, mc_contract *
 
 enum {
     SPMM_MAX_ROWS = 8, /* whose factors a thread keeps */
-    SPMM_MAX_RUN = 16, /* neighbouring columns */
+    SPMM_MAX_RUN = 32, /* neighbouring columns */
 };
 
 /* Which columns exist. */

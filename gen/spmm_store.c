@@ -211,6 +211,15 @@ static void emit_find_quad(spmm_emitter *e, const spmm_path *path, const summer 
     if (pad) EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
 }
 
+/* Where the columns of g and g + 1 do not adjoin. */
+static void emit_skip_pads(spmm_emitter *e, const spmm_path *path, const summer *u, spmm_partial p) {
+    mc_builder *b = e->b;
+    int run = path->columns / 8, pad = p.by_g - run;
+    if (!pad) return;
+    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(spmm_log2(run / 4)));
+    EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
+}
+
 /* Sets `at` to the first item's address in the row block's first share. */
 static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer *u, mc_reg share) {
     mc_builder *b = e->b;
@@ -222,6 +231,7 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
         EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pair * WORD), R(u->at));
     }
     EMIT(b, mad_s32, R(u->at), R(u->quad_col), I(4 * WORD), R(u->at));
+    if (e->plan->order == SPMM_SWAPPED) emit_skip_pads(e, path, u, p);
 }
 
 /* PLACE: bytes from the thread's first item to this one. */

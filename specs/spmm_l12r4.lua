@@ -12,7 +12,7 @@ vec = 8                         -- rows of a nonzero vector; also 4, 2
 mma     = "auto"                -- 4-bit where arch has it; "int4" or "int8" forces either
 shuffle = "on"                  -- Magicube's index shuffle, for 4-bit mma; "off" reorders by instructions
 
-tile_n   = {128, 64}            -- columns of C a thread block
+tile_n   = {128, 64, 256}       -- columns of C a thread block: 64, 32 or 128 bytes of a row of B; 256 with 8-bit mma
 stride   = {32, 64}             -- nonzero vectors a warp takes at a time
 warps    = {4, 1, 2, 8}         -- warps of a thread block
 split    = {4, 1, 2, 8}         -- warps that share one row block

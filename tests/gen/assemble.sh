@@ -132,6 +132,20 @@ int4_list() {
     done
 }
 
+# Of a spec with a 4-bit B, multiplied as 8 bits.
+halves_list() {
+    local arch i first=0 all set targets="sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
+    grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
+    for arch in $targets; do
+        for set in rhs=s4 rhs=u4 lhs=s16; do
+            all=$("$mcgen" --arch "$arch" --set mma=int8 --set $set --list-variants "$spec" | wc -l)
+            for ((i = first; i < all; i += 19)); do echo "$arch $i $set --set mma=int8 --set $set"; done
+            first=$((first + 1))
+        done
+        echo "$arch 0 tile --set mma=int8 --set tile_n=256 --set warps=4 --set split=2 --set k=200000"
+    done
+}
+
 defaults_list() {
     local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
     grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"

@@ -58,7 +58,7 @@ expect 2 "no spec given" "$mcgen"
 expect 2 "one spec at a time" "$mcgen" "$spec" "$spec"
 expect 2 "try mcgen --help" "$mcgen" --nonsense "$spec"
 expect 2 "FIELD=VALUE" "$mcgen" --set tile_n "$spec"
-expect 2 "--set: tile_n: 33 is not one of 32, 64, 128" "$mcgen" --set tile_n=33 "$spec"
+expect 2 "--set: tile_n: 33 is not one of 32, 64, 128, 256" "$mcgen" --set tile_n=33 "$spec"
 expect 2 "did you mean 'tile_n'" "$mcgen" --set tile_m=32 "$spec"
 expect 2 "did you mean \"sm_90\"" "$mcgen" --arch sm_91 "$spec"
 expect 2 "is not one of" "$mcgen" --arch 90 "$spec"
@@ -155,7 +155,7 @@ for made in "$ring" "$spec"; do
 done
 wide=$specs/spmm_l16r16_tiled.lua
 expect 0 "b as u16, k x n, rows 2 ldb bytes apart; boxes of 256 x 64, 128-byte swizzle" "$mcgen" --describe "$wide"
-one '--set: tile_n: rhs = "u12" wants 32 or 64: a row of the ring has 128 bytes at most' --set rhs=u12 --set tile_n=128 --set warps=8 --set window=64 "$wide"
+one '--set: tile_n: rhs = "u12" wants 32 or 64: 32 to 128 bytes of a row of B' --set rhs=u12 --set tile_n=128 --set warps=8 --set window=64 "$wide"
 one "--set: tile_n: two digits on both sides leave 17 warps no registers for 64 columns: 32" --set tile_n=64 --set warps=16 "$wide"
 one '--set: split: staging = "tma" wants 16 columns for each warp, tile_n has 32' --set tile_n=32 --set split=4 --set warps=8 "$wide"
 one '--set: ldb: staging = "tma" wants a multiple of 8, not 100' --set ldb=100 "$wide"
@@ -198,6 +198,15 @@ one '--set: stages: staging = "shared" has no ring: leave it out' --set stages=2
 one '--set: stride: rows of B of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' \
     --set stride=64 --set warps=8 --set tile_n=128 --set split=1 "$specs/spmm_l8r8_shared.lua"
 one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 --set warps=16 --set window=64 "$ring"
+one '--set: tile_n: rhs = "s8" wants 32, 64 or 128: 32 to 128 bytes of a row of B' --set tile_n=256 --set warps=8 --set window=64 "$ring"
+one '--set: tile_n: rhs = "s8" wants 32, 64 or 128: 32 to 128 bytes of a row of B' --set tile_n=256 --set warps=4 "$spec"
+one '--set: tile_n: rhs = "u4" wants 64, 128 or 256: 32 to 128 bytes of a row of B' --set tile_n=32 --set rhs=u4 "$spec"
+halves=$specs/spmm_l8r4_tiled.lua
+one "--set: warps: 256 columns leave 16 warps no registers: at most 11" --set tile_n=256 --set warps=16 --set split=1 "$halves"
+one "--set: warps: 256 columns leave 8 warps no registers: at most 7" --set tile_n=256 --set warps=8 --set lhs=s16 "$halves"
+one "--set: stride: two digits of lhs and 256 columns leave no registers for 64: 32" --set mma=int8 --set tile_n=256 --set warps=4 --set lhs=s16 --set rhs=s4 --set stride=64 "$spec"
+expect 2 "split: partial sums of 8 warps take 75776 bytes of shared memory, a kernel without a ring has 49152: a smaller tile_n or fewer warps" \
+    "$mcgen" --set mma=int8 --set tile_n=256 --set warps=8 --set split=2 --set rhs=s4 "$spec"
 one "--set: split: 15 warps cannot be shared out by 2" --set warps=15 --set split=2 "$ring"
 one "--set: stages: the ring and the sums take 245856 bytes of shared memory, a thread block of sm_90 has 232448" \
     --set warps=16 --set split=4 --set stages=6 --set window=256 "$ring"

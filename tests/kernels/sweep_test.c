@@ -164,10 +164,10 @@ static void variants(sweep *s) {
 static void realistic(sweep *s) {
     static const problem_case layer = {PATTERN_REALISTIC, 128, 1024, 256, 0, 0, MC_VALUES_FULL, 0, 0};
     static const problem_case nothing[] = {
-        {PATTERN_ALL_EMPTY, 0, 8, 16, 0, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 2, 8, 0, 16, 1, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 2, 0, 16, 0, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 0, 0, 0, 16, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 0, 8, 16, 16, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 2, 8, 0, 32, 1, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 2, 0, 16, 16, 0, MC_VALUES_FULL, 0, 0},
+        {PATTERN_ALL_EMPTY, 0, 0, 0, 32, 0, MC_VALUES_FULL, 0, 0},
     };
     static const size_t first = 0;
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) run_case(s, &nothing[i], &first, 1);

@@ -11,6 +11,7 @@
 
 static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16", "u16"};
 static const char *const vecs[] = {"2", "4", "8"};
+static const char tiles[] = "32,64,128,256"; /* what is not for a pair is no variant */
 static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
                                      "sim:seed=2:landing=last"};
 enum {
@@ -18,7 +19,7 @@ enum {
     WHOLE_BYTES = 2 /* s8 and those behind it */,
     WIDE = 4 /* s12 */
 };
-enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 7 };
+enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 8 };
 
 typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
 static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
@@ -152,8 +153,8 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
 /* MMA: with "int4" the shuffle takes turns too. */
 static void run_pair(tour *t, int lhs, int rhs, int vec, const char *mma, int columns) {
     mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},  {"mma", mma},
-        {"shuffle", "on"},   {"digits", "top-signed"}, {"stacking", "auto"}};
+        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},   {"mma", mma},
+        {"shuffle", "on"},   {"digits", "top-signed"}, {"stacking", "auto"}, {"tile_n", tiles}};
     problem_kind kind = {.vec = atoi(vecs[vec])};
     long before = t->beyond;
     CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
@@ -226,8 +227,8 @@ static void run_values(tour *t, const problem_kind *kind, const mc_setting *sett
 /* With one of the edge table's patterns, and with one of the values. */
 static void run_form(tour *t, const struct form *form, int lhs, int rhs, int vec, const char *mma) {
     mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},          {"mma", mma},
-        {"shuffle", "on"},   {"digits", form->digits}, {"stacking", form->stacking}};
+        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},           {"mma", mma},
+        {"shuffle", "on"},   {"digits", form->digits}, {"stacking", form->stacking}, {"tile_n", tiles}};
     problem_kind kind = {.vec = atoi(vecs[vec])};
     CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
               mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
@@ -332,6 +333,46 @@ static void test_longest(tour *t, const char *lhs, const char *digits, const cha
     mc_kernel_destroy(kernel);
 }
 
+/* -- Tiles of 256 columns -------------------------------------------------------------------------------- */
+
+/* Whole tiles, and the tail of one. */
+static const int wide_columns[] = {512, 300};
+
+static void run_wide(tour *t, mc_setting *settings, size_t count, int columns) {
+    turn now = turn_of(t);
+    mc_kernel *kernel = NULL;
+    problem_kind kind;
+    problem p = {0};
+    const problem_case c = {
+        .pattern = PATTERN_EMPTY_BLOCKS, .row_blocks = 9, .k = 200, .n = columns, .ldb_gap = -columns & 31};
+    mc_status status = make_kernel(t, &now, settings, count, &kernel);
+    if (status == MC_OK) status = problem_kind_of(kernel, &kind, t->diag);
+    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->diag);
+    if (status == MC_OK) status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+    CHECK(status == MC_OK, "%s x %s, vec %s, split %s, variant %zu, n %d: %s", settings[0].value,
+          settings[1].value, settings[2].value, settings[3].value, now.variant, columns,
+          mc_diag_text(t->diag));
+    mc_diag_clear(t->diag);
+    problem_free(&p);
+    mc_kernel_destroy(kernel);
+    t->turn++;
+}
+
+static void test_wide(tour *t) {
+    static const char *const lefts[] = {"s8", "u16"}, *const splits[] = {"1", "2", "4"};
+    for (int i = 0; i < 2 * 2 * 3 * VECS * 2; i++) {
+        const char *split = splits[i / 4 % 3];
+        mc_setting settings[] = {{"lhs", lefts[i % 2]},
+                                 {"rhs", halves[i / 2 % 2].rhs},
+                                 {"vec", vecs[i / 12 % VECS]},
+                                 {"split", split},
+                                 {"tile_n", "256"},
+                                 {"warps", "4"},
+                                 {"mma", "int8"}};
+        run_wide(t, settings, sizeof settings / sizeof *settings, wide_columns[i / 12 / VECS]);
+    }
+}
+
 /* How the spec's kernels take B. */
 static void read_staging(tour *t) {
     const turn now = {0};
@@ -365,6 +406,7 @@ int main(int argc, char **argv) {
          (!t.ring || t.unit == 16) && i < sums; i++)
         test_longest(&t, longest[i / 2].lhs, longest[i / 2].digits, halves[i % 2].rhs, longest[i / 2].value,
                      halves[i % 2].value);
+    if (!t.ring || t.unit == 16) test_wide(&t);
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
            "exact sums\n",
            pairs, t.turn - first, t.beyond, t.exact);
