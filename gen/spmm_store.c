@@ -335,7 +335,10 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
 /* -- Both --------------------------------------------------------------------------------------------- */
 
 void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
-    if (spmm_is_scaled(e->plan->output.element)) stage(e->b, "Scales and biases");
+    const spmm_output *output = &e->plan->output;
+    if (spmm_is_scaled(output->element)) stage(e->b, "Scales and biases");
+    /* Arrays of them, like B, may be what the kernel before this one writes. */
+    if (spmm_by_rows(output) || spmm_by_columns(output)) spmm_emit_grid_wait(e);
     if (e->plan->split == 1) emit_direct_factors(e, path);
     else emit_sum_factors(e, path, path_col, inside);
 }
