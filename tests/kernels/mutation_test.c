@@ -20,11 +20,14 @@ static bool initial_row(const mutation *m) {
            strstr(m->from, ", 0;");
 }
 
-/* columns ascend inside a row block, so slot j holds -1 or a column of at least j */
+/* columns ascend inside a row block, so slot j holds -1 or a column of at least j; index j is slot j's or, shuffled, one of the
+   same 8 */
 static bool slot_threshold(const mutation *m) {
+    static const long shuffled[] = {0, 2, 4, 6, 1, 3, 5, 7};
     const char *index = strstr(m->from, "index");
+    long j = index ? strtol(index + 5, NULL, 10) : 0, slot = j - j % 8 + shuffled[j % 8];
     return m->kind == MUTATE_INDEX && strstr(m->from, "setp.ge.s32") && index &&
-           last_number(m->to) <= strtol(index + 5, NULL, 10) && last_number(m->to) >= 0;
+           last_number(m->to) <= (slot < j ? slot : j) && last_number(m->to) >= 0;
 }
 
 /* a full tile takes the edge path, to the same sums */
@@ -183,7 +186,17 @@ static const mc_setting type_kernels[][MAX_SETTINGS] = {
      {"warps", "4"},
      {"split", "2"},
      {"stride", "64"},
-     {"prefetch", "on"}},
+     {"prefetch", "on"},
+     {"mma", "int8"}},
+    {{"lhs", "s8"},
+     {"rhs", "s4"},
+     {"vec", "4"},
+     {"tile_n", "128"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"stride", "64"},
+     {"prefetch", "on"},
+     {"mma", "int4"}},
     {{"lhs", "u12"},
      {"rhs", "u4"},
      {"vec", "2"},
@@ -191,7 +204,18 @@ static const mc_setting type_kernels[][MAX_SETTINGS] = {
      {"warps", "1"},
      {"split", "1"},
      {"stride", "32"},
-     {"prefetch", "off"}},
+     {"prefetch", "off"},
+     {"mma", "int8"}},
+    {{"lhs", "u12"},
+     {"rhs", "u4"},
+     {"vec", "8"},
+     {"tile_n", "64"},
+     {"warps", "1"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "off"},
+     {"mma", "int4"},
+     {"shuffle", "off"}},
     {{"lhs", "s8"},
      {"rhs", "u16"},
      {"vec", "4"},
