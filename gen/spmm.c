@@ -140,7 +140,7 @@ static const mc_field fields[] = {
          "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; in "
          "swapped order, without a ring (staging direct and shared); on every GPU, natively on sm_80, "
          "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, "
-         "digits are top-signed and sums wrap."},
+         "digits are top-signed and sums wrap; tile_n = 256 wants int8 then."},
     {"shuffle", SWITCH, .standard = 1, .tunable = true, .quiet = true,
      .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
             "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
@@ -263,7 +263,8 @@ static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
 static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     const char *name = stagings[plan->staging];
     if (plan->tile_n > 128 && (plan->output.exact || plan->order == SPMM_PAPER || plan->int4))
-        complain(complaints, F_TILE_N, "256 columns are for sums in s32, in swapped order, with 8-bit mma");
+        complain(complaints, F_TILE_N,
+                 "256 columns are for sums in s32, in swapped order, with mma = \"int8\"");
     if (plan->mma > 1 && plan->tile_n > 128 && plan->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "two digits of lhs and 256 columns leave no registers for 64: 32");
     if (plan->ldb > SPMM_MAX_ROW_BYTES / spmm_side_bytes(plan->rhs))

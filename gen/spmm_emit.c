@@ -347,7 +347,7 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     if (plan->int4) spmm_declare_columns4(e);
     else if (plan->rhs.bits == 4) b32_array(b, "nibble", 4, e->nibble);
     spmm_declare_bias(e);
-    if (plan->tile_n > 128) b->spare = WIDE_SPARE;
+    if (plan->tile_n > 128) b->spare += WIDE_SPARE;
     spmm_emit_row_bytes(e);
 
     mc_label edge = label(b, "EDGE");

@@ -207,6 +207,7 @@ one '--set: stages: staging = "shared" has no ring: leave it out' --set stages=2
 one '--set: stride: rows of B of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' \
     --set stride=64 --set warps=8 --set tile_n=128 --set split=1 "$specs/spmm_l8r8_shared.lua"
 one '--set: split: staging = "tma" wants 32 columns for each warp, tile_n has 128' --set split=8 --set warps=16 --set window=64 "$ring"
+one '--set: tile_n: 256 columns are for sums in s32, in swapped order, with mma = "int8"' --set tile_n=256 "$specs/spmm_l8r4.lua"
 one '--set: tile_n: rhs = "s8" wants 32, 64 or 128: 32 to 128 bytes of a row of B' --set tile_n=256 --set warps=8 --set window=64 "$ring"
 one '--set: tile_n: rhs = "s8" wants 32, 64 or 128: 32 to 128 bytes of a row of B' --set tile_n=256 --set warps=4 "$spec"
 one '--set: tile_n: rhs = "u4" wants 64, 128 or 256: 32 to 128 bytes of a row of B' --set tile_n=32 --set rhs=u4 "$spec"
