@@ -307,7 +307,8 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
 
 /* What ptxas 13 fits into a multiprocessor's registers. */
 static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
-    int most = plan->mma > 1 ? 7 : plan->resident ? 11 : 15;
+    bool more = plan->mma > 1 || spmm_by_columns(&plan->output);
+    int most = more ? 7 : plan->resident ? 11 : 15;
     if (plan->tile_n > 128 && plan->warps > most)
         complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", plan->warps,
                  most);

@@ -213,6 +213,7 @@ one '--set: tile_n: rhs = "s8" wants 32, 64 or 128: 32 to 128 bytes of a row of 
 one '--set: tile_n: rhs = "u4" wants 64, 128 or 256: 32 to 128 bytes of a row of B' --set tile_n=32 --set rhs=u4 "$spec"
 halves=$specs/spmm_l8r4_tiled.lua
 one "--set: warps: 256 columns leave 16 warps no registers: at most 11" --set tile_n=256 --set warps=16 --set split=1 "$halves"
+one "--set: warps: 256 columns leave 11 warps no registers: at most 7" --set tile_n=256 --set warps=11 --set scale=column "$halves"
 one "--set: warps: 256 columns leave 8 warps no registers: at most 7" --set tile_n=256 --set warps=8 --set lhs=s16 "$halves"
 one "--set: stride: two digits of lhs and 256 columns leave no registers for 64: 32" --set mma=int8 --set tile_n=256 --set warps=4 --set lhs=s16 --set rhs=s4 --set stride=64 "$spec"
 expect 2 "split: partial sums of 8 warps take 75776 bytes of shared memory, a kernel without a ring has 49152: a smaller tile_n or fewer warps" \
