@@ -115,6 +115,16 @@ static mc_status add_problems(session *s, mc_diag *diag) {
 }
 
 /* The record of the GPU that the results are of. */
+/* Of the GPU that the results are from, 0 where no line says it. */
+static int measured_capability(const results *r) {
+    int capability = 0;
+    for (size_t i = 0; i < r->line_count; i++) {
+        json_int_t said = json_integer_value(json_object_get(r->lines[i], "capability"));
+        if (said > 0 && said < INT32_MAX) capability = (int)said;
+    }
+    return capability;
+}
+
 static mc_gpu measured_gpu(const results *r) {
     mc_gpu gpu = *mc_gpu_find(0);
     for (size_t i = 0; i < r->line_count; i++) {
@@ -130,9 +140,10 @@ static mc_gpu measured_gpu(const results *r) {
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const fit_options *o = s->options;
     char *const paths[] = {(char *)o->results, NULL};
-    mc_status status =
-        variants_choose(&s->variants, specs, o->settings.items, o->settings.count, "all", diag);
-    if (status == MC_OK) status = results_read(&s->results, paths, diag);
+    mc_status status = results_read(&s->results, paths, diag);
+    if (status == MC_OK)
+        status = variants_choose(&s->variants, specs, o->settings.items, o->settings.count,
+                                 measured_capability(&s->results), "all", diag);
     if (status == MC_OK) status = work_list(o->matrices, NULL, 0, &s->items, &s->item_count, diag);
     if (status == MC_OK) status = add_problems(s, diag);
     if (status == MC_OK) s->gpu = measured_gpu(&s->results);

@@ -132,6 +132,13 @@ static mc_status load_variants(session *s, int threads, mc_diag *diag) {
     return MC_OK;
 }
 
+static mc_status choose_variants(session *s, char **specs, int capability, mc_diag *diag) {
+    const run_options *o = s->options;
+    variants_close(&s->track.variants);
+    return variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count, capability,
+                           o->variants, diag);
+}
+
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     const run_options *o = s->options;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -139,12 +146,12 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     s->track.rules = (race_rules){
         .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
     mc_status status = parse_n(o->n_list, &s->plan, diag);
-    if (status == MC_OK)
-        status = variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count, o->variants,
-                                 diag);
+    if (status == MC_OK) status = choose_variants(s, specs, 0, diag); /* its faults before those of a GPU */
     if (status == MC_OK)
         status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
     if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, diag);
+    if (status == MC_OK)
+        status = choose_variants(s, specs, mc_device_get_info(s->track.gpu.device)->capability, diag);
     if (status == MC_OK) status = open_output(s, diag);
     if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
     if (status == MC_OK && o->between) status = between_open(&s->between, &s->track.gpu, diag);

@@ -74,7 +74,7 @@ static void list_settings(variant_list *list, const mc_setting *settings, size_t
 }
 
 mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
-                          size_t setting_count, const char *which, mc_diag *diag) {
+                          size_t setting_count, int capability, const char *which, mc_diag *diag) {
     size_t count = 0;
     while (paths[count] != NULL) count++;
     *list = (variant_list){.specs = calloc(count, sizeof *list->specs)};
@@ -82,7 +82,7 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
     list_settings(list, settings, setting_count);
     mc_status status = MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++) {
-        status = mc_spec_read(paths[i], settings, setting_count, &list->specs[i], diag);
+        status = mc_spec_read_for(paths[i], settings, setting_count, capability, &list->specs[i], diag);
         if (status != MC_OK) break;
         list->spec_count++;
         const spec_file file = {list->specs[i], paths[i]};

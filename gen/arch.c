@@ -1,5 +1,6 @@
 /* Architectures. Families ask for a capability, never for a number: a capability is a column here, with its first user. */
 #include "all.h"
+#include <string.h>
 
 #define ARCH_LIST(X)                                                                                         \
     /* target, sm, least .version, shared, tma, overlap, int4 */                                             \
@@ -22,3 +23,13 @@ const char *const mc_arch_names[] = {
     ARCH_LIST(X)
 #undef X
         NULL};
+
+const char *arch_of_capability(int capability) {
+    const mc_arch *best = NULL;
+    for (size_t i = 0; mc_arch_names[i]; i++) {
+        const mc_arch *arch = &mc_archs[i];
+        bool later = arch->target[strlen(arch->target) - 1] != 'a'; /* runs on later GPUs too */
+        if (later && arch->sm <= capability && (!best || arch->sm > best->sm)) best = arch;
+    }
+    return best ? best->target : NULL;
+}

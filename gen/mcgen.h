@@ -36,7 +36,11 @@ typedef struct mc_setting {
    at most 16 MB and about a second. */
 MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
                               mc_spec **spec, mc_diag *diag);
-/* The same from SIZE bytes of TEXT; NAME stands for the path in messages and in the PTX header. */
+/* The same for a GPU of CAPABILITY (90 for 9.0): where neither the file nor SETTINGS name an arch, it is the newest that runs
+   there, so that the kernel takes what that GPU has. 0: as mc_spec_read. */
+MC_API mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count,
+                                  int capability, mc_spec **spec, mc_diag *diag);
+/* mc_spec_read from SIZE bytes of TEXT; NAME stands for the path in messages and in the PTX header. */
 MC_API mc_status mc_spec_read_text(const char *name, const char *text, size_t size,
                                    const mc_setting *settings, size_t setting_count, mc_spec **spec,
                                    mc_diag *diag);

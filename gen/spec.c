@@ -245,6 +245,19 @@ mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t sett
     return status;
 }
 
+mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count, int capability,
+                           mc_spec **spec, mc_diag *diag) {
+    mc_setting all[MC_MAX_FIELDS + 1];
+    const char *target = arch_of_capability(capability);
+    mc_status status = mc_spec_read(path, settings, setting_count, spec, diag);
+    if (status != MC_OK || !target || (*spec)->fields[FIELD_ARCH].set || setting_count > MC_MAX_FIELDS)
+        return status;
+    if (setting_count > 0) memcpy(all, settings, setting_count * sizeof *settings);
+    all[setting_count] = (mc_setting){"arch", target};
+    mc_spec_destroy(*spec);
+    return mc_spec_read(path, all, setting_count + 1, spec, diag);
+}
+
 void mc_spec_destroy(mc_spec *spec) {
     if (!spec) return;
     free(spec->name);

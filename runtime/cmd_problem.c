@@ -38,7 +38,7 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
     if (count > 0) memcpy(settings + given->count, extra, count * sizeof settings[0]);
     mc_spec_destroy(p->spec);
     p->spec = NULL;
-    return mc_spec_read(p->spec_path, settings, given->count + count, &p->spec, diag);
+    return mc_spec_read_for(p->spec_path, settings, given->count + count, p->capability, &p->spec, diag);
 }
 
 /* The pattern of vectors. */

@@ -20,6 +20,7 @@ typedef struct problem {
     const problem_options *options;
     const char *spec_path, *matrix_path;
     bool dilate;
+    int capability; /* of the GPU that the spec is read for; 0: of none */
     mc_spec *spec;
     mc_vsparse
         given; /* of the directory of a published format: A before problem_fit; vec is 0 where MATRIX is a file */

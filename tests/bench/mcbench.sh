@@ -68,7 +68,7 @@ has 'mcgen s8 s8 s32, two 2.00 ( 1) -'
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 
-# The fit: where the pick is the fastest, twice as slow as the fastest, and after a fit to these times
+# The fit, of variants for the GPU that was measured (sm_90): where the pick is the fastest, twice as slow as the fastest, and after a fit to these times
 expect 2 'fit: --matrices is missing' "$mcbench" fit "$spec" -r x
 expect 2 'fit: --results is missing' "$mcbench" fit "$spec" -m matrices
 fit() { "$mcbench" fit "$spec" -m matrices -r fit.jsonl --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on "$@"; }
@@ -83,7 +83,7 @@ times() { # US-OF-THE-FIRST US-OF-THE-SECOND
 first=4b6a2fae8f4cfd20 second=0
 times 1 1 >fit.jsonl
 expect 1 "has no time of a variant of these specs (the run's --set?)" fit
-read -r first second <<<"$("$mcgen" --list-variants "$spec" --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on | cut -d' ' -f2 | paste -sd' ')"
+read -r first second <<<"$("$mcgen" --list-variants --arch sm_90 "$spec" --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on | cut -d' ' -f2 | paste -sd' ')"
 times 1 2 >fit.jsonl
 fit --keep --picks >table
 picked=$(grep -o 'warps=.*' table | head -1)

@@ -55,6 +55,8 @@ for spec in l16r16 l12r4 l4r4; do
     lines '' '"kind":"result"' types.jsonl 8
     lines '' '"kind":"note"' types.jsonl 0
 done
+first=$("$(dirname "$mcbench")/mcgen" --arch sm_90 --list-variants "$2/specs/spmm_l4r4.lua" | head -1 | cut -d' ' -f2)
+lines 'a spec without arch is read for the GPU: ' "\"variant\":\"$first\"" types.jsonl 4
 expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants default -o types.jsonl
 
 # Cold L2: launches rotate over several sets of operands

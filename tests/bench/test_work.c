@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
     if (argc < 2 || mkdtemp(folder) == NULL) return 1;
     char *paths[] = {argv[1], NULL};
     test_halves();
-    OK(variants_choose(&variants, paths, NULL, 0, "all", diag));
+    OK(variants_choose(&variants, paths, NULL, 0, 0, "all", diag));
     OK(variants_load(&variants, NULL, 3, diag));
     CHECK(variants.count == 120, "%zu", variants.count);
     CHECK(variants.packing_count == 2 * 4 && variants.vec == 8, "strides of 32 and 64, 1 to 8 heads: %zu",
@@ -155,10 +155,10 @@ int main(int argc, char **argv) {
     test_feeder(&variants);
     remove_folder();
     variants_close(&variants);
-    OK(variants_choose(&variants, paths, NULL, 0, "3,17", diag));
+    OK(variants_choose(&variants, paths, NULL, 0, 0, "3,17", diag));
     CHECK(variants.count == 2 && variants.items[1].index == 17);
     variants_close(&variants);
-    CHECK(variants_choose(&variants, paths, NULL, 0, "3,1000", diag) == MC_USAGE);
+    CHECK(variants_choose(&variants, paths, NULL, 0, 0, "3,1000", diag) == MC_USAGE);
     variants_close(&variants);
     mc_diag_destroy(diag);
     return check_end();
