@@ -136,11 +136,10 @@ static const mc_field fields[] = {
          "several. They must have one sign: those of unsigned values, balanced or offset ones. auto: where "
          "possible."},
     {"mma", NAMES = mma_types, .tunable = true, .quiet = true,
-     .doc =
-         "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; in "
-         "swapped order, without a ring (staging direct and shared); on every GPU, natively on sm_80, "
-         "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, "
-         "digits are top-signed and sums wrap; tile_n = 256 wants int8 then."},
+     .doc = "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; "
+            "without a ring (staging direct and shared); on every GPU, natively on sm_80, "
+            "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, "
+            "digits are top-signed and sums wrap; tile_n = 256 wants int8 then."},
     {"shuffle", SWITCH, .standard = 1, .tunable = true, .quiet = true,
      .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
             "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
@@ -160,7 +159,8 @@ static const mc_field fields[] = {
     {"order", NAMES = orders, .tunable = true, .quiet = true,
      .doc = "Which operand of the mma A is, where there is no ring. swapped: its columns, and B the 16 rows: "
             "m16n8k32. paper: its "
-            "rows, and B the columns, as in Magicube: m8n8k16, four of them for one of the others."},
+            "rows, and B the columns, as in Magicube: m8n8k16, four of them for one of the others (int4: "
+            "m8n8k32)."},
     {"window", NUMBERS = windows, .standard = STANDARD_WINDOW, .tunable = true, .quiet = true,
      .doc = "Rows of B that are copied at once into the ring of staging tma or async."},
     {"stages", NUMBERS = stage_counts, .standard = STANDARD_STAGES, .tunable = true, .quiet = true,
@@ -298,8 +298,6 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
     else if (point[F_MMA] == SPMM_INT4 && spmm_is_ring(plan))
         complain(complaints, F_MMA, "\"int4\" takes staging = \"direct\" or \"shared\", not \"%s\"",
                  stagings[plan->staging]);
-    else if (point[F_MMA] == SPMM_INT4 && plan->order != SPMM_SWAPPED)
-        complain(complaints, F_MMA, "\"int4\" multiplies in swapped order only");
     else if (!plan->int4 && !plan->shuffle)
         complain(complaints, F_SHUFFLE,
                  "there are nibbles to be shuffled with an int4 mma only: leave it out");
@@ -377,7 +375,7 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
    element leave fewer registers for exact ones. */
 static bool takes_int4(const int64_t *point) {
     bool gathers = point[F_STAGING] == SPMM_DIRECT || point[F_STAGING] == SPMM_SHARED;
-    bool usual = point[F_ORDER] == SPMM_SWAPPED && point[F_DIGITS] == SPMM_TOP_SIGNED && !point[F_SUM];
+    bool usual = point[F_DIGITS] == SPMM_TOP_SIGNED && !point[F_SUM];
     if (sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
     return point[F_MMA] == SPMM_INT4 || (usual && mc_archs[point[FIELD_ARCH]].int4);
 }
@@ -485,6 +483,14 @@ static void add_fact(mc_facts *facts, const char *name, int64_t value, const cha
     facts->list[facts->count++] = (mc_fact){name, value, doc};
 }
 
+static const char *mma_doc(const spmm_plan *plan) {
+    if (plan->order == SPMM_PAPER)
+        return plan->int4 ? "m8n8k32 instructions, a stride and warp"
+                          : "m8n8k16 instructions, a stride and warp";
+    return plan->depth == 64 ? "m16n8k64 instructions, a stride and warp"
+                             : "m16n8k32 instructions, a stride and warp";
+}
+
 static void make_facts(const void *data, mc_facts *facts) {
     const spmm_plan *plan = data;
     add_fact(facts, "tile_rows", plan->vec * plan->row_blocks, "rows of C a thread block");
@@ -494,10 +500,7 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stride_b_bytes", plan->stride * spmm_row_bytes(plan->rhs, plan->tile_n),
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
-    add_fact(facts, "stride_mma", plan->stride_mma,
-             plan->order == SPMM_PAPER ? "m8n8k16 instructions, a stride and warp"
-             : plan->depth == 64       ? "m16n8k64 instructions, a stride and warp"
-                                       : "m16n8k32 instructions, a stride and warp");
+    add_fact(facts, "stride_mma", plan->stride_mma, mma_doc(plan));
     if (plan->planes > 1) add_fact(facts, "stacked_digits", plan->planes, "of lhs that share an mma");
     if (spmm_is_ring(plan)) {
         add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
@@ -545,10 +548,10 @@ static const char *how(const void *data) {
                                           [SPMM_SHARED] = {SWAPPED(SHARED), PAPER(SHARED)},
                                           [SPMM_TMA] = {SWAPPED(RING)},
                                           [SPMM_ASYNC] = {SWAPPED(RING)}};
-    static const char *const int4_ways[] = {
-        [SPMM_DIRECT] = SWAPPED(DIRECT) INT4, [SPMM_SHARED] = SWAPPED(SHARED) INT4};
+    static const char *const int4_ways[][2] = {[SPMM_DIRECT] = {SWAPPED(DIRECT) INT4, PAPER(DIRECT) INT4},
+                                               [SPMM_SHARED] = {SWAPPED(SHARED) INT4, PAPER(SHARED) INT4}};
     const spmm_plan *plan = data;
-    return plan->int4 ? int4_ways[plan->staging] : ways[plan->staging][plan->order];
+    return (plan->int4 ? int4_ways : ways)[plan->staging][plan->order];
 }
 
 #define COMPUTES(sums)                                                                                       \

@@ -110,10 +110,10 @@ int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
     return rows > sums ? rows : sums;
 }
 
-/* Instructions for a digit of A and 32 slots: the small ones have 8 columns and 16 slots, the large ones 16 and all. */
+/* Instructions for a digit of A: the large ones take 16 columns and `depth` slots, the small ones 8 columns and 16, of 4 bits 32. */
 static int digit_mma(const spmm_plan *plan) {
-    int digits = plan->b.count, biased = spmm_is_biased(plan);
-    return plan->order == SPMM_PAPER ? 2 * (plan->tile_n / 8 * digits + biased)
+    int digits = plan->b.count, biased = spmm_is_biased(plan), small = plan->int4 ? plan->depth / 32 : 2;
+    return plan->order == SPMM_PAPER ? small * (plan->tile_n / 8 * digits + biased)
                                      : plan->tile_n / 16 * digits + biased;
 }
 

@@ -35,20 +35,23 @@ mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
     return ops[spmm_digit_is_signed(plan->b, rhs_digit)][spmm_digit_is_signed(plan->a, lhs_digit)];
 }
 
-/* In the paper's order A's values are the mma's rows and a column of B is one of its columns, 16 slots at a time. The registers are
-   the same (fragment.h). */
+/* In the paper's order A's values are the mma's rows and a column of B is one of its columns, a register of either at a time: 16
+   slots, or 32 of 4 bits. The registers are the same (fragment.h). */
 static void emit_small_products(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
-    for (int half = 0; half < 2; half++)
+    for (int i = 0; i < of.count; i++)
         for (int column = 0; column < of.columns; column++) {
             const mc_reg *sums = &acc[frag_c_reg(column, 0)];
             builder_emit(e->b, (mc_reg){0}, op,
-                         MC_OPERANDS(V2(sums), R(of.a[half]), R(of.b[frag_a_reg(column, half)]), V2(sums)));
+                         MC_OPERANDS(V2(sums), R(of.a[i]), R(of.b[frag_a_reg(column, i)]), V2(sums)));
         }
 }
 
 void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
     if (e->plan->order == SPMM_PAPER) emit_small_products(e, op, of, acc);
-    else builder_emit(e->b, (mc_reg){0}, op, MC_OPERANDS(V4(acc), V4(of.b), V2(of.a), V4(acc)));
+    else
+        builder_emit(e->b, (mc_reg){0}, op,
+                     MC_OPERANDS(V4(acc), operand_vector(of.b, 2 * of.count), operand_vector(of.a, of.count),
+                                 V4(acc)));
 }
 
 void spmm_emit_weigh(spmm_emitter *e, int count) {

@@ -49,13 +49,13 @@ typedef struct spmm_emitter {
 
 /* The instruction for a digit of A's values and one of B's: which of them have signs. */
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit);
-/* What an mma multiplies: of B two columns, in four registers as the operand A of m16n8k32 has them (frag_a_reg says which column
-   and slots), and two of A's values. `columns` 1: of the second column nothing is wanted. */
+/* What an mma multiplies: values of A in `count` registers, and of B two columns, as the operand A of the large mma has them: twice
+   as many registers, of which frag_a_reg says which column and slots they hold. `columns` 1: nothing is wanted of the second one. */
 typedef struct spmm_operands {
     const mc_reg *b, *a;
-    int columns;
+    int count, columns;
 } spmm_operands;
-/* Adds its products to the lane's accumulators, frag_c_reg(column, run): one large mma, or in the paper's order two small ones a
+/* Adds its products to the lane's accumulators, frag_c_reg(column, run): one large mma, or in the paper's order `count` small ones a
    column. */
 void spmm_emit_product(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
 /* spmm_int4.c. Declares `column`. */

@@ -68,7 +68,7 @@ void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]) {
     if (!spmm_is_biased(e->plan)) return;
     const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * mma];
     mc_opcode op = spmm_mma(e->plan, mma * e->plan->planes, 0);
-    spmm_emit_product(e, op, (spmm_operands){bias, values, 1}, sums);
+    spmm_emit_product(e, op, (spmm_operands){bias, values, 2, 1}, sums);
 }
 
 static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {

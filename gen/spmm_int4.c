@@ -1,5 +1,5 @@
 /* B's columns of 4 bits as operands of a 4-bit mma, of which the row block's vectors are the other: m16n8k64, or
-   m16n8k32 where the stride is 32.
+   m16n8k32 where the stride is 32; in the paper's order m8n8k32.
 
    A transpose by bytes has brought two columns of 4 rows into a register: the even one in low halves of bytes, the odd one in
    high halves. Two such registers make one of each column by a shift and a lop3. Their nibbles then lie in the order of
@@ -62,21 +62,23 @@ void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
 }
 
 static mc_opcode mma4(const spmm_plan *plan, int mma) {
+    /* [rhs signed][lhs signed] */
+    static const mc_opcode small[2][2] = {{OP_mma_small_u4, OP_mma_small_s4_u4},
+                                          {OP_mma_small_u4_s4, OP_mma_small_s4}};
     /* [depth 64][rhs signed][lhs signed] */
     static const mc_opcode ops[2][2][2] = {
         {{OP_mma_u4_k32, OP_mma_u4_s4_k32}, {OP_mma_s4_u4_k32, OP_mma_s4_k32}},
         {{OP_mma_u4_k64, OP_mma_u4_s4_k64}, {OP_mma_s4_u4_k64, OP_mma_s4_k64}}};
-    return ops[plan->depth == 64][spmm_digit_is_signed(plan->b, 0)]
-              [spmm_digit_is_signed(plan->a, mma * plan->planes)];
+    bool b_signed = spmm_digit_is_signed(plan->b, 0),
+         a_signed = spmm_digit_is_signed(plan->a, mma * plan->planes);
+    return plan->order == SPMM_PAPER ? small[b_signed][a_signed] : ops[plan->depth == 64][b_signed][a_signed];
 }
 
 void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count) {
     const spmm_plan *plan = e->plan;
-    int count = operand_count(plan);
+    int values = operand_count(plan) / 2;
     for (int m = 0; m < plan->mma; m++) {
-        const mc_reg *sum = &acc[acc_count * spmm_sum_of(plan, m, 0)];
-        builder_emit(e->b, (mc_reg){0}, mma4(plan, m),
-                     MC_OPERANDS(V4(sum), operand_vector(&e->column[count * byte], count),
-                                 operand_vector(&value[count / 2 * m], count / 2), V4(sum)));
+        spmm_operands of = {&e->column[2 * values * byte], &value[values * m], values, 2};
+        spmm_emit_product(e, mma4(plan, m), of, &acc[acc_count * spmm_sum_of(plan, m, 0)]);
     }
 }

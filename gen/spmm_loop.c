@@ -249,7 +249,7 @@ static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit
         mc_reg *acc = &e->acc[acc_count(p->path) * spmm_sum_of(plan, m, rhs_digit) + 4 * pair];
         const mc_reg *value = &p->value[2 * (step * plan->mma + m)];
         mc_opcode op = spmm_mma(plan, m * plan->planes, rhs_digit);
-        spmm_emit_product(e, op, (spmm_operands){a, value, 2}, acc);
+        spmm_emit_product(e, op, (spmm_operands){a, value, 2, 2}, acc);
     }
 }
 

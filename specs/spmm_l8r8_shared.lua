@@ -1,7 +1,8 @@
 -- SpMM for int8 weights pruned in 8x1 vectors as in the Magicube paper: rows of B go through shared memory.
--- On a GPU spmm_l8r8.lua is the faster one: this one shows what each of the paper's ideas brings (docs/precisions.md):
---   --set padding=off|on      reads of shared memory that meet in the same banks, or not (section IV-B2, figure 4)
---   --set prefetch=off|on     the next stride's rows are under way while this one's are multiplied (Algorithm 1), or not
+-- spmm_l8r8.lua leaves that way out; this spec is there to see what each of the paper's ideas brings (docs/precisions.md):
+--   --set padding=off|on       reads of shared memory that meet in the same banks, or not (section IV-B2, figure 4)
+--   --set prefetch=off|on      the next stride's rows are under way while this one's are multiplied (Algorithm 1), or not
+--   --set order=swapped|paper  A's vectors are columns of the mma, or its rows (figure 6)
 
 op  = "spmm"
 lhs = "s8"                      -- A: values of the nonzero vectors

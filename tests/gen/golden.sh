@@ -53,6 +53,10 @@ golden shared
 golden shared_paper --set order=paper --set vec=4 --set lhs=s16 --set tile_n=64 --set stride=32 --set split=2
 golden shared_late --set tile_n=64 --set split=1 --set prefetch=off --set padding=off --set n=256 --set ldb=256 --set ldc=256
 
+spec=$(dirname "$spec")/spmm_l4r4_shared.lua
+golden int4_shared
+golden int4_paper --set order=paper --set tile_n=64 --set split=1 --set prefetch=off --set n=256 --set ldb=256 --set ldc=256
+
 spec=$(dirname "$spec")/spmm_l8r8_tiled.lua
 golden ring
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
