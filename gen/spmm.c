@@ -236,7 +236,7 @@ static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
 
 static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->shared_bytes <= STATIC_SHARED) return;
-    bool rows = plan->staging == SPMM_SHARED;
+    bool rows = plan->warps * spmm_rows_bytes(plan) > STATIC_SHARED;
     complain(
         complaints, rows ? F_STRIDE : F_SPLIT,
         "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",

@@ -201,7 +201,8 @@ int spmm_flush_strides(const spmm_plan *plan);
 
 /* Requires columns of 32, 64 or 128, and swapped 256. */
 spmm_partial spmm_partial_of(spmm_order order, int columns);
-/* Bytes of shared memory of one warp, which holds rows of B and then its partial sums. */
+/* Bytes of shared memory of one warp: for rows of B; in all, since its partial sums take the place of the rows. */
+int spmm_rows_bytes(const spmm_plan *plan);
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path);
 
 /* spmm_cost.c: a mc_family's estimate; DATA is a spmm_plan. */

@@ -103,8 +103,12 @@ spmm_partial spmm_partial_of(spmm_order order, int columns) {
     return order == SPMM_SWAPPED ? swapped_partial(columns) : paper_partial(columns);
 }
 
+int spmm_rows_bytes(const spmm_plan *plan) {
+    return plan->wide.emitted ? plan->stride / MC_LANE_SLOTS * plan->rows.octet : 0;
+}
+
 int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
-    int rows = plan->wide.emitted ? plan->stride / MC_LANE_SLOTS * plan->rows.octet : 0;
+    int rows = spmm_rows_bytes(plan);
     int sum_bytes = plan->output.exact ? 2 * WORD : WORD;
     int sums = plan->split > 1 ? spmm_partial_of(plan->order, path->columns).warp * sum_bytes : 0;
     return rows > sums ? rows : sums;

@@ -216,6 +216,10 @@ one "--set: warps: 256 columns leave 16 warps no registers: at most 11" --set ti
 one "--set: warps: 256 columns leave 11 warps no registers: at most 7" --set tile_n=256 --set warps=11 --set scale=column "$halves"
 one "--set: warps: 256 columns leave 8 warps no registers: at most 7" --set tile_n=256 --set warps=8 --set lhs=s16 "$halves"
 one "--set: stride: two digits of lhs and 256 columns leave no registers for 64: 32" --set mma=int8 --set tile_n=256 --set warps=4 --set lhs=s16 --set rhs=s4 --set stride=64 "$spec"
+for kind in "exact --set tile_n=128 --set sum=exact --set out=s64" "partial --set rhs=s4 --set mma=int8 --set tile_n=256"; do
+    one "--set: split: ${kind%% *} sums of 8 warps take" --set staging=shared --set warps=8 --set split=2 ${kind#* } "$spec"
+done
+one "--set: stride: rows of B of 8 warps take 67584 bytes" --set staging=shared --set tile_n=128 --set warps=8 --set stride=64 --set split=2 "$spec"
 expect 2 "split: partial sums of 8 warps take 75776 bytes of shared memory, a kernel without a ring has 49152: a smaller tile_n or fewer warps" \
     "$mcgen" --set mma=int8 --set tile_n=256 --set warps=8 --set split=2 --set rhs=s4 "$spec"
 one "--set: split: 15 warps cannot be shared out by 2" --set warps=15 --set split=2 "$ring"
