@@ -380,6 +380,8 @@ static bool takes_int4(const int64_t *point) {
     return point[F_MMA] == SPMM_INT4 || (usual && mc_archs[point[FIELD_ARCH]].int4);
 }
 
+_Static_assert(sizeof(spmm_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
+
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     bool int4 = takes_int4(point);
