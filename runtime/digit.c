@@ -20,6 +20,7 @@ mc_status digit_code_make(mc_type type, mc_digits mode, int bits, digit_code *co
     if (mc_type_is_real(type) || mc_type_bits(type) > 16)
         return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
                        mc_type_text(type));
+    if ((unsigned)mode > MC_DIGITS_OFFSET) return mc_fail(diag, MC_USAGE, "no such digits: %d", (int)mode);
     code->count = (mc_type_bits(type) + bits - 1) / bits;
     if (mode == MC_DIGITS_TOP_SIGNED || (is_signed(type) && code->count > 1)) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%s digits are for signed values of several digits, the matrix holds %s",

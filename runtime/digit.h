@@ -13,7 +13,7 @@ typedef struct digit_code {
     int bits, count; /* of a digit, digits */
 } digit_code;
 
-/* For digits of BITS bits, 4 or 8. MC_CANNOT where TYPE has no such digits. */
+/* For digits of BITS bits, 4 or 8. MC_CANNOT where TYPE has no such digits, MC_USAGE where MODE is none. */
 mc_status digit_code_make(mc_type type, mc_digits mode, int bits, digit_code *code, mc_diag *diag);
 
 /* The digits of VALUE, each in the low bits of a byte and extended with its sign, if it has one. */

@@ -155,6 +155,8 @@ static void test_codes(mc_diag *diag) {
     digit_code code;
     expect_failure("u16", digit_code_make(MC_U16, MC_DIGITS_BALANCED, 8, &code, diag), MC_CANNOT, diag,
                    "balanced digits are for signed values of several digits, the matrix holds u16");
+    expect_failure("mode", digit_code_make(MC_S16, (mc_digits)3, 8, &code, diag), MC_USAGE, diag,
+                   "no such digits: 3");
     expect_failure("s8", digit_code_make(MC_S8, MC_DIGITS_OFFSET, 8, &code, diag), MC_CANNOT, diag,
                    "offset digits are for signed values of several digits, the matrix holds s8");
 }
