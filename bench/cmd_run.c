@@ -146,7 +146,8 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     s->track.rules = (race_rules){
         .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
     mc_status status = parse_n(o->n_list, &s->plan, diag);
-    if (status == MC_OK) status = choose_variants(s, specs, 0, diag); /* its faults before those of a GPU */
+    /* Without a GPU the specs' faults come before its own. */
+    if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
     if (status == MC_OK)
         status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
     if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, diag);

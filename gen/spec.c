@@ -197,8 +197,15 @@ static mc_status read_script(reader *r, const mc_script *script, mc_spec *spec) 
     return MC_USAGE;
 }
 
-mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
-                            size_t setting_count, mc_spec **out, mc_diag *diag) {
+static bool names_arch(const mc_script *script) {
+    for (size_t i = 0; i < script->count; i++)
+        if (strcmp(script->assignments[i].name, "arch") == 0) return true;
+    return false;
+}
+
+/* ARCH where nothing names one; NULL: the family's own. */
+static mc_status read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
+                           size_t setting_count, const char *arch, mc_spec **out, mc_diag *diag) {
     *out = NULL;
     mc_spec *spec = calloc(1, sizeof *spec);
     mc_script *script = calloc(1, sizeof *script);
@@ -211,6 +218,7 @@ mc_status mc_spec_read_text(const char *name, const char *text, size_t size, con
         status = sandbox_run(name, text, size, script, diag);
         if (status == MC_OK) {
             for (size_t i = 0; i < setting_count; i++) apply_setting(&r, &settings[i], script);
+            if (arch && !names_arch(script)) apply_setting(&r, &(mc_setting){"arch", arch}, script);
             status = read_script(&r, script, spec);
         }
     }
@@ -234,28 +242,30 @@ static mc_status read_file(const char *path, char **text, size_t *size, mc_diag 
     return status;
 }
 
-mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
-                       mc_diag *diag) {
+static mc_status read_path(const char *path, const mc_setting *settings, size_t setting_count,
+                           const char *arch, mc_spec **spec, mc_diag *diag) {
     char *text = NULL;
     size_t size = 0;
     *spec = NULL;
     mc_status status = read_file(path, &text, &size, diag);
-    if (status == MC_OK) status = mc_spec_read_text(path, text, size, settings, setting_count, spec, diag);
+    if (status == MC_OK) status = read_text(path, text, size, settings, setting_count, arch, spec, diag);
     free(text);
     return status;
 }
 
+mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
+                            size_t setting_count, mc_spec **spec, mc_diag *diag) {
+    return read_text(name, text, size, settings, setting_count, NULL, spec, diag);
+}
+
+mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
+                       mc_diag *diag) {
+    return read_path(path, settings, setting_count, NULL, spec, diag);
+}
+
 mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count, int capability,
                            mc_spec **spec, mc_diag *diag) {
-    mc_setting all[MC_MAX_FIELDS + 1];
-    const char *target = arch_of_capability(capability);
-    mc_status status = mc_spec_read(path, settings, setting_count, spec, diag);
-    if (status != MC_OK || !target || (*spec)->fields[FIELD_ARCH].set || setting_count > MC_MAX_FIELDS)
-        return status;
-    if (setting_count > 0) memcpy(all, settings, setting_count * sizeof *settings);
-    all[setting_count] = (mc_setting){"arch", target};
-    mc_spec_destroy(*spec);
-    return mc_spec_read(path, all, setting_count + 1, spec, diag);
+    return read_path(path, settings, setting_count, arch_of_capability(capability), spec, diag);
 }
 
 void mc_spec_destroy(mc_spec *spec) {

@@ -150,7 +150,7 @@ static int pack_run(int argc, char **argv) {
     problem p;
     size_t variant;
     mc_kernel *kernel = NULL;
-    mc_status status = problem_open(&p, operands[0], operands[1], &options.problem, diag);
+    mc_status status = problem_open(&p, operands[0], operands[1], &options.problem, 0, diag);
     if (status == MC_OK) status = problem_variant(&p, &variant, diag);
     if (status == MC_OK) status = mc_kernel_generate(p.spec, variant, &kernel, diag);
     if (status == MC_OK) status = pack_problem(&p, kernel, &options, diag);

@@ -59,8 +59,9 @@ static mc_status read_matrix(problem *p, mc_diag *diag) {
 }
 
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
-                       const problem_options *options, mc_diag *diag) {
-    *p = (problem){.options = options, .spec_path = spec_path, .matrix_path = matrix_path};
+                       const problem_options *options, int capability, mc_diag *diag) {
+    *p = (problem){
+        .options = options, .spec_path = spec_path, .matrix_path = matrix_path, .capability = capability};
     if (options->dilate && options->unite)
         return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
     bool vectors = published_is_directory(matrix_path);

@@ -30,9 +30,10 @@ typedef struct problem {
     double fill;
 } problem;
 
-/* Reads spec and matrix: a pattern (.smtx, .mtx), or the directory of a published format with its values. The caller closes also after a failure. */
+/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix: a pattern (.smtx, .mtx), or the directory of a published format with
+   its values. The caller closes also after a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
-                       const problem_options *options, mc_diag *diag);
+                       const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);
 
 /* Reads the spec again, with EXTRA settings after those of the command line. */

@@ -188,18 +188,17 @@ static mc_status check_family(const mc_kernel *kernel, mc_diag *diag) {
     return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun spmm runs family spmm", family);
 }
 
-/* PTX of a file was made without knowing the device. */
-static mc_status respec_for_device(session *s, mc_diag *diag) {
-    s->problem.capability = mc_device_get_info(s->device)->capability;
-    return s->problem.capability > 0 ? problem_respec(&s->problem, NULL, 0, diag) : MC_OK;
+/* Of the GPU that the spec is read for. PTX of a file was made without knowing the device. */
+static int capability_of(const session *s) {
+    return s->options->ptx_file ? 0 : mc_device_get_info(s->device)->capability;
 }
 
 static mc_status session_open(session *s, const char *spec, const char *matrix, mc_diag *diag) {
     const spmm_options *o = s->options;
     mc_kernel *kernel = NULL;
-    mc_status status = problem_open(&s->problem, spec, matrix, &o->problem, diag);
-    if (status == MC_OK) status = open_device(s, diag);
-    if (status == MC_OK && o->ptx_file == NULL) status = respec_for_device(s, diag);
+    mc_status status = open_device(s, diag);
+    if (status == MC_OK)
+        status = problem_open(&s->problem, spec, matrix, &o->problem, capability_of(s), diag);
     if (status == MC_OK && o->ptx_file != NULL) status = read_ptx(o->ptx_file, &s->ptx, diag);
     if (status == MC_OK)
         status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);

@@ -57,6 +57,12 @@ for spec in l16r16 l12r4 l4r4; do
 done
 first=$("$(dirname "$mcbench")/mcgen" --arch sm_90 --list-variants "$2/specs/spmm_l4r4.lua" | head -1 | cut -d' ' -f2)
 lines 'a spec without arch is read for the GPU: ' "\"variant\":\"$first\"" types.jsonl 4
+expect 0 '' timeout 60 "$mcbench" run "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants "$first" -o named.jsonl
+lines 'and its variants are named: ' "\"variant\":\"$first\"" named.jsonl 2
+printf 'op = "spmm"\nstaging = "tma"\n' >bare.lua # which the usual sm_80 has not
+expect 0 '' timeout 60 "$mcbench" run bare.lua -m matrices --peers none --n 16 --variants default -o bare.jsonl
+lines 'also where no other arch will do: ' '"kind":"result"' bare.jsonl 2
+expect 0 'exact' "$(dirname "$mcbench")/mcrun" spmm bare.lua matrices/a.smtx --n 64 --device cuda:0
 expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants default -o types.jsonl
 
 # Cold L2: launches rotate over several sets of operands
