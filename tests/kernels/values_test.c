@@ -215,7 +215,10 @@ static bool meets(const mc_kernel *kernel, demand wanted, mc_diag *diag) {
     mc_status status = mc_type_of(kernel, "lhs", &lhs, diag);
     if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
-    bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8, narrow = mc_type_bits(rhs) == 4;
+    const char *staging = mc_kernel_field_text(kernel, "staging");
+    bool ring = strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0;
+    bool wide = mc_type_min(lhs) < 0 && mc_type_bits(lhs) > 8;
+    bool narrow = mc_type_bits(rhs) == 4 && !ring; /* a 4-bit mma can take it */
     return wanted == ANY_TYPES || (wanted == WIDE_SIGNED ? wide : narrow);
 }
 
