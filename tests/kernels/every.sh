@@ -22,14 +22,18 @@ list() {
             echo "sweep_test $spec judged open vec=$vec"
             echo "sweep_test $spec variants vec=$vec"
         done
+        if grep -q '^rhs *= *"s4"' "$spec"; then echo "sweep_test $spec judged open mma=int8"; fi
+        if grep -qE '^lhs *= *"s1[26]"' "$spec"; then
+            echo "sweep_test $spec judged open vec=4 digits=balanced"
+            echo "sweep_test $spec judged open vec=2 digits=offset"
+        fi
         if grep -q '^out *= *"s32"' "$spec"; then
             for shapes in open fixed; do echo "sweep_test $spec outputs $shapes"; done
         fi
     done
     [ -n "$whole" ] || return 0
     for turn in 0 100000; do
-        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/ring.lua "$source"/tests/kernels/ring_async.lua \
-            "$source"/tests/kernels/shared.lua; do
+        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/*.lua; do
             echo "types_test $spec 8 $turn"
         done
     done
