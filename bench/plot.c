@@ -141,7 +141,7 @@ static void draw_axis(const plot *p) {
                group_width(p) * ((double)c + 0.5), PANEL_HEIGHT + 20, p->classes[c]);
 }
 
-/* Whiskers from the least to the greatest, a box between the quartiles, a line at the median. */
+/* Whiskers from the least to the greatest, a box between the quartiles, a line at the median; of one value a line of COLOUR. */
 static void draw_box(const plot *p, double x, const box *b, const char *colour) {
     double middle = x + BOX_WIDTH / 2.0;
     printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", middle, middle,
@@ -149,8 +149,10 @@ static void draw_box(const plot *p, double x, const box *b, const char *colour) 
     printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\" fill-opacity=\"0.45\" "
            "stroke=\"%s\"/>\n",
            x, y_of(p, b->high), BOX_WIDTH, y_of(p, b->low) - y_of(p, b->high), colour, colour);
-    printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"median\"/>\n", x, x + BOX_WIDTH,
+    printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"median\"", x, x + BOX_WIDTH,
            y_of(p, b->median), y_of(p, b->median));
+    if (b->least == b->most) printf(" style=\"stroke:%s\"", colour);
+    printf("/>\n");
 }
 
 static void draw_group(const plot *p, const panel *at, size_t class) {
