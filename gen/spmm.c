@@ -1,4 +1,5 @@
-/* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts.
+/* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts;
+   spmm_check.c says what fields have against each other.
 
    Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
    columns, so that m16n8k32 is full at V = 8; at V = 4 and 2 the other columns are empty.
@@ -11,42 +12,10 @@
               which all row blocks of the thread block gather; a warp of its own copies
      async    the same ring, copied by all threads (spmm_ring_async.c)
      shared   direct, but for the rows of B, which go through shared memory (spmm_shared.c), as in Magicube */
-#include "spmm.h"
+#include "spmm_fields.h"
 #include "fragment.h"
 #include <stdio.h>
 #include <string.h>
-
-enum {
-    F_LHS = FIELD_ARCH + 1,
-    F_RHS,
-    F_OUT,
-    F_SCALE,
-    F_BIAS,
-    F_SUM,
-    F_VEC,
-    F_STRIDE,
-    F_TILE_N,
-    F_WARPS,
-    F_SPLIT,
-    F_PREFETCH,
-    F_DIGITS,
-    F_STACKING,
-    F_MMA,
-    F_SHUFFLE,
-    F_STAGING,
-    F_PADDING,
-    F_ORDER,
-    F_WINDOW,
-    F_STAGES,
-    F_RESIDENT,
-    F_OVERLAP,
-    F_ALIGN,
-    F_M,
-    F_N,
-    F_K,
-    F_LDB,
-    F_LDC,
-};
 
 static const char *const ops[] = {"spmm", NULL};
 /* In the order of sides. */
@@ -59,19 +28,15 @@ static const char *const out_types[] = {"s32", "f16", "bf16", "f32", "s64", NULL
 static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const sum_kinds[] = {"wrap", "exact", NULL};
-static const char *const digit_modes[] = {"top-signed", "balanced", "offset", NULL}; /* spmm_digit_mode */
+const char *const spmm_digit_modes[] = {"top-signed", "balanced", "offset", NULL};
 static const char *const stackings[] = {"auto", "off", "on", NULL};
 static const char *const orders[] = {"swapped", "paper", NULL};        /* in the order of spmm_order */
 static const char *const mma_types[] = {"auto", "int8", "int4", NULL}; /* in the order of spmm_mma_type */
-static const char *const stagings[] = {"direct", "tma", "async", "shared",
-                                       NULL}; /* in the order of spmm_staging */
+const char *const spmm_stagings[] = {"direct", "tma", "async", "shared", NULL};
 static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0},
                  splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
                  windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
                  aligns[] = {1, 4, 16, 0};
-
-enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4, STATIC_SHARED = 48 << 10 };
-enum { STACKING_AUTO, STACKING_OFF, STACKING_ON };
 
 #define NAMES   .kind = MC_FIELD_NAME, .names
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
@@ -121,7 +86,7 @@ static const mc_field fields[] = {
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next stride's indices and values are loaded before this stride's mma, as in Magicube's "
             "Algorithm 1."},
-    {"digits", NAMES = digit_modes, .quiet = true,
+    {"digits", NAMES = spmm_digit_modes, .quiet = true,
      .doc = "How values of lhs that take several digits are cut. top-signed: the top digit has their sign, "
             "the others "
             "none. balanced: all have one, -128 to 127 (of 4 bits: -8 to 7), so that signed values can be "
@@ -144,7 +109,7 @@ static const mc_field fields[] = {
      .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
             "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
             "in plain order, and the kernel orders the values, two prmt more for 16 of them."},
-    {"staging", NAMES = stagings,
+    {"staging", NAMES = spmm_stagings,
      .doc = "How rows of B reach the mma. direct: from global memory to registers, transposed there. tma: in "
             "windows of rows through a ring in shared memory, from which the warps of a thread block gather; "
             "B's address and ldb must be multiples of 16. async: the same ring, copied by the threads "
@@ -188,175 +153,10 @@ static const mc_field fields[] = {
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
-    if (plan->m != MC_OPEN && plan->m % plan->vec)
-        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
-    if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
-        complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
-    if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
-        complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
-    if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
-        complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
-}
-
 static spmm_output output_of(const int64_t *point) {
     static const spmm_per bias_of[] = {SPMM_PER_NONE, SPMM_PER_ROW, SPMM_PER_COLUMN};
     return (spmm_output){(spmm_element)point[F_OUT], (spmm_per)point[F_SCALE], bias_of[point[F_BIAS]],
                          point[F_SUM] != 0};
-}
-
-static void check_output(const spmm_output *output, mc_complaints *complaints) {
-    const char *name = spmm_element_name(output->element);
-    bool scaled = spmm_is_scaled(output->element);
-    if (scaled && output->scale == SPMM_PER_NONE)
-        complain(complaints, F_SCALE, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"", name);
-    if (!scaled && output->scale != SPMM_PER_NONE)
-        complain(complaints, F_SCALE,
-                 "out = \"%s\" is the sums as they are: scales go with f16, bf16 and f32", name);
-    if (!scaled && output->bias != SPMM_PER_NONE)
-        complain(complaints, F_BIAS,
-                 "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
-    if (output->element == SPMM_S64 && !output->exact)
-        complain(complaints, F_SUM, "out = \"s64\" wants \"exact\"");
-    if (output->element == SPMM_S32 && output->exact)
-        complain(complaints, F_OUT,
-                 "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
-}
-
-/* 4 to 16 bytes of a row for each of 8 lanes; a row of the ring has as many bytes. */
-static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
-    int64_t bytes = spmm_row_bytes(plan->rhs, plan->tile_n);
-    int bits = plan->rhs.bits;
-    if (bytes < 32 || bytes > 128)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->rhs.name,
-                 bits == 4   ? "64, 128 or 256"
-                 : bits == 8 ? "32, 64 or 128"
-                             : "32 or 64");
-}
-
-static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints) {
-    if (plan->shared_bytes <= STATIC_SHARED) return;
-    bool rows = plan->warps * spmm_rows_bytes(plan) > STATIC_SHARED;
-    complain(
-        complaints, rows ? F_STRIDE : F_SPLIT,
-        "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
-        rows                 ? "rows of B"
-        : plan->output.exact ? "exact sums"
-                             : "partial sums",
-        plan->warps, plan->shared_bytes, STATIC_SHARED, rows ? "a smaller stride" : "a smaller tile_n");
-}
-
-/* At 128 columns totals take 64 registers and the accumulators of a weight 32. Of two weights they fill 250 with the rows of 64 vectors: what copies
-   rows, and m8n8k16 where it is made of other instructions, wants more. */
-static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
-    if (!plan->flush_strides || plan->tile_n < 128 || plan->sums < 2) return;
-    bool paper = plan->order == SPMM_PAPER;
-    if (plan->sums > 2)
-        complain(complaints, F_TILE_N, "exact sums of %d digits leave no registers for 128 columns: 64",
-                 plan->sums);
-    else if (plan->stride > MC_GROUP_SLOTS && (paper || plan->staging == SPMM_SHARED))
-        complain(complaints, F_STRIDE,
-                 "exact sums of two digits leave %s no registers for %d at tile_n = %d: 32",
-                 paper ? "order = \"paper\"" : "staging = \"shared\"", plan->stride, plan->tile_n);
-}
-
-static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
-    const char *name = stagings[plan->staging];
-    if (plan->tile_n > 128 && (plan->output.exact || plan->order == SPMM_PAPER || plan->int4))
-        complain(complaints, F_TILE_N,
-                 "256 columns are for sums in s32, in swapped order, with mma = \"int8\"");
-    if (plan->mma > 1 && plan->tile_n > 128 && plan->stride > MC_GROUP_SLOTS)
-        complain(complaints, F_STRIDE, "two digits of lhs and 256 columns leave no registers for 64: 32");
-    if (plan->ldb > SPMM_MAX_ROW_BYTES / spmm_side_bytes(plan->rhs))
-        complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)plan->ldb);
-    if (plan->rhs.bits == 4 && plan->ldb != MC_OPEN && plan->ldb % 2)
-        complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", plan->rhs.name,
-                 (long long)plan->ldb);
-    if (point[F_WARPS] > 8 || (point[F_WARPS] & (point[F_WARPS] - 1)))
-        complain(complaints, F_WARPS, "staging = \"%s\" takes 1, 2, 4 or 8", name);
-    else check_shared_memory(plan, complaints);
-    check_totals(plan, complaints);
-    if (point[F_WINDOW] != STANDARD_WINDOW)
-        complain(complaints, F_WINDOW, "staging = \"%s\" has no windows of B: leave it out", name);
-    if (point[F_STAGES] != STANDARD_STAGES)
-        complain(complaints, F_STAGES, "staging = \"%s\" has no ring: leave it out", name);
-    if (point[F_RESIDENT]) complain(complaints, F_RESIDENT, "staging = \"%s\" keeps nothing of B", name);
-}
-
-static void check_gather_only(const spmm_plan *plan, mc_complaints *complaints) {
-    if (!plan->padding && plan->staging != SPMM_SHARED)
-        complain(complaints, F_PADDING, "staging = \"%s\" has no rows to pad: only shared has",
-                 stagings[plan->staging]);
-    if (plan->order == SPMM_PAPER && spmm_is_ring(plan))
-        complain(complaints, F_ORDER, "staging = \"%s\" multiplies in swapped order only",
-                 stagings[plan->staging]);
-}
-
-static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
-    if (point[F_MMA] == SPMM_INT4 && plan->rhs.bits != 4)
-        complain(complaints, F_MMA, "\"int4\" takes rhs = \"s4\" or \"u4\", not \"%s\"", plan->rhs.name);
-    else if (point[F_MMA] == SPMM_INT4 && spmm_is_ring(plan))
-        complain(complaints, F_MMA, "\"int4\" takes staging = \"direct\" or \"shared\", not \"%s\"",
-                 stagings[plan->staging]);
-    else if (!plan->int4 && !plan->shuffle)
-        complain(complaints, F_SHUFFLE,
-                 "there are nibbles to be shuffled with an int4 mma only: leave it out");
-}
-
-/* What ptxas 13 fits into a multiprocessor's registers. */
-static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
-    bool more = plan->mma > 1 || spmm_by_columns(&plan->output);
-    int most = more ? 7 : plan->resident ? 11 : 15;
-    if (plan->tile_n > 128 && plan->warps > most)
-        complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", plan->warps,
-                 most);
-}
-
-static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
-    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    const char *name = stagings[plan->staging];
-    int unit = spmm_copy_unit(plan), columns = spmm_ldb_unit(plan);
-    if (plan->output.exact)
-        complain(complaints, F_STAGING, "sum = \"exact\" wants \"direct\" or \"shared\", not \"%s\"", name);
-    if (plan->staging == SPMM_TMA && !arch->tma) {
-        complain(complaints, F_STAGING, "%s has no tensor memory accelerator", arch->target);
-        return;
-    }
-    bool halves = plan->rhs.bits == 4;
-    if (halves && plan->staging != SPMM_TMA)
-        complain(complaints, F_RHS, "staging = \"%s\" takes 8, 12 or 16 bits", name);
-    check_wide_ring(plan, complaints);
-    if (plan->mma > 1 && plan->tile_n == 128 && plan->warps > 8)
-        complain(complaints, F_TILE_N,
-                 "two digits of lhs leave %d warps no registers for 128 columns: 64 or 32", plan->warps);
-    if (plan->mma > 1 && plan->b.count > 1 && plan->tile_n > 32 && plan->threads > 16 * MC_WARP)
-        complain(complaints, F_TILE_N,
-                 "two digits on both sides leave %d warps no registers for 64 columns: 32",
-                 plan->threads / MC_WARP);
-    if (plan->stride != MC_GROUP_SLOTS)
-        complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
-    if (plan->warps % plan->split)
-        complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", plan->warps, plan->split);
-    int part = halves ? 64 : 32 / spmm_side_bytes(plan->rhs); /* an ldmatrix takes 32 bytes of a row */
-    if (plan->split > plan->tile_n / part)
-        complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d", name,
-                 part, plan->tile_n);
-    if (!plan->prefetch) complain(complaints, F_PREFETCH, "staging = \"%s\" always prefetches", name);
-    if (plan->align < unit)
-        complain(complaints, F_ALIGN, "staging = \"%s\" wants %s", name, unit == 16 ? "16" : "4 or 16");
-    if (plan->ldb != MC_OPEN && plan->ldb % columns)
-        complain(complaints, F_LDB, "staging = \"%s\" wants a multiple of %d, not %lld", name, columns,
-                 (long long)plan->ldb);
-    if (plan->shared_bytes > arch->shared << 10)
-        complain(complaints, F_STAGES, "the ring%s %u bytes of shared memory, a thread block of %s has %u",
-                 plan->split > 1 ? " and the sums take" : " takes", plan->shared_bytes, arch->target,
-                 arch->shared << 10);
-}
-
-static void check_overlap(const int64_t *point, mc_complaints *complaints) {
-    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    if (point[F_OVERLAP] && !arch->overlap)
-        complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
 }
 
 static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *complaints) {
@@ -365,7 +165,7 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     spmm_plan_mma(plan, can_stack && point[F_STACKING] != STACKING_OFF);
     if (plan->mode != SPMM_TOP_SIGNED && (!plan->lhs.is_signed || plan->a.count == 1))
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
-                 digit_modes[plan->mode], plan->lhs.name);
+                 spmm_digit_modes[plan->mode], plan->lhs.name);
     else if (plan->ones && plan->vec == SPMM_MMA_ROWS)
         complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
     else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
@@ -424,22 +224,13 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
                  plan->split, plan->warps);
         plan->split = plan->warps;
     }
-    check_shapes(plan, complaints);
-    check_tile(plan, complaints);
-    check_output(&plan->output, complaints);
-    check_overlap(point, complaints);
-    check_mma(point, plan, complaints);
+    spmm_check_fields(point, plan, complaints);
     plan->row_blocks = plan->warps / plan->split;
     plan->guard_rows = plan->resident || (plan->row_blocks > 1 &&
                                           (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks));
-    if (spmm_is_ring(plan)) {
-        spmm_ring_plan(plan);
-        check_ring(point, plan, complaints);
-    } else {
-        spmm_direct_plan(plan);
-        check_direct(point, plan, complaints);
-    }
-    check_gather_only(plan, complaints);
+    if (spmm_is_ring(plan)) spmm_ring_plan(plan);
+    else spmm_direct_plan(plan);
+    spmm_check_kernel(point, plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -521,7 +312,7 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const char *out = spmm_element_name(plan->output.element);
     if (spmm_is_ring(plan))
         snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name,
-                 plan->rhs.name, out, plan->vec, stagings[plan->staging], plan->tile_n, plan->warps,
+                 plan->rhs.name, out, plan->vec, spmm_stagings[plan->staging], plan->tile_n, plan->warps,
                  plan->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
         snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", plan->lhs.name,
