@@ -6,7 +6,8 @@
 
 const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
     {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
-    {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0, "target, such as sm_80"},
+    {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0,
+     "target, such as sm_90 (the spec's; else the newest for the GPU, sm_80 without one)"},
     {"set", 0, OPTION_ASSIGN, offsetof(problem_options, settings), "FIELD=VALUE", 0, 0,
      "override a field of the spec"},
     {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
