@@ -110,9 +110,10 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     mc_label loop = label(b, "FILL");
     mc_reg first = c->count;
     emit_barriers(r);
+    spmm_emit_grid_wait(
+        &r->e); /* of a B without rows too: behind barrier 0 the others read scales and biases */
     EMIT(b, setp_lt, R(c->more), R(r->windows), I(1));
     EMIT_IF(b, c->more, bra, TO(filled));
-    spmm_emit_grid_wait(&r->e);
     EMIT(b, mov_param, R(c->map), NAME("b_map"));
     EMIT(b, cvta_param, R(c->map), R(c->map));
     EMIT(b, min_s32, R(first), R(r->windows), I(r->e.plan->stages));
