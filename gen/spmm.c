@@ -240,6 +240,19 @@ void spmm_add_array(mc_contract *c, unsigned align, mc_array array) {
     c->params[c->param_count++] = (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"};
 }
 
+const char *spmm_b_doc(const spmm_plan *plan, bool as_map) {
+    static const char *const docs[][2][2] = {
+#define OF(type, more)                                                                                       \
+    {{"B: u" type more, "B: s" type more}, {"tensor map of B: u" type more, "tensor map of B: s" type more}}
+        [0] = OF("4[k][ldb], row-major", ", the even column in a byte's low half"),
+        [1] = OF("8[k][ldb], row-major", ""),
+        [2] = OF("16[k][ldb], row-major", ""),
+#undef OF
+    };
+    int bytes = plan->rhs.bits == 4 ? 0 : spmm_side_bytes(plan->rhs);
+    return docs[bytes][as_map][plan->rhs.is_signed];
+}
+
 /* Shapes that the spec settles, or the kernel does not want (0), are no parameters. */
 static void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc) {
     if (shape == MC_OPEN) c->params[c->param_count++] = (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc};

@@ -176,6 +176,8 @@ static inline int spmm_value_regs(const spmm_plan *plan) {
 
 /* Adds a packed array to the contract, and its parameter. */
 void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
+/* B in the words of the contract; AS_MAP: of a parameter that is a tensor map of it. */
+const char *spmm_b_doc(const spmm_plan *plan, bool as_map);
 
 /* An s4 B has 8 added where it is multiplied as 8 bits: an mma more for each digit of A and 32 vectors (spmm_halves.c). */
 static inline bool spmm_is_biased(const spmm_plan *plan) { return plan->takes_halves && plan->rhs.is_signed; }

@@ -154,18 +154,11 @@ static const char *const heads[][2] = {
 #define HALVES "[4][stride / 32][8] half bytes for each stride, slot 32 h + 8 t + i at [t][h][i]"
 
 static void add_b(const spmm_plan *plan, mc_contract *c) {
-    static const char *const docs[][2] = {
-        [0] = {"B: u4[k][ldb], row-major, the even column in a byte's low half",
-               "B: s4[k][ldb], row-major, the even column in a byte's low half"},
-        [1] = {"B: u8[k][ldb], row-major", "B: s8[k][ldb], row-major"},
-        [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"},
-    };
-    bool halves = plan->rhs.bits == 4;
     if (plan->times_16 && plan->k == MC_OPEN && !plan->output.exact) c->k_limit = spmm_exact_k(plan);
     int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
-    c->params[c->param_count++] = (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align,
-                                             docs[halves ? 0 : bytes][plan->rhs.is_signed]};
-    if (halves) c->ldb_multiple = 2;
+    c->params[c->param_count++] =
+        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(plan, false)};
+    if (plan->rhs.bits == 4) c->ldb_multiple = 2;
     if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
 }
 

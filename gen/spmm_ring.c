@@ -58,11 +58,8 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
     int bytes = spmm_side_bytes(plan->rhs);
     c->ldb_multiple = (unsigned)spmm_ldb_unit(plan);
     if (plan->staging == SPMM_ASYNC) {
-        static const char *const docs[][2] = {
-            [1] = {"B: u8[k][ldb], row-major", "B: s8[k][ldb], row-major"},
-            [2] = {"B: u16[k][ldb], row-major", "B: s16[k][ldb], row-major"}};
         c->params[c->param_count++] =
-            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, docs[bytes][plan->rhs.is_signed]};
+            (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)plan->align, spmm_b_doc(plan, false)};
         if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
         return;
     }
@@ -76,13 +73,7 @@ void spmm_ring_contract(const spmm_plan *plan, mc_contract *c) {
                             .swizzle = (unsigned)ring_row_bytes(plan),
                             .element_bytes = (unsigned)bytes,
                             .per_byte = plan->rhs.bits == 4 ? 2 : 1};
-    static const char *const docs[][2] = {
-        [0] = {"tensor map of B: u4[k][ldb], row-major, the even column in a byte's low half",
-               "tensor map of B: s4[k][ldb], row-major, the even column in a byte's low half"},
-        [1] = {"tensor map of B: u8[k][ldb], row-major", "tensor map of B: s8[k][ldb], row-major"},
-        [2] = {"tensor map of B: u16[k][ldb], row-major", "tensor map of B: s16[k][ldb], row-major"}};
-    bool halves = plan->rhs.bits == 4;
-    c->params[c->param_count++] = (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64,
-                                             docs[halves ? 0 : bytes][plan->rhs.is_signed]};
+    c->params[c->param_count++] =
+        (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64, spmm_b_doc(plan, true)};
     if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = spmm_exact_k(plan);
 }
