@@ -32,8 +32,8 @@ typedef struct mc_arch {
 } mc_arch;
 
 extern const mc_arch mc_archs[];
-/* The newest target that a GPU of CAPABILITY runs, but for those that run on no other; NULL: none. */
-const char *arch_of_capability(int capability);
+/* The newest that a GPU of CAPABILITY runs, but for those that run on no other; NULL: none. */
+const mc_arch *arch_of_capability(int capability);
 extern const char *const mc_arch_names[]; /* the targets, NULL-terminated, in the order of mc_archs */
 
 /* -- schema.c: one row a field ------------------------------------------------------------------------ */

@@ -24,12 +24,12 @@ const char *const mc_arch_names[] = {
 #undef X
         NULL};
 
-const char *arch_of_capability(int capability) {
+const mc_arch *arch_of_capability(int capability) {
     const mc_arch *best = NULL;
     for (size_t i = 0; mc_arch_names[i]; i++) {
         const mc_arch *arch = &mc_archs[i];
         bool later = arch->target[strlen(arch->target) - 1] != 'a'; /* runs on later GPUs too */
         if (later && arch->sm <= capability && (!best || arch->sm > best->sm)) best = arch;
     }
-    return best ? best->target : NULL;
+    return best;
 }

@@ -265,7 +265,8 @@ mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t sett
 
 mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count, int capability,
                            mc_spec **spec, mc_diag *diag) {
-    return read_path(path, settings, setting_count, arch_of_capability(capability), spec, diag);
+    const mc_arch *arch = arch_of_capability(capability);
+    return read_path(path, settings, setting_count, arch ? arch->target : NULL, spec, diag);
 }
 
 void mc_spec_destroy(mc_spec *spec) {

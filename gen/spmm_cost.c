@@ -132,9 +132,8 @@ static void add_edge(const situation *s, block_work *w) {
 static double mma_turns(const spmm_plan *plan, const mc_gpu *gpu) {
     if (!plan->int4) return 1;
     double turns = plan->depth / 64.0;
-    for (size_t i = 0; mc_arch_names[i]; i++)
-        if (mc_archs[i].sm == gpu->capability && mc_archs[i].int4) return turns;
-    return turns * 2 * 1240 / 45;
+    const mc_arch *arch = arch_of_capability(gpu->capability);
+    return arch && arch->int4 ? turns : turns * 2 * 1240 / 45;
 }
 
 static block_work direct_work(const situation *s) {

@@ -11,6 +11,7 @@ enum {
     SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2, /* registers of a lane's values of a stride */
     WORD = 4,                                               /* bytes of a register */
     SPMM_BYTES = 4,
+    LOW_HALVES = 0x0f0f0f0f, /* of four bytes with two columns of B each: the even ones */
 };
 
 typedef struct spmm_emitter {

@@ -13,7 +13,6 @@
 #include "spmm_emit.h"
 
 enum {
-    LOW_HALVES = 0x0f0f0f0f,
     BIASES = 0x08080808, /* the least s4 becomes 0 */
     AND_XOR = 0x6a,      /* lop3's table of (a & b) ^ c */
     ACCUMULATORS = 4,    /* of an mma */

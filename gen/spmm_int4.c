@@ -10,7 +10,6 @@
 #include "spmm_emit.h"
 
 enum {
-    LOW_HALVES = 0x0f0f0f0f,
     SELECT =
         (0xf0 & 0xaa) | (0xcc & ~0xaa & 0xff), /* lop3: a where bits of c are set, else b (PTX ISA, "lop3") */
 };

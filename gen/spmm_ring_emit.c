@@ -14,9 +14,6 @@
 #include "spmm_ring.h"
 #include "windowed.h"
 
-/* Bytes of values of a stride. */
-static int stride_values(const spmm_plan *plan) { return WINDOWED_ROW_VALUES * spmm_value_rows(plan); }
-
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
 /* Where this lane reads the first stride's places and values. */
@@ -47,7 +44,7 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
     EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
     EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
     EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
-    EMIT(b, mad_wide, R(r->values_at), R(at), I(stride_values(plan)), R(r->values_base));
+    EMIT(b, mad_wide, R(r->values_at), R(at), I(plan->stride_values), R(r->values_base));
     EMIT_IF(b, r->some, ldg_b32, R(to->control), AT(r->control_at, 0));
     EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
     spmm_emit_guards(&r->e, at, r->row_last, r->some_values);
