@@ -110,8 +110,8 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     mc_label loop = label(b, "FILL");
     mc_reg first = c->count;
     emit_barriers(r);
-    spmm_emit_grid_wait(
-        &r->e); /* of a B without rows too: behind barrier 0 the others read scales and biases */
+    /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
+    spmm_emit_grid_wait(&r->e);
     EMIT(b, setp_lt, R(c->more), R(r->windows), I(1));
     EMIT_IF(b, c->more, bra, TO(filled));
     EMIT(b, mov_param, R(c->map), NAME("b_map"));
