@@ -102,8 +102,7 @@ typedef struct mc_map_param {
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
     unsigned element_bytes; /* 1 or 2 */
-    unsigned
-        per_byte; /* elements of ARRAY in a byte, by which cols, rounded up, and ld are divided: 1 or 2 */
+    unsigned per_byte;      /* elements of ARRAY in a byte: 1 or 2; cols, rounded up, and ld are over it */
 } mc_map_param;
 
 /* How far sums of products can go, whatever values of their types A and B hold. */
