@@ -10,12 +10,15 @@
 enum { MAX_OPTIONS = 32, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
 
 static size_t option_count(const cmd *command) {
-    return command->options[0].count + command->options[1].count;
+    size_t count = 0;
+    for (int i = 0; i < CMD_MAX_TABLES; i++) count += command->options[i].count;
+    return count;
 }
 
 static const cmd_option *option_at(const cmd *command, size_t index) {
-    const cmd_option_table *own = &command->options[0], *shared = &command->options[1];
-    return index < own->count ? &own->rows[index] : &shared->rows[index - own->count];
+    const cmd_option_table *table = command->options;
+    while (index >= table->count) index -= table++->count;
+    return &table->rows[index];
 }
 
 /* -- Errors */

@@ -39,11 +39,13 @@ typedef struct cmd_option_table {
     size_t count;
 } cmd_option_table;
 
+enum { CMD_MAX_TABLES = 5 };
+
 typedef struct cmd {
     const char *name, *operands, *summary;
-    int operand_count;                 /* -N: N or more; the operands end in NULL */
-    cmd_option_table options[2];       /* its own, and those that it shares with others */
-    int (*run)(int argc, char **argv); /* the exit status */
+    int operand_count;                        /* -N: N or more; the operands end in NULL */
+    cmd_option_table options[CMD_MAX_TABLES]; /* its own, and those that it shares with others */
+    int (*run)(int argc, char **argv);        /* the exit status */
 } cmd;
 
 extern const char cmd_program[]; /* "mcrun": the program defines it */

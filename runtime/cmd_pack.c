@@ -164,5 +164,8 @@ const cmd cmd_pack = {
     "SPEC MATRIX",
     "writes A into a directory, as the kernel reads it or as published; the latter may be a MATRIX again",
     2,
-    {{pack_table, sizeof pack_table / sizeof pack_table[0]}, {problem_option_table, PROBLEM_OPTION_COUNT}},
+    {{pack_table, sizeof pack_table / sizeof pack_table[0]},
+     {problem_spec_table, PROBLEM_SPEC_OPTIONS},
+     {problem_value_table, PROBLEM_VALUE_OPTIONS},
+     {problem_pattern_table, PROBLEM_PATTERN_OPTIONS}},
     pack_run};

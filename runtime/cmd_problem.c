@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cmd_published.h"
 
-const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
+const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS] = {
     {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
     {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0,
      "target, such as sm_90 (the spec's; else the newest for the GPU, sm_80 without one)"},
@@ -12,12 +12,18 @@ const cmd_option problem_option_table[PROBLEM_OPTION_COUNT] = {
      "override a field of the spec"},
     {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
      "index or hash of the variant (the spec's default)"},
+};
+
+const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS] = {
     {"a", 0, OPTION_TEXT, offsetof(problem_options, a_file), "FILE.npy", 0, 0,
      "values of A: rows x columns, or vectors x V (random, or those of a MATRIX that has some)"},
     {"scale", 0, OPTION_TEXT, offsetof(problem_options, scale_file), "FILE.npy", 0, 0,
      "scales, where the kernel's output has some: f32, 1, M or N of them (random)"},
     {"bias", 0, OPTION_TEXT, offsetof(problem_options, bias_file), "FILE.npy", 0, 0,
      "biases, likewise: f32, M or N of them (random)"},
+};
+
+const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
     {"seed", 0, OPTION_INTEGER, offsetof(problem_options, seed), "S", 0, INT64_MAX,
      "seed of random values (1)"},
     {"dilate", 0, OPTION_SWITCH, offsetof(problem_options, dilate), NULL, 0, 0,
@@ -84,11 +90,6 @@ mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag) {
     *variant = mc_spec_default(p->spec);
     if (p->options->variant == NULL) return MC_OK;
     return mc_spec_find_variant(p->spec, p->options->variant, variant, diag);
-}
-
-int64_t problem_rows(const problem *p, int vec) {
-    int64_t blocks = p->dilate ? p->pattern.rows : (p->pattern.rows + vec - 1) / vec;
-    return blocks * vec;
 }
 
 /* Of the same pattern. */

@@ -12,9 +12,11 @@ typedef struct problem_options {
     bool dilate, unite;
 } problem_options;
 
-/* Their rows, a command's second table. */
-enum { PROBLEM_OPTION_COUNT = 10 };
-extern const cmd_option problem_option_table[PROBLEM_OPTION_COUNT];
+/* Their rows, tables of a command: of the spec; of A's values, scales and biases; of the matrix. */
+enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 3, PROBLEM_PATTERN_OPTIONS = 3 };
+extern const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS];
+extern const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS];
+extern const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS];
 
 typedef struct problem {
     const problem_options *options;
@@ -45,8 +47,5 @@ mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 /* Makes A as KERNEL wants it: V rows a vector, values of its type, random ones with digits of its kind. Does nothing where A is that already;
  *CHANGED says which. */
 mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag);
-
-/* Rows of A where a vector has VEC. */
-int64_t problem_rows(const problem *p, int vec);
 
 #endif

@@ -1,0 +1,49 @@
+/* What the commands that run kernels print. */
+#ifndef MCRUN_REPORT_H
+#define MCRUN_REPORT_H
+
+#include <jansson.h>
+#include "mcrt.h"
+
+/* What the run of one variant came to. */
+typedef struct run_result {
+    size_t variant;
+    uint64_t hash;
+    const char *spec;    /* its path */
+    double estimate;     /* us; 0: nobody asked */
+    char *text;          /* fields of the variant, in text only those left to tuning; owned */
+    mc_status status;    /* MC_OK: exact */
+    char *message;       /* what went wrong, NULL: nothing; owned */
+    double microseconds; /* 0: not timed */
+} run_result;
+
+/* A leading dimension, and the length of the rows that it leads. */
+typedef struct leading_dimension {
+    const char *name;
+    int64_t value, row;
+} leading_dimension;
+
+enum { LEADING_DIMENSIONS = 2 };
+
+typedef struct run_shape {
+    int64_t m, n, k;
+    leading_dimension ld[LEADING_DIMENSIONS];
+    int64_t vectors; /* nonzero ones, of VEC elements, of the sparse matrix */
+    int vec;
+    int64_t length; /* products that each of its elements takes part in or, in C, is made of: N or K */
+    int64_t bytes;  /* of B that are read for a nonzero vector: a row's, or a column's, without its gap */
+    double sparsity, fill;
+} run_shape;
+
+/* 1 - vectors / (row blocks x columns); 0 where A has no element. */
+double report_sparsity(const mc_vsparse *a);
+
+void report_print_table(const run_shape *shape, const run_result *result, const char *device);
+/* A line of --variants all. */
+void report_print_line(const run_shape *shape, const run_result *result, const char *mark);
+
+/* NULL: out of memory. Gathered bytes are those of B, once for each nonzero vector, without padding; an
+   operation is a multiplication or an addition, for stored values only. */
+json_t *report_json(const run_shape *shape, const run_result *result, const char *device);
+
+#endif
