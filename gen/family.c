@@ -1,5 +1,5 @@
-/* The kernel families: one line each. */
-#include "all.h"
+/* The kernel families, one line each, and what they share. */
+#include "family.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +30,23 @@ void complain(mc_complaints *complaints, int field, const char *format, ...) {
     va_start(args, format);
     vsnprintf(complaint->text, sizeof complaint->text, format, args);
     va_end(args);
+}
+
+const int family_vecs[] = {2, 4, 8, 0}, family_aligns[] = {1, 4, 16, 0};
+
+void add_param(mc_contract *c, mc_param param) { c->params[c->param_count++] = param; }
+
+void add_array(mc_contract *c, unsigned align, mc_array array) {
+    c->arrays[c->array_count++] = array;
+    add_param(c, (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"});
+}
+
+void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc) {
+    if (shape == MC_OPEN) add_param(c, (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc});
+}
+
+void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc) {
+    facts->list[facts->count++] = (mc_fact){name, value, doc};
 }
 
 static void help_list(mc_text *text) {

@@ -18,46 +18,30 @@
 #include <string.h>
 
 static const char *const ops[] = {"spmm", NULL};
-/* In the order of sides. */
-static const char *const side_types[] = {"s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", NULL};
-static const spmm_side sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4, true},
-                                  {"u4", 4, false},  {"s12", 12, true}, {"u12", 12, false},
-                                  {"s16", 16, true}, {"u16", 16, false}};
-/* In the order of spmm_element and spmm_per. */
-static const char *const out_types[] = {"s32", "f16", "bf16", "f32", "s64", NULL};
-static const char *const scales[] = {"none", "tensor", "row", "column", NULL};
 static const char *const biases[] = {"none", "row", "column", NULL};
 static const char *const sum_kinds[] = {"wrap", "exact", NULL};
-const char *const spmm_digit_modes[] = {"top-signed", "balanced", "offset", NULL};
 static const char *const stackings[] = {"auto", "off", "on", NULL};
 static const char *const orders[] = {"swapped", "paper", NULL};        /* in the order of spmm_order */
 static const char *const mma_types[] = {"auto", "int8", "int4", NULL}; /* in the order of spmm_mma_type */
 const char *const spmm_stagings[] = {"direct", "tma", "async", "shared", NULL};
-static const int vecs[] = {2, 4, 8, 0}, strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0},
-                 splits[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0},
-                 windows[] = {64, 128, 256, 0}, stage_counts[] = {2, 3, 4, 6, 8, 12, 0},
-                 aligns[] = {1, 4, 16, 0};
-
-#define NAMES   .kind = MC_FIELD_NAME, .names
-#define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
-#define SWITCH  .kind = MC_FIELD_SWITCH
-#define SHAPE   .kind = MC_FIELD_SHAPE, .standard = MC_OPEN
+static const int strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0}, splits[] = {1, 2, 4, 8, 0},
+                 warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0}, windows[] = {64, 128, 256, 0},
+                 stage_counts[] = {2, 3, 4, 6, 8, 12, 0};
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
-    {"arch", NAMES = mc_arch_names,
-     .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets that end in a."},
-    {"lhs", NAMES = side_types,
+    ARCH_FIELD,
+    {"lhs", NAMES = digit_side_names,
      .doc = "Type of A's values. Those of 12 and 16 bits are multiplied as two digits of 8 bits each, those "
             "of 4 bits are packed a byte each; mma = \"int4\" takes digits of 4 bits, two to a byte."},
-    {"rhs", NAMES = side_types,
+    {"rhs", NAMES = digit_side_names,
      .doc = "Type of B. Two elements of 4 bits make a byte, the even column in its low half; ldb is even "
             "then; mma says what they are multiplied as. Those of 12 and 16 bits take two bytes and are "
             "multiplied as two digits: tile_n is 32 or 64 then."},
-    {"out", NAMES = out_types,
+    {"out", NAMES = out_element_names,
      .doc = "Type of C. s32 and s64: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
-    {"scale", NAMES = scales, .quiet = true,
+    {"scale", NAMES = out_per_names, .quiet = true,
      .doc = "Scales of f16, bf16 and f32: one f32 for all of C, or one for each of its m rows or n "
             "columns."},
     {"bias", NAMES = biases, .quiet = true,
@@ -66,7 +50,8 @@ static const mc_field fields[] = {
      .doc =
          "wrap: sums are exact modulo 2^32. exact: in s64, for out = s64 or what is rounded from it, in the "
          "kernels without a ring. --describe says from which length of a row on it matters."},
-    {"vec", NUMBERS = vecs, .standard = 8, .doc = "V: rows of a nonzero vector, and so of a row block."},
+    {"vec", NUMBERS = family_vecs, .standard = 8,
+     .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"stride", NUMBERS = strides, .standard = 32, .tunable = true,
      .doc = "Nonzero vectors that a warp takes at a time; row blocks are padded to whole strides. 64 has "
             "twice the loads in flight and wants more registers."},
@@ -86,7 +71,7 @@ static const mc_field fields[] = {
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next stride's indices and values are loaded before this stride's mma, as in Magicube's "
             "Algorithm 1."},
-    {"digits", NAMES = spmm_digit_modes, .quiet = true,
+    {"digits", NAMES = digit_mode_names, .quiet = true,
      .doc = "How values of lhs that take several digits are cut. top-signed: the top digit has their sign, "
             "the others "
             "none. balanced: all have one, -128 to 127 (of 4 bits: -8 to 7), so that signed values can be "
@@ -136,7 +121,7 @@ static const mc_field fields[] = {
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads A's packed arrays meanwhile: nothing in the stream may be writing them."},
-    {"align", NUMBERS = aligns, .standard = 16,
+    {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least "
             "an element's size. cuMemAlloc gives 256. Below 16 the kernel tests the addresses."},
     {"m", SHAPE,
@@ -153,19 +138,19 @@ static const mc_field fields[] = {
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-static spmm_output output_of(const int64_t *point) {
-    static const spmm_per bias_of[] = {SPMM_PER_NONE, SPMM_PER_ROW, SPMM_PER_COLUMN};
-    return (spmm_output){(spmm_element)point[F_OUT], (spmm_per)point[F_SCALE], bias_of[point[F_BIAS]],
-                         point[F_SUM] != 0};
+static out_kind output_of(const int64_t *point) {
+    static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
+    return (out_kind){(out_element)point[F_OUT], (out_per)point[F_SCALE], bias_of[point[F_BIAS]],
+                      point[F_SUM] != 0};
 }
 
 static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *complaints) {
     char why[SPMM_WHY];
     bool can_stack = spmm_can_stack(plan, why);
     spmm_plan_mma(plan, can_stack && point[F_STACKING] != STACKING_OFF);
-    if (plan->mode != SPMM_TOP_SIGNED && (!plan->lhs.is_signed || plan->a.count == 1))
+    if (plan->mode != DIGITS_TOP_SIGNED && (!plan->lhs.is_signed || plan->a.count == 1))
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
-                 spmm_digit_modes[plan->mode], plan->lhs.name);
+                 digit_mode_names[plan->mode], plan->lhs.name);
     else if (plan->ones && plan->vec == SPMM_MMA_ROWS)
         complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
     else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
@@ -175,8 +160,8 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
    element leave fewer registers for exact ones. */
 static bool takes_int4(const int64_t *point) {
     bool gathers = point[F_STAGING] == SPMM_DIRECT || point[F_STAGING] == SPMM_SHARED;
-    bool usual = point[F_DIGITS] == SPMM_TOP_SIGNED && !point[F_SUM];
-    if (sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
+    bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM];
+    if (digit_sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
     return point[F_MMA] == SPMM_INT4 || (usual && mc_archs[point[FIELD_ARCH]].int4);
 }
 
@@ -185,16 +170,16 @@ _Static_assert(sizeof(spmm_plan) <= MC_PLAN_BYTES, "a plan is made where there a
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     bool int4 = takes_int4(point);
-    int digit_bits = int4 ? 4 : SPMM_DIGIT_BITS;
+    int digit_bits = int4 ? 4 : DIGIT_BITS;
     *plan = (spmm_plan){
         .output = output_of(point),
-        .lhs = sides[point[F_LHS]],
-        .rhs = sides[point[F_RHS]],
+        .lhs = digit_sides[point[F_LHS]],
+        .rhs = digit_sides[point[F_RHS]],
         .vec = (int)point[F_VEC],
-        .a = spmm_digits_of(sides[point[F_LHS]], digit_bits, (spmm_digit_mode)point[F_DIGITS]),
-        .b = spmm_digits_of(sides[point[F_RHS]], digit_bits, SPMM_TOP_SIGNED),
-        .mode = (spmm_digit_mode)point[F_DIGITS],
-        .ones = point[F_DIGITS] == SPMM_OFFSET,
+        .a = digits_of(digit_sides[point[F_LHS]], digit_bits, (digit_mode)point[F_DIGITS]),
+        .b = digits_of(digit_sides[point[F_RHS]], digit_bits, DIGITS_TOP_SIGNED),
+        .mode = (digit_mode)point[F_DIGITS],
+        .ones = point[F_DIGITS] == DIGITS_OFFSET,
         .int4 = int4,
         .shuffle = point[F_SHUFFLE] != 0,
         .staging = (spmm_staging)point[F_STAGING],
@@ -217,7 +202,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .ldc = point[F_LDC],
     };
     plan_digits(point, plan, complaints);
-    plan->takes_halves = plan->rhs.bits == 4 && plan->b.bits == SPMM_DIGIT_BITS;
+    plan->takes_halves = plan->rhs.bits == 4 && plan->b.bits == DIGIT_BITS;
     plan->times_16 = plan->takes_halves && plan->k <= spmm_exact_k(plan); /* an open k is bounded instead */
     if (plan->split > plan->warps) {
         complain(complaints, F_SPLIT, "%d warps cannot share a row block in a thread block of %d",
@@ -235,11 +220,6 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
-void spmm_add_array(mc_contract *c, unsigned align, mc_array array) {
-    c->arrays[c->array_count++] = array;
-    c->params[c->param_count++] = (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"};
-}
-
 const char *spmm_b_doc(const spmm_plan *plan, bool as_map) {
     static const char *const docs[][2][2] = {
 #define OF(type, more)                                                                                       \
@@ -249,13 +229,8 @@ const char *spmm_b_doc(const spmm_plan *plan, bool as_map) {
         [2] = OF("16[k][ldb], row-major", ""),
 #undef OF
     };
-    int bytes = plan->rhs.bits == 4 ? 0 : spmm_side_bytes(plan->rhs);
+    int bytes = plan->rhs.bits == 4 ? 0 : side_bytes(plan->rhs);
     return docs[bytes][as_map][plan->rhs.is_signed];
-}
-
-/* Shapes that the spec settles, or the kernel does not want (0), are no parameters. */
-static void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc) {
-    if (shape == MC_OPEN) c->params[c->param_count++] = (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc};
 }
 
 static void make_contract(const void *data, mc_contract *c) {
@@ -263,7 +238,7 @@ static void make_contract(const void *data, mc_contract *c) {
     bool ring = spmm_is_ring(plan), map = plan->staging == SPMM_TMA;
     if (ring) spmm_ring_contract(plan, c);
     else spmm_direct_contract(plan, c);
-    spmm_output_params(&plan->output, (unsigned)plan->align, c);
+    out_add_dense(&plan->output, (unsigned)plan->align, c);
     add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of vec");
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", ring ? plan->k : 0, "columns of A, rows of B");
@@ -285,10 +260,6 @@ static void make_contract(const void *data, mc_contract *c) {
     *(ring ? &c->shared_dynamic : &c->shared_static) = plan->shared_bytes;
 }
 
-static void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc) {
-    facts->list[facts->count++] = (mc_fact){name, value, doc};
-}
-
 static const char *mma_doc(const spmm_plan *plan) {
     if (plan->order == SPMM_PAPER)
         return plan->int4 ? "m8n8k32 instructions, a stride and warp"
@@ -303,13 +274,13 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");
     add_fact(facts, "threads", plan->threads, "a thread block");
     add_fact(facts, "shared_bytes", plan->shared_bytes, "of a thread block");
-    add_fact(facts, "stride_b_bytes", plan->stride * spmm_row_bytes(plan->rhs, plan->tile_n),
+    add_fact(facts, "stride_b_bytes", plan->stride * side_row_bytes(plan->rhs, plan->tile_n),
              "gathered from B, a stride and warp");
     add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
     add_fact(facts, "stride_mma", plan->stride_mma, mma_doc(plan));
     if (plan->planes > 1) add_fact(facts, "stacked_digits", plan->planes, "of lhs that share an mma");
     if (spmm_is_ring(plan)) {
-        add_fact(facts, "window_bytes", plan->window * spmm_row_bytes(plan->rhs, plan->tile_n),
+        add_fact(facts, "window_bytes", plan->window * side_row_bytes(plan->rhs, plan->tile_n),
                  "of B, copied at once");
         return;
     }
@@ -322,7 +293,7 @@ static void make_facts(const void *data, mc_facts *facts) {
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const spmm_plan *plan = data;
-    const char *out = spmm_element_name(plan->output.element);
+    const char *out = out_element_name(plan->output.element);
     if (spmm_is_ring(plan))
         snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name,
                  plan->rhs.name, out, plan->vec, spmm_stagings[plan->staging], plan->tile_n, plan->warps,

@@ -2,12 +2,11 @@
 #ifndef MC_SPMM_H
 #define MC_SPMM_H
 
-#include "spmm_output.h"
+#include "digits.h"
+#include "output.h"
 
 enum {
-    SPMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
-    SPMM_MAX_DIGITS = 4, /* of a value: 16 bits in digits of 4 */
-    SPMM_DIGIT_BITS = 8,
+    SPMM_MMA_ROWS = 8,              /* rows of A in an mma, its columns: those from vec on are empty */
     SPMM_MAX_ROW_BYTES = INT32_MAX, /* of B */
     SPMM_EDGE_COLUMNS = 32,         /* of C that the edge path computes at a time: 4 a lane */
 };
@@ -18,39 +17,6 @@ typedef enum spmm_mma_type { SPMM_AUTO, SPMM_INT8, SPMM_INT4 } spmm_mma_type;
 
 /* Which operand of the mma A's vectors are; in the order of the spec's names. */
 typedef enum spmm_order { SPMM_SWAPPED, SPMM_PAPER } spmm_order;
-
-/* The type of one side's values. */
-typedef struct spmm_side {
-    const char *name;
-    int bits;
-    bool is_signed;
-} spmm_side;
-
-static inline int spmm_side_bytes(spmm_side side) { return (side.bits + 7) / 8; } /* 4 bits: of two */
-/* Bytes of COLUMNS neighbouring values of B. */
-static inline int64_t spmm_row_bytes(spmm_side side, int64_t columns) {
-    return side.bits == 4 ? columns / 2 : columns * spmm_side_bytes(side);
-}
-
-/* What the mma takes of one side's values: COUNT digits of BITS bits, the low one first; digit i weighs 2^(BITS i). Both sides'
-   digits have the same bits. */
-typedef struct spmm_digits {
-    int bits, count;
-    bool low_signed, top_signed; /* a single digit is the top one */
-} spmm_digits;
-
-/* In the order of the spec's names. TOP_SIGNED: only the top digit has a sign. BALANCED: all have. OFFSET: none has, they are
-   those of the value plus 2^(its bits - 1). */
-typedef enum spmm_digit_mode { SPMM_TOP_SIGNED, SPMM_BALANCED, SPMM_OFFSET } spmm_digit_mode;
-
-/* Of BITS bits each. */
-static inline spmm_digits spmm_digits_of(spmm_side side, int bits, spmm_digit_mode mode) {
-    return (spmm_digits){bits, (side.bits + bits - 1) / bits, mode == SPMM_BALANCED,
-                         side.is_signed && mode != SPMM_OFFSET};
-}
-static inline bool spmm_digit_is_signed(spmm_digits digits, int digit) {
-    return digit == digits.count - 1 ? digits.top_signed : digits.low_signed;
-}
 
 /* How one of the kernel's two paths reads B and writes C. Each lane of a row's 8 (one per mma row g) owns
    columns / 8 neighbouring columns. */
@@ -102,13 +68,13 @@ typedef struct spmm_rows {
 typedef struct spmm_plan {
     spmm_staging staging;
     spmm_order order;
-    spmm_side lhs, rhs;
-    spmm_digits a, b;     /* of lhs, of rhs */
-    int vec;              /* V: rows of a row block */
-    spmm_digit_mode mode; /* of A's digits */
-    bool ones;            /* offset: behind the rows of all planes comes one of ones */
-    int planes, mma;      /* digits of A that share an mma; the mma that they take for each digit of B */
-    int sums; /* accumulators of a sum: one for each weight of an mma's first plane times B's digit */
+    digit_side lhs, rhs;
+    digit_set a, b;  /* of lhs, of rhs */
+    int vec;         /* V: rows of a row block */
+    digit_mode mode; /* of A's digits */
+    bool ones;       /* offset: behind the rows of all planes comes one of ones */
+    int planes, mma; /* digits of A that share an mma; the mma that they take for each digit of B */
+    int sums;        /* accumulators of a sum: one for each weight of an mma's first plane times B's digit */
     bool takes_halves; /* a 4-bit B is multiplied as 8 bits (spmm_halves.c), */
     bool times_16;     /* its odd columns by 16 until the end: k allows it */
     int stride, tile_n, warps, split, align;
@@ -117,7 +83,7 @@ typedef struct spmm_plan {
     bool prefetch, overlap;
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;
-    spmm_output output;
+    out_kind output;
     int stride_values;              /* bytes of A's values in a stride, */
     char value_extent[24];          /* and the contract's formula for those of all */
     int row_blocks;                 /* of a thread block: warps / split */
@@ -145,7 +111,7 @@ static inline bool spmm_is_ring(const spmm_plan *plan) {
 /* Bytes that rows of B must be aligned to on PATH; on the wide path in columns. */
 static inline int spmm_access(const spmm_path *path) { return path->copy ? path->copy : path->unit; }
 static inline int spmm_access_columns(const spmm_plan *plan) {
-    return spmm_access(&plan->wide) * 8 / (plan->rhs.bits == 4 ? 4 : 8 * spmm_side_bytes(plan->rhs));
+    return spmm_access(&plan->wide) * 8 / (plan->rhs.bits == 4 ? 4 : 8 * side_bytes(plan->rhs));
 }
 
 /* spmm_stack.c */
@@ -174,8 +140,6 @@ static inline int spmm_value_regs(const spmm_plan *plan) {
     return spmm_mma_regs(plan) * plan->mma * plan->stride / plan->depth;
 }
 
-/* Adds a packed array to the contract, and its parameter. */
-void spmm_add_array(mc_contract *c, unsigned align, mc_array array);
 /* B in the words of the contract; AS_MAP: of a parameter that is a tensor map of it. */
 const char *spmm_b_doc(const spmm_plan *plan, bool as_map);
 

@@ -15,27 +15,9 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
 }
 
-static void check_output(const spmm_output *output, mc_complaints *complaints) {
-    const char *name = spmm_element_name(output->element);
-    bool scaled = spmm_is_scaled(output->element);
-    if (scaled && output->scale == SPMM_PER_NONE)
-        complain(complaints, F_SCALE, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"", name);
-    if (!scaled && output->scale != SPMM_PER_NONE)
-        complain(complaints, F_SCALE,
-                 "out = \"%s\" is the sums as they are: scales go with f16, bf16 and f32", name);
-    if (!scaled && output->bias != SPMM_PER_NONE)
-        complain(complaints, F_BIAS,
-                 "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
-    if (output->element == SPMM_S64 && !output->exact)
-        complain(complaints, F_SUM, "out = \"s64\" wants \"exact\"");
-    if (output->element == SPMM_S32 && output->exact)
-        complain(complaints, F_OUT,
-                 "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
-}
-
 /* 4 to 16 bytes of a row for each of 8 lanes; a row of the ring has as many bytes. */
 static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
-    int64_t bytes = spmm_row_bytes(plan->rhs, plan->tile_n);
+    int64_t bytes = side_row_bytes(plan->rhs, plan->tile_n);
     int bits = plan->rhs.bits;
     if (bytes < 32 || bytes > 128)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->rhs.name,
@@ -77,7 +59,7 @@ static void check_direct(const int64_t *point, const spmm_plan *plan, mc_complai
                  "256 columns are for sums in s32, in swapped order, with mma = \"int8\"");
     if (plan->mma > 1 && plan->tile_n > 128 && plan->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "two digits of lhs and 256 columns leave no registers for 64: 32");
-    if (plan->ldb > SPMM_MAX_ROW_BYTES / spmm_side_bytes(plan->rhs))
+    if (plan->ldb > SPMM_MAX_ROW_BYTES / side_bytes(plan->rhs))
         complain(complaints, F_LDB, "%lld: a row of B has 2^31 bytes or more", (long long)plan->ldb);
     if (plan->rhs.bits == 4 && plan->ldb != MC_OPEN && plan->ldb % 2)
         complain(complaints, F_LDB, "rhs = \"%s\" wants an even number, not %lld", plan->rhs.name,
@@ -115,7 +97,7 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
 
 /* What ptxas 13 fits into a multiprocessor's registers. */
 static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
-    bool more = plan->mma > 1 || spmm_by_columns(&plan->output);
+    bool more = plan->mma > 1 || out_by_columns(&plan->output);
     int most = more ? 7 : plan->resident ? 11 : 15;
     if (plan->tile_n > 128 && plan->warps > most)
         complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", plan->warps,
@@ -147,7 +129,7 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
         complain(complaints, F_STRIDE, "staging = \"%s\" takes 32 at a time", name);
     if (plan->warps % plan->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", plan->warps, plan->split);
-    int part = halves ? 64 : 32 / spmm_side_bytes(plan->rhs); /* an ldmatrix takes 32 bytes of a row */
+    int part = halves ? 64 : 32 / side_bytes(plan->rhs); /* an ldmatrix takes 32 bytes of a row */
     if (plan->split > plan->tile_n / part)
         complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d", name,
                  part, plan->tile_n);
@@ -172,7 +154,7 @@ static void check_overlap(const int64_t *point, mc_complaints *complaints) {
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
-    check_output(&plan->output, complaints);
+    out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM}, complaints);
     check_overlap(point, complaints);
     check_mma(point, plan, complaints);
 }

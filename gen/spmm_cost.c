@@ -45,7 +45,7 @@ static double overlapped(double a, double b) { return cbrt(a * a * a + b * b * b
 /* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
 
 /* Of B that a thread block's tile takes. */
-static int row_bytes(const spmm_plan *plan) { return (int)spmm_row_bytes(plan->rhs, plan->tile_n); }
+static int row_bytes(const spmm_plan *plan) { return (int)side_row_bytes(plan->rhs, plan->tile_n); }
 
 /* What ptxas 13 gives a thread where B and A have 8 bits, in units: direct [bytes of a row / 64][steps of a stride - 1][prefetch],
    ring [bytes of a row / 64][resident]. */
@@ -260,7 +260,7 @@ static double time_of(const block_work *w, const situation *s) {
         busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =
-        (double)s->problem->m * (double)s->problem->n * spmm_element_bytes(s->plan->output.element);
+        (double)s->problem->m * (double)s->problem->n * out_element_bytes(s->plan->output.element);
     double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
     if (!s->plan->overlap) return cost->launch + cost->alone + overlapped(latency, busy + stored);
     return cost->launch + overlapped(overlapped(latency, busy + stored), each * cost->begin);

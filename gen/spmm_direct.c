@@ -1,4 +1,5 @@
 /* Stagings "direct" and "shared": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
+#include "family.h"
 #include "fragment.h"
 #include "spmm_emit.h"
 
@@ -20,7 +21,7 @@ static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % byt
 /* Columns of C that a store of the wide path takes: 16 bytes, or the four columns that a thread sums up; 8 bytes of
    16-bit elements where the spec's ldc allows no more. */
 static int widest_store(const spmm_plan *plan, int lane_columns) {
-    int columns = 16 / spmm_element_bytes(plan->output.element);
+    int columns = 16 / out_element_bytes(plan->output.element);
     if (plan->split > 1 && columns > 4) columns = 4;
     if (columns > lane_columns) columns = lane_columns;
     int least = columns < 4 ? columns : 4;
@@ -29,7 +30,7 @@ static int widest_store(const spmm_plan *plan, int lane_columns) {
 }
 
 static int store_bytes(const spmm_plan *plan, int columns) {
-    return columns * spmm_element_bytes(plan->output.element);
+    return columns * out_element_bytes(plan->output.element);
 }
 
 /* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
@@ -38,7 +39,7 @@ static void plan_wide(spmm_plan *plan) {
     int lane_columns = plan->tile_n / 8;
     spmm_path *wide = &plan->wide;
     wide->columns = plan->tile_n;
-    wide->unit = plan->rhs.bits == 4 ? lane_columns / 2 : lane_columns * spmm_side_bytes(plan->rhs);
+    wide->unit = plan->rhs.bits == 4 ? lane_columns / 2 : lane_columns * side_bytes(plan->rhs);
     if (plan->staging == SPMM_SHARED) spmm_shared_plan(plan);
     int access_columns = spmm_access_columns(plan);
     proof rows_aligned = divides(access_columns, plan->ldb), full = tile_is_full(plan);
@@ -58,12 +59,12 @@ static void plan_wide(spmm_plan *plan) {
 static void plan_edge(spmm_plan *plan) {
     const spmm_checks *c = &plan->checks;
     bool whole = plan->n != MC_OPEN && plan->n % 4 == 0, words = whole && plan->rhs.bits == 8;
-    int store = plan->output.element == SPMM_S64 ? 2 : 4;
+    int store = plan->output.element == OUT_S64 ? 2 : 4;
     bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
     plan->edge = (spmm_path){
         .emitted = !covered,
         .columns = SPMM_EDGE_COLUMNS,
-        .unit = words && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_side_bytes(plan->rhs),
+        .unit = words && divides(4, plan->ldb) == ALWAYS && aligned(plan, 4) ? 4 : side_bytes(plan->rhs),
         .clamp = true,
         .whole = whole ? 4 : 1,
         .store = whole && divides(store, plan->ldc) == ALWAYS && aligned(plan, store_bytes(plan, store))
@@ -155,9 +156,8 @@ static const char *const heads[][2] = {
 
 static void add_b(const spmm_plan *plan, mc_contract *c) {
     if (plan->times_16 && plan->k == MC_OPEN && !plan->output.exact) c->k_limit = spmm_exact_k(plan);
-    int bytes = spmm_side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
-    c->params[c->param_count++] =
-        (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(plan, false)};
+    int bytes = side_bytes(plan->rhs), align = plan->align > bytes ? plan->align : bytes;
+    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(plan, false)});
     if (plan->rhs.bits == 4) c->ldb_multiple = 2;
     if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
 }
@@ -165,23 +165,23 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
 void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
     static const char *const values[][2] = {
-        [SPMM_TOP_SIGNED] = {"[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
-                             "[digits][vec]" HALVES ", the low digit first; 0 where padded"},
-        [SPMM_BALANCED] =
+        [DIGITS_TOP_SIGNED] = {"[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
+                               "[digits][vec]" HALVES ", the low digit first; 0 where padded"},
+        [DIGITS_BALANCED] =
             {"[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
              "[digits][vec]" HALVES ", all digits signed, the low one first; 0 where padded"},
-        [SPMM_OFFSET] = {
+        [DIGITS_OFFSET] = {
             ("[digits * vec + 1][32]: digits of value + half its range, the low one first; then 1 for each "
              "vector; 0 where padded"),
             "[digits * vec + 1]" HALVES
             ": digits of value + half its range, then 1 for each vector; 0 where padded"}};
     c->format = plan->int4 ? "strided-bcrs-int4" : "strided-bcrs";
-    spmm_add_array(c, 4,
-                   (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
-                              "first stride of each row block behind the heads, then the number of strides"});
-    spmm_add_array(c, 16,
-                   (mc_array){"col_idx", "s32", plan->stride == 64 ? "strides * 64" : "strides * 32",
-                              heads[plan->split][plan->int4 && plan->shuffle]});
-    spmm_add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode][plan->int4]});
+    add_array(c, 4,
+              (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
+                         "first stride of each row block behind the heads, then the number of strides"});
+    add_array(c, 16,
+              (mc_array){"col_idx", "s32", plan->stride == 64 ? "strides * 64" : "strides * 32",
+                         heads[plan->split][plan->int4 && plan->shuffle]});
+    add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode][plan->int4]});
     add_b(plan, c);
 }

@@ -12,27 +12,10 @@
 /* Registers that ptxas 13 takes besides: it spills without, in order paper for sm_100 and sm_120. */
 enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
 
-mc_operand spmm_dim(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
-
-void spmm_emit_launch_next(spmm_emitter *e) {
-    if (!e->plan->overlap) return;
-    note(e->b, "the kernel behind this one may start");
-    EMIT_BARE(e->b, launch_dependents);
-}
-
-void spmm_emit_grid_wait(spmm_emitter *e) {
-    if (!e->plan->overlap) return;
-    note(e->b, "the kernel before this one may still write B or read C");
-    EMIT_BARE(e->b, grid_wait);
-}
-
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
-    static const mc_opcode ops[2][2] = {{OP_mma_u8, OP_mma_u8_s8}, {OP_mma_s8_u8, OP_mma_s8}};
-    static const mc_opcode small[2][2] = {{OP_mma_small_u8, OP_mma_small_u8_s8},
-                                          {OP_mma_small_s8_u8, OP_mma_small_s8}};
-    if (plan->order == SPMM_PAPER)
-        return small[spmm_digit_is_signed(plan->a, lhs_digit)][spmm_digit_is_signed(plan->b, rhs_digit)];
-    return ops[spmm_digit_is_signed(plan->b, rhs_digit)][spmm_digit_is_signed(plan->a, lhs_digit)];
+    bool lhs_signed = digit_is_signed(plan->a, lhs_digit), rhs_signed = digit_is_signed(plan->b, rhs_digit);
+    return plan->order == SPMM_PAPER ? mma_int8_small(lhs_signed, rhs_signed)
+                                     : mma_int8(rhs_signed, lhs_signed);
 }
 
 /* In the paper's order A's values are the mma's rows and a column of B is one of its columns, a register of either at a time: 16
@@ -67,35 +50,9 @@ void spmm_emit_weigh(spmm_emitter *e, int count) {
 
 /* -- The thread's place and the row block's strides --------------------------------------------------- */
 
-mc_reg spmm_load_array(mc_builder *b, const char *name) {
-    mc_reg reg = b64(b, name);
-    EMIT(b, ld_param_u64, R(reg), NAME(name));
-    EMIT(b, cvta_global, R(reg), R(reg));
-    return reg;
-}
-
-mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted) {
-    if (!wanted) return (mc_reg){0};
-    mc_reg reg = b32(b, name);
-    EMIT(b, ld_param_s32, R(reg), NAME(name));
-    return reg;
-}
-
-mc_reg spmm_special(mc_builder *b, const char *reg_name, const char *special_name) {
-    mc_reg reg = b32(b, reg_name);
-    EMIT(b, mov_special, R(reg), NAME(special_name));
-    return reg;
-}
-
-int spmm_log2(int power) {
-    int log = 0;
-    while (power >> log > 1) log++;
-    return log;
-}
-
 static void emit_tile_column(spmm_emitter *e) {
     mc_builder *b = e->b;
-    mc_reg tile = spmm_special(b, "tile", "ctaid.y");
+    mc_reg tile = load_special(b, "tile", "ctaid.y");
     e->tile_col = b32(b, "tile_col");
     EMIT(b, mul_s32, R(e->tile_col), R(tile), I(e->plan->tile_n));
 }
@@ -105,18 +62,10 @@ static void emit_lane(spmm_emitter *e) {
     const spmm_plan *plan = e->plan;
     stage(b, "This thread's place: lane = 4 g + t of a warp%s",
           plan->split > 1 ? ", part of the warps that share a row block" : "");
-    mc_reg tid = e->thread = spmm_special(b, "thread", "tid.x");
-    e->lane = b32(b, "lane"), e->g = b32(b, "g"), e->t = b32(b, "t");
-    EMIT(b, and_b32, R(e->lane), R(tid), I(MC_WARP - 1));
-    EMIT(b, shr_u32, R(e->g), R(e->lane), I(FRAG_GROUP_SHIFT));
-    EMIT(b, and_b32, R(e->t), R(e->lane), I(FRAG_THREAD_MASK));
-    if (plan->threads > MC_WARP) {
-        e->warp = b32(b, "warp");
-        EMIT(b, shr_u32, R(e->warp), R(tid), I(spmm_log2(MC_WARP)));
-    }
+    e->place = load_thread_place(b, plan->threads);
     if (plan->split > 1) {
         e->part = b32(b, "part");
-        EMIT(b, and_b32, R(e->part), R(e->warp), I(plan->split - 1));
+        EMIT(b, and_b32, R(e->part), R(e->place.warp), I(plan->split - 1));
     }
 }
 
@@ -130,11 +79,11 @@ static void emit_place(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     emit_lane(e);
-    e->row_block = spmm_special(b, "row_block", "ctaid.x");
+    e->row_block = load_special(b, "row_block", "ctaid.x");
     if (plan->row_blocks > 1) {
         mc_reg local = b32(b, "local_block");
         note(b, "%d row blocks a thread block", plan->row_blocks);
-        EMIT(b, shr_u32, R(local), R(e->warp), I(spmm_log2(plan->split)));
+        EMIT(b, shr_u32, R(local), R(e->place.warp), I(log2_of(plan->split)));
         EMIT(b, mad_s32, R(e->row_block), R(e->row_block), I(plan->row_blocks), R(local));
     }
     emit_tile_column(e);
@@ -146,11 +95,11 @@ static void emit_head(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     stage(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
-    e->head = spmm_special(b, "head", "ctaid.x");
-    if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->warp));
+    e->head = load_special(b, "head", "ctaid.x");
+    if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->place.warp));
     if (!plan->guard_rows) return;
     mc_reg last = b32(b, "last_head");
-    EMIT(b, shr_u32, R(last), spmm_dim(plan->m, e->m), I(spmm_log2(plan->vec)));
+    EMIT(b, shr_u32, R(last), dim_operand(plan->m, e->m), I(log2_of(plan->vec)));
     EMIT(b, mad_s32, R(last), R(last), I(plan->split), I(-1));
     EMIT(b, min_s32, R(e->head), R(e->head), R(last));
 }
@@ -169,14 +118,14 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     }
     note(b, "lane t: 8 indices at slot 8 t; lane: %d values at %d lane", lane_values(e->plan),
          lane_value_bytes(e->plan));
-    EMIT(b, mad_wide, R(e->index_lane), R(e->t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
+    EMIT(b, mad_wide, R(e->index_lane), R(e->place.t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
 }
 
 static void emit_packed(spmm_emitter *e) {
     mc_builder *b = e->b;
     int steps = e->plan->stride_steps, value_regs = spmm_value_regs(e->plan);
     mc_reg values;
-    e->col_idx = spmm_load_array(b, "col_idx"), values = spmm_load_array(b, "values");
+    e->col_idx = load_array(b, "col_idx"), values = load_array(b, "values");
     e->index_lane = b64(b, "index_lane"), e->value_lane = b64(b, "value_lane");
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
@@ -184,7 +133,7 @@ static void emit_packed(spmm_emitter *e) {
     if (spmm_emit_has_values(e))
         for (int i = 0; i < value_regs; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
     emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
-    EMIT(b, mad_wide, R(e->value_lane), R(e->lane), I(lane_value_bytes(e->plan)), R(values));
+    EMIT(b, mad_wide, R(e->value_lane), R(e->place.lane), I(lane_value_bytes(e->plan)), R(values));
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
@@ -196,7 +145,7 @@ void spmm_emit_sum_guards(spmm_emitter *e) {
     if (plan->vec == SPMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
     bool swapped = plan->order == SPMM_SWAPPED;
-    mc_reg row = swapped ? e->t : e->g;
+    mc_reg row = swapped ? e->place.t : e->place.g;
     int rows = swapped ? plan->vec / 2 : plan->vec;
     e->has_sums = pred(b, "has_sums");
     EMIT(b, setp_lt, R(e->has_sums), R(row), I(rows));
@@ -211,13 +160,13 @@ void spmm_emit_sum_guards(spmm_emitter *e) {
 static void emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
     stage(b, "The row block's other strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
-    mc_reg row_ptr = spmm_load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
+    mc_reg row_ptr = load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
     e->first = b32(b, "first"), e->last = b32(b, "last");
     EMIT(b, mad_wide, R(at), R(e->row_block), I(WORD), R(row_ptr));
     if (e->plan->guard_rows) {
         mc_reg blocks = b32(b, "row_blocks");
         e->in_rows = pred(b, "in_rows");
-        EMIT(b, shr_u32, R(blocks), spmm_dim(e->plan->m, e->m), I(spmm_log2(e->plan->vec)));
+        EMIT(b, shr_u32, R(blocks), dim_operand(e->plan->m, e->m), I(log2_of(e->plan->vec)));
         EMIT(b, setp_lt, R(e->in_rows), R(e->row_block), R(blocks));
         EMIT(b, mov_b32, R(e->first), I(0));
         EMIT(b, mov_b32, R(e->last), I(0));
@@ -245,7 +194,7 @@ static void emit_edge(spmm_emitter *e) {
     mc_reg col = b32(b, "part_col"), end = b32(b, "part_end"), again = pred(b, "again");
     mc_label loop = label(b, "COLUMNS");
     EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n));
-    EMIT(b, min_s32, R(end), R(end), spmm_dim(e->plan->n, e->n));
+    EMIT(b, min_s32, R(end), R(end), dim_operand(e->plan->n, e->n));
     EMIT(b, mov_b32, R(col), R(e->tile_col));
     place(b, loop);
     spmm_emit_factors(e, path, col, (mc_reg){0});
@@ -265,11 +214,11 @@ static void emit_edge(spmm_emitter *e) {
 static void emit_early_factors(spmm_emitter *e) {
     mc_builder *b = e->b;
     mc_reg inside = {0};
-    if (e->plan->checks.full_tile && spmm_by_columns(&e->plan->output)) {
+    if (e->plan->checks.full_tile && out_by_columns(&e->plan->output)) {
         mc_reg end = b32(b, "tile_end");
         inside = pred(b, "full_tile");
         EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n - 1));
-        EMIT(b, setp_lt, R(inside), R(end), spmm_dim(e->plan->n, e->n));
+        EMIT(b, setp_lt, R(inside), R(end), dim_operand(e->plan->n, e->n));
     }
     spmm_emit_factors(e, &e->plan->wide, e->tile_col, inside);
 }
@@ -300,7 +249,7 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
     if (checks->full_tile) {
         note(b, "the tile reaches beyond n");
         EMIT(b, add_s32, R(e->odd_bits), R(e->tile_col), I(e->plan->tile_n));
-        EMIT(b, setp_gt, R(e->odd), R(e->odd_bits), spmm_dim(e->plan->n, e->n));
+        EMIT(b, setp_gt, R(e->odd), R(e->odd_bits), dim_operand(e->plan->n, e->n));
         EMIT_IF(b, e->odd, bra_uni, TO(edge));
     }
     int access = spmm_access(&e->plan->wide);
@@ -309,7 +258,7 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
                       "rows of B are not aligned for vector loads");
     if (checks->b_address)
         branch_if_odd(e, low_half(e, "b_low", e->b_array), access, edge, "B itself is not");
-    int store = e->plan->wide.store, bytes = store * spmm_element_bytes(e->plan->output.element);
+    int store = e->plan->wide.store, bytes = store * out_element_bytes(e->plan->output.element);
     char stores[64];
     snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
     if (checks->ldc) branch_if_odd(e, e->ldc, store, edge, stores);
@@ -321,7 +270,7 @@ void spmm_emit_row_bytes(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     e->row_bytes = R(e->ldb);
-    if (plan->ldb != MC_OPEN) e->row_bytes = I(spmm_row_bytes(plan->rhs, plan->ldb));
+    if (plan->ldb != MC_OPEN) e->row_bytes = I(side_row_bytes(plan->rhs, plan->ldb));
     if (plan->ldb != MC_OPEN || plan->rhs.bits == 8) return;
     mc_reg bytes = b32(b, "row_bytes");
     if (plan->rhs.bits == 4) EMIT(b, shr_u32, R(bytes), R(e->ldb), I(1));
@@ -333,16 +282,16 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     if (plan->order == SPMM_PAPER) b->spare += PAPER_SPARE;
     if (plan->shared_bytes) shared_array(b, spmm_shared_name(plan), plan->shared_bytes, 16);
-    spmm_emit_launch_next(e);
+    emit_launch_next(b, plan->overlap);
     emit_place(e);
-    e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
-    e->ldb = spmm_load_shape(b, "ldb", plan->ldb == MC_OPEN);
-    e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    e->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    e->n = load_shape(b, "n", plan->n == MC_OPEN);
+    e->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
     emit_head(e);
     emit_packed(e);
     emit_strides(e);
-    e->b_array = spmm_load_array(b, "b"), e->c_array = spmm_load_array(b, "c");
+    e->b_array = load_array(b, "b"), e->c_array = load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     b32_array(b, "pair", 4, e->pair);
     b32_array(b, "low", SPMM_BYTES * plan->b.count, e->low);

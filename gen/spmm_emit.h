@@ -2,29 +2,28 @@
 #ifndef MC_SPMM_EMIT_H
 #define MC_SPMM_EMIT_H
 
+#include "emit.h"
 #include "fragment.h"
 #include "spmm.h"
 
 enum {
-    SPMM_MAX_ACC = 64,                                      /* of a weight */
-    SPMM_MAX_STEPS = 2,                                     /* mma steps of 32 slots in a stride */
-    SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_DIGITS * 2, /* registers of a lane's values of a stride */
-    WORD = 4,                                               /* bytes of a register */
+    SPMM_MAX_ACC = 64,                                 /* of a weight */
+    SPMM_MAX_STEPS = 2,                                /* mma steps of 32 slots in a stride */
+    SPMM_MAX_VALUES = SPMM_MAX_STEPS * MAX_DIGITS * 2, /* registers of a lane's values of a stride */
     SPMM_BYTES = 4,
-    LOW_HALVES = 0x0f0f0f0f, /* of four bytes with two columns of B each: the even ones */
 };
 
 typedef struct spmm_emitter {
     const spmm_plan *plan;
     mc_builder *b;
-    mc_reg thread, lane, g, t;
-    mc_reg warp, part; /* part: which of the warps that share a row block; none where there is one warp */
+    thread_place place;
+    mc_reg part; /* which of the warps that share a row block; none where there is one warp */
     mc_reg row_block, tile_col;
-    mc_reg in_rows;                     /* the row block is one of A's; none where that is certain */
-    mc_reg has_values[SPMM_MAX_DIGITS]; /* of each mma: this lane holds values of A; none where all do */
-    mc_reg has_sums;                    /* vec < 8: and these sums */
-    mc_reg stores;                      /* it stores them; one warp a row block */
-    mc_reg m, n, ldb, ldc;              /* shapes that are parameters; none where fixed */
+    mc_reg in_rows;                /* the row block is one of A's; none where that is certain */
+    mc_reg has_values[MAX_DIGITS]; /* of each mma: this lane holds values of A; none where all do */
+    mc_reg has_sums;               /* vec < 8: and these sums */
+    mc_reg stores;                 /* it stores them; one warp a row block */
+    mc_reg m, n, ldb, ldc;         /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
     mc_reg head, first, last; /* this warp's head; the row block's strides that are no heads */
     mc_reg col_idx;
@@ -33,16 +32,15 @@ typedef struct spmm_emitter {
     mc_reg index_at, value_at;     /* and of the stride that is loaded */
     mc_reg index[SPMM_MAX_STEPS * MC_LANE_SLOTS], value[SPMM_MAX_VALUES];
     mc_operand row_bytes; /* from a row of B to the next */
-    mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_DIGITS],
-        high[SPMM_BYTES * SPMM_MAX_DIGITS]; /* of the transpose */
-    mc_reg nibble[4];                       /* rhs of 4 bits: even and odd column of `low`, then of `high` */
-    mc_reg bias, bias_sum[4 * SPMM_MAX_DIGITS]; /* rhs s4: of the mma that adds up A's rows (spmm_halves.c) */
-    mc_reg column[4 * SPMM_BYTES];              /* mma int4: the operand A of each two columns */
+    mc_reg pair[4], low[SPMM_BYTES * MAX_DIGITS], high[SPMM_BYTES * MAX_DIGITS]; /* of the transpose */
+    mc_reg nibble[4];                      /* rhs of 4 bits: even and odd column of `low`, then of `high` */
+    mc_reg bias, bias_sum[4 * MAX_DIGITS]; /* rhs s4: of the mma that adds up A's rows (spmm_halves.c) */
+    mc_reg column[4 * SPMM_BYTES];         /* mma int4: the operand A of each two columns */
     mc_reg odd, odd_bits;
-    mc_reg col;           /* this lane's first column of C in the path's tile */
-    spmm_factors factors; /* of the path that is being emitted */
+    mc_reg col;          /* this lane's first column of C in the path's tile */
+    out_factors factors; /* of the path that is being emitted */
     /* [mma][4]: frag_c_row is the column of C, frag_c_col its row; then those of the next digit */
-    mc_reg acc[SPMM_MAX_ACC * SPMM_MAX_DIGITS];
+    mc_reg acc[SPMM_MAX_ACC * MAX_DIGITS];
     mc_reg total[SPMM_MAX_ACC]; /* exact sums: of all digits, like the accumulators of one */
     mc_label rounds;
     mc_reg done, in_round; /* strides of this round; there are more, and they belong to it */
@@ -104,27 +102,11 @@ void spmm_emit_guards(const spmm_emitter *e, mc_reg at, mc_reg end, const mc_reg
 /* The first COUNT accumulators, or totals where sums are exact, of columns that are digit planes become sums of rows. */
 void spmm_emit_unstack(spmm_emitter *e, int count);
 
-/* The exponent of a power of two. */
-int spmm_log2(int power);
-
-/* A shape as an operand: the constant, or the parameter's register. */
-mc_operand spmm_dim(int64_t fixed, mc_reg reg);
-
 /* row_bytes, once ldb is known. */
 void spmm_emit_row_bytes(spmm_emitter *e);
 
-/* An array's global address; a shape, or none where it is not WANTED. */
-mc_reg spmm_load_array(mc_builder *b, const char *name);
-mc_reg spmm_load_shape(mc_builder *b, const char *name, bool wanted);
-
-/* Lets the kernel behind this one start, if the spec lets them overlap. */
-void spmm_emit_launch_next(spmm_emitter *e);
-/* Waits for the kernel before this one, which may write B and read C, if the spec lets them overlap. */
-void spmm_emit_grid_wait(spmm_emitter *e);
-
-/* This thread's place in its block, and the block's column tile: thread, lane, g, t, warp, part, tile_col. */
+/* This thread's place, and the block's column tile: place, part, tile_col. */
 void spmm_emit_thread(spmm_emitter *e);
-mc_reg spmm_special(mc_builder *b, const char *reg_name, const char *special_name);
 
 /* The shared array: of partial sums, or of rows of B before them. */
 static inline const char *spmm_shared_name(const spmm_plan *plan) {

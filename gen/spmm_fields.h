@@ -2,6 +2,7 @@
 #ifndef MC_SPMM_FIELDS_H
 #define MC_SPMM_FIELDS_H
 
+#include "family.h"
 #include "spmm.h"
 
 enum {
@@ -39,8 +40,7 @@ enum {
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
 enum { STACKING_AUTO, STACKING_OFF, STACKING_ON };
 
-/* In the order of spmm_staging and of spmm_digit_mode. */
-extern const char *const spmm_stagings[], *const spmm_digit_modes[];
+extern const char *const spmm_stagings[]; /* in the order of spmm_staging */
 
 /* spmm_check.c. What can be said before the kernel's own plan is made; and what only then. */
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);

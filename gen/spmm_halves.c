@@ -1,45 +1,17 @@
-/* A 4-bit B that is multiplied as 8 bits. A byte x has two columns of B, the even one in its low half; two operands are made
- * of four such bytes, and hold of each column
- *
- *                even column                  odd column
- *   s4           value + 8   x & 0f ^ 08      16 value          x & f0
- *   u4           value       x & 0f           16 value + even   x
- *   s4, every k  value + 8   x & 0f ^ 08      value + 8         x >> 4 & 0f ^ 08
- *   u4, every k  value       x & 0f           value             x >> 4 & 0f
+/* A 4-bit B that is multiplied as 8 bits. A byte has two columns of B, the even one in its low half; two operands are made of
+ * four such bytes, of the even columns and of the odd ones (half_form in emit.h).
  *
  * What they hold too much comes off the sums at the end: 8 times the sum of A's row, which an mma adds up as if B had columns of nothing
  * but -8; the even column's sum; the factor of 16. 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k):
- * kernels for a larger k, which their spec fixes, take the lower two forms. All other steps are exact modulo 2^32. */
+ * kernels for a larger k, which their spec fixes, do without it. All other steps are exact modulo 2^32. */
 #include "spmm_emit.h"
 
-enum {
-    BIASES = 0x08080808, /* the least s4 becomes 0 */
-    AND_XOR = 0x6a,      /* lop3's table of (a & b) ^ c */
-    ACCUMULATORS = 4,    /* of an mma */
-};
+enum { ACCUMULATORS = 4 /* of an mma */ };
 
 static const uint32_t minus_biases = 0xf8f8f8f8;
 
-/* Of each byte the low half, as it is or, signed, plus 8. */
-static void emit_low(spmm_emitter *e, mc_reg bytes, mc_reg to) {
-    mc_builder *b = e->b;
-    if (spmm_is_biased(e->plan)) EMIT(b, lop3, R(to), R(bytes), H(LOW_HALVES), H(BIASES), I(AND_XOR));
-    else EMIT(b, and_b32, R(to), R(bytes), H(LOW_HALVES));
-}
-
 mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
-    mc_builder *b = e->b;
-    if (!high) {
-        emit_low(e, bytes, to);
-    } else if (!e->plan->times_16) {
-        EMIT(b, shr_u32, R(to), R(bytes), I(4));
-        emit_low(e, to, to);
-    } else if (spmm_is_biased(e->plan)) {
-        EMIT(b, and_b32, R(to), R(bytes), H(~(uint32_t)LOW_HALVES));
-    } else {
-        return bytes;
-    }
-    return to;
+    return emit_halves(e->b, (half_form){e->plan->rhs.is_signed, e->plan->times_16}, bytes, high, to);
 }
 
 /* -- What the sums have too much ---------------------------------------------------------------------- */

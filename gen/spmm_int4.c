@@ -61,16 +61,9 @@ void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
 }
 
 static mc_opcode mma4(const spmm_plan *plan, int mma) {
-    /* [rhs signed][lhs signed] */
-    static const mc_opcode small[2][2] = {{OP_mma_small_u4, OP_mma_small_s4_u4},
-                                          {OP_mma_small_u4_s4, OP_mma_small_s4}};
-    /* [depth 64][rhs signed][lhs signed] */
-    static const mc_opcode ops[2][2][2] = {
-        {{OP_mma_u4_k32, OP_mma_u4_s4_k32}, {OP_mma_s4_u4_k32, OP_mma_s4_k32}},
-        {{OP_mma_u4_k64, OP_mma_u4_s4_k64}, {OP_mma_s4_u4_k64, OP_mma_s4_k64}}};
-    bool b_signed = spmm_digit_is_signed(plan->b, 0),
-         a_signed = spmm_digit_is_signed(plan->a, mma * plan->planes);
-    return plan->order == SPMM_PAPER ? small[b_signed][a_signed] : ops[plan->depth == 64][b_signed][a_signed];
+    bool rhs_signed = digit_is_signed(plan->b, 0), lhs_signed = digit_is_signed(plan->a, mma * plan->planes);
+    return plan->order == SPMM_PAPER ? mma_int4_small(lhs_signed, rhs_signed)
+                                     : mma_int4(plan->depth, rhs_signed, lhs_signed);
 }
 
 void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count) {

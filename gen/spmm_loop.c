@@ -24,10 +24,10 @@ typedef struct pass {
     mc_reg value[SPMM_MAX_VALUES]; /* of this one, where e->value is the next one's */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
-    mc_reg more;                         /* there is a stride to be loaded; */
-    mc_reg more_values[SPMM_MAX_DIGITS]; /* and this lane has values of it, of each mma */
-    spmm_stager stager;                  /* path->copy: rows go through shared memory; */
-    mc_reg more_indices;                 /* then, with prefetch: there is one behind that stride */
+    mc_reg more;                    /* there is a stride to be loaded; */
+    mc_reg more_values[MAX_DIGITS]; /* and this lane has values of it, of each mma */
+    spmm_stager stager;             /* path->copy: rows go through shared memory; */
+    mc_reg more_indices;            /* then, with prefetch: there is one behind that stride */
 } pass;
 
 /* Accumulators of one weight. */
@@ -78,13 +78,13 @@ static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load
         EMIT(b, min_s32, R(load_at), R(at), R(last_at));
         at = load_at;
     }
-    EMIT(b, mad_wide, R(p->base[unit]), R(at), I(spmm_side_bytes(e->plan->rhs)), R(e->b_array));
+    EMIT(b, mad_wide, R(p->base[unit]), R(at), I(side_bytes(e->plan->rhs)), R(e->b_array));
 }
 
 static mc_reg emit_lane_column(spmm_emitter *e, int columns, mc_reg path_col) {
     e->col = b32(e->b, "col");
     note(e->b, "columns %d g .. %d g + %d of the tile are this lane's", columns, columns, columns - 1);
-    EMIT(e->b, mad_s32, R(e->col), R(e->g), I(columns), R(path_col));
+    EMIT(e->b, mad_s32, R(e->col), R(e->place.g), I(columns), R(path_col));
     return e->col;
 }
 
@@ -103,8 +103,8 @@ static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
         note(b, "columns beyond n are read at the last %s inside; their sums are not stored",
              p->bytes ? "element" : "group of columns");
         last_at = b32(b, "last_at");
-        int columns = p->bytes || halves ? 1 : access / spmm_side_bytes(e->plan->rhs);
-        EMIT(b, add_s32, R(last_at), spmm_dim(e->plan->n, e->n), I(-columns));
+        int columns = p->bytes || halves ? 1 : access / side_bytes(e->plan->rhs);
+        EMIT(b, add_s32, R(last_at), dim_operand(e->plan->n, e->n), I(-columns));
         if (halves) EMIT(b, shr_u32, R(last_at), R(last_at), I(1));
         if (halves && access > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - access));
     }
@@ -443,7 +443,7 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     emit_zero(e, &p);
     EMIT(b, mov_b32, R(p.first), R(e->first));
     if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
-    spmm_emit_grid_wait(e);
+    emit_grid_wait(e->b, e->plan->overlap, "B");
     if (is_ahead(e, &p)) emit_ahead_start(e, &p);
     spmm_emit_begin_rounds(e, acc_count(path));
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);

@@ -17,7 +17,7 @@ enum {
 
 /* What a stride's loads bring. */
 typedef struct packed_stride {
-    mc_reg place, value[SPMM_MAX_DIGITS * RING_HALVES], control; /* value: of each mma, both halves */
+    mc_reg place, value[MAX_DIGITS * RING_HALVES], control; /* value: of each mma, both halves */
 } packed_stride;
 
 /* Staging "async": what a thread copies, and how far the block is. */
@@ -57,7 +57,7 @@ typedef struct spmm_ring {
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
     packed_stride at_hand, next_up; /* next_up: on its way */
     mc_reg fetch, some, whole;      /* whole: the stride at hand has slots from 16 on */
-    mc_reg some_values[SPMM_MAX_DIGITS];
+    mc_reg some_values[MAX_DIGITS];
     mc_reg wants; /* what the control says of windows */
     /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
@@ -65,15 +65,15 @@ typedef struct spmm_ring {
     mc_reg heed;      /* resident: WINDOWED_WANTS_MASK while windows come, then 0: all of B is there */
     mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
-    mc_reg late_value[SPMM_MAX_DIGITS]; /* of the second half, while the next stride's registers move up */
-    mc_reg zero, even[2 * SPMM_MAX_DIGITS], odd[2 * SPMM_MAX_DIGITS]; /* A's values; 4-bit B: of each mma */
+    mc_reg late_value[MAX_DIGITS]; /* of the second half, while the next stride's registers move up */
+    mc_reg zero, even[2 * MAX_DIGITS], odd[2 * MAX_DIGITS]; /* A's values; 4-bit B: of each mma */
     ring_sum sum;
     mc_label next; /* behind a row block's store */
 } spmm_ring;
 
 /* Of B in the ring. */
 static inline int ring_row_bytes(const spmm_plan *plan) {
-    return (int)spmm_row_bytes(plan->rhs, plan->tile_n);
+    return (int)side_row_bytes(plan->rhs, plan->tile_n);
 }
 static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * ring_row_bytes(plan); }
 static inline int ring_loads(const spmm_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }

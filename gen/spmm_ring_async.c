@@ -33,7 +33,7 @@ static void emit_width(spmm_ring *r) {
         EMIT(b, setp_ne, R(odd), R(low), I(0));
         EMIT_IF(b, odd, mov_b32, R(log), I(next));
     }
-    EMIT(b, sub_s32, R(pieces), I(spmm_log2(ring_row_bytes(plan))), R(log));
+    EMIT(b, sub_s32, R(pieces), I(log2_of(ring_row_bytes(plan))), R(log));
     EMIT(b, mov_b32, R(width), I(1));
     EMIT(b, shl_b32, R(width), R(width), R(log));
     pred_array(b, "wide", RING_WIDTHS, a->wide);
@@ -43,9 +43,9 @@ static void emit_width(spmm_ring *r) {
 
 static void settle_width(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
-    int log = spmm_log2(plan->copy);
+    int log = log2_of(plan->copy);
     r->async.log_width = I(log);
-    r->async.log_pieces = I(spmm_log2(ring_row_bytes(plan)) - log);
+    r->async.log_pieces = I(log2_of(ring_row_bytes(plan)) - log);
     r->async.width = I(plan->copy);
 }
 
@@ -77,7 +77,7 @@ static void declare_async(spmm_ring *r) {
 /* So many columns of B as bytes. */
 static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
     mc_builder *b = r->e.b;
-    int bytes = spmm_side_bytes(r->e.plan->rhs);
+    int bytes = side_bytes(r->e.plan->rhs);
     if (bytes == 1) return columns;
     if (columns.kind == OPERAND_IMM) return I(columns.imm * bytes);
     mc_reg reg = b32(b, name);
@@ -91,9 +91,9 @@ static void emit_share(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     ring_async *a = &r->async;
     mc_reg piece = b32(b, "piece"), column = b32(b, "column"), test = a->enough;
-    EMIT(b, shr_u32, R(a->first), R(r->e.thread), a->log_pieces);
+    EMIT(b, shr_u32, R(a->first), R(r->e.place.thread), a->log_pieces);
     EMIT(b, shl_b32, R(piece), R(a->first), a->log_pieces);
-    EMIT(b, sub_s32, R(piece), R(r->e.thread), R(piece));
+    EMIT(b, sub_s32, R(piece), R(r->e.place.thread), R(piece));
     EMIT(b, shl_b32, R(piece), R(piece), a->log_width);
     EMIT(b, mov_b32, R(a->row_step), I(plan->threads));
     EMIT(b, shr_u32, R(a->row_step), R(a->row_step), a->log_pieces);
@@ -101,7 +101,7 @@ static void emit_share(spmm_ring *r) {
     EMIT(b, add_s32, R(column), in_bytes(r, "tile_byte", R(r->e.tile_col)), R(piece));
     EMIT(b, mad_wide, R(a->from), R(column), I(1), R(r->e.b_array));
     note(b, "so many of the piece's bytes lie inside n");
-    EMIT(b, sub_s32, R(a->inside), in_bytes(r, "n_bytes", spmm_dim(plan->n, r->e.n)), R(column));
+    EMIT(b, sub_s32, R(a->inside), in_bytes(r, "n_bytes", dim_operand(plan->n, r->e.n)), R(column));
     EMIT(b, min_s32, R(a->inside), R(a->inside), a->width);
     EMIT(b, setp_lt, R(test), R(a->inside), I(0));
     EMIT_IF(b, test, mov_b32, R(a->inside), I(0));
@@ -133,9 +133,9 @@ static void emit_piece(spmm_ring *r) {
     ring_async *a = &r->async;
     int rows = ROW_OF_BANKS / ring_row_bytes(plan), units = ring_row_bytes(plan) / WINDOWED_UNIT;
     EMIT(b, mov_b32, R(a->bytes), R(a->inside));
-    EMIT(b, setp_ge, R(a->beyond), R(a->row), spmm_dim(plan->k, r->k));
+    EMIT(b, setp_ge, R(a->beyond), R(a->row), dim_operand(plan->k, r->k));
     EMIT_IF(b, a->beyond, mov_b32, R(a->bytes), I(0));
-    EMIT(b, shl_b32, R(a->at), R(a->row), I(spmm_log2(WINDOWED_UNIT / rows)));
+    EMIT(b, shl_b32, R(a->at), R(a->row), I(log2_of(WINDOWED_UNIT / rows)));
     EMIT(b, and_b32, R(a->at), R(a->at), H((unsigned)((units - 1) * WINDOWED_UNIT)));
     EMIT(b, xor_b32, R(a->at), R(a->at), R(a->unit));
     EMIT(b, add_s32, R(a->at), R(a->at), R(a->to));
@@ -202,14 +202,14 @@ void ring_emit_async_fill(spmm_ring *r) {
     mc_label fill = label(b, "FILL"), rows = label(b, "FILL_ROWS"), next = label(b, "FILL_NEXT"),
              filled = label(b, "FILLED");
     stage(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
-    r->e.b_array = spmm_load_array(b, "b");
+    r->e.b_array = load_array(b, "b");
     spmm_emit_row_bytes(&r->e);
     declare_async(r);
     if (r->e.plan->copy) settle_width(r);
     else emit_width(r);
     emit_share(r);
     emit_first_windows(r);
-    spmm_emit_grid_wait(&r->e);
+    emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
     place(b, fill);
     EMIT(b, setp_ge, R(r->async.enough), R(r->async.copied), R(r->count));
     EMIT_IF(b, r->async.enough, bra_uni, TO(filled));

@@ -13,9 +13,9 @@ static void emit_window_count(spmm_ring *r) {
         EMIT(b, mov_b32, R(r->windows), I((plan->k + plan->window - 1) / plan->window));
         return;
     }
-    r->k = spmm_load_shape(b, "k", true);
+    r->k = load_shape(b, "k", true);
     EMIT(b, add_s32, R(r->windows), R(r->k), I(plan->window - 1));
-    EMIT(b, shr_u32, R(r->windows), R(r->windows), I(spmm_log2(plan->window)));
+    EMIT(b, shr_u32, R(r->windows), R(r->windows), I(log2_of(plan->window)));
 }
 
 void ring_emit_addresses(spmm_ring *r) {
@@ -111,7 +111,7 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     mc_reg first = c->count;
     emit_barriers(r);
     /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
-    spmm_emit_grid_wait(&r->e);
+    emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
     EMIT(b, setp_lt, R(c->more), R(r->windows), I(1));
     EMIT_IF(b, c->more, bra, TO(filled));
     EMIT(b, mov_param, R(c->map), NAME("b_map"));
@@ -170,7 +170,7 @@ void ring_emit_copier(spmm_ring *r) {
     EMIT(b, mov_b32, R(c.empty), R(r->empty_at));
     EMIT(b, mov_b32, R(c.parity), I(1));
     EMIT(b, mov_b64, R(c.map), I(0));
-    EMIT(b, setp_ne, R(idle), R(r->e.lane), I(0));
+    EMIT(b, setp_ne, R(idle), R(r->e.place.lane), I(0));
     EMIT_IF(b, idle, bra, TO(filled));
     emit_fill(r, &c, filled);
     place(b, filled);

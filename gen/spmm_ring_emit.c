@@ -25,13 +25,13 @@ static void emit_packed_start(spmm_ring *r) {
     r->values_base = b64(b, "values_base"), r->values_at = b64(b, "values_at");
     r->control_at = b64(b, "control_at");
     note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
-    EMIT(b, shr_u32, R(high), R(r->e.lane), I(WINDOWED_SECOND_SHIFT));
-    EMIT(b, and_b32, R(word), R(r->e.lane), I(WINDOWED_ROW_MASK));
+    EMIT(b, shr_u32, R(high), R(r->e.place.lane), I(WINDOWED_SECOND_SHIFT));
+    EMIT(b, and_b32, R(word), R(r->e.place.lane), I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, R(word), R(high), I(WINDOWED_GROUP), R(word));
-    EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(spmm_load_array(b, "places")));
-    EMIT(b, mad_wide, R(r->values_base), R(r->e.lane), I(MC_LANE_SLOTS), R(spmm_load_array(b, "values")));
+    EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(load_array(b, "places")));
+    EMIT(b, mad_wide, R(r->values_base), R(r->e.place.lane), I(MC_LANE_SLOTS), R(load_array(b, "values")));
     spmm_emit_has_values(&r->e);
-    r->control_base = spmm_load_array(b, "control");
+    r->control_base = load_array(b, "control");
 }
 
 /* Loads the stride that comes OFFSET behind the one at hand, if it is the row block's. */
@@ -115,7 +115,7 @@ static void emit_start_values(spmm_ring *r) {
     note(
         b,
         "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
-    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.lane), I(WINDOWED_BESIDE_SHIFT));
+    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.place.lane), I(WINDOWED_BESIDE_SHIFT));
     EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
     EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
     EMIT(b, mov_b32, R(r->zero), I(0));
@@ -125,7 +125,7 @@ static void emit_start_values(spmm_ring *r) {
 
 static void emit_start_barriers(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, setp_eq, R(r->first_lane), R(r->e.lane), I(0));
+    EMIT(b, setp_eq, R(r->first_lane), R(r->e.place.lane), I(0));
     EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
     EMIT(b, mov_b32, R(r->parity), I(0));
     EMIT(b, mov_b32, R(r->leave_at), R(r->empty_at));
@@ -443,7 +443,7 @@ static mc_label emit_part(spmm_ring *r) {
     ring_emit_barrier_addresses(r);
     mc_reg copies = pred(b, "copies");
     mc_label copy = label(b, "COPY");
-    EMIT(b, setp_eq, R(copies), R(r->e.warp), I(r->e.plan->warps));
+    EMIT(b, setp_eq, R(copies), R(r->e.place.warp), I(r->e.plan->warps));
     EMIT_IF(b, copies, bra_uni, TO(copy));
     return copy;
 }
@@ -453,16 +453,16 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     spmm_emitter *e = &r->e;
     shared_dynamic(b, "ring", 1024);
     b->fills_shared = true;
-    spmm_emit_launch_next(e);
+    emit_launch_next(b, plan->overlap);
     spmm_emit_thread(e);
     ring_emit_addresses(r);
     mc_label copy = {0};
     if (ring_has_copier(r)) copy = emit_part(r);
 
-    e->m = spmm_load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
-    e->n = spmm_load_shape(b, "n", plan->n == MC_OPEN);
-    e->ldc = spmm_load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    e->ldb = spmm_load_shape(b, "ldb", !ring_has_copier(r) && plan->ldb == MC_OPEN);
+    e->m = load_shape(b, "m", plan->guard_rows && plan->m == MC_OPEN);
+    e->n = load_shape(b, "n", plan->n == MC_OPEN);
+    e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
+    e->ldb = load_shape(b, "ldb", !ring_has_copier(r) && plan->ldb == MC_OPEN);
     declare_strides(r);
     if (ring_has_copier(r)) declare_barriers(r);
     ring_emit_first_row(r);
@@ -471,7 +471,7 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     emit_packed_start(r);
     emit_no_strides(r);
     emit_first_strides(r);
-    e->c_array = spmm_load_array(b, "c");
+    e->c_array = load_array(b, "c");
     ring_emit_column(r);
     ring_emit_sum_place(r);
     ring_declare_factors(r);

@@ -14,7 +14,7 @@ static void emit_row_count(spmm_ring *r) {
     if (plan->m != MC_OPEN) r->rows.count = I(plan->m / plan->vec);
     if (plan->m != MC_OPEN || !plan->guard_rows) return;
     mc_reg count = b32(b, "row_blocks");
-    EMIT(b, shr_u32, R(count), R(r->e.m), I(spmm_log2(plan->vec)));
+    EMIT(b, shr_u32, R(count), R(r->e.m), I(log2_of(plan->vec)));
     r->rows.count = R(count);
 }
 
@@ -28,22 +28,22 @@ static void emit_first_place(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     ring_rows *rows = &r->rows;
-    rows->block = spmm_special(b, "block", "ctaid.x");
+    rows->block = load_special(b, "block", "ctaid.x");
     if (plan->row_blocks == 1 && !plan->resident) {
         rows->place = rows->block;
         return;
     }
-    rows->blocks = spmm_special(b, "blocks", "nctaid.x");
+    rows->blocks = load_special(b, "blocks", "nctaid.x");
     rows->place = b32(b, "row_place"), rows->item = b32(b, "item");
     if (plan->row_blocks == 1) EMIT(b, mov_b32, R(rows->item), I(0));
-    else EMIT(b, shr_u32, R(rows->item), R(r->e.warp), I(spmm_log2(plan->split)));
+    else EMIT(b, shr_u32, R(rows->item), R(r->e.place.warp), I(log2_of(plan->split)));
     emit_deal(r);
 }
 
 static void emit_arrays(spmm_ring *r) {
     mc_builder *b = r->e.b;
     ring_rows *rows = &r->rows;
-    rows->ptr = spmm_load_array(b, "row_ptr"), rows->order = spmm_load_array(b, "row_order");
+    rows->ptr = load_array(b, "row_ptr"), rows->order = load_array(b, "row_order");
     rows->at = b64(b, "row_at");
     if (r->e.plan->split == 1) return;
     mc_reg before = b32(b, "parts_before");

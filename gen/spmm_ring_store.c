@@ -27,10 +27,10 @@ void ring_emit_column(spmm_ring *r) {
     mc_reg col = r->e.col = b32(b, "col");
     if (exchanges(plan)) {
         note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
-        EMIT(b, and_b32, R(col), R(r->e.g), I(1));
-        EMIT(b, mad_s32, R(col), R(col), I(PAIR_COLUMNS / 2 - 1), R(r->e.g));
+        EMIT(b, and_b32, R(col), R(r->e.place.g), I(1));
+        EMIT(b, mad_s32, R(col), R(col), I(PAIR_COLUMNS / 2 - 1), R(r->e.place.g));
         EMIT(b, add_s32, R(col), R(col), R(r->e.tile_col));
-    } else EMIT(b, mad_s32, R(col), R(r->e.g), I(ring_run(plan)), R(r->e.tile_col));
+    } else EMIT(b, mad_s32, R(col), R(r->e.place.g), I(ring_run(plan)), R(r->e.tile_col));
     if (plan->split > 1) EMIT(b, mad_s32, R(col), R(r->e.part), I(plan->tile_n / plan->split), R(col));
 }
 
@@ -40,7 +40,7 @@ static void emit_exchange(spmm_ring *r) {
     if (!exchanges(r->e.plan)) return;
     stage(b, "Neighbours in g exchange sums: two columns beside one another for each");
     mc_reg odd = pred(b, "odd_g"), give = b32(b, "give"), got = b32(b, "got");
-    EMIT(b, and_b32, R(give), R(r->e.g), I(1));
+    EMIT(b, and_b32, R(give), R(r->e.place.g), I(1));
     EMIT(b, setp_eq, R(odd), R(give), I(1));
     for (int i = 0; i < ring_acc_count(r->e.plan) / r->e.plan->split; i += 4)
         for (int row = 0; row < 2; row++) {
@@ -56,32 +56,32 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
     int run = ring_run(e->plan), apart = 8 * run;
-    spmm_writer w = {.b = b,
-                     .output = &e->plan->output,
-                     .columns = {spmm_dim(e->plan->n, e->n), clamp, 1},
-                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
-                     .c_array = e->c_array,
-                     .in_rows = e->stores,
-                     .store = store};
-    spmm_factors *f = &e->factors;
+    out_writer w = {.b = b,
+                    .output = &e->plan->output,
+                    .columns = {dim_operand(e->plan->n, e->n), clamp, 1},
+                    .ldc = dim_operand(e->plan->ldc, e->ldc),
+                    .c_array = e->c_array,
+                    .in_rows = e->stores,
+                    .store = store};
+    out_factors *f = &e->factors;
     f->columns = w.columns;
-    spmm_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(spmm_log2(e->plan->vec)));
-    EMIT(b, mad_s32, R(w.row), R(e->t), I(2), R(w.row));
-    for (int c = 0; c < runs(e->plan); c++) spmm_load_column_factors(f, run * c, e->col, apart * c, run);
+    out_declare_writer(&w);
+    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, R(w.row), R(e->place.t), I(2), R(w.row));
+    for (int c = 0; c < runs(e->plan); c++) out_load_column_factors(f, run * c, e->col, apart * c, run);
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
-        spmm_emit_c_address(&w, w.row, e->col);
+        out_c_address(&w, w.row, e->col);
         for (int c = 0; c < runs(e->plan); c++) {
-            mc_reg sums[SPMM_MAX_RUN];
+            mc_reg sums[OUT_MAX_RUN];
             run_of_sums(r, c, row, sums);
-            spmm_store_run(&w, f,
-                           &(spmm_run){.col = e->col,
-                                       .offset = apart * c,
-                                       .count = run,
-                                       .sums = sums,
-                                       .factor_row = row,
-                                       .factor_column = run * c});
+            out_store_run(&w, f,
+                          &(out_run){.col = e->col,
+                                     .offset = apart * c,
+                                     .count = run,
+                                     .sums = sums,
+                                     .factor_row = row,
+                                     .factor_column = run * c});
         }
     }
     if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
@@ -89,7 +89,7 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
 }
 
 static int run_bytes(const spmm_plan *plan) {
-    return ring_run(plan) * spmm_element_bytes(plan->output.element);
+    return ring_run(plan) * out_element_bytes(plan->output.element);
 }
 
 static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
@@ -99,7 +99,7 @@ static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
     if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
         note(b, "the tile reaches beyond n");
         EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
-        EMIT(b, setp_gt, R(odd), R(test), spmm_dim(plan->n, r->e.n));
+        EMIT(b, setp_gt, R(odd), R(test), dim_operand(plan->n, r->e.n));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
@@ -129,7 +129,7 @@ void ring_emit_output(spmm_ring *r) {
     spmm_emit_weigh(&r->e, ring_acc_count(plan));
     ring_emit_sum(r);
     emit_exchange(r);
-    if (ring_has_copier(r)) spmm_emit_grid_wait(&r->e);
+    if (ring_has_copier(r)) emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
     if (aligned) {
         if (!always) branch_if_not_whole(r, edge);
         stage(b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
@@ -145,17 +145,17 @@ void ring_emit_output(spmm_ring *r) {
 
 void ring_declare_factors(spmm_ring *r) {
     spmm_emitter *e = &r->e;
-    spmm_columns columns = {spmm_dim(e->plan->n, e->n), true, 1};
-    spmm_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2,
-                         e->plan->tile_n / e->plan->split / 8);
+    out_columns columns = {dim_operand(e->plan->n, e->n), true, 1};
+    out_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2,
+                        e->plan->tile_n / e->plan->split / 8);
 }
 
 void ring_emit_row_factors(spmm_ring *r) {
     mc_builder *b = r->e.b;
     spmm_emitter *e = &r->e;
-    if (!spmm_by_rows(&e->plan->output)) return;
+    if (!out_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(spmm_log2(e->plan->vec)));
-    EMIT(b, mad_s32, R(row), R(e->t), I(2), R(row));
-    for (int odd = 0; odd < 2; odd++) spmm_load_row_factors(&e->factors, odd, row, odd, e->stores);
+    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, R(row), R(e->place.t), I(2), R(row));
+    for (int odd = 0; odd < 2; odd++) out_load_row_factors(&e->factors, odd, row, odd, e->stores);
 }

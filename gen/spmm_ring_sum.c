@@ -35,9 +35,9 @@ void ring_emit_sum_place(spmm_ring *r) {
     const ring_sum *s = &r->sum;
     if (plan->split == 1) return;
     stage(b, "The row block's sums behind the ring; its warps' barrier");
-    EMIT(b, shr_u32, R(s->barrier), R(r->e.warp), I(spmm_log2(plan->split)));
+    EMIT(b, shr_u32, R(s->barrier), R(r->e.place.warp), I(log2_of(plan->split)));
     EMIT(b, mad_s32, R(s->at), R(s->barrier), I(plan->split * part_bytes(plan)), R(r->ring_at));
-    EMIT(b, mad_s32, R(s->at), R(r->e.lane), I(QUAD * WORD), R(s->at));
+    EMIT(b, mad_s32, R(s->at), R(r->e.place.lane), I(QUAD * WORD), R(s->at));
     EMIT(b, mad_s32, R(s->part_at), R(r->e.part), I(part_bytes(plan)), R(s->at));
     EMIT(b, add_s32, R(s->barrier), R(s->barrier), I(1));
 }

@@ -43,7 +43,7 @@ void spmm_shared_index_lane(spmm_emitter *e) {
     mc_reg slot = b32(b, "copy_slot");
     note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
          copies);
-    EMIT(b, and_b32, R(slot), R(e->lane), I(MC_WARP - copies));
+    EMIT(b, and_b32, R(slot), R(e->place.lane), I(MC_WARP - copies));
     EMIT(b, mad_wide, R(e->index_lane), R(slot), I(WORD), R(e->col_idx));
 }
 
@@ -52,7 +52,7 @@ mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col) {
     mc_reg column = b32(b, "copy_col");
     int copies = e->plan->rows.copies;
     note(b, "and it copies columns %d (lane mod %d) and up", spmm_access_columns(e->plan), copies);
-    EMIT(b, and_b32, R(column), R(e->lane), I(copies - 1));
+    EMIT(b, and_b32, R(column), R(e->place.lane), I(copies - 1));
     EMIT(b, mad_s32, R(column), R(column), I(spmm_access_columns(e->plan)), R(path_col));
     return column;
 }
@@ -76,13 +76,14 @@ void spmm_shared_start(spmm_emitter *e, spmm_stager *s) {
     b->spare += SPARE;
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
     EMIT(b, mov_shared, R(share), NAME(spmm_shared_name(plan)));
-    if (e->warp.id) EMIT(b, mad_s32, R(share), R(e->warp), I(spmm_share_bytes(plan, &plan->wide)), R(share));
+    if (e->place.warp.id)
+        EMIT(b, mad_s32, R(share), R(e->place.warp), I(spmm_share_bytes(plan, &plan->wide)), R(share));
     note(b, "lanes 8 i .. 8 i + 7 copy to octet i; lane 4 g + t reads from octet t");
-    EMIT(b, shr_u32, R(s->to), R(e->lane), I(spmm_log2(MC_LANE_SLOTS)));
+    EMIT(b, shr_u32, R(s->to), R(e->place.lane), I(log2_of(MC_LANE_SLOTS)));
     EMIT(b, mad_s32, R(s->to), R(s->to), I(plan->rows.octet - ROW_OF_BANKS), R(share));
-    EMIT(b, mad_s32, R(s->to), R(e->lane), I(COPY), R(s->to));
-    EMIT(b, mad_s32, R(s->from), R(e->t), I(plan->rows.octet), R(share));
-    EMIT(b, mad_s32, R(s->from), R(e->g), I(plan->wide.unit), R(s->from));
+    EMIT(b, mad_s32, R(s->to), R(e->place.lane), I(COPY), R(s->to));
+    EMIT(b, mad_s32, R(s->from), R(e->place.t), I(plan->rows.octet), R(share));
+    EMIT(b, mad_s32, R(s->from), R(e->place.g), I(plan->wide.unit), R(s->from));
     emit_zero(e, s);
 }
 

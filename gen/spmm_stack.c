@@ -18,7 +18,7 @@ static int room(const spmm_plan *plan) {
 }
 
 bool spmm_can_stack(const spmm_plan *plan, char why[SPMM_WHY]) {
-    const spmm_digits *a = &plan->a;
+    const digit_set *a = &plan->a;
     const char *name = plan->lhs.name;
     int columns = a->count * plan->vec + plan->ones;
     if (plan->vec == SPMM_MMA_ROWS)
@@ -75,7 +75,7 @@ bool spmm_emit_has_values(spmm_emitter *e) {
         e->has_values[m] =
             is_as_before(plan, m) ? e->has_values[m - 1] : pred(b, m ? "has_last_values" : "has_values");
         if (is_as_before(plan, m)) continue;
-        EMIT(b, setp_lt, R(e->has_values[m]), R(e->g), I(spmm_mma_rows(plan, m)));
+        EMIT(b, setp_lt, R(e->has_values[m]), R(e->place.g), I(spmm_mma_rows(plan, m)));
     }
     return any;
 }
@@ -104,8 +104,8 @@ static const uint32_t all_lanes = 0xffffffff;
 
 typedef struct unstacker {
     spmm_emitter *e;
-    mc_reg plane[SPMM_MAX_DIGITS], ones; /* of other lanes */
-    mc_reg half[2], from[2];             /* of totals, 64 bits: two words that go by themselves */
+    mc_reg plane[MAX_DIGITS], ones; /* of other lanes */
+    mc_reg half[2], from[2];        /* of totals, 64 bits: two words that go by themselves */
 } unstacker;
 
 /* Lanes from one with sums of row 0 of the mma's columns, or rows, to that of row ROW. */

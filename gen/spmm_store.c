@@ -20,19 +20,19 @@ static void run_of_sums(const spmm_emitter *e, int word, int run, int count, mc_
         out[column] = *accumulator(e, word + column / 4, run, column % 4);
 }
 
-static spmm_columns columns_of(const spmm_emitter *e, const spmm_path *path) {
-    return (spmm_columns){spmm_dim(e->plan->n, e->n), path->clamp, path->whole};
+static out_columns columns_of(const spmm_emitter *e, const spmm_path *path) {
+    return (out_columns){dim_operand(e->plan->n, e->n), path->clamp, path->whole};
 }
 
-static spmm_writer declare_writer(spmm_emitter *e, const spmm_path *path) {
-    spmm_writer w = {.b = e->b,
-                     .output = &e->plan->output,
-                     .columns = columns_of(e, path),
-                     .ldc = spmm_dim(e->plan->ldc, e->ldc),
-                     .c_array = e->c_array,
-                     .in_rows = e->stores,
-                     .store = path->store};
-    spmm_declare_writer(&w);
+static out_writer declare_writer(spmm_emitter *e, const spmm_path *path) {
+    out_writer w = {.b = e->b,
+                    .output = &e->plan->output,
+                    .columns = columns_of(e, path),
+                    .ldc = dim_operand(e->plan->ldc, e->ldc),
+                    .c_array = e->c_array,
+                    .in_rows = e->stores,
+                    .store = path->store};
+    out_declare_writer(&w);
     return w;
 }
 
@@ -45,10 +45,10 @@ static spmm_lane_sums lane_sums(const spmm_emitter *e, const spmm_path *path) {
 /* ROW = the lane's first row of C. */
 static void emit_lane_row(spmm_emitter *e, const spmm_path *path, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
     if (e->plan->order == SPMM_SWAPPED)
-        EMIT(b, mad_s32, R(row), R(e->t), I(lane_sums(e, path).rows), R(first_row));
-    else EMIT(b, add_s32, R(row), R(e->g), R(first_row));
+        EMIT(b, mad_s32, R(row), R(e->place.t), I(lane_sums(e, path).rows), R(first_row));
+    else EMIT(b, add_s32, R(row), R(e->place.g), R(first_row));
 }
 
 /* The lane's first column of C: where it loads B from, unless it loads for others, or the paper's order gives it other sums. */
@@ -57,18 +57,19 @@ static mc_reg lane_column(spmm_emitter *e, const spmm_path *path, mc_reg path_co
     bool swapped = e->plan->order == SPMM_SWAPPED;
     if (swapped && !path->copy) return e->col;
     mc_reg col = b32(b, "c_first_col");
-    EMIT(b, mad_s32, R(col), R(swapped ? e->g : e->t), I(lane_sums(e, path).columns), R(path_col));
+    EMIT(b, mad_s32, R(col), R(swapped ? e->place.g : e->place.t), I(lane_sums(e, path).columns),
+         R(path_col));
     return col;
 }
 
 static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
     spmm_lane_sums k = lane_sums(e, path);
-    spmm_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), k.rows, k.run);
-    if (!spmm_by_rows(&e->plan->output)) return;
+    out_declare_factors(&e->factors, b, &e->plan->output, columns_of(e, path), k.rows, k.run);
+    if (!out_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
     emit_lane_row(e, path, row, row);
-    for (int r = 0; r < k.rows; r++) spmm_load_row_factors(&e->factors, r, row, r, e->stores);
+    for (int r = 0; r < k.rows; r++) out_load_row_factors(&e->factors, r, row, r, e->stores);
 }
 
 /* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once for a run. */
@@ -76,19 +77,19 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path, mc_reg path_col)
     mc_builder *b = e->b;
     spmm_lane_sums k = lane_sums(e, path);
     stage(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
-    spmm_writer w = declare_writer(e, path);
+    out_writer w = declare_writer(e, path);
     emit_lane_row(e, path, w.row, b32(b, "first_row"));
     mc_reg col = lane_column(e, path, path_col);
     for (int i = 0; i < LANE_RUNS; i++) {
-        mc_reg sums[SPMM_MAX_RUN];
+        mc_reg sums[OUT_MAX_RUN];
         int row = spmm_run_row(k, i), column = spmm_run_column(k, i);
-        if (i == 0 || column > 0) spmm_load_column_factors(&e->factors, 0, col, column, k.run);
-        if (i == 0) spmm_emit_c_address(&w, w.row, col);
+        if (i == 0 || column > 0) out_load_column_factors(&e->factors, 0, col, column, k.run);
+        if (i == 0) out_c_address(&w, w.row, col);
         run_of_sums(e, 0, i, k.run, sums);
-        if (row > 0) spmm_advance_c(&w, 1);
-        spmm_store_run(
+        if (row > 0) out_advance_c(&w, 1);
+        out_store_run(
             &w, &e->factors,
-            &(spmm_run){.col = col, .offset = column, .count = k.run, .sums = sums, .factor_row = row});
+            &(out_run){.col = col, .offset = column, .count = k.run, .sums = sums, .factor_row = row});
     }
 }
 
@@ -128,14 +129,14 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
               p.by_g * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
     if (e->plan->output.exact)
         note(b, "columns 0 and 1 of four there, 2 and 3 %d bytes behind", p.warp * WORD);
-    EMIT(b, mad_s32, R(at), R(e->warp), I(spmm_share_bytes(e->plan, path)), R(shared));
-    EMIT(b, mad_s32, R(at), R(e->t), I(p.by_t * WORD), R(at));
+    EMIT(b, mad_s32, R(at), R(e->place.warp), I(spmm_share_bytes(e->plan, path)), R(shared));
+    EMIT(b, mad_s32, R(at), R(e->place.t), I(p.by_t * WORD), R(at));
     if (p.pair) {
         mc_reg pair = b32(b, "t_pair");
-        EMIT(b, shr_u32, R(pair), R(e->t), I(1));
+        EMIT(b, shr_u32, R(pair), R(e->place.t), I(1));
         EMIT(b, mad_s32, R(at), R(pair), I(p.pair * WORD), R(at));
     }
-    EMIT(b, mad_s32, R(at), R(e->g), I(p.by_g * WORD), R(at));
+    EMIT(b, mad_s32, R(at), R(e->place.g), I(p.by_g * WORD), R(at));
     for (int i = 0; i < LANE_RUNS; i++) {
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg sums[4];
@@ -174,14 +175,14 @@ static int row_of_slot(const spmm_plan *plan, int slot) {
 static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
     int pairs = e->plan->vec / 2;
-    EMIT(b, shr_u32, R(u->slot), R(u->item), I(spmm_log2(quads)));
+    EMIT(b, shr_u32, R(u->slot), R(u->item), I(log2_of(quads)));
     if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
     if (e->plan->order == SPMM_PAPER) {
         EMIT(b, add_s32, R(row), R(u->slot), R(first_row));
         return;
     }
     EMIT(b, and_b32, R(u->t), R(u->slot), I(pairs - 1));
-    if (pairs > 1) EMIT(b, shr_u32, R(u->slot), R(u->slot), I(spmm_log2(pairs)));
+    if (pairs > 1) EMIT(b, shr_u32, R(u->slot), R(u->slot), I(log2_of(pairs)));
     EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
     EMIT(b, add_s32, R(row), R(row), R(u->slot));
 }
@@ -207,7 +208,7 @@ static void emit_find_quad(spmm_emitter *e, const spmm_path *path, const summer 
     int columns = lane_sums(e, path).columns, pad = p.by_t - columns;
     EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.by_g * WORD), R(share));
     if (!pad && !p.pair) return;
-    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(spmm_log2(columns / 4)));
+    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(log2_of(columns / 4)));
     if (pad) EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
 }
 
@@ -216,7 +217,7 @@ static void emit_skip_pads(spmm_emitter *e, const spmm_path *path, const summer 
     mc_builder *b = e->b;
     int run = path->columns / 8, pad = p.by_g - run;
     if (!pad) return;
-    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(spmm_log2(run / 4)));
+    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(log2_of(run / 4)));
     EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
 }
 
@@ -268,10 +269,10 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     turns k = turns_of(e, path);
     stage(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(e);
-    spmm_writer w = declare_writer(e, path);
+    out_writer w = declare_writer(e, path);
     mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
-    EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->lane));
+    EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->place.lane));
     if (k.threads > k.items) {
         mc_reg idle = pred(b, "idle");
         EMIT(b, setp_ge, R(idle), R(u.item), I(k.items));
@@ -280,19 +281,18 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     if (e->plan->row_blocks > 1) {
         note(b, "the row block's first share");
         share = b32(b, "share");
-        EMIT(b, sub_s32, R(share), R(e->warp), R(e->part));
+        EMIT(b, sub_s32, R(share), R(e->place.warp), R(e->part));
         EMIT(b, mad_s32, R(share), R(share), I(spmm_share_bytes(e->plan, path)), R(shared));
     }
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
     emit_item_row(e, &u, k.quads, w.row, first_row);
     emit_find_item(e, path, &u, share);
     EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
-    spmm_emit_c_address(&w, w.row, u.col);
+    out_c_address(&w, w.row, u.col);
     for (int i = 0; i < k.count; i++) {
         emit_add_shares(e, path, &u, place_of_slot(e->plan, path, i * k.step));
-        if (i) spmm_advance_c(&w, row_of_slot(e->plan, i * k.step) - row_of_slot(e->plan, (i - 1) * k.step));
-        spmm_store_run(&w, &e->factors,
-                       &(spmm_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
+        if (i) out_advance_c(&w, row_of_slot(e->plan, i * k.step) - row_of_slot(e->plan, (i - 1) * k.step));
+        out_store_run(&w, &e->factors, &(out_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
     }
     if (k.threads > k.items) place(b, done);
 }
@@ -302,10 +302,10 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     mc_builder *b = e->b;
     summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(spmm_log2(e->plan->vec)));
+    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
     emit_item_row(e, &u, k.quads, row, first_row);
     for (int i = 0; i < k.count; i++)
-        spmm_load_row_factors(&e->factors, i, row, row_of_slot(e->plan, i * k.step), e->in_rows);
+        out_load_row_factors(&e->factors, i, row, row_of_slot(e->plan, i * k.step), e->in_rows);
 }
 
 /* All items of a thread have the same columns: the quads of a row divide the threads. */
@@ -314,31 +314,31 @@ static void emit_sum_column_factors(spmm_emitter *e, turns k, mc_reg item, mc_re
     mc_reg col = b32(b, "factor_first_col");
     EMIT(b, and_b32, R(col), R(item), I(k.quads - 1));
     EMIT(b, mad_s32, R(col), R(col), I(4), R(tile_col));
-    spmm_load_column_factors(&e->factors, 0, col, 0, 4);
+    out_load_column_factors(&e->factors, 0, col, 0, 4);
 }
 
 static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile_col, mc_reg inside) {
     mc_builder *b = e->b;
-    const spmm_output *output = &e->plan->output;
+    const out_kind *output = &e->plan->output;
     turns k = turns_of(e, path);
-    spmm_declare_factors(&e->factors, b, output, columns_of(e, path), k.count, 4);
-    if (!spmm_by_rows(output) && !spmm_by_columns(output)) return;
+    out_declare_factors(&e->factors, b, output, columns_of(e, path), k.count, 4);
+    if (!out_by_rows(output) && !out_by_columns(output)) return;
     e->factors.inside = inside;
     mc_reg item = b32(b, "factor_item");
-    EMIT(b, mad_s32, R(item), R(e->part), I(MC_WARP), R(e->lane));
+    EMIT(b, mad_s32, R(item), R(e->part), I(MC_WARP), R(e->place.lane));
     if (k.threads > k.items) note(b, "threads without a sum load what others load");
     if (k.threads > k.items) EMIT(b, and_b32, R(item), R(item), I(k.items - 1));
-    if (spmm_by_columns(output)) emit_sum_column_factors(e, k, item, tile_col);
-    if (spmm_by_rows(output)) emit_sum_row_factors(e, k, item);
+    if (out_by_columns(output)) emit_sum_column_factors(e, k, item, tile_col);
+    if (out_by_rows(output)) emit_sum_row_factors(e, k, item);
 }
 
 /* -- Both --------------------------------------------------------------------------------------------- */
 
 void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
-    const spmm_output *output = &e->plan->output;
-    if (spmm_is_scaled(output->element)) stage(e->b, "Scales and biases");
+    const out_kind *output = &e->plan->output;
+    if (out_is_scaled(output->element)) stage(e->b, "Scales and biases");
     /* Arrays of them, like B, may be what the kernel before this one writes. */
-    if (spmm_by_rows(output) || spmm_by_columns(output)) spmm_emit_grid_wait(e);
+    if (out_by_rows(output) || out_by_columns(output)) emit_grid_wait(e->b, e->plan->overlap, "B");
     if (e->plan->split == 1) emit_direct_factors(e, path);
     else emit_sum_factors(e, path, path_col, inside);
 }
