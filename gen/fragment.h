@@ -59,6 +59,15 @@ static inline int slot_value_offset(int row, int slot) {
     return lane * MC_LANE_SLOTS + 4 * slot_reg(slot) + slot_byte(slot);
 }
 
+/* The sampled-list format (SDDMM): the 16 rows of an mma's A are nonzero vectors, slot 16 j + 8 h + g of a warp's item row g + 8 h of its
+   mma j. Where the slot's column lies among those of an item of GROUPS mma: [g][2 j + h], so that a lane loads those of
+   its row g at once. */
+enum { MC_SAMPLED_SLOTS = 16 };
+static inline int sampled_index_place(int slot, int groups) {
+    int mma = slot / MC_SAMPLED_SLOTS, half = slot / 8 % 2, group = slot % 8;
+    return group * 2 * groups + 2 * mma + half;
+}
+
 /* -- 4-bit types: m16n8k64, and m16n8k32, which has the registers of the first 32 k -------------------- */
 
 /* A register holds 8 nibbles along k, the first in its lowest bits. A's registers 0 and 2 are row g, 1 and 3 row g + 8, as

@@ -28,7 +28,8 @@ int session_check_options(const session_options *o, const session_operator *oper
     if (specs > 1 && o->variants != VARIANTS_BEST)
         return cmd_usage("%s: several specs go with --variants best alone", operator->family);
     if (o->variants == VARIANTS_BEST && operator->problem == NULL)
-        return cmd_usage("%s: there are no estimates of this family's times for --variants best", operator->family);
+        return cmd_usage(
+            "%s: there are no estimates of this family's times for --variants best", operator->family);
     if (o->variants == 0) return CMD_DONE;
     bool all = o->variants == VARIANTS_ALL;
     const char *other = o->problem.variant != NULL   ? "--variant"
@@ -37,7 +38,8 @@ int session_check_options(const session_options *o, const session_operator *oper
                         : all && o->report           ? "--report"
                                                      : NULL;
     if (other == NULL) return CMD_DONE;
-    return cmd_usage("%s: --variants %s and %s exclude each other", operator->family, words[o->variants], other);
+    return cmd_usage("%s: --variants %s and %s exclude each other", operator->family, words[o->variants],
+                     other);
 }
 
 /* -- Opening */
@@ -72,7 +74,8 @@ static mc_status open_device(session *s, mc_diag *diag) {
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag) {
     const char *family = mc_kernel_contract(kernel)->family, *own = s->operator->family;
     if (strcmp(family, own) == 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun %s runs family %s", family, own, own);
+    return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun %s runs family %s", family, own,
+                   own);
 }
 
 mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag) {

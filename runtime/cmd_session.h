@@ -47,7 +47,7 @@ struct session_operator {
     /* Makes the factors, and the C that KERNEL must give. */
     mc_status (*expect)(session *s, const mc_kernel *kernel, mc_diag *diag);
     /* Makes C on the device; TIMING may be NULL. */
-    mc_status (*run)(session *s, const mc_kernel *kernel, mc_spmm_timing *timing, mc_diag *diag);
+    mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
     /* Writes C to --out. */
     mc_status (*write)(const session *s, mc_diag *diag);
 };

@@ -106,7 +106,7 @@ static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
     return status;
 }
 
-static mc_status run(session *s, const mc_kernel *kernel, mc_spmm_timing *timing, mc_diag *diag) {
+static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     const mc_spmm spmm = {
         .a = &s->problem.a, .b = &s->b, .ldc = ldc_of(s), .scale = s->factors.scale, .bias = s->factors.bias};
     return mc_spmm_run(s->device, kernel, s->ptx, &spmm, timing, &s->c, diag);

@@ -19,7 +19,7 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     return s->operator->expect(s, kernel, diag);
 }
 
-static mc_status run_once(session *s, const mc_kernel *kernel, mc_spmm_timing *timing, mc_diag *diag) {
+static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     mc_dense_free(&s->c);
     mc_status status = s->operator->run(s, kernel, timing, diag);
     return status != MC_OK ? status : mc_dense_compare(&s->c, &s->want, diag);
@@ -27,7 +27,7 @@ static mc_status run_once(session *s, const mc_kernel *kernel, mc_spmm_timing *t
 
 /* Time is taken of a kernel that has been verified, and its last result is verified again. */
 static mc_status run_kernel(session *s, const mc_kernel *kernel, double *microseconds, mc_diag *diag) {
-    mc_spmm_timing timing = {.launches = BENCH_LAUNCHES, .rounds = BENCH_ROUNDS};
+    mc_timing timing = {.launches = BENCH_LAUNCHES, .rounds = BENCH_ROUNDS};
     mc_status status = fit(s, kernel, diag);
     if (status == MC_OK) status = run_once(s, kernel, NULL, diag);
     if (status == MC_OK && s->options->report) {

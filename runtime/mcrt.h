@@ -3,7 +3,8 @@
  *
  * matrix file -> mc_csr (pattern) -> mc_vsparse (nonzero vectors with values) -> mc_packed (what the kernel
  * reads)
- *             -> mc_device (GPU or simulator) -> mc_dense (result), compared with mc_reference_spmm.
+ *             -> mc_device (GPU or simulator) -> mc_dense (result), compared with mc_reference_spmm or
+ *                mc_reference_sddmm.
  *
  * Functions return a status and put a message into DIAG (mc_status.h). Objects that a function makes belong
  * to the caller and are freed by the *_free function, which accepts a zeroed struct; on failure the output is
@@ -285,18 +286,79 @@ MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *f
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
+/* -- Sampled products (SDDMM) ------------------------------------------------------------------------- */
+
+/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count only where a
+   kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any f32). */
+
+/* How B (k x n) lies in memory. COLUMNS: a column's k elements one after another, so that the mc_dense is n x k, and its row j
+   is column j of B. ROWS: row-major, the mc_dense is k x n. */
+typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
+
+/* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
+MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
+/* Columns and rows of the product A B for B held by DENSE, that is n and k. */
+MC_API int64_t mc_layout_n(mc_layout layout, const mc_dense *dense);
+MC_API int64_t mc_layout_k(mc_layout layout, const mc_dense *dense);
+
+/* The order of C's vectors; the number is the slots of a stride. As an mc_dense without gaps C is
+   BCRS: vectors x vec, a vector's elements one after another, as mc_vsparse has its values;
+   SR-BCRS: strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots filled up with zeros, and
+   a stride's elements lie [vec][S]: slot s, counted over the whole matrix, and row r at s / S * vec * S + r * S + s % S. */
+typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
+
+/* That of KERNEL's field `order`; MC_CANNOT where it has none. */
+MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *diag);
+/* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
+MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
+                                   mc_diag *diag);
+/* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding. c: created by the call. */
+MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,
+                                    mc_dense *c, mc_diag *diag);
+
+/* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An item is at most 16 * groups
+   consecutive slots of one row block, whose columns are in one window; a warp computes it. Items are ordered by
+   window, then row block, then column. Padding at a row block's end belongs to the window of its last vector. */
+typedef struct mc_sampled {
+    int groups;     /* of 16 slots: 1, 2, 4 or 8 */
+    int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
+    mc_order order;
+    bool values; /* C is multiplied by the mask's values */
+} mc_sampled;
+/*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
+     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h]; -1: padding, or beyond
+                                              the item's slots
+     mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only
+   MC_CANNOT where slots or items leave s32, or form.values and MASK is not of f32. */
+MC_API mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
+                                 mc_diag *diag);
+MC_API mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
+                                        mc_diag *diag);
+/* The way back: a mask of f32, of zeros without form.values. Checks everything it reads: MC_FORMAT for arrays that no mask
+   gives. */
+MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *form, int64_t rows,
+                                   int64_t cols, mc_vsparse *mask, mc_diag *diag);
+/* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
+MC_API int64_t mc_sampled_items(const mc_packed *packed);
+
 /* -- Reference ---------------------------------------------------------------------------------------- */
 
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
 
-/* How an SpMM kernel turns its sums into C (docs/output.md). */
+/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by the call. */
+MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                    mc_layout layout, mc_dense *sums, mc_diag *diag);
+
+/* How a kernel turns its sums into C (docs/output.md). */
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
 typedef struct mc_output {
     mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
     mc_per scale, bias; /* what they go by; none for s32 and s64 */
     bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
+    bool
+        masked; /* SDDMM to a real type: what was scaled is multiplied by the mask's value, before it is rounded to TYPE */
 } mc_output;
 
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
@@ -311,6 +373,10 @@ MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t 
    mc_per_count elements. c: created by the call. */
 MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                                      const mc_dense *sums, mc_dense *c, mc_diag *diag);
+/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are those of the rows of
+   A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the call. */
+MC_API mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
+                                      const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag);
 /* Compares GOT with WANT: integers modulo GOT's type's range (an s32 result is exact modulo 2^32), reals of
    one type bit for bit, where any NaN is as good as another. MC_MISMATCH: the message names the first wrong
    element and how many there are. */
@@ -429,10 +495,16 @@ MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const m
 
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. All of m, n, k, ldb, ldc, every array of the contract and every parameter must be bound. "multiprocessors" may be, for
-   kernels whose thread blocks take row blocks in turn. */
+   limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every parameter (so item_count,
+   mc_sampled_items) must be bound. "multiprocessors" may be, for kernels whose thread blocks take row blocks in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
+
+/* How often to launch, and what came of it. */
+typedef struct mc_timing {
+    int launches, rounds; /* in: 0 rounds, no timing */
+    double microseconds;  /* out: median of a launch */
+} mc_timing;
 
 /* C = A B on DEVICE. */
 typedef struct mc_spmm {
@@ -446,15 +518,23 @@ typedef struct mc_spmm {
     const float *scale, *bias;
 } mc_spmm;
 
-typedef struct mc_spmm_timing {
-    int launches, rounds; /* in: 0 rounds, no timing */
-    double microseconds;  /* out */
-} mc_spmm_timing;
-
 /* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (of the kernel's output type,
-   created by the call: rows x n with ld = ldc). C and its gap are poisoned before; a gap that the kernel wrote is MC_MISMATCH.
+   created by the call: rows x n with ld = ldc). C, its gap and what lies in front of it and behind it are poisoned before;
+   MC_MISMATCH where the kernel wrote any but C.
    TIMING may be NULL. */
 MC_API mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
-                             const mc_spmm *problem, mc_spmm_timing *timing, mc_dense *c, mc_diag *diag);
+                             const mc_spmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag);
+
+/* C = A B where MASK has nonzero vectors. */
+typedef struct mc_sddmm {
+    const mc_vsparse *mask;
+    const mc_dense *a, *b;                 /* m x k; as the kernel's layout says */
+    unsigned a_offset, b_offset, c_offset; /* as in mc_spmm */
+    const float *scale; /* where the kernel's output has them, NULL elsewhere: mc_per_count of m x n */
+} mc_sddmm;
+
+/* As mc_spmm_run. c: of the kernel's output type, in its order (mc_sampled_create). */
+MC_API mc_status mc_sddmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
+                              const mc_sddmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag);
 
 #endif

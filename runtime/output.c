@@ -1,4 +1,4 @@
-/* What becomes of the sums of an SpMM: the CPU reference of the kernels' last step, and scales and biases to try it with.
+/* What becomes of the sums of an SpMM or an SDDMM: the CPU reference of the kernels' last step, and scales and biases to try it with.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,6 +29,8 @@ mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag
     if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
     const char *sum = mc_kernel_field_text(kernel, "sum");
     output->exact = sum != NULL && strcmp(sum, "exact") == 0;
+    const char *mask = mc_kernel_field_text(kernel, "mask");
+    output->masked = mask != NULL && strcmp(mask, "values") == 0;
     return status;
 }
 
@@ -79,15 +81,35 @@ static int64_t place(mc_per per, int64_t i, int64_t j) {
     return per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0;
 }
 
+/* One multiplication that rounds, or one fma with BIAS, unless that is NULL. */
+static float finish(const mc_output *o, int64_t sum, float scale, const float *bias) {
+    float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum));
+    return bias ? fmaf(real, scale, *bias) : real * scale;
+}
+
+static mc_status check_output(const mc_output *output, mc_diag *diag) {
+    bool real = mc_type_is_real(output->type);
+    if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
+                       real ? "wants a scale" : "takes no scale and no bias");
+    if (!real && output->masked)
+        return mc_fail(diag, MC_USAGE, "C of %s is not multiplied by the mask", mc_type_text(output->type));
+    if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");
+    return MC_OK;
+}
+
+/* Integers as they are, modulo C's type. */
+static void copy_sums(const mc_dense *sums, mc_dense *c) {
+    for (int64_t i = 0; i < c->rows; i++)
+        for (int64_t j = 0; j < c->cols; j++) mc_dense_set(c, i, j, mc_dense_get(sums, i, j));
+}
+
 static void convert(const mc_output *o, const float *scale, const float *bias, const mc_dense *sums,
                     mc_dense *c) {
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
-            int64_t sum = mc_dense_get(sums, i, j);
-            float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum)),
-                  factor = scale[place(o->scale, i, j)];
-            if (o->bias == MC_PER_NONE) real *= factor;
-            else real = fmaf(real, factor, bias[place(o->bias, i, j)]);
+            float real = finish(o, mc_dense_get(sums, i, j), scale[place(o->scale, i, j)],
+                                o->bias == MC_PER_NONE ? NULL : &bias[place(o->bias, i, j)]);
             mc_dense_set(c, i, j, real_to_bits(o->type, real));
         }
 }
@@ -95,15 +117,57 @@ static void convert(const mc_output *o, const float *scale, const float *bias, c
 mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                               const mc_dense *sums, mc_dense *c, mc_diag *diag) {
     *c = (mc_dense){0};
-    bool real = mc_type_is_real(output->type);
-    if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
-                       real ? "wants a scale" : "takes no scale and no bias");
-    if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");
-    mc_status status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
+    mc_status status = check_output(output, diag);
+    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
     if (status != MC_OK) return status;
-    if (real) convert(output, scale, bias, sums, c);
-    for (int64_t i = 0; !real && i < c->rows; i++)
-        for (int64_t j = 0; j < c->cols; j++) mc_dense_set(c, i, j, mc_dense_get(sums, i, j));
+    if (mc_type_is_real(output->type)) convert(output, scale, bias, sums, c);
+    else copy_sums(sums, c);
     return MC_OK;
+}
+
+/* -- Reference of sampled sums ------------------------------------------------------------------------ */
+
+static float mask_value(const mc_vsparse *mask, int64_t vector, int row) {
+    return real_from_bits(MC_F32, (uint32_t)mc_vsparse_value(mask, vector, row));
+}
+
+static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t block, const float *scale,
+                          const mc_dense *sums, mc_dense *c) {
+    for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
+        for (int r = 0; r < mask->vec; r++) {
+            float factor = scale[place(o->scale, block * mask->vec + r, mask->col_idx[v])];
+            float real = finish(o, mc_dense_get(sums, v, r), factor, NULL);
+            if (o->masked) real *= mask_value(mask, v, r);
+            mc_dense_set(c, v, r, real_to_bits(o->type, real));
+        }
+}
+
+static mc_status check_sampled(const mc_output *output, const mc_vsparse *mask, const mc_dense *sums,
+                               mc_diag *diag) {
+    if (output->bias != MC_PER_NONE) return mc_fail(diag, MC_USAGE, "sampled sums take no bias");
+    if (output->masked && mask->type != MC_F32)
+        return mc_fail(diag, MC_USAGE, "the mask's values are %s, C is multiplied by f32",
+                       mc_type_text(mask->type));
+    if (sums->rows != mask->vectors || sums->cols != mask->vec)
+        return mc_fail(diag, MC_USAGE,
+                       "the mask has %" PRId64 " vectors of %d elements, there are %" PRId64 " x %" PRId64
+                       " sums",
+                       mask->vectors, mask->vec, sums->rows, sums->cols);
+    return check_output(output, diag);
+}
+
+mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
+                               const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag) {
+    mc_dense vectors = {0};
+    *c = (mc_dense){0};
+    mc_status status = check_sampled(output, mask, sums, diag);
+    if (status == MC_OK)
+        status = mc_dense_create(output->type, mask->vectors, mask->vec, mask->vec, &vectors, diag);
+    if (status != MC_OK) return status;
+    if (!mc_type_is_real(output->type)) copy_sums(sums, &vectors);
+    for (int64_t b = 0; mc_type_is_real(output->type) && b < mask->row_blocks; b++)
+        convert_block(output, mask, b, scale, sums, &vectors);
+    status = mc_sampled_arrange(mask, order, &vectors, c, diag);
+    mc_dense_free(&vectors);
+    return status;
 }

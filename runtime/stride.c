@@ -63,6 +63,19 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
     return MC_OK;
 }
 
+mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag) {
+    const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
+    if (vec < 1 || vec > MC_MAX_VEC)
+        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", vec, MC_MAX_VEC);
+    if (rows > most_rows)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows: must be 0 to %" PRId64, rows, most_rows);
+    if (rows < 0 || rows % vec != 0)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows are no row blocks of %d", rows, vec);
+    if (cols < 0 || cols > INT32_MAX)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " columns: must be 0 to %d", cols, INT32_MAX);
+    return MC_OK;
+}
+
 /* -- Packing */
 
 /* Adds up no further than s32, so that no sum leaves s64. */
@@ -212,19 +225,6 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
 
 /* -- Unpacking */
 
-static mc_status check_shape(const stride_layout *layout, int64_t rows, int64_t cols, mc_diag *diag) {
-    const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
-    if (layout->vec < 1 || layout->vec > MC_MAX_VEC)
-        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", layout->vec, MC_MAX_VEC);
-    if (rows > most_rows)
-        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows: must be 0 to %" PRId64, rows, most_rows);
-    if (rows < 0 || rows % layout->vec != 0)
-        return mc_fail(diag, MC_USAGE, "%" PRId64 " rows are no row blocks of %d", rows, layout->vec);
-    if (cols < 0 || cols > INT32_MAX)
-        return mc_fail(diag, MC_USAGE, "%" PRId64 " columns: must be 0 to %d", cols, INT32_MAX);
-    return MC_OK;
-}
-
 typedef struct packed_source {
     const stride_layout *layout;
     const int32_t *col_idx;
@@ -357,7 +357,7 @@ static mc_status unpack_counted(const stride_layout *layout, const mc_packed *pa
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
                         mc_vsparse *a, mc_diag *diag) {
     const mc_packed_array *row_ptr;
-    mc_status status = check_shape(layout, rows, cols, diag);
+    mc_status status = packed_check_shape(layout->vec, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t row_blocks = rows / layout->vec;
     status = packed_get(packed, "row_ptr", MC_S32, layout->row_ptr_count(row_blocks), &row_ptr, diag);

@@ -44,6 +44,9 @@ mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t 
 mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, int64_t count,
                      const mc_packed_array **array, mc_diag *diag);
 
+/* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS. */
+mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);
+
 /* START receives each row block's first slot behind the heads, and the number of slots at the end: row_blocks + 1,
    malloc'ed. MC_CANNOT where A's vector length is not the layout's, or the slots leave s32. */
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);

@@ -53,12 +53,17 @@ static void write_front(void *const *args) {
     array_c(args)[-1] = 0;
 }
 
+static void write_behind(void *const *args) {
+    compute(args);
+    array_c(args)[(want.rows - 1) * shape(args, "ldc") + want.cols] = 0;
+}
+
 static void write_nothing(void *const *args) { (void)args; }
 
 /* -- Runs */
 
 static mc_status run(void (*function)(void *const *), int64_t gap, unsigned b_offset, unsigned c_offset,
-                     mc_spmm_timing *timing) {
+                     mc_timing *timing) {
     const mc_spmm problem = {
         .a = &a, .b = &b, .ldc = want.cols + gap, .b_offset = b_offset, .c_offset = c_offset};
     mc_dense c;
@@ -90,6 +95,8 @@ static void test_kernels(void) {
         {write_nothing, 0, 0, MC_MISMATCH, ""},
         {write_gap, 3, 0, MC_MISMATCH, "the kernel wrote C's gap: row 2, column 38 of 37"},
         {write_front, 0, 16, MC_MISMATCH, "the kernel wrote in front of C"},
+        {write_behind, 0, 0, MC_MISMATCH, "the kernel wrote behind C"},
+        {write_behind, 3, 16, MC_MISMATCH, "the kernel wrote behind C"},
         {compute, 0, 2, MC_CANNOT, "c lies at"},
         {compute, 0, 256, MC_USAGE, "below 256"},
         {compute, -1, 0, MC_CANNOT, "ldc is 36, less than the row length n of 37"},
@@ -104,12 +111,13 @@ static void test_kernels(void) {
     CHECK_TEXT(mc_diag_text(diag), "b lies at");
 }
 
-/* B's buffer ends with its last row, not with that row's gap; the same for C. */
+/* B's buffer ends with its last row, not with that row's gap; the same for C, but for the 256 bytes that show what a kernel
+   writes there. */
 static void test_buffer_sizes(void) {
     char b_size[64], c_size[64];
     snprintf(b_size, sizeof b_size, "cuMemAlloc_v2 %lld\n", (long long)((b.rows - 1) * b.ld + b.cols + 4));
     snprintf(c_size, sizeof c_size, "cuMemAlloc_v2 %lld\n",
-             (long long)(4 * ((want.rows - 1) * (want.cols + 5) + want.cols) + 8));
+             (long long)(4 * ((want.rows - 1) * (want.cols + 5) + want.cols) + 8 + 256));
     fake->log[0] = '\0';
     CHECK(run(compute, 5, 4, 8, NULL) == MC_OK, "%s", mc_diag_text(diag));
     CHECK_TEXT(fake->log, b_size);
@@ -137,7 +145,7 @@ static void test_wrong_problems(void) {
 
 static void test_timing(void) {
     static const float elapsed[] = {3, 1, 2};
-    mc_spmm_timing timing = {.launches = 10, .rounds = 3};
+    mc_timing timing = {.launches = 10, .rounds = 3};
     fake->elapsed = elapsed;
     CHECK(run(compute, 0, 0, 0, &timing) == MC_OK && timing.microseconds > 199.99 &&
               timing.microseconds < 200.01,
@@ -149,7 +157,7 @@ static void test_every_failure(void) {
     int fail_at = 0;
     mc_status status;
     do {
-        mc_spmm_timing timing = {.launches = 2, .rounds = 2};
+        mc_timing timing = {.launches = 2, .rounds = 2};
         fake->log[0] = '\0';
         fake->elapsed = elapsed;
         fake->calls = 0;
