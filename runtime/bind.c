@@ -2,8 +2,21 @@
 #include <string.h>
 #include "mcrt.h"
 
-enum { SHAPE_COUNT = 5 };
-static const char *const shape_names[SHAPE_COUNT] = {"m", "n", "k", "ldb", "ldc"};
+/* Those that the kernel's family has as fields must be bound. */
+enum { SHAPE_COUNT = 6, NO_FIELD = -2 };
+static const char *const shape_names[SHAPE_COUNT] = {"m", "n", "k", "lda", "ldb", "ldc"};
+
+/* Rows of which matrices have what length. */
+static const struct leading {
+    const char *family, *layout; /* NULL: any */
+    const char *name, *length;
+    const char *
+        side; /* the field of the type whose rows begin with a byte, NULL: the contract says it (ldb_multiple) */
+} leadings[] = {{"spmm", NULL, "ldb", "n", NULL},
+                {"spmm", NULL, "ldc", "n", NULL},
+                {"sddmm", NULL, "lda", "k", "lhs"},
+                {"sddmm", "columns", "ldb", "k", "rhs"},
+                {"sddmm", "rows", "ldb", "n", "rhs"}};
 
 /* CUDA programming guide, "Technical Specifications per Compute Capability": largest grid, x y z. */
 static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
@@ -22,25 +35,50 @@ static mc_status find(const binding_list *bindings, const char *name, int64_t *v
     return mc_fail(diag, MC_CANNOT, "%s is not bound", name);
 }
 
-static mc_status check_shape(const mc_kernel *kernel, const char *name, int64_t value, mc_diag *diag) {
-    int64_t fixed = mc_kernel_field(kernel, name);
-    if (value < 0 || value > INT32_MAX)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld: the kernel's shapes are s32, at most %lld", name,
-                       (long long)value, (long long)INT32_MAX);
-    if (fixed >= 0 && fixed != value)
-        return mc_fail(diag, MC_CANNOT, "%s is fixed at %lld in this kernel, the problem has %lld", name,
-                       (long long)fixed, (long long)value);
-    return MC_OK;
+static mc_status check_s32(const char *name, int64_t value, mc_diag *diag) {
+    if (value >= 0 && value <= INT32_MAX) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld: the kernel's shapes are s32, at most %lld", name,
+                   (long long)value, (long long)INT32_MAX);
 }
 
-static mc_status check_leading(const binding_list *bindings, const char *name, mc_diag *diag) {
-    int64_t n = 0, leading = 0;
-    mc_status status = find(bindings, "n", &n, diag);
-    if (status == MC_OK) status = find(bindings, name, &leading, diag);
-    if (status == MC_OK && leading < n)
-        status = mc_fail(diag, MC_CANNOT, "%s is %lld, less than the row length n of %lld", name,
-                         (long long)leading, (long long)n);
+static mc_status check_shape(const mc_kernel *kernel, const char *name, const binding_list *bindings,
+                             mc_diag *diag) {
+    int64_t fixed = mc_kernel_field(kernel, name), value = 0;
+    if (fixed == NO_FIELD) return MC_OK;
+    mc_status status = find(bindings, name, &value, diag);
+    if (status == MC_OK) status = check_s32(name, value, diag);
+    if (status == MC_OK && fixed != MC_OPEN && fixed != value)
+        return mc_fail(diag, MC_CANNOT, "%s is fixed at %lld in this kernel, the problem has %lld", name,
+                       (long long)fixed, (long long)value);
     return status;
+}
+
+static bool applies(const struct leading *leading, const mc_kernel *kernel) {
+    const char *layout = mc_kernel_field_text(kernel, "layout");
+    if (strcmp(leading->family, mc_kernel_contract(kernel)->family) != 0) return false;
+    return leading->layout == NULL || (layout != NULL && strcmp(leading->layout, layout) == 0);
+}
+
+static mc_status check_even(const mc_kernel *kernel, const struct leading *leading, int64_t value,
+                            mc_diag *diag) {
+    mc_type type;
+    if (leading->side == NULL || value % 2 == 0) return MC_OK;
+    mc_status status = mc_type_of(kernel, leading->side, &type, diag);
+    if (status != MC_OK || mc_type_bytes(type) != 0) return status;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld, must be even: two elements of %s share a byte",
+                   leading->name, (long long)value, mc_type_text(type));
+}
+
+static mc_status check_leading(const mc_kernel *kernel, const struct leading *leading,
+                               const binding_list *bindings, mc_diag *diag) {
+    int64_t length = 0, value = 0;
+    if (!applies(leading, kernel)) return MC_OK;
+    mc_status status = find(bindings, leading->length, &length, diag);
+    if (status == MC_OK) status = find(bindings, leading->name, &value, diag);
+    if (status == MC_OK && value < length)
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, less than the row length %s of %lld", leading->name,
+                       (long long)value, leading->length, (long long)length);
+    return status == MC_OK ? check_even(kernel, leading, value, diag) : status;
 }
 
 static mc_status check_k(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
@@ -73,17 +111,15 @@ static mc_status check_rows(const mc_kernel *kernel, const binding_list *binding
 }
 
 static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
-    for (int i = 0; i < SHAPE_COUNT; i++) {
-        int64_t value = 0;
-        mc_status status = find(bindings, shape_names[i], &value, diag);
-        if (status == MC_OK) status = check_shape(kernel, shape_names[i], value, diag);
-        if (status != MC_OK) return status;
-    }
-    mc_status status = check_rows(kernel, bindings, diag);
-    if (status == MC_OK) status = check_leading(bindings, "ldb", diag);
-    if (status == MC_OK) status = check_k(mc_kernel_contract(kernel), bindings, diag);
-    if (status == MC_OK) status = check_ldb(mc_kernel_contract(kernel), bindings, diag);
-    return status != MC_OK ? status : check_leading(bindings, "ldc", diag);
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    mc_status status = MC_OK;
+    for (int i = 0; i < SHAPE_COUNT && status == MC_OK; i++)
+        status = check_shape(kernel, shape_names[i], bindings, diag);
+    if (status == MC_OK) status = check_rows(kernel, bindings, diag);
+    for (size_t i = 0; i < sizeof leadings / sizeof leadings[0] && status == MC_OK; i++)
+        status = check_leading(kernel, &leadings[i], bindings, diag);
+    if (status == MC_OK) status = check_k(contract, bindings, diag);
+    return status == MC_OK ? check_ldb(contract, bindings, diag) : status;
 }
 
 /* Packed arrays must be bound even where the entry takes none of them as a parameter. */
@@ -110,7 +146,7 @@ static mc_status bind_param(const mc_param *param, const binding_list *bindings,
         return mc_fail(diag, MC_CANNOT, "%s lies at 0x%llx, which is not a multiple of the %u bytes it needs",
                        param->name, (unsigned long long)value, param->align);
     *slot = (uint64_t)value;
-    return MC_OK;
+    return param->kind == MC_PARAM_SHAPE ? check_s32(param->name, value, diag) : MC_OK;
 }
 
 static mc_status bind_params(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,

@@ -177,11 +177,11 @@ typedef struct mc_packed {
 
 MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
-/* Packs A as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's fields
-   (vec, lhs, fixed m or k) do not fit A. */
+/* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's
+   fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-/* New values in what mc_pack made of a matrix with A's pattern: "values" becomes, byte for byte, what mc_pack would make of
-   A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
+/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for byte, what mc_pack
+   would make of A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
    again and nothing else. No array holds sums of A's rows that would have to follow: what a kernel must correct by them, it
    computes. MC_FORMAT where PACKED is of another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as
    before. The formats' own functions, *_pack_values and *_export_values, are alike. */

@@ -66,14 +66,40 @@ static mc_status replace_windowed(const mc_kernel *kernel, const mc_vsparse *a, 
     return status == MC_OK ? mc_windowed_pack_values(a, &ring, packed, diag) : status;
 }
 
+static mc_status sampled_form(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
+    mc_output output;
+    *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
+                         .window = mc_kernel_field(kernel, "window")};
+    mc_status status = mc_order_of(kernel, &form->order, diag);
+    if (status == MC_OK) status = mc_output_of(kernel, &output, diag);
+    if (status == MC_OK) form->values = output.masked;
+    return status;
+}
+
+static mc_status pack_sampled(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
+                              mc_diag *diag) {
+    mc_sampled form;
+    mc_status status = sampled_form(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_pack(mask, &form, packed, diag) : status;
+}
+
+static mc_status replace_sampled(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
+                                 mc_diag *diag) {
+    mc_sampled form;
+    mc_status status = sampled_form(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_pack_values(mask, &form, packed, diag) : status;
+}
+
 typedef mc_status packer(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 
 static const struct format {
     const char *name;
     packer *pack, *replace;
-} formats[] = {{"strided-bcrs", pack_strided, replace_strided},
-               {int4_format, pack_strided, replace_strided},
-               {"windowed-bcrs", pack_windowed, replace_windowed}};
+    const char *type, *cols; /* the fields that say the matrix's type (NULL: any) and its columns */
+} formats[] = {{"strided-bcrs", pack_strided, replace_strided, "lhs", "k"},
+               {int4_format, pack_strided, replace_strided, "lhs", "k"},
+               {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k"},
+               {"sampled-list", pack_sampled, replace_sampled, NULL, "n"}};
 
 static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
     const char *name = mc_kernel_contract(kernel)->format;
@@ -92,27 +118,32 @@ static mc_status check_size(const mc_kernel *kernel, const char *field, int64_t 
                    want, size);
 }
 
-static mc_status check_fields(const mc_kernel *kernel, const mc_vsparse *a, mc_diag *diag) {
-    const char *lhs = mc_kernel_field_text(kernel, "lhs");
-    if (!lhs || strcmp(lhs, mc_type_text(a->type)) != 0)
-        return mc_fail(diag, MC_CANNOT, "the kernel is made for lhs = %s, the matrix holds %s",
-                       lhs ? lhs : "none", mc_type_text(a->type));
-    mc_status status = check_size(kernel, "vec", a->vec, diag);
+static mc_status check_type(const mc_kernel *kernel, const char *field, mc_type type, mc_diag *diag) {
+    const char *want = mc_kernel_field_text(kernel, field);
+    if (want && strcmp(want, mc_type_text(type)) == 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the kernel is made for %s = %s, the matrix holds %s", field,
+                   want ? want : "none", mc_type_text(type));
+}
+
+/* The format that KERNEL reads, which A fits. */
+static mc_status choose_format(const mc_kernel *kernel, const mc_vsparse *a, const struct format **format,
+                               mc_diag *diag) {
+    mc_status status = find_format(kernel, format, diag);
+    if (status == MC_OK && (*format)->type) status = check_type(kernel, (*format)->type, a->type, diag);
+    if (status == MC_OK) status = check_size(kernel, "vec", a->vec, diag);
     if (status == MC_OK) status = check_size(kernel, "m", a->rows, diag);
-    return status == MC_OK ? check_size(kernel, "k", a->cols, diag) : status;
+    return status == MC_OK ? check_size(kernel, (*format)->cols, a->cols, diag) : status;
 }
 
 mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     const struct format *format = NULL;
-    mc_status status = check_fields(kernel, a, diag);
-    if (status == MC_OK) status = find_format(kernel, &format, diag);
+    mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
 }
 
 mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     const struct format *format = NULL;
-    mc_status status = check_fields(kernel, a, diag);
-    if (status == MC_OK) status = find_format(kernel, &format, diag);
+    mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->replace(kernel, a, packed, diag) : status;
 }
