@@ -30,12 +30,12 @@ static mc_status take_file(const factor_source *from, float *values, int64_t cou
 
 static mc_status make_one(const factor_source *from, int64_t rows, int64_t cols, float **values,
                           int64_t *count, mc_diag *diag) {
-    *count = mc_per_count(from->per, rows, cols);
     if (from->per == MC_PER_NONE && from->file != NULL)
         return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", from->name);
     if (from->per == MC_PER_NONE) return MC_OK;
-    if (from->per == MC_PER_COLUMN && cols == 0)
+    if (from->per == MC_PER_COLUMN && cols < 0)
         return mc_fail(diag, MC_USAGE, "the %s goes by columns: --n says how many C has", from->name);
+    *count = mc_per_count(from->per, rows, cols);
     *values = calloc((size_t)*count + 1, sizeof **values);
     if (*values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (from->file != NULL) return take_file(from, *values, *count, diag);

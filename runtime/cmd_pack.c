@@ -32,7 +32,9 @@ static const cmd_option pack_table[] = {
     {"shuffle", 0, OPTION_CHOICE, offsetof(pack_options, shuffle), "on|off", 0, 0,
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
     {"n", 0, OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
-     "columns of C, where a scale or bias goes by columns (the spec's)"},
+     "columns of C, where a scale or bias of an SpMM goes by columns (the spec's)"},
+    {"mask-values", 0, OPTION_TEXT, offsetof(pack_options, problem.mask_file), "FILE.npy", 0, 0,
+     "values of an SDDMM's mask, f32: rows x columns, or vectors x V (as those of --a)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
@@ -72,13 +74,26 @@ static void print_summary(const mc_packed *packed, const factors *f) {
     printf("kernel.ptx\ncontract.json\n");
 }
 
+/* Columns of C; -1: not known. */
+static mc_status columns_of(const problem *p, const mc_kernel *kernel, int64_t given, int64_t *n,
+                            mc_diag *diag) {
+    int64_t fixed = mc_kernel_field(kernel, "n");
+    *n = given > 0 ? given : fixed > 0 ? fixed : -1;
+    if (problem_is_mask(kernel)) *n = p->a.cols;
+    if (given > 0 && given != *n)
+        return mc_fail(diag, MC_USAGE, "--n is %lld, but the mask has %lld columns", (long long)given,
+                       (long long)*n);
+    if (given > 0 && fixed > 0 && given != fixed)
+        return mc_fail(diag, MC_USAGE, "--n is %lld, but the kernel's n is fixed at %lld", (long long)given,
+                       (long long)fixed);
+    return MC_OK;
+}
+
 static mc_status pack_factors(const problem *p, const mc_kernel *kernel, const pack_options *options,
                               factors *f, mc_diag *diag) {
-    int64_t fixed = mc_kernel_field(kernel, "n"), n = options->n > 0 ? options->n : fixed > 0 ? fixed : 0;
-    if (options->n > 0 && fixed > 0 && options->n != fixed)
-        return mc_fail(diag, MC_USAGE, "--n is %lld, but the kernel's n is fixed at %lld",
-                       (long long)options->n, (long long)fixed);
-    return factors_make(&options->problem, kernel, p->a.rows, n, f, diag);
+    int64_t n;
+    mc_status status = columns_of(p, kernel, options->n, &n, diag);
+    return status == MC_OK ? factors_make(&options->problem, kernel, p->a.rows, n, f, diag) : status;
 }
 
 static mc_status pack_kernel(const problem *p, const mc_kernel *kernel, const pack_options *options,
@@ -124,8 +139,12 @@ static mc_status published_form_of(const mc_kernel *kernel, const pack_options *
 static mc_status pack_published(const problem *p, const mc_kernel *kernel, const pack_options *options,
                                 mc_diag *diag) {
     published_form form;
+    if (problem_is_mask(kernel))
+        return mc_fail(diag, MC_CANNOT,
+                       "--format: published formats hold integers, and the values of a mask are f32");
     mc_status status = published_form_of(kernel, options, &form, diag);
-    return status == MC_OK ? published_write(&form, &p->a, options->directory, options->force, diag) : status;
+    return status == MC_OK ? published_write(&form, &p->a, options->directory, options->force, true, diag)
+                           : status;
 }
 
 /* -- The command */
@@ -159,13 +178,13 @@ static int pack_run(int argc, char **argv) {
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_pack = {
-    "pack",
-    "SPEC MATRIX",
-    "writes A into a directory, as the kernel reads it or as published; the latter may be a MATRIX again",
-    2,
-    {{pack_table, sizeof pack_table / sizeof pack_table[0]},
-     {problem_spec_table, PROBLEM_SPEC_OPTIONS},
-     {problem_value_table, PROBLEM_VALUE_OPTIONS},
-     {problem_pattern_table, PROBLEM_PATTERN_OPTIONS}},
-    pack_run};
+const cmd cmd_pack = {"pack",
+                      "SPEC MATRIX",
+                      "writes A or a mask into a directory, as the kernel reads it or as published; the "
+                      "latter may be a MATRIX again",
+                      2,
+                      {{pack_table, sizeof pack_table / sizeof pack_table[0]},
+                       {problem_spec_table, PROBLEM_SPEC_OPTIONS},
+                       {problem_value_table, PROBLEM_VALUE_OPTIONS},
+                       {problem_pattern_table, PROBLEM_PATTERN_OPTIONS}},
+                      pack_run};

@@ -107,19 +107,38 @@ static mc_status copy_values(problem *p, mc_diag *diag) {
     return MC_OK;
 }
 
-static mc_status fill_values(problem *p, const uint8_t *mask, mc_diag *diag) {
+static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
     mc_dense values;
-    if (p->options->a_file == NULL && p->given.vec > 0) return copy_values(p, diag);
-    if (p->options->a_file == NULL) {
-        mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, mask);
-        mc_vsparse_clamp(&p->a, p->most);
-        return MC_OK;
-    }
-    mc_status status = mc_npy_read(p->options->a_file, &values, diag);
+    mc_status status = mc_npy_read(path, &values, diag);
     if (status != MC_OK) return status;
     status = mc_vsparse_take(&p->a, &values, diag);
     mc_dense_free(&values);
     return status;
+}
+
+/* INSIDE: NULL, or which values are in the pattern. */
+static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
+    if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
+    if (p->given.vec > 0) return copy_values(p, diag);
+    mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
+    mc_vsparse_clamp(&p->a, p->most);
+    return MC_OK;
+}
+
+/* A mask's, which are f32. */
+static mc_status fill_reals(problem *p, const uint8_t *inside, mc_diag *diag) {
+    int64_t count = p->a.vectors * p->a.vec;
+    float *values = p->a.values;
+    if (p->options->mask_file != NULL) return take_file(p, p->options->mask_file, diag);
+    if (p->given.vec > 0) {
+        for (int64_t i = 0; i < count; i++)
+            values[i] = (float)mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec));
+        return MC_OK;
+    }
+    mc_scale_fill(values, count, MC_VALUES_FULL, (uint64_t)p->options->seed + 3);
+    for (int64_t i = 0; inside != NULL && i < count; i++)
+        if (!inside[i]) values[i] = 0;
+    return MC_OK;
 }
 
 static void drop_a(problem *p) {
@@ -128,31 +147,53 @@ static void drop_a(problem *p) {
 }
 
 static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
-    uint8_t *mask = NULL;
+    uint8_t *inside = NULL;
     if (p->given.vec > 0 && p->given.vec != vec)
         return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
                        p->matrix_path, p->given.vec, vec);
     p->fill = 1;
     mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
-                                 : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &mask, diag);
-    if (status == MC_OK) status = fill_values(p, mask, diag);
-    free(mask);
+                                 : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
+    if (status == MC_OK)
+        status = mc_type_is_real(type) ? fill_reals(p, inside, diag) : fill_integers(p, inside, diag);
+    free(inside);
     if (status != MC_OK) drop_a(p);
     return status;
 }
 
+bool problem_is_mask(const mc_kernel *kernel) { return mc_kernel_field_text(kernel, "mask") != NULL; }
+
+/* What A's elements are, and the greatest that the kernel takes. Those of a mask are always there, so that variants which use
+   and which ignore them share it. */
+static mc_status values_of(const mc_kernel *kernel, mc_type *type, int64_t *most, mc_diag *diag) {
+    *type = MC_F32, *most = 0;
+    if (problem_is_mask(kernel)) return MC_OK;
+    mc_status status = mc_type_of(kernel, "lhs", type, diag);
+    if (status == MC_OK) *most = mc_pack_most(kernel, *type);
+    return status;
+}
+
+static mc_status check_files(const problem *p, const mc_kernel *kernel, mc_diag *diag) {
+    const char *mask = mc_kernel_field_text(kernel, "mask");
+    if (p->options->mask_file != NULL && (mask == NULL || strcmp(mask, "values") != 0))
+        return mc_fail(diag, MC_CANNOT, "--mask-values: the kernel takes none");
+    if (p->options->a_file != NULL && mask != NULL)
+        return mc_fail(diag, MC_CANNOT, "--a: the kernel's A is dense, and read as it is");
+    return MC_OK;
+}
+
 mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag) {
     mc_type type;
-    int64_t vec = mc_kernel_field(kernel, "vec");
+    int64_t most, vec = mc_kernel_field(kernel, "vec");
     *changed = false;
     if (vec < 1 || vec > INT32_MAX)
         return mc_fail(diag, MC_CANNOT,
                        "%s: a kernel of family %s has no vec: it multiplies no vector-sparse "
                        "matrix",
                        p->spec_path, mc_kernel_contract(kernel)->family);
-    mc_status status = mc_type_of(kernel, "lhs", &type, diag);
+    mc_status status = check_files(p, kernel, diag);
+    if (status == MC_OK) status = values_of(kernel, &type, &most, diag);
     if (status != MC_OK) return status;
-    int64_t most = mc_pack_most(kernel, type);
     if (p->a.vec == vec && p->a.type == type && p->most == most) return MC_OK;
     drop_a(p);
     p->most = most;

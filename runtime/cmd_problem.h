@@ -1,4 +1,4 @@
-/* A spec and a matrix, as `mcrun spmm` and `mcrun pack` take them. */
+/* A spec and a sparse matrix, A of an SpMM or the mask of an SDDMM, as the commands that run and pack take them. */
 #ifndef MCRUN_PROBLEM_H
 #define MCRUN_PROBLEM_H
 
@@ -8,6 +8,7 @@
 typedef struct problem_options {
     cmd_settings settings;
     const char *variant, *a_file, *scale_file, *bias_file;
+    const char *mask_file; /* values of a mask */
     int64_t seed;
     bool dilate, unite;
 } problem_options;
@@ -27,7 +28,7 @@ typedef struct problem {
     mc_vsparse
         given; /* of the directory of a published format: A before problem_fit; vec is 0 where MATRIX is a file */
     mc_csr pattern;
-    mc_vsparse a; /* a.vec is 0 until problem_fit */
+    mc_vsparse a; /* or the mask, which is of f32; a.vec is 0 until problem_fit */
     int64_t most; /* of random values: what the kernel's digits hold */
     double fill;
 } problem;
@@ -43,6 +44,9 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
+
+/* Whether MATRIX is a mask to KERNEL. */
+bool problem_is_mask(const mc_kernel *kernel);
 
 /* Makes A as KERNEL wants it: V rows a vector, values of its type, random ones with digits of its kind. Does nothing where A is that already;
  *CHANGED says which. */

@@ -55,7 +55,7 @@ static void print_files(const out_files *files) {
 }
 
 mc_status published_write(const published_form *form, const mc_vsparse *a, const char *directory, bool force,
-                          mc_diag *diag) {
+                          bool list, mc_diag *diag) {
     mc_packed packed;
     out_files files = {0};
     mc_status status = form->name == PUBLISHED_BCRS ? mc_bcrs_export(a, &packed, diag)
@@ -69,7 +69,7 @@ mc_status published_write(const published_form *form, const mc_vsparse *a, const
         out_add(&files, "format", ".json", text, strlen(text)); /* the last: it stands for all */
         status = out_write(directory, force, &files, diag);
     }
-    if (status == MC_OK) print_files(&files);
+    if (status == MC_OK && list) print_files(&files);
     free(text);
     mc_packed_free(&packed);
     return status;

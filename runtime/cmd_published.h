@@ -11,9 +11,9 @@ typedef struct published_form {
     mc_srbcrs srbcrs; /* of SRBCRS */
 } published_form;
 
-/* Writes A into DIRECTORY (out_write), and the files' names to standard output. */
+/* Writes A into DIRECTORY (out_write), and with LIST the files' names to standard output. */
 mc_status published_write(const published_form *form, const mc_vsparse *a, const char *directory, bool force,
-                          mc_diag *diag);
+                          bool list, mc_diag *diag);
 /* The way back. MC_FORMAT, with the directory's name in front, for what no matrix gives. */
 mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag);
 

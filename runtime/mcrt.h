@@ -154,7 +154,7 @@ MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, cons
 MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
 /* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
    vectors x vec in BCRS order; where both fit, the matrix is meant. A value out of A's type's range is
-   MC_FORMAT. On failure A is as before. */
+   MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
 /* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension LDB. */
@@ -315,6 +315,9 @@ MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_ty
 /* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding. c: created by the call. */
 MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,
                                     mc_dense *c, mc_diag *diag);
+/* The way back: C in ORDER becomes vectors x vec, without padding. vectors: created by the call. */
+MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_dense *c,
+                                    mc_dense *vectors, mc_diag *diag);
 
 /* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An item is at most 16 * groups
    consecutive slots of one row block, whose columns are in one window; a warp computes it. Items are ordered by

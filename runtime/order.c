@@ -111,3 +111,34 @@ mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_de
     free(start);
     return status;
 }
+
+static mc_status check_size(const mc_vsparse *mask, int64_t slots, const mc_dense *c, mc_diag *diag) {
+    if (c->ld == c->cols && mcrt_product(c->rows, c->cols) == mcrt_product(slots, mask->vec)) return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "C has %" PRId64 " slots of %d elements, the matrix is %" PRId64 " x %" PRId64
+                   " with rows %" PRId64 " apart",
+                   slots, mask->vec, c->rows, c->cols, c->ld);
+}
+
+static void collect(const mc_vsparse *mask, mc_order order, const int64_t *start, const mc_dense *c,
+                    mc_dense *vectors) {
+    for (int64_t b = 0; b < mask->row_blocks; b++)
+        for (int64_t v = mask->row_ptr[b]; v < mask->row_ptr[b + 1]; v++)
+            for (int r = 0; r < mask->vec; r++) {
+                int64_t place = order_place(order, mask->vec, start[b] + v - mask->row_ptr[b], r);
+                mc_dense_set(vectors, v, r, element_get(c->type, c->data, place));
+            }
+}
+
+mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_dense *c, mc_dense *vectors,
+                             mc_diag *diag) {
+    int64_t *start;
+    *vectors = (mc_dense){0};
+    mc_status status = order_starts(mask, order, &start, diag);
+    if (status == MC_OK) status = check_size(mask, start[mask->row_blocks], c, diag);
+    if (status == MC_OK)
+        status = mc_dense_create(c->type, mask->vectors, mask->vec, mask->vec, vectors, diag);
+    if (status == MC_OK) collect(mask, order, start, c, vectors);
+    free(start);
+    return status;
+}

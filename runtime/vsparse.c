@@ -158,7 +158,15 @@ void mc_vsparse_clamp(mc_vsparse *a, int64_t most) {
         if (element_get(a->type, a->values, i) > most) element_set(a->type, a->values, i, most);
 }
 
+/* The only real matrices are masks, and their values have one type. */
+static mc_status check_real(const mc_vsparse *mask, const mc_dense *dense, mc_diag *diag) {
+    if (dense->type == mask->type) return MC_OK;
+    return mc_fail(diag, MC_FORMAT, "values of the mask are %s, these are %s", mc_type_text(mask->type),
+                   mc_type_text(dense->type));
+}
+
 static mc_status check_range(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
+    if (mc_type_is_real(a->type)) return check_real(a, dense, diag);
     if (mc_type_is_real(dense->type))
         return mc_fail(diag, MC_FORMAT, "values of A are integers, these are %s", mc_type_text(dense->type));
     int64_t least = mc_type_min(a->type), most = mc_type_max(a->type);
@@ -177,11 +185,12 @@ static mc_status check_outside(const mc_vsparse *a, const mc_dense *dense, mc_di
     for (int64_t i = 0; i < a->rows; i++) {
         int64_t vector = a->row_ptr[i / a->vec], end = a->row_ptr[i / a->vec + 1];
         for (int64_t j = 0; j < a->cols; j++) {
+            double value = mc_dense_real(dense, i, j);
             if (vector < end && a->col_idx[vector] == j) vector++;
-            else if (mc_dense_get(dense, i, j) != 0)
+            else if (value != 0)
                 return mc_fail(diag, MC_FORMAT,
-                               "A[%" PRId64 "][%" PRId64 "] is %" PRId64 ", but outside of the pattern", i, j,
-                               mc_dense_get(dense, i, j));
+                               "%s[%" PRId64 "][%" PRId64 "] is %.9g, but outside of the pattern",
+                               mc_type_is_real(a->type) ? "mask" : "A", i, j, value);
         }
     }
     return MC_OK;

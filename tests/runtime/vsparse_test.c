@@ -172,6 +172,30 @@ static void test_take(mc_diag *diag) {
     mc_vsparse_free(&got);
 }
 
+/* A mask's values are f32 as they are: -0 counts as nothing outside of the pattern. */
+static void test_take_reals(mc_diag *diag) {
+    enum { HALF = 0x3f000000, MINUS_ZERO = -0x7fffffff - 1 };
+    mc_vsparse mask = dilated(2, MC_F32, diag);
+    mc_dense matrix, other;
+    expect_ok("create", mc_dense_create(MC_F32, mask.rows, mask.cols, mask.cols, &matrix, diag), diag);
+    expect_ok("create", mc_dense_create(MC_F16, mask.vectors, 2, 2, &other, diag), diag);
+    for (int64_t i = 0; i < mask.rows; i++)
+        for (int64_t j = 0; j < mask.cols; j++) mc_dense_set(&matrix, i, j, (uint32_t)MINUS_ZERO);
+    mc_dense_set(&matrix, 1, col_idx[0], HALF);
+    expect_ok("reals", mc_vsparse_take(&mask, &matrix, diag), diag);
+    CHECK(mc_vsparse_value(&mask, 0, 0) == (uint32_t)MINUS_ZERO && mc_vsparse_value(&mask, 0, 1) == HALF,
+          "bits of the first vector: %llx, %llx", (long long)mc_vsparse_value(&mask, 0, 0),
+          (long long)mc_vsparse_value(&mask, 0, 1));
+    mc_dense_set(&matrix, 3, 0, HALF);
+    expect_failure("outside", mc_vsparse_take(&mask, &matrix, diag), MC_FORMAT, diag,
+                   "mask[3][0] is 0.5, but outside of the pattern");
+    expect_failure("halves", mc_vsparse_take(&mask, &other, diag), MC_FORMAT, diag,
+                   "values of the mask are f32, these are f16");
+    mc_dense_free(&matrix);
+    mc_dense_free(&other);
+    mc_vsparse_free(&mask);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_dilate(diag);
@@ -181,6 +205,7 @@ int main(void) {
     test_fill(diag);
     test_dense_fill(diag);
     test_take(diag);
+    test_take_reals(diag);
     mc_diag_destroy(diag);
     return check_end();
 }
