@@ -39,7 +39,7 @@ mc_status session_pick(session *s, char **specs, size_t count, size_t *variant, 
         size_t pick;
         status = change_spec(s, specs[i], diag);
         if (status != MC_OK) break;
-        mc_problem shape = s->operator->problem(s);
+        mc_problem shape = s->op->problem(s);
         double us = mc_spec_pick(s->problem.spec, &gpu, &shape, &pick);
         if (!isfinite(us) || (best != NULL && us >= s->estimate)) continue;
         best = specs[i], s->estimate = us, *variant = pick;

@@ -229,7 +229,7 @@ static int sddmm_run_command(int argc, char **argv) {
     exit_status = check_options(&options);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
-    sddmm_session s = {.base = {.operator = &sddmm_operator, .options = &options.session}};
+    sddmm_session s = {.base = {.op = &sddmm_operator, .options = &options.session}};
     mc_status status = session_run(&s.base, operands, 1, operands[1], diag);
     mc_dense_free(&s.given);
     mc_dense_free(&s.a);

@@ -23,13 +23,12 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
     {"json", 0, OPTION_SWITCH, offsetof(session_options, json), NULL, 0, 0, "print JSON"},
 };
 
-int session_check_options(const session_options *o, const session_operator *operator, size_t specs) {
+int session_check_options(const session_options *o, const session_operator *op, size_t specs) {
     static const char *const words[] = {[VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best"};
     if (specs > 1 && o->variants != VARIANTS_BEST)
-        return cmd_usage("%s: several specs go with --variants best alone", operator->family);
-    if (o->variants == VARIANTS_BEST && operator->problem == NULL)
-        return cmd_usage(
-            "%s: there are no estimates of this family's times for --variants best", operator->family);
+        return cmd_usage("%s: several specs go with --variants best alone", op->family);
+    if (o->variants == VARIANTS_BEST && op->problem == NULL)
+        return cmd_usage("%s: there are no estimates of this family's times for --variants best", op->family);
     if (o->variants == 0) return CMD_DONE;
     bool all = o->variants == VARIANTS_ALL;
     const char *other = o->problem.variant != NULL   ? "--variant"
@@ -38,8 +37,7 @@ int session_check_options(const session_options *o, const session_operator *oper
                         : all && o->report           ? "--report"
                                                      : NULL;
     if (other == NULL) return CMD_DONE;
-    return cmd_usage("%s: --variants %s and %s exclude each other", operator->family, words[o->variants],
-                     other);
+    return cmd_usage("%s: --variants %s and %s exclude each other", op->family, words[o->variants], other);
 }
 
 /* -- Opening */
@@ -72,7 +70,7 @@ static mc_status open_device(session *s, mc_diag *diag) {
 }
 
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag) {
-    const char *family = mc_kernel_contract(kernel)->family, *own = s->operator->family;
+    const char *family = mc_kernel_contract(kernel)->family, *own = s->op->family;
     if (strcmp(family, own) == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun %s runs family %s", family, own,
                    own);
@@ -80,7 +78,7 @@ mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_dia
 
 mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag) {
     enum { COUNT = 4 + LEADING_DIMENSIONS };
-    const run_shape shape = s->operator->shape(s);
+    const run_shape shape = s->op->shape(s);
     const leading_dimension fixed[COUNT] = {{.name = "vec", .value = mc_kernel_field(kernel, "vec")},
                                             {.name = "m", .value = shape.m},
                                             {.name = "n", .value = shape.n},
@@ -105,7 +103,7 @@ static int capability_of(const session *s) {
 static mc_status prepare(session *s, const mc_kernel *kernel, mc_diag *diag) {
     bool changed;
     mc_status status = session_check_family(s, kernel, diag);
-    if (status == MC_OK) status = s->operator->prepare(s, kernel, diag);
+    if (status == MC_OK) status = s->op->prepare(s, kernel, diag);
     if (status != MC_OK || !s->options->specialise) return status;
     status = problem_fit(&s->problem, kernel, &changed, diag);
     return status == MC_OK ? session_specialise(s, kernel, diag) : status;

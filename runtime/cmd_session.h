@@ -24,7 +24,7 @@ typedef struct session_operator session_operator;
 
 /* First member of what a command holds. */
 typedef struct session {
-    const session_operator *operator;
+    const session_operator *op;
     const session_options *options;
     problem problem;
     mc_device *device;
@@ -52,10 +52,10 @@ struct session_operator {
     mc_status (*write)(const session *s, mc_diag *diag);
 };
 
-/* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it. S has its operator and options, and is closed. */
+/* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it. S has op and options, and is closed. */
 mc_status session_run(session *s, char **specs, size_t count, const char *matrix, mc_diag *diag);
 /* CMD_DONE, or CMD_USAGE after a message on options that exclude each other. */
-int session_check_options(const session_options *options, const session_operator *operator, size_t specs);
+int session_check_options(const session_options *options, const session_operator *op, size_t specs);
 
 /* -- Parts of it (cmd_session.c, cmd_variants.c, cmd_best.c) */
 

@@ -130,7 +130,7 @@ static int spmm_run_command(int argc, char **argv) {
     exit_status = session_check_options(&options.session, &spmm_operator, specs);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
-    spmm_session s = {.base = {.operator= & spmm_operator, .options = &options.session}};
+    spmm_session s = {.base = {.op = &spmm_operator, .options = &options.session}};
     return cmd_finish(session_run(&s.base, operands, specs, operands[specs], diag), diag);
 }
 
