@@ -7,18 +7,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bits of the first four bytes: which format in which form, and the matrix's type and shape. */
 typedef struct input {
-    int format; /* 0 BCRS, 1 SR-BCRS, 2 strided */
+    int format;
     mc_srbcrs srbcrs;
     mc_strided strided;
+    mc_sampled sampled;
     mc_type type;
     int vec;
     int64_t rows, cols;
 } input;
 
-enum { HEAD = 4, BCRS = 0, SRBCRS = 1, FORMATS = 3 };
+enum { BCRS, SRBCRS, STRIDED, SAMPLED, FORMATS, HEAD = 4 };
 
 static input choose(const uint8_t head[HEAD]) {
     static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
+    static const mc_order orders[] = {MC_ORDER_BCRS, MC_ORDER_SRBCRS16, MC_ORDER_SRBCRS32, MC_ORDER_BCRS};
     input in = {.format = head[0] % FORMATS, .type = types[head[0] >> 5], .vec = (head[1] & 7) + 1};
     in.srbcrs = (mc_srbcrs){head[1] & 8 ? 32 : 16, head[1] & 16 ? 4 : 8, head[1] & 32};
     in.strided = (mc_strided){.stride = head[1] & 8 ? 64 : 32,
@@ -26,6 +28,10 @@ static input choose(const uint8_t head[HEAD]) {
                               .digits = (mc_digits)((head[0] >> 3 & 3) % 3),
                               .int4 = head[1] & 16,
                               .shuffle = head[1] & 32};
+    in.sampled = (mc_sampled){.groups = 1 << (head[1] >> 3 & 3),
+                              .window = head[1] & 32 ? 5 : MC_OPEN,
+                              .order = orders[head[1] >> 6],
+                              .values = head[0] & 4};
     in.rows = (int64_t)in.vec * (head[2] & 7);
     in.cols = head[3];
     return in;
@@ -46,12 +52,15 @@ static mc_status unpack(const input *in, const mc_packed *packed, mc_vsparse *a,
     if (in->format == BCRS) return mc_bcrs_import(packed, in->type, in->vec, in->rows, in->cols, a, diag);
     if (in->format == SRBCRS)
         return mc_srbcrs_import(packed, in->type, in->vec, &in->srbcrs, in->rows, in->cols, a, diag);
+    if (in->format == SAMPLED)
+        return mc_sampled_unpack(packed, in->vec, &in->sampled, in->rows, in->cols, a, diag);
     return mc_strided_unpack(packed, in->type, in->vec, &in->strided, in->rows, in->cols, a, diag);
 }
 
 static mc_status pack(const input *in, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     if (in->format == BCRS) return mc_bcrs_export(a, packed, diag);
     if (in->format == SRBCRS) return mc_srbcrs_export(a, &in->srbcrs, packed, diag);
+    if (in->format == SAMPLED) return mc_sampled_pack(a, &in->sampled, packed, diag);
     return mc_strided_pack(a, &in->strided, packed, diag);
 }
 
@@ -92,17 +101,35 @@ static void check(const input *in, const mc_packed *packed, mc_diag *diag) {
     mc_vsparse_free(&a);
 }
 
+static void take_slots(const input *in, int64_t slots, const uint8_t *data, size_t size, mc_packed *packed) {
+    int64_t blocks = in->rows / in->vec;
+    bool pairs = in->format == SRBCRS;
+    if (in->format != BCRS) slots = (slots & 15) * (pairs ? in->srbcrs.k : in->strided.stride);
+    packed->arrays[0] = take("row_ptr", MC_S32, pairs ? 2 * blocks : blocks + 1, &data, &size);
+    packed->arrays[1] = take("col_idx", MC_S32, slots, &data, &size);
+    packed->arrays[2] = take("values", MC_S8, value_bytes(in, slots), &data, &size);
+    packed->array_count = 3;
+}
+
+/* As many values as the items have slots. */
+static void take_items(const input *in, int64_t items, const uint8_t *data, size_t size, mc_packed *packed) {
+    packed->arrays[0] = take("items", MC_S32, 4 * items, &data, &size);
+    packed->arrays[1] = take("col_idx", MC_S32, items * 16 * in->sampled.groups, &data, &size);
+    packed->array_count = 2;
+    if (!in->sampled.values) return;
+    int64_t slots = 0;
+    const int32_t *fields = packed->arrays[0].data;
+    for (int64_t n = 0; n < items; n++) slots += fields[4 * n + 2] > 0 ? fields[4 * n + 2] : 0;
+    packed->arrays[2] = take("mask_values", MC_F32, slots * in->vec, &data, &size);
+    packed->array_count = 3;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < HEAD + 1) return 0;
     const input in = choose(data);
-    int64_t blocks = in.rows / in.vec, slots = data[HEAD];
-    bool pairs = in.format == SRBCRS;
-    if (in.format != BCRS) slots = (slots & 15) * (pairs ? in.srbcrs.k : in.strided.stride);
-    data += HEAD + 1, size -= HEAD + 1;
-    mc_packed packed = {.array_count = 3};
-    packed.arrays[0] = take("row_ptr", MC_S32, pairs ? 2 * blocks : blocks + 1, &data, &size);
-    packed.arrays[1] = take("col_idx", MC_S32, slots, &data, &size);
-    packed.arrays[2] = take("values", MC_S8, value_bytes(&in, slots), &data, &size);
+    mc_packed packed = {0};
+    if (in.format == SAMPLED) take_items(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
+    else take_slots(&in, data[HEAD], data + HEAD + 1, size - HEAD - 1, &packed);
     mc_diag *diag = mc_diag_create();
     check(&in, &packed, diag);
     mc_diag_destroy(diag);

@@ -21,11 +21,12 @@ done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
-# Three vectors of two in BCRS, SR-BCRS and strided-bcrs.
+# Three vectors of two in BCRS, SR-BCRS, strided-bcrs and sampled-list.
 padding() { printf "$1%.0s" $(seq "$2"); }
-printf '\x42\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
-{ printf '\x40\1\1\10\1\0\3\1\4\6' && padding '\377' 13 && printf '\1\3\5' && padding '\0' 13 && printf '\2\4\6'; } >"$work/packed/srbcrs"
-{ printf '\x41\1\1\10\1\1\1\1\4\6' && padding '\377' 29 && printf '\1\3\5' && padding '\0' 29 && printf '\2\4\6'; } >"$work/packed/strided"
+printf '\x40\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
+{ printf '\x41\1\1\10\1\0\3\1\4\6' && padding '\377' 13 && printf '\1\3\5' && padding '\0' 13 && printf '\2\4\6'; } >"$work/packed/srbcrs"
+{ printf '\x42\1\1\10\1\1\1\1\4\6' && padding '\377' 29 && printf '\1\3\5' && padding '\0' 29 && printf '\2\4\6'; } >"$work/packed/strided"
+{ printf '\x47\1\1\10\1\0\0\3\0\1\377\4\377\6' && padding '\377' 11 && printf '\1\2\3\4\5\6'; } >"$work/packed/sampled"
 # Words to try: those of the instruction table.
 grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
