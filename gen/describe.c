@@ -42,8 +42,10 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         text_add(text, "\n");
     }
     map_text(&c->map, prefix, text);
+    if (c->lda_multiple) text_add(text, "%slda must be a multiple of %u\n", prefix, c->lda_multiple);
     if (c->ldb_multiple) text_add(text, "%sldb must be a multiple of %u\n", prefix, c->ldb_multiple);
     if (c->k_limit) text_add(text, "%sk must be at most %lld\n", prefix, (long long)c->k_limit);
+    if (c->lda_limit) text_add(text, "%slda must be at most %lld\n", prefix, (long long)c->lda_limit);
     if (c->ldb_limit) text_add(text, "%sldb must be at most %lld\n", prefix, (long long)c->ldb_limit);
     if (c->turn_k)
         text_add(text,
@@ -199,6 +201,8 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     put(&m, root, "tensor_map", map_json(&c->map));
+    put(&m, root, "lda_multiple", json_integer(c->lda_multiple));
+    put(&m, root, "lda_limit", json_integer(c->lda_limit));
     put(&m, root, "ldb_multiple", json_integer(c->ldb_multiple));
     put(&m, root, "ldb_limit", json_integer(c->ldb_limit));
     put(&m, root, "k_limit", json_integer(c->k_limit));

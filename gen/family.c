@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const mc_family mc_family_spmm;
+extern const mc_family mc_family_spmm, mc_family_sddmm;
 
-const mc_family *const mc_families[] = {&mc_family_spmm, NULL};
+const mc_family *const mc_families[] = {&mc_family_spmm, &mc_family_sddmm, NULL};
 
 const mc_family *family_find(const char *name) {
     for (int i = 0; mc_families[i]; i++) {

@@ -132,9 +132,9 @@ typedef struct mc_contract {
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     mc_map_param map;
-    unsigned ldb_multiple; /* ldb must be a multiple of this; 0: any will do */
-    int64_t ldb_limit;     /* and at most this; 0: any s32 will do */
-    int64_t k_limit;       /* k at most: beyond, sums could be wrong; 0: no limit */
+    unsigned ldb_multiple, lda_multiple; /* ldb, lda must be a multiple of this; 0: any will do */
+    int64_t ldb_limit, lda_limit;        /* and at most this; 0: any s32 will do */
+    int64_t k_limit;                     /* k at most: beyond, sums could be wrong; 0: no limit */
     mc_sums sums;
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */

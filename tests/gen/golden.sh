@@ -31,6 +31,7 @@ reference() {
 
 update=${3:-}
 reference spmm
+reference sddmm
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90

@@ -1,0 +1,77 @@
+/* SDDMM: the plan, which sddmm.c derives from a point and the emitters turn into instructions.
+ *
+ * Along k a lane takes of a row of B
+ *
+ *   a unit    16 bytes, one load of the wide path; the units of a lane group's four lanes adjoin: a chunk
+ *   a step    what one mma takes of it for each digit and each parity: half a unit, of 16-bit values the whole one
+ *
+ * and of its row of A the same k. Which of the mma's k a value meets is free, as long as both sides agree. */
+#ifndef MC_SDDMM_H
+#define MC_SDDMM_H
+
+#include "fragment.h"
+#include "digits.h"
+#include "output.h"
+
+enum {
+    SDDMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
+    SDDMM_UNIT = 16,      /* bytes */
+    SDDMM_MAX_PANEL = 512 /* bytes of a row of B in registers at once */
+};
+
+/* In the order of the spec's names. */
+typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
+typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
+
+/* What the wide path needs and the spec does not settle: tested by each thread. */
+typedef struct sddmm_checks {
+    bool lda, ldb, a_address, b_address;
+} sddmm_checks;
+
+typedef struct sddmm_plan {
+    digit_side lhs, rhs;
+    digit_set a, b; /* a 4-bit B is multiplied as 8 bits, in two parities */
+    out_kind output;
+    sddmm_mask mask;
+    sddmm_order order;
+    int vec, groups, warps, tile_k, align;
+    bool prefetch, overlap;
+    int64_t m, n, k, lda, ldb, window;
+
+    int sums;      /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    bool times_16; /* values of a 4-bit B are multiplied as 16 times what they are: k allows it */
+    int parities;  /* 4-bit B: even and odd k are operands of their own */
+    int step_k, unit_k, steps; /* k of a lane's step and unit; steps of a unit */
+    int chunks;    /* of a panel: units of a lane that are in registers at once */
+    bool wide, edge;
+    bool loops;       /* the wide path can have several panels */
+    bool guard_units; /* units of a panel can lie beyond k */
+    bool store_early; /* a group's sums are whole before the next group's begin */
+    int store;        /* rows of C that one store takes: 1 or 2 */
+    sddmm_checks checks;
+    char items_doc[160], index_extent[32];
+} sddmm_plan;
+
+/* Bits that a value takes in memory. */
+static inline int sddmm_stored_bits(digit_side side) { return side.bits > 8 ? 16 : side.bits; }
+/* Bytes of COUNT neighbouring values; 4-bit ones come in pairs. */
+static inline int64_t sddmm_bytes(digit_side side, int64_t count) { return count * sddmm_stored_bits(side) / 8; }
+/* Registers of COUNT neighbouring values. */
+static inline int sddmm_words(digit_side side, int count) { return count * sddmm_stored_bits(side) / 32; }
+/* Bytes that the wide path loads of a row of A at once. */
+static inline int sddmm_a_access(const sddmm_plan *plan) {
+    int64_t bytes = sddmm_bytes(plan->lhs, plan->unit_k);
+    return bytes < SDDMM_UNIT ? (int)bytes : SDDMM_UNIT;
+}
+/* Slots of SR-BCRS's strides; 0 in BCRS. */
+static inline int sddmm_stride(const sddmm_plan *plan) {
+    static const int strides[] = {[SDDMM_BCRS] = 0, [SDDMM_SRBCRS16] = 16, [SDDMM_SRBCRS32] = 32};
+    return strides[plan->order];
+}
+/* k up to which no accumulator leaves s32 where a 4-bit B's values are multiplied by 16. */
+int64_t sddmm_times_16_k(const sddmm_plan *plan);
+
+/* sddmm_emit.c */
+void sddmm_emit(const sddmm_plan *plan, mc_builder *b);
+
+#endif

@@ -1,0 +1,52 @@
+/* The family `sddmm`: what fields have against each other. */
+#include "sddmm_fields.h"
+
+static void check_ld(int field, int64_t ld, digit_side side, int64_t least, mc_complaints *complaints) {
+    if (ld == MC_OPEN) return;
+    if (least != MC_OPEN && ld < least)
+        complain(complaints, field, "%lld is less than a row, %lld", (long long)ld, (long long)least);
+    if (side.bits == 4 && ld % 2)
+        complain(complaints, field, "\"%s\" wants an even number, not %lld", side.name, (long long)ld);
+    if (ld > INT32_MAX / side_bytes(side))
+        complain(complaints, field, "%lld: a row has 2^31 bytes or more", (long long)ld);
+}
+
+static void check_shapes(const sddmm_plan *plan, mc_complaints *complaints) {
+    if (plan->m != MC_OPEN && plan->m % plan->vec)
+        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
+    check_ld(F_LDA, plan->lda, plan->lhs, plan->k, complaints);
+    check_ld(F_LDB, plan->ldb, plan->rhs, plan->k, complaints);
+}
+
+static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
+    const out_kind *output = &plan->output;
+    static const out_fields fields = {.out = F_OUT, .scale = F_SCALE};
+    if (output->element == OUT_S64) complain(complaints, F_OUT, "sums are of 32 bits: s32, f16, bf16 or f32");
+    else out_check(output, &fields, complaints);
+    if (plan->mask == SDDMM_VALUES && !out_is_scaled(output->element))
+        complain(complaints, F_MASK, "out = \"%s\" is the sums as they are: mask values go with f16, bf16 and f32",
+                 out_element_name(output->element));
+}
+
+/* A panel is whole chunks, and fits into registers. */
+static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
+    int chunk = 4 * plan->unit_k, most = SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
+    if (plan->tile_k % chunk || plan->tile_k > most)
+        complain(complaints, F_TILE_K, "rhs = \"%s\" takes multiples of %d up to %d", plan->rhs.name, chunk,
+                 most);
+}
+
+static void check_overlap(const int64_t *point, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    if (point[F_OVERLAP] && !arch->overlap)
+        complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
+}
+
+void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
+    check_shapes(plan, complaints);
+    check_output(plan, complaints);
+    check_panel(plan, complaints);
+    check_overlap(point, complaints);
+    if (plan->groups == 1 && !plan->prefetch)
+        complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");
+}

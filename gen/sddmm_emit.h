@@ -1,0 +1,82 @@
+/* What the emitters of the SDDMM share: the registers that live through the kernel. */
+#ifndef MC_SDDMM_EMIT_H
+#define MC_SDDMM_EMIT_H
+
+#include "emit.h"
+#include "sddmm.h"
+
+enum {
+    SDDMM_MAX_GROUPS = 8,
+    SDDMM_MAX_SUMS = 3,   /* weights of two digits times two */
+    SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64,
+    SDDMM_MAX_STEP_A = 8, /* registers: of a step, A's values as loaded or as operands */
+    SDDMM_MAX_STEP_B = 4, /* the same of B */
+    SDDMM_ACC = 4,        /* accumulators of an mma */
+};
+
+typedef struct sddmm_emitter {
+    const sddmm_plan *plan;
+    mc_builder *b;
+    mc_reg g, t;
+    mc_reg record[4]; /* of this warp's item: row block, first, count */
+    mc_reg index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + g and 16 j + 8 + g */
+    mc_reg has_row; /* vec < 8: this lane holds a row of A; none where all do */
+    mc_reg k, lda, ldb;
+    mc_operand row_bytes; /* from a row of B to the next */
+    mc_reg a_row, b_array;
+    mc_reg k_left; /* from where the edge path begins */
+    mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
+    mc_reg part[SDDMM_ACC];     /* B's operand, where it is not the words as loaded */
+    mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
+    mc_reg next;                /* scratch predicate: there is a group */
+    /* sddmm_store.c */
+    mc_reg slots_left;           /* in use, from this lane's slot g on; 0: it stores nothing */
+    mc_reg c_lane, slot, stride; /* C's address for this lane, as sddmm_store.c has it; scratch of an address */
+    mc_reg c_at, stores, has_vector; /* scratch: of a store */
+    mc_reg scale, row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
+    out_scratch scratch;
+} sddmm_emitter;
+
+static inline mc_reg sddmm_row_block(const sddmm_emitter *e) { return e->record[0]; }
+static inline mc_reg sddmm_first(const sddmm_emitter *e) { return e->record[1]; }
+static inline mc_reg sddmm_count(const sddmm_emitter *e) { return e->record[2]; }
+
+/* -- sddmm_sides.c: from words as loaded to operands --------------------------------------------------- */
+
+/* Registers of a step: A's values as loaded, and as operands; B's as loaded. */
+int sddmm_a_words(const sddmm_plan *plan);
+int sddmm_a_operands(const sddmm_plan *plan);
+int sddmm_b_words(const sddmm_plan *plan);
+/* A's operands are its words. */
+bool sddmm_a_is_plain(const sddmm_plan *plan);
+/* Registers that the next two want besides. */
+void sddmm_declare_sides(sddmm_emitter *e);
+/* A's WORDS of a step to OPERANDS. */
+void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands);
+/* The step's mma: rows X and Y of B (slots g and g + 8 of a group) times A's OPERANDS, into the group's ACC. */
+void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
+                         const mc_reg *acc);
+/* The group's accumulators become its sums: the first four. */
+void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc);
+
+/* -- sddmm_edge.c ------------------------------------------------------------------------------------- */
+
+/* Adds the products of the last k_left k, a value a load. */
+void sddmm_emit_edge(sddmm_emitter *e);
+
+/* -- sddmm_store.c ------------------------------------------------------------------------------------ */
+
+/* Once the item is known: scales and mask values are loaded. */
+void sddmm_emit_factors(sddmm_emitter *e);
+/* Group GROUP's sums to C. */
+void sddmm_emit_store(sddmm_emitter *e, int group);
+
+/* -- sddmm_emit.c ------------------------------------------------------------------------------------- */
+
+static inline const mc_reg *sddmm_acc(const sddmm_emitter *e, int group) {
+    return &e->acc[group * e->plan->sums * SDDMM_ACC];
+}
+/* Ahead of group GROUP: goes to END, if the item has no such group. */
+void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end);
+
+#endif

@@ -1,0 +1,34 @@
+/* The fields of the family `sddmm`, in the order of its schema (sddmm.c), for those who look at a point. */
+#ifndef MC_SDDMM_FIELDS_H
+#define MC_SDDMM_FIELDS_H
+
+#include "sddmm.h"
+
+enum {
+    F_LHS = FIELD_ARCH + 1,
+    F_RHS,
+    F_OUT,
+    F_SCALE,
+    F_MASK,
+    F_VEC,
+    F_ORDER,
+    F_LAYOUT,
+    F_METHOD,
+    F_GROUPS,
+    F_WARPS,
+    F_TILE_K,
+    F_WINDOW,
+    F_PREFETCH,
+    F_OVERLAP,
+    F_ALIGN,
+    F_M,
+    F_N,
+    F_K,
+    F_LDA,
+    F_LDB,
+};
+
+/* sddmm_check.c */
+void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
+
+#endif

@@ -1,0 +1,16 @@
+-- SDDMM for int8: C = A[m,k] B[k,n] where a mask of 8x1 vectors is nonzero, s8 x s8 -> s32.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "sddmm"
+lhs = "s8"                      -- A: dense, row-major
+rhs = "s8"                      -- B: dense, [n][ldb]: the k values of a column side by side
+out = "s32"                     -- C: the mask's vectors
+vec = 8                         -- rows of a nonzero vector
+
+order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
+groups   = {4, 1, 2}            -- 16 * groups vectors of a row block are a warp's work
+warps    = {4, 1, 2, 8}         -- warps of a thread block
+tile_k   = 256                  -- k in registers at once
+prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+
+-- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...
