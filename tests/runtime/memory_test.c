@@ -26,12 +26,13 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 /* -- The operations, on inputs made before */
 
 static mc_csr pattern;
-static mc_vsparse matrix;
-static mc_dense dense, sums;
-static mc_packed strided, windowed, srbcrs, bcrs;
+static mc_vsparse matrix, real_mask;
+static mc_dense dense, sums, left, right, samples;
+static mc_packed strided, windowed, srbcrs, bcrs, sampled;
 static const mc_strided form = {.stride = 32, .heads = 2};
 static const mc_ring ring = {64, 2, 128, 2, 0};
 static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
+static const mc_sampled items = {.groups = 2, .window = 32, .order = MC_ORDER_SRBCRS16, .values = true};
 
 static mc_status make_smtx(void) {
     mc_csr out;
@@ -123,6 +124,21 @@ static mc_status make_unbcrs(void) {
     mc_vsparse_free(&out);
     return status;
 }
+static mc_status make_sampled(void) {
+    mc_packed out;
+    mc_status status = mc_sampled_pack(&real_mask, &items, &out, NULL);
+    CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
+    mc_packed_free(&out);
+    return status;
+}
+static mc_status replace_sampled(void) { return mc_sampled_pack_values(&real_mask, &items, &sampled, NULL); }
+static mc_status make_unsampled(void) {
+    mc_vsparse out;
+    mc_status status = mc_sampled_unpack(&sampled, 8, &items, real_mask.rows, real_mask.cols, &out, NULL);
+    CHECK(status == MC_OK || !out.values, "a mask is left");
+    mc_vsparse_free(&out);
+    return status;
+}
 static mc_status make_converted(void) {
     mc_dense out;
     mc_status status = mc_dense_convert(&dense, "B", MC_S16, dense.ld, &out, NULL);
@@ -133,6 +149,32 @@ static mc_status make_converted(void) {
 static mc_status make_product(void) {
     mc_dense out;
     mc_status status = mc_reference_spmm(&matrix, &dense, &out, NULL);
+    mc_dense_free(&out);
+    return status;
+}
+
+static mc_status make_samples(void) {
+    mc_dense out;
+    mc_status status = mc_reference_sddmm(&real_mask, &left, &right, MC_LAYOUT_COLUMNS, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "sums are left");
+    mc_dense_free(&out);
+    return status;
+}
+
+static mc_status make_sampled_output(void) {
+    static const float scale = 0.5f;
+    const mc_output output = {.type = MC_F16, .scale = MC_PER_TENSOR, .masked = true};
+    mc_dense out;
+    mc_status status =
+        mc_reference_sampled(&output, &real_mask, MC_ORDER_SRBCRS32, &scale, &samples, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "an output is left");
+    mc_dense_free(&out);
+    return status;
+}
+static mc_status make_collected(void) {
+    mc_dense out;
+    mc_status status = mc_sampled_collect(&real_mask, MC_ORDER_BCRS, &samples, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "vectors are left");
     mc_dense_free(&out);
     return status;
 }
@@ -176,8 +218,14 @@ static const struct {
     {"unsrbcrs", make_unsrbcrs, 4},
     {"bcrs", make_bcrs, 4},
     {"unbcrs", make_unbcrs, 4},
+    {"sampled", make_sampled, 4},
+    {"sampled values", replace_sampled, 3},
+    {"unsampled", make_unsampled, 7},
     {"convert", make_converted, 1},
     {"reference", make_product, 2},
+    {"samples", make_samples, 3},
+    {"sampled output", make_sampled_output, 3},
+    {"collect", make_collected, 2},
     {"output", make_output, 1},
     {"vector", make_vector, 2},
 };
@@ -229,6 +277,12 @@ static void prepare(mc_diag *diag) {
     expect_ok("pack", mc_windowed_pack(&matrix, &ring, &windowed, diag), diag);
     expect_ok("pack", mc_srbcrs_export(&matrix, &stride_16, &srbcrs, diag), diag);
     expect_ok("pack", mc_bcrs_export(&matrix, &bcrs, diag), diag);
+    expect_ok("dilate", mc_vsparse_dilate(&pattern, 8, MC_F32, &real_mask, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S8, real_mask.rows, 9, 9, &left, diag), diag);
+    expect_ok("create", mc_dense_create(MC_S8, real_mask.cols, 9, 9, &right, diag), diag);
+    expect_ok("reference", mc_reference_sddmm(&real_mask, &left, &right, MC_LAYOUT_COLUMNS, &samples, diag),
+              diag);
+    expect_ok("pack", mc_sampled_pack(&real_mask, &items, &sampled, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);
@@ -243,6 +297,11 @@ static void clean_up(void) {
     mc_packed_free(&windowed);
     mc_packed_free(&srbcrs);
     mc_packed_free(&bcrs);
+    mc_vsparse_free(&real_mask);
+    mc_dense_free(&left);
+    mc_dense_free(&right);
+    mc_dense_free(&samples);
+    mc_packed_free(&sampled);
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));
     unlink(scratch_path("a.npy"));

@@ -104,9 +104,15 @@ static void test_groups(mc_diag *diag) {
 static void test_arrange(mc_diag *diag) {
     static const float want[4][16] = {{1, 3, 5, 7}, {2, 4, 6, 8}, {9}, {10}};
     const mc_dense vectors = {MC_F32, 5, 2, 2, tiny_values}, gap = {MC_F32, 4, 2, 3, tiny_values};
-    mc_dense c;
+    mc_dense c, back;
     expect_ok("strides", mc_sampled_arrange(&tiny, MC_ORDER_SRBCRS16, &vectors, &c, diag), diag);
     CHECK(c.rows == 4 && c.cols == 16 && c.ld == 16 && memcmp(c.data, want, sizeof want) == 0, "strides");
+    expect_ok("back", mc_sampled_collect(&tiny, MC_ORDER_SRBCRS16, &c, &back, diag), diag);
+    CHECK(back.rows == 5 && back.cols == 2 && memcmp(back.data, tiny_values, sizeof tiny_values) == 0,
+          "back");
+    mc_dense_free(&back);
+    expect_failure("size", mc_sampled_collect(&tiny, MC_ORDER_SRBCRS32, &c, &back, diag), MC_USAGE, diag,
+                   "C has 64 slots of 2 elements, the matrix is 4 x 16");
     mc_dense_free(&c);
     expect_ok("vectors", mc_sampled_arrange(&tiny, MC_ORDER_BCRS, &vectors, &c, diag), diag);
     CHECK(c.rows == 5 && c.cols == 2 && memcmp(c.data, tiny_values, sizeof tiny_values) == 0, "vectors");
