@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 static const char *const ops[] = {"sddmm", NULL};
-static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL}; /* in the order of out_element */
-static const char *const masks[] = {"pattern", "values", NULL};         /* of sddmm_mask */
+static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL};      /* in the order of out_element */
+static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", NULL};
 static const char *const methods[] = {"gather", NULL};
@@ -20,7 +20,8 @@ static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
     ARCH_FIELD,
     {"lhs", NAMES = digit_side_names,
-     .doc = "Type of A, row-major. Two elements of 4 bits make a byte, the even column in its low half; lda is even "
+     .doc = "Type of A, row-major. Two elements of 4 bits make a byte, the even column in its low half; lda "
+            "is even "
             "then. Those of 12 and 16 bits take two bytes and are multiplied as two digits of 8 bits."},
     {"rhs", NAMES = digit_side_names,
      .doc = "Type of B, in the same way along k. Those of 4 bits are multiplied as 8 bits."},
@@ -28,26 +29,34 @@ static const mc_field fields[] = {
      .doc = "Type of C. s32: the sums, modulo 2^32. Others: out(f32(sum) * scale), or with the mask's values "
             "out((f32(sum) * scale) * value), each step rounded to nearest even."},
     {"scale", NAMES = out_per_names, .quiet = true,
-     .doc = "Scales of f16, bf16 and f32: one f32 for all of C, or one for each of A's m rows or B's n columns."},
+     .doc = "Scales of f16, bf16 and f32: one f32 for all of C, or one for each of A's m rows or B's n "
+            "columns."},
     {"mask", NAMES = masks, .quiet = true,
-     .doc = "pattern: the mask says where C is computed. values: C is also multiplied by the mask's own values, f32."},
-    {"vec", NUMBERS = family_vecs, .standard = 8, .doc = "V: rows of a nonzero vector, and so of a row block."},
+     .doc = "pattern: the mask says where C is computed. values: C is also multiplied by the mask's own "
+            "values, f32."},
+    {"vec", NUMBERS = family_vecs, .standard = 8,
+     .doc = "V: rows of a nonzero vector, and so of a row block."},
     {"order", NAMES = orders,
-     .doc = "Order of C. bcrs: vector after vector, row block by row block. srbcrs16, srbcrs32: in strides of 16 or "
+     .doc = "Order of C. bcrs: vector after vector, row block by row block. srbcrs16, srbcrs32: in strides "
+            "of 16 or "
             "32 vectors of a row block, each row-major; zeros fill up a row block's last one."},
     {"layout", NAMES = layouts, .quiet = true,
      .doc = "How B lies in memory. columns: [n][ldb], the k values of a column side by side."},
     {"method", NAMES = methods, .quiet = true,
-     .doc = "gather: each warp loads the columns of B that its vectors name from global memory to registers."},
+     .doc =
+         "gather: each warp loads the columns of B that its vectors name from global memory to registers."},
     {"groups", NUMBERS = group_counts, .standard = 4, .tunable = true,
-     .doc = "A warp computes up to 16 * groups vectors of a row block, for which it loads A once. Fewer make more "
+     .doc = "A warp computes up to 16 * groups vectors of a row block, for which it loads A once. Fewer make "
+            "more "
             "warps."},
     {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true, .doc = "Warps of a thread block."},
     {"tile_k", NUMBERS = tiles, .standard = 256, .tunable = true,
-     .doc = "k that a lane group holds in registers of a row of A, and loads of a column of B, at once: 64 to 512 bytes of "
+     .doc = "k that a lane group holds in registers of a row of A, and loads of a column of B, at once: 64 "
+            "to 512 bytes of "
             "B. Best not less than k; more than k wants registers for nothing, unless k is fixed."},
     {"window", SHAPE, .tunable = true, .quiet = true,
-     .doc = "Columns of B that the items of neighbouring warps are taken from, so that they stay in the caches: the mask's "
+     .doc = "Columns of B that the items of neighbouring warps are taken from, so that they stay in the "
+            "caches: the mask's "
             "vectors are given out window by window. open: row block by row block."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next group's columns of B are loaded before this group's mma."},
@@ -60,12 +69,15 @@ static const mc_field fields[] = {
     {"m", SHAPE, .doc = "Rows of the mask and of A, a multiple of vec."},
     {"n", SHAPE, .doc = "Columns of the mask and of B."},
     {"k", SHAPE,
-     .doc = "Columns of A, rows of B. Fixed, it saves loops and guards, and a product of another k is refused."},
+     .doc =
+         "Columns of A, rows of B. Fixed, it saves loops and guards, and a product of another k is refused."},
     {"lda", SHAPE,
-     .doc = "Elements from one row of A to the next, at least k. Vector loads want a multiple of 16 bytes, or of what "
+     .doc = "Elements from one row of A to the next, at least k. Vector loads want a multiple of 16 bytes, "
+            "or of what "
             "16 bytes of B take of A."},
     {"ldb", SHAPE,
-     .doc = "Elements from one column of B to the next, at least k. Vector loads want a multiple of 16 bytes."},
+     .doc =
+         "Elements from one column of B to the next, at least k. Vector loads want a multiple of 16 bytes."},
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
@@ -174,9 +186,10 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
 static void add_packed(const sddmm_plan *plan, mc_contract *c) {
     c->format = "sampled-list";
     add_array(c, 16, (mc_array){"items", "s32", "items * 4", plan->items_doc});
-    add_array(c, 16,
-              (mc_array){"col_idx", "s32", plan->index_extent,
-                         "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none"});
+    add_array(
+        c, 16,
+        (mc_array){"col_idx", "s32", plan->index_extent,
+                   "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none"});
     if (plan->mask == SDDMM_VALUES)
         add_array(c, 16, (mc_array){"mask_values", "f32", "elements of C", "in C's order; 0 where padded"});
 }
@@ -185,8 +198,9 @@ static void add_packed(const sddmm_plan *plan, mc_contract *c) {
 static const char *side_doc(digit_side side, bool is_b) {
 #define OF(type, more)                                                                                       \
     {                                                                                                        \
-        {"A: u" type "[m][lda], row-major" more, "B: u" type "[n][ldb], columns of B" more},                 \
-            {"A: s" type "[m][lda], row-major" more, "B: s" type "[n][ldb], columns of B" more}              \
+        {"A: u" type "[m][lda], row-major" more, "B: u" type "[n][ldb], columns of B" more}, {               \
+            "A: s" type "[m][lda], row-major" more, "B: s" type "[n][ldb], columns of B" more                \
+        }                                                                                                    \
     }
     static const char *const docs[][2][2] = {
         [0] = OF("4", ", the even k in a byte's low half"), [1] = OF("8", ""), [2] = OF("16", "")};
@@ -277,13 +291,15 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
 
 static const char *how(const void *data) {
     (void)data;
-    return "Swapped operands: 16 nonzero vectors, columns of B, are the mma's rows, the row block's rows its columns.\n"
+    return "Swapped operands: 16 nonzero vectors, columns of B, are the mma's rows, the row block's rows its "
+           "columns.\n"
            "A warp gathers its vectors' columns of B from global memory straight into registers.";
 }
 
 static const char *computes(const void *data) {
     (void)data;
-    return "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; integers, sums in s32.";
+    return "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; "
+           "integers, sums in s32.";
 }
 
 static void emit(const void *data, mc_builder *b) { sddmm_emit(data, b); }

@@ -38,11 +38,11 @@ typedef struct sddmm_plan {
     bool prefetch, overlap;
     int64_t m, n, k, lda, ldb, window;
 
-    int sums;      /* accumulators of a sum: one for each weight of a digit of A times one of B */
-    bool times_16; /* values of a 4-bit B are multiplied as 16 times what they are: k allows it */
-    int parities;  /* 4-bit B: even and odd k are operands of their own */
+    int sums;                  /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    bool times_16;             /* values of a 4-bit B are multiplied as 16 times what they are: k allows it */
+    int parities;              /* 4-bit B: even and odd k are operands of their own */
     int step_k, unit_k, steps; /* k of a lane's step and unit; steps of a unit */
-    int chunks;    /* of a panel: units of a lane that are in registers at once */
+    int chunks;                /* of a panel: units of a lane that are in registers at once */
     bool wide, edge;
     bool loops;       /* the wide path can have several panels */
     bool guard_units; /* units of a panel can lie beyond k */
@@ -55,7 +55,9 @@ typedef struct sddmm_plan {
 /* Bits that a value takes in memory. */
 static inline int sddmm_stored_bits(digit_side side) { return side.bits > 8 ? 16 : side.bits; }
 /* Bytes of COUNT neighbouring values; 4-bit ones come in pairs. */
-static inline int64_t sddmm_bytes(digit_side side, int64_t count) { return count * sddmm_stored_bits(side) / 8; }
+static inline int64_t sddmm_bytes(digit_side side, int64_t count) {
+    return count * sddmm_stored_bits(side) / 8;
+}
 /* Registers of COUNT neighbouring values. */
 static inline int sddmm_words(digit_side side, int count) { return count * sddmm_stored_bits(side) / 32; }
 /* Bytes that the wide path loads of a row of A at once. */

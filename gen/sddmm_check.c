@@ -24,7 +24,8 @@ static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
     if (output->element == OUT_S64) complain(complaints, F_OUT, "sums are of 32 bits: s32, f16, bf16 or f32");
     else out_check(output, &fields, complaints);
     if (plan->mask == SDDMM_VALUES && !out_is_scaled(output->element))
-        complain(complaints, F_MASK, "out = \"%s\" is the sums as they are: mask values go with f16, bf16 and f32",
+        complain(complaints, F_MASK,
+                 "out = \"%s\" is the sums as they are: mask values go with f16, bf16 and f32",
                  out_element_name(output->element));
 }
 

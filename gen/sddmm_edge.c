@@ -10,7 +10,7 @@ enum { MAX_LOADS = 16 };
 /* One side's loads of a step. */
 typedef struct loader {
     digit_side side;
-    int count, k_step;          /* loads of a step; k of each */
+    int count, k_step; /* loads of a step; k of each */
     mc_reg element[MAX_LOADS];
     mc_reg join[2];
 } loader;
@@ -24,7 +24,8 @@ typedef struct edge {
     mc_reg used, inside, address;
 } edge;
 
-static loader declare_loader(mc_builder *b, const sddmm_plan *plan, digit_side side, const char *const names[2]) {
+static loader declare_loader(mc_builder *b, const sddmm_plan *plan, digit_side side,
+                             const char *const names[2]) {
     loader l = {.side = side, .k_step = side.bits == 4 ? 2 : 1};
     l.count = plan->step_k / l.k_step;
     b32_array(b, names[0], l.count, l.element);
@@ -36,7 +37,8 @@ static edge declare_edge(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     static const char *const a_names[] = {"a_element", "a_join"}, *const b_names[] = {"b_element", "b_join"};
-    edge d = {.a = declare_loader(b, plan, plan->lhs, a_names), .b = declare_loader(b, plan, plan->rhs, b_names)};
+    edge d = {.a = declare_loader(b, plan, plan->lhs, a_names),
+              .b = declare_loader(b, plan, plan->rhs, b_names)};
     d.a_at = b64(b, "a_at"), d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
     d.left = b32(b, "left");
     d.used = pred(b, "used"), d.inside = pred(b, "inside");
@@ -115,7 +117,8 @@ static void emit_round_a(sddmm_emitter *e, const edge *d) {
 
 static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
     mc_builder *b = e->b;
-    note(b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group, MC_SAMPLED_SLOTS * group + 8);
+    note(b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
+         MC_SAMPLED_SLOTS * group + 8);
     for (int half = 0; half < 2; half++) {
         mc_reg index = e->index[2 * group + half];
         EMIT(b, setp_ge, R(d->used), R(index), I(0));

@@ -8,8 +8,8 @@
 #include "sddmm_emit.h"
 
 enum {
-    MAX_WORDS = SDDMM_MAX_CHUNKS * 4,                       /* of a row of B in a panel, a lane */
-    MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,        /* of A */
+    MAX_WORDS = SDDMM_MAX_CHUNKS * 4,                /* of a row of B in a panel, a lane */
+    MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A, /* of A */
     BUFFERS = 2,
 };
 
@@ -42,7 +42,8 @@ static void emit_item(sddmm_emitter *e) {
     EMIT(b, mad_wide, R(at), R(item), I(4 * WORD), R(items));
     EMIT(b, mad_wide, R(index_at), R(item), I(8 * indices * WORD), R(col_idx));
     EMIT(b, mad_wide, R(index_at), R(e->g), I(indices * WORD), R(index_at));
-    note(b, "row block, place of the first vector in C, slots in use; columns of slots 16 j + g and 16 j + 8 + g");
+    note(b, "row block, place of the first vector in C, slots in use; columns of slots 16 j + g and 16 j + 8 "
+            "+ g");
     EMIT(b, ldr_v4, V4(e->record), AT(at, 0));
     if (indices == 2) EMIT(b, ldr_v2, V2(e->index), AT(index_at, 0));
     for (int i = 0; i + 4 <= indices; i += 4) EMIT(b, ldr_v4, V4(e->index + i), AT(index_at, i * WORD));
@@ -67,7 +68,8 @@ static void emit_a_row(sddmm_emitter *e, mc_reg a) {
     mc_reg row = b32(b, "row");
     e->a_row = b64(b, "a_row");
     EMIT(b, mad_s32, R(row), R(sddmm_row_block(e)), I(plan->vec), R(e->g));
-    EMIT(b, mad_wide, R(e->a_row), R(row), emit_row_bytes(b, "a_row_bytes", plan->lhs, plan->lda, e->lda), R(a));
+    EMIT(b, mad_wide, R(e->a_row), R(row), emit_row_bytes(b, "a_row_bytes", plan->lhs, plan->lda, e->lda),
+         R(a));
     if (plan->vec == SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no row");
     e->has_row = pred(b, "has_row");
@@ -91,10 +93,10 @@ void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end) {
 /* -- The wide path ------------------------------------------------------------------------------------ */
 
 typedef struct panel {
-    mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of row 0 of B */
-    mc_reg left;       /* k from that unit's first on */
-    mc_reg word[MAX_A], operand[MAX_A];  /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][2][MAX_WORDS];   /* of B: rows g and g + 8 of a group, [chunk][word] */
+    mc_reg a_at, b_at;                  /* this lane's first unit of its row of A, and of row 0 of B */
+    mc_reg left;                        /* k from that unit's first on */
+    mc_reg word[MAX_A], operand[MAX_A]; /* of A: [chunk][step][...] */
+    mc_reg row[BUFFERS][2][MAX_WORDS];  /* of B: rows g and g + 8 of a group, [chunk][word] */
     mc_reg used, address, inside;
 } panel;
 
@@ -126,7 +128,8 @@ static panel declare_panel(sddmm_emitter *e) {
     static const char *const names[BUFFERS][2] = {{"x", "y"}, {"next_x", "next_y"}};
     int words = 4 * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
     declare_a(e, &p);
-    note(b, "a slot without a vector, and a unit beyond k, load nothing: old values meet a zero, or sums that are not stored");
+    note(b, "a slot without a vector, and a unit beyond k, load nothing: old values meet a zero, or sums "
+            "that are not stored");
     for (int i = 0; i < buffers; i++)
         for (int half = 0; half < 2; half++) {
             b32_array(b, names[i][half], words, p.row[i][half]);
@@ -185,7 +188,8 @@ static void emit_load_a(sddmm_emitter *e, panel *p) {
 /* Rows col_idx[slot] of B for the two slots of this lane in GROUP. */
 static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
     mc_builder *b = e->b;
-    note(b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group, MC_SAMPLED_SLOTS * group + 8);
+    note(b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
+         MC_SAMPLED_SLOTS * group + 8);
     for (int half = 0; half < 2; half++) {
         mc_reg index = e->index[2 * group + half];
         EMIT(b, setp_ge, R(p->used), R(index), I(0));
@@ -294,7 +298,8 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
     if (checks->lda) branch_if_odd(e, &c, e->lda, a_unit, "rows of A are not aligned for vector loads");
     if (checks->ldb) branch_if_odd(e, &c, e->ldb, plan->unit_k, "rows of B are not");
     if (checks->a_address) branch_if_odd(e, &c, low_half(b, "a_low", a), access, "A itself is not");
-    if (checks->b_address) branch_if_odd(e, &c, low_half(b, "b_low", e->b_array), SDDMM_UNIT, "B itself is not");
+    if (checks->b_address)
+        branch_if_odd(e, &c, low_half(b, "b_low", e->b_array), SDDMM_UNIT, "B itself is not");
 }
 
 /* k behind the wide path's units. */

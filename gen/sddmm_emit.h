@@ -7,7 +7,7 @@
 
 enum {
     SDDMM_MAX_GROUPS = 8,
-    SDDMM_MAX_SUMS = 3,   /* weights of two digits times two */
+    SDDMM_MAX_SUMS = 3, /* weights of two digits times two */
     SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64,
     SDDMM_MAX_STEP_A = 8, /* registers: of a step, A's values as loaded or as operands */
     SDDMM_MAX_STEP_B = 4, /* the same of B */
@@ -18,20 +18,21 @@ typedef struct sddmm_emitter {
     const sddmm_plan *plan;
     mc_builder *b;
     mc_reg g, t;
-    mc_reg record[4]; /* of this warp's item: row block, first, count */
+    mc_reg record[4];                   /* of this warp's item: row block, first, count */
     mc_reg index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + g and 16 j + 8 + g */
-    mc_reg has_row; /* vec < 8: this lane holds a row of A; none where all do */
+    mc_reg has_row;                     /* vec < 8: this lane holds a row of A; none where all do */
     mc_reg k, lda, ldb;
     mc_operand row_bytes; /* from a row of B to the next */
     mc_reg a_row, b_array;
-    mc_reg k_left; /* from where the edge path begins */
+    mc_reg k_left;                                             /* from where the edge path begins */
     mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
-    mc_reg part[SDDMM_ACC];     /* B's operand, where it is not the words as loaded */
+    mc_reg part[SDDMM_ACC];                       /* B's operand, where it is not the words as loaded */
     mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
-    mc_reg next;                /* scratch predicate: there is a group */
+    mc_reg next;                                  /* scratch predicate: there is a group */
     /* sddmm_store.c */
-    mc_reg slots_left;           /* in use, from this lane's slot g on; 0: it stores nothing */
-    mc_reg c_lane, slot, stride; /* C's address for this lane, as sddmm_store.c has it; scratch of an address */
+    mc_reg slots_left; /* in use, from this lane's slot g on; 0: it stores nothing */
+    mc_reg c_lane, slot,
+        stride; /* C's address for this lane, as sddmm_store.c has it; scratch of an address */
     mc_reg c_at, stores, has_vector; /* scratch: of a store */
     mc_reg scale, row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
     out_scratch scratch;

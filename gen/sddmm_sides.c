@@ -53,7 +53,8 @@ typedef struct pick {
 
 void sddmm_declare_sides(sddmm_emitter *e) {
     const sddmm_plan *plan = e->plan;
-    if (plan->lhs.bits == 4 && plan->rhs.bits != 4) b32_array(e->b, "nibble", 2 * sddmm_a_words(plan), e->nibble);
+    if (plan->lhs.bits == 4 && plan->rhs.bits != 4)
+        b32_array(e->b, "nibble", 2 * sddmm_a_words(plan), e->nibble);
     if (sddmm_stored_bits(plan->lhs) == 16 && plan->rhs.bits == 4) b32_array(e->b, "a_pair", 2, e->pair);
     if (sddmm_stored_bits(plan->rhs) != 8) b32_array(e->b, "part", SDDMM_ACC, e->part);
 }
@@ -110,7 +111,8 @@ static int k_of(const sddmm_plan *plan, int parity, int half, int byte) {
 static void emit_nibbles(sddmm_emitter *e, const mc_reg *words, const mc_reg *to) {
     int count = sddmm_a_words(e->plan);
     for (int parity = 0; parity < 2; parity++)
-        for (int i = 0; i < count; i++) emit_half(e->b, e->plan->lhs, words[i], parity, to[parity * count + i]);
+        for (int i = 0; i < count; i++)
+            emit_half(e->b, e->plan->lhs, words[i], parity, to[parity * count + i]);
 }
 
 void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands) {
@@ -167,8 +169,7 @@ void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, con
         for (int digit = 0; digit < plan->a.count; digit++) {
             const mc_reg *a = &operands[2 * (digit * plan->parities + parity)];
             const mc_reg *sums = &acc[SDDMM_ACC * (digit + rhs_digit)];
-            mc_opcode op =
-                mma_int8(digit_is_signed(plan->b, rhs_digit), digit_is_signed(plan->a, digit));
+            mc_opcode op = mma_int8(digit_is_signed(plan->b, rhs_digit), digit_is_signed(plan->a, digit));
             builder_emit(e->b, (mc_reg){0}, op, MC_OPERANDS(V4(sums), V4(rows), V2(a), V4(sums)));
         }
     }

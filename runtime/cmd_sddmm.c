@@ -73,15 +73,12 @@ static mc_status find_k(sddmm_session *s, const mc_kernel *kernel, mc_diag *diag
 
 /* -- A and B */
 
-/* What every leading dimension of a type is a multiple of: two elements of 4 bits share a byte. */
-static int64_t unit_of(mc_type type) { return mc_type_bytes(type) == 0 ? 2 : 0; }
-
 static mc_status find_lda(sddmm_session *s, const mc_kernel *kernel, mc_diag *diag) {
     mc_type type;
     mc_status status = mc_type_of(kernel, "lhs", &type, diag);
     if (status != MC_OK) return status;
     s->lda = operand_shape(options_of(&s->base)->lda, kernel, "lda", operand_tight(type, s->k));
-    const operand_ld ld = {"--lda", "K", s->lda, s->k, unit_of(type)};
+    const operand_ld ld = {"--lda", "K", s->lda, s->k, mc_kernel_contract(kernel)->lda_multiple};
     return operand_check_ld(&ld, diag);
 }
 
@@ -129,7 +126,7 @@ static mc_status make_b(sddmm_session *s, const mc_kernel *kernel, mc_diag *diag
     mc_status status = mc_type_of(kernel, "rhs", &type, diag);
     if (status != MC_OK) return status;
     int64_t length = rows ? n : s->k, ldb = operand_shape(o->ldb, kernel, "ldb", operand_tight(type, length));
-    const operand_ld ld = {"--ldb", rows ? "N" : "K", ldb, length, unit_of(type)};
+    const operand_ld ld = {"--ldb", rows ? "N" : "K", ldb, length, mc_kernel_contract(kernel)->ldb_multiple};
     status = operand_check_ld(&ld, diag);
     if (status != MC_OK) return status;
     if (o->b_file != NULL) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # On a GPU: the default kernel of every spec, with V = 2, 4 and 8, exact on the DLMC matrices of a folder.
-# defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder. Prints a line a spec and V; exits 77 where there is no GPU.
+# defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder; N: of an SDDMM K. Prints a line a spec and V; exits 77 where there is no GPU.
 set -u
 mcrun=$1 specs=$2 folder=$3 n=${4:-256}
 shift $(($# < 4 ? $# : 4))
@@ -12,8 +12,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 one() { # MCRUN WORK N SPEC VEC MATRIX SETTINGS...
-    local out=$2/$(basename "$4" .lua)-v$5
-    if "$1" spmm "$4" "$6" --n "$3" --vec "$5" --device cuda:0 "${@:7}" >"$2/log.$$" 2>&1; then echo exact >>"$out"
+    local name=$(basename "$4" .lua) size=--n
+    local out=$2/$name-v$5 command=${name%%_*}
+    [ "$command" = sddmm ] && size=--k
+    if "$1" "$command" "$4" "$6" $size "$3" --vec "$5" --device cuda:0 "${@:7}" >"$2/log.$$" 2>&1; then echo exact >>"$out"
     else sed "s|^|$(basename "$6"): |" "$2/log.$$" >>"$out"; fi
     rm -f "$2/log.$$"
 }
