@@ -9,13 +9,14 @@
 #include "between.h"
 #include "clocks.h"
 #include "commands.h"
+#include "operation.h"
 #include "race.h"
 
 enum { PEERS_ALL = 1, PEERS_CUBLASLT, PEERS_CUSPARSE, PEERS_NONE };
 
 typedef struct run_options {
     cmd_settings settings;
-    const char *matrices, *filter, *variants, *n_list, *device, *out;
+    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out;
     int64_t limit, rounds, finalists, seed, threads, seconds;
     int peers;
     bool cold, between;
@@ -24,7 +25,8 @@ typedef struct run_options {
 static const cmd_option run_table[] = {
     {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
      ".smtx files, in it and below; each nonzero becomes a vector"},
-    {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0, "columns of B (256,512)"},
+    {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0, "spmm: columns of B (256,512)"},
+    {"k", 0, OPTION_TEXT, offsetof(run_options, k_list), "K,K", 0, 0, "sddmm: columns of A (256)"},
     {"filter", 0, OPTION_TEXT, offsetof(run_options, filter), "TEXT", 0, 0,
      "only files with TEXT in their names"},
     {"limit", 0, OPTION_INTEGER, offsetof(run_options, limit), "COUNT", 1, INT32_MAX,
@@ -74,18 +76,34 @@ static double now(void) {
 
 /* -- Opening ---------------------------------------------------------------------------------------------- */
 
-static mc_status parse_n(const char *text, work_plan *plan, mc_diag *diag) {
-    for (const char *at = text; plan->n_count < WORK_MAX_N;) {
+static mc_status parse_sizes(const char *option, const char *text, work_plan *plan, mc_diag *diag) {
+    plan->size_count = 0;
+    for (const char *at = text; plan->size_count < WORK_MAX_SIZES;) {
         char *end;
         errno = 0;
-        long long n = strtoll(at, &end, 10);
-        if (end == at || errno != 0 || n < 1 || n > INT32_MAX || (*end != ',' && *end != '\0'))
-            return mc_fail(diag, MC_USAGE, "--n: '%s' is not a list of whole numbers from 1", text);
-        plan->n[plan->n_count++] = n;
+        long long size = strtoll(at, &end, 10);
+        if (end == at || errno != 0 || size < 1 || size > INT32_MAX || (*end != ',' && *end != '\0'))
+            return mc_fail(diag, MC_USAGE, "--%s: '%s' is not a list of whole numbers from 1", option, text);
+        plan->sizes[plan->size_count++] = size;
         if (*end == '\0') return MC_OK;
         at = end + 1;
     }
-    return mc_fail(diag, MC_USAGE, "--n: more than %d numbers", WORK_MAX_N);
+    return mc_fail(diag, MC_USAGE, "--%s: more than %d numbers", option, WORK_MAX_SIZES);
+}
+
+/* Both lists before the family is known. */
+static mc_status check_sizes(const run_options *o, mc_diag *diag) {
+    work_plan scratch;
+    mc_status status = o->n_list != NULL ? parse_sizes("n", o->n_list, &scratch, diag) : MC_OK;
+    return status == MC_OK && o->k_list != NULL ? parse_sizes("k", o->k_list, &scratch, diag) : status;
+}
+
+static mc_status choose_sizes(const run_options *o, const operation *op, work_plan *plan, mc_diag *diag) {
+    bool sized_by_n = strcmp(op->size, "n") == 0;
+    const char *list = sized_by_n ? o->n_list : o->k_list, *other = sized_by_n ? o->k_list : o->n_list;
+    if (other != NULL)
+        return mc_fail(diag, MC_USAGE, "run: the sizes of family %s are those of --%s", op->family, op->size);
+    return parse_sizes(op->size, list != NULL ? list : op->usual, plan, diag);
 }
 
 /* A peer that is missing is said loudly, and the run goes on without it. */
@@ -145,7 +163,7 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     int threads = o->threads > 0 ? (int)o->threads : cores > 64 ? 64 : cores < 1 ? 1 : (int)cores;
     s->track.rules = (race_rules){
         .cold = o->cold, .between = o->between, .rounds = (int)o->rounds, .finalists = (int)o->finalists};
-    mc_status status = parse_n(o->n_list, &s->plan, diag);
+    mc_status status = check_sizes(o, diag);
     /* Without a GPU the specs' faults come before its own. */
     if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
     if (status == MC_OK)
@@ -157,17 +175,20 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK) status = helpers_open(&s->track.helpers, s->track.gpu.device, diag);
     if (status == MC_OK && o->between) status = between_open(&s->between, &s->track.gpu, diag);
     if (status == MC_OK) status = load_variants(s, threads, diag);
+    if (status == MC_OK) status = choose_sizes(o, s->track.variants.operation, &s->plan, diag);
     if (status != MC_OK) return status;
     open_peers(s);
+    s->plan.operation = s->track.variants.operation;
     s->plan.variants = &s->track.variants;
     s->plan.sparse_peers = s->track.sparse.handle != NULL;
     s->plan.seed = (uint64_t)o->seed;
-    if (s->track.dense.handle != NULL) s->dense = calloc(s->plan.n_count, sizeof *s->dense);
+    if (s->track.dense.handle != NULL) s->dense = calloc(s->plan.size_count, sizeof *s->dense);
     return feeder_start(&s->feeder, s->items, s->count, &s->plan, threads, 2 * threads, diag);
 }
 
 static void close_dense(session *s) {
-    for (size_t i = 0; s->dense != NULL && i < s->plan.n_count; i++) dense_close(&s->dense[i], &s->track.gpu);
+    for (size_t i = 0; s->dense != NULL && i < s->plan.size_count; i++)
+        dense_close(&s->dense[i], &s->track.gpu);
 }
 
 static void session_close(session *s) {
@@ -215,19 +236,22 @@ static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
     mc_status status = MC_OK;
     if (s->dense == NULL || (s->dense_rows == w->a.rows && s->dense_cols == w->a.cols)) return MC_OK;
     close_dense(s);
-    for (size_t i = 0; i < s->plan.n_count && status == MC_OK; i++)
-        status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, w->a.rows,
-                            s->plan.n[i], w->a.cols, s->options->cold, diag);
+    for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
+        const problem_shape *shape = &w->problems[i].shape;
+        const dense_problem problem = {shape->m, shape->n, shape->k, s->plan.operation->k_contiguous,
+                                       s->options->cold};
+        status = dense_open(&s->dense[i], &s->track.dense, &s->track.gpu, &s->track.helpers, &problem, diag);
+    }
     s->dense_rows = w->a.rows;
     s->dense_cols = w->a.cols;
     return status;
 }
 
-static void report(const session *s, const work *w, int64_t n, const race_summary *summary) {
+static void report(const session *s, const work *w, int64_t size, const race_summary *summary) {
     double ratio = summary->best_us > 0 ? summary->dense_us / summary->best_us : 0;
-    fprintf(stderr, "%4zu/%zu %6.1f s  N %-5lld cublaslt f16 %8.2f us  ours %8.2f us  %5.2fx  %s",
-            s->done + 1, s->count, now() - s->started, (long long)n, summary->dense_us, summary->best_us,
-            ratio, w->name);
+    fprintf(stderr, "%4zu/%zu %6.1f s  %s %-5lld cublaslt f16 %8.2f us  ours %8.2f us  %5.2fx  %s",
+            s->done + 1, s->count, now() - s->started, s->plan.operation->size, (long long)size,
+            summary->dense_us, summary->best_us, ratio, w->name);
     if (summary->wrong > 0) fprintf(stderr, "  %zu WRONG", summary->wrong);
     if (summary->failed > 0) fprintf(stderr, "  %zu could not run", summary->failed);
     fputc('\n', stderr);
@@ -241,13 +265,13 @@ static mc_status race_matrix(session *s, work *w, mc_diag *diag) {
         return MC_OK;
     }
     mc_status status = dense_for(s, w, diag);
-    for (size_t i = 0; i < s->plan.n_count && status == MC_OK; i++) {
+    for (size_t i = 0; i < s->plan.size_count && status == MC_OK; i++) {
         race_summary summary;
         status =
-            race_run(&s->track, w, i, s->plan.n[i], s->dense != NULL ? &s->dense[i] : NULL, &summary, diag);
+            race_run(&s->track, w, &w->problems[i], s->dense != NULL ? &s->dense[i] : NULL, &summary, diag);
         if (status != MC_OK) break;
         s->wrong += summary.wrong;
-        report(s, w, s->plan.n[i], &summary);
+        report(s, w, s->plan.sizes[i], &summary);
     }
     fflush(s->track.out);
     return status;
@@ -293,13 +317,8 @@ static mc_status measure(session *s, mc_diag *diag) {
 }
 
 static int run(int argc, char **argv) {
-    run_options options = {.n_list = "256,512",
-                           .variants = "all",
-                           .device = "cuda:0",
-                           .rounds = 15,
-                           .finalists = 4,
-                           .seed = 1,
-                           .peers = PEERS_ALL};
+    run_options options = {
+        .variants = "all", .device = "cuda:0", .rounds = 15, .finalists = 4, .seed = 1, .peers = PEERS_ALL};
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_run, argc, argv, &options, &operands, &exit_status)) return exit_status;

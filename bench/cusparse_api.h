@@ -1,4 +1,4 @@
-/* The part of cuSPARSE that the bench calls: the generic SpMM of version 12. Written as cublaslt_api.h. */
+/* The part of cuSPARSE that the bench calls: the generic SpMM and SDDMM of version 12. Written as cublaslt_api.h. */
 #ifndef BENCH_CUSPARSE_API_H
 #define BENCH_CUSPARSE_API_H
 
@@ -17,7 +17,10 @@ enum {                                       /* cusparseSpMMAlg_t */
        SP_ALG_BSR_1 = 14
 };
 
-#define SP_SPMM_ARGUMENTS                                                                                    \
+enum { SP_SDDMM_DEFAULT = 0 }; /* cusparseSDDMMAlg_t */
+
+/* SpMM and SDDMM take the same: two of A, B and C are dense, the first or the last is sparse. */
+#define SP_PRODUCT_ARGUMENTS                                                                                 \
     void *handle, int op_a, int op_b, const void *alpha, void *a, void *b, const void *beta, void *c,        \
         int compute, int algorithm
 
@@ -38,9 +41,12 @@ enum {                                       /* cusparseSpMMAlg_t */
     X(CreateDnMat,                                                                                           \
       (void **desc, int64_t rows, int64_t cols, int64_t ld, uint64_t values, int value_type, int order))     \
     X(DestroyDnMat, (void *desc))                                                                            \
-    X(SpMM_bufferSize, (SP_SPMM_ARGUMENTS, size_t * bytes))                                                  \
-    X(SpMM_preprocess, (SP_SPMM_ARGUMENTS, uint64_t buffer))                                                 \
-    X(SpMM, (SP_SPMM_ARGUMENTS, uint64_t buffer))
+    X(SpMM_bufferSize, (SP_PRODUCT_ARGUMENTS, size_t * bytes))                                               \
+    X(SpMM_preprocess, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                              \
+    X(SpMM, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                                         \
+    X(SDDMM_bufferSize, (SP_PRODUCT_ARGUMENTS, size_t * bytes))                                              \
+    X(SDDMM_preprocess, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))                                             \
+    X(SDDMM, (SP_PRODUCT_ARGUMENTS, uint64_t buffer))
 
 typedef struct cusparse {
 #define X(name, parameters) int(*name) parameters;

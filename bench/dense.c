@@ -6,12 +6,12 @@
 
 enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
 
-/* One row a type. `k_contiguous`: B is stored n x k. */
+/* One row a type. `whole`: B is stored with k contiguous, and k is a multiple of 16. */
 typedef struct dense_kind {
     const char *label;
     mc_type operand, result;
     int vendor_operand, vendor_result, compute, scale;
-    bool k_contiguous;
+    bool whole;
 } dense_kind;
 
 static const dense_kind kinds[DENSE_TYPES] = {
@@ -41,20 +41,21 @@ void dense_library_close(dense_library *library, gpu_device *gpu) {
 
 static int64_t round_up(int64_t value) { return (value + K_UNIT - 1) / K_UNIT * K_UNIT; }
 
-static void set_shape(dense_product_state *p, int64_t m, int64_t n, int64_t k) {
-    const dense_kind *kind = &kinds[p->kind];
-    p->m = m;
-    p->n = n;
-    p->k = kind->k_contiguous ? round_up(k) : k;
-    p->lda = round_up(k);
-    p->ldb = kind->k_contiguous ? p->k : n;
+static void set_shape(dense_product_state *p, const dense_problem *problem) {
+    bool whole = kinds[p->kind].whole;
+    p->m = problem->m;
+    p->n = problem->n;
+    p->k = whole ? round_up(problem->k) : problem->k;
+    p->lda = round_up(problem->k);
+    p->k_contiguous = whole || problem->k_contiguous;
+    p->ldb = p->k_contiguous ? round_up(problem->k) : problem->n;
 }
 
 /* The library's first operand is our B, its second our A. */
 static mc_status describe(dense_product_state *p, mc_diag *diag) {
     const dense_kind *kind = &kinds[p->kind];
     const cublaslt *lt = &p->library->lt;
-    const int first = kind->k_contiguous ? LT_OP_T : LT_OP_N, second = LT_OP_N;
+    const int first = p->k_contiguous ? LT_OP_T : LT_OP_N, second = LT_OP_N;
     uint64_t m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
     mc_status status = LT_CALL(lt, diag, MatmulDescCreate, &p->desc, kind->compute, kind->scale);
     if (status == MC_OK)
@@ -63,7 +64,7 @@ static mc_status describe(dense_product_state *p, mc_diag *diag) {
         status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_TRANSB, &second, sizeof second);
     if (status == MC_OK)
         status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_b, kind->vendor_operand,
-                         kind->k_contiguous ? k : n, kind->k_contiguous ? n : k, p->ldb);
+                         p->k_contiguous ? k : n, p->k_contiguous ? n : k, p->ldb);
     if (status == MC_OK)
         status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_a, kind->vendor_operand, k, m, p->lda);
     if (status == MC_OK)
@@ -92,7 +93,7 @@ static mc_status make_operands(dense_product_state *p, gpu_device *gpu, helpers 
                                mc_diag *diag) {
     const dense_kind *kind = &kinds[p->kind];
     uint64_t a_count = (uint64_t)(p->m * p->lda);
-    uint64_t b_count = (uint64_t)(kind->k_contiguous ? p->n * p->ldb : p->k * p->ldb);
+    uint64_t b_count = (uint64_t)(p->k_contiguous ? p->n * p->ldb : p->k * p->ldb);
     size_t bytes = mc_type_bytes(kind->operand);
     p->a = slab_part(&p->slab, a_count * bytes);
     p->b = slab_part(&p->slab, b_count * bytes);
@@ -116,8 +117,8 @@ static mc_status make_reference(dense_product_state *p, gpu_device *gpu, helpers
                                    .n = p->n,
                                    .k = p->k,
                                    .lda = p->lda,
-                                   .b_k = kind->k_contiguous ? 1 : p->ldb,
-                                   .b_n = kind->k_contiguous ? p->ldb : 1};
+                                   .b_k = p->k_contiguous ? 1 : p->ldb,
+                                   .b_n = p->k_contiguous ? p->ldb : 1};
     return status == MC_OK ? helpers_reference(h, kind->operand, &product, diag) : status;
 }
 
@@ -171,8 +172,11 @@ static contender contender_of(const dense_product_state *p, int algo) {
     const dense_kind *kind = &kinds[p->kind];
     contender c = {.sets = p->slab.sets, .enqueue = enqueue, .state = p, .index = (size_t)algo};
     snprintf(c.label, sizeof c.label, "%s", kind->label);
-    c.check = (result_check){kind->result, slab_address(&p->slab, p->d, 0), p->want, (uint64_t)(p->m * p->n),
-                             allowed(p)};
+    c.check = (result_check){.type = kind->result,
+                             .got = slab_address(&p->slab, p->d, 0),
+                             .want = p->want,
+                             .count = (uint64_t)(p->m * p->n),
+                             .allowed = allowed(p)};
     return c;
 }
 
@@ -244,16 +248,16 @@ static const char *last_message(const mc_diag *diag) {
     return line == NULL ? text : line + 1;
 }
 
-mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *h, int64_t m,
-                     int64_t n, int64_t k, bool cold, mc_diag *diag) {
+mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *h,
+                     const dense_problem *problem, mc_diag *diag) {
     *peers = (dense_peers){0};
     for (int i = 0; i < DENSE_TYPES; i++) {
         dense_product_state *p = &peers->products[i];
         p->library = library;
         p->kind = i;
-        set_shape(p, m, n, k);
+        set_shape(p, problem);
         mc_diag_clear(diag);
-        mc_status status = product_open(p, gpu, h, cold, diag);
+        mc_status status = product_open(p, gpu, h, problem->cold, diag);
         if (status == MC_OK) status = add_contenders(peers, p, gpu, h, diag);
         if (status != MC_OK)
             snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", kinds[i].label, last_message(diag));

@@ -1,8 +1,8 @@
 /* The dense peers: cuBLASLt in fp16, bf16 and int8 on the same shape, with random operands of its own.
 
    C[m,n] = A[m,k] B[k,n], all row-major, is asked for as the column-major product C^T = B^T A^T, which is the same
-   memory. int8 gets the layout that its kernels want: B stored with k contiguous, s32 results, and k rounded up to
-   a multiple of 16. Leading dimensions are multiples of 16 for all. */
+   memory; where the operator has B with k contiguous, so have the peers. int8 gets the layout that its kernels want: B stored
+   with k contiguous, s32 results, and k rounded up to a multiple of 16. Leading dimensions are multiples of 16 for all. */
 #ifndef BENCH_DENSE_H
 #define BENCH_DENSE_H
 
@@ -22,11 +22,18 @@ typedef struct dense_library {
 mc_status dense_library_open(dense_library *library, gpu_device *gpu, mc_diag *diag);
 void dense_library_close(dense_library *library, gpu_device *gpu);
 
+typedef struct dense_problem {
+    int64_t m, n, k;
+    bool k_contiguous; /* B is stored n x k */
+    bool cold;
+} dense_problem;
+
 /* One type's product and the algorithms for it. */
 typedef struct dense_product_state {
     const dense_library *library;
     int kind;
     int64_t m, n, k, lda, ldb;
+    bool k_contiguous;
     operand_slab slab;
     size_t a, b, d; /* parts of the slab */
     uint64_t want;
@@ -45,7 +52,7 @@ typedef struct dense_peers {
 /* Verifies and times all algorithms of the heuristic and keeps the fastest two of each type as contenders. A type
    for which nothing works is no failure: it has a note. PEERS must stay where it is; the caller closes. */
 mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *helpers,
-                     int64_t m, int64_t n, int64_t k, bool cold, mc_diag *diag);
+                     const dense_problem *problem, mc_diag *diag);
 void dense_close(dense_peers *peers, gpu_device *gpu);
 
 #endif

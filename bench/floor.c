@@ -6,10 +6,12 @@ static double blocks(int64_t extent, int64_t tile) {
     return tile < 1 ? 1 : (double)((extent + tile - 1) / tile);
 }
 
+static double b_row_bytes(const floor_problem *p) { return (double)p->b_bytes / (double)p->k; }
+
 static double gathered_bytes(const variant_facts *f, const floor_problem *p) {
     double column_tiles = blocks(p->n, f->tile_columns), a = p->packed_bytes * column_tiles;
-    double b = f->staged ? blocks(p->m, f->tile_rows) * (double)p->k : (double)p->vectors;
-    return a + b * (double)p->row_bytes;
+    double b_rows = f->staged ? blocks(p->m, f->tile_rows) * (double)p->k : (double)p->vectors;
+    return a + b_rows * b_row_bytes(p);
 }
 
 static double issued_macs(const variant_facts *f, const floor_problem *p) {
@@ -18,17 +20,45 @@ static double issued_macs(const variant_facts *f, const floor_problem *p) {
     return strides * (double)f->stride_mma * blocks(p->n, f->tile_columns) * MMA_MACS;
 }
 
-floor_times floor_of(const ceilings *c, const variant *v, const floor_problem *p) {
+static double result_bytes(const variant *v, const floor_problem *p) {
+    return (double)p->elements * (double)mc_type_bytes(v->output.type);
+}
+
+floor_load floor_load_spmm(const variant *v, const floor_problem *p) {
     const variant_facts *f = &v->facts;
-    double b_bytes = (double)p->k * (double)p->row_bytes;
-    double c_bytes = (double)p->m * (double)p->n * (double)mc_type_bytes(v->output.type);
-    double all = p->packed_bytes + b_bytes + c_bytes;
+    double b_bytes = (double)p->b_bytes;
+    return (floor_load){
+        .memory = p->packed_bytes + b_bytes + result_bytes(v, p),
+        .gathered = gathered_bytes(f, p),
+        .footprint = b_bytes + p->packed_bytes,
+        .shared = f->staged ? (double)p->vectors * b_row_bytes(p) : 0,
+        .macs = issued_macs(f, p),
+    };
+}
+
+/* 16 slots are the rows of an mma, the vector's rows its columns. */
+static double sampled_macs(const variant *v, const floor_problem *p) {
+    double groups = blocks(p->slots, 16), steps = blocks(p->k, 32);
+    return groups * steps * (double)v->facts.digit_products * MMA_MACS;
+}
+
+floor_load floor_load_sddmm(const variant *v, const floor_problem *p) {
+    double a_bytes = (double)p->a_bytes, b_bytes = (double)p->b_bytes;
+    return (floor_load){
+        .memory = p->packed_bytes + a_bytes + b_bytes + result_bytes(v, p),
+        .gathered = p->packed_bytes + a_bytes + (double)p->vectors * b_bytes / (double)p->n,
+        .footprint = b_bytes,
+        .macs = sampled_macs(v, p),
+    };
+}
+
+floor_times floor_of(const ceilings *c, const floor_load *load) {
     return (floor_times){
         .launch = c->launch_us,
-        .memory = all / ceiling_at(c, c->copy, all),
-        .gather = gathered_bytes(f, p) / ceiling_at(c, c->gather, b_bytes + p->packed_bytes),
-        .shared = f->staged ? (double)p->vectors * (double)p->row_bytes / c->shared : 0,
-        .mma = issued_macs(f, p) / c->mma_s8,
+        .memory = load->memory / ceiling_at(c, c->copy, load->memory),
+        .gather = load->gathered / ceiling_at(c, c->gather, load->footprint),
+        .shared = load->shared / c->shared,
+        .mma = load->macs / c->mma_s8,
     };
 }
 

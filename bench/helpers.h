@@ -8,7 +8,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 13 };
+enum { HELPER_COUNT = 17 };
 
 typedef struct helpers {
     mc_device *device;
@@ -43,6 +43,23 @@ typedef struct output_rule {
 } output_rule;
 mc_status helpers_output(helpers *helpers, mc_type type, uint64_t sums, uint64_t out, int64_t rows,
                          int64_t cols, const output_rule *rule, mc_diag *diag);
+
+/* The slots of a sampled result (orders.h) on the device: COUNT of them, each VEC elements. */
+typedef struct sampled_list {
+    uint64_t slots;
+    int64_t count;
+    int vec;
+    bool weighted;
+    uint64_t values; /* f32: the mask's, where the elements lie; else one 1 */
+} sampled_list;
+
+/* A B at the slots of LIST, modulo 2^32, zeros at padding. A: rows of K s32; B: columns of K s32, one after another. */
+mc_status helpers_sampled_sums(helpers *helpers, const sampled_list *list, uint64_t a, uint64_t b, int64_t k,
+                               uint64_t sums, mc_diag *diag);
+/* The results that an output of TYPE must have for exact sums: f32(sum) * scale * value, each product rounded to f32, and
+   the last one to TYPE; stored as f32. RULE as above, but for biases. */
+mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_list *list, uint64_t sums,
+                                 uint64_t out, const output_rule *rule, mc_diag *diag);
 
 /* How many of COUNT elements of GOT are wrong. s32 (WANT s32): those that differ. f16, bf16, f32 (WANT f32):
    those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. */

@@ -1,4 +1,4 @@
-/* mcbench plot: box plots of the speeds by sparsity, a panel for each V and N, as one SVG. */
+/* mcbench plot: box plots of the speeds by sparsity, a panel for each operator, V and N (spmm) or K (sddmm), as one SVG. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,12 @@ static const char *const colours[] = {"#D55E00", "#0072B2", "#009E73", "#CC79A7"
                                       "#56B4E9", "#999999", "#F0E442", "#000000"};
 enum { COLOUR_COUNT = sizeof colours / sizeof colours[0] };
 
+/* What problems in one panel have in common. */
 typedef struct panel {
+    const char *op;
     int vec;
-    int64_t n;
+    char size_name;
+    int64_t size;
 } panel;
 
 typedef struct plot {
@@ -61,14 +64,19 @@ static void add_class(plot *p, double class) {
 
 static int panel_order(const void *a, const void *b) {
     const panel *x = a, *y = b;
+    if (strcmp(x->op, y->op) != 0) return -strcmp(x->op, y->op); /* spmm first */
     if (x->vec != y->vec) return x->vec - y->vec;
-    return (x->n > y->n) - (x->n < y->n);
+    return (x->size > y->size) - (x->size < y->size);
 }
 
-static void add_panel(plot *p, int vec, int64_t n) {
+static panel panel_of(const result_problem *problem) {
+    return (panel){problem->op, problem->vec, problem->size_name, problem->size};
+}
+
+static void add_panel(plot *p, const panel *new) {
     for (size_t i = 0; i < p->panel_count; i++)
-        if (p->panels[i].vec == vec && p->panels[i].n == n) return;
-    if (p->panel_count < MAX_PANELS) p->panels[p->panel_count++] = (panel){vec, n};
+        if (panel_order(&p->panels[i], new) == 0) return;
+    if (p->panel_count < MAX_PANELS) p->panels[p->panel_count++] = *new;
 }
 
 static void survey(plot *p) {
@@ -78,7 +86,8 @@ static void survey(plot *p) {
     for (size_t i = 0; i < p->results->problem_count; i++) {
         const result_problem *problem = &p->results->problems[i];
         add_class(p, problem->class);
-        add_panel(p, problem->vec, problem->n);
+        const panel of = panel_of(problem);
+        add_panel(p, &of);
         for (size_t j = 0; j < p->label_count; j++) {
             double speed = result_speed(problem, p->labels[j]);
             if (speed > 0) least = fmin(least, speed), most = fmax(most, speed);
@@ -94,8 +103,8 @@ static size_t speeds_of(const plot *p, const panel *at, double class, size_t lab
     for (size_t i = 0; i < p->results->problem_count; i++) {
         const result_problem *problem = &p->results->problems[i];
         double speed = result_speed(problem, label);
-        if (speed > 0 && problem->class == class && problem->vec == at->vec && problem->n == at->n)
-            p->values[count++] = speed;
+        const panel of = panel_of(problem);
+        if (speed > 0 && problem->class == class && panel_order(&of, at) == 0) p->values[count++] = speed;
     }
     return count;
 }
@@ -169,7 +178,8 @@ static void draw_panel(const plot *p, size_t number) {
     const panel *at = &p->panels[number];
     printf("<g transform=\"translate(%d %.0f)\">\n", MARGIN_LEFT,
            p->top + (double)(number * (PANEL_HEIGHT + PANEL_GAP)));
-    printf("<text x=\"0\" y=\"-10\" class=\"title\">V = %d, N = %lld</text>\n", at->vec, (long long)at->n);
+    printf("<text x=\"0\" y=\"-10\" class=\"title\">%s, V = %d, %c = %lld</text>\n", at->op, at->vec,
+           at->size_name, (long long)at->size);
     draw_axis(p);
     for (size_t class = 0; class < p->class_count; class ++) draw_group(p, at, class);
     printf("</g>\n");

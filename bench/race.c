@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "race_state.h"
@@ -35,15 +36,17 @@ static int rank_of(const race *r, const our_entry *e) {
 
 static void estimate_all(race *r) {
     const mc_gpu gpu = mc_device_gpu(r->track->gpu.device);
-    const mc_problem problem = mc_problem_of(&r->work->a, r->n, r->work->dense[r->n_index].b.ld);
+    mc_problem problem = mc_problem_of(&r->work->a, r->problem->shape.n, r->problem->b.ld);
+    problem.k = r->problem->shape.k;
     for (size_t i = 0; i < r->track->variants.count; i++) {
         const variant *v = &r->track->variants.items[i];
         r->entries[i].estimate = mc_spec_estimate(v->spec, v->index, &gpu, &problem);
     }
 }
 
-/* Whether E has the least estimate of its label in the race. */
+/* Whether E has the least estimate of its label in the race. A family without a model has none. */
 static bool is_pick(const race *r, const our_entry *e) {
+    if (!isfinite(e->estimate)) return false;
     for (size_t i = 0; i < r->track->variants.count; i++) {
         const our_entry *other = &r->entries[i];
         if (other == e || other->contender.quick <= 0 ||
@@ -111,24 +114,49 @@ static mc_status write_notes(race *r) {
     return status;
 }
 
+/* What each format of the sparse peers must give. */
+static mc_status find_peer_wants(race *r, sparse_problem *p) {
+    mc_status status = MC_OK;
+    for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
+        if (!sparse_is_of(i, r->operation->family)) continue;
+        mc_type type = sparse_result_type(i);
+        const want_kind kind = {.output = {.type = type == MC_S32 ? MC_S32 : MC_F32},
+                                .order = sparse_order(i),
+                                .halved = type != MC_S32};
+        p->elements[i] = race_elements(r, kind.order);
+        status = race_find_want(r, &kind, &p->want[i], r->diag);
+    }
+    return status;
+}
+
 static mc_status open_sparse(race *r) {
-    if (r->track->sparse.handle == NULL) return MC_OK;
+    race_track *t = r->track;
+    sparse_problem problem = {
+        .family = r->operation->family, .work = r->work, .problem = r->problem, .cold = t->rules.cold};
+    if (t->sparse.handle == NULL) return MC_OK;
     r->sparse = malloc(sizeof *r->sparse);
     if (r->sparse == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
-    sparse_open(r->sparse, &r->track->sparse, &r->track->gpu, &r->track->helpers, r->work, r->n_index, r->n,
-                r->track->rules.cold, r->want_s32, r->want_half);
-    return MC_OK;
+    *r->sparse = (sparse_peers){0};
+    mc_status status = find_peer_wants(r, &problem);
+    if (status == MC_OK) sparse_open(r->sparse, &t->sparse, &t->gpu, &t->helpers, &problem);
+    return status;
 }
 
 static void race_close(race *r) {
     if (r->sparse != NULL) sparse_close(r->sparse, &r->track->gpu);
     free(r->sparse);
     race_drop_ours(r);
+    race_drop_wants(r);
 }
 
-mc_status race_run(race_track *track, const work *w, size_t n_index, int64_t n, const dense_peers *peers,
+mc_status race_run(race_track *track, const work *w, const work_problem *problem, const dense_peers *peers,
                    race_summary *summary, mc_diag *diag) {
-    race r = {.track = track, .work = w, .n_index = n_index, .n = n, .dense = peers, .diag = diag};
+    race r = {.track = track,
+              .operation = track->variants.operation,
+              .work = w,
+              .problem = problem,
+              .dense = peers,
+              .diag = diag};
     *summary = (race_summary){0};
     mc_status status = race_upload(&r);
     if (status == MC_OK) status = open_sparse(&r);

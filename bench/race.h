@@ -1,4 +1,4 @@
-/* One problem, a matrix and an N: our variants against the peers. */
+/* One problem, a matrix and a size: our variants against the peers. */
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 
@@ -36,7 +36,7 @@ typedef struct race_summary {
 /* Verifies every variant and every peer; a quick time for each; then interleaved rounds of the best of ours and of all
    peers, and the results verified once more. Writes a line of kind "quick" with all quick times, one of kind "result"
    for each finalist, and one of kind "note" for each contender that could not take part. PEERS may be NULL. */
-mc_status race_run(race_track *track, const work *work, size_t n_index, int64_t n, const dense_peers *peers,
+mc_status race_run(race_track *track, const work *work, const work_problem *problem, const dense_peers *peers,
                    race_summary *summary, mc_diag *diag);
 
 /* One of the usual classes of sparsity (.5, .6, .7, .8, .9, .95, .98, .99), the nearest. */

@@ -28,10 +28,11 @@ double sparsity_class(double sparsity) {
 static json_t *problem_json(const race *r, const char *kind) {
     const mc_vsparse *a = &r->work->a;
     double sparsity = sparsity_of(a);
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b}", "kind", kind, "matrix",
-                     r->work->name, "m", (json_int_t)a->rows, "n", (json_int_t)r->n, "k", (json_int_t)a->cols,
+    const problem_shape *s = &r->problem->shape;
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b, s:s}", "kind", kind, "matrix",
+                     r->work->name, "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k,
                      "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity, "class",
-                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold);
+                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op", r->operation->family);
 }
 
 mc_status race_note(race *r, const char *who, const char *text) {
@@ -57,14 +58,20 @@ mc_status race_write_quick(race *r) {
 
 static void add_floor(const race *r, const our_entry *e, double us, json_t *line) {
     const our_operands *o = &r->operands[e->variant->packing];
-    const floor_problem problem = {.m = r->work->a.rows,
-                                   .n = r->n,
-                                   .k = r->work->a.cols,
+    const variant_list *list = &r->track->variants;
+    const problem_shape *s = &r->problem->shape;
+    bool dense_a = r->problem->a.data != NULL;
+    const floor_problem problem = {.m = s->m,
+                                   .n = s->n,
+                                   .k = s->k,
                                    .vectors = r->work->a.vectors,
                                    .slots = o->slots,
-                                   .row_bytes = mc_type_size(r->track->variants.rhs, r->n),
+                                   .a_bytes = dense_a ? mc_type_size(list->lhs, s->m * s->k) : 0,
+                                   .b_bytes = mc_type_size(list->rhs, s->k * s->n),
+                                   .elements = race_elements(r, e->variant->order),
                                    .packed_bytes = o->packed_bytes};
-    floor_times times = floor_of(&r->track->ceilings, e->variant, &problem);
+    floor_load load = r->operation->load(e->variant, &problem);
+    floor_times times = floor_of(&r->track->ceilings, &load);
     const char *limit;
     double least = floor_us(&times, &limit);
     char hash[17];
@@ -91,7 +98,7 @@ mc_status race_write_result(race *r, const contender *c, const timing *t, const 
     json_object_set_new(line, "sets", json_integer(c->sets));
     if (entry != NULL) {
         add_floor(r, entry, t->median, line);
-        json_object_set_new(line, "estimate", json_real(entry->estimate));
+        if (isfinite(entry->estimate)) json_object_set_new(line, "estimate", json_real(entry->estimate));
         json_object_set_new(line, "picked", json_boolean(entry->picked));
     }
     return write_line(r, line, r->diag);

@@ -1,109 +1,53 @@
-/* Our kernels on one problem: what must come out, their operands, and who may take part. */
-#include <math.h>
+/* Our kernels on one problem: their operands, and who may take part. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 11 };
-
-/* s8 problems in f16: value / 128 of A and of B. */
-static const float half_scale = 0x1p-14F;
-
-/* -- What must come out */
-
-static mc_status make_want(race *r, mc_type type, const output_rule *rule, uint64_t *address) {
-    const mc_vsparse *a = &r->work->a;
-    mc_status status = mc_device_alloc(r->track->gpu.device, (size_t)(a->rows * r->n) * 4, address, r->diag);
-    if (status != MC_OK) return status;
-    return helpers_output(&r->track->helpers, type, r->want_s32, *address, a->rows, r->n, rule, r->diag);
-}
-
-/* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with nothing. */
-static void scale_down(race *r) {
-    int longer = mc_type_bits(r->work->a.type) + mc_type_bits(r->work->dense[r->n_index].b.type) - 16;
-    for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);
-}
-
-/* Behind the factors on the device stand the constants 2^-14 and 0, for cuSPARSE's results and where there is no bias. */
-static mc_status make_factors(race *r) {
-    const mc_vsparse *a = &r->work->a;
-    size_t count = (size_t)(a->rows > r->n ? a->rows : r->n), all = 2 * count + 2;
-    r->factor_count = count;
-    r->factors = calloc(all, sizeof *r->factors);
-    if (r->factors == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
-    mc_scale_fill(r->factors, (int64_t)count, MC_VALUES_FULL, 3);
-    scale_down(r);
-    mc_bias_fill(r->factors + count, (int64_t)count, MC_VALUES_FULL, 4);
-    r->factors[2 * count] = half_scale;
-    mc_status status =
-        mc_device_alloc(r->track->gpu.device, all * sizeof *r->factors, &r->device_factors, r->diag);
-    if (status != MC_OK) return status;
-    return mc_device_write(r->track->gpu.device, r->device_factors, r->factors, all * sizeof *r->factors,
-                           r->diag);
-}
-
-static mc_status upload_want(race *r) {
-    size_t bytes = (size_t)(r->work->a.rows * r->n) * 4;
-    mc_device *device = r->track->gpu.device;
-    mc_status status = make_factors(r);
-    if (status == MC_OK) status = mc_device_alloc(device, bytes, &r->want_s32, r->diag);
-    if (status == MC_OK)
-        status = mc_device_write(device, r->want_s32, r->work->dense[r->n_index].want, bytes, r->diag);
-    uint64_t constants = r->device_factors + 2 * r->factor_count * sizeof(float);
-    const output_rule rule = {.scale = constants, .bias = constants + sizeof(float)};
-    return status == MC_OK ? make_want(r, MC_F32, &rule, &r->want_half) : status;
-}
-
-static output_rule rule_of(const race *r, const mc_output *output) {
-    uint64_t biases = r->device_factors + r->factor_count * sizeof(float);
-    bool biased = output->bias != MC_PER_NONE;
-    return (output_rule){.scale = r->device_factors,
-                         .bias = biased ? biases : biases + (r->factor_count + 1) * sizeof(float),
-                         .scale_row = output->scale == MC_PER_ROW,
-                         .scale_col = output->scale == MC_PER_COLUMN,
-                         .bias_row = output->bias == MC_PER_ROW,
-                         .bias_col = output->bias == MC_PER_COLUMN};
-}
-
-/* The address of what OUTPUT must be; made when it is first asked for. */
-static mc_status find_want(race *r, const mc_output *output, uint64_t *address, mc_diag *diag) {
-    *address = r->want_s32;
-    if (output->type == MC_S32) return MC_OK;
-    for (size_t i = 0; i < r->want_count; i++) {
-        const mc_output *made = &r->wants[i].output;
-        *address = r->wants[i].address;
-        if (made->type == output->type && made->scale == output->scale && made->bias == output->bias)
-            return MC_OK;
-    }
-    if (r->want_count == MAX_WANTS)
-        return mc_fail(diag, MC_CANNOT, "more than %d kinds of output in one run", MAX_WANTS);
-    output_rule rule = rule_of(r, output);
-    our_want *made = &r->wants[r->want_count++];
-    made->output = *output;
-    mc_status status = make_want(r, output->type, &rule, &made->address);
-    *address = made->address;
-    return status;
-}
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 14 };
 
 /* -- Operands */
+
+static size_t dense_bytes(const mc_dense *dense) {
+    return (size_t)mc_type_size(dense->type, dense->rows * dense->ld);
+}
+
+/* Of the longest C that a variant of GROUP writes. */
+static size_t result_bytes(const race *r, size_t group) {
+    const variant_list *list = &r->track->variants;
+    int64_t most = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const variant *v = &list->items[i];
+        int64_t elements = v->error == NULL && v->packing == group ? race_elements(r, v->order) : 0;
+        if (elements > most) most = elements;
+    }
+    return (size_t)most * sizeof(int32_t);
+}
+
+static void reserve_operands(const race *r, size_t group, our_operands *o) {
+    const mc_packed *packed = &r->work->packings[group];
+    o->slots = r->operation->slots(packed, &r->work->a);
+    for (size_t i = 0; i < packed->array_count; i++) {
+        size_t bytes = (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count);
+        o->arrays[i] = slab_part(&o->slab, bytes);
+        o->packed_bytes += (double)bytes;
+    }
+    o->a = slab_part(&o->slab, dense_bytes(&r->problem->a));
+    o->b = slab_part(&o->slab, dense_bytes(&r->problem->b));
+    o->c = slab_part(&o->slab, result_bytes(r, group));
+    o->factors = slab_part(&o->slab, 2 * r->factor_count * sizeof(float));
+}
+
+static mc_status write_dense(race *r, const our_operands *o, size_t part, const mc_dense *dense) {
+    if (dense->data == NULL) return MC_OK;
+    return slab_write(&r->track->gpu, &o->slab, part, dense->data, dense_bytes(dense), r->diag);
+}
 
 static mc_status upload_operands(race *r, size_t group) {
     our_operands *o = &r->operands[group];
     gpu_device *gpu = &r->track->gpu;
     const mc_packed *packed = &r->work->packings[group];
-    const mc_dense *b = &r->work->dense[r->n_index].b;
-    size_t b_bytes = (size_t)mc_type_size(b->type, r->work->a.cols * b->ld);
-    for (size_t i = 0; i < packed->array_count; i++) {
-        size_t bytes = (size_t)mc_type_size(packed->arrays[i].type, packed->arrays[i].count);
-        o->arrays[i] = slab_part(&o->slab, bytes);
-        o->packed_bytes += (double)bytes;
-        if (strcmp(packed->arrays[i].name, "values") == 0)
-            o->slots = packed->arrays[i].count / r->work->a.vec / (mc_type_bits(r->work->a.type) > 8 ? 2 : 1);
-    }
-    o->b = slab_part(&o->slab, b_bytes);
-    o->c = slab_part(&o->slab, (size_t)(r->work->a.rows * r->n) * 4);
-    o->factors = slab_part(&o->slab, 2 * r->factor_count * sizeof(float));
+    reserve_operands(r, group, o);
     mc_status status = slab_create(gpu, &o->slab, gpu_sets(gpu, &o->slab, r->track->rules.cold), r->diag);
     for (size_t i = 0; i < packed->array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &packed->arrays[i];
@@ -113,7 +57,8 @@ static mc_status upload_operands(race *r, size_t group) {
     if (status == MC_OK)
         status =
             slab_write(gpu, &o->slab, o->factors, r->factors, 2 * r->factor_count * sizeof(float), r->diag);
-    return status == MC_OK ? slab_write(gpu, &o->slab, o->b, b->data, b_bytes, r->diag) : status;
+    if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a);
+    return status == MC_OK ? write_dense(r, o, o->b, &r->problem->b) : status;
 }
 
 /* Scales or biases: one by value, more by address. */
@@ -128,15 +73,19 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
     const mc_device_info *info = mc_device_get_info(r->track->gpu.device);
-    mc_binding bindings[MAX_BINDINGS] = {{"m", r->work->a.rows},
-                                         {"n", r->n},
-                                         {"k", r->work->a.cols},
-                                         {"ldb", r->work->dense[r->n_index].b.ld},
-                                         {"ldc", r->n},
+    const work_problem *p = r->problem;
+    mc_binding bindings[MAX_BINDINGS] = {{"m", p->shape.m},
+                                         {"n", p->shape.n},
+                                         {"k", p->shape.k},
+                                         {"lda", p->a.ld},
+                                         {"ldb", p->b.ld},
+                                         {"ldc", p->shape.n},
+                                         {"a", (int64_t)slab_address(&o->slab, o->a, set)},
                                          {"b", (int64_t)slab_address(&o->slab, o->b, set)},
                                          {"c", (int64_t)slab_address(&o->slab, o->c, set)},
+                                         {"item_count", mc_sampled_items(packed)},
                                          {"multiprocessors", info->multiprocessors}};
-    size_t count = 8;
+    size_t count = 11;
     for (size_t i = 0; i < packed->array_count; i++)
         bindings[count++] =
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};
@@ -166,9 +115,12 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     snprintf(c->label, sizeof c->label, "%s", v->label);
     snprintf(c->detail, sizeof c->detail, "%s", v->text != NULL ? v->text : "");
     uint64_t want;
-    mc_status status = find_want(r, &v->output, &want, diag);
-    c->check = (result_check){
-        v->output.type, slab_address(&o->slab, o->c, 0), want, (uint64_t)(r->work->a.rows * r->n), {0, 0}};
+    const want_kind kind = {.output = v->output, .order = v->order};
+    mc_status status = race_find_want(r, &kind, &want, diag);
+    c->check = (result_check){.type = v->output.type,
+                              .got = slab_address(&o->slab, o->c, 0),
+                              .want = want,
+                              .count = (uint64_t)race_elements(r, v->order)};
     e->launches = calloc((size_t)c->sets, sizeof *e->launches);
     e->maps = aligned_alloc(_Alignof(mc_tensor_map), (size_t)c->sets * sizeof *e->maps);
     if (e->launches == NULL || e->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
@@ -215,7 +167,7 @@ mc_status race_upload(race *r) {
     r->operands = calloc(list->packing_count + 1, sizeof *r->operands);
     r->entries = calloc(list->count + 1, sizeof *r->entries);
     if (r->operands == NULL || r->entries == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
-    mc_status status = upload_want(r);
+    mc_status status = race_make_factors(r);
     for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = upload_operands(r, i);
     return status;
 }
@@ -229,11 +181,6 @@ void race_drop_ours(race *r) {
     }
     for (size_t i = 0; r->operands != NULL && i < list->packing_count; i++)
         slab_free(gpu, &r->operands[i].slab);
-    mc_device_free(gpu->device, r->want_s32);
-    mc_device_free(gpu->device, r->want_half);
-    mc_device_free(gpu->device, r->device_factors);
-    for (size_t i = 0; i < r->want_count; i++) mc_device_free(gpu->device, r->wants[i].address);
-    free(r->factors);
     free(r->entries);
     free(r->operands);
 }

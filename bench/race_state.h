@@ -1,13 +1,15 @@
-/* What the files of a race share: race.c (its course), race_ours.c (our kernels on the problem), race_lines.c (output). */
+/* What the files of a race share: race.c (its course), race_want.c (what must come out), race_ours.c (our kernels on the
+   problem), race_lines.c (output). */
 #ifndef BENCH_RACE_STATE_H
 #define BENCH_RACE_STATE_H
 
+#include "operation.h"
 #include "race.h"
 
 /* Operands of the variants that pack alike. */
 typedef struct our_operands {
     operand_slab slab;
-    size_t arrays[MC_MAX_ARRAYS], b, c, factors; /* parts */
+    size_t arrays[MC_MAX_ARRAYS], a, b, c, factors; /* parts */
     double packed_bytes;
     int64_t slots;
 } our_operands;
@@ -22,22 +24,37 @@ typedef struct our_entry {
     bool picked;         /* it has the least of its label */
 } our_entry;
 
+/* The exact sums in one order of C, on the device. */
+typedef struct our_sums {
+    result_order order;
+    uint64_t address; /* s32; 0: not made */
+    int64_t elements;
+    uint64_t slots, values; /* of sampled orders: as sampled_list has them; 0: none */
+} our_sums;
+
+/* What must come out, in words. */
+typedef struct want_kind {
+    mc_output output;
+    result_order order;
+    bool halved; /* of s8 / 128 on both sides: the sums times 2^-14, and no other scale */
+} want_kind;
+
 /* What an output other than the sums must be, on the device, in f32. */
 typedef struct our_want {
-    mc_output output;
+    want_kind kind;
     uint64_t address;
 } our_want;
 
-enum { MAX_WANTS = 12 }; /* 3 types, 3 kinds of scales and the biases asked for: more is MC_CANNOT */
+enum { MAX_WANTS = 16 }; /* 3 types, 3 kinds of scales and the biases asked for: more is MC_CANNOT */
 
 typedef struct race {
     race_track *track;
+    const operation *operation;
     const work *work;
-    size_t n_index;
-    int64_t n;
+    const work_problem *problem;
     const dense_peers *dense;
     sparse_peers *sparse;
-    uint64_t want_s32, want_half; /* the exact sums; 2^-14 of them, in f32 */
+    our_sums sums[ORDER_COUNT];
     our_want wants[MAX_WANTS];
     size_t want_count;
     float *factors; /* scales, then biases, factor_count each: as many as the longer side of C */
@@ -48,9 +65,19 @@ typedef struct race {
     mc_diag *diag;
 } race;
 
+/* -- race_want.c */
+
+/* Scales and biases, on the host and the device. */
+mc_status race_make_factors(race *r);
+uint64_t race_one(const race *r); /* the address of a 1 in f32 */
+int64_t race_elements(const race *r, result_order order);
+/* The address of what KIND must be; made when it is first asked for. */
+mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag);
+void race_drop_wants(race *r);
+
 /* -- race_ours.c */
 
-/* The exact result and the packed matrices, on the device. */
+/* The packed matrices and the dense operands, on the device. */
 mc_status race_upload(race *r);
 /* Verifies every variant and takes a first time of it. One that fails or is wrong is out of the race, with a note; MC_DEVICE
    where the GPU no longer answers. */

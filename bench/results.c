@@ -34,9 +34,16 @@ static size_t label_number(results *r, const char *label) {
     return r->label_count < RESULTS_MAX_LABELS ? r->label_count++ : RESULTS_MAX_LABELS;
 }
 
+/* Lines that name no operator are of the time when there was one. */
+static const char *op_of(const json_t *line) {
+    const char *op = text_of(line, "op");
+    return op != NULL ? op : "spmm";
+}
+
 static bool same_problem(const result_problem *p, size_t file, const json_t *line) {
-    return p->file == file && p->n == integer_of(line, "n") && p->vec == integer_of(line, "vec") &&
-           strcmp(p->matrix, text_of(line, "matrix")) == 0;
+    return p->file == file && p->n == integer_of(line, "n") && p->k == integer_of(line, "k") &&
+           p->vec == integer_of(line, "vec") && strcmp(p->matrix, text_of(line, "matrix")) == 0 &&
+           strcmp(p->op, op_of(line)) == 0;
 }
 
 /* Lines of a problem stand together, so the search goes from the end. NULL: out of memory. */
@@ -47,7 +54,11 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
     if (grown == NULL) return NULL;
     r->problems = grown;
     result_problem *p = &grown[r->problem_count++];
+    bool sampled = strcmp(op_of(line), "sddmm") == 0;
     *p = (result_problem){.file = file,
+                          .op = op_of(line),
+                          .size_name = sampled ? 'K' : 'N',
+                          .size = integer_of(line, sampled ? "k" : "n"),
                           .matrix = text_of(line, "matrix"),
                           .m = integer_of(line, "m"),
                           .n = integer_of(line, "n"),

@@ -17,13 +17,15 @@ typedef struct result_best {
     const char *variant, *detail, *limit; /* NULL where there is none */
 } result_best;
 
-/* A matrix and an N in one run. */
+/* A matrix and a size in one run. */
 typedef struct result_problem {
-    size_t file; /* runs are not mixed */
-    const char *matrix;
+    size_t file;             /* runs are not mixed */
+    const char *op, *matrix; /* op: "spmm" or "sddmm" */
     int64_t m, n, k;
     int vec;
     double class;
+    char size_name; /* 'N', or 'K' of sddmm: what problems of one matrix differ in */
+    int64_t size;
     result_best best[RESULTS_MAX_LABELS]; /* one a label */
 } result_problem;
 

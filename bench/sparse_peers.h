@@ -1,6 +1,6 @@
-/* The sparse peers: cuSPARSE's SpMM on the same matrix, in each of its formats. Values are those of the s8 problem
-   divided by 128, so that the exact result is known: 2^-14 of the s8 one. B and C are row-major, except that the s8
-   format knows only a column-major B. */
+/* The sparse peers: cuSPARSE's SpMM of the same matrix, or its SDDMM with the same mask, in each of its formats. Values are
+   those of the s8 problem divided by 128, so that the exact result is known: 2^-14 of the s8 one. Dense matrices are row-major,
+   except B of the s8 format, which knows only a column-major one, and B of SDDMM, whose columns are our kernels'. */
 #ifndef BENCH_SPARSE_PEERS_H
 #define BENCH_SPARSE_PEERS_H
 
@@ -32,7 +32,8 @@ typedef struct sparse_product {
     const sparse_library *library;
     int format;
     operand_slab slab;
-    size_t row_ptr, col_idx, values, b, c; /* parts of the slab */
+    size_t row_ptr, col_idx, values,
+        dense[2]; /* parts of the slab: the sparse matrix, the dense ones in the call's order */
     sparse_call calls[SPARSE_MAX_ALGORITHMS];
 } sparse_product;
 
@@ -43,12 +44,24 @@ typedef struct sparse_peers {
     char notes[SPARSE_FORMATS][160]; /* why a format has no contender; "" where it has */
 } sparse_peers;
 
-/* For WORK's N_INDEX-th N: verifies all formats and algorithms and keeps each format's fastest. WANT_S32 and
-   WANT_F32 are the exact result on the device, the latter as 2^-14 of the former. PEERS must stay where it is; the
-   caller closes. */
+/* A problem, and what must come out of it on the device, for each format of the family. */
+typedef struct sparse_problem {
+    const char *family;
+    const work *work;
+    const work_problem *problem;
+    bool cold;
+    uint64_t want[SPARSE_FORMATS];
+    int64_t elements[SPARSE_FORMATS];
+} sparse_problem;
+
+bool sparse_is_of(int format, const char *family);
+mc_type sparse_result_type(int format); /* s32: of the s8 operands; else of their 128ths */
+result_order sparse_order(int format);  /* of the result */
+
+/* Verifies all formats of the family and their algorithms and keeps each format's fastest. PEERS must stay where it is;
+   the caller closes. */
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *helpers,
-                 const work *work, size_t n_index, int64_t n, bool cold, uint64_t want_s32,
-                 uint64_t want_f32);
+                 const sparse_problem *problem);
 void sparse_close(sparse_peers *peers, gpu_device *gpu);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct result_check {
     uint64_t got, want; /* WANT as helpers_compare takes it */
     uint64_t count;
     tolerance allowed;
+    bool finite; /* no NaN is left there before: the call multiplies what it finds by zero */
 } result_check;
 
 /* One kernel or library call on one problem. */

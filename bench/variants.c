@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
-#include "variants.h"
+#include "operation.h"
 
 enum { MAX_THREADS = 64 };
 
@@ -97,6 +97,12 @@ static int64_t fact(const json_t *facts, const char *name) {
     return json_integer_value(json_object_get(facts, name));
 }
 
+/* Of 8 bits. */
+static int64_t digits(const variant *v, const char *operand) {
+    mc_type type;
+    return mc_type_of(v->kernel, operand, &type, NULL) == MC_OK ? (mc_type_bits(type) + 7) / 8 : 1;
+}
+
 static void read_facts(variant *v) {
     char *text = mc_kernel_describe(v->kernel, true);
     json_t *root = text == NULL ? NULL : json_loads(text, 0, NULL);
@@ -108,6 +114,7 @@ static void read_facts(variant *v) {
                                .stride_mma = fact(facts, "stride_mma") / small,
                                .tile_rows = fact(facts, "tile_rows"),
                                .tile_columns = fact(facts, "tile_columns"),
+                               .digit_products = digits(v, "lhs") * digits(v, "rhs"),
                                .staged = staging != NULL &&
                                          (strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0)};
     json_decref(root);
@@ -119,18 +126,29 @@ static void name_series(variant *v) {
     snprintf(v->series, sizeof v->series, "%s, %.*s", v->label, (int)strcspn(name, "."), name);
 }
 
+static mc_status read_order(variant *v, const operation *op, mc_diag *diag) {
+    mc_order order = MC_ORDER_BCRS;
+    if (!op->sampled) return MC_OK;
+    mc_status status = mc_order_of(v->kernel, &order, diag);
+    v->order = order == MC_ORDER_SRBCRS16   ? ORDER_SRBCRS16
+               : order == MC_ORDER_SRBCRS32 ? ORDER_SRBCRS32
+                                            : ORDER_BCRS;
+    return status;
+}
+
 static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
                *out = mc_kernel_field_text(v->kernel, "out");
     const char *family = mc_kernel_contract(v->kernel)->family;
-    if (strcmp(family, "spmm") != 0 || lhs == NULL || rhs == NULL || out == NULL)
-        return mc_fail(diag, MC_CANNOT, "mcbench measures family spmm, this is %s", family);
+    const operation *op = operation_find(family);
+    if (op == NULL || lhs == NULL || rhs == NULL || out == NULL)
+        return mc_fail(diag, MC_CANNOT, "mcbench measures families spmm and sddmm, this is %s", family);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
     if (status == MC_OK && v->output.exact)
         return mc_fail(diag, MC_CANNOT, "sum = exact: mcbench knows results modulo 2^32 only");
-    return status;
+    return status == MC_OK ? read_order(v, op, diag) : status;
 }
 
 static void prepare_variant(variant *v, const char *settings, mc_device *device) {
@@ -152,30 +170,24 @@ typedef struct load_work {
 } load_work;
 
 static int load_some(void *argument) {
-    load_work *work = argument;
-    for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->list->count;)
-        prepare_variant(&work->list->items[i], work->list->settings, work->device);
+    load_work *load = argument;
+    for (size_t i; (i = atomic_fetch_add(&load->next, 1)) < load->list->count;)
+        prepare_variant(&load->list->items[i], load->list->settings, load->device);
     return 0;
 }
 
 static void load_all(variant_list *list, mc_device *device, int threads) {
     thrd_t started[MAX_THREADS];
     int count = 0;
-    load_work work = {.list = list, .device = device};
+    load_work load = {.list = list, .device = device};
     while (count < threads && count < MAX_THREADS &&
-           thrd_create(&started[count], load_some, &work) == thrd_success)
+           thrd_create(&started[count], load_some, &load) == thrd_success)
         count++;
-    (void)load_some(&work);
+    (void)load_some(&load);
     for (int i = 0; i < count; i++) thrd_join(started[i], NULL);
 }
 
 /* -- Who packs alike -------------------------------------------------------------------------------------- */
-
-void variants_fill(const variant_list *list, uint64_t seed, mc_vsparse *a) {
-    mc_vsparse_fill(a, MC_VALUES_FULL, seed, NULL);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].error == NULL) mc_vsparse_clamp(a, mc_pack_most(list->items[i].kernel, list->lhs));
-}
 
 /* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large enough
    that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which are not
@@ -186,8 +198,7 @@ static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *d
     mc_csr csr;
     mc_status status = mc_csr_generate(&pattern, &csr, diag);
     if (status != MC_OK) return status;
-    status = mc_vsparse_dilate(&csr, list->vec, list->lhs, a, diag);
-    if (status == MC_OK) variants_fill(list, 5, a);
+    status = list->operation->dilate(list, &csr, 5, a, diag);
     mc_csr_free(&csr);
     return status;
 }
@@ -244,22 +255,43 @@ static mc_status none_left(const variant_list *list, mc_diag *diag) {
                    list->count > 0 && list->items[0].error != NULL ? list->items[0].error : "none chosen");
 }
 
-/* V and types of the first that works; those of others cannot share its matrices. */
+/* What all of a run's variants have in common: they share its matrices. */
+static mc_status read_common(const variant *v, variant_list *common, mc_diag *diag) {
+    common->operation = operation_find(mc_kernel_contract(v->kernel)->family);
+    common->vec = (int)mc_kernel_field(v->kernel, "vec");
+    mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
+    if (status == MC_OK) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
+    if (status != MC_OK || !common->operation->sampled) return status;
+    return mc_layout_of(v->kernel, &common->layout, diag);
+}
+
+static const char *difference(const variant_list *list, const variant_list *other) {
+    if (other->operation != list->operation)
+        return "another family than the first variant's: one family a run";
+    if (other->vec != list->vec) return "another vec than the first variant's: one V a run";
+    if (other->lhs != list->lhs || other->rhs != list->rhs)
+        return "other types than the first variant's: one pair of types a run";
+    if (other->layout != list->layout)
+        return "another layout than the first variant's: one layout of B a run";
+    return NULL;
+}
+
+/* Those of the first that works. */
 static mc_status settle_operands(variant_list *list, mc_diag *diag) {
     for (size_t i = 0; i < list->count; i++) {
         variant *v = &list->items[i];
+        variant_list common = {0};
         if (v->error != NULL) continue;
-        int vec = (int)mc_kernel_field(v->kernel, "vec");
-        mc_type lhs, rhs;
-        mc_status status = mc_type_of(v->kernel, "lhs", &lhs, diag);
-        if (status == MC_OK) status = mc_type_of(v->kernel, "rhs", &rhs, diag);
+        mc_status status = read_common(v, &common, diag);
         if (status != MC_OK) return status;
-        if (list->vec == 0) list->vec = vec, list->lhs = lhs, list->rhs = rhs;
-        if (vec != list->vec) set_error(v, "another vec than the first variant's: one V a run");
-        else if (lhs != list->lhs || rhs != list->rhs)
-            set_error(v, "other types than the first variant's: one pair of types a run");
+        if (list->operation == NULL) {
+            list->operation = common.operation, list->vec = common.vec;
+            list->lhs = common.lhs, list->rhs = common.rhs, list->layout = common.layout;
+        }
+        const char *different = difference(list, &common);
+        if (different != NULL) set_error(v, different);
     }
-    return list->vec > 0 ? MC_OK : none_left(list, diag);
+    return list->operation != NULL ? MC_OK : none_left(list, diag);
 }
 
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag) {

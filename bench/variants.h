@@ -5,6 +5,7 @@
 
 #include "gpu.h"
 #include "helpers.h"
+#include "orders.h"
 #include "timer.h"
 
 /* What a variant costs, by its family's facts (--describe --json); 0 where the family does not say. */
@@ -13,7 +14,8 @@ typedef struct variant_facts {
     int64_t stride_mma; /* m16n8k32, or as much work, a stride and warp */
     int64_t tile_rows;  /* of C, a thread block */
     int64_t tile_columns;
-    bool staged; /* B passes through shared memory */
+    bool staged;            /* B passes through shared memory */
+    int64_t digit_products; /* sddmm: mma of digits for one of values */
 } variant_facts;
 
 typedef struct variant {
@@ -27,7 +29,8 @@ typedef struct variant {
     mc_kernel *kernel;
     mc_module *module;
     mc_output output;
-    size_t packing; /* its group of variants that pack alike */
+    result_order order; /* of C */
+    size_t packing;     /* its group of variants that pack alike */
     variant_facts facts;
     char *error; /* not NULL: it could not be generated or loaded */
 } variant;
@@ -39,9 +42,11 @@ typedef struct variant_list {
     size_t count;
     const mc_kernel **packings; /* one kernel of each group */
     size_t packing_count;
-    char settings[TIMER_LABEL - 48]; /* that the types do not show: " overlap=off" */
-    int vec;                         /* of all kernels, as the types */
+    char settings[TIMER_LABEL - 48];   /* that the types do not show: " overlap=off" */
+    const struct operation *operation; /* of all kernels, as V, the types and sddmm's layout of B */
+    int vec;
     mc_type lhs, rhs;
+    mc_layout layout;
 } variant_list;
 
 /* Reads the specs for a GPU of CAPABILITY (mc_spec_read_for) and chooses variants: WHICH is "all", "default", or indices and hashes with commas between.
@@ -52,7 +57,5 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
    variant that fails has an error; MC_CANNOT where all do. */
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
 void variants_close(variant_list *list);
-/* Random values of A for all of them: what mc_vsparse_fill gives, none beyond what their digits hold. */
-void variants_fill(const variant_list *list, uint64_t seed, mc_vsparse *a);
 
 #endif

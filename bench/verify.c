@@ -1,7 +1,7 @@
 #include "timer.h"
 
-/* 0xff is NaN in every float. As s32 it is -1, which sums do reach; 0x80808080 they hardly do. */
-static int poison_of(mc_type type) { return type == MC_S32 ? 0x80 : 0xff; }
+/* 0xff is NaN in every float, 0x7b a great number. As s32 0xff is -1, which sums do reach; 0x80808080 they hardly do. */
+static int poison_of(const result_check *k) { return k->type == MC_S32 ? 0x80 : k->finite ? 0x7b : 0xff; }
 
 static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
@@ -16,7 +16,7 @@ static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
 mc_status contender_verify(gpu_device *gpu, helpers *h, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
     mc_status status =
-        mc_device_fill(gpu->device, k->got, poison_of(k->type), k->count * mc_type_bytes(k->type), diag);
+        mc_device_fill(gpu->device, k->got, poison_of(k), k->count * mc_type_bytes(k->type), diag);
     if (status == MC_OK) status = c->enqueue(c, 0, gpu->stream, diag);
     if (status == MC_OK) status = CUDA_CALL(gpu->driver, diag, StreamSynchronize, gpu->stream);
     return status == MC_OK ? check(h, c, diag) : status;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "work.h"
+#include "operation.h"
 
 /* -- Listing ---------------------------------------------------------------------------------------------- */
 
@@ -101,12 +101,11 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr csr;
     mc_status status = mc_csr_read(w->path, &csr, diag);
     if (status != MC_OK) return status;
-    status = mc_vsparse_dilate(&csr, plan->variants->vec, plan->variants->lhs, &w->a, diag);
+    status = plan->operation->dilate(plan->variants, &csr, plan->seed, &w->a, diag);
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (w->a.rows == 0 || w->a.cols == 0) return mc_fail(diag, MC_CANNOT, "%s: the matrix is empty", w->path);
-    variants_fill(plan->variants, plan->seed, &w->a);
-    w->padded_k = (w->a.cols + w->a.vec - 1) / w->a.vec * w->a.vec;
+    w->padded_cols = (w->a.cols + w->a.vec - 1) / w->a.vec * w->a.vec;
     return MC_OK;
 }
 
@@ -120,75 +119,27 @@ static mc_status pack(work *w, const work_plan *plan, mc_diag *diag) {
     return status;
 }
 
-static mc_status convert(work *w, mc_diag *diag) {
-    mc_status status = formats_csr(&w->a, &w->formats[SPARSE_CSR], diag);
-    if (status == MC_OK) status = formats_bsr(&w->a, &w->formats[SPARSE_BSR], diag);
-    if (status == MC_OK) status = formats_blocked_ell(&w->a, true, &w->formats[SPARSE_ELL], diag);
-    if (status == MC_OK) status = formats_blocked_ell(&w->a, false, &w->formats[SPARSE_ELL_S8], diag);
-    return status;
-}
-
-/* The least leading dimension of rows of N elements. */
-static int64_t whole_bytes(mc_type type, int64_t n) { return mc_type_bytes(type) == 0 ? n + n % 2 : n; }
-
-/* The first N columns of the widest B and C. */
-static mc_status narrow(const work *w, work_dense *d, int64_t n, const mc_dense *b, const mc_dense *want,
-                        mc_diag *diag) {
-    mc_status status = mc_dense_create(b->type, w->padded_k, n, whole_bytes(b->type, n), &d->b, diag);
-    d->want = malloc((size_t)(w->a.rows * n) * sizeof *d->want);
-    if (status != MC_OK || d->want == NULL)
-        return mc_fail(diag, MC_NOMEM, "no memory for B and C of N = %lld", (long long)n);
-    size_t to = (size_t)mc_type_size(b->type, d->b.ld), from = (size_t)mc_type_size(b->type, b->ld);
-    for (size_t k = 0; k < (size_t)b->rows; k++)
-        memcpy((char *)d->b.data + k * to, (const char *)b->data + k * from,
-               (size_t)mc_type_size(b->type, n));
-    for (int64_t row = 0; row < w->a.rows; row++)
-        for (int64_t j = 0; j < n; j++)
-            d->want[row * n + j] = (int32_t)((const int64_t *)want->data)[row * want->ld + j];
-    return MC_OK;
-}
-
-/* B as the sparse peers want it. */
-static mc_status convert_b(const work *w, work_dense *d, int64_t n, mc_diag *diag) {
-    size_t count = (size_t)(w->padded_k * n);
-    const int8_t *b = d->b.data;
-    d->b_half = malloc(count * sizeof *d->b_half);
-    d->b_cols = malloc(count);
-    if (d->b_half == NULL || d->b_cols == NULL)
-        return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)n);
-    for (size_t i = 0; i < count; i++) d->b_half[i] = half_of_s8(b[i]);
-    for (int64_t k = 0; k < w->padded_k; k++)
-        for (int64_t j = 0; j < n; j++) d->b_cols[j * w->padded_k + k] = b[k * n + j];
-    return MC_OK;
-}
-
-/* Columns of B do not depend on how many there are (mc_dense_fill), so one product serves every N. */
-static mc_status multiply(work *w, const work_plan *plan, mc_diag *diag) {
-    mc_dense b = {0}, want = {0};
-    int64_t widest = 0;
-    for (size_t i = 0; i < plan->n_count; i++)
-        if (plan->n[i] > widest) widest = plan->n[i];
-    mc_type type = plan->variants->rhs;
-    mc_status status = mc_dense_create(type, w->a.cols, widest, whole_bytes(type, widest), &b, diag);
-    if (status == MC_OK) mc_dense_fill(&b, MC_VALUES_FULL, plan->seed + 1);
-    if (status == MC_OK) status = mc_reference_spmm(&w->a, &b, &want, diag);
-    for (size_t i = 0; i < plan->n_count && status == MC_OK; i++)
-        status = narrow(w, &w->dense[i], plan->n[i], &b, &want, diag);
-    for (size_t i = 0; i < plan->n_count && status == MC_OK && plan->sparse_peers; i++)
-        status = convert_b(w, &w->dense[i], plan->n[i], diag);
-    mc_dense_free(&b);
-    mc_dense_free(&want);
-    return status;
+int64_t work_whole_bytes(mc_type type, int64_t length) {
+    return mc_type_bytes(type) == 0 ? length + length % 2 : length;
 }
 
 void work_prepare(work *w, const work_plan *plan) {
     mc_diag *diag = mc_diag_create();
     mc_status status = read_matrix(w, plan, diag);
     if (status == MC_OK) status = pack(w, plan, diag);
-    if (status == MC_OK && plan->sparse_peers) status = convert(w, diag);
-    if (status == MC_OK) status = multiply(w, plan, diag);
+    for (size_t i = 0; i < plan->size_count && status == MC_OK; i++)
+        w->problems[i].shape = plan->operation->shape(&w->a, plan->sizes[i]);
+    if (status == MC_OK) status = plan->operation->prepare(w, plan, diag);
     if (status != MC_OK) w->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
     mc_diag_destroy(diag);
+}
+
+static void problem_release(work_problem *p) {
+    void *arrays[] = {p->want, p->wide_a, p->wide_b, p->a_half, p->b_half, p->b_cols, p->a_float, p->b_float};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+    mc_dense_free(&p->a);
+    mc_dense_free(&p->b);
+    *p = (work_problem){0};
 }
 
 void work_release(work *w, const work_plan *plan) {
@@ -196,13 +147,8 @@ void work_release(work *w, const work_plan *plan) {
         mc_packed_free(&w->packings[i]);
     free(w->packings);
     for (int i = 0; i < SPARSE_FORMATS; i++) sparse_arrays_free(&w->formats[i]);
-    for (size_t i = 0; i < WORK_MAX_N; i++) {
-        mc_dense_free(&w->dense[i].b);
-        free(w->dense[i].b_half);
-        free(w->dense[i].b_cols);
-        free(w->dense[i].want);
-        w->dense[i] = (work_dense){0};
-    }
+    for (int i = 0; i < ORDER_COUNT; i++) order_free(&w->orders[i]);
+    for (size_t i = 0; i < WORK_MAX_SIZES; i++) problem_release(&w->problems[i]);
     mc_vsparse_free(&w->a);
     free(w->error);
     w->packings = NULL;

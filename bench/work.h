@@ -1,53 +1,70 @@
-/* The host's share of a matrix: everything that the GPU is given, and the exact result. Made on other threads,
-   ahead of the GPU. */
+/* The host's share of a matrix: everything that the GPU is given, and the exact result or what it is made of. Made on other
+   threads, ahead of the GPU. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
 #include "formats.h"
+#include "orders.h"
 #include "variants.h"
 
-enum { WORK_MAX_N = 8 };
+struct operation;
 
-/* Formats of the sparse peers. X(name, label) */
-#define SPARSE_LIST(X)                                                                                       \
-    X(CSR, "cusparse csr f16")                                                                               \
-    X(BSR, "cusparse bsr f16")                                                                               \
-    X(ELL, "cusparse blocked-ell f16")                                                                       \
-    X(ELL_S8, "cusparse blocked-ell s8")
+enum { WORK_MAX_SIZES = 8 };
 
+/* Of the dense product: C is m x n. */
+typedef struct problem_shape {
+    int64_t m, n, k;
+} problem_shape;
+
+/* Formats of the sparse peers (sparse_peers.c), those of sddmm behind those of spmm. */
 enum {
-#define X(name, label) SPARSE_##name,
-    SPARSE_LIST(X)
-#undef X
-        SPARSE_FORMATS
+    SPARSE_CSR,
+    SPARSE_BSR,
+    SPARSE_ELL,
+    SPARSE_ELL_S8,
+    SPARSE_SAMPLED_CSR,
+    SPARSE_SAMPLED_BSR,
+    SPARSE_SAMPLED_CSR_F32, /* with the arrays of the two before */
+    SPARSE_SAMPLED_BSR_F32,
+    SPARSE_FORMATS
 };
 
 /* What all matrices of a run have in common. */
 typedef struct work_plan {
-    int64_t n[WORK_MAX_N];
-    size_t n_count;
+    const struct operation *operation;
+    int64_t sizes[WORK_MAX_SIZES];
+    size_t size_count;
     const variant_list *variants;
     bool sparse_peers;
     uint64_t seed;
 } work_plan;
 
-/* B and C for one N. B has padded_k rows, the last ones zero, for formats whose blocks reach beyond K; its ld is N, or N + 1
-   where two elements share a byte and N is odd. */
-typedef struct work_dense {
-    mc_dense b;
-    uint16_t *b_half; /* B / 128, of s8; NULL without sparse peers, as the next */
-    int8_t *b_cols;   /* B column-major: n x padded_k */
-    int32_t *want;    /* A B modulo 2^32 */
-} work_dense;
+/* One size's dense operands and, spmm, result. Members that an operator has not are NULL. */
+typedef struct work_problem {
+    problem_shape shape;
+    mc_dense a,
+        b; /* our kernels'. spmm: b only. The ld is the length of a row, and one more where two elements share a byte
+                      and that is odd */
+    int32_t *want; /* spmm: A B modulo 2^32 */
+
+    /* sddmm: A's rows and B's columns, padded_cols of them, of k s32 each */
+    int32_t *wide_a, *wide_b;
+
+    /* Of the sparse peers, values of s8 / 128; columns and rows beyond A's or the mask's are zero. */
+    uint16_t *a_half, *b_half; /* spmm: B, row-major, padded_cols x n; sddmm: as wide */
+    float *a_float, *b_float;  /* sddmm: as wide */
+    int8_t *b_cols;            /* spmm: B's columns, of padded_cols s8 each */
+} work_problem;
 
 typedef struct work {
     char *path;
-    const char *name;   /* of the file, inside path */
-    int64_t rows, cols; /* of the pattern, read ahead */
-    mc_vsparse a;
-    int64_t padded_k;
+    const char *name;    /* of the file, inside path */
+    int64_t rows, cols;  /* of the pattern, read ahead */
+    mc_vsparse a;        /* the mask of sddmm */
+    int64_t padded_cols; /* its columns in whole blocks of the sparse peers */
     mc_packed *packings; /* one for each group of the variants */
-    work_dense dense[WORK_MAX_N];
+    work_problem problems[WORK_MAX_SIZES];
+    sampled_order orders[ORDER_COUNT];     /* sddmm: those of the variants and the sparse peers */
     sparse_arrays formats[SPARSE_FORMATS]; /* empty without sparse peers */
     char *error;                           /* not NULL: this matrix could not be prepared */
 } work;
@@ -58,9 +75,11 @@ mc_status work_list(const char *folder, const char *filter, size_t limit, work *
                     mc_diag *diag);
 void work_list_free(work *items, size_t count);
 
-/* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every group,
-   multiplies. What goes wrong stands in work->error. */
+/* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every group, and makes
+   the operator's problems of it. What goes wrong stands in work->error. */
 void work_prepare(work *work, const work_plan *plan);
+/* The least leading dimension of rows of LENGTH elements. */
+int64_t work_whole_bytes(mc_type type, int64_t length);
 /* Frees all but the path. */
 void work_release(work *work, const work_plan *plan);
 

@@ -35,6 +35,7 @@ SAME(SP_ALG_BLOCKED_ELL_1, CUSPARSE_SPMM_BLOCKED_ELL_ALG1);
 #if CUSPARSE_VERSION >= 12500
 SAME(SP_ALG_BSR_1, CUSPARSE_SPMM_BSR_ALG1);
 #endif
+SAME(SP_SDDMM_DEFAULT, CUSPARSE_SDDMM_ALG_DEFAULT);
 SAME(sizeof(lt_algo), sizeof(cublasLtMatmulAlgo_t));
 SAME(sizeof(lt_heuristic), sizeof(cublasLtMatmulHeuristicResult_t));
 SAME(offsetof(lt_heuristic, workspace), offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));

@@ -58,12 +58,14 @@ static void test_floor(void) {
                                    .k = 1024,
                                    .vectors = 100000,
                                    .slots = 128000,
-                                   .row_bytes = 256,
+                                   .b_bytes = 1024 * 256,
+                                   .elements = 8000 * 256,
                                    .packed_bytes = 128000 * 12};
     variant direct = {.facts = {.stride = 32, .stride_mma = 8, .tile_rows = 8, .tile_columns = 128},
                       .output = {.type = MC_S32}};
     const char *limit;
-    floor_times t = floor_of(&machine, &direct, &problem);
+    floor_load load = floor_load_spmm(&direct, &problem);
+    floor_times t = floor_of(&machine, &load);
     double b = 1024 * 256, a = 128000 * 12, c = 8000.0 * 256 * 4;
     CHECK(near(t.memory, (a + b + c) / 4e6));
     CHECK(near(t.gather, (100000.0 * 256 + 2 * a) / 8e6), "%f", t.gather);
@@ -74,7 +76,8 @@ static void test_floor(void) {
     staged.facts.staged = true;
     staged.facts.tile_rows = 128;
     staged.output.type = MC_F16;
-    t = floor_of(&machine, &staged, &problem);
+    load = floor_load_spmm(&staged, &problem);
+    t = floor_of(&machine, &load);
     CHECK(near(t.memory, (a + b + c / 2) / 4e6));
     CHECK(near(t.gather, (63.0 * 1024 * 256 + 2 * a) / 8e6), "%f", t.gather);
     CHECK(near(t.shared, 100000.0 * 256 / 32e6));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "check.h"
-#include "work.h"
+#include "operation.h"
 
 static mc_diag *diag;
 
@@ -80,11 +80,11 @@ static void write_matrix(const char *name, int64_t rows, int64_t cols, double sp
 static void test_prepared(const work *w, const work_plan *plan) {
     CHECK(w->error == NULL, "%s", w->error);
     if (w->error != NULL) return;
-    for (int i = 0; i < SPARSE_FORMATS; i++) test_format(&w->a, i, &w->formats[i]);
-    for (size_t i = 0; i < plan->n_count; i++) {
-        const work_dense *d = &w->dense[i];
+    for (int i = 0; i <= SPARSE_ELL_S8; i++) test_format(&w->a, i, &w->formats[i]);
+    for (size_t i = 0; i < plan->size_count; i++) {
+        const work_problem *d = &w->problems[i];
         const int8_t *b = d->b.data;
-        int64_t n = plan->n[i];
+        int64_t n = plan->sizes[i];
         int wrong = 0;
         for (int64_t row = 0; row < w->a.rows; row++)
             for (int64_t j = 0; j < n; j++) {
@@ -93,15 +93,19 @@ static void test_prepared(const work *w, const work_plan *plan) {
                 wrong += d->want[row * n + j] != (int32_t)sum;
             }
         CHECK(wrong == 0, "N %lld: %d wrong", (long long)n, wrong);
-        CHECK(d->b_cols[2 * w->padded_k + 3] == b[3 * n + 2]);
+        CHECK(d->b_cols[2 * w->padded_cols + 3] == b[3 * n + 2]);
         CHECK(half_value(d->b_half[5]) == b[5] / 128.0);
     }
-    CHECK(w->padded_k % w->a.vec == 0 && w->padded_k >= w->a.cols);
+    CHECK(w->padded_cols % w->a.vec == 0 && w->padded_cols >= w->a.cols);
 }
 
 static void test_feeder(const variant_list *variants) {
-    const work_plan plan = {
-        .n = {5, 12}, .n_count = 2, .variants = variants, .sparse_peers = true, .seed = 3};
+    const work_plan plan = {.operation = &operation_spmm,
+                            .sizes = {5, 12},
+                            .size_count = 2,
+                            .variants = variants,
+                            .sparse_peers = true,
+                            .seed = 3};
     work *items;
     size_t count;
     feeder *ahead;

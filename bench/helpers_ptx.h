@@ -1,0 +1,301 @@
+/* The PTX of the bench's own kernels, in pieces (helpers.c): written by hand. */
+#ifndef BENCH_HELPERS_PTX_H
+#define BENCH_HELPERS_PTX_H
+
+#define HEADER                                                                                               \
+    ".version 7.0\n"                                                                                         \
+    ".target sm_80\n"                                                                                        \
+    ".address_size 64\n"
+
+/* %i = index of the thread in a grid of one dimension; those at COUNT and beyond are done. */
+#define THREAD_INDEX(count)                                                                                  \
+    "    .reg .pred %beyond;\n"                                                                              \
+    "    .reg .b32 %block, %threads, %thread;\n"                                                             \
+    "    .reg .b64 %i, %wide, %count;\n"                                                                     \
+    "    mov.u32 %block, %ctaid.x;\n"                                                                        \
+    "    mov.u32 %threads, %ntid.x;\n"                                                                       \
+    "    mov.u32 %thread, %tid.x;\n"                                                                         \
+    "    mul.wide.u32 %i, %block, %threads;\n"                                                               \
+    "    cvt.u64.u32 %wide, %thread;\n"                                                                      \
+    "    add.u64 %i, %i, %wide;\n"                                                                           \
+    "    ld.param.u64 %count, [" count "];\n"                                                                \
+    "    setp.ge.u64 %beyond, %i, %count;\n"                                                                 \
+    "    @%beyond ret;\n"
+
+/* REG = address of element %i of the array that PARAM points to. */
+#define ELEMENT_ADDRESS(reg, param, bytes)                                                                   \
+    "    ld.param.u64 " reg ", [" param "];\n"                                                               \
+    "    mad.lo.u64 " reg ", %i, " bytes ", " reg ";\n"
+
+/* 32 random bits from index and seed: the finaliser of MurmurHash3 (Appleby). */
+#define HASH                                                                                                 \
+    "    .reg .b32 %h, %shifted, %seed;\n"                                                                   \
+    "    ld.param.u32 %seed, [seed];\n"                                                                      \
+    "    cvt.u32.u64 %h, %i;\n"                                                                              \
+    "    mad.lo.u32 %h, %h, 0x9e3779b1, %seed;\n"                                                            \
+    "    shr.u32 %shifted, %h, 16;\n"                                                                        \
+    "    xor.b32 %h, %h, %shifted;\n"                                                                        \
+    "    mul.lo.u32 %h, %h, 0x85ebca6b;\n"                                                                   \
+    "    shr.u32 %shifted, %h, 13;\n"                                                                        \
+    "    xor.b32 %h, %h, %shifted;\n"                                                                        \
+    "    mul.lo.u32 %h, %h, 0xc2b2ae35;\n"                                                                   \
+    "    shr.u32 %shifted, %h, 16;\n"                                                                        \
+    "    xor.b32 %h, %h, %shifted;\n"
+
+/* The two 16-bit halves of %h, each divided by 2^15, as two floats of TYPE. */
+#define HALVES(type)                                                                                         \
+    "    .reg .b32 %x, %y;\n"                                                                                \
+    "    .reg .f32 %fx, %fy;\n"                                                                              \
+    "    .reg .b16 %px, %py;\n"                                                                              \
+    "    shl.b32 %x, %h, 16;\n"                                                                              \
+    "    shr.s32 %x, %x, 16;\n"                                                                              \
+    "    shr.s32 %y, %h, 16;\n"                                                                              \
+    "    cvt.rn.f32.s32 %fx, %x;\n"                                                                          \
+    "    cvt.rn.f32.s32 %fy, %y;\n"                                                                          \
+    "    mul.f32 %fx, %fx, 0f38000000;\n"                                                                    \
+    "    mul.f32 %fy, %fy, 0f38000000;\n"                                                                    \
+    "    cvt.rn." type ".f32 %px, %fx;\n"                                                                    \
+    "    cvt.rn." type ".f32 %py, %fy;\n"                                                                    \
+    "    mov.b32 %h, {%px, %py};\n"
+
+#define FILL(name, body)                                                                                     \
+    ".visible .entry " name "(.param .u64 to, .param .u64 words, .param .u32 seed)\n"                        \
+    "{\n"                                                                                                    \
+    "    .reg .b64 %at;\n" THREAD_INDEX("words")                                                             \
+        HASH body ELEMENT_ADDRESS("%at", "to", "4") "    st.global.b32 [%at], %h;\n"                         \
+                                                    "    ret;\n"                                             \
+                                                    "}\n"
+
+/* REG (f32) = the element at ADDRESS. */
+#define LOAD_S8(reg, address)                                                                                \
+    "    ld.global.s8 %raw, [" address "];\n"                                                                \
+    "    cvt.rn.f32.s32 " reg ", %raw;\n"
+#define LOAD_F16(reg, address)                                                                               \
+    "    ld.global.b16 %narrow, [" address "];\n"                                                            \
+    "    cvt.f32.f16 " reg ", %narrow;\n"
+#define LOAD_BF16(reg, address)                                                                              \
+    "    ld.global.b16 %narrow, [" address "];\n"                                                            \
+    "    mov.b32 %raw, {%zero, %narrow};\n"                                                                  \
+    "    mov.b32 " reg ", %raw;\n"
+#define LOAD_F32(reg, address) "    ld.global.f32 " reg ", [" address "];\n"
+
+#define LOAD_REGISTERS                                                                                       \
+    "    .reg .b32 %raw;\n"                                                                                  \
+    "    .reg .b16 %narrow, %zero;\n"                                                                        \
+    "    mov.b16 %zero, 0;\n"
+
+#define STORE_F32 "    st.global.f32 [%c], %sum;\n"
+#define STORE_S32                                                                                            \
+    "    cvt.rni.s32.f32 %raw, %sum;\n"                                                                      \
+    "    st.global.b32 [%c], %raw;\n"
+
+/* Block (m, group of columns), a thread a column. */
+#define REFERENCE(name, bytes, load, store)                                                                  \
+    ".visible .entry " name "(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n, .param .u32 k,\n"  \
+    "                         .param .u64 lda, .param .u64 b_k, .param .u64 b_n)\n"                          \
+    "{\n"                                                                                                    \
+    "    .reg .pred %outside, %more;\n"                                                                      \
+    "    .reg .b32 %m, %group, %threads, %col, %n, %k;\n"                                                    \
+    "    .reg .b64 %a, %b, %c, %lda, %bk, %bn, %wide, %index;\n"                                             \
+    "    .reg .f32 %x, %y, %sum;\n" LOAD_REGISTERS "    mov.u32 %m, %ctaid.x;\n"                             \
+    "    mov.u32 %group, %ctaid.y;\n"                                                                        \
+    "    mov.u32 %threads, %ntid.x;\n"                                                                       \
+    "    mov.u32 %col, %tid.x;\n"                                                                            \
+    "    mad.lo.u32 %col, %group, %threads, %col;\n"                                                         \
+    "    ld.param.u32 %n, [n];\n"                                                                            \
+    "    setp.ge.u32 %outside, %col, %n;\n"                                                                  \
+    "    @%outside ret;\n"                                                                                   \
+    "    ld.param.u64 %a, [a];\n"                                                                            \
+    "    ld.param.u64 %b, [b];\n"                                                                            \
+    "    ld.param.u64 %c, [c];\n"                                                                            \
+    "    ld.param.u64 %lda, [lda];\n"                                                                        \
+    "    ld.param.u64 %bk, [b_k];\n"                                                                         \
+    "    ld.param.u64 %bn, [b_n];\n"                                                                         \
+    "    ld.param.u32 %k, [k];\n"                                                                            \
+    "    mul.wide.u32 %index, %m, %n;\n"                                                                     \
+    "    cvt.u64.u32 %wide, %col;\n"                                                                         \
+    "    add.u64 %index, %index, %wide;\n"                                                                   \
+    "    mad.lo.u64 %c, %index, 4, %c;\n"                                                                    \
+    "    mul.lo.u64 %bn, %bn, %wide;\n"                                                                      \
+    "    mad.lo.u64 %b, %bn, " bytes ", %b;\n"                                                               \
+    "    mul.lo.u64 %bk, %bk, " bytes ";\n"                                                                  \
+    "    cvt.u64.u32 %wide, %m;\n"                                                                           \
+    "    mul.lo.u64 %lda, %lda, %wide;\n"                                                                    \
+    "    mad.lo.u64 %a, %lda, " bytes ", %a;\n"                                                              \
+    "    mov.f32 %sum, 0f00000000;\n"                                                                        \
+    "next:\n" load("%x", "%a") load("%y", "%b") "    fma.rn.f32 %sum, %x, %y, %sum;\n"                       \
+                                                "    add.u64 %a, %a, " bytes ";\n"                           \
+                                                "    add.u64 %b, %b, %bk;\n"                                 \
+                                                "    sub.u32 %k, %k, 1;\n"                                   \
+                                                "    setp.ne.u32 %more, %k, 0;\n"                            \
+                                                "    @%more bra next;\n" store "    ret;\n"                  \
+                                                "}\n"
+
+#define COMPARE(name, bytes, test)                                                                           \
+    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 elements, .param .f32 rel,\n"   \
+    "                         .param .f32 floor, .param .u64 counter)\n"                                     \
+    "{\n"                                                                                                    \
+    "    .reg .pred %right;\n"                                                                               \
+    "    .reg .b64 %got, %want, %counter;\n" LOAD_REGISTERS THREAD_INDEX("elements")                         \
+        ELEMENT_ADDRESS("%got", "got", bytes) ELEMENT_ADDRESS("%want", "want", "4") test                     \
+        "    @%right ret;\n"                                                                                 \
+        "    ld.param.u64 %counter, [counter];\n"                                                            \
+        "    red.global.add.u32 [%counter], 1;\n"                                                            \
+        "    ret;\n"                                                                                         \
+        "}\n"
+
+#define EQUAL                                                                                                \
+    "    .reg .b32 %a, %b;\n"                                                                                \
+    "    ld.global.b32 %a, [%got];\n"                                                                        \
+    "    ld.global.b32 %b, [%want];\n"                                                                       \
+    "    setp.eq.s32 %right, %a, %b;\n"
+
+/* A comparison with NaN is false, so that NaN is wrong. */
+#define NEAR(load)                                                                                           \
+    "    .reg .f32 %x, %y, %size, %rel, %floor;\n" load("%x",                                                \
+                                                        "%got") "    ld.global.f32 %y, [%want];\n"           \
+                                                                "    ld.param.f32 %rel, [rel];\n"            \
+                                                                "    ld.param.f32 %floor, [floor];\n"        \
+                                                                "    sub.rn.f32 %x, %x, %y;\n"               \
+                                                                "    abs.f32 %x, %x;\n"                      \
+                                                                "    abs.f32 %size, %y;\n"                   \
+                                                                "    add.rn.f32 %size, %size, %floor;\n"     \
+                                                                "    mul.rn.f32 %size, %size, %rel;\n"       \
+                                                                "    setp.le.f32 %right, %x, %size;\n"
+
+#define FACTOR(reg, name)                                                                                    \
+    "    ld.param.u64 %at, [" name "];\n"                                                                    \
+    "    ld.param.u32 %step, [" name "_row];\n"                                                              \
+    "    mul.lo.u32 %place, %row, %step;\n"                                                                  \
+    "    ld.param.u32 %step, [" name "_col];\n"                                                              \
+    "    mad.lo.u32 %place, %col, %step, %place;\n"                                                          \
+    "    mad.wide.u32 %at, %place, 4, %at;\n"                                                                \
+    "    ld.global.f32 " reg ", [%at];\n"
+
+#define OUTPUT(name, round)                                                                                  \
+    ".visible .entry " name "(.param .u64 sums, .param .u64 out, .param .u64 elements, .param .u32 n,\n"     \
+    "                         .param .u64 scale, .param .u32 scale_row, .param .u32 scale_col,\n"            \
+    "                         .param .u64 bias, .param .u32 bias_row, .param .u32 bias_col)\n"               \
+    "{\n"                                                                                                    \
+    "    .reg .b64 %sums, %out, %at, %n, %rows, %cols;\n"                                                    \
+    "    .reg .b32 %x, %row, %col, %step, %place, %narrow_n, %raw;\n"                                        \
+    "    .reg .b16 %narrow, %zero;\n"                                                                        \
+    "    .reg .f32 %f, %scale, %bias;\n" THREAD_INDEX("elements") ELEMENT_ADDRESS("%sums", "sums", "4")      \
+        ELEMENT_ADDRESS("%out", "out",                                                                       \
+                        "4") "    ld.param.u32 %narrow_n, [n];\n"                                            \
+                             "    cvt.u64.u32 %n, %narrow_n;\n"                                              \
+                             "    div.u64 %rows, %i, %n;\n"                                                  \
+                             "    rem.u64 %cols, %i, %n;\n"                                                  \
+                             "    cvt.u32.u64 %row, %rows;\n"                                                \
+                             "    cvt.u32.u64 %col, %cols;\n" FACTOR("%scale", "scale")                      \
+                                 FACTOR("%bias", "bias") "    ld.global.b32 %x, [%sums];\n"                  \
+                                                         "    cvt.rn.f32.s32 %f, %x;\n"                      \
+                                                         "    fma.rn.f32 %f, %f, %scale, %bias;\n" round     \
+                                                         "    st.global.f32 [%out], %f;\n"                   \
+                                                         "    ret;\n"                                        \
+                                                         "}\n"
+
+#define ROUND_F16                                                                                            \
+    "    cvt.rn.f16.f32 %narrow, %f;\n"                                                                      \
+    "    cvt.f32.f16 %f, %narrow;\n"
+#define ROUND_BF16                                                                                           \
+    "    cvt.rn.bf16.f32 %narrow, %f;\n"                                                                     \
+    "    mov.b16 %zero, 0;\n"                                                                                \
+    "    mov.b32 %raw, {%zero, %narrow};\n"                                                                  \
+    "    mov.b32 %f, %raw;\n"
+
+/* -- Sampled results: slots as orders.h has them ------------------------------------------------------ */
+
+/* Element %i of all slots' V rows lies at %lies of C; row %row and column %col of the dense product. Padding goes on at
+   "padding". */
+#define SLOT_REGISTERS                                                                                       \
+    "    .reg .pred %padding;\n"                                                                             \
+    "    .reg .b32 %element, %slot, %vec, %row, %col, %row_block, %first, %pitch;\n"                         \
+    "    .reg .b64 %slots, %lies;\n"
+#define SLOT                                                                                                 \
+    "    cvt.u32.u64 %element, %i;\n"                                                                        \
+    "    ld.param.u32 %vec, [vec];\n"                                                                        \
+    "    div.u32 %slot, %element, %vec;\n"                                                                   \
+    "    rem.u32 %row, %element, %vec;\n"                                                                    \
+    "    ld.param.u64 %slots, [slots];\n"                                                                    \
+    "    mad.wide.u32 %slots, %slot, 16, %slots;\n"                                                          \
+    "    ld.global.v4.b32 {%row_block, %col, %first, %pitch}, [%slots];\n"                                   \
+    "    mad.lo.u32 %first, %row, %pitch, %first;\n"                                                         \
+    "    cvt.u64.u32 %lies, %first;\n"                                                                       \
+    "    mad.lo.u32 %row, %row_block, %vec, %row;\n"                                                         \
+    "    setp.lt.s32 %padding, %col, 0;\n"                                                                   \
+    "    @%padding bra padding;\n"
+
+/* REG = address of this lane's first number in row INDEX of an s32 matrix of rows of %k. */
+#define LANE_ADDRESS(reg, param, index)                                                                      \
+    "    ld.param.u64 " reg ", [" param "];\n"                                                               \
+    "    mad.wide.u32 " reg ", %lane, 4, " reg ";\n"                                                         \
+    "    mul.wide.u32 %wide, " index ", %k;\n"                                                               \
+    "    mad.lo.u64 " reg ", %wide, 4, " reg ";\n"
+
+#define ADD_LANES(distance)                                                                                  \
+    "    shfl.sync.bfly.b32 %x, %sum, " distance ", 31, 0xffffffff;\n"                                       \
+    "    add.s32 %sum, %sum, %x;\n"
+
+/* A warp an element, its lanes side by side along k. */
+#define SAMPLED_SUMS                                                                                         \
+    ".visible .entry sampled_sums(.param .u64 slots, .param .u64 lanes, .param .u32 vec, .param .u64 a,\n"   \
+    "                             .param .u64 b, .param .u32 k, .param .u64 sums)\n"                         \
+    "{\n"                                                                                                    \
+    "    .reg .pred %done, %other;\n"                                                                        \
+    "    .reg .b32 %lane, %k, %at, %x, %y, %sum;\n"                                                          \
+    "    .reg .b64 %a, %b, %sums;\n" SLOT_REGISTERS THREAD_INDEX(                                            \
+        "lanes") "    cvt.u32.u64 %lane, %i;\n"                                                              \
+                 "    and.b32 %lane, %lane, 31;\n"                                                           \
+                 "    shr.u64 %i, %i, 5;\n"                                                                  \
+                 "    mov.b32 %sum, 0;\n" SLOT "    ld.param.u32 %k, [k];\n" LANE_ADDRESS("%a", "a", "%row") \
+                     LANE_ADDRESS("%b", "b", "%col") "    mov.b32 %at, %lane;\n"                             \
+                                                     "next:\n"                                               \
+                                                     "    setp.ge.u32 %done, %at, %k;\n"                     \
+                                                     "    @%done bra reduce;\n"                              \
+                                                     "    ld.global.b32 %x, [%a];\n"                         \
+                                                     "    ld.global.b32 %y, [%b];\n"                         \
+                                                     "    mad.lo.s32 %sum, %x, %y, %sum;\n"                  \
+                                                     "    add.u64 %a, %a, 128;\n"                            \
+                                                     "    add.u64 %b, %b, 128;\n"                            \
+                                                     "    add.u32 %at, %at, 32;\n"                           \
+                                                     "    bra next;\n"                                       \
+                                                     "reduce:\n" ADD_LANES("16") ADD_LANES("8")              \
+                                                         ADD_LANES("4") ADD_LANES("2") ADD_LANES(            \
+                                                             "1") "padding:\n"                               \
+                                                                  "    setp.ne.u32 %other, %lane, 0;\n"      \
+                                                                  "    @%other ret;\n"                       \
+                                                                  "    ld.param.u64 %sums, [sums];\n"        \
+                                                                  "    mad.lo.u64 %sums, %lies, 4, %sums;\n" \
+                                                                  "    st.global.b32 [%sums], %sum;\n"       \
+                                                                  "    ret;\n"                               \
+                                                                  "}\n"
+
+/* Two products, each rounded; then the rounding to the result's type. */
+#define SAMPLED_OUTPUT(name, round)                                                                          \
+    ".visible .entry " name "(.param .u64 slots, .param .u64 elements, .param .u32 vec, .param .u64 sums,\n" \
+    "                         .param .u64 out, .param .u64 scale, .param .u32 scale_row,\n"                  \
+    "                         .param .u32 scale_col, .param .u64 values, .param .u64 values_step)\n"         \
+    "{\n"                                                                                                    \
+    "    .reg .b64 %sums, %out, %at, %values;\n"                                                             \
+    "    .reg .b32 %x, %step, %place, %raw;\n"                                                               \
+    "    .reg .b16 %narrow, %zero;\n"                                                                        \
+    "    .reg .f32 %f, %scale, %value;\n" SLOT_REGISTERS                                                     \
+        THREAD_INDEX("elements") "    mov.f32 %f, 0f00000000;\n" SLOT FACTOR(                                \
+            "%scale", "scale") "    ld.param.u64 %sums, [sums];\n"                                           \
+                               "    mad.lo.u64 %sums, %lies, 4, %sums;\n"                                    \
+                               "    ld.global.b32 %x, [%sums];\n"                                            \
+                               "    cvt.rn.f32.s32 %f, %x;\n"                                                \
+                               "    mul.rn.f32 %f, %f, %scale;\n"                                            \
+                               "    ld.param.u64 %values, [values];\n"                                       \
+                               "    ld.param.u64 %at, [values_step];\n"                                      \
+                               "    mad.lo.u64 %values, %lies, %at, %values;\n"                              \
+                               "    ld.global.f32 %value, [%values];\n"                                      \
+                               "    mul.rn.f32 %f, %f, %value;\n" round "padding:\n"                         \
+                               "    ld.param.u64 %out, [out];\n"                                             \
+                               "    mad.lo.u64 %out, %lies, 4, %out;\n"                                      \
+                               "    st.global.f32 [%out], %f;\n"                                             \
+                               "    ret;\n"                                                                  \
+                               "}\n"
+
+#endif

@@ -1,0 +1,45 @@
+/* The operators that mcbench measures. What differs between them stands in this table; racing, the dense peers, lines,
+   summary and plots are the same for all.
+
+   A problem is a matrix and a size, the one dimension that no matrix gives:
+     spmm   C[m,n] = A[m,k] B[k,n], the matrix is A, the size is n
+     sddmm  C[m,n] = A[m,k] B[k,n] where a mask is nonzero, the matrix is the mask, the size is k */
+#ifndef BENCH_OPERATION_H
+#define BENCH_OPERATION_H
+
+#include "floor.h"
+#include "work.h"
+
+struct race;
+struct our_sums;
+struct want_kind;
+
+typedef struct operation {
+    const char *family;
+    const char *size;  /* what a run lists: "n" */
+    const char *usual; /* a run's list that has none: "256,512" */
+    bool sampled; /* C has elements where the matrix is nonzero only: kernels have fields order and layout */
+    bool k_contiguous; /* the dense peers' B, in all types */
+
+    /* The matrix that all variants of LIST share: PATTERN dilated by their V, with random values. */
+    mc_status (*dilate)(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *a,
+                        mc_diag *diag);
+    problem_shape (*shape)(const mc_vsparse *a, int64_t size);
+    /* On the host: all problems of WORK, whose shapes are set. What is made before a failure, work_release frees. */
+    mc_status (*prepare)(work *work, const work_plan *plan, mc_diag *diag);
+    int64_t (*slots)(const mc_packed *packed, const mc_vsparse *a); /* padding included */
+
+    /* On the device: SUMS->elements exact sums in SUMS->order at SUMS->address; what KIND makes of them by RULE. */
+    mc_status (*make_sums)(struct race *r, struct our_sums *sums, mc_diag *diag);
+    mc_status (*make_output)(struct race *r, const struct our_sums *sums, const struct want_kind *kind,
+                             const output_rule *rule, uint64_t out, mc_diag *diag);
+
+    floor_load (*load)(const variant *variant, const floor_problem *problem);
+} operation;
+
+extern const operation operation_spmm, operation_sddmm;
+
+/* NULL: none that mcbench measures. */
+const operation *operation_find(const char *family);
+
+#endif

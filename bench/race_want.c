@@ -1,0 +1,109 @@
+/* What must come out of a problem: the exact sums in each order of C that somebody writes, and the outputs made of them. */
+#include <math.h>
+#include <stdlib.h>
+#include "race_state.h"
+
+/* Behind the factors on the device: 2^-14 for operands of s8 / 128, 0 where there is no bias, 1 where there is no scale. */
+static const float constants[] = {0x1p-14F, 0, 1};
+enum { CONSTANT_HALVED, CONSTANT_ZERO, CONSTANT_ONE, CONSTANTS };
+
+/* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with nothing. */
+static void scale_down(race *r) {
+    int longer = mc_type_bits(r->track->variants.lhs) + mc_type_bits(r->track->variants.rhs) - 16;
+    for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);
+}
+
+mc_status race_make_factors(race *r) {
+    const problem_shape *s = &r->problem->shape;
+    mc_device *device = r->track->gpu.device;
+    size_t count = (size_t)(s->m > s->n ? s->m : s->n), all = 2 * count + CONSTANTS;
+    r->factor_count = count;
+    r->factors = calloc(all, sizeof *r->factors);
+    if (r->factors == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
+    mc_scale_fill(r->factors, (int64_t)count, MC_VALUES_FULL, 3);
+    scale_down(r);
+    mc_bias_fill(r->factors + count, (int64_t)count, MC_VALUES_FULL, 4);
+    for (size_t i = 0; i < CONSTANTS; i++) r->factors[2 * count + i] = constants[i];
+    mc_status status = mc_device_alloc(device, all * sizeof *r->factors, &r->device_factors, r->diag);
+    if (status != MC_OK) return status;
+    return mc_device_write(device, r->device_factors, r->factors, all * sizeof *r->factors, r->diag);
+}
+
+uint64_t race_one(const race *r) {
+    return r->device_factors + (2 * r->factor_count + CONSTANT_ONE) * sizeof(float);
+}
+
+static output_rule rule_of(const race *r, const want_kind *kind) {
+    const mc_output *output = &kind->output;
+    uint64_t biases = r->device_factors + r->factor_count * sizeof(float),
+             behind = biases + r->factor_count * sizeof(float);
+    bool scaled = output->scale != MC_PER_NONE, biased = output->bias != MC_PER_NONE;
+    return (output_rule){.scale = kind->halved ? behind + CONSTANT_HALVED * sizeof(float)
+                                  : scaled     ? r->device_factors
+                                               : behind + CONSTANT_ONE * sizeof(float),
+                         .bias = biased ? biases : behind + CONSTANT_ZERO * sizeof(float),
+                         .scale_row = output->scale == MC_PER_ROW,
+                         .scale_col = output->scale == MC_PER_COLUMN,
+                         .bias_row = output->bias == MC_PER_ROW,
+                         .bias_col = output->bias == MC_PER_COLUMN};
+}
+
+int64_t race_elements(const race *r, result_order order) {
+    const problem_shape *s = &r->problem->shape;
+    return order == ORDER_ROWS ? s->m * s->n : r->work->orders[order].elements;
+}
+
+static mc_status find_sums(race *r, result_order order, const our_sums **found, mc_diag *diag) {
+    our_sums *sums = &r->sums[order];
+    *found = sums;
+    if (sums->address != 0) return MC_OK;
+    sums->order = order;
+    sums->elements = race_elements(r, order);
+    mc_status status =
+        mc_device_alloc(r->track->gpu.device, (size_t)sums->elements * sizeof(int32_t), &sums->address, diag);
+    return status == MC_OK ? r->operation->make_sums(r, sums, diag) : status;
+}
+
+static bool same_kind(const want_kind *a, const want_kind *b) {
+    return a->output.type == b->output.type && a->output.scale == b->output.scale &&
+           a->output.bias == b->output.bias && a->output.masked == b->output.masked && a->order == b->order &&
+           a->halved == b->halved;
+}
+
+static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_diag *diag) {
+    const output_rule rule = rule_of(r, &made->kind);
+    mc_status status =
+        mc_device_alloc(r->track->gpu.device, (size_t)sums->elements * sizeof(float), &made->address, diag);
+    if (status != MC_OK) return status;
+    return r->operation->make_output(r, sums, &made->kind, &rule, made->address, diag);
+}
+
+mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag) {
+    const our_sums *sums;
+    mc_status status = find_sums(r, kind->order, &sums, diag);
+    *address = sums->address;
+    if (status != MC_OK || kind->output.type == MC_S32) return status;
+    for (size_t i = 0; i < r->want_count; i++) {
+        *address = r->wants[i].address;
+        if (same_kind(&r->wants[i].kind, kind)) return MC_OK;
+    }
+    if (r->want_count == MAX_WANTS)
+        return mc_fail(diag, MC_CANNOT, "more than %d kinds of output in one run", MAX_WANTS);
+    our_want *made = &r->wants[r->want_count++];
+    made->kind = *kind;
+    status = make_want(r, sums, made, diag);
+    *address = made->address;
+    return status;
+}
+
+void race_drop_wants(race *r) {
+    mc_device *device = r->track->gpu.device;
+    for (int i = 0; i < ORDER_COUNT; i++) {
+        mc_device_free(device, r->sums[i].address);
+        mc_device_free(device, r->sums[i].slots);
+        mc_device_free(device, r->sums[i].values);
+    }
+    for (size_t i = 0; i < r->want_count; i++) mc_device_free(device, r->wants[i].address);
+    mc_device_free(device, r->device_factors);
+    free(r->factors);
+}
