@@ -62,6 +62,8 @@ tiny() { sddmm tiny.smtx --vec 2 --a a.npy --b b.npy "$@"; }
 expect 0 'M 4  K 3  N 4' tiny --out hand.npy
 check 'the header says 3 x 2' grep -aqF "'shape': (3, 2)" hand.npy
 holds d4 hand.npy '-4 -7 382 763 -1 -17'
+expect 0 'lda 16  ldb 32' tiny --set lda=16 --set ldb=32 --out gaps.npy
+check 'C is the same of operands with gaps' cmp hand.npy gaps.npy
 expect 0 'exact' tiny --set order=srbcrs16 --out strides.npy
 holds d4 strides.npy "-4 382$(zeros 14) -7 763$(zeros 14) -1$(zeros 15) -17$(zeros 15)"
 expect 0 'exact' tiny --set order=srbcrs32 --out strides.npy
@@ -95,6 +97,8 @@ check 'the same of a matrix' cmp masked.npy of_matrix.npy
 expect 0 'exact' masked --out random.npy
 expect 0 'exact' masked --seed 2 --out other.npy
 check 'the seed matters' test "$(cmp -s random.npy other.npy; echo $?)" = 1
+expect 0 'exact' sddmm m.mtx --k 16 --set out=f32 --set scale=tensor --set mask=values --out union.npy
+check 'the four nonzeros of the union are left' test "$(elements f4 union.npy | tr ' ' '\n' | grep -vcx -- '-\?0')" = 4
 for out in f16 bf16; do
     for scale in tensor row column; do
         expect 0 'exact' sddmm m.smtx --k 40 --set out=$out --set scale=$scale --set mask=values --set order=srbcrs16
@@ -134,6 +138,11 @@ json small/format.json type s8
 json small/format.json k 16
 expect 0 'exact' spmm spmm_l8r8 small --b identity.npy --out dense.npy
 holds d4 dense.npy '0 -4 0 22 0 -7 0 43 -1 0 0 0 -17 0 0 0'
+npy twos.npy '|i1' 4 1 '\2\2\2\2'
+npy row.npy '|i1' 1 4 '\144\2\0\2'
+expect 0 'exact' sddmm tiny.smtx --vec 2 --a twos.npy --b row.npy --out bytes --format bcrs
+json bytes/format.json type u8
+holds u1 bytes/values.npy '4 4 4 4 200 200'
 expect 1 'small holds vectors of 2 elements, the kernel'"'"'s have 8' spmm spmm_l8r8 small --vec 8
 # Also as values of --a, without a directory, and as a mask whose values count
 expect 0 'exact' spmm spmm_l16r8 tiny.smtx --a hand.npy --b identity.npy --out dense.npy
@@ -144,6 +153,7 @@ expect 1 "c holds vectors of 2 elements, the kernel's have 8" sddmm c
 expect 2 '--union: c holds vectors already' sddmm c --vec 2 --union
 expect 1 'c is not empty: --force replaces its files' tiny --out c --format srbcrs
 expect 0 'exact' tiny --out c --format srbcrs --force --json
+json "$work/stdout" verdict exact
 json c/format.json format srbcrs
 expect 1 '--format: published formats hold integers, C is f32: want out = "s32"' real --out reals --format bcrs
 npy wide_a.npy '<i2' 2 2 '\377\177\0\200\1\0\0\0'
@@ -199,7 +209,7 @@ check 'the PTX is mcgen'\''s' cmp packed/kernel.ptx <("$mcgen" --set vec=2 --set
 expect 0 'mask_values.bin  f32[64]' pack --set out=f16 --set scale=column --set mask=values --set order=srbcrs16 --mask-values values.npy --out valued
 same items "$(words d4 valued/items.bin)" '0 0 16 0 1 16 16 0'
 same values "$(words f4 valued/mask_values.bin)" "2 0.25$(zeros 14) -1 4$(zeros 14) 1$(zeros 15) 1$(zeros 15)"
-check 'a scale for each column of the mask' test "$(wc -c <valued/scale.bin)" = 16
+expect 0 'scale.bin  f32[90]' "$mcrun" pack "$spec" m.smtx --set out=f16 --set scale=column --out scaled
 expect 2 '--n is 5, but the mask has 4 columns' pack --set out=f16 --set scale=column --n 5 --out other
 expect 1 "--a: the kernel's A is dense, and read as it is" pack --a a.npy --out other
 expect 1 '--mask-values: the kernel takes none' pack --mask-values values.npy --out other
