@@ -21,7 +21,7 @@ typedef struct edge {
     mc_reg left;       /* k from there on */
     mc_reg word[SDDMM_MAX_STEP_A], operand[SDDMM_MAX_STEP_A];
     mc_reg row[2][SDDMM_MAX_STEP_B];
-    mc_reg used, inside, address;
+    mc_reg inside, address;
 } edge;
 
 static loader declare_loader(mc_builder *b, const sddmm_plan *plan, digit_side side,
@@ -41,7 +41,7 @@ static edge declare_edge(sddmm_emitter *e) {
               .b = declare_loader(b, plan, plan->rhs, b_names)};
     d.a_at = b64(b, "a_at"), d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
     d.left = b32(b, "left");
-    d.used = pred(b, "used"), d.inside = pred(b, "inside");
+    d.inside = pred(b, "inside");
     b32_array(b, "a_word", sddmm_a_words(plan), d.word);
     if (!sddmm_a_is_plain(plan)) b32_array(b, "a_operand", sddmm_a_operands(plan), d.operand);
     else
@@ -68,14 +68,13 @@ static void emit_start(sddmm_emitter *e, edge *d) {
     emit_at(b, d->b_at, e->b_array, first, plan->rhs, place);
 }
 
-/* The side's values from AT on, where k has them and HAS holds; elsewhere zeros. */
-static void emit_elements(sddmm_emitter *e, const edge *d, const loader *l, mc_reg at, mc_reg has) {
+/* The side's values from AT on, where k has them; elsewhere zeros. */
+static void emit_elements(sddmm_emitter *e, const edge *d, const loader *l, mc_reg at) {
     mc_builder *b = e->b;
     for (int i = 0; i < l->count; i++) {
-        mc_operand to = R(l->element[i]), last = I(l->k_step * i + 1);
+        mc_operand to = R(l->element[i]);
         EMIT(b, mov_b32, to, I(0));
-        if (has.id) EMIT(b, setp_ge_and, R(d->inside), R(d->left), last, R(has));
-        else EMIT(b, setp_ge, R(d->inside), R(d->left), last);
+        EMIT(b, setp_gt, R(d->inside), R(d->left), I(l->k_step * i));
         if (side_bytes(l->side) == 2) EMIT_IF(b, d->inside, ldg_u16, to, AT(at, 2 * i));
         else EMIT_IF(b, d->inside, ldg_u8, to, AT(at, i));
     }
@@ -108,8 +107,8 @@ static void emit_join(mc_builder *b, const loader *l, const mc_reg *words) {
 }
 
 static void emit_round_a(sddmm_emitter *e, const edge *d) {
-    note(e->b, "A: row g");
-    emit_elements(e, d, &d->a, d->a_at, e->has_row);
+    note(e->b, "A: this lane's row");
+    emit_elements(e, d, &d->a, d->a_at);
     emit_cut(e, d, &d->a);
     emit_join(e->b, &d->a, d->word);
     sddmm_emit_a_step(e, d->word, d->operand);
@@ -120,10 +119,8 @@ static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
     note(b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
          MC_SAMPLED_SLOTS * group + 8);
     for (int half = 0; half < 2; half++) {
-        mc_reg index = e->index[2 * group + half];
-        EMIT(b, setp_ge, R(d->used), R(index), I(0));
-        EMIT(b, mad_wide, R(d->address), R(index), e->row_bytes, R(d->b_at));
-        emit_elements(e, d, &d->b, d->address, d->used);
+        EMIT(b, mad_wide, R(d->address), R(e->column[2 * group + half]), e->row_bytes, R(d->b_at));
+        emit_elements(e, d, &d->b, d->address);
         emit_join(b, &d->b, d->row[half]);
     }
     sddmm_emit_products(e, d->row[0], d->row[1], d->operand, sddmm_acc(e, group));

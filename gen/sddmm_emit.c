@@ -7,12 +7,6 @@
  * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups. */
 #include "sddmm_emit.h"
 
-enum {
-    MAX_WORDS = SDDMM_MAX_CHUNKS * 4,                /* of a row of B in a panel, a lane */
-    MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A, /* of A */
-    BUFFERS = 2,
-};
-
 /* -- The thread's place and its item ------------------------------------------------------------------ */
 
 static mc_reg emit_place(sddmm_emitter *e) {
@@ -49,6 +43,15 @@ static void emit_item(sddmm_emitter *e) {
     for (int i = 0; i + 4 <= indices; i += 4) EMIT(b, ldr_v4, V4(e->index + i), AT(index_at, i * WORD));
 }
 
+/* So that loads of B need no guard, out of which ptxas makes branches. */
+static void emit_columns(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    int indices = 2 * e->plan->groups;
+    note(b, "a slot without a vector reads column 0: its sums are not stored");
+    b32_array(b, "column", indices, e->column);
+    for (int i = 0; i < indices; i++) EMIT(b, max_s32, R(e->column[i]), R(e->index[i]), I(0));
+}
+
 /* -- Shapes and arrays -------------------------------------------------------------------------------- */
 
 /* Bytes from a row of A or B to the next; none where a register does not hold them. */
@@ -61,19 +64,20 @@ static mc_operand emit_row_bytes(mc_builder *b, const char *name, digit_side sid
     return R(bytes);
 }
 
-/* a_row: address of row g of the row block. */
+/* a_row: address of this lane's row of the row block. */
 static void emit_a_row(sddmm_emitter *e, mc_reg a) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    mc_reg row = b32(b, "row");
+    mc_reg row = b32(b, "row"), g = e->g;
     e->a_row = b64(b, "a_row");
-    EMIT(b, mad_s32, R(row), R(sddmm_row_block(e)), I(plan->vec), R(e->g));
+    if (plan->vec < SDDMM_MMA_ROWS) {
+        note(b, "the mma's empty columns get rows again: their sums are not stored");
+        EMIT(b, and_b32, R(row), R(e->g), I(plan->vec - 1));
+        g = row;
+    }
+    EMIT(b, mad_s32, R(row), R(sddmm_row_block(e)), I(plan->vec), R(g));
     EMIT(b, mad_wide, R(e->a_row), R(row), emit_row_bytes(b, "a_row_bytes", plan->lhs, plan->lda, e->lda),
          R(a));
-    if (plan->vec == SDDMM_MMA_ROWS) return;
-    note(b, "lanes of the mma's empty columns have no row");
-    e->has_row = pred(b, "has_row");
-    EMIT(b, setp_lt, R(e->has_row), R(e->g), I(plan->vec));
 }
 
 static void emit_accumulators(sddmm_emitter *e) {
@@ -88,175 +92,6 @@ void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end) {
     if (!e->next.id) e->next = pred(b, "last");
     EMIT(b, setp_lt, R(e->next), R(sddmm_count(e)), I(MC_SAMPLED_SLOTS * group + 1));
     EMIT_IF(b, e->next, bra_uni, TO(end));
-}
-
-/* -- The wide path ------------------------------------------------------------------------------------ */
-
-typedef struct panel {
-    mc_reg a_at, b_at;                  /* this lane's first unit of its row of A, and of row 0 of B */
-    mc_reg left;                        /* k from that unit's first on */
-    mc_reg word[MAX_A], operand[MAX_A]; /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][2][MAX_WORDS];  /* of B: rows g and g + 8 of a group, [chunk][word] */
-    mc_reg used, address, inside;
-} panel;
-
-static int unit_words(const sddmm_plan *plan) { return plan->steps * sddmm_a_words(plan); }
-static int chunk_k(const sddmm_plan *plan) { return 4 * plan->unit_k; }
-
-/* A lane's unit of chunk CHUNK can lie beyond k. */
-static bool is_guarded(const sddmm_plan *plan, int chunk) {
-    return plan->guard_units && (plan->loops || chunk == plan->chunks - 1);
-}
-
-static void emit_zero(mc_builder *b, const mc_reg *regs, int count) {
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, R(regs[i]), I(0));
-}
-
-static void declare_a(sddmm_emitter *e, panel *p) {
-    const sddmm_plan *plan = e->plan;
-    int steps = plan->chunks * plan->steps, words = steps * sddmm_a_words(plan);
-    b32_array(e->b, "a_word", words, p->word);
-    if (!sddmm_a_is_plain(plan)) b32_array(e->b, "a_operand", steps * sddmm_a_operands(plan), p->operand);
-    else
-        for (int i = 0; i < words; i++) p->operand[i] = p->word[i];
-}
-
-static panel declare_panel(sddmm_emitter *e) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    panel p = {.a_at = b64(b, "a_at"), .b_at = b64(b, "b_at")};
-    static const char *const names[BUFFERS][2] = {{"x", "y"}, {"next_x", "next_y"}};
-    int words = 4 * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
-    declare_a(e, &p);
-    note(b, "a slot without a vector, and a unit beyond k, load nothing: old values meet a zero, or sums "
-            "that are not stored");
-    for (int i = 0; i < buffers; i++)
-        for (int half = 0; half < 2; half++) {
-            b32_array(b, names[i][half], words, p.row[i][half]);
-            emit_zero(b, p.row[i][half], words);
-        }
-    if (e->has_row.id) emit_zero(b, p.word, plan->chunks * unit_words(plan));
-    p.used = pred(b, "used"), p.address = b64(b, "address");
-    if (plan->guard_units) p.inside = pred(b, "inside");
-    return p;
-}
-
-static void emit_start(sddmm_emitter *e, panel *p) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    note(b, "lane t: units of %d k, %d bytes of B, at %d t", plan->unit_k, SDDMM_UNIT, plan->unit_k);
-    EMIT(b, mad_wide, R(p->a_at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
-    EMIT(b, mad_wide, R(p->b_at), R(e->t), I(SDDMM_UNIT), R(e->b_array));
-    if (!plan->guard_units) return;
-    p->left = b32(b, "left");
-    EMIT(b, mad_s32, R(p->left), R(e->t), I(-plan->unit_k), dim_operand(plan->k, e->k));
-}
-
-static void emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from) {
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, ldg_v4, V4(to), from); break;
-    case 8: EMIT_IF(b, guard, ldg_v2, V2(to), from); break;
-    default: EMIT_IF(b, guard, ldg_b32, R(*to), from);
-    }
-}
-
-/* p->inside: the lane's unit of CHUNK lies before k, and HAS holds. Returns what then is to guard a load. */
-static mc_reg emit_inside(sddmm_emitter *e, panel *p, int chunk, mc_reg has) {
-    mc_builder *b = e->b;
-    mc_operand end = I(chunk_k(e->plan) * chunk + e->plan->unit_k);
-    if (!is_guarded(e->plan, chunk)) return has;
-    if (has.id) EMIT(b, setp_ge_and, R(p->inside), R(p->left), end, R(has));
-    else EMIT(b, setp_ge, R(p->inside), R(p->left), end);
-    return p->inside;
-}
-
-static void emit_load_a(sddmm_emitter *e, panel *p) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    int access = sddmm_a_access(plan), words = unit_words(plan);
-    int64_t chunk_bytes = sddmm_bytes(plan->lhs, chunk_k(plan));
-    note(b, "A: units of row g");
-    for (int chunk = 0; chunk < plan->chunks; chunk++) {
-        const mc_reg *to = &p->word[chunk * words];
-        if (is_guarded(plan, chunk)) emit_zero(b, to, words);
-        mc_reg guard = emit_inside(e, p, chunk, e->has_row);
-        for (int i = 0; i < words; i += access / WORD)
-            emit_load(b, guard, access, to + i, AT(p->a_at, chunk * chunk_bytes + i * WORD));
-    }
-}
-
-/* Rows col_idx[slot] of B for the two slots of this lane in GROUP. */
-static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
-    mc_builder *b = e->b;
-    note(b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
-         MC_SAMPLED_SLOTS * group + 8);
-    for (int half = 0; half < 2; half++) {
-        mc_reg index = e->index[2 * group + half];
-        EMIT(b, setp_ge, R(p->used), R(index), I(0));
-        EMIT(b, mad_wide, R(p->address), R(index), e->row_bytes, R(p->b_at));
-        for (int chunk = 0; chunk < e->plan->chunks; chunk++)
-            emit_load(b, emit_inside(e, p, chunk, p->used), SDDMM_UNIT, &p->row[buffer][half][4 * chunk],
-                      AT(p->address, 4 * SDDMM_UNIT * chunk));
-    }
-}
-
-static void emit_operands(sddmm_emitter *e, panel *p) {
-    int words = sddmm_a_words(e->plan), operands = sddmm_a_operands(e->plan);
-    if (sddmm_a_is_plain(e->plan)) return;
-    note(e->b, "A's values in the order of B's");
-    for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_a_step(e, &p->word[words * step], &p->operand[operands * step]);
-}
-
-static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
-    int words = sddmm_b_words(e->plan), operands = sddmm_a_operands(e->plan);
-    note(e->b, "multiply group %d", group);
-    for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_products(e, &p->row[buffer][0][words * step], &p->row[buffer][1][words * step],
-                            &p->operand[operands * step], sddmm_acc(e, group));
-}
-
-/* Goes to END behind the item's last group. */
-static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
-    const sddmm_plan *plan = e->plan;
-    emit_load_a(e, p);
-    emit_load_b(e, p, 0, 0);
-    for (int group = 0; group < plan->groups; group++) {
-        bool more = group + 1 < plan->groups;
-        int buffer = plan->prefetch ? group % BUFFERS : 0;
-        if (more && plan->prefetch) emit_load_b(e, p, group + 1, 1 - buffer);
-        if (group == 0) emit_operands(e, p);
-        emit_multiply(e, p, group, buffer);
-        if (plan->store_early) sddmm_emit_store(e, group);
-        if (more) sddmm_emit_group_end(e, group + 1, end);
-        if (more && !plan->prefetch) emit_load_b(e, p, group + 1, 0);
-    }
-    place(e->b, end);
-}
-
-/* To the next panel, if there is one. */
-static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    mc_reg more = pred(b, "more");
-    EMIT(b, add_s64, R(p->a_at), R(p->a_at), I(sddmm_bytes(plan->lhs, plan->tile_k)));
-    EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
-    if (plan->guard_units) EMIT(b, add_s32, R(p->left), R(p->left), I(-plan->tile_k));
-    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-plan->tile_k));
-    EMIT(b, setp_ge, R(more), R(e->k_left), I(plan->unit_k));
-    EMIT_IF(b, more, bra_uni, TO(loop));
-}
-
-static void emit_wide(sddmm_emitter *e) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    stage(b, "Wide path: %d k of each row at a time", plan->chunks * chunk_k(plan));
-    panel p = declare_panel(e);
-    emit_start(e, &p);
-    mc_label loop = label(b, "PANELS"), end = label(b, "PANEL_END");
-    if (plan->loops) place(b, loop);
-    emit_groups(e, &p, end);
-    if (plan->loops) emit_advance(e, &p, loop);
 }
 
 /* -- Which path --------------------------------------------------------------------------------------- */
@@ -336,6 +171,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     emit_accumulators(e);
     emit_grid_wait(b, plan->overlap, "A or B");
     emit_a_row(e, a);
+    emit_columns(e);
     e->row_bytes = emit_row_bytes(b, "b_row_bytes", plan->rhs, plan->ldb, e->ldb);
     sddmm_emit_factors(e);
     sddmm_declare_sides(e);
@@ -345,7 +181,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     }
     mc_label edge = label(b, "EDGE");
     if (plan->wide && plan->edge) emit_choice(e, a, edge);
-    if (plan->wide) emit_wide(e);
+    if (plan->wide) sddmm_emit_wide(e);
     if (plan->store_early) {
         EMIT_RET(b);
         return;

@@ -19,8 +19,8 @@ typedef struct sddmm_emitter {
     mc_builder *b;
     mc_reg g, t;
     mc_reg record[4];                   /* of this warp's item: row block, first, count */
-    mc_reg index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + g and 16 j + 8 + g */
-    mc_reg has_row;                     /* vec < 8: this lane holds a row of A; none where all do */
+    mc_reg index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + g and 16 j + 8 + g; -1 where there is no vector, */
+    mc_reg column[2 * SDDMM_MAX_GROUPS]; /* and column 0 instead: it can always be read */
     mc_reg k, lda, ldb;
     mc_operand row_bytes; /* from a row of B to the next */
     mc_reg a_row, b_array;
@@ -59,6 +59,11 @@ void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, con
                          const mc_reg *acc);
 /* The group's accumulators become its sums: the first four. */
 void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc);
+
+/* -- sddmm_wide.c ------------------------------------------------------------------------------------- */
+
+/* Adds the products of all whole units of k; where plan->store_early, stores them. */
+void sddmm_emit_wide(sddmm_emitter *e);
 
 /* -- sddmm_edge.c ------------------------------------------------------------------------------------- */
 

@@ -143,7 +143,7 @@ static out_terms terms_of(const sddmm_emitter *e, const slot_sums *s, int row) {
     return terms;
 }
 
-/* A padding slot of SR-BCRS holds zeros, whatever was multiplied for it. USED: the slot has a vector. */
+/* A padding slot of SR-BCRS holds zeros, whatever was multiplied for it. */
 static void emit_padding(sddmm_emitter *e, mc_reg value) {
     if (sddmm_stride(e->plan)) EMIT(e->b, selp_b32, R(value), R(value), I(0), R(e->has_vector));
 }
