@@ -93,6 +93,66 @@ static void test_values_of_another(const mc_csr *csr, mc_diag *diag) {
     mc_vsparse_free(&a);
 }
 
+/* -- The mask of an SDDMM: 24 x 20, and of f32 unless it says otherwise */
+
+#define SDDMM "op = 'sddmm' lhs = 's8' rhs = 's8' vec = 8 "
+
+static const struct {
+    const char *spec;
+    mc_sampled form;
+    mc_type type;
+    const char *message; /* NULL: packs */
+} masks[] = {
+    {SDDMM "groups = 2", {.groups = 2, .window = MC_OPEN}, MC_F32, NULL},
+    {SDDMM "groups = 1 window = 8", {.groups = 1, .window = 8}, MC_F32, NULL},
+    {SDDMM "groups = 4 order = 'srbcrs16'", {4, MC_OPEN, MC_ORDER_SRBCRS16, false}, MC_F32, NULL},
+    {SDDMM "groups = 4 order = 'srbcrs32'", {4, MC_OPEN, MC_ORDER_SRBCRS32, false}, MC_F32, NULL},
+    {SDDMM "groups = 1 out = 'f16' scale = 'row' mask = 'values'",
+     {1, MC_OPEN, MC_ORDER_BCRS, true},
+     MC_F32,
+     NULL},
+    {SDDMM "groups = 1 m = 24 n = 20 k = 7", {.groups = 1}, MC_S8, NULL},
+    {SDDMM "m = 32", {0}, MC_F32, "the kernel is made for m = 32, the matrix has 24"},
+    {SDDMM "n = 24", {0}, MC_F32, "the kernel is made for n = 24, the matrix has 20"},
+    {"op = 'sddmm' lhs = 's8' rhs = 's8' vec = 4",
+     {0},
+     MC_F32,
+     "the kernel is made for vec = 4, the matrix has 8"},
+    {SDDMM "out = 'f16' scale = 'row' mask = 'values'", {0}, MC_S8, "the mask holds s8"},
+};
+
+static bool same_packed(const mc_packed *a, const mc_packed *b) {
+    bool same = a->array_count == b->array_count;
+    for (size_t i = 0; same && i < a->array_count; i++)
+        same = a->arrays[i].count == b->arrays[i].count &&
+               memcmp(a->arrays[i].data, b->arrays[i].data, (size_t)a->arrays[i].count * 4) == 0;
+    return same;
+}
+
+static void pack_mask(size_t i, const mc_csr *csr, mc_diag *diag) {
+    mc_vsparse mask;
+    mc_packed packed, want = {0};
+    mc_kernel *kernel = make_kernel(masks[i].spec, diag);
+    if (!kernel) return;
+    expect_ok("dilate", mc_vsparse_dilate(csr, 8, masks[i].type, &mask, diag), diag);
+    if (mask.type == MC_F32) mc_scale_fill(mask.values, mask.vectors * 8, MC_VALUES_FULL, 1);
+    mc_status status = mc_pack(kernel, &mask, &packed, diag);
+    if (masks[i].message) {
+        expect_failure(masks[i].spec, status, MC_CANNOT, diag, masks[i].message);
+        CHECK(packed.array_count == 0, "the output is not zeroed");
+    } else {
+        expect_ok(masks[i].spec, status, diag);
+        expect_ok("pack", mc_sampled_pack(&mask, &masks[i].form, &want, diag), diag);
+        CHECK(same_packed(&packed, &want), "%s", masks[i].spec);
+        check_arrays(mc_kernel_contract(kernel), &packed);
+        expect_ok("values", mc_pack_values(kernel, &mask, &packed, diag), diag);
+    }
+    mc_packed_free(&packed);
+    mc_packed_free(&want);
+    mc_vsparse_free(&mask);
+    mc_kernel_destroy(kernel);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     mc_pattern pattern = {3, 20, .5, MC_PATTERN_UNIFORM, 0, 1};
@@ -100,6 +160,7 @@ int main(void) {
     expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(i, &csr, diag);
     test_values_of_another(&csr, diag);
+    for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) pack_mask(i, &csr, diag);
     mc_csr_free(&csr);
     mc_diag_destroy(diag);
     return check_end();
