@@ -55,9 +55,10 @@ mc_status order_starts(const mc_vsparse *mask, mc_order order, int64_t **start, 
     for (int64_t b = 0; b < mask->row_blocks; b++) {
         starts[b + 1] = starts[b] + slots_of(order, mask->row_ptr[b + 1] - mask->row_ptr[b]);
         if (starts[b + 1] <= INT32_MAX) continue;
+        mc_fail(diag, MC_CANNOT, "C has %" PRId64 " slots or more, which leave s32", starts[b + 1]);
         free(starts);
         *start = NULL;
-        return mc_fail(diag, MC_CANNOT, "C has %" PRId64 " slots or more, which leave s32", starts[b + 1]);
+        return MC_CANNOT;
     }
     return MC_OK;
 }
