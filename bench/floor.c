@@ -37,9 +37,8 @@ floor_load floor_load_spmm(const variant *v, const floor_problem *p) {
 }
 
 /* 16 slots are the rows of an mma, the vector's rows its columns. */
-static double sampled_macs(const variant *v, const floor_problem *p) {
-    double groups = blocks(p->slots, 16), steps = blocks(p->k, 32);
-    return groups * steps * (double)v->facts.digit_products * MMA_MACS;
+static double sampled_macs(const variant_facts *f, const floor_problem *p) {
+    return blocks(p->slots, 16) * blocks(p->k, f->panel_k) * (double)f->group_mma * MMA_MACS;
 }
 
 floor_load floor_load_sddmm(const variant *v, const floor_problem *p) {
@@ -48,7 +47,7 @@ floor_load floor_load_sddmm(const variant *v, const floor_problem *p) {
         .memory = p->packed_bytes + a_bytes + b_bytes + result_bytes(v, p),
         .gathered = p->packed_bytes + a_bytes + (double)p->vectors * b_bytes / (double)p->n,
         .footprint = b_bytes,
-        .macs = sampled_macs(v, p),
+        .macs = sampled_macs(&v->facts, p),
     };
 }
 

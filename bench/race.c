@@ -124,7 +124,8 @@ static mc_status find_peer_wants(race *r, sparse_problem *p) {
                                 .order = sparse_order(i),
                                 .halved = type != MC_S32};
         p->elements[i] = race_elements(r, kind.order);
-        status = race_find_want(r, &kind, &p->want[i], r->diag);
+        status = race_make_sums(r, kind.order);
+        if (status == MC_OK) status = race_find_want(r, &kind, &p->want[i], r->diag);
     }
     return status;
 }

@@ -169,6 +169,8 @@ mc_status race_upload(race *r) {
     if (r->operands == NULL || r->entries == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_status status = race_make_factors(r);
     for (size_t i = 0; i < list->packing_count && status == MC_OK; i++) status = upload_operands(r, i);
+    for (size_t i = 0; i < list->count && status == MC_OK; i++)
+        if (list->items[i].error == NULL) status = race_make_sums(r, list->items[i].order);
     return status;
 }
 

@@ -71,13 +71,15 @@ typedef struct race {
 mc_status race_make_factors(race *r);
 uint64_t race_one(const race *r); /* the address of a 1 in f32 */
 int64_t race_elements(const race *r, result_order order);
-/* The address of what KIND must be; made when it is first asked for. */
+/* The exact sums in ORDER, once. */
+mc_status race_make_sums(race *r, result_order order);
+/* The address of what KIND must be, whose sums there are; made when it is first asked for. */
 mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag);
 void race_drop_wants(race *r);
 
 /* -- race_ours.c */
 
-/* The packed matrices and the dense operands, on the device. */
+/* The packed matrices, the dense operands and the sums, on the device. */
 mc_status race_upload(race *r);
 /* Verifies every variant and takes a first time of it. One that fails or is wrong is out of the race, with a note; MC_DEVICE
    where the GPU no longer answers. */

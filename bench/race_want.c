@@ -53,15 +53,17 @@ int64_t race_elements(const race *r, result_order order) {
     return order == ORDER_ROWS ? s->m * s->n : r->work->orders[order].elements;
 }
 
-static mc_status find_sums(race *r, result_order order, const our_sums **found, mc_diag *diag) {
+/* What is left unwritten is wrong. */
+mc_status race_make_sums(race *r, result_order order) {
     our_sums *sums = &r->sums[order];
-    *found = sums;
+    mc_device *device = r->track->gpu.device;
     if (sums->address != 0) return MC_OK;
     sums->order = order;
     sums->elements = race_elements(r, order);
-    mc_status status =
-        mc_device_alloc(r->track->gpu.device, (size_t)sums->elements * sizeof(int32_t), &sums->address, diag);
-    return status == MC_OK ? r->operation->make_sums(r, sums, diag) : status;
+    size_t bytes = (size_t)sums->elements * sizeof(int32_t);
+    mc_status status = mc_device_alloc(device, bytes, &sums->address, r->diag);
+    if (status == MC_OK) status = mc_device_fill(device, sums->address, 0x80, bytes, r->diag);
+    return status == MC_OK ? r->operation->make_sums(r, sums, r->diag) : status;
 }
 
 static bool same_kind(const want_kind *a, const want_kind *b) {
@@ -79,10 +81,9 @@ static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_dia
 }
 
 mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag) {
-    const our_sums *sums;
-    mc_status status = find_sums(r, kind->order, &sums, diag);
+    const our_sums *sums = &r->sums[kind->order];
     *address = sums->address;
-    if (status != MC_OK || kind->output.type == MC_S32) return status;
+    if (kind->output.type == MC_S32) return MC_OK;
     for (size_t i = 0; i < r->want_count; i++) {
         *address = r->wants[i].address;
         if (same_kind(&r->wants[i].kind, kind)) return MC_OK;
@@ -91,7 +92,7 @@ mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_d
         return mc_fail(diag, MC_CANNOT, "more than %d kinds of output in one run", MAX_WANTS);
     our_want *made = &r->wants[r->want_count++];
     made->kind = *kind;
-    status = make_want(r, sums, made, diag);
+    mc_status status = make_want(r, sums, made, diag);
     *address = made->address;
     return status;
 }

@@ -24,8 +24,8 @@ typedef struct result_problem {
     int64_t m, n, k;
     int vec;
     double class;
-    char size_name; /* 'N', or 'K' of sddmm: what problems of one matrix differ in */
-    int64_t size;
+    int64_t size;                         /* n, or k of sddmm: what problems of one matrix differ in */
+    char size_name;                       /* 'N' or 'K' */
     result_best best[RESULTS_MAX_LABELS]; /* one a label */
 } result_problem;
 

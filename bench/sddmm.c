@@ -1,6 +1,5 @@
 /* SDDMM in the bench: A and B of every K, and the places of C's elements. The GPU computes the exact sums, by a plain kernel of
    ours; the CPU computes some of them again. */
-#include <math.h>
 #include <stdlib.h>
 #include "operation.h"
 #include "race_state.h"
@@ -13,15 +12,22 @@ static problem_shape shape(const mc_vsparse *a, int64_t size) {
 
 /* -- On the host ------------------------------------------------------------------------------------------ */
 
-/* mc_bias_fill gives 1/8 to 8; smaller ones keep products with scales inside of f16. */
+static bool is_weighted(const variant_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].error == NULL && list->items[i].output.masked) return true;
+    return false;
+}
+
+/* The mask's values, where a variant multiplies by them. mc_bias_fill gives 1/8 to 8; a 16th of that keeps products with
+   scales inside of f16. */
 static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *mask,
                         mc_diag *diag) {
     mc_status status = mc_vsparse_dilate(pattern, list->vec, MC_F32, mask, diag);
-    if (status != MC_OK) return status;
+    if (status != MC_OK || !is_weighted(list)) return status;
     float *values = mask->values;
     int64_t count = mask->vectors * mask->vec;
     mc_bias_fill(values, count, MC_VALUES_FULL, seed);
-    for (int64_t i = 0; i < count; i++) values[i] = ldexpf(values[i], -4);
+    for (int64_t i = 0; i < count; i++) values[i] /= 16;
     return MC_OK;
 }
 
@@ -34,13 +40,9 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *mask) {
 /* The orders that variants write and, with sparse peers, those of their formats. */
 static mc_status make_orders(work *w, const work_plan *plan, mc_diag *diag) {
     bool wanted[ORDER_COUNT] = {[ORDER_CSR] = plan->sparse_peers, [ORDER_BSR] = plan->sparse_peers},
-         weighted = false;
-    for (size_t i = 0; i < plan->variants->count; i++) {
-        const variant *v = &plan->variants->items[i];
-        if (v->error != NULL) continue;
-        wanted[v->order] = true;
-        weighted |= v->output.masked;
-    }
+         weighted = is_weighted(plan->variants);
+    for (size_t i = 0; i < plan->variants->count; i++)
+        if (plan->variants->items[i].error == NULL) wanted[plan->variants->items[i].order] = true;
     mc_status status = MC_OK;
     for (result_order order = ORDER_BCRS; order < ORDER_COUNT && status == MC_OK; order++)
         if (wanted[order])

@@ -10,49 +10,27 @@ enum { MAX_CLASSES = 16, MAX_SIZES = 8, LABEL_WIDTH = 36, SHOWN_VARIANTS = 8 };
 
 static const double long_us = 20; /* problems above it should come near their floor */
 
-/* Of one operator: 'N' 512, 'K' 256. */
-typedef struct size_group {
-    char name;
-    int64_t size;
-} size_group;
-
 /* The distinct values of what results are grouped by, ascending. */
 typedef struct groups {
-    double classes[MAX_CLASSES];
-    size_group sizes[MAX_SIZES];
+    double classes[MAX_CLASSES], sizes[MAX_SIZES];
     size_t class_count, size_count;
 } groups;
 
-static void add_class(groups *g, double class) {
+static void add_distinct(double value, double *list, size_t *count, size_t room) {
     size_t at = 0;
-    while (at < g->class_count && g->classes[at] < class) at++;
-    if ((at < g->class_count && g->classes[at] == class) || g->class_count == MAX_CLASSES) return;
-    memmove(g->classes + at + 1, g->classes + at, (g->class_count - at) * sizeof g->classes[0]);
-    g->classes[at] = class;
-    g->class_count++;
-}
-
-static int size_order(const void *a, const void *b) {
-    const size_group *x = a, *y = b;
-    if (x->name != y->name) return y->name - x->name;
-    return (x->size > y->size) - (x->size < y->size);
-}
-
-static size_group size_of(const result_problem *p) { return (size_group){p->size_name, p->size}; }
-
-static void add_size(groups *g, size_group size) {
-    for (size_t i = 0; i < g->size_count; i++)
-        if (size_order(&g->sizes[i], &size) == 0) return;
-    if (g->size_count < MAX_SIZES) g->sizes[g->size_count++] = size;
+    while (at < *count && list[at] < value) at++;
+    if ((at < *count && list[at] == value) || *count == room) return;
+    memmove(list + at + 1, list + at, (*count - at) * sizeof *list);
+    list[at] = value;
+    ++*count;
 }
 
 static groups groups_of(const results *r) {
     groups g = {.class_count = 0};
     for (size_t i = 0; i < r->problem_count; i++) {
-        add_class(&g, r->problems[i].class);
-        add_size(&g, size_of(&r->problems[i]));
+        add_distinct(r->problems[i].class, g.classes, &g.class_count, MAX_CLASSES);
+        add_distinct((double)r->problems[i].size, g.sizes, &g.size_count, MAX_SIZES);
     }
-    qsort(g.sizes, g.size_count, sizeof g.sizes[0], size_order);
     return g;
 }
 
@@ -85,16 +63,13 @@ static void print_head(const results *r) {
 
 /* -- Speeds ----------------------------------------------------------------------------------------------- */
 
-/* Speeds of LABEL in CLASS where the size is as asked for (NULL: any), into VALUES; how many. */
-static size_t gather_speeds(const results *r, size_t label, double class, const size_group *size,
-                            double *values) {
+/* Speeds of LABEL in CLASS where the size is as asked for (0: any), into VALUES; how many. */
+static size_t gather_speeds(const results *r, size_t label, double class, double size, double *values) {
     size_t count = 0;
     for (size_t i = 0; i < r->problem_count; i++) {
         const result_problem *p = &r->problems[i];
         double speed = result_speed(p, label);
-        const size_group of = size_of(p);
-        if (speed > 0 && p->class == class && (size == NULL || size_order(&of, size) == 0))
-            values[count++] = speed;
+        if (speed > 0 && p->class == class && (size == 0 || (double)p->size == size)) values[count++] = speed;
     }
     return count;
 }
@@ -104,8 +79,8 @@ static bool is_shown(const results *r, size_t label) {
     return r->parents[label] == 0 || label_is_part(r, label);
 }
 
-static void print_speed_table(const results *r, const groups *g, const size_group *size, double *values) {
-    if (size != NULL) printf("\n%c = %lld\n", size->name, (long long)size->size);
+static void print_speed_table(const results *r, const groups *g, double size, double *values) {
+    if (size > 0) printf("\n%c = %.0f\n", r->problems[0].size_name, size);
     else printf("\nSpeed over the fastest verified " RESULTS_BASE ", geometric means (problems)\n");
     printf("%-*s", LABEL_WIDTH, "sparsity");
     for (size_t c = 0; c < g->class_count; c++) printf("%13g", g->classes[c]);
@@ -251,6 +226,15 @@ static void print_losses(const results *r, size_t label) {
 
 /* -- The command ------------------------------------------------------------------------------------------ */
 
+/* Contenders of two operators have the same names. */
+static mc_status check_operators(const results *r, mc_diag *diag) {
+    for (size_t i = 1; i < r->problem_count; i++)
+        if (strcmp(r->problems[i].op, r->problems[0].op) != 0)
+            return mc_fail(diag, MC_CANNOT, "results of %s and of %s: give them apart", r->problems[0].op,
+                           r->problems[i].op);
+    return MC_OK;
+}
+
 static mc_status print_all(const results *r, mc_diag *diag) {
     const groups g = groups_of(r);
     double *values = calloc(r->problem_count, sizeof *values);
@@ -261,9 +245,9 @@ static mc_status print_all(const results *r, mc_diag *diag) {
         return mc_fail(diag, MC_NOMEM, "out of memory");
     }
     print_head(r);
-    print_speed_table(r, &g, NULL, values);
+    print_speed_table(r, &g, 0, values);
     for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
-        print_speed_table(r, &g, &g.sizes[i], values);
+        print_speed_table(r, &g, g.sizes[i], values);
     printf("\n");
     for (size_t label = 1; label < r->label_count; label++)
         if (is_shown(r, label)) print_floor(r, label, values);
@@ -285,6 +269,7 @@ static int summary_run(int argc, char **argv) {
     mc_diag *diag = mc_diag_create();
     results r;
     mc_status status = results_read(&r, operands, diag);
+    if (status == MC_OK) status = check_operators(&r, diag);
     if (status == MC_OK) status = print_all(&r, diag);
     results_free(&r);
     return cmd_finish(status, diag);

@@ -97,12 +97,6 @@ static int64_t fact(const json_t *facts, const char *name) {
     return json_integer_value(json_object_get(facts, name));
 }
 
-/* Of 8 bits. */
-static int64_t digits(const variant *v, const char *operand) {
-    mc_type type;
-    return mc_type_of(v->kernel, operand, &type, NULL) == MC_OK ? (mc_type_bits(type) + 7) / 8 : 1;
-}
-
 static void read_facts(variant *v) {
     char *text = mc_kernel_describe(v->kernel, true);
     json_t *root = text == NULL ? NULL : json_loads(text, 0, NULL);
@@ -114,7 +108,8 @@ static void read_facts(variant *v) {
                                .stride_mma = fact(facts, "stride_mma") / small,
                                .tile_rows = fact(facts, "tile_rows"),
                                .tile_columns = fact(facts, "tile_columns"),
-                               .digit_products = digits(v, "lhs") * digits(v, "rhs"),
+                               .group_mma = fact(facts, "group_mma"),
+                               .panel_k = fact(facts, "panel_k"),
                                .staged = staging != NULL &&
                                          (strcmp(staging, "tma") == 0 || strcmp(staging, "async") == 0)};
     json_decref(root);

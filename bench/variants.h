@@ -14,8 +14,9 @@ typedef struct variant_facts {
     int64_t stride_mma; /* m16n8k32, or as much work, a stride and warp */
     int64_t tile_rows;  /* of C, a thread block */
     int64_t tile_columns;
-    bool staged;            /* B passes through shared memory */
-    int64_t digit_products; /* sddmm: mma of digits for one of values */
+    bool staged;       /* B passes through shared memory */
+    int64_t group_mma; /* sddmm: m16n8k32 of 16 slots and panel_k of k */
+    int64_t panel_k;
 } variant_facts;
 
 typedef struct variant {

@@ -25,6 +25,7 @@ expect 2 "--n: '0' is not a list" "$mcbench" run "$spec" -m matrices --n 0
 expect 2 "--n: '' is not a list" "$mcbench" run "$spec" -m matrices --n ''
 expect 2 "--n: '1,' is not a list" "$mcbench" run "$spec" -m matrices --n 1,
 expect 2 '--n: more than 8' "$mcbench" run "$spec" -m matrices --n 1,2,3,4,5,6,7,8,9
+expect 2 "--k: '0' is not a list" "$mcbench" run "$spec" -m matrices --k 0
 expect 2 "--peers: 'magma' is not one of" "$mcbench" run "$spec" -m matrices --peers magma
 expect 2 "--rounds: '4' is not a whole number from 5" "$mcbench" run "$spec" -m matrices --rounds 4
 expect 2 'no_such' "$mcbench" run "$spec" -m matrices --set no_such=1
@@ -112,6 +113,18 @@ svg roots '</svg>' 1
 check 'the median of ours at N = 256, .7 lies at y = 112' grep -q 'y1="112.0" y2="112.0" class="median"' plot.svg
 check 'the base lies at y = 168' grep -q 'y1="168.0" y2="168.0" class="base"' plot.svg
 if command -v xmllint >/dev/null; then check 'well-formed' xmllint --noout plot.svg; fi
+
+# SDDMM: a problem of the same shape but for K is another one, and sizes are K's
+sed 's/"cold":false/"op":"sddmm","cold":false/; s/"n":512,"k":64/"n":256,"k":512/' "$sample" >sddmm.jsonl
+"$mcbench" summary sddmm.jsonl >table
+has '3 problems, 1 notes of contenders that could not take part or were wrong'
+has 'K = 64'
+has 'mcgen s8 s8 s32 0.50 ( 1) -'
+has ' K 512 25.00 us, cusparse csr f16 24.00 us one.smtx'
+expect 1 'results of spmm and of sddmm: give them apart' "$mcbench" summary "$sample" sddmm.jsonl
+"$mcbench" plot sddmm.jsonl "$sample" >plot.svg || complain 'plot failed'
+svg 'panels of both operators' 'V = 8, [NK] = ' 4
+svg 'panels of SDDMM' 'sddmm, V = 8, K = ' 2
 
 # What is no result
 expect 1 'absent.jsonl' "$mcbench" summary absent.jsonl

@@ -65,6 +65,41 @@ lines 'also where no other arch will do: ' '"kind":"result"' bare.jsonl 2
 expect 0 'exact' "$(dirname "$mcbench")/mcrun" spmm bare.lua matrices/a.smtx --n 64 --device cuda:0
 expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants default -o types.jsonl
 
+# SDDMM: the matrices are masks, the sizes are K's; sums and outputs in every order of C, by the GPU's helper kernels
+sampled=$2/specs/sddmm_l8r8.lua
+sddmm() { timeout 60 "$mcbench" run "$sampled" -m matrices --peers none --rounds 5 -o sddmm.jsonl "$@"; }
+expect 0 '' sddmm --k 16,70 --variants 0,5,19 --finalists 2
+lines '' '"kind":"result"' sddmm.jsonl 8
+lines '' '"kind":"note"' sddmm.jsonl 0
+check 'M of the dilated mask' [ "$(field sddmm.jsonl 3 m)" = 16 ]
+check "N is the mask's" [ "$(field sddmm.jsonl 3 n)" = 16 ]
+check 'K is the size' [ "$(field sddmm.jsonl 3 k)" = 16 ]
+lines 'the operator is named: ' '"op":"sddmm"' sddmm.jsonl 12
+lines 'no estimate, no pick: ' '"picked":true' sddmm.jsonl 0
+expect 0 'K = 70' "$mcbench" summary sddmm.jsonl
+expect 0 'sddmm, V = 8, K = 16' "$mcbench" plot sddmm.jsonl
+expect 1 'results of spmm and of sddmm: give them apart' "$mcbench" summary all.jsonl sddmm.jsonl
+for settings in 'out=f16 scale=tensor k=33' 'out=bf16 scale=row order=srbcrs16 mask=values' \
+    'out=f32 scale=column order=srbcrs32 mask=values vec=4' 'lhs=s16 rhs=s16 out=f16 scale=row' 'lhs=u4 rhs=s4 vec=2'; do
+    # shellcheck disable=SC2046
+    expect 0 '' sddmm --k 33 --variants default $(printf -- ' --set %s' $settings)
+    lines "$settings: " '"kind":"result"' sddmm.jsonl 2
+    lines "$settings: " '"kind":"note"' sddmm.jsonl 0
+done
+expect 0 '' sddmm --k 64 --variants default --cold
+lines '' '"kind":"note"' sddmm.jsonl 0
+expect 2 'the sizes of family sddmm are those of --k' sddmm --n 64
+expect 0 "another family than the first variant's" timeout 60 "$mcbench" run $specs "$sampled" -m matrices --peers none --n 16 --variants default -o mixed.jsonl
+printf '2, 16, 0\n0 0 0\n\n' >matrices/empty.smtx
+expect 1 'LEFT OUT: matrices/empty.smtx: the mask is empty' sddmm --k 16 --variants default
+rm matrices/empty.smtx
+# A reference that is wrong stops the run: the CPU computes some of its sums again
+export SIM_CUDA_SKIP=sampled_sums
+expect 1 "mcbench's own sum of row" sddmm --k 16 --variants default
+export SIM_CUDA_SKIP=sddmm_
+expect 1 '2 results of our variants were wrong' sddmm --k 16 --variants default
+unset SIM_CUDA_SKIP
+
 # Cold L2: launches rotate over several sets of operands
 expect 0 '' run --n 16 --variants default --cold -o cold.jsonl
 check 'several sets when cold' [ "$(field cold.jsonl 4 sets)" -gt 3 ]

@@ -83,11 +83,31 @@ static void test_floor(void) {
     CHECK(near(t.shared, 100000.0 * 256 / 32e6));
 }
 
+/* 1000 vectors of 8 elements, packed with 1024 slots; K = 600 in panels of 256. */
+static void test_sampled_floor(void) {
+    const floor_problem problem = {.m = 800,
+                                   .n = 500,
+                                   .k = 600,
+                                   .vectors = 1000,
+                                   .slots = 1024,
+                                   .a_bytes = 800 * 600 * 2,
+                                   .b_bytes = 500 * 600,
+                                   .elements = 8000,
+                                   .packed_bytes = 5000};
+    const variant v = {.facts = {.group_mma = 16, .panel_k = 256}, .output = {.type = MC_F16}};
+    floor_load load = floor_load_sddmm(&v, &problem);
+    CHECK(load.memory == 5000 + 960000 + 300000 + 16000, "%f", load.memory);
+    CHECK(load.gathered == 5000 + 960000 + 1000.0 * 600, "%f", load.gathered);
+    CHECK(load.footprint == 300000 && load.shared == 0);
+    CHECK(load.macs == 64.0 * 3 * 16 * 4096, "%f", load.macs);
+}
+
 int main(void) {
     test_box();
     test_mean();
     test_classes();
     test_ceilings();
     test_floor();
+    test_sampled_floor();
     return check_end();
 }
