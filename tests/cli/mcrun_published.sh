@@ -58,6 +58,16 @@ same row_ptr "$(words d4 windowed/row_ptr.bin)" '0 1 2'
 same control "$(words x4 windowed/control.bin)" '80000001 80000001'
 same places "$(words x4 windowed/places.bin | cut -c-35)" '00000009 00090024 00120036 001b0000'
 same values "$(words x1 windowed/values.bin | cut -c-29)" '01 00 03 00 00 00 00 00 05 00'
+{
+    printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }"
+    printf '\0\0\200\77' && printf '\0\0%b\100' '\0' '\100' '\200' '\240' '\300' '\340' && printf '\0\0\0\101'
+} >one_to_eight.npy
+expect 0 'mask_values.bin  f32[64]' pack "$specs/sddmm_l8r8.lua" example.smtx --vec 2 --set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=1 --set window=4 \
+    --mask-values one_to_eight.npy --out sampled
+same items "$(words d4 sampled/items.bin)" '0 0 1 0 1 16 16 0 0 1 15 0'
+same col_idx "$(words d4 sampled/col_idx.bin)" "1$(nones 15) 0$(nones 15) 4 -1 6$(nones 13)"
+blanks() { printf ' 0%.0s' $(seq "$1"); }
+same mask_values "$(words f4 sampled/mask_values.bin)" "1 3 5$(blanks 13) 2 4 6$(blanks 13) 7$(blanks 15) 8$(blanks 15)"
 
 # There and back: the same kernel arrays from any of them, and the same published arrays
 expect 0 'contract.json' small --out kernel
