@@ -28,6 +28,7 @@ static const product_case products[] = {
     /* More terms than an int32 of partial sums holds: 140000 * 2^14 > 2^31. */
     {{1, 3, 0, MC_PATTERN_UNIFORM, 0, 13}, 2, MC_S8, MC_S8, 140000, 0, MC_VALUES_EXTREME},
     {{1, 3, 0, MC_PATTERN_UNIFORM, 0, 14}, 2, MC_U8, MC_U8, 140000, 0, MC_VALUES_EXTREME},
+    {{1, 3, 0, MC_PATTERN_UNIFORM, 0, 15}, 2, MC_U12, MC_U12, 2000, 0, MC_VALUES_EXTREME},
 };
 
 /* All of A B, one element of k after another. B: n x k. */
@@ -98,7 +99,7 @@ static void check_product(const product_case *p, mc_diag *diag) {
 
 static int64_t row_ptr[] = {0, 2, 3};
 static int32_t col_idx[] = {0, 2, 1};
-static float mask_values[] = {1.f / 3, -2.7f, .1f, -0.f, 1e-3f, 3.3e38f};
+static float mask_values[] = {1.f / 3, 1.7f, .7f, -0.f, 1.1e-3f, 3.3e38f};
 static const mc_vsparse mask = {MC_F32, 2, 4, 3, 2, 3, row_ptr, col_idx, mask_values};
 static int64_t sum_values[] = {16777217, -3, 2147483653, 7, -2147483648, 33554435};
 static const mc_dense exact_sums = {MC_S64, 3, 2, 2, sum_values};
@@ -119,15 +120,15 @@ static const struct {
     {MC_F32, MC_PER_COLUMN, false, {0x4aaaaaab, 0xbf800000, 0xc4210fb0, 0x360cedba, 0x4d4ccccd, 0xca4ccccf}},
     {MC_F16, MC_PER_COLUMN, false, {0x7c00, 0xbc00, 0xe108, 0x23, 0x7c00, 0xfc00}},
     {MC_BF16, MC_PER_COLUMN, false, {0x4aab, 0xbf80, 0xc421, 0x360d, 0x4d4d, 0xca4d}},
-    {MC_F32, MC_PER_TENSOR, true, {0x49e38e3a, 0x402ccccd, 0xcc888889, 0x80000000, 0xc92ec33f, 0x7f800000}},
-    {MC_F16, MC_PER_TENSOR, true, {0x7c00, 0x4166, 0xfc00, 0x8000, 0xfc00, 0x7c00}},
-    {MC_BF16, MC_PER_TENSOR, true, {0x49e4, 0x402d, 0xcc89, 0x8000, 0xc92f, 0x7f80}},
-    {MC_F32, MC_PER_ROW, true, {0x49e38e3a, 0xbf4f5c2a, 0xcc888889, 0x0, 0xbf24ed40, 0x7f800000}},
-    {MC_F16, MC_PER_ROW, true, {0x7c00, 0xba7b, 0xfc00, 0x0, 0xb927, 0x7c00}},
-    {MC_BF16, MC_PER_ROW, true, {0x49e4, 0xbf4f, 0xcc89, 0x0, 0xbf25, 0x7f80}},
-    {MC_F32, MC_PER_COLUMN, true, {0x49e38e3a, 0x402ccccd, 0xc280d95a, 0x80000000, 0x4851b718, 0xff800000}},
-    {MC_F16, MC_PER_COLUMN, true, {0x7c00, 0x4166, 0xd407, 0x8000, 0x7c00, 0xfc00}},
-    {MC_BF16, MC_PER_COLUMN, true, {0x49e4, 0x402d, 0xc281, 0x8000, 0x4852, 0xff80}},
+    {MC_F32, MC_PER_TENSOR, true, {0x49e38e3a, 0xbfd9999a, 0xcdeeeeef, 0x80000000, 0xc9403d2b, 0x7f800000}},
+    {MC_F16, MC_PER_TENSOR, true, {0x7c00, 0xbecd, 0xfc00, 0x8000, 0xfc00, 0x7c00}},
+    {MC_BF16, MC_PER_TENSOR, true, {0x49e4, 0xbfda, 0xcdef, 0x8000, 0xc940, 0x7f80}},
+    {MC_F32, MC_PER_ROW, true, {0x49e38e3a, 0x3f028f5d, 0xcdeeeeef, 0x0, 0xbf356b5f, 0x7f800000}},
+    {MC_F16, MC_PER_ROW, true, {0x7c00, 0x3814, 0xfc00, 0x0, 0xb9ab, 0x7c00}},
+    {MC_BF16, MC_PER_ROW, true, {0x49e4, 0x3f03, 0xcdef, 0x0, 0xbf35, 0x7f80}},
+    {MC_F32, MC_PER_COLUMN, true, {0x49e38e3a, 0xbfd9999a, 0xc3e17c5d, 0x80000000, 0x4866afcd, 0xff800000}},
+    {MC_F16, MC_PER_COLUMN, true, {0x7c00, 0xbecd, 0xdf0c, 0x8000, 0x7c00, 0xfc00}},
+    {MC_BF16, MC_PER_COLUMN, true, {0x49e4, 0xbfda, 0xc3e1, 0x8000, 0x4867, 0xff80}},
 };
 
 static void check_bits(const mc_dense *c, mc_order order, const uint32_t *want, const char *what) {
