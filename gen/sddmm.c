@@ -126,6 +126,14 @@ static void plan_paths(sddmm_plan *plan) {
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
 }
 
+/* Four, or a chain a step. Sums of several digits make as many chains by themselves. */
+static void plan_chains(sddmm_plan *plan) {
+    int steps = plan->chunks * plan->steps;
+    plan->chains = 1;
+    if (!plan->store_early || plan->sums > 1) return;
+    while (plan->chains < SDDMM_MAX_CHAINS && 2 * plan->chains <= steps) plan->chains *= 2;
+}
+
 static void plan_panels(sddmm_plan *plan) {
     int chunk_k = 4 * plan->unit_k;
     bool open = plan->k == MC_OPEN;
@@ -134,6 +142,7 @@ static void plan_panels(sddmm_plan *plan) {
     plan->guard_units = open || plan->k % (plan->loops ? plan->tile_k : chunk_k) >= plan->unit_k;
     if (!plan->loops) plan->chunks = (int)((plan->k / plan->unit_k + 3) / 4);
     plan->store_early = plan->wide && !plan->edge && !plan->loops;
+    plan_chains(plan);
 }
 
 static void plan_docs(sddmm_plan *plan) {

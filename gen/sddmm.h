@@ -14,8 +14,9 @@
 #include "output.h"
 
 enum {
-    SDDMM_MMA_ROWS = 8,   /* rows of A in an mma, its columns: those from vec on are empty */
-    SDDMM_UNIT = 16,      /* bytes */
+    SDDMM_MMA_ROWS = 8, /* rows of A in an mma, its columns: those from vec on are empty */
+    SDDMM_UNIT = 16,    /* bytes */
+    SDDMM_MAX_CHAINS = 4,
     SDDMM_MAX_PANEL = 512 /* bytes of a row of B in registers at once */
 };
 
@@ -46,6 +47,7 @@ typedef struct sddmm_plan {
     bool wide, edge;
     bool loops;       /* the wide path can have several panels */
     bool guard_units; /* units of a panel can lie beyond k */
+    int chains;       /* of a group's mma, each with accumulators of its own */
     bool store_early; /* a group's sums are whole before the next group's begin */
     int store;        /* rows of C that one store takes: 1 or 2 */
     sddmm_checks checks;

@@ -26,6 +26,7 @@ typedef struct sddmm_emitter {
     mc_reg a_row, b_array;
     mc_reg k_left;                                             /* from where the edge path begins */
     mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
+    mc_reg chain[(SDDMM_MAX_CHAINS - 1) * SDDMM_ACC];          /* accumulators of chains behind the first */
     mc_reg part[SDDMM_ACC];                       /* B's operand, where it is not the words as loaded */
     mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
     mc_reg next;                                  /* scratch predicate: there is a group */

@@ -65,6 +65,7 @@ static panel declare_panel(sddmm_emitter *e) {
     for (int i = 0; i < buffers; i++)
         for (int half = 0; half < 2; half++) b32_array(b, names[i][half], words, p.row[i][half]);
     p.address = b64(b, "address");
+    if (plan->chains > 1) b32_array(b, "chain", SDDMM_ACC * (plan->chains - 1), e->chain);
     declare_guards(e, &p, buffers);
     return p;
 }
@@ -131,12 +132,30 @@ static void emit_operands(sddmm_emitter *e, panel *p) {
         sddmm_emit_a_step(e, &p->word[words * step], &p->operand[operands * step]);
 }
 
+/* Steps add to the group's accumulators and the chains' in turn: an mma waits for the one before that adds to the same. */
+static const mc_reg *chain_of(const sddmm_emitter *e, int group, int step) {
+    int chain = step % e->plan->chains;
+    return chain == 0 ? sddmm_acc(e, group) : &e->chain[SDDMM_ACC * (chain - 1)];
+}
+
+static void emit_join_chains(sddmm_emitter *e, int group) {
+    int count = e->plan->chains;
+    for (int distance = count / 2; distance > 0; distance /= 2)
+        for (int chain = 0; chain < distance; chain++)
+            for (int i = 0; i < SDDMM_ACC; i++) {
+                mc_reg sum = chain_of(e, group, chain)[i], other = chain_of(e, group, chain + distance)[i];
+                EMIT(e->b, add_s32, R(sum), R(sum), R(other));
+            }
+}
+
 static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
     int words = sddmm_b_words(e->plan), operands = sddmm_a_operands(e->plan);
     note(e->b, "multiply group %d", group);
+    emit_zero(e->b, e->chain, SDDMM_ACC * (e->plan->chains - 1));
     for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
         sddmm_emit_products(e, &p->row[buffer][0][words * step], &p->row[buffer][1][words * step],
-                            &p->operand[operands * step], sddmm_acc(e, group));
+                            &p->operand[operands * step], chain_of(e, group, step));
+    emit_join_chains(e, group);
 }
 
 /* Goes to END behind the item's last group. */
