@@ -122,13 +122,13 @@ static void run_form(struct bench *bench, const struct access_form *form) {
 }
 
 #define WIDE                                                                                                 \
-    { PATTERN_REALISTIC, 24, 512, 256, 0, 0, MC_VALUES_FULL, 0, 0 }
+    { PATTERN_REALISTIC, 24, 512, 256, 0, 0, .values = MC_VALUES_FULL }
 #define EDGE                                                                                                 \
-    { PATTERN_REALISTIC, 24, 512, 131, 0, 0, MC_VALUES_FULL, 0, 0 }
+    { PATTERN_REALISTIC, 24, 512, 131, 0, 0, .values = MC_VALUES_FULL }
 #define GAPS                                                                                                 \
-    { PATTERN_BOUNDARIES, 18, 131, 77, 4, 4, MC_VALUES_FULL, 0, 0 }
+    { PATTERN_BOUNDARIES, 18, 131, 77, 4, 4, .values = MC_VALUES_FULL }
 #define UNALIGNED                                                                                            \
-    { PATTERN_BOUNDARIES, 18, 131, 129, 3, 0, MC_VALUES_FULL, 4, 4 }
+    { PATTERN_BOUNDARIES, 18, 131, 129, 3, 0, .values = MC_VALUES_FULL, .b_offset = 4, .c_offset = 4 }
 #define SETTINGS(tile, stride, warps, split, align)                                                          \
     {                                                                                                        \
         {"tile_n", tile}, {"stride", stride}, {"warps", warps}, {"split", split}, { "align", align }         \

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "mcrt.h"
+#include "problem.h"
 #include "ptxsim.h"
 
-enum { COLUMNS = 256, MAX_LINE = 512, SECTOR = 32 };
+enum { DENSE_LENGTH = 256, MAX_LINE = 512, SECTOR = 32 };
 
 static const double gather_limit = 1.4; /* wavefronts of the ring's gather over the ideal, on random masks */
 
@@ -35,47 +35,25 @@ static const char head[] =
     "bytes, bytes of bulk copies\n"
     "#   a vector: instructions, mma, wavefronts, sectors; wavefronts / ideal; bytes / global request\n";
 
-typedef struct matrix {
-    mc_vsparse a;
-    mc_dense b;
-    float *scale; /* one a row of C */
-} matrix;
-
 /* -- Problems ----------------------------------------------------------------------------------------- */
 
-/* Of the types that KERNEL multiplies. */
-static mc_status make_matrix(int index, const mc_kernel *kernel, matrix *m, mc_diag *diag) {
+/* What KERNEL multiplies, with the pattern of matrix INDEX; exact, or there is nothing to count. */
+static mc_status run(mc_device *device, const mc_kernel *kernel, int index, uint64_t *vectors,
+                     mc_diag *diag) {
     mc_csr csr = {0};
-    mc_type lhs = MC_S8, rhs = MC_S8;
-    *m = (matrix){0};
+    problem_kind kind;
+    problem p = {0};
     mc_status status = mc_csr_generate(&matrices[index].pattern, &csr, diag);
-    if (status == MC_OK) status = mc_type_of(kernel, "lhs", &lhs, diag);
-    if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
-    if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, lhs, &m->a, diag);
-    if (status == MC_OK) status = mc_dense_create(rhs, csr.cols, COLUMNS, COLUMNS, &m->b, diag);
+    if (status == MC_OK) status = problem_kind_of(kernel, &kind, diag);
+    bool sampled = status == MC_OK && kind.op == OPERATOR_SDDMM;
+    const problem_case c = {.row_blocks = (int)csr.rows,
+                            .k = sampled ? DENSE_LENGTH : (int)csr.cols,
+                            .n = sampled ? (int)csr.cols : DENSE_LENGTH};
+    if (status == MC_OK) status = problem_make_of(&csr, &c, &kind, &p, diag);
+    if (status == MC_OK) status = problem_run(&p, device, kernel, NULL, diag);
+    *vectors = (uint64_t)p.a.vectors;
+    problem_free(&p);
     mc_csr_free(&csr);
-    if (status != MC_OK) return status;
-    mc_vsparse_fill(&m->a, MC_VALUES_FULL, 1, NULL);
-    mc_dense_fill(&m->b, MC_VALUES_FULL, 2);
-    m->scale = calloc((size_t)m->a.rows, sizeof *m->scale);
-    if (!m->scale) return mc_fail(diag, MC_NOMEM, "out of memory");
-    mc_scale_fill(m->scale, m->a.rows, MC_VALUES_FULL, 3);
-    return MC_OK;
-}
-
-static void free_matrix(matrix *m) {
-    mc_vsparse_free(&m->a);
-    mc_dense_free(&m->b);
-    free(m->scale);
-}
-
-static mc_status run(mc_device *device, const mc_kernel *kernel, const matrix *m, mc_diag *diag) {
-    mc_output output;
-    mc_dense c = {0};
-    mc_status status = mc_output_of(kernel, &output, diag);
-    const mc_spmm spmm = {.a = &m->a, .b = &m->b, .ldc = COLUMNS, .scale = output.scale ? m->scale : NULL};
-    if (status == MC_OK) status = mc_spmm_run(device, kernel, NULL, &spmm, NULL, &c, diag);
-    mc_dense_free(&c);
     return status;
 }
 
@@ -138,18 +116,16 @@ static const char *base_name(const char *path) {
 static void count_kernel(FILE *table, const char *path, const mc_kernel *kernel, mc_device *device) {
     for (int i = 0; i < MATRICES; i++) {
         char name[MAX_LINE];
-        matrix m = {0};
+        uint64_t vectors = 0;
         mc_diag *diag = mc_diag_create();
         snprintf(name, sizeof name, "%s %s", base_name(path), matrices[i].name);
-        mc_status status = make_matrix(i, kernel, &m, diag);
-        if (status == MC_OK) status = run(device, kernel, &m, diag);
+        mc_status status = run(device, kernel, i, &vectors, diag);
         CHECK(status == MC_OK, "%s: %s", name, mc_diag_text(diag));
         if (status == MC_OK) {
             const ptxsim *sim = mc_device_ptxsim(device);
             check_lines(name, mc_kernel_ptx(kernel), sim, matrices[i].pattern.law == MC_PATTERN_UNIFORM);
-            print_counts(table, name, (uint64_t)m.a.vectors, sim);
+            print_counts(table, name, vectors, sim);
         }
-        free_matrix(&m);
         mc_diag_destroy(diag);
     }
 }

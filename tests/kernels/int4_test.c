@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Whole tiles, so that the wide path alone is taken: all its arithmetic is in the loop. */
-static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 256, 0, 0, MC_VALUES_EXTREME, 0, 0};
+static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 256, 0, 0, .values = MC_VALUES_EXTREME};
 
 typedef struct tester {
     const char *spec;

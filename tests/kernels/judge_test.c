@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const problem_kind kind = {MC_S8, MC_S8, 8, 0};
-static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 300, 4, 4, MC_VALUES_FULL, 0, 0};
+static const problem_kind kind = {.lhs = MC_S8, .rhs = MC_S8, .vec = 8};
+static const problem_case shape = {PATTERN_BOUNDARIES, 9, 131, 300, 4, 4, .values = MC_VALUES_FULL};
 
 static int line_of(const char *text, const char *at) {
     int line = 1;
@@ -106,7 +106,7 @@ static void judge(const char *spec_path, const char *tile_n, bool exact, mc_devi
 /* -- Stores of C -------------------------------------------------------------------------------------- */
 
 /* Whole tiles, so that the wide path takes all. */
-static const problem_case tiled = {PATTERN_BOUNDARIES, 9, 131, 256, 0, 0, MC_VALUES_FULL, 0, 0};
+static const problem_case tiled = {PATTERN_BOUNDARIES, 9, 131, 256, 0, 0, .values = MC_VALUES_FULL};
 
 /* Where warps share a row block; and from one warp's registers, where a lane has no more than one store in a row: with the paper's
    order it has two. */

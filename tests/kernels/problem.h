@@ -1,26 +1,21 @@
-/* Problems that the kernel tests run: a matrix with a given pattern, B, and the exact result. */
+/* Problems that the kernel tests run: a sparse matrix with a given pattern, dense ones, and the exact result, for each operator. */
 #ifndef TESTS_PROBLEM_H
 #define TESTS_PROBLEM_H
 
-#include "mcrt.h"
+#include "pattern.h"
 
-typedef enum pattern {
-    PATTERN_EMPTY_BLOCKS, /* every third row block is empty, the others hold 30 % */
-    PATTERN_ALL_EMPTY,
-    PATTERN_ONE_FULL,      /* one row block holds every column, the others none */
-    PATTERN_BOUNDARIES,    /* row blocks with 0, 1, 31, 32, 33, 63, 64, 65, ... vectors */
-    PATTERN_ONE_COLUMN,    /* k = 1 */
-    PATTERN_FIRST_COLUMNS, /* the first three, in every row block */
-    PATTERN_EITHER_END,    /* the first forty in every second row block, the last three in the others */
-    PATTERN_REALISTIC,     /* row lengths as in a pruned layer, 80 % sparse */
-} pattern;
+/* C = A B with A sparse, or with C sparse, where a mask has nonzero vectors. */
+typedef enum problem_operator { OPERATOR_SPMM, OPERATOR_SDDMM, OPERATORS } problem_operator;
 
 typedef struct problem_case {
-    pattern pattern;
+    pattern pattern; /* of A, row_blocks x k; of SDDMM's mask, row_blocks x n */
     int row_blocks, k, n;
-    int ldb_gap, ldc_gap; /* ldb = n + ldb_gap or a little more (problem_ldb), ldc = n + ldc_gap */
+    int ldb_gap,
+        ldc_gap; /* beyond the rows' elements, or a little more (problem_ldb); SDDMM's C has no rows */
     mc_value_law values;
     unsigned b_offset, c_offset; /* bytes that B and C lie past an aligned address */
+    int lda_gap;                 /* of SDDMM's dense A, as those of B */
+    unsigned a_offset;
 } problem_case;
 
 /* What a kernel multiplies. */
@@ -28,22 +23,30 @@ typedef struct problem_kind {
     mc_type lhs, rhs;
     int vec;
     int64_t most; /* of A's values; 0: of their type */
+    problem_operator op;
+    mc_layout layout; /* of SDDMM's B */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);
 
 typedef struct problem {
     const problem_case *spec;
-    mc_vsparse a;
-    mc_dense b, sums;
+    problem_kind kind;
+    mc_vsparse a; /* SpMM's A, or the mask */
+    mc_dense dense_a /* SDDMM's */, b, sums;
     float *scale, *bias; /* as many as the larger of m and n */
     int64_t ldc;
 } problem;
 
-/* Where two elements share a byte, rows are whole bytes: an odd number of them where there is a gap to no multiple of 16. */
+/* Leading dimensions. Where two elements share a byte, rows are whole bytes: an odd number of them where there is a gap to no
+   multiple of 16. */
+int problem_lda(const problem_case *spec, const problem_kind *kind);
 int problem_ldb(const problem_case *spec, const problem_kind *kind);
 
 mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag);
+/* The same with MASK in place of SPEC's pattern. */
+mc_status problem_make_of(const mc_csr *mask, const problem_case *spec, const problem_kind *kind, problem *p,
+                          mc_diag *diag);
 void problem_free(problem *p);
 
 /* Runs P through KERNEL (PTX: other PTX in its place, or NULL) on DEVICE and compares. MC_OK: exact. */
@@ -51,15 +54,11 @@ mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kern
                       mc_diag *diag);
 
 /* Settings that fix all five shapes to P's; SETTINGS has room for five, TEXT keeps their values. */
+enum { PROBLEM_SHAPES = 5 };
 typedef struct fixed_settings {
-    mc_setting settings[5];
-    char text[5][24];
+    mc_setting settings[PROBLEM_SHAPES];
+    char text[PROBLEM_SHAPES][24];
 } fixed_settings;
 void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_settings *fixed);
-
-/* Chooses variants of SPEC so that every pair of values of two tuned fields stands in at least one; variant 0
-   first. Returns how many of CHOSEN (room for all variants) are set, *pairs the number of pairs; 0: out of
-   memory. */
-size_t cover_pairs(const mc_spec *spec, size_t *chosen, size_t *pairs);
 
 #endif

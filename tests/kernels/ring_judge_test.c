@@ -11,17 +11,17 @@
 
 static const problem_case cases[] = {
     /* round the ring and more; empty row blocks leave windows that nothing of theirs waited for */
-    {PATTERN_EMPTY_BLOCKS, 20, 3400, 128, 0, 0, MC_VALUES_FULL, 0, 0},
-    {PATTERN_REALISTIC, 20, 3400, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_EMPTY_BLOCKS, 20, 3400, 128, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_REALISTIC, 20, 3400, 128, 0, 0, .values = MC_VALUES_FULL},
     /* all of B in the ring: three turns on the simulator's two multiprocessors */
-    {PATTERN_REALISTIC, 90, 1100, 128, 0, 0, MC_VALUES_FULL, 0, 0},
-    {PATTERN_EMPTY_BLOCKS, 90, 1100, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_REALISTIC, 90, 1100, 128, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EMPTY_BLOCKS, 90, 1100, 128, 0, 0, .values = MC_VALUES_FULL},
     /* a warp's first row block reads the first window, its second the last */
-    {PATTERN_EITHER_END, 64, 1100, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_EITHER_END, 64, 1100, 128, 0, 0, .values = MC_VALUES_FULL},
     /* no stride comes behind what is read from the first window */
-    {PATTERN_FIRST_COLUMNS, 20, 3400, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_FIRST_COLUMNS, 20, 3400, 128, 0, 0, .values = MC_VALUES_FULL},
     /* nobody waits for anything */
-    {PATTERN_ALL_EMPTY, 3, 1100, 128, 0, 0, MC_VALUES_FULL, 0, 0},
+    {PATTERN_ALL_EMPTY, 3, 1100, 128, 0, 0, .values = MC_VALUES_FULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

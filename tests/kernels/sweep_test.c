@@ -1,12 +1,14 @@
 /* Exactness on the simulator, in several orders of the warps.
  *
  *   sweep_test SPEC MODE [FIELD=VALUE...]
- *   MODE: edges open|fixed|unaligned   covering set of variants x the whole edge table, in two orders
- *         judged open|fixed|unaligned  the same in all orders
- *         outputs open|fixed|unaligned edges with outputs that are not s32, each run in one order
+ *   MODE: edges open|fixed|unaligned [PART]   covering set of variants x the whole edge table, or every PARTth place of it,
+ *                                             in two orders
+ *         judged open|fixed|unaligned [PART]  the same in all orders
+ *         outputs open|fixed|unaligned [PART] edges with outputs that are not s32, each run in one order
  *         variants                     every variant x four shapes
  *         realistic                    the default variant on a matrix like a pruned layer, and where m, n or k is 0 */
 #include "check.h"
+#include "cover.h"
 #include "edges.h"
 #include <stdlib.h>
 
@@ -29,6 +31,7 @@ typedef struct sweep {
     int output; /* of output_settings */
     mc_device *devices[ORDERS];
     int orders; /* that every problem runs in */
+    int part;   /* of the edge table: every part'th place of it */
     mc_diag *diag;
     long runs;
 } sweep;
@@ -37,16 +40,16 @@ typedef struct sweep {
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
     fixed_settings fixed;
-    mc_setting settings[MAX_SETTINGS + 6 + OUTPUT_FIELDS];
+    mc_setting settings[MAX_SETTINGS + PROBLEM_SHAPES + 1 + OUTPUT_FIELDS];
     size_t count = s->setting_count;
     memcpy(settings, s->settings, sizeof s->settings);
     if (s->fixed) {
         problem_fix(c, &s->kind, &fixed);
-        for (int i = 0; i < 5; i++) settings[count++] = fixed.settings[i];
+        for (int i = 0; i < PROBLEM_SHAPES; i++) settings[count++] = fixed.settings[i];
     }
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
     if (s->with_outputs) {
-        output_settings(s->output, settings + count);
+        output_settings(s->kind.op, s->output, settings + count);
         count += OUTPUT_FIELDS;
     }
     return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
@@ -78,9 +81,11 @@ static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t 
     for (int order = first; status == MC_OK && order < last; order++) {
         status = problem_run(p, s->devices[order], kernel, NULL, s->diag);
         s->runs++;
-        CHECK(status == MC_OK, "variant %zu, output %d, pattern %d, k %d, n %d, ldb +%d, ldc +%d, %s, %s: %s",
-              variant, s->output, (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->ldb_gap,
-              p->spec->ldc_gap, s->fixed ? "fixed" : "open", orders[order], mc_diag_text(s->diag));
+        CHECK(status == MC_OK,
+              "variant %zu, output %d, pattern %d, k %d, n %d, lda +%d, ldb +%d, ldc +%d, %s, %s: %s",
+              variant, s->output, (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->lda_gap,
+              p->spec->ldb_gap, p->spec->ldc_gap, s->fixed ? "fixed" : "open", orders[order],
+              mc_diag_text(s->diag));
     }
     CHECK(kernel, "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
@@ -106,19 +111,25 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
 
 /* -- The edge table ----------------------------------------------------------------------------------- */
 
+static void run_edge(sweep *s, bool unaligned, int mask, int length, int gap, const size_t *variants,
+                     size_t count) {
+    s->output = edge_output(s->kind.op, mask, length, gap);
+    problem_case c = edge_case(&s->kind, mask, length, gap, s->with_outputs);
+    if (unaligned) edge_unalign(&c, &s->kind, gap, s->unit, s->with_outputs && output_is_16_bit(s->output));
+    run_case(s, &c, variants, count);
+}
+
+/* Every `part`th place of the table, so that each pattern meets each gap, and lengths take turns. */
 static long run_edges(sweep *s, bool unaligned, const size_t *variants, size_t count) {
-    long cases = 0;
-    for (int i = 0; i < EDGE_PATTERNS; i++) {
-        for (int j = 0; j < EDGE_COLUMNS; j++) {
-            for (int g = 0; g < EDGE_GAPS; g++, cases++) {
-                s->output = (2 * i + j + 3 * g) % OUTPUTS; /* every n meets every output */
-                problem_case c = edge_case(&s->kind, i, j, g, s->with_outputs);
-                if (unaligned)
-                    edge_unalign(&c, &s->kind, g, s->unit, s->with_outputs && output_is_16_bit(s->output));
-                run_case(s, &c, variants, count);
-            }
-        }
-    }
+    const edge_table *table = &edge_tables[s->kind.op];
+    long cases = 0, place = 0;
+    for (int mask = 0; mask < table->patterns; mask++)
+        for (int length = 0; length < table->lengths; length++)
+            for (int gap = 0; gap < EDGE_GAPS; gap++)
+                if (place++ % s->part == 0) {
+                    run_edge(s, unaligned, mask, length, gap, variants, count);
+                    cases++;
+                }
     return cases;
 }
 
@@ -138,43 +149,63 @@ static void edges(sweep *s, const char *mode) {
      * set. */
     if (unaligned) count = (count + 1) / 2;
     long cases = run_edges(s, unaligned, chosen, count);
-    printf("coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %s%d "
-           "warp orders%s: %ld runs\n",
-           mode, count, mc_spec_variant_count(spec), pairs,
-           unaligned ? ", half of the covering set" : ", each covered", cases,
-           s->with_outputs ? "9 outputs, " : "", s->orders, s->with_outputs ? " in turn" : "", s->runs);
+    printf(
+        "coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %d outputs, "
+        "%d warp orders%s: %ld runs\n",
+        mode, count, mc_spec_variant_count(spec), pairs,
+        unaligned ? ", half of the covering set" : ", each covered", cases,
+        s->with_outputs ? edge_tables[s->kind.op].outputs : 1, s->orders, s->with_outputs ? " in turn" : "",
+        s->runs);
     free(chosen);
     mc_spec_destroy(spec);
 }
 
 /* -- Every variant ------------------------------------------------------------------------------------ */
 
+enum { SHAPES = 4 };
+
+static const problem_case shapes[OPERATORS][SHAPES] = {
+    {{PATTERN_BOUNDARIES, 9, 131, 144, 16, 0, .values = MC_VALUES_FULL},
+     {PATTERN_EMPTY_BLOCKS, 5, 300, 128, 0, 0, .values = MC_VALUES_EXTREME},
+     {PATTERN_REALISTIC, 6, 256, 45, 3, 0, .values = MC_VALUES_FULL},
+     {PATTERN_REALISTIC, 19, 1500, 80, 0, 0, .values = MC_VALUES_FULL}},
+    {{PATTERN_SIXTEENS, 12, 144, 131, 0, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+     {PATTERN_EMPTY_BLOCKS, 5, 128, 300, 0, 0, .values = MC_VALUES_EXTREME},
+     {PATTERN_REALISTIC, 6, 45, 256, 3, 0, .values = MC_VALUES_FULL, .lda_gap = 1},
+     {PATTERN_REALISTIC, 19, 560, 400, 0, 0, .values = MC_VALUES_FULL}},
+};
+
 static void variants(sweep *s) {
-    static const problem_case shapes[] = {
-        {PATTERN_BOUNDARIES, 9, 131, 144, 16, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_EMPTY_BLOCKS, 5, 300, 128, 0, 0, MC_VALUES_EXTREME, 0, 0},
-        {PATTERN_REALISTIC, 6, 256, 45, 3, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_REALISTIC, 19, 1500, 80, 0, 0, MC_VALUES_FULL, 0, 0},
-    };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) run_case(s, &shapes[i], NULL, 0);
-    printf("coverage: every variant on %zu shapes, %d warp orders: %ld runs\n",
-           sizeof shapes / sizeof *shapes, s->orders, s->runs);
+    for (size_t i = 0; i < SHAPES; i++) run_case(s, &shapes[s->kind.op][i], NULL, 0);
+    printf("coverage: every variant on %d shapes, %d warp orders: %ld runs\n", SHAPES, s->orders, s->runs);
 }
 
+static const problem_case layers[OPERATORS] = {
+    {.pattern = PATTERN_REALISTIC, .row_blocks = 128, .k = 1024, .n = 256},
+    {.pattern = PATTERN_REALISTIC, .row_blocks = 128, .k = 256, .n = 1024},
+};
+/* Without rows, without columns, and without anything to add up. */
+static const problem_case nothing[OPERATORS][SHAPES] = {
+    {{PATTERN_ALL_EMPTY, 0, 8, 16, 16, 0, .values = MC_VALUES_FULL},
+     {PATTERN_ALL_EMPTY, 2, 8, 0, 32, 1, .values = MC_VALUES_FULL},
+     {PATTERN_ALL_EMPTY, 2, 0, 16, 16, 0, .values = MC_VALUES_FULL},
+     {PATTERN_ALL_EMPTY, 0, 0, 0, 32, 0, .values = MC_VALUES_FULL}},
+    {{PATTERN_ALL_EMPTY, 0, 8, 16, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 8},
+     {PATTERN_ALL_EMPTY, 2, 8, 0, 32, 0, .values = MC_VALUES_FULL},
+     {PATTERN_SIXTEENS, 12, 0, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+     {PATTERN_EMPTY_BLOCKS, 9, 0, 100, 0, 0, .values = MC_VALUES_FULL}},
+};
+
 static void realistic(sweep *s) {
-    static const problem_case layer = {PATTERN_REALISTIC, 128, 1024, 256, 0, 0, MC_VALUES_FULL, 0, 0};
-    static const problem_case nothing[] = {
-        {PATTERN_ALL_EMPTY, 0, 8, 16, 16, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 2, 8, 0, 32, 1, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 2, 0, 16, 16, 0, MC_VALUES_FULL, 0, 0},
-        {PATTERN_ALL_EMPTY, 0, 0, 0, 32, 0, MC_VALUES_FULL, 0, 0},
-    };
     static const size_t first = 0;
-    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) run_case(s, &nothing[i], &first, 1);
-    run_case(s, &layer, &first, 1);
+    const problem_case *layer = &layers[s->kind.op];
+    for (size_t i = 0; i < SHAPES; i++) run_case(s, &nothing[s->kind.op][i], &first, 1);
+    run_case(s, layer, &first, 1);
     s->fixed = true;
-    run_case(s, &layer, &first, 1);
-    printf("coverage: a 1024 x 1024 layer, 80 %% sparse, n = 256, and sizes of 0: %ld runs\n", s->runs);
+    run_case(s, layer, &first, 1);
+    printf("coverage: a layer of %d x %d, 80 %% sparse, its other length %d, and sizes of 0: %ld runs\n",
+           layer->row_blocks * s->kind.vec, s->kind.op == OPERATOR_SDDMM ? layer->n : layer->k,
+           s->kind.op == OPERATOR_SDDMM ? layer->k : layer->n, s->runs);
 }
 
 /* What the spec's kernels multiply, and the unit of their copies. */
@@ -185,19 +216,21 @@ static void read_kernel(sweep *s) {
           mc_diag_text(s->diag));
     if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
-    const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "";
-    s->unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
+    s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
 }
 
-/* False: the arguments ask for nothing. */
-static bool run_mode(sweep *s, const char *mode, const char *shapes) {
+/* MODE, SHAPES and PART, as far as they are there. False: they ask for nothing. */
+static bool run_mode(sweep *s, int count, char **words) {
+    const char *mode = words[0];
     s->with_outputs = strcmp(mode, "outputs") == 0;
     if (s->with_outputs || strcmp(mode, "edges") == 0 || strcmp(mode, "judged") == 0) {
-        if (!shapes) return false;
+        s->part = count > 2 ? atoi(words[2]) : 1;
+        if (count < 2 || s->part < 1) return false;
         if (strcmp(mode, "edges") == 0) s->orders = EDGE_ORDERS;
-        edges(s, shapes);
+        edges(s, words[1]);
     } else if (strcmp(mode, "variants") == 0) variants(s);
     else if (strcmp(mode, "realistic") == 0) realistic(s);
     else return false;
@@ -225,8 +258,8 @@ int main(int argc, char **argv) {
         CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
     read_kernel(&s);
     if (check_failed == 0)
-        CHECK(run_mode(&s, argv[2], argc > 3 ? argv[3] : NULL),
-              "usage: sweep_test SPEC edges|judged|outputs SHAPES, or variants, or realistic");
+        CHECK(run_mode(&s, argc - 2, argv + 2),
+              "usage: sweep_test SPEC edges|judged|outputs SHAPES [PART], or variants, or realistic");
     if (s.refused)
         printf("%ld kernels refused B with rows or an address that are no multiples of %d bytes\n", s.refused,
                s.unit);

@@ -6,104 +6,66 @@
  *   types_test SPEC [COLUMNS [TURN]]   COLUMNS: how many of the edge table's n each pair and V gets with each pattern (2; 8:
  *                                      all); TURN: where the turns begin (0). SPEC's lhs, rhs and vec are set here */
 #include "check.h"
-#include "edges.h"
+#include "tour.h"
 #include <stdlib.h>
 
-static const char *const types[] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16", "u16"};
-static const char *const vecs[] = {"2", "4", "8"};
 static const char tiles[] = "32,64,128,256"; /* what is not for a pair is no variant */
-static const char *const orders[] = {"sim", "sim:reversed:landing=first", "sim:seed=1",
-                                     "sim:seed=2:landing=last"};
 enum {
-    TYPES = sizeof types / sizeof *types,
-    WHOLE_BYTES = 2 /* s8 and those behind it */,
-    WIDE = 4 /* s12 */
+    RING_ALIGN = 4,
+    LONG_ALIGN = 8,
+    OPERANDS = 8,
+    MOST_SETTINGS = OPERANDS + PROBLEM_SHAPES + 2 + OUTPUT_FIELDS
 };
-enum { VECS = 3, ORDERS = 4, SHAPES = 5, RING_ALIGN = 4, LONG_ALIGN = 8, OPERANDS = 8 };
 
-typedef enum mode { OPEN, FIXED, UNALIGNED, MODES } mode;
-static const char *const modes[MODES] = {"open", "fixed", "unaligned"};
-
-typedef struct tour {
-    const char *spec_path;
-    mc_device *devices[ORDERS];
-    mc_diag *diag;
+typedef struct session {
+    tour tour;
     bool
         ring; /* B passes through shared memory: of 8 bits or more, its rows and address multiples of `unit` bytes */
     int unit;
     bool paper;         /* order: such kernels take no tiles of 256 columns */
-    size_t turn;        /* counts runs, and so chooses */
     long beyond, exact; /* problems with a sum beyond s32; runs with exact sums */
-} tour;
+} session;
 
 /* How one run differs from the next. */
 typedef struct turn {
-    mode mode;
+    tour_mode mode;
     int gap, order, output; /* output: -1 for the sums */
     bool exact;             /* in s64, not s32 */
     size_t variant;
 } turn;
 
-/* Less than COUNT, by a fixed mixing of the turn and of WHAT is chosen, so that no choice keeps step with another. */
-static unsigned choose(const tour *t, unsigned what, unsigned count) {
-    uint64_t x = (t->turn * 16 + what) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-    return (unsigned)(x >> 33) % count;
-}
-
-static turn turn_of(const tour *t) {
-    return (turn){.mode =
-                      (mode)choose(t, 0, t->unit == 16 ? UNALIGNED : MODES), /* tma: nothing is unaligned */
-                  .gap = (int)choose(t, 1, EDGE_GAPS),
-                  .order = (int)choose(t, 2, ORDERS),
-                  .output = choose(t, 3, 5) < 3 ? -1 : (int)choose(t, 4, OUTPUTS),
-                  .exact = !t->ring && choose(t, 7, 4) == 0,
-                  .variant = choose(t, 6, 2) ? 0 : choose(t, 5, 1 << 20)}; /* 0: the default */
-}
-
-static bool is_beyond_s32(const mc_dense *sums) {
-    for (int64_t i = 0; i < sums->rows; i++)
-        for (int64_t j = 0; j < sums->cols; j++) {
-            int64_t sum = mc_dense_get(sums, i, j);
-            if (sum < INT32_MIN || sum > INT32_MAX) return true;
-        }
-    return false;
+static turn turn_of(const session *t) {
+    return (turn){
+        .mode = (tour_mode)tour_choose(
+            &t->tour, 0, t->unit == 16 ? TOUR_UNALIGNED : TOUR_MODES), /* tma: nothing is unaligned */
+        .gap = (int)tour_choose(&t->tour, 1, EDGE_GAPS),
+        .order = (int)tour_choose(&t->tour, 2, TOUR_ORDERS),
+        .output = tour_choose(&t->tour, 3, 5) < 3 ? -1 : (int)tour_choose(&t->tour, 4, OUTPUTS),
+        .exact = !t->ring && tour_choose(&t->tour, 7, 4) == 0,
+        .variant = tour_choose(&t->tour, 6, 2) ? 0 : tour_choose(&t->tour, 5, 1 << 20)}; /* 0: the default */
 }
 
 /* The settings of one run on top of the first OPERANDS of SETTINGS. */
-static size_t add_settings(const tour *t, const turn *now, const problem_case *c, const problem_kind *kind,
+static size_t add_settings(const session *t, const turn *now, const problem_case *c, const problem_kind *kind,
                            fixed_settings *fixed, mc_setting *settings) {
     size_t count = OPERANDS;
-    if (now->mode == FIXED) {
-        problem_fix(c, kind, fixed);
-        for (int i = 0; i < SHAPES; i++) settings[count++] = fixed->settings[i];
-    }
-    if (now->mode == UNALIGNED)
+    if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, fixed, settings, count);
+    if (now->mode == TOUR_UNALIGNED)
         settings[count++] = (mc_setting){"align", t->ring ? "4" /* RING_ALIGN */ : "1"};
     if (now->exact) settings[count++] = (mc_setting){"sum", "exact"};
     if (now->exact && now->output < 0) settings[count++] = (mc_setting){"out", "s64"};
     if (now->output < 0) return count;
-    output_settings(now->output, settings + count);
+    output_settings(OPERATOR_SPMM, now->output, settings + count);
     return count + OUTPUT_FIELDS;
-}
-
-static mc_status make_kernel(tour *t, const turn *now, const mc_setting *settings, size_t count,
-                             mc_kernel **kernel) {
-    mc_spec *spec = NULL;
-    mc_status status = mc_spec_read(t->spec_path, settings, count, &spec, t->diag);
-    if (status == MC_OK)
-        status = mc_kernel_generate(spec, now->variant % mc_spec_variant_count(spec), kernel, t->diag);
-    mc_spec_destroy(spec);
-    return status;
 }
 
 /* The least multiple of UNIT that is not below X. */
 static int multiple(int x, int unit) { return (x + unit - 1) / unit * unit; }
 
-static problem_case make_case(const tour *t, const turn *now, const problem_kind *kind, int mask,
+static problem_case make_case(const session *t, const turn *now, const problem_kind *kind, int mask,
                               int column) {
     problem_case c = edge_case(kind, mask, column, now->gap, now->output >= 0);
-    if (now->mode == UNALIGNED)
+    if (now->mode == TOUR_UNALIGNED)
         edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
     if (now->exact && now->output < 0) c.c_offset = (unsigned)multiple((int)c.c_offset, LONG_ALIGN);
     if (t->ring) {
@@ -122,19 +84,19 @@ static mc_status make_problem(const problem_case *c, const problem_kind *kind, c
     return problem_make(c, &held, p, diag);
 }
 
-static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, int mask, int column) {
+static void run_case(session *t, const problem_kind *kind, mc_setting *settings, int mask, int column) {
     turn now = turn_of(t);
     fixed_settings fixed;
     problem p = {0};
     mc_kernel *kernel = NULL;
     problem_case c = make_case(t, &now, kind, mask, column);
     size_t count = add_settings(t, &now, &c, kind, &fixed, settings);
-    mc_status status = make_kernel(t, &now, settings, count, &kernel);
-    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->diag);
+    mc_status status = tour_kernel(&t->tour, settings, count, now.variant, &kernel);
+    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->tour.diag);
     if (status == MC_OK) {
-        t->beyond += is_beyond_s32(&p.sums);
+        t->beyond += tour_is_beyond_s32(&p.sums);
         t->exact += now.exact;
-        status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+        status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
     }
     CHECK(status == MC_OK,
           "%s x %s, vec %d, %s, digits %s, stacking %s, variant %zu, output %d%s, pattern %d, k %d, n %d, "
@@ -143,31 +105,30 @@ static void run_case(tour *t, const problem_kind *kind, mc_setting *settings, in
           "+%u: %s",
           mc_type_text(kind->lhs), mc_type_text(kind->rhs), kind->vec, settings[3].value, settings[5].value,
           settings[6].value, now.variant, now.output, now.exact ? " of exact sums" : "", (int)c.pattern, c.k,
-          c.n, problem_ldb(&c, kind), c.ldc_gap, modes[now.mode], orders[now.order], c.b_offset, c.c_offset,
-          mc_diag_text(t->diag));
-    mc_diag_clear(t->diag);
+          c.n, problem_ldb(&c, kind), c.ldc_gap, tour_modes[now.mode], tour_orders[now.order], c.b_offset,
+          c.c_offset, mc_diag_text(t->tour.diag));
+    mc_diag_clear(t->tour.diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);
-    t->turn++;
+    t->tour.turn++;
 }
 
 /* MMA: with "int4" the shuffle takes turns too. */
-static void run_pair(tour *t, int lhs, int rhs, int vec, const char *mma, int columns) {
-    mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},   {"mma", mma},
-        {"shuffle", "on"},   {"digits", "top-signed"}, {"stacking", "auto"}, {"tile_n", tiles}};
-    problem_kind kind = {.vec = atoi(vecs[vec])};
+static void run_pair(session *t, int lhs, int rhs, int vec, const char *mma, int columns) {
+    mc_setting settings[MOST_SETTINGS] = {
+        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", tour_vecs[vec]}, {"mma", mma},
+        {"shuffle", "on"},        {"digits", "top-signed"}, {"stacking", "auto"},    {"tile_n", tiles}};
+    problem_kind kind;
     long before = t->beyond;
-    CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
-              mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
-          "%s", mc_diag_text(t->diag));
+    CHECK(tour_kind(&t->tour, lhs, rhs, vec, OPERATOR_SPMM, &kind) == MC_OK, "%s",
+          mc_diag_text(t->tour.diag));
     for (int mask = 0; mask < EDGE_PATTERNS; mask++)
         for (int i = 0; i < columns; i++) {
-            if (strcmp(mma, "int4") == 0) settings[4].value = choose(t, 6, 2) ? "on" : "off";
+            if (strcmp(mma, "int4") == 0) settings[4].value = tour_choose(&t->tour, 6, 2) ? "on" : "off";
             run_case(t, &kind, settings, mask, (lhs + 3 * rhs + 2 * vec + mask + 5 * i) % EDGE_COLUMNS);
         }
     bool wide = mc_type_bits(kind.lhs) + mc_type_bits(kind.rhs) >= 32;
-    CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", types[lhs], types[rhs]);
+    CHECK(!wide || t->beyond > before, "%s x %s: no sum leaves s32", tour_types[lhs], tour_types[rhs]);
 }
 
 /* -- Digits of A ------------------------------------------------------------------------------------------ */
@@ -204,49 +165,50 @@ static mc_status set_values(const mc_kernel *kernel, const int64_t values[2], pr
     return mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
 }
 
-static void run_values(tour *t, const problem_kind *kind, const mc_setting *settings,
+static void run_values(session *t, const problem_kind *kind, const mc_setting *settings,
                        const int64_t values[2]) {
     turn now = turn_of(t);
-    now.mode = OPEN, now.output = -1, now.exact = false;
+    now.mode = TOUR_OPEN, now.output = -1, now.exact = false;
     problem p = {0};
     mc_kernel *kernel = NULL;
-    problem_case c = make_case(t, &now, kind, 3 /* PATTERN_BOUNDARIES */, (int)choose(t, 8, EDGE_COLUMNS));
+    problem_case c =
+        make_case(t, &now, kind, 3 /* PATTERN_BOUNDARIES */, (int)tour_choose(&t->tour, 8, EDGE_COLUMNS));
     c.values = MC_VALUES_EXTREME;
-    mc_status status = make_kernel(t, &now, settings, OPERANDS, &kernel);
-    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->diag);
-    if (status == MC_OK) status = set_values(kernel, values, &p, t->diag);
-    if (status == MC_OK) status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+    mc_status status = tour_kernel(&t->tour, settings, OPERANDS, now.variant, &kernel);
+    if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->tour.diag);
+    if (status == MC_OK) status = set_values(kernel, values, &p, t->tour.diag);
+    if (status == MC_OK) status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
     CHECK(status == MC_OK, "%s x %s, vec %d, %s, digits %s, stacking %s, values %lld and %lld, n %d: %s",
           settings[0].value, settings[1].value, kind->vec, settings[3].value, settings[5].value,
-          settings[6].value, (long long)values[0], (long long)values[1], c.n, mc_diag_text(t->diag));
-    mc_diag_clear(t->diag);
+          settings[6].value, (long long)values[0], (long long)values[1], c.n, mc_diag_text(t->tour.diag));
+    mc_diag_clear(t->tour.diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);
-    t->turn++;
+    t->tour.turn++;
 }
 
 /* With one of the edge table's patterns, and with one of the values. */
-static void run_form(tour *t, const struct form *form, int lhs, int rhs, int vec, const char *mma) {
-    mc_setting settings[OPERANDS + SHAPES + 2 + OUTPUT_FIELDS] = {
-        {"lhs", types[lhs]}, {"rhs", types[rhs]},      {"vec", vecs[vec]},           {"mma", mma},
-        {"shuffle", "on"},   {"digits", form->digits}, {"stacking", form->stacking}, {"tile_n", tiles}};
-    problem_kind kind = {.vec = atoi(vecs[vec])};
-    CHECK(mc_type_from_text(types[lhs], &kind.lhs, t->diag) == MC_OK &&
-              mc_type_from_text(types[rhs], &kind.rhs, t->diag) == MC_OK,
-          "%s", mc_diag_text(t->diag));
+static void run_form(session *t, const struct form *form, int lhs, int rhs, int vec, const char *mma) {
+    mc_setting settings[MOST_SETTINGS] = {
+        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", tour_vecs[vec]},      {"mma", mma},
+        {"shuffle", "on"},        {"digits", form->digits}, {"stacking", form->stacking}, {"tile_n", tiles}};
+    problem_kind kind;
+    CHECK(tour_kind(&t->tour, lhs, rhs, vec, OPERATOR_SPMM, &kind) == MC_OK, "%s",
+          mc_diag_text(t->tour.diag));
     if (kind.vec > form->vec || (mc_type_min(kind.lhs) < 0) != form->is_signed) return;
-    run_case(t, &kind, settings, (int)choose(t, 9, EDGE_PATTERNS), (int)choose(t, 8, EDGE_COLUMNS));
+    run_case(t, &kind, settings, (int)tour_choose(&t->tour, 9, EDGE_PATTERNS),
+             (int)tour_choose(&t->tour, 8, EDGE_COLUMNS));
     run_values(t, &kind, settings, digit_values[(3 * rhs + lhs + vec) % DIGIT_VALUES]);
 }
 
 /* Those of several digits: of 8 bits, or of 4. */
-static void test_forms(tour *t) {
-    for (int lhs = WHOLE_BYTES; lhs < TYPES; lhs++)
-        for (int rhs = t->ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++)
-            for (int i = 0; i < VECS * FORMS; i++) {
-                const struct form *form = &forms[i / VECS];
-                if (lhs >= WIDE) run_form(t, form, lhs, rhs, i % VECS, "int8");
-                if (rhs < WHOLE_BYTES) run_form(t, form, lhs, rhs, i % VECS, "int4");
+static void test_forms(session *t) {
+    for (int lhs = TOUR_WHOLE_BYTES; lhs < TOUR_TYPES; lhs++)
+        for (int rhs = t->ring ? TOUR_WHOLE_BYTES : 0; rhs < TOUR_TYPES; rhs++)
+            for (int i = 0; i < TOUR_VECS * FORMS; i++) {
+                const struct form *form = &forms[i / TOUR_VECS];
+                if (lhs >= TOUR_WIDE) run_form(t, form, lhs, rhs, i % TOUR_VECS, "int8");
+                if (rhs < TOUR_WHOLE_BYTES) run_form(t, form, lhs, rhs, i % TOUR_VECS, "int4");
             }
 }
 
@@ -279,58 +241,56 @@ static void fill(problem *p, int64_t a, int64_t b) {
 }
 
 /* One full row of K products A B, in an even and an odd column. */
-static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, int64_t a, int64_t b) {
+static mc_status run_longest(session *t, const mc_kernel *kernel, int k, int64_t a, int64_t b) {
     const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 2, .ldb_gap = 30};
     problem_kind kind;
     problem p = {0};
-    mc_status status = problem_kind_of(kernel, &kind, t->diag);
-    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->diag);
+    mc_status status = problem_kind_of(kernel, &kind, t->tour.diag);
+    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->tour.diag);
     if (status == MC_OK) {
         fill(&p, a, b);
         mc_dense_free(&p.sums);
-        status = mc_reference_spmm(&p.a, &p.b, &p.sums, t->diag);
+        status = mc_reference_spmm(&p.a, &p.b, &p.sums, t->tour.diag);
     }
-    if (status == MC_OK) status = problem_run(&p, t->devices[0], kernel, NULL, t->diag);
+    if (status == MC_OK) status = problem_run(&p, t->tour.devices[0], kernel, NULL, t->tour.diag);
     problem_free(&p);
     return status;
 }
 
 /* A spec that fixes a K beyond the limit gets a kernel without one. */
-static void test_fixed_longer(tour *t, mc_setting *settings, size_t count, int k, int64_t a, int64_t b) {
-    const turn now = {0};
+static void test_fixed_longer(session *t, mc_setting *settings, size_t count, int k, int64_t a, int64_t b) {
     char text[16];
     mc_kernel *kernel = NULL;
     snprintf(text, sizeof text, "%d", k);
     settings[count++] = (mc_setting){"k", text};
-    mc_status status = make_kernel(t, &now, settings, count, &kernel);
+    mc_status status = tour_kernel(&t->tour, settings, count, 0, &kernel);
     if (status == MC_OK) status = run_longest(t, kernel, k, a, b);
     CHECK(status == MC_OK && mc_kernel_contract(kernel)->k_limit == 0, "%s x %s, k fixed at %d: %s",
-          settings[0].value, settings[1].value, k, mc_diag_text(t->diag));
-    mc_diag_clear(t->diag);
+          settings[0].value, settings[1].value, k, mc_diag_text(t->tour.diag));
+    mc_diag_clear(t->tour.diag);
     mc_kernel_destroy(kernel);
 }
 
 /* Exact up to the contract's k_limit, refused beyond; exact there where the spec says so. */
-static void test_longest(tour *t, const char *lhs, const char *digits, const char *rhs, int64_t a,
+static void test_longest(session *t, const char *lhs, const char *digits, const char *rhs, int64_t a,
                          int64_t b) {
     mc_setting settings[7] = {{"lhs", lhs},   {"rhs", rhs},    {"vec", "2"},
                               {"split", "1"}, {"mma", "int8"}, {"digits", digits}};
-    const turn now = {0};
     mc_kernel *kernel = NULL;
-    mc_status status = make_kernel(t, &now, settings, 6, &kernel);
-    CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->diag));
+    mc_status status = tour_kernel(&t->tour, settings, 6, 0, &kernel);
+    CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->tour.diag));
     if (status == MC_OK) {
         int limit = (int)mc_kernel_contract(kernel)->k_limit;
         CHECK(limit > 0, "%s x %s has no limit", lhs, rhs);
         CHECK(run_longest(t, kernel, limit, a, b) == MC_OK, "%s x %s, k = %d: %s", lhs, rhs, limit,
-              mc_diag_text(t->diag));
-        mc_diag_clear(t->diag);
+              mc_diag_text(t->tour.diag));
+        mc_diag_clear(t->tour.diag);
         CHECK(run_longest(t, kernel, limit + 1, a, b) == MC_CANNOT, "%s x %s, k = %d", lhs, rhs, limit + 1);
-        CHECK_TEXT(mc_diag_text(t->diag), "a spec that fixes k has no limit");
-        mc_diag_clear(t->diag);
+        CHECK_TEXT(mc_diag_text(t->tour.diag), "a spec that fixes k has no limit");
+        mc_diag_clear(t->tour.diag);
         test_fixed_longer(t, settings, 6, limit + 1, a, b);
     }
-    mc_diag_clear(t->diag);
+    mc_diag_clear(t->tour.diag);
     mc_kernel_destroy(kernel);
 }
 
@@ -339,46 +299,45 @@ static void test_longest(tour *t, const char *lhs, const char *digits, const cha
 /* Whole tiles, and the tail of one. */
 static const int wide_columns[] = {512, 300};
 
-static void run_wide(tour *t, mc_setting *settings, size_t count, int columns) {
+static void run_wide(session *t, mc_setting *settings, size_t count, int columns) {
     turn now = turn_of(t);
     mc_kernel *kernel = NULL;
     problem_kind kind;
     problem p = {0};
     const problem_case c = {
         .pattern = PATTERN_EMPTY_BLOCKS, .row_blocks = 9, .k = 200, .n = columns, .ldb_gap = -columns & 31};
-    mc_status status = make_kernel(t, &now, settings, count, &kernel);
-    if (status == MC_OK) status = problem_kind_of(kernel, &kind, t->diag);
-    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->diag);
-    if (status == MC_OK) status = problem_run(&p, t->devices[now.order], kernel, NULL, t->diag);
+    mc_status status = tour_kernel(&t->tour, settings, count, now.variant, &kernel);
+    if (status == MC_OK) status = problem_kind_of(kernel, &kind, t->tour.diag);
+    if (status == MC_OK) status = problem_make(&c, &kind, &p, t->tour.diag);
+    if (status == MC_OK) status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
     CHECK(status == MC_OK, "%s x %s, vec %s, split %s, variant %zu, n %d: %s", settings[0].value,
           settings[1].value, settings[2].value, settings[3].value, now.variant, columns,
-          mc_diag_text(t->diag));
-    mc_diag_clear(t->diag);
+          mc_diag_text(t->tour.diag));
+    mc_diag_clear(t->tour.diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);
-    t->turn++;
+    t->tour.turn++;
 }
 
-static void test_wide(tour *t) {
+static void test_wide(session *t) {
     static const char *const lefts[] = {"s8", "u16"}, *const splits[] = {"1", "2", "4"};
-    for (int i = 0; i < 2 * 2 * 3 * VECS * 2; i++) {
+    for (int i = 0; i < 2 * 2 * 3 * TOUR_VECS * 2; i++) {
         const char *split = splits[i / 4 % 3];
         mc_setting settings[] = {{"lhs", lefts[i % 2]},
                                  {"rhs", halves[i / 2 % 2].rhs},
-                                 {"vec", vecs[i / 12 % VECS]},
+                                 {"vec", tour_vecs[i / 12 % TOUR_VECS]},
                                  {"split", split},
                                  {"tile_n", "256"},
                                  {"warps", "4"},
                                  {"mma", "int8"}};
-        run_wide(t, settings, sizeof settings / sizeof *settings, wide_columns[i / 12 / VECS]);
+        run_wide(t, settings, sizeof settings / sizeof *settings, wide_columns[i / 12 / TOUR_VECS]);
     }
 }
 
 /* How the spec's kernels take B. */
-static void read_staging(tour *t) {
-    const turn now = {0};
+static void read_staging(session *t) {
     mc_kernel *kernel = NULL;
-    CHECK(make_kernel(t, &now, NULL, 0, &kernel) == MC_OK, "%s", mc_diag_text(t->diag));
+    CHECK(tour_kernel(&t->tour, NULL, 0, 0, &kernel) == MC_OK, "%s", mc_diag_text(t->tour.diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : "direct";
     t->unit = strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     t->ring = t->unit > 1;
@@ -388,19 +347,17 @@ static void read_staging(tour *t) {
 
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
-    tour t = {.spec_path = argv[1], .diag = mc_diag_create()};
     int columns = argc > 2 ? atoi(argv[2]) : 2;
     size_t first = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
-    t.turn = first;
-    for (int i = 0; i < ORDERS; i++)
-        CHECK(mc_device_open(orders[i], &t.devices[i], t.diag) == MC_OK, "%s", mc_diag_text(t.diag));
+    session t = {0};
+    CHECK(tour_open(&t.tour, argv[1], first), "%s", mc_diag_text(t.tour.diag));
     read_staging(&t);
     int pairs = 0;
-    for (int lhs = 0; check_failed == 0 && lhs < TYPES; lhs++)
-        for (int rhs = t.ring ? WHOLE_BYTES : 0; rhs < TYPES; rhs++, pairs++)
-            for (int vec = 0; vec < VECS; vec++) {
+    for (int lhs = 0; check_failed == 0 && lhs < TOUR_TYPES; lhs++)
+        for (int rhs = t.ring ? TOUR_WHOLE_BYTES : 0; rhs < TOUR_TYPES; rhs++, pairs++)
+            for (int vec = 0; vec < TOUR_VECS; vec++) {
                 run_pair(&t, lhs, rhs, vec, "int8", columns);
-                if (rhs < WHOLE_BYTES && !t.ring) run_pair(&t, lhs, rhs, vec, "int4", columns);
+                if (rhs < TOUR_WHOLE_BYTES && !t.ring) run_pair(&t, lhs, rhs, vec, "int4", columns);
             }
     if (check_failed == 0) test_forms(&t);
     size_t sums = sizeof longest / sizeof *longest * 2;
@@ -411,8 +368,7 @@ int main(int argc, char **argv) {
     if ((!t.ring || t.unit == 16) && !t.paper) test_wide(&t);
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
            "exact sums\n",
-           pairs, t.turn - first, t.beyond, t.exact);
-    for (int i = 0; i < ORDERS; i++) mc_device_close(t.devices[i]);
-    mc_diag_destroy(t.diag);
+           pairs, t.tour.turn - first, t.beyond, t.exact);
+    tour_close(&t.tour);
     return check_end();
 }

@@ -1,0 +1,34 @@
+/* What mutation_test mutates: kernels, the problems that must tell a mutant apart, and the mutations that no problem can. */
+#ifndef TESTS_MUTATIONS_H
+#define TESTS_MUTATIONS_H
+
+#include "mutate.h"
+#include "problem.h"
+
+enum { MUTATION_SETTINGS = 12, MUTATION_CASES = 16, MUTATION_KERNELS = 8 };
+
+/* A rule for mutations that provably change no result. */
+typedef struct equivalence {
+    bool (*holds)(const mutation *);
+    const char *why;
+} equivalence;
+
+typedef struct mutation_suite {
+    const char *name;
+    const problem_case *cases; /* at most MUTATION_CASES */
+    int case_count;
+    const mc_setting (*kernels)[MUTATION_SETTINGS]; /* at most MUTATION_KERNELS */
+    int kernel_count;
+    const equivalence *equivalents; /* ended by one without a rule */
+    bool rounds;                    /* kernels of exact sums */
+} mutation_suite;
+
+/* Ended by one without a name. */
+extern const mutation_suite spmm_mutations[], sddmm_mutations[];
+
+/* The number that a line ends with. */
+long mutation_number(const char *line);
+/* What is a generic address is a global address. */
+bool mutation_of_conversion(const mutation *m);
+
+#endif

@@ -1,0 +1,39 @@
+#include "problem_ops.h"
+
+static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
+    const problem_case *spec = p->spec;
+    const problem_kind *kind = &p->kind;
+    mc_status status = mc_vsparse_dilate(mask, kind->vec, kind->lhs, &p->a, diag);
+    if (status == MC_OK)
+        status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
+    if (status != MC_OK) return status;
+    mc_vsparse_fill(&p->a, spec->values, 1, NULL);
+    if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
+    mc_dense_fill(&p->b, spec->values, 2);
+    return mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+}
+
+static mc_status run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
+                     mc_diag *diag) {
+    mc_dense c = {0}, want = {0};
+    mc_output output;
+    mc_status status = mc_output_of(kernel, &output, diag);
+    const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
+    mc_spmm spmm = {&p->a, &p->b, p->ldc, p->spec->b_offset, p->spec->c_offset, scale, bias};
+    if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
+    if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
+    mc_dense_free(&c);
+    mc_dense_free(&want);
+    return status;
+}
+
+static void shapes(const problem_case *spec, const problem_kind *kind, int values[PROBLEM_SHAPES]) {
+    values[0] = spec->row_blocks * kind->vec;
+    values[1] = spec->n;
+    values[2] = spec->k;
+    values[3] = problem_ldb(spec, kind);
+    values[4] = spec->n + spec->ldc_gap;
+}
+
+const problem_ops problem_spmm = {make, run, shapes, {"m", "n", "k", "ldb", "ldc"}};
