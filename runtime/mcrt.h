@@ -297,7 +297,7 @@ typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
 /* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
 MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
-/* Columns and rows of the product A B for B held by DENSE, that is n and k. */
+/* The n and the k of the B that DENSE holds. */
 MC_API int64_t mc_layout_n(mc_layout layout, const mc_dense *dense);
 MC_API int64_t mc_layout_k(mc_layout layout, const mc_dense *dense);
 
@@ -360,8 +360,7 @@ typedef struct mc_output {
     mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
     mc_per scale, bias; /* what they go by; none for s32 and s64 */
     bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
-    bool
-        masked; /* SDDMM to a real type: what was scaled is multiplied by the mask's value, before it is rounded to TYPE */
+    bool masked;        /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
 } mc_output;
 
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
