@@ -68,6 +68,17 @@ static inline int sampled_index_place(int slot, int groups) {
     return group * 2 * groups + 2 * mma + half;
 }
 
+/* The sampled-windows format has the same places, but what lies there says for which slot of the item it is: its column, counted from its
+   window's first, in the low bits, and the slot above. Each 16 slots are those of one mma, in any order. Without a vector the sign is
+   set, the column 0. */
+enum {
+    SAMPLED_SLOT_SHIFT = 16,
+    SAMPLED_SLOT_MASK = 0x7fff,
+    SAMPLED_COLUMN_MASK = 0xffff,
+    SAMPLED_NONE = INT32_MIN,
+    SAMPLED_MAX_WINDOW = SAMPLED_COLUMN_MASK + 1, /* columns */
+};
+
 /* -- 4-bit types: m16n8k64, and m16n8k32, which has the registers of the first 32 k -------------------- */
 
 /* A register holds 8 nibbles along k, the first in its lowest bits. A's registers 0 and 2 are row g, 1 and 3 row g + 8, as

@@ -12,7 +12,7 @@ static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL};      /* i
 static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", NULL};
-static const char *const methods[] = {"gather", NULL};
+static const char *const methods[] = {"gather", NULL}; /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
                  tiles[] = {32, 64, 128, 256, 512, 0};
 
@@ -167,6 +167,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .output = {.element = (out_element)point[F_OUT], .scale = (out_per)point[F_SCALE]},
         .mask = (sddmm_mask)point[F_MASK],
         .order = (sddmm_order)point[F_ORDER],
+        .method = (sddmm_method)point[F_METHOD],
         .vec = (int)point[F_VEC],
         .groups = (int)point[F_GROUPS],
         .warps = (int)point[F_WARPS],

@@ -22,6 +22,7 @@ enum {
 
 /* In the order of the spec's names. */
 typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
+typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW } sddmm_method;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 
 /* What the wide path needs and the spec does not settle: tested by each thread. */
@@ -35,6 +36,7 @@ typedef struct sddmm_plan {
     out_kind output;
     sddmm_mask mask;
     sddmm_order order;
+    sddmm_method method;
     int vec, groups, warps, tile_k, align;
     bool prefetch, overlap;
     int64_t m, n, k, lda, ldb, window;

@@ -173,7 +173,9 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     emit_a_row(e, a);
     emit_columns(e);
     e->row_bytes = emit_row_bytes(b, "b_row_bytes", plan->rhs, plan->ldb, e->ldb);
-    sddmm_emit_factors(e);
+    sddmm_declare_output(e);
+    sddmm_emit_item_factors(e);
+    for (int group = 0; group < plan->groups; group++) sddmm_emit_group_factors(e, group);
     sddmm_declare_sides(e);
     if (plan->loops || plan->edge) {
         e->k_left = b32(b, "k_left");

@@ -14,6 +14,13 @@ enum {
     SDDMM_ACC = 4,        /* accumulators of an mma */
 };
 
+/* An array that lies in C's order (sddmm_store.c). */
+typedef struct sddmm_ordered {
+    mc_reg lane; /* address of this lane's rows in slot 0 of C */
+    mc_reg item; /* BCRS: of those in the emitter's `slot` */
+    int log_bytes;
+} sddmm_ordered;
+
 typedef struct sddmm_emitter {
     const sddmm_plan *plan;
     mc_builder *b;
@@ -31,11 +38,13 @@ typedef struct sddmm_emitter {
     mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
     mc_reg next;                                  /* scratch predicate: there is a group */
     /* sddmm_store.c */
-    mc_reg slots_left; /* in use, from this lane's slot g on; 0: it stores nothing */
-    mc_reg c_lane, slot,
-        stride; /* C's address for this lane, as sddmm_store.c has it; scratch of an address */
-    mc_reg c_at, stores, has_vector; /* scratch: of a store */
-    mc_reg scale, row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
+    mc_reg slot,
+        slots_left; /* of C, from which on this lane's indices count; how many the item has from there, 0: it stores nothing */
+    mc_reg in_item;                          /* scratch: an index's slot, counted from there */
+    mc_reg stride, c_at, stores, has_vector; /* scratch: of a store */
+    sddmm_ordered c, values;
+    mc_reg scale, scale_array, scale_at, scale_row;
+    mc_reg row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
     out_scratch scratch;
 } sddmm_emitter;
 
@@ -73,8 +82,11 @@ void sddmm_emit_edge(sddmm_emitter *e);
 
 /* -- sddmm_store.c ------------------------------------------------------------------------------------ */
 
-/* Once the item is known: scales and mask values are loaded. */
-void sddmm_emit_factors(sddmm_emitter *e);
+/* Registers, and what is the same for all items. */
+void sddmm_declare_output(sddmm_emitter *e);
+/* Once the item is known; then for each group, ahead of its store: scales and mask values are loaded. */
+void sddmm_emit_item_factors(sddmm_emitter *e);
+void sddmm_emit_group_factors(sddmm_emitter *e, int group);
 /* Group GROUP's sums to C. */
 void sddmm_emit_store(sddmm_emitter *e, int group);
 
