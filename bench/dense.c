@@ -191,9 +191,11 @@ static void describe_algo(contender *c, int verified) {
     (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_STAGES, &stages, sizeof stages, &written);
     (void)lt->MatmulAlgoConfigGetAttribute(&choice->algo, LT_ALGO_SPLITK, &split, sizeof split, &written);
     snprintf(c->detail, sizeof c->detail,
-             "place %zu of the heuristic: algorithm %d, tile %d, stages %d, split-k %d, workspace %zu; %d of "
-             "%d verified",
-             c->index, id, tile, stages, split, choice->workspace, verified, p->algo_count);
+             "place %zu of the heuristic: algorithm %d, tile %d, stages %d, split-k %d, workspace %zu, B by "
+             "%s; %d "
+             "of %d verified",
+             c->index, id, tile, stages, split, choice->workspace, p->k_contiguous ? "columns" : "rows",
+             verified, p->algo_count);
 }
 
 static int faster(const void *a, const void *b) {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A whole `mcbench run` on a driver that is the simulator (sim_cuda.c): what is computed, verified and written. Every
-# launch lasts 10 us. Arguments: mcbench, the source directory, json_get.
+# A whole `mcbench run` on a driver that is the simulator (sim_cuda.c) with libraries of its kind (sim_vendor.c): what is computed,
+# verified and written. Every launch lasts 10 us. Arguments: mcbench, the source directory, json_get.
 mcbench=$1
 source "$2/tests/expect.sh"
 tiled=$2/specs/spmm_l8r8_tiled.lua
@@ -38,6 +38,14 @@ least() { # MATRIX N CONTENDER: whether its least estimate is picked
 for n in 16 40; do check 'the pick has the least estimate' [ "$(least b.smtx $n 'mcgen s8 s8 f16')" = true ]; done
 expect 0 "Speed of the estimate's pick" "$mcbench" summary all.jsonl
 expect 0 'of the floor' "$mcbench" summary all.jsonl
+
+# The libraries
+expect 0 '' run --peers all --n 16 --variants default -o peers.jsonl
+lines '' '"kind":"note"' peers.jsonl 0
+lines 'f16 and bf16 have the rows of SpMM: ' 'B by rows' peers.jsonl 4
+for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse blocked-ell f16' 'cusparse blocked-ell s8'; do
+    lines '' "\"contender\":\"$peer\"" peers.jsonl 2
+done
 
 # A kernel that stages B: another packed format, tensor maps, launches that may overlap
 expect 0 '' timeout 60 "$mcbench" run "$tiled" -m matrices --peers none --n 16,144 --variants 0,7 -o tiled.jsonl
@@ -86,6 +94,11 @@ for settings in 'out=f16 scale=tensor k=33' 'out=bf16 scale=row order=srbcrs16 m
     lines "$settings: " '"kind":"result"' sddmm.jsonl 2
     lines "$settings: " '"kind":"note"' sddmm.jsonl 0
 done
+printf 'op = "sddmm"\nmask = "values"\norder = "srbcrs16"\n' >weighted.lua # outputs of several kinds in one run
+printf 'op = "sddmm"\nmask = "values"\n' >values.lua
+expect 0 '' timeout 60 "$mcbench" run "$sampled" weighted.lua values.lua -m matrices --peers none --k 33 --variants default --set out=f32 --set scale=tensor -o sddmm.jsonl
+lines '' '"kind":"result"' sddmm.jsonl 6
+lines '' '"kind":"note"' sddmm.jsonl 0
 expect 0 '' sddmm --k 64 --variants default --cold
 lines '' '"kind":"note"' sddmm.jsonl 0
 expect 2 'the sizes of family sddmm are those of --k' sddmm --n 64
@@ -93,6 +106,16 @@ expect 0 "another family than the first variant's" timeout 60 "$mcbench" run $sp
 printf '2, 16, 0\n0 0 0\n\n' >matrices/empty.smtx
 expect 1 'LEFT OUT: matrices/empty.smtx: the mask is empty' sddmm --k 16 --variants default
 rm matrices/empty.smtx
+# The libraries: dense with B by columns, and the mask in every format of the sparse one, in f16 and f32
+for vec in 8 4 2; do
+    expect 0 '' sddmm --peers all --k 33 --variants default --vec $vec
+    lines '' '"kind":"note"' sddmm.jsonl 0
+    lines 'all have the columns of SDDMM: ' 'B by columns' sddmm.jsonl 6
+    for peer in 'cublaslt f16' 'cublaslt bf16' 'cublaslt s8' 'cusparse csr f16' 'cusparse bsr f16' 'cusparse csr f32' 'cusparse bsr f32'; do
+        lines "V = $vec: " "\"contender\":\"$peer\"" sddmm.jsonl 2
+    done
+done
+expect 0 'cusparse bsr f32' "$mcbench" summary sddmm.jsonl
 # A reference that is wrong stops the run: the CPU computes some of its sums again
 export SIM_CUDA_SKIP=sampled_sums
 expect 1 "mcbench's own sum of row" sddmm --k 16 --variants default

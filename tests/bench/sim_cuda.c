@@ -156,6 +156,9 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
         ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params));
 }
 
+/* A launch by a library (sim_vendor.c). */
+EXPORT void sim_cuda_count(void) { capturing++; }
+
 /* CUlaunchConfig. A launch that may overlap with the one before runs after it here. */
 typedef struct launch_config {
     unsigned grid[3], block[3], shared;
