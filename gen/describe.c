@@ -71,8 +71,9 @@ static void sums_text(const mc_sums *sums, mc_text *text) {
              (long long)sums->largest_product);
     if (bound == 0)
         text_add(text, "one of which can leave s32: %s\n", sums->exact ? "exact in s64" : "modulo 2^32");
-    else if (sums->exact) text_add(text, "exact in s64; s32 holds them up to %lld vectors a row\n", bound);
-    else text_add(text, "exact in s32 up to %lld vectors a row; modulo 2^32 beyond\n", bound);
+    else if (sums->exact)
+        text_add(text, "exact in s64; s32 holds them up to %lld %s\n", bound, sums->products);
+    else text_add(text, "exact in s32 up to %lld %s; modulo 2^32 beyond\n", bound, sums->products);
     if (sums->k == MC_OPEN) return;
     text_add(text, "  k = %lld: sums up to %lld, which %s s32\n", (long long)sums->k,
              (long long)largest_sum(sums), can_leave_s32(sums) ? "can leave" : "stay in");

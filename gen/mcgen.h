@@ -110,8 +110,9 @@ typedef struct mc_sums {
     const char *lhs, *rhs;   /* A's and B's types */
     bool exact;              /* in s64; else modulo 2^32 */
     int64_t largest_product; /* in magnitude */
-    int64_t bound;           /* vectors that a row may have before a sum can leave s32 */
-    int64_t k;               /* that the spec fixes, and so at least a row's vectors, or MC_OPEN */
+    int64_t bound;           /* products that a sum may have before it can leave s32 */
+    const char *products;    /* what they are one for one: "vectors a row", "products" */
+    int64_t k;               /* that the spec fixes, and so at least as many products, or MC_OPEN */
 } mc_sums;
 
 enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };

@@ -256,6 +256,7 @@ static mc_sums sums_of(const sddmm_plan *plan) {
                      .rhs = plan->rhs.name,
                      .largest_product = span_magnitude(product),
                      .bound = span_terms_in_s32(product),
+                     .products = "products",
                      .k = plan->k};
 }
 

@@ -37,6 +37,23 @@ static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
                  most);
 }
 
+/* Registers that a thread holds for long, of 255: accumulators, B's buffers, A's operands, columns, scales and mask values. ptxas 13
+   spills from about 224 on. */
+static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
+    enum { MOST = 216 };
+    int slots = 2 * plan->groups, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    int steps = plan->chunks * plan->steps;
+    int held = plan->groups * plan->sums * 4 + buffers * 2 * 4 * plan->chunks;
+    held += steps * 2 * plan->parities * plan->a.count + slots;
+    if (plan->order != SDDMM_BCRS) held += slots;
+    if (plan->output.scale == OUT_PER_COLUMN) held += slots;
+    if (plan->mask == SDDMM_VALUES) held += 2 * slots;
+    if (held > MOST)
+        complain(complaints, F_TILE_K,
+                 "%d with %d groups leaves no registers: a smaller one, or fewer groups", plan->tile_k,
+                 plan->groups);
+}
+
 static void check_overlap(const int64_t *point, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     if (point[F_OVERLAP] && !arch->overlap)
@@ -47,6 +64,7 @@ void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *co
     check_shapes(plan, complaints);
     check_output(plan, complaints);
     check_panel(plan, complaints);
+    check_registers(plan, complaints);
     check_overlap(point, complaints);
     if (plan->groups == 1 && !plan->prefetch)
         complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");

@@ -7,6 +7,9 @@
  * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups. */
 #include "sddmm_emit.h"
 
+/* Registers that ptxas 13 takes besides, where both sides have two digits. */
+enum { DIGIT_SPARE = 8 };
+
 /* -- The thread's place and its item ------------------------------------------------------------------ */
 
 static mc_reg emit_place(sddmm_emitter *e) {
@@ -122,6 +125,8 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
     const sddmm_plan *plan = e->plan;
     const sddmm_checks *checks = &plan->checks;
     int access = sddmm_a_access(plan);
+    bool any = checks->lda || checks->ldb || checks->a_address || checks->b_address;
+    if (!any && plan->k != MC_OPEN) return;
     stage(b, "Wide path or edge path: what the spec leaves open");
     chooser c = {pred(b, "odd"), b32(b, "odd_bits"), edge};
     if (plan->k == MC_OPEN) {
@@ -161,6 +166,7 @@ static void emit_stores(sddmm_emitter *e) {
 
 void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     sddmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
+    if (plan->sums == SDDMM_MAX_SUMS) b->spare += DIGIT_SPARE;
     emit_launch_next(b, plan->overlap);
     emit_item(e);
     e->k = load_shape(b, "k", plan->k == MC_OPEN);

@@ -249,6 +249,7 @@ static void make_contract(const void *data, mc_contract *c) {
                         .exact = plan->output.exact,
                         .largest_product = spmm_largest_product(plan),
                         .bound = spmm_sum_bound(plan),
+                        .products = "vectors a row",
                         .k = plan->k};
     c->overlap = plan->overlap;
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;

@@ -90,15 +90,23 @@ static mc_status check_k(const mc_contract *contract, const binding_list *bindin
                    (long long)k, (long long)contract->k_limit);
 }
 
-static mc_status check_ldb(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
-    int64_t ldb = 0, unit = contract->ldb_multiple;
-    mc_status status = find(bindings, "ldb", &ldb, diag);
-    if (status == MC_OK && contract->ldb_limit && ldb > contract->ldb_limit)
-        return mc_fail(diag, MC_CANNOT, "ldb is %lld, the kernel's rows of B have at most %lld elements",
-                       (long long)ldb, (long long)contract->ldb_limit);
-    if (status != MC_OK || unit == 0 || ldb % unit == 0) return status;
-    return mc_fail(diag, MC_CANNOT, "ldb is %lld, not a multiple of the %lld that the kernel's copies need",
-                   (long long)ldb, (long long)unit);
+/* What the contract says of a leading dimension: SIDE's, at most LIMIT and a multiple of UNIT (0: any). */
+static mc_status check_ld(const char *name, const char *side, int64_t limit, int64_t unit,
+                          const binding_list *bindings, mc_diag *diag) {
+    int64_t ld = 0;
+    if (limit == 0 && unit == 0) return MC_OK;
+    mc_status status = find(bindings, name, &ld, diag);
+    if (status == MC_OK && limit && ld > limit)
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, the kernel's rows of %s have at most %lld elements",
+                       name, (long long)ld, side, (long long)limit);
+    if (status != MC_OK || unit == 0 || ld % unit == 0) return status;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %lld that the kernel's copies need",
+                   name, (long long)ld, (long long)unit);
+}
+
+static mc_status check_lds(const mc_contract *c, const binding_list *bindings, mc_diag *diag) {
+    mc_status status = check_ld("lda", "A", c->lda_limit, c->lda_multiple, bindings, diag);
+    return status == MC_OK ? check_ld("ldb", "B", c->ldb_limit, c->ldb_multiple, bindings, diag) : status;
 }
 
 /* A kernel of V x 1 vectors works on whole row blocks. */
@@ -119,7 +127,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
     for (size_t i = 0; i < sizeof leadings / sizeof leadings[0] && status == MC_OK; i++)
         status = check_leading(kernel, &leadings[i], bindings, diag);
     if (status == MC_OK) status = check_k(contract, bindings, diag);
-    return status == MC_OK ? check_ldb(contract, bindings, diag) : status;
+    return status == MC_OK ? check_lds(contract, bindings, diag) : status;
 }
 
 /* Packed arrays must be bound even where the entry takes none of them as a parameter. */

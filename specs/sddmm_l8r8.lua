@@ -4,13 +4,13 @@
 op  = "sddmm"
 lhs = "s8"                      -- A: dense, row-major
 rhs = "s8"                      -- B: dense, [n][ldb]: the k values of a column side by side
-out = "s32"                     -- C: the mask's vectors
-vec = 8                         -- rows of a nonzero vector
+out = "s32"                     -- C: the sums; with a scale also f16, bf16, f32
+vec = 8                         -- rows of a nonzero vector; also 4, 2
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {4, 1, 2}            -- 16 * groups vectors of a row block are a warp's work
 warps    = {4, 1, 2, 8}         -- warps of a thread block
-tile_k   = 256                  -- k in registers at once
+tile_k   = {256, 128, 64}       -- k in registers at once: 256, 128 or 64 bytes of a column of B
 prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
 
 -- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...

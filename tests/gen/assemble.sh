@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide), some of the SDDMM (sddmm); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | sddmm], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 mcgen=$1
 spec=$2
@@ -143,6 +143,22 @@ halves_list() {
             first=$((first + 1))
         done
         echo "$arch 0 tile --set mma=int8 --set tile_n=256 --set warps=4 --set split=2 --set k=200000"
+    done
+}
+
+# Every pair of widths, with other shapes and outputs on each architecture.
+sddmm_list() {
+    local arch lhs rhs tile i=0 fixed="--set k=250 --set lda=256 --set ldb=256"
+    local more=("--set prefetch=off" "$fixed --set groups=8 --set order=srbcrs16" "--set align=1 --set vec=4 --set order=srbcrs32"
+        "--set out=f16 --set scale=column --set mask=values --set vec=2" "$fixed --set out=bf16 --set scale=row --set groups=1"
+        "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128")
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        for lhs in s8 u4 s16; do
+            for rhs in u8 s4 u16; do
+                echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set tile_k=256 --set groups=4 --set warps=4 ${more[i % 6]}"
+                i=$((i + 1))
+            done
+        done
     done
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The PTX of a few variants (SPEC, and the ring kernel's beside it) and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
+# The PTX of a few variants (SPEC, and of others beside it) and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
 set -u
 mcgen=$1
 spec=$2
@@ -63,4 +63,15 @@ golden ring
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
 spec=$(dirname "$spec")/spmm_l16r16_tiled.lua
 golden ring_l16r16
+
+spec=$(dirname "$spec")/sddmm_l8r8.lua
+golden sddmm
+golden sddmm_fixed --set m=512 --set n=512 --set k=256 --set lda=256 --set ldb=256 --set groups=2
+golden sddmm_values --set out=f16 --set scale=column --set mask=values --set order=srbcrs16 --set vec=4 --set groups=2 --set warps=1 --set tile_k=64 --set prefetch=off --set align=4
+spec=$(dirname "$spec")/sddmm_l16r16.lua
+golden sddmm_l16r16 --set vec=2 --set groups=1 --set k=200 --set lda=200 --set ldb=208 --set tile_k=64 --set out=f32 --set scale=row
+spec=$(dirname "$spec")/sddmm_l4r4.lua
+golden sddmm_l4r4 --set lhs=u4 --set groups=2 --set k=193 --set lda=224 --set ldb=224 --set window=256 --arch sm_90 --set overlap=on
+spec=$(dirname "$spec")/sddmm_l8r4.lua
+golden sddmm_l16r4 --set lhs=s16 --set groups=1 --set tile_k=128 --set k=300000 --set lda=300000 --set ldb=300032
 exit $failed

@@ -1,0 +1,17 @@
+-- SDDMM for 16-bit A: C = A[m,k] B[k,n] where a mask of 8x1 vectors is nonzero, s16 x s8, sums modulo 2^32.
+-- A is multiplied in two digits of 8 bits.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "sddmm"
+lhs = "s16"                     -- A: dense, row-major; also u16, s12, u12
+rhs = "s8"                      -- B: dense, [n][ldb]: the k values of a column side by side; also u8
+out = "s32"                     -- C: the sums; with a scale also f16, bf16, f32
+vec = 8                         -- rows of a nonzero vector; also 4, 2
+
+order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
+groups   = {4, 1, 2}            -- 16 * groups vectors of a row block are a warp's work
+warps    = {4, 1, 2, 8}         -- warps of a thread block
+tile_k   = {256, 128, 64}       -- k in registers at once: 256, 128 or 64 bytes of a column of B
+prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+
+-- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...

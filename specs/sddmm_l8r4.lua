@@ -1,0 +1,17 @@
+-- SDDMM for int8 A, 4-bit B: C = A[m,k] B[k,n] where a mask of 8x1 vectors is nonzero, s8 x s4 -> s32.
+-- B's values are multiplied by 16 on their way: k is at most 131,071, unless it is fixed: then any.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "sddmm"
+lhs = "s8"                      -- A: dense, row-major; also u8
+rhs = "s4"                      -- B: dense, [n][ldb]: the k values of a column side by side; two elements a byte, the even one in its low half; also u4
+out = "s32"                     -- C: the sums; with a scale also f16, bf16, f32
+vec = 8                         -- rows of a nonzero vector; also 4, 2
+
+order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
+groups   = {4, 1, 2}            -- 16 * groups vectors of a row block are a warp's work
+warps    = {4, 1, 2, 8}         -- warps of a thread block
+tile_k   = {256, 128, 512}      -- k in registers at once: 128, 64 or 256 bytes of a column of B
+prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+
+-- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...
