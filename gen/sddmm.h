@@ -64,6 +64,8 @@ static inline int64_t sddmm_bytes(digit_side side, int64_t count) {
 }
 /* Registers of COUNT neighbouring values. */
 static inline int sddmm_words(digit_side side, int count) { return count * sddmm_stored_bits(side) / 32; }
+/* k of the units of a lane group's four lanes that adjoin. */
+static inline int sddmm_chunk_k(const sddmm_plan *plan) { return 4 * plan->unit_k; }
 /* Bytes that the wide path loads of a row of A at once. */
 static inline int sddmm_a_access(const sddmm_plan *plan) {
     int64_t bytes = sddmm_bytes(plan->lhs, plan->unit_k);

@@ -27,7 +27,16 @@ static mc_reg emit_place(sddmm_emitter *e) {
     return item;
 }
 
-/* The item and its indices: neither waits for the other. ptxas would move other loads down to their use. */
+/* Neither waits for the other. ptxas would move other loads down to their use. */
+void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
+                          const mc_reg *index) {
+    mc_builder *b = e->b;
+    int indices = 2 * e->plan->groups;
+    EMIT(b, ldr_v4, V4(record), AT(at, 0));
+    if (indices == 2) EMIT(b, ldr_v2, V2(index), AT(index_at, 0));
+    for (int i = 0; i + 4 <= indices; i += 4) EMIT(b, ldr_v4, V4(index + i), AT(index_at, i * WORD));
+}
+
 static void emit_item(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int indices = 2 * e->plan->groups;
@@ -41,9 +50,7 @@ static void emit_item(sddmm_emitter *e) {
     EMIT(b, mad_wide, R(index_at), R(e->g), I(indices * WORD), R(index_at));
     note(b, "row block, place of the first vector in C, slots in use; columns of slots 16 j + g and 16 j + 8 "
             "+ g");
-    EMIT(b, ldr_v4, V4(e->record), AT(at, 0));
-    if (indices == 2) EMIT(b, ldr_v2, V2(e->index), AT(index_at, 0));
-    for (int i = 0; i + 4 <= indices; i += 4) EMIT(b, ldr_v4, V4(e->index + i), AT(index_at, i * WORD));
+    sddmm_emit_load_item(e, at, index_at, e->record, e->index);
 }
 
 /* So that loads of B need no guard, out of which ptxas makes branches. */
@@ -57,30 +64,37 @@ static void emit_columns(sddmm_emitter *e) {
 
 /* -- Shapes and arrays -------------------------------------------------------------------------------- */
 
-/* Bytes from a row of A or B to the next; none where a register does not hold them. */
-static mc_operand emit_row_bytes(mc_builder *b, const char *name, digit_side side, int64_t fixed, mc_reg ld) {
+mc_operand sddmm_emit_row_bytes(sddmm_emitter *e, bool is_b) {
+    mc_builder *b = e->b;
+    digit_side side = is_b ? e->plan->rhs : e->plan->lhs;
+    int64_t fixed = is_b ? e->plan->ldb : e->plan->lda;
+    mc_reg ld = is_b ? e->ldb : e->lda;
     if (fixed != MC_OPEN) return I(sddmm_bytes(side, fixed));
     if (sddmm_stored_bits(side) == 8) return R(ld);
-    mc_reg bytes = b32(b, name);
+    mc_reg bytes = b32(b, is_b ? "b_row_bytes" : "a_row_bytes");
     if (side.bits == 4) EMIT(b, shr_u32, R(bytes), R(ld), I(1));
     else EMIT(b, shl_b32, R(bytes), R(ld), I(1));
     return R(bytes);
 }
 
+void sddmm_emit_row(sddmm_emitter *e, mc_reg row_block) {
+    mc_builder *b = e->b;
+    const sddmm_plan *plan = e->plan;
+    mc_reg g = e->g;
+    if (plan->vec < SDDMM_MMA_ROWS) {
+        note(b, "the mma's empty columns get rows again: their sums are not stored");
+        EMIT(b, and_b32, R(e->row), R(e->g), I(plan->vec - 1));
+        g = e->row;
+    }
+    EMIT(b, mad_s32, R(e->row), R(row_block), I(plan->vec), R(g));
+}
+
 /* a_row: address of this lane's row of the row block. */
 static void emit_a_row(sddmm_emitter *e, mc_reg a) {
     mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    mc_reg row = b32(b, "row"), g = e->g;
-    e->a_row = b64(b, "a_row");
-    if (plan->vec < SDDMM_MMA_ROWS) {
-        note(b, "the mma's empty columns get rows again: their sums are not stored");
-        EMIT(b, and_b32, R(row), R(e->g), I(plan->vec - 1));
-        g = row;
-    }
-    EMIT(b, mad_s32, R(row), R(sddmm_row_block(e)), I(plan->vec), R(g));
-    EMIT(b, mad_wide, R(e->a_row), R(row), emit_row_bytes(b, "a_row_bytes", plan->lhs, plan->lda, e->lda),
-         R(a));
+    e->row = b32(b, "row"), e->a_row = b64(b, "a_row");
+    sddmm_emit_row(e, sddmm_row_block(e));
+    EMIT(b, mad_wide, R(e->a_row), R(e->row), sddmm_emit_row_bytes(e, false), R(a));
 }
 
 static void emit_accumulators(sddmm_emitter *e) {
@@ -178,7 +192,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     emit_grid_wait(b, plan->overlap, "A or B");
     emit_a_row(e, a);
     emit_columns(e);
-    e->row_bytes = emit_row_bytes(b, "b_row_bytes", plan->rhs, plan->ldb, e->ldb);
+    e->row_bytes = sddmm_emit_row_bytes(e, true);
     sddmm_declare_output(e);
     sddmm_emit_item_factors(e);
     for (int group = 0; group < plan->groups; group++) sddmm_emit_group_factors(e, group);

@@ -9,9 +9,11 @@ enum {
     SDDMM_MAX_GROUPS = 8,
     SDDMM_MAX_SUMS = 3, /* weights of two digits times two */
     SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64,
-    SDDMM_MAX_STEP_A = 8, /* registers: of a step, A's values as loaded or as operands */
-    SDDMM_MAX_STEP_B = 4, /* the same of B */
-    SDDMM_ACC = 4,        /* accumulators of an mma */
+    SDDMM_MAX_STEP_A = 8,                 /* registers: of a step, A's values as loaded or as operands */
+    SDDMM_MAX_STEP_B = 4,                 /* the same of B */
+    SDDMM_ACC = 4,                        /* accumulators of an mma */
+    SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4, /* registers of a panel: of a row of B, of one of A */
+    SDDMM_MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
 };
 
 /* An array that lies in C's order (sddmm_store.c). */
@@ -30,7 +32,7 @@ typedef struct sddmm_emitter {
     mc_reg column[2 * SDDMM_MAX_GROUPS]; /* and column 0 instead: it can always be read */
     mc_reg k, lda, ldb;
     mc_operand row_bytes; /* from a row of B to the next */
-    mc_reg a_row, b_array;
+    mc_reg row, a_row, b_array;
     mc_reg k_left;                                             /* from where the edge path begins */
     mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
     mc_reg chain[(SDDMM_MAX_CHAINS - 1) * SDDMM_ACC];          /* accumulators of chains behind the first */
@@ -70,6 +72,23 @@ void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, con
 /* The group's accumulators become its sums: the first four. */
 void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc);
 
+/* -- sddmm_panel.c ------------------------------------------------------------------------------------ */
+
+void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count);
+/* A load of BYTES that stays where it stands. */
+void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from);
+/* Registers for A as loaded, WORDS, and as OPERANDS, [chunk][step][...]: the same ones where that is no difference and the next
+   words are not loaded ahead. */
+void sddmm_declare_a(sddmm_emitter *e, mc_reg *words, mc_reg *operands);
+/* Loads the lane's units of a row of A, the first one at AT. INSIDE: for each chunk, that its unit lies before k; none where all do. */
+void sddmm_emit_load_a(sddmm_emitter *e, mc_reg at, const mc_reg *inside, const mc_reg *words);
+void sddmm_emit_operands(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands);
+void sddmm_declare_chains(sddmm_emitter *e);
+/* The mma of step STEP of the panel: X and Y are the lane's words of rows g and g + 8. Then the chains' sums become the group's. */
+void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, int group,
+                     int step);
+void sddmm_emit_join_chains(sddmm_emitter *e, int group);
+
 /* -- sddmm_wide.c ------------------------------------------------------------------------------------- */
 
 /* Adds the products of all whole units of k; where plan->store_early, stores them. */
@@ -95,6 +114,13 @@ void sddmm_emit_store(sddmm_emitter *e, int group);
 static inline const mc_reg *sddmm_acc(const sddmm_emitter *e, int group) {
     return &e->acc[group * e->plan->sums * SDDMM_ACC];
 }
+/* Loads an item: its record from AT, this lane's indices from INDEX_AT. */
+void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
+                          const mc_reg *index);
+/* Bytes from a row of A, or of B, to the next. */
+mc_operand sddmm_emit_row_bytes(sddmm_emitter *e, bool is_b);
+/* e->row: this lane's row of A in ROW_BLOCK. */
+void sddmm_emit_row(sddmm_emitter *e, mc_reg row_block);
 /* Ahead of group GROUP: goes to END, if the item has no such group. */
 void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end);
 

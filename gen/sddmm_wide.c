@@ -4,40 +4,20 @@
  * group on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
 #include "sddmm_emit.h"
 
-enum {
-    MAX_WORDS = SDDMM_MAX_CHUNKS * 4,                /* of a row of B in a panel, a lane */
-    MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A, /* of A */
-    BUFFERS = 2,
-};
+enum { BUFFERS = 2 };
 
 typedef struct panel {
-    mc_reg a_at, b_at;                  /* this lane's first unit of its row of A, and of row 0 of B */
-    mc_reg left;                        /* k from that unit's first on */
-    mc_reg word[MAX_A], operand[MAX_A]; /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][2][MAX_WORDS];  /* of B: rows g and g + 8 of a group, [chunk][word] */
-    mc_reg inside[SDDMM_MAX_CHUNKS];    /* its unit of the chunk lies before k; none where all do */
+    mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of row 0 of B */
+    mc_reg left;       /* k from that unit's first on */
+    mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A]; /* of A: [chunk][step][...] */
+    mc_reg row[BUFFERS][2][SDDMM_MAX_ROW];          /* of B: rows g and g + 8 of a group, [chunk][word] */
+    mc_reg inside[SDDMM_MAX_CHUNKS]; /* its unit of the chunk lies before k; none where all do */
     mc_reg address;
 } panel;
-
-static int unit_words(const sddmm_plan *plan) { return plan->steps * sddmm_a_words(plan); }
-static int chunk_k(const sddmm_plan *plan) { return 4 * plan->unit_k; }
 
 /* A lane's unit of chunk CHUNK can lie beyond k. */
 static bool is_guarded(const sddmm_plan *plan, int chunk) {
     return plan->guard_units && (plan->loops || chunk == plan->chunks - 1);
-}
-
-static void emit_zero(mc_builder *b, const mc_reg *regs, int count) {
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, R(regs[i]), I(0));
-}
-
-static void declare_a(sddmm_emitter *e, panel *p) {
-    const sddmm_plan *plan = e->plan;
-    int steps = plan->chunks * plan->steps, words = steps * sddmm_a_words(plan);
-    b32_array(e->b, "a_word", words, p->word);
-    if (!sddmm_a_is_plain(plan)) b32_array(e->b, "a_operand", steps * sddmm_a_operands(plan), p->operand);
-    else
-        for (int i = 0; i < words; i++) p->operand[i] = p->word[i];
 }
 
 /* Where a guard can keep a unit of B from being loaded, its registers start with zeros; later they keep old values, which meet zeros
@@ -51,7 +31,8 @@ static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
     for (int chunk = 0; chunk < e->plan->chunks; chunk++) {
         if (!is_guarded(e->plan, chunk)) continue;
         p->inside[chunk] = guards[chunk];
-        for (int row = 0; row < 2 * buffers; row++) emit_zero(b, &p->row[row / 2][row % 2][4 * chunk], 4);
+        for (int row = 0; row < 2 * buffers; row++)
+            sddmm_emit_zero(b, &p->row[row / 2][row % 2][4 * chunk], 4);
     }
 }
 
@@ -61,11 +42,11 @@ static panel declare_panel(sddmm_emitter *e) {
     panel p = {.a_at = b64(b, "a_at"), .b_at = b64(b, "b_at")};
     static const char *const names[BUFFERS][2] = {{"x", "y"}, {"next_x", "next_y"}};
     int words = 4 * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
-    declare_a(e, &p);
+    sddmm_declare_a(e, p.word, p.operand);
     for (int i = 0; i < buffers; i++)
         for (int half = 0; half < 2; half++) b32_array(b, names[i][half], words, p.row[i][half]);
     p.address = b64(b, "address");
-    if (plan->chains > 1) b32_array(b, "chain", SDDMM_ACC * (plan->chains - 1), e->chain);
+    sddmm_declare_chains(e);
     declare_guards(e, &p, buffers);
     return p;
 }
@@ -81,34 +62,12 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     EMIT(b, mad_s32, R(p->left), R(e->t), I(-plan->unit_k), dim_operand(plan->k, e->k));
 }
 
-/* Relaxed loads, which stay where they stand: of others, those of the next group would move down behind the branch. */
-static void emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from) {
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, ldr_v4, V4(to), from); break;
-    case 8: EMIT_IF(b, guard, ldr_v2, V2(to), from); break;
-    default: EMIT_IF(b, guard, ldr_b32, R(*to), from);
-    }
-}
-
 static void emit_inside(sddmm_emitter *e, panel *p) {
     const sddmm_plan *plan = e->plan;
     for (int chunk = 0; chunk < plan->chunks; chunk++)
         if (p->inside[chunk].id)
-            EMIT(e->b, setp_ge, R(p->inside[chunk]), R(p->left), I(chunk_k(plan) * chunk + plan->unit_k));
-}
-
-static void emit_load_a(sddmm_emitter *e, panel *p) {
-    mc_builder *b = e->b;
-    const sddmm_plan *plan = e->plan;
-    int access = sddmm_a_access(plan), words = unit_words(plan);
-    int64_t chunk_bytes = sddmm_bytes(plan->lhs, chunk_k(plan));
-    note(b, "A: units of this lane's row");
-    for (int chunk = 0; chunk < plan->chunks; chunk++) {
-        const mc_reg *to = &p->word[chunk * words];
-        if (p->inside[chunk].id) emit_zero(b, to, words);
-        for (int i = 0; i < words; i += access / WORD)
-            emit_load(b, p->inside[chunk], access, to + i, AT(p->a_at, chunk * chunk_bytes + i * WORD));
-    }
+            EMIT(e->b, setp_ge, R(p->inside[chunk]), R(p->left),
+                 I(sddmm_chunk_k(plan) * chunk + plan->unit_k));
 }
 
 /* Rows col_idx[slot] of B for the two slots of this lane in GROUP. */
@@ -119,56 +78,30 @@ static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
     for (int half = 0; half < 2; half++) {
         EMIT(b, mad_wide, R(p->address), R(e->column[2 * group + half]), e->row_bytes, R(p->b_at));
         for (int chunk = 0; chunk < e->plan->chunks; chunk++)
-            emit_load(b, p->inside[chunk], SDDMM_UNIT, &p->row[buffer][half][4 * chunk],
-                      AT(p->address, 4 * SDDMM_UNIT * chunk));
+            sddmm_emit_load(b, p->inside[chunk], SDDMM_UNIT, &p->row[buffer][half][4 * chunk],
+                            AT(p->address, 4 * SDDMM_UNIT * chunk));
     }
 }
 
-static void emit_operands(sddmm_emitter *e, panel *p) {
-    int words = sddmm_a_words(e->plan), operands = sddmm_a_operands(e->plan);
-    if (sddmm_a_is_plain(e->plan)) return;
-    note(e->b, "A's values in the order of B's");
-    for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_a_step(e, &p->word[words * step], &p->operand[operands * step]);
-}
-
-/* Steps add to the group's accumulators and the chains' in turn: an mma waits for the one before that adds to the same. */
-static const mc_reg *chain_of(const sddmm_emitter *e, int group, int step) {
-    int chain = step % e->plan->chains;
-    return chain == 0 ? sddmm_acc(e, group) : &e->chain[SDDMM_ACC * (chain - 1)];
-}
-
-static void emit_join_chains(sddmm_emitter *e, int group) {
-    int count = e->plan->chains;
-    for (int distance = count / 2; distance > 0; distance /= 2)
-        for (int chain = 0; chain < distance; chain++)
-            for (int i = 0; i < SDDMM_ACC; i++) {
-                mc_reg sum = chain_of(e, group, chain)[i], other = chain_of(e, group, chain + distance)[i];
-                EMIT(e->b, add_s32, R(sum), R(sum), R(other));
-            }
-}
-
 static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
-    int words = sddmm_b_words(e->plan), operands = sddmm_a_operands(e->plan);
     note(e->b, "multiply group %d", group);
-    emit_zero(e->b, e->chain, SDDMM_ACC * (e->plan->chains - 1));
+    sddmm_emit_zero(e->b, e->chain, SDDMM_ACC * (e->plan->chains - 1));
     for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_products(e, &p->row[buffer][0][words * step], &p->row[buffer][1][words * step],
-                            &p->operand[operands * step], chain_of(e, group, step));
-    emit_join_chains(e, group);
+        sddmm_emit_step(e, p->row[buffer][0], p->row[buffer][1], p->operand, group, step);
+    sddmm_emit_join_chains(e, group);
 }
 
 /* Goes to END behind the item's last group. */
 static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
     const sddmm_plan *plan = e->plan;
     emit_inside(e, p);
-    emit_load_a(e, p);
+    sddmm_emit_load_a(e, p->a_at, p->inside, p->word);
     emit_load_b(e, p, 0, 0);
     for (int group = 0; group < plan->groups; group++) {
         bool more = group + 1 < plan->groups;
         int buffer = plan->prefetch ? group % BUFFERS : 0;
         if (more && plan->prefetch) emit_load_b(e, p, group + 1, 1 - buffer);
-        if (group == 0) emit_operands(e, p);
+        if (group == 0) sddmm_emit_operands(e, p->word, p->operand);
         emit_multiply(e, p, group, buffer);
         if (plan->store_early) sddmm_emit_store(e, group);
         if (more) sddmm_emit_group_end(e, group + 1, end);
@@ -193,7 +126,7 @@ static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
 void sddmm_emit_wide(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    stage(b, "Wide path: %d k of each row at a time", plan->chunks * chunk_k(plan));
+    stage(b, "Wide path: %d k of each row at a time", plan->chunks * sddmm_chunk_k(plan));
     panel p = declare_panel(e);
     emit_start(e, &p);
     mc_label loop = label(b, "PANELS"), end = label(b, "PANEL_END");
