@@ -147,13 +147,18 @@ static int32_t product(const race *r, int64_t row, int64_t column) {
     return (int32_t)sum;
 }
 
+/* Some place below COUNT, another one for every I: the high half of a product with 2^64 / the golden ratio (Knuth). */
+static int64_t place_of(int64_t i, int64_t count) {
+    return (int64_t)(((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 32) % (uint64_t)count);
+}
+
 /* Some of the sums against the CPU: the reference of everything else must not be wrong itself. */
 static mc_status check_samples(race *r, const our_sums *sums, mc_diag *diag) {
     const sampled_order *order = &r->work->orders[sums->order];
     int vec = r->work->a.vec;
     mc_status status = MC_OK;
     for (int64_t i = 0; i < SAMPLES && status == MC_OK; i++) {
-        const sampled_slot *slot = &order->slots[order->count * i / SAMPLES];
+        const sampled_slot *slot = &order->slots[place_of(i, order->count)];
         int row = (int)(i % vec);
         int32_t got = 0, want = product(r, (int64_t)slot->row_block * vec + row, slot->column);
         uint64_t at = sums->address + ((uint64_t)slot->first + (uint64_t)(row * slot->pitch)) * sizeof got;

@@ -103,6 +103,9 @@ check "the fit's error $(error fitted) is less than $(error table)" [ "$(printf 
 sed -i 's/p.smtx/q.smtx/' fit.jsonl
 expect 1 'matrices: there is no q.smtx' fit --keep
 
+sed -i 's/"kind":"quick"/"kind":"quick","op":"sddmm"/' fit.jsonl
+expect 1 'results of sddmm, for which there are no estimates' fit --keep
+
 # Plots
 "$mcbench" plot "$sample" >plot.svg || complain 'plot failed'
 svg() { check "$1 lines of '$2', want $3" [ "$(grep -c "$2" plot.svg)" = "$3" ]; }

@@ -132,6 +132,56 @@ static void test_feeder(const variant_list *variants) {
     work_list_free(items, count);
 }
 
+/* -- SDDMM: what the helper kernels and the sparse peers get is what our kernels get */
+
+static void test_widened(const work_problem *p, mc_layout layout, int64_t padded) {
+    const problem_shape *s = &p->shape;
+    int wrong = 0;
+    for (int64_t i = 0; i < s->m * s->k; i++) {
+        wrong += p->wide_a[i] != mc_dense_get(&p->a, i / s->k, i % s->k);
+        wrong +=
+            half_value(p->a_half[i]) != p->wide_a[i] / 128.0 || (double)p->a_float[i] != p->wide_a[i] / 128.0;
+    }
+    for (int64_t i = 0; i < padded * s->k; i++) {
+        int64_t col = i / s->k, k = i % s->k, want = 0;
+        if (col < s->n)
+            want = layout == MC_LAYOUT_ROWS ? mc_dense_get(&p->b, k, col) : mc_dense_get(&p->b, col, k);
+        wrong += p->wide_b[i] != want;
+        wrong +=
+            half_value(p->b_half[i]) != p->wide_b[i] / 128.0 || (double)p->b_float[i] != p->wide_b[i] / 128.0;
+    }
+    CHECK(wrong == 0, "layout %d: %d wrong", (int)layout, wrong);
+}
+
+/* In both layouts; N is no multiple of V. */
+static void test_sddmm(mc_layout layout) {
+    const mc_pattern pattern = {.rows = 3, .cols = 17, .sparsity = 0.5, .seed = 9};
+    const variant_list list = {
+        .operation = &operation_sddmm, .vec = 4, .lhs = MC_S8, .rhs = MC_S8, .layout = layout};
+    const work_plan plan = {.operation = &operation_sddmm,
+                            .sizes = {5, 33},
+                            .size_count = 2,
+                            .variants = &list,
+                            .sparse_peers = true};
+    work w = {.padded_cols = 20};
+    mc_csr csr;
+    OK(mc_csr_generate(&pattern, &csr, diag));
+    OK(operation_sddmm.dilate(&list, &csr, 1, &w.a, diag));
+    for (size_t i = 0; i < plan.size_count; i++) {
+        w.problems[i].shape = operation_sddmm.shape(&w.a, plan.sizes[i]);
+        CHECK(w.problems[i].shape.m == 12 && w.problems[i].shape.n == 17 &&
+              w.problems[i].shape.k == plan.sizes[i]);
+    }
+    OK(operation_sddmm.prepare(&w, &plan, diag));
+    for (size_t i = 0; i < plan.size_count; i++) test_widened(&w.problems[i], layout, w.padded_cols);
+    const sparse_arrays *arrays = &w.formats[SPARSE_SAMPLED_CSR];
+    CHECK(arrays->value_count == 4 * w.a.vectors && arrays->values == NULL);
+    CHECK(w.orders[ORDER_CSR].elements == arrays->value_count && w.orders[ORDER_BCRS].slots == NULL);
+    CHECK(w.orders[ORDER_BSR].elements == w.formats[SPARSE_SAMPLED_BSR].value_count);
+    work_release(&w, &plan);
+    mc_csr_free(&csr);
+}
+
 static void remove_folder(void) {
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", folder);
@@ -157,6 +207,8 @@ int main(int argc, char **argv) {
         CHECK(v->facts.stride_mma > 0 && v->facts.tile_columns > 0 && v->facts.tile_rows > 0);
     }
     test_feeder(&variants);
+    test_sddmm(MC_LAYOUT_COLUMNS);
+    test_sddmm(MC_LAYOUT_ROWS);
     remove_folder();
     variants_close(&variants);
     OK(variants_choose(&variants, paths, NULL, 0, 0, "3,17", diag));
