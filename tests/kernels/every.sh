@@ -8,34 +8,56 @@ bin=$1 source=$2 whole=${3:-}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-list() {
-    for spec in "$source"/specs/spmm_*.lua; do
-        echo "sweep_test $spec judged open"
-        echo "sweep_test $spec variants"
-        if grep -q '^rhs *= *"s4"' "$spec"; then echo "sweep_test $spec variants mma=int8"; fi # where 4-bit mma are the default
-        [ -n "$whole" ] || continue
-        for shapes in fixed unaligned; do
-            if [ $shapes = unaligned ] && grep -q '"tma"' "$spec"; then continue; fi # nothing there is unaligned
-            echo "sweep_test $spec judged $shapes"
-        done
-        for vec in 2 4; do
-            echo "sweep_test $spec judged open vec=$vec"
-            echo "sweep_test $spec variants vec=$vec"
-        done
-        if grep -q '^rhs *= *"s4"' "$spec"; then echo "sweep_test $spec judged open mma=int8"; fi
-        if grep -qE '^lhs *= *"s1[26]"' "$spec"; then
-            echo "sweep_test $spec judged open vec=4 digits=balanced"
-            echo "sweep_test $spec judged open vec=2 digits=offset"
-        fi
-        if grep -q '^out *= *"s32"' "$spec"; then
-            for shapes in open fixed; do echo "sweep_test $spec outputs $shapes"; done
-        fi
-    done
+spmm_list() { # SPEC
+    echo "sweep_test $1 judged open"
+    echo "sweep_test $1 variants"
+    if grep -q '^rhs *= *"s4"' "$1"; then echo "sweep_test $1 variants mma=int8"; fi # where 4-bit mma are the default
     [ -n "$whole" ] || return 0
+    for shapes in fixed unaligned; do
+        if [ $shapes = unaligned ] && grep -q '"tma"' "$1"; then continue; fi # nothing there is unaligned
+        echo "sweep_test $1 judged $shapes"
+    done
+    for vec in 2 4; do
+        echo "sweep_test $1 judged open vec=$vec"
+        echo "sweep_test $1 variants vec=$vec"
+    done
+    if grep -q '^rhs *= *"s4"' "$1"; then echo "sweep_test $1 judged open mma=int8"; fi
+    if grep -qE '^lhs *= *"s1[26]"' "$1"; then
+        echo "sweep_test $1 judged open vec=4 digits=balanced"
+        echo "sweep_test $1 judged open vec=2 digits=offset"
+    fi
+    if grep -q '^out *= *"s32"' "$1"; then
+        for shapes in open fixed; do echo "sweep_test $1 outputs $shapes"; done
+    fi
+}
+
+sddmm_list() { # SPEC
+    echo "sweep_test $1 judged open"
+    echo "sweep_test $1 judged fixed order=srbcrs16"
+    echo "sweep_test $1 judged unaligned order=srbcrs32"
+    echo "sweep_test $1 outputs open"
+    echo "sweep_test $1 variants"
+    [ -n "$whole" ] || return 0
+    for vec in 2 4 8; do
+        for order in bcrs srbcrs16 srbcrs32; do
+            for shapes in open fixed unaligned; do
+                echo "sweep_test $1 judged $shapes vec=$vec order=$order"
+                echo "sweep_test $1 outputs $shapes vec=$vec order=$order"
+            done
+            echo "sweep_test $1 variants vec=$vec order=$order"
+        done
+    done
+}
+
+list() {
+    for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
+    [ -n "$whole" ] || return 0
+    sddmm_list "$source/tests/kernels/sddmm.lua"
     for turn in 0 100000; do
-        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/*.lua; do
+        for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/{paper,ring,ring_async,shared}.lua; do
             echo "types_test $spec 8 $turn"
         done
+        echo "sddmm_types_test $source/tests/kernels/sddmm.lua 17 $turn"
     done
 }
 

@@ -1,6 +1,134 @@
+#include <stdlib.h>
 #include <string.h>
 #include "mutations.h"
 
+/* -- Provably equivalent ------------------------------------------------------------------------------ */
+
+static bool is_index(const mutation *m, const char *instruction, const char *operand) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, instruction) && strstr(m->from, operand);
+}
+
+/* what B's registers hold beyond k meets zeros of A; of the edge path's loads of single values, those of A zeros of B too */
+static bool beyond_k(const mutation *m) {
+    static const char *const registers[] = {
+        " %x", " %y", " %next_x", " %next_y", " %edge_b_element", " %edge_a_element"};
+    for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
+        if (is_index(m, "mov.b32", registers[i])) return true;
+    return false;
+}
+
+/* columns ascend inside a row block, so index i is that of slot 8 i at least, and -1 or a column of at least that */
+static bool slot_threshold(const mutation *m) {
+    const char *index = strstr(m->from, ", %index");
+    return index && is_index(m, "setp.ge.s32", ", 0;") && mutation_number(m->to) >= 0 &&
+           mutation_number(m->to) <= 8 * strtol(index + strlen(", %index"), NULL, 10);
+}
+
+/* where the wide path finds no unit, or is not taken, all is left to the edge path */
+static bool other_path(const mutation *m) {
+    return is_index(m, "setp.lt.s32", "%odd, %k,") ||
+           (is_index(m, "setp.ne.s32", "%odd, %odd_bits, 0") && mutation_number(m->to) < 0);
+}
+
+/* a panel more, behind the last one, has no unit inside k */
+static bool panel_more(const mutation *m) {
+    bool later = is_index(m, "add.s32", "%k_left, %k_left, -") && mutation_number(m->to) < 0 &&
+                 mutation_number(m->to) > mutation_number(m->from);
+    bool lower = is_index(m, "setp.ge.s32", "%more, %k_left,") &&
+                 mutation_number(m->to) < mutation_number(m->from) && mutation_number(m->to) > 0;
+    return later || lower;
+}
+
+/* scales and mask values of slots that are not stored */
+static bool unread_factor(const mutation *m) {
+    return is_index(m, "mov.b32", "%mask_value") || is_index(m, "mov.b32", "_scale");
+}
+
+/* nothing uses the fourth word of an item, and nothing holds a value yet in what it could be read to */
+static bool unused_word(const mutation *m) {
+    const char *to = strstr(m->to, "%record2, ");
+    return m->kind == MUTATE_OPERAND && strstr(m->from, "%record3}") && !strstr(m->to, "%record3}") && to &&
+           strncmp(to + strlen("%record2, "), "%edge_", 6) == 0;
+}
+
+/* instead of 0 a number below 2^-140, as f32 has it, which the kernel rounds to 16 bits */
+static bool padding(const mutation *m) {
+    return is_index(m, "selp.b32", "%real") && mutation_number(m->to) < 256;
+}
+
+static const equivalence equivalents[] = {
+    {beyond_k, "what B's registers hold beyond k meets zeros of A"},
+    {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
+    {other_path, "the edge path takes what the wide path does not, to the same sums"},
+    {unread_factor, "scales and mask values of slots that are not stored are not used"},
+    {padding, "such a small number is 0 in 16 bits"},
+    {panel_more, "a panel behind the last one has no unit inside k"},
+    {unused_word, "nothing uses the fourth word of an item"},
+    {mutation_of_conversion, "a global address is the same number as its generic address"},
+    {NULL, NULL},
+};
+
+/* -- Kernels and problems ----------------------------------------------------------------------------- */
+
+/* Both paths, several panels, nearly every k modulo 16, less than a unit; leading dimensions that stop the wide path, each alone; row
+   blocks around each number of groups, empty ones, and less than a thread block of items. */
+static const problem_case cases[] = {
+    {PATTERN_SIXTEENS, 12, 224, 131, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 321, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 31},
+    {PATTERN_SIXTEENS, 12, 669, 140, 3, 0, .values = MC_VALUES_FULL, .lda_gap = 3},
+    {PATTERN_SIXTEENS, 12, 111, 131, 17, 0, .values = MC_VALUES_FULL, .lda_gap = 17},
+    {PATTERN_SIXTEENS, 12, 100, 131, 28, 0, .values = MC_VALUES_FULL, .lda_gap = 4},
+    {PATTERN_SIXTEENS, 12, 102, 131, 6, 0, .values = MC_VALUES_FULL, .lda_gap = 26},
+    {PATTERN_SIXTEENS, 12, 67, 131, 29, 0, .values = MC_VALUES_FULL, .lda_gap = 14},
+    {PATTERN_SIXTEENS, 12, 66, 131, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 30},
+    {PATTERN_SIXTEENS, 12, 72, 131, 24, 0, .values = MC_VALUES_FULL, .lda_gap = 2},
+    {PATTERN_SIXTEENS, 12, 90, 131, 0, 0, .values = MC_VALUES_FULL, .lda_gap = 6},
+    {PATTERN_SIXTEENS, 12, 76, 131, 20, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 30, 131, 2, 0, .values = MC_VALUES_FULL, .lda_gap = 2},
+    {PATTERN_ONE_FULL, 5, 517, 241, 1, 0, .values = MC_VALUES_EXTREME, .lda_gap = 3},
+    {PATTERN_REALISTIC, 19, 523, 300, 21, 0, .values = MC_VALUES_FULL, .lda_gap = 21},
+    {PATTERN_EMPTY_BLOCKS, 9, 73, 100, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 23},
+    {PATTERN_ONE_COLUMN, 3, 64, 1, 0, 0, .values = MC_VALUES_FULL},
+};
+
+/* Every order of C, every kind of output, sides of 4, 8 and 16 bits. */
+static const mc_setting kernels[][MUTATION_SETTINGS] = {
+    {{"groups", "4"}, {"warps", "4"}, {"tile_k", "256"}, {"prefetch", "on"}},
+    {{"groups", "2"},
+     {"warps", "1"},
+     {"tile_k", "64"},
+     {"prefetch", "off"},
+     {"vec", "4"},
+     {"lhs", "s16"},
+     {"order", "srbcrs16"},
+     {"out", "f16"},
+     {"scale", "row"},
+     {"mask", "values"}},
+    {{"groups", "1"},
+     {"warps", "8"},
+     {"tile_k", "128"},
+     {"window", "48"},
+     {"vec", "2"},
+     {"lhs", "s4"},
+     {"rhs", "u4"},
+     {"order", "srbcrs32"},
+     {"out", "bf16"},
+     {"scale", "column"}},
+    {{"groups", "2"},
+     {"warps", "2"},
+     {"tile_k", "64"},
+     {"prefetch", "on"},
+     {"lhs", "u16"},
+     {"rhs", "s16"},
+     {"out", "f32"},
+     {"scale", "tensor"},
+     {"mask", "values"}},
+    {{"groups", "8"}, {"warps", "1"}, {"tile_k", "128"}, {"prefetch", "on"}, {"rhs", "s4"}},
+};
+
+#define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
+
 const mutation_suite sddmm_mutations[] = {
+    {"sddmm", cases, LENGTH(cases), kernels, LENGTH(kernels), equivalents, false},
     {NULL, NULL, 0, NULL, 0, NULL, false},
 };
