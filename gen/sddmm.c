@@ -11,8 +11,8 @@ static const char *const ops[] = {"sddmm", NULL};
 static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL};      /* in the order of out_element */
 static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
-static const char *const layouts[] = {"columns", NULL};
-static const char *const methods[] = {"gather", NULL}; /* of sddmm_method */
+static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
+static const char *const methods[] = {"gather", NULL};                      /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
                  tiles[] = {32, 64, 128, 256, 512, 0};
 
@@ -41,7 +41,9 @@ static const mc_field fields[] = {
             "of 16 or "
             "32 vectors of a row block, each row-major; zeros fill up a row block's last one."},
     {"layout", NAMES = layouts, .quiet = true,
-     .doc = "How B lies in memory. columns: [n][ldb], the k values of a column side by side."},
+     .doc = "How B lies in memory. columns: [n][ldb], the k values of a column side by side. rows: [k][ldb], "
+            "row-major; each value is "
+            "a load of its own, slower by far."},
     {"method", NAMES = methods, .quiet = true,
      .doc =
          "gather: each warp loads the columns of B that its vectors name from global memory to registers."},
@@ -108,19 +110,21 @@ static void plan_sides(sddmm_plan *plan) {
     plan->unit_k = 8 * SDDMM_UNIT / sddmm_stored_bits(plan->rhs);
     plan->steps = sddmm_stored_bits(plan->rhs) == 16 ? 1 : 2;
     plan->step_k = plan->unit_k / plan->steps;
+    if (plan->layout == SDDMM_ROWS) plan->unit_k = plan->step_k, plan->steps = 1;
 }
 
 /* Whether the wide path exists, whether the edge path must stand beside it, and what is left to test. */
 static void plan_paths(sddmm_plan *plan) {
     int a_access = sddmm_a_access(plan);
     int a_elements = a_access * 8 / sddmm_stored_bits(plan->lhs);
-    proof a = divides(a_elements, plan->lda), b = divides(plan->unit_k, plan->ldb);
+    bool rows = plan->layout == SDDMM_ROWS; /* each value of B is a load */
+    proof a = divides(a_elements, plan->lda), b = rows ? ALWAYS : divides(plan->unit_k, plan->ldb);
     bool open = plan->k == MC_OPEN, has_unit = open || plan->k >= plan->unit_k;
     plan->wide = a != NEVER && b != NEVER && has_unit;
     plan->checks = (sddmm_checks){.lda = a == MAYBE,
                                   .ldb = b == MAYBE,
                                   .a_address = plan->align < a_access,
-                                  .b_address = plan->align < SDDMM_UNIT};
+                                  .b_address = !rows && plan->align < SDDMM_UNIT};
     const sddmm_checks *c = &plan->checks;
     bool whole = !open && plan->k % plan->unit_k == 0;
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
@@ -167,6 +171,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .output = {.element = (out_element)point[F_OUT], .scale = (out_per)point[F_SCALE]},
         .mask = (sddmm_mask)point[F_MASK],
         .order = (sddmm_order)point[F_ORDER],
+        .layout = (sddmm_layout)point[F_LAYOUT],
         .method = (sddmm_method)point[F_METHOD],
         .vec = (int)point[F_VEC],
         .groups = (int)point[F_GROUPS],
@@ -204,24 +209,31 @@ static void add_packed(const sddmm_plan *plan, mc_contract *c) {
         add_array(c, 16, (mc_array){"mask_values", "f32", "elements of C", "in C's order; 0 where padded"});
 }
 
-/* Of A or B: how values lie that are neighbours along k. */
-static const char *side_doc(digit_side side, bool is_b) {
-#define OF(type, more)                                                                                       \
+/* How values lie: of A, of B by columns, of B by rows. */
+typedef enum matrix { MATRIX_A, MATRIX_COLUMNS, MATRIX_ROWS } matrix;
+
+static const char *side_doc(digit_side side, matrix which) {
+#define THREE(type, more, more_rows)                                                                         \
     {                                                                                                        \
-        {"A: u" type "[m][lda], row-major" more, "B: u" type "[n][ldb], columns of B" more}, {               \
-            "A: s" type "[m][lda], row-major" more, "B: s" type "[n][ldb], columns of B" more                \
-        }                                                                                                    \
+        "A: " type "[m][lda], row-major" more, "B: " type "[n][ldb], columns of B" more,                     \
+            "B: " type "[k][ldb], row-major" more_rows                                                       \
     }
-    static const char *const docs[][2][2] = {
-        [0] = OF("4", ", the even k in a byte's low half"), [1] = OF("8", ""), [2] = OF("16", "")};
+#define OF(bits, more, more_rows)                                                                            \
+    { THREE("u" bits, more, more_rows), THREE("s" bits, more, more_rows) }
+    static const char *const docs[][2][3] = {
+        [0] = OF("4", ", the even k in a byte's low half", ", the even column in a byte's low half"),
+        [1] = OF("8", "", ""),
+        [2] = OF("16", "", "")};
 #undef OF
-    return docs[side.bits == 4 ? 0 : side_bytes(side)][side.is_signed][is_b];
+#undef THREE
+    return docs[side.bits == 4 ? 0 : side_bytes(side)][side.is_signed][which];
 }
 
 static void add_side(const sddmm_plan *plan, bool is_b, mc_contract *c) {
     digit_side side = is_b ? plan->rhs : plan->lhs;
     int align = plan->align > side_bytes(side) ? plan->align : side_bytes(side);
-    add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, side_doc(side, is_b)});
+    matrix which = !is_b ? MATRIX_A : plan->layout == SDDMM_ROWS ? MATRIX_ROWS : MATRIX_COLUMNS;
+    add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, side_doc(side, which)});
     unsigned multiple = side.bits == 4 ? 2 : 0;
     int64_t limit = side_bytes(side) > 1 ? INT32_MAX / side_bytes(side) : 0;
     if (is_b) c->ldb_multiple = multiple, c->ldb_limit = limit;
@@ -268,7 +280,9 @@ static void make_contract(const void *data, mc_contract *c) {
     add_c(plan, c);
     add_shape(c, "k", plan->k, "columns of A, rows of B");
     add_shape(c, "lda", plan->lda, "elements from one row of A to the next");
-    add_shape(c, "ldb", plan->ldb, "elements from one column of B to the next");
+    add_shape(c, "ldb", plan->ldb,
+              plan->layout == SDDMM_ROWS ? "elements from one row of B to the next"
+                                         : "elements from one column of B to the next");
     add_shape(c, "item_count", MC_OPEN, "items");
     if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = sddmm_times_16_k(plan);
     c->sums = sums_of(plan);

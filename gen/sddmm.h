@@ -5,7 +5,8 @@
  *   a unit    16 bytes, one load of the wide path; the units of a lane group's four lanes adjoin: a chunk
  *   a step    what one mma takes of it for each digit and each parity: half a unit, of 16-bit values the whole one
  *
- * and of its row of A the same k. Which of the mma's k a value meets is free, as long as both sides agree. */
+ * and of its row of A the same k. Of a row-major B, where neighbouring k are neighbours in no row, a unit is a step.
+ * Which of the mma's k a value meets is free, as long as both sides agree. */
 #ifndef MC_SDDMM_H
 #define MC_SDDMM_H
 
@@ -17,12 +18,14 @@ enum {
     SDDMM_MMA_ROWS = 8, /* rows of A in an mma, its columns: those from vec on are empty */
     SDDMM_UNIT = 16,    /* bytes */
     SDDMM_MAX_CHAINS = 4,
-    SDDMM_MAX_PANEL = 512 /* bytes of a row of B in registers at once */
+    SDDMM_MAX_PANEL = 512, /* bytes of a column of B in registers at once, */
+    SDDMM_MAX_ROWS = 128   /* and k of a row-major one */
 };
 
 /* In the order of the spec's names. */
 typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
 typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW } sddmm_method;
+typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 
 /* What the wide path needs and the spec does not settle: tested by each thread. */
@@ -36,6 +39,7 @@ typedef struct sddmm_plan {
     out_kind output;
     sddmm_mask mask;
     sddmm_order order;
+    sddmm_layout layout;
     sddmm_method method;
     int vec, groups, warps, tile_k, align;
     bool prefetch, overlap;
@@ -70,6 +74,10 @@ static inline int sddmm_chunk_k(const sddmm_plan *plan) { return 4 * plan->unit_
 static inline int sddmm_a_access(const sddmm_plan *plan) {
     int64_t bytes = sddmm_bytes(plan->lhs, plan->unit_k);
     return bytes < SDDMM_UNIT ? (int)bytes : SDDMM_UNIT;
+}
+/* Registers that the wide path loads of a column of B in a chunk, a lane: words, or values by rows. */
+static inline int sddmm_chunk_regs(const sddmm_plan *plan) {
+    return plan->layout == SDDMM_ROWS ? plan->unit_k : SDDMM_UNIT / 4;
 }
 /* Slots of SR-BCRS's strides; 0 in BCRS. */
 static inline int sddmm_stride(const sddmm_plan *plan) {

@@ -15,7 +15,7 @@ static void check_shapes(const sddmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
         complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
     check_ld(F_LDA, plan->lda, plan->lhs, plan->k, complaints);
-    check_ld(F_LDB, plan->ldb, plan->rhs, plan->k, complaints);
+    check_ld(F_LDB, plan->ldb, plan->rhs, plan->layout == SDDMM_ROWS ? plan->n : plan->k, complaints);
 }
 
 static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
@@ -31,10 +31,11 @@ static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
 
 /* A panel is whole chunks, and fits into registers. */
 static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
-    int chunk = 4 * plan->unit_k, most = SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
+    bool rows = plan->layout == SDDMM_ROWS;
+    int chunk = 4 * plan->unit_k, most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
     if (plan->tile_k % chunk || plan->tile_k > most)
-        complain(complaints, F_TILE_K, "rhs = \"%s\" takes multiples of %d up to %d", plan->rhs.name, chunk,
-                 most);
+        complain(complaints, F_TILE_K, "rhs = \"%s\"%s takes multiples of %d up to %d", plan->rhs.name,
+                 rows ? " by rows" : "", chunk, most);
 }
 
 /* Registers that a thread holds for long, of 255: accumulators, B's buffers, A's operands, columns, scales and mask values. ptxas 13
@@ -43,7 +44,7 @@ static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216 };
     int slots = 2 * plan->groups, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
     int steps = plan->chunks * plan->steps;
-    int held = plan->groups * plan->sums * 4 + buffers * 2 * 4 * plan->chunks;
+    int held = plan->groups * plan->sums * 4 + buffers * 2 * sddmm_chunk_regs(plan) * plan->chunks;
     held += steps * 2 * plan->parities * plan->a.count + slots;
     if (plan->order != SDDMM_BCRS) held += slots;
     if (plan->output.scale == OUT_PER_COLUMN) held += slots;

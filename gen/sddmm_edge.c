@@ -1,47 +1,42 @@
-/* The edge path of the SDDMM: any alignment and any k, a value (4-bit: two) a load. The wide path's last k are its work too, those
+/* The edge path of the SDDMM: any alignment and any k, a value a load (of 4 bits two, where they are neighbours). The wide path's last k are its work too, those
  * of a unit that k cuts.
  *
  * A round is a step of each group: lane t has k = 4 s t .. of its rows, with s k a lane in a step. Loads are guarded by k, so that
  * nothing is read that a row does not have. */
 #include "sddmm_emit.h"
 
-enum { MAX_LOADS = 16 };
-
-/* One side's loads of a step. */
-typedef struct loader {
-    digit_side side;
-    int count, k_step; /* loads of a step; k of each */
-    mc_reg element[MAX_LOADS];
-    mc_reg join[2];
-} loader;
-
 typedef struct edge {
-    loader a, b;
-    mc_reg a_at, b_at; /* this lane's first k of its row of A, and of row 0 of B */
-    mc_reg left;       /* k from there on */
+    mc_reg a_at, b_at;               /* this lane's first k of its row of A, and of row 0 of B; */
+    mc_reg k, left;                  /* that k; how many there are from there on */
+    mc_reg inside[SDDMM_MAX_STEP_K]; /* k's of this lane's step that there are */
+    mc_reg a_element[SDDMM_MAX_STEP_K], b_element[SDDMM_MAX_STEP_K];
     mc_reg word[SDDMM_MAX_STEP_A], operand[SDDMM_MAX_STEP_A];
     mc_reg row[2][SDDMM_MAX_STEP_B];
-    mc_reg inside, address;
+    mc_reg address, cut;
 } edge;
 
-static loader declare_loader(mc_builder *b, const sddmm_plan *plan, digit_side side,
-                             const char *const names[2]) {
-    loader l = {.side = side, .k_step = side.bits == 4 ? 2 : 1};
-    l.count = plan->step_k / l.k_step;
-    b32_array(b, names[0], l.count, l.element);
-    b32_array(b, names[1], 2, l.join);
-    return l;
+static bool is_rows(const sddmm_emitter *e) { return e->plan->layout == SDDMM_ROWS; }
+
+/* Values of an element, where they are neighbours in memory; elements of a step. */
+static int element_k(digit_side side) { return side.bits == 4 ? 2 : 1; }
+static int b_elements(const sddmm_emitter *e) {
+    return e->plan->step_k / (is_rows(e) ? 1 : element_k(e->plan->rhs));
+}
+
+/* A byte's high half can lie beyond k, where B has something there. */
+static bool needs_cut(const sddmm_emitter *e) {
+    return e->plan->lhs.bits == 4 && e->plan->rhs.bits == 4 && !is_rows(e);
 }
 
 static edge declare_edge(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    static const char *const a_names[] = {"a_element", "a_join"}, *const b_names[] = {"b_element", "b_join"};
-    edge d = {.a = declare_loader(b, plan, plan->lhs, a_names),
-              .b = declare_loader(b, plan, plan->rhs, b_names)};
-    d.a_at = b64(b, "a_at"), d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
-    d.left = b32(b, "left");
-    d.inside = pred(b, "inside");
+    edge d = {.a_at = b64(b, "a_at"), .left = b32(b, "left"), .k = b32(b, "k_at")};
+    if (!is_rows(e)) d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
+    pred_array(b, "inside", plan->step_k, d.inside);
+    if (needs_cut(e)) d.cut = pred(b, "cut");
+    b32_array(b, "a_element", plan->step_k / element_k(plan->lhs), d.a_element);
+    b32_array(b, "b_element", b_elements(e), d.b_element);
     b32_array(b, "a_word", sddmm_a_words(plan), d.word);
     if (!sddmm_a_is_plain(plan)) b32_array(b, "a_operand", sddmm_a_operands(plan), d.operand);
     else
@@ -60,70 +55,76 @@ static void emit_at(mc_builder *b, mc_reg at, mc_reg array, mc_reg k, digit_side
 static void emit_start(sddmm_emitter *e, edge *d) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    mc_reg first = b32(b, "first_k"), place = b32(b, "first_pair");
+    mc_reg place = b32(b, "first_pair");
     note(b, "lane t: %d k from %d t on", plan->step_k, plan->step_k);
     EMIT(b, mad_s32, R(d->left), R(e->t), I(-plan->step_k), R(e->k_left));
-    EMIT(b, sub_s32, R(first), dim_operand(plan->k, e->k), R(d->left));
-    emit_at(b, d->a_at, e->a_row, first, plan->lhs, place);
-    emit_at(b, d->b_at, e->b_array, first, plan->rhs, place);
+    EMIT(b, sub_s32, R(d->k), dim_operand(plan->k, e->k), R(d->left));
+    emit_at(b, d->a_at, e->a_row, d->k, plan->lhs, place);
+    if (!is_rows(e)) emit_at(b, d->b_at, e->b_array, d->k, plan->rhs, place);
 }
 
-/* The side's values from AT on, where k has them; elsewhere zeros. */
-static void emit_elements(sddmm_emitter *e, const edge *d, const loader *l, mc_reg at) {
+/* The side's elements from AT on, where k has them; elsewhere zeros. */
+static void emit_elements(sddmm_emitter *e, const edge *d, digit_side side, mc_reg at, const mc_reg *to) {
     mc_builder *b = e->b;
-    for (int i = 0; i < l->count; i++) {
-        mc_operand to = R(l->element[i]);
-        EMIT(b, mov_b32, to, I(0));
-        EMIT(b, setp_gt, R(d->inside), R(d->left), I(l->k_step * i));
-        if (side_bytes(l->side) == 2) EMIT_IF(b, d->inside, ldg_u16, to, AT(at, 2 * i));
-        else EMIT_IF(b, d->inside, ldg_u8, to, AT(at, i));
+    int each = element_k(side);
+    sddmm_emit_zero(b, to, e->plan->step_k / each);
+    for (int i = 0; i < e->plan->step_k / each; i++) {
+        mc_reg inside = d->inside[each * i];
+        if (side_bytes(side) == 2) EMIT_IF(b, inside, ldg_u16, R(to[i]), AT(at, 2 * i));
+        else EMIT_IF(b, inside, ldg_u8, R(to[i]), AT(at, i));
     }
 }
 
-/* A byte's high half can lie beyond k, where both sides have something. */
-static void emit_cut(sddmm_emitter *e, const edge *d, const loader *l) {
+static void emit_cut(sddmm_emitter *e, const edge *d) {
     mc_builder *b = e->b;
-    if (e->plan->lhs.bits != 4 || e->plan->rhs.bits != 4) return;
+    if (!needs_cut(e)) return;
     note(b, "the last byte's high half is beyond an odd k");
-    for (int i = 0; i < l->count; i++) {
-        EMIT(b, setp_eq, R(d->inside), R(d->left), I(2 * i + 1));
-        EMIT_IF(b, d->inside, and_b32, R(l->element[i]), R(l->element[i]), I(15));
+    for (int i = 0; i < e->plan->step_k; i += 2) {
+        EMIT(b, setp_eq, R(d->cut), R(d->left), I(i + 1));
+        EMIT_IF(b, d->cut, and_b32, R(d->a_element[i / 2]), R(d->a_element[i / 2]), I(15));
     }
 }
 
-/* Elements to words. */
-static void emit_join(mc_builder *b, const loader *l, const mc_reg *words) {
-    if (side_bytes(l->side) == 2) {
-        for (int i = 0; i < l->count; i += 2)
-            EMIT(b, prmt, R(words[i / 2]), R(l->element[i]), R(l->element[i + 1]), I(0x5410));
-        return;
-    }
-    for (int i = 0; i < l->count; i += 4) {
-        const mc_reg *of = &l->element[i];
-        EMIT(b, prmt, R(l->join[0]), R(of[0]), R(of[1]), I(0x0040));
-        EMIT(b, prmt, R(l->join[1]), R(of[2]), R(of[3]), I(0x0040));
-        EMIT(b, prmt, R(words[i / 4]), R(l->join[0]), R(l->join[1]), I(0x5410));
-    }
+static void emit_inside(sddmm_emitter *e, const edge *d) {
+    for (int i = 0; i < e->plan->step_k; i++) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
 }
 
 static void emit_round_a(sddmm_emitter *e, const edge *d) {
     note(e->b, "A: this lane's row");
-    emit_elements(e, d, &d->a, d->a_at);
-    emit_cut(e, d, &d->a);
-    emit_join(e->b, &d->a, d->word);
+    emit_inside(e, d);
+    emit_elements(e, d, e->plan->lhs, d->a_at, d->a_element);
+    emit_cut(e, d);
+    sddmm_emit_join(e, e->plan->lhs, d->a_element, sddmm_a_words(e->plan), d->word);
     sddmm_emit_a_step(e, d->word, d->operand);
 }
 
-static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
+static void emit_round_column(sddmm_emitter *e, const edge *d, mc_reg column, const mc_reg *words) {
     mc_builder *b = e->b;
-    note(b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
-         MC_SAMPLED_SLOTS * group + 8);
-    for (int half = 0; half < 2; half++) {
-        EMIT(b, mad_wide, R(d->address), R(e->column[2 * group + half]), e->row_bytes, R(d->b_at));
-        emit_elements(e, d, &d->b, d->address);
-        emit_join(b, &d->b, d->row[half]);
+    if (is_rows(e)) {
+        sddmm_emit_zero(b, d->b_element, b_elements(e));
+        sddmm_emit_row_loads(e, column, d->k, 0, e->plan->step_k, d->inside, d->b_element);
+        sddmm_emit_row_words(e, column, d->b_element, words);
+        return;
     }
+    EMIT(b, mad_wide, R(d->address), R(column), e->row_bytes, R(d->b_at));
+    emit_elements(e, d, e->plan->rhs, d->address, d->b_element);
+    sddmm_emit_join(e, e->plan->rhs, d->b_element, sddmm_b_words(e->plan), words);
+}
+
+static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
+    note(e->b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
+         MC_SAMPLED_SLOTS * group + 8);
+    for (int half = 0; half < 2; half++) emit_round_column(e, d, e->column[2 * group + half], d->row[half]);
     sddmm_emit_products(e, d->row[0], d->row[1], d->operand, sddmm_acc(e, group));
+}
+
+static void emit_advance(sddmm_emitter *e, const edge *d, int round_k) {
+    mc_builder *b = e->b;
+    EMIT(b, add_s64, R(d->a_at), R(d->a_at), I(sddmm_bytes(e->plan->lhs, round_k)));
+    if (is_rows(e)) EMIT(b, add_s32, R(d->k), R(d->k), I(round_k));
+    else EMIT(b, add_s64, R(d->b_at), R(d->b_at), I(sddmm_bytes(e->plan->rhs, round_k)));
+    EMIT(b, add_s32, R(d->left), R(d->left), I(-round_k));
+    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-round_k));
 }
 
 void sddmm_emit_edge(sddmm_emitter *e) {
@@ -145,10 +146,7 @@ void sddmm_emit_edge(sddmm_emitter *e) {
         emit_round_group(e, &d, group);
     }
     place(b, end);
-    EMIT(b, add_s64, R(d.a_at), R(d.a_at), I(sddmm_bytes(plan->lhs, round_k)));
-    EMIT(b, add_s64, R(d.b_at), R(d.b_at), I(sddmm_bytes(plan->rhs, round_k)));
-    EMIT(b, add_s32, R(d.left), R(d.left), I(-round_k));
-    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-round_k));
+    emit_advance(e, &d, round_k);
     EMIT(b, setp_gt, R(more), R(e->k_left), I(0));
     EMIT_IF(b, more, bra_uni, TO(loop));
     place(b, done);

@@ -197,6 +197,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     sddmm_emit_item_factors(e);
     for (int group = 0; group < plan->groups; group++) sddmm_emit_group_factors(e, group);
     sddmm_declare_sides(e);
+    sddmm_declare_rows(e);
     if (plan->loops || plan->edge) {
         e->k_left = b32(b, "k_left");
         EMIT(b, mov_b32, R(e->k_left), dim_operand(plan->k, e->k));

@@ -9,8 +9,9 @@ enum {
     SDDMM_MAX_GROUPS = 8,
     SDDMM_MAX_SUMS = 3, /* weights of two digits times two */
     SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64,
-    SDDMM_MAX_STEP_A = 8,                 /* registers: of a step, A's values as loaded or as operands */
-    SDDMM_MAX_STEP_B = 4,                 /* the same of B */
+    SDDMM_MAX_STEP_A = 8, /* registers: of a step, A's values as loaded or as operands */
+    SDDMM_MAX_STEP_B = 4, /* the same of B */
+    SDDMM_MAX_STEP_K = 16,
     SDDMM_ACC = 4,                        /* accumulators of an mma */
     SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4, /* registers of a panel: of a row of B, of one of A */
     SDDMM_MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
@@ -37,8 +38,11 @@ typedef struct sddmm_emitter {
     mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
     mc_reg chain[(SDDMM_MAX_CHAINS - 1) * SDDMM_ACC];          /* accumulators of chains behind the first */
     mc_reg part[SDDMM_ACC];                       /* B's operand, where it is not the words as loaded */
+    mc_reg join[2];                               /* scratch: values on their way into a word */
     mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
     mc_reg next;                                  /* scratch predicate: there is a group */
+    /* sddmm_rows.c */
+    mc_reg row_step, value_at, row_k, shift, byte_column;
     /* sddmm_store.c */
     mc_reg slot,
         slots_left; /* of C, from which on this lane's indices count; how many the item has from there, 0: it stores nothing */
@@ -66,6 +70,9 @@ bool sddmm_a_is_plain(const sddmm_plan *plan);
 void sddmm_declare_sides(sddmm_emitter *e);
 /* A's WORDS of a step to OPERANDS. */
 void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands);
+/* Values of SIDE, an element a register, to COUNT words; of 4 bits an element is two values. */
+void sddmm_emit_join(sddmm_emitter *e, digit_side side, const mc_reg *elements, int count,
+                     const mc_reg *words);
 /* The step's mma: rows X and Y of B (slots g and g + 8 of a group) times A's OPERANDS, into the group's ACC. */
 void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
                          const mc_reg *acc);
@@ -93,6 +100,16 @@ void sddmm_emit_join_chains(sddmm_emitter *e, int group);
 
 /* Adds the products of all whole units of k; where plan->store_early, stores them. */
 void sddmm_emit_wide(sddmm_emitter *e);
+
+/* -- sddmm_rows.c: a row-major B ---------------------------------------------------------------------- */
+
+/* Registers, if B is one. */
+void sddmm_declare_rows(sddmm_emitter *e);
+/* COUNT values of COLUMN from k = K + OFFSET on, each where its guard holds (none: always). */
+void sddmm_emit_row_loads(sddmm_emitter *e, mc_reg column, mc_reg k, int offset, int count,
+                          const mc_reg *guards, const mc_reg *to);
+/* A step's VALUES of COLUMN, which are used up, to its WORDS. */
+void sddmm_emit_row_words(sddmm_emitter *e, mc_reg column, const mc_reg *values, const mc_reg *words);
 
 /* -- sddmm_edge.c ------------------------------------------------------------------------------------- */
 

@@ -53,6 +53,7 @@ typedef struct pick {
 
 void sddmm_declare_sides(sddmm_emitter *e) {
     const sddmm_plan *plan = e->plan;
+    if (plan->edge || plan->layout == SDDMM_ROWS) b32_array(e->b, "join", 2, e->join);
     if (plan->lhs.bits == 4 && plan->rhs.bits != 4)
         b32_array(e->b, "nibble", 2 * sddmm_a_words(plan), e->nibble);
     if (sddmm_stored_bits(plan->lhs) == 16 && plan->rhs.bits == 4) b32_array(e->b, "a_pair", 2, e->pair);
@@ -130,6 +131,23 @@ void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *oper
         for (int byte = 0; byte < 4; byte++)
             picks[byte] = pick_of(plan, bytes, k_of(plan, parity, half, byte), digit);
         emit_collect(e, picks, operands[i]);
+    }
+}
+
+/* -- Values to words ---------------------------------------------------------------------------------- */
+
+void sddmm_emit_join(sddmm_emitter *e, digit_side side, const mc_reg *elements, int count,
+                     const mc_reg *words) {
+    mc_builder *b = e->b;
+    for (int i = 0; i < count; i++) {
+        const mc_reg *of = &elements[i * WORD / side_bytes(side)];
+        if (side_bytes(side) == 2) {
+            EMIT(b, prmt, R(words[i]), R(of[0]), R(of[1]), I(0x5410));
+            continue;
+        }
+        EMIT(b, prmt, R(e->join[0]), R(of[0]), R(of[1]), I(0x0040));
+        EMIT(b, prmt, R(e->join[1]), R(of[2]), R(of[3]), I(0x0040));
+        EMIT(b, prmt, R(words[i]), R(e->join[0]), R(e->join[1]), I(0x5410));
     }
 }
 

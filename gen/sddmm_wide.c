@@ -7,10 +7,12 @@
 enum { BUFFERS = 2 };
 
 typedef struct panel {
-    mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of row 0 of B */
-    mc_reg left;       /* k from that unit's first on */
+    mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of column 0 of B */
+    mc_reg k, left;    /* that unit's first k, of a row-major B; how many there are from there on */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A]; /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][2][SDDMM_MAX_ROW];          /* of B: rows g and g + 8 of a group, [chunk][word] */
+    mc_reg row[BUFFERS][2]
+              [SDDMM_MAX_ROW]; /* of B: rows g and g + 8 of a group, [chunk][word], or values by rows, */
+    mc_reg joined[2][SDDMM_MAX_ROW]; /* which become words */
     mc_reg inside[SDDMM_MAX_CHUNKS]; /* its unit of the chunk lies before k; none where all do */
     mc_reg address;
 } panel;
@@ -25,6 +27,7 @@ static bool is_guarded(const sddmm_plan *plan, int chunk) {
 static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
     mc_builder *b = e->b;
     mc_reg guards[SDDMM_MAX_CHUNKS];
+    int regs = sddmm_chunk_regs(e->plan);
     if (!e->plan->guard_units) return;
     pred_array(b, "inside", e->plan->chunks, guards);
     note(b, "a unit beyond k is not loaded: what stands there in its place meets zeros of A");
@@ -32,20 +35,29 @@ static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
         if (!is_guarded(e->plan, chunk)) continue;
         p->inside[chunk] = guards[chunk];
         for (int row = 0; row < 2 * buffers; row++)
-            sddmm_emit_zero(b, &p->row[row / 2][row % 2][4 * chunk], 4);
+            sddmm_emit_zero(b, &p->row[row / 2][row % 2][regs * chunk], regs);
     }
+}
+
+static void declare_joined(sddmm_emitter *e, panel *p) {
+    mc_builder *b = e->b;
+    int words = sddmm_b_words(e->plan) * e->plan->chunks;
+    p->k = b32(b, "k_at");
+    b32_array(b, "joined_x", words, p->joined[0]);
+    b32_array(b, "joined_y", words, p->joined[1]);
 }
 
 static panel declare_panel(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    panel p = {.a_at = b64(b, "a_at"), .b_at = b64(b, "b_at")};
+    panel p = {.a_at = b64(b, "a_at")};
     static const char *const names[BUFFERS][2] = {{"x", "y"}, {"next_x", "next_y"}};
-    int words = 4 * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    int words = sddmm_chunk_regs(plan) * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
     sddmm_declare_a(e, p.word, p.operand);
     for (int i = 0; i < buffers; i++)
         for (int half = 0; half < 2; half++) b32_array(b, names[i][half], words, p.row[i][half]);
-    p.address = b64(b, "address");
+    if (plan->layout == SDDMM_ROWS) declare_joined(e, &p);
+    else p.b_at = b64(b, "b_at"), p.address = b64(b, "address");
     sddmm_declare_chains(e);
     declare_guards(e, &p, buffers);
     return p;
@@ -54,9 +66,10 @@ static panel declare_panel(sddmm_emitter *e) {
 static void emit_start(sddmm_emitter *e, panel *p) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    note(b, "lane t: units of %d k, %d bytes of B, at %d t", plan->unit_k, SDDMM_UNIT, plan->unit_k);
+    note(b, "lane t: units of %d k, at %d t", plan->unit_k, plan->unit_k);
     EMIT(b, mad_wide, R(p->a_at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
-    EMIT(b, mad_wide, R(p->b_at), R(e->t), I(SDDMM_UNIT), R(e->b_array));
+    if (plan->layout == SDDMM_ROWS) EMIT(b, mul_s32, R(p->k), R(e->t), I(plan->unit_k));
+    else EMIT(b, mad_wide, R(p->b_at), R(e->t), I(SDDMM_UNIT), R(e->b_array));
     if (!plan->guard_units) return;
     p->left = b32(b, "left");
     EMIT(b, mad_s32, R(p->left), R(e->t), I(-plan->unit_k), dim_operand(plan->k, e->k));
@@ -70,24 +83,51 @@ static void emit_inside(sddmm_emitter *e, panel *p) {
                  I(sddmm_chunk_k(plan) * chunk + plan->unit_k));
 }
 
-/* Rows col_idx[slot] of B for the two slots of this lane in GROUP. */
-static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
+static void emit_load_column(sddmm_emitter *e, panel *p, mc_reg column, const mc_reg *to) {
     mc_builder *b = e->b;
-    note(b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
+    EMIT(b, mad_wide, R(p->address), R(column), e->row_bytes, R(p->b_at));
+    for (int chunk = 0; chunk < e->plan->chunks; chunk++)
+        sddmm_emit_load(b, p->inside[chunk], SDDMM_UNIT, &to[4 * chunk],
+                        AT(p->address, 4 * SDDMM_UNIT * chunk));
+}
+
+static void emit_load_values(sddmm_emitter *e, panel *p, mc_reg column, const mc_reg *to) {
+    const sddmm_plan *plan = e->plan;
+    for (int chunk = 0; chunk < plan->chunks; chunk++) {
+        mc_reg guards[SDDMM_MAX_STEP_K];
+        for (int i = 0; i < plan->unit_k; i++) guards[i] = p->inside[chunk];
+        sddmm_emit_row_loads(e, column, p->k, sddmm_chunk_k(plan) * chunk, plan->unit_k, guards,
+                             &to[plan->unit_k * chunk]);
+    }
+}
+
+/* The columns of B that col_idx names for the two slots of this lane in GROUP. */
+static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
+    note(e->b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
          MC_SAMPLED_SLOTS * group + 8);
     for (int half = 0; half < 2; half++) {
-        EMIT(b, mad_wide, R(p->address), R(e->column[2 * group + half]), e->row_bytes, R(p->b_at));
-        for (int chunk = 0; chunk < e->plan->chunks; chunk++)
-            sddmm_emit_load(b, p->inside[chunk], SDDMM_UNIT, &p->row[buffer][half][4 * chunk],
-                            AT(p->address, 4 * SDDMM_UNIT * chunk));
+        mc_reg column = e->column[2 * group + half];
+        if (e->plan->layout == SDDMM_ROWS) emit_load_values(e, p, column, p->row[buffer][half]);
+        else emit_load_column(e, p, column, p->row[buffer][half]);
     }
+}
+
+/* The words of row HALF. */
+static const mc_reg *emit_words(sddmm_emitter *e, panel *p, int group, int buffer, int half) {
+    const sddmm_plan *plan = e->plan;
+    if (plan->layout == SDDMM_COLUMNS) return p->row[buffer][half];
+    for (int chunk = 0; chunk < plan->chunks; chunk++)
+        sddmm_emit_row_words(e, e->column[2 * group + half], &p->row[buffer][half][plan->unit_k * chunk],
+                             &p->joined[half][sddmm_b_words(plan) * chunk]);
+    return p->joined[half];
 }
 
 static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
     note(e->b, "multiply group %d", group);
+    const mc_reg *x = emit_words(e, p, group, buffer, 0), *y = emit_words(e, p, group, buffer, 1);
     sddmm_emit_zero(e->b, e->chain, SDDMM_ACC * (e->plan->chains - 1));
     for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_step(e, p->row[buffer][0], p->row[buffer][1], p->operand, group, step);
+        sddmm_emit_step(e, x, y, p->operand, group, step);
     sddmm_emit_join_chains(e, group);
 }
 
@@ -116,7 +156,8 @@ static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
     const sddmm_plan *plan = e->plan;
     mc_reg more = pred(b, "more");
     EMIT(b, add_s64, R(p->a_at), R(p->a_at), I(sddmm_bytes(plan->lhs, plan->tile_k)));
-    EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
+    if (plan->layout == SDDMM_ROWS) EMIT(b, add_s32, R(p->k), R(p->k), I(plan->tile_k));
+    else EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
     if (plan->guard_units) EMIT(b, add_s32, R(p->left), R(p->left), I(-plan->tile_k));
     EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-plan->tile_k));
     EMIT(b, setp_ge, R(more), R(e->k_left), I(plan->unit_k));

@@ -153,6 +153,8 @@ sddmm_list() {
         "--set out=f16 --set scale=column --set mask=values --set vec=2" "$fixed --set out=bf16 --set scale=row --set groups=1"
         "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128")
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        echo "$arch 0 rows --set layout=rows --set tile_k=128 --set lhs=s16 --set rhs=s16"
+        echo "$arch 0 rows4 --set layout=rows --set tile_k=64 --set rhs=s4 --set groups=8 --set prefetch=off"
         for lhs in s8 u4 s16; do
             for rhs in u8 s4 u16; do
                 echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set tile_k=256 --set groups=4 --set warps=4 ${more[i % 6]}"
