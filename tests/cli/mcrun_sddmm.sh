@@ -18,13 +18,14 @@ zeros() { printf ' 0%.0s' $(seq "$1"); }
 "$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
 printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
 
-# Exact, on both orders of warps, for every V, at every k, with leading dimensions, in all orders
+# Exact, on both orders of warps, for every V, at every k, with leading dimensions, in both layouts and all orders
 expect 0 'verdict    exact' sddmm m.smtx
 expect 0 'M 40  K 256  N 90' sddmm m.smtx
 expect 0 'verdict    exact' sddmm m.smtx --k 64 --device sim:reversed
 for k in 1 7 16 33 129; do expect 0 'verdict    exact' sddmm m.smtx --k $k; done
 for vec in 2 4 8; do expect 0 "of $vec x 1" sddmm m.smtx --k 40 --vec $vec; done
 expect 0 'lda 50  ldb 60' sddmm m.smtx --k 40 --lda 50 --ldb 60
+expect 0 'K 40  N 90  ldb 100' sddmm m.smtx --k 40 --ldb 100 --set layout=rows
 for order in bcrs srbcrs16 srbcrs32; do expect 0 'exact' sddmm m.smtx --k 40 --set order=$order; done
 expect 0 'verdict    exact' sddmm m.smtx --k 32 --specialise
 expect 0 'm=40 n=90 k=32 lda=32 ldb=32' sddmm m.smtx --k 32 --specialise --json
@@ -64,6 +65,11 @@ check 'the header says 3 x 2' grep -aqF "'shape': (3, 2)" hand.npy
 holds d4 hand.npy '-4 -7 382 763 -1 -17'
 expect 0 'lda 16  ldb 32' tiny --set lda=16 --set ldb=32 --out gaps.npy
 check 'C is the same of operands with gaps' cmp hand.npy gaps.npy
+expect 0 'exact' tiny --set layout=rows --ldb 16 --out rows.npy
+check 'C is the same of B in rows' cmp hand.npy rows.npy
+expect 0 'exact' sddmm m.smtx --k 40 --out columns.npy
+expect 0 'exact' sddmm m.smtx --k 40 --set layout=rows --out rows.npy
+check 'random B is the same in both layouts' cmp columns.npy rows.npy
 expect 0 'exact' tiny --set order=srbcrs16 --out strides.npy
 holds d4 strides.npy "-4 382$(zeros 14) -7 763$(zeros 14) -1$(zeros 15) -17$(zeros 15)"
 expect 0 'exact' tiny --set order=srbcrs32 --out strides.npy
@@ -75,6 +81,8 @@ npy a4.npy '|i1' 4 3 '\1\2\3\4\5\6\377\0\1\7\370\7'
 npy b4.npy '|i1' 3 4 '\1\0\2\377\3\1\0\1\0\376\1\7'
 expect 0 'lda 4  ldb 4' half --a a4.npy --b b4.npy --out hand4.npy
 holds d4 hand4.npy '-4 -7 22 43 -1 -17'
+expect 0 'K 3  N 4  lda 4' half --a a4.npy --b b4.npy --set layout=rows --out rows4.npy
+check 'C is the same of 4-bit B in rows' cmp hand4.npy rows4.npy
 expect 1 "A[3][2] is 9, out of s4's range" half --a a.npy --b b4.npy
 expect 1 "B[2][3] is 127, out of s4's range" half --a a4.npy --b b.npy
 expect 2 '--lda is 35, not a multiple of the 2 that the kernel needs: 36 is one' half --k 33 --lda 35
@@ -188,6 +196,7 @@ expect 1 'a.npy has 4 rows, the mask 16' sddmm tiny.smtx --a a.npy
 expect 1 'b.npy has 4 columns, the mask 90' sddmm m.smtx --b b.npy
 expect 2 '--lda is 2, less than K = 3' tiny --lda 2
 expect 2 '--ldb is 2, less than K = 3' tiny --ldb 2
+expect 2 '--ldb is 3, less than N = 4' tiny --ldb 3 --set layout=rows
 expect 1 'B holds f32, must hold s8' sddmm tiny.smtx --vec 2 --b astray.npy
 expect 1 'absent.npy' tiny --a absent.npy
 expect 1 'absent.smtx' sddmm absent.smtx
