@@ -39,6 +39,12 @@ static bool panel_more(const mutation *m) {
     return later || lower;
 }
 
+/* a group that the item does not have multiplies column 0, and is not stored */
+static bool group_more(const mutation *m) {
+    return is_index(m, "setp.lt.s32", "%last, %record2,") &&
+           mutation_number(m->to) < mutation_number(m->from);
+}
+
 /* scales and mask values of slots that are not stored */
 static bool unread_factor(const mutation *m) {
     return is_index(m, "mov.b32", "%mask_value") || is_index(m, "mov.b32", "_scale");
@@ -60,6 +66,7 @@ static const equivalence equivalents[] = {
     {beyond_k, "what B's registers hold beyond k meets zeros of A"},
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
     {other_path, "the edge path takes what the wide path does not, to the same sums"},
+    {group_more, "a group that the item does not have is not stored"},
     {unread_factor, "scales and mask values of slots that are not stored are not used"},
     {padding, "such a small number is 0 in 16 bits"},
     {panel_more, "a panel behind the last one has no unit inside k"},
@@ -73,20 +80,23 @@ static const equivalence equivalents[] = {
 /* Both paths, several panels, nearly every k modulo 16, less than a unit; leading dimensions that stop the wide path, each alone; row
    blocks around each number of groups, empty ones, and less than a thread block of items. */
 static const problem_case cases[] = {
-    {PATTERN_SIXTEENS, 12, 224, 131, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 272, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
     {PATTERN_SIXTEENS, 12, 321, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 31},
     {PATTERN_SIXTEENS, 12, 669, 140, 3, 0, .values = MC_VALUES_FULL, .lda_gap = 3},
-    {PATTERN_SIXTEENS, 12, 111, 131, 17, 0, .values = MC_VALUES_FULL, .lda_gap = 17},
+    {PATTERN_SIXTEENS, 12, 127, 131, 1, 0, .values = MC_VALUES_FULL, .lda_gap = 1},
     {PATTERN_SIXTEENS, 12, 100, 131, 28, 0, .values = MC_VALUES_FULL, .lda_gap = 4},
-    {PATTERN_SIXTEENS, 12, 102, 131, 6, 0, .values = MC_VALUES_FULL, .lda_gap = 26},
-    {PATTERN_SIXTEENS, 12, 67, 131, 29, 0, .values = MC_VALUES_FULL, .lda_gap = 14},
+    {PATTERN_SIXTEENS, 12, 102, 131, 14, 0, .values = MC_VALUES_FULL, .lda_gap = 26},
+    {PATTERN_SIXTEENS, 12, 65, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
     {PATTERN_SIXTEENS, 12, 66, 131, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 30},
-    {PATTERN_SIXTEENS, 12, 72, 131, 24, 0, .values = MC_VALUES_FULL, .lda_gap = 2},
-    {PATTERN_SIXTEENS, 12, 90, 131, 0, 0, .values = MC_VALUES_FULL, .lda_gap = 6},
-    {PATTERN_SIXTEENS, 12, 76, 131, 20, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 72, 131, 24, 0, .values = MC_VALUES_FULL, .lda_gap = 10},
+    {PATTERN_SIXTEENS, 12, 90, 131, 8, 0, .values = MC_VALUES_FULL, .lda_gap = 6},
+    {PATTERN_SIXTEENS, 12, 76, 131, 20, 0, .values = MC_VALUES_FULL, .lda_gap = 8},
     {PATTERN_SIXTEENS, 12, 30, 131, 2, 0, .values = MC_VALUES_FULL, .lda_gap = 2},
-    {PATTERN_ONE_FULL, 5, 517, 241, 1, 0, .values = MC_VALUES_EXTREME, .lda_gap = 3},
-    {PATTERN_REALISTIC, 19, 523, 300, 21, 0, .values = MC_VALUES_FULL, .lda_gap = 21},
+    {PATTERN_SIXTEENS, 12, 336, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+    {PATTERN_SIXTEENS, 12, 400, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+    {PATTERN_SIXTEENS, 12, 464, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+    {PATTERN_ONE_FULL, 5, 517, 241, 27, 0, .values = MC_VALUES_EXTREME, .lda_gap = 27},
+    {PATTERN_REALISTIC, 19, 515, 300, 29, 0, .values = MC_VALUES_FULL, .lda_gap = 29},
     {PATTERN_EMPTY_BLOCKS, 9, 73, 100, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 23},
     {PATTERN_ONE_COLUMN, 3, 64, 1, 0, 0, .values = MC_VALUES_FULL},
 };
@@ -123,6 +133,13 @@ static const mc_setting kernels[][MUTATION_SETTINGS] = {
      {"out", "f32"},
      {"scale", "tensor"},
      {"mask", "values"}},
+    {{"groups", "1"},
+     {"warps", "4"},
+     {"tile_k", "64"},
+     {"vec", "4"},
+     {"rhs", "u4"},
+     {"order", "srbcrs16"},
+     {"layout", "rows"}},
     {{"groups", "8"}, {"warps", "1"}, {"tile_k", "128"}, {"prefetch", "on"}, {"rhs", "s4"}},
 };
 

@@ -27,7 +27,7 @@ static turn turn_of(const tour *t) {
                   .warp_order = (int)tour_choose(t, 2, TOUR_ORDERS),
                   .output = tour_choose(t, 3, 5) < 3 ? -1 : (int)tour_choose(t, 4, outputs),
                   .order = orders[tour_choose(t, 7, 3)],
-                  .layout = layouts[0],
+                  .layout = layouts[tour_choose(t, 8, 2)],
                   .variant = tour_choose(t, 6, 2) ? 0 : tour_choose(t, 5, 1 << 20)}; /* 0: the default */
 }
 
