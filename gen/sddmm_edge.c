@@ -85,8 +85,10 @@ static void emit_cut(sddmm_emitter *e, const edge *d) {
     }
 }
 
+/* Where values of both sides come in pairs, for the first of each. */
 static void emit_inside(sddmm_emitter *e, const edge *d) {
-    for (int i = 0; i < e->plan->step_k; i++) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
+    int each = needs_cut(e) ? 2 : 1;
+    for (int i = 0; i < e->plan->step_k; i += each) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
 }
 
 static void emit_round_a(sddmm_emitter *e, const edge *d) {
