@@ -35,14 +35,17 @@ sddmm_list() { # SPEC
     echo "sweep_test $1 judged open"
     echo "sweep_test $1 judged fixed order=srbcrs16"
     echo "sweep_test $1 judged unaligned order=srbcrs32"
+    echo "sweep_test $1 judged open layout=rows"
     echo "sweep_test $1 outputs open"
     echo "sweep_test $1 variants"
     [ -n "$whole" ] || return 0
     for vec in 2 4 8; do
         for order in bcrs srbcrs16 srbcrs32; do
             for shapes in open fixed unaligned; do
-                echo "sweep_test $1 judged $shapes vec=$vec order=$order"
-                echo "sweep_test $1 outputs $shapes vec=$vec order=$order"
+                for layout in columns rows; do
+                    echo "sweep_test $1 judged $shapes vec=$vec order=$order layout=$layout"
+                    echo "sweep_test $1 outputs $shapes vec=$vec order=$order layout=$layout"
+                done
             done
             echo "sweep_test $1 variants vec=$vec order=$order"
         done
