@@ -1,5 +1,6 @@
 /* SDDMM: every pair of operand types with V = 2, 4 and 8, on the simulator, exact on the edge table. Variants, outputs, the order
- * of C, the layout of B, fixed and open shapes, unaligned addresses and orders of the warps take turns, so that each meets many pairs.
+ * of C, the layout of B, shapes that are open, fixed, or some of each, unaligned addresses and orders of
+ * the warps take turns, so that each meets many pairs.
  * And the longest sums that a kernel with a 4-bit B takes.
  *
  *   sddmm_types_test SPEC [LENGTHS [TURN]]   LENGTHS: how many of the edge table's k each pair and V gets with each pattern (2;
@@ -17,8 +18,14 @@ typedef struct turn {
     tour_mode mode;
     int gap, warp_order, output; /* output: -1 for the sums */
     const char *order, *layout;
+    unsigned shapes; /* that mode "fixed" fixes: a bit each, in the order of problem_fix */
     size_t variant;
 } turn;
+
+/* All shapes, or as often any of them. */
+static unsigned choose_shapes(const tour *t) {
+    return tour_choose(t, 9, 2) ? TOUR_ALL_SHAPES : tour_choose(t, 10, TOUR_ALL_SHAPES + 1);
+}
 
 static turn turn_of(const tour *t) {
     unsigned outputs = (unsigned)edge_tables[OPERATOR_SDDMM].outputs;
@@ -28,6 +35,7 @@ static turn turn_of(const tour *t) {
                   .output = tour_choose(t, 3, 5) < 3 ? -1 : (int)tour_choose(t, 4, outputs),
                   .order = orders[tour_choose(t, 7, 3)],
                   .layout = layouts[tour_choose(t, 8, 2)],
+                  .shapes = choose_shapes(t),
                   .variant = tour_choose(t, 6, 2) ? 0 : tour_choose(t, 5, 1 << 20)}; /* 0: the default */
 }
 
@@ -42,7 +50,7 @@ static problem_case make_case(const turn *now, const problem_kind *kind, int mas
 static size_t add_settings(const turn *now, const problem_case *c, const problem_kind *kind,
                            fixed_settings *fixed, mc_setting *settings) {
     size_t count = OPERANDS;
-    if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, fixed, settings, count);
+    if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, now->shapes, fixed, settings, count);
     if (now->mode == TOUR_UNALIGNED) settings[count++] = (mc_setting){"align", "1"};
     if (now->output < 0) return count;
     output_settings(OPERATOR_SDDMM, now->output, settings + count);
@@ -72,11 +80,10 @@ static void run_case(tour *t, problem_kind *kind, int mask, int length, long *be
     }
     CHECK(status == MC_OK,
           "%s x %s, vec %d, order %s, layout %s, variant %zu, output %d, pattern %d, k %d, n %d, lda %d, ldb "
-          "%d, "
-          "%s, %s, a +%u, b +%u, c +%u: %s",
+          "%d, %s (%x), %s, a +%u, b +%u, c +%u: %s",
           settings[0].value, settings[1].value, kind->vec, now.order, now.layout, now.variant, now.output,
           (int)c.pattern, c.k, c.n, problem_lda(&c, kind), problem_ldb(&c, kind), tour_modes[now.mode],
-          tour_orders[now.warp_order], c.a_offset, c.b_offset, c.c_offset, mc_diag_text(t->diag));
+          now.shapes, tour_orders[now.warp_order], c.a_offset, c.b_offset, c.c_offset, mc_diag_text(t->diag));
     mc_diag_clear(t->diag);
     problem_free(&p);
     mc_kernel_destroy(kernel);

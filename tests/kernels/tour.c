@@ -35,10 +35,11 @@ mc_status tour_kernel(const tour *t, const mc_setting *settings, size_t count, s
     return status;
 }
 
-size_t tour_fix(const problem_case *c, const problem_kind *kind, fixed_settings *fixed, mc_setting *settings,
-                size_t count) {
+size_t tour_fix(const problem_case *c, const problem_kind *kind, unsigned shapes, fixed_settings *fixed,
+                mc_setting *settings, size_t count) {
     problem_fix(c, kind, fixed);
-    for (int i = 0; i < PROBLEM_SHAPES; i++) settings[count++] = fixed->settings[i];
+    for (int i = 0; i < PROBLEM_SHAPES; i++)
+        if (shapes >> i & 1) settings[count++] = fixed->settings[i];
     return count;
 }
 

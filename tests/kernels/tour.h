@@ -29,9 +29,10 @@ unsigned tour_choose(const tour *t, unsigned what, unsigned count);
 /* Variant VARIANT, modulo how many there are, of the spec with SETTINGS. */
 mc_status tour_kernel(const tour *t, const mc_setting *settings, size_t count, size_t variant,
                       mc_kernel **kernel);
-/* Those that fix all shapes to C's, behind COUNT others. */
-size_t tour_fix(const problem_case *c, const problem_kind *kind, fixed_settings *fixed, mc_setting *settings,
-                size_t count);
+/* Those that fix SHAPES, a bit each in the order of problem_fix, to C's, behind COUNT others. Returns how many there are then. */
+enum { TOUR_ALL_SHAPES = (1 << PROBLEM_SHAPES) - 1 };
+size_t tour_fix(const problem_case *c, const problem_kind *kind, unsigned shapes, fixed_settings *fixed,
+                mc_setting *settings, size_t count);
 /* Of the types with these numbers. */
 mc_status tour_kind(const tour *t, int lhs, int rhs, int vec, problem_operator op, problem_kind *kind);
 /* Whether one of SUMS does not fit into s32. */

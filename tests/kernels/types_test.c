@@ -49,7 +49,7 @@ static turn turn_of(const session *t) {
 static size_t add_settings(const session *t, const turn *now, const problem_case *c, const problem_kind *kind,
                            fixed_settings *fixed, mc_setting *settings) {
     size_t count = OPERANDS;
-    if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, fixed, settings, count);
+    if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, TOUR_ALL_SHAPES, fixed, settings, count);
     if (now->mode == TOUR_UNALIGNED)
         settings[count++] = (mc_setting){"align", t->ring ? "4" /* RING_ALIGN */ : "1"};
     if (now->exact) settings[count++] = (mc_setting){"sum", "exact"};
