@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # On a GPU: the default kernel of every spec, with V = 2, 4 and 8, exact on the DLMC matrices of a folder.
-# defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder; N: of an SDDMM K. Prints a line a spec and V; exits 77 where there is no GPU.
+# defaults.sh MCRUN SPECS FOLDER [N [SETTINGS...]]   SPECS: a folder, or what paths of specs begin with (specs/sddmm_);
+# N: of an SDDMM K. Prints a line a spec and V; exits 77 where there is no GPU.
 set -u
 mcrun=$1 specs=$2 folder=$3 n=${4:-256}
 shift $(($# < 4 ? $# : 4))
+[ -d "$specs" ] && specs=$specs/
 if ! "$mcrun" devices | grep -q '^cuda:0'; then
     echo "SKIPPED: no GPU"
     exit 77
@@ -21,7 +23,7 @@ one() { # MCRUN WORK N SPEC VEC MATRIX SETTINGS...
 }
 export -f one
 
-for spec in "$specs"/*.lua; do
+for spec in "$specs"*.lua; do
     for vec in 2 4 8; do
         for matrix in "$folder"/*.smtx; do echo $spec $vec $matrix "$@"; done
     done
