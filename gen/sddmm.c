@@ -12,6 +12,7 @@ static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL};      /* i
 static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
+static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
 static const char *const methods[] = {"gather", NULL};                      /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
                  tiles[] = {32, 64, 128, 256, 512, 0};
@@ -60,6 +61,10 @@ static const mc_field fields[] = {
      .doc = "Columns of B that the items of neighbouring warps are taken from, so that they stay in the "
             "caches: the mask's "
             "vectors are given out window by window. open: row block by row block."},
+    {"reads", NAMES = reads, .tunable = true, .quiet = true,
+     .doc = "What neighbouring lanes read of a column of B at once. chunks: four of them 64 bytes. lines: "
+            "eight of them "
+            "128 bytes, in half the passes of the load unit, and twice the mma."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next group's columns of B are loaded before this group's mma."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
@@ -130,11 +135,11 @@ static void plan_paths(sddmm_plan *plan) {
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
 }
 
-/* Four, or a chain a step. Sums of several digits make as many chains by themselves. */
+/* Four, or a chain a step. Sums of several digits, and lines, make as many chains by themselves. */
 static void plan_chains(sddmm_plan *plan) {
     int steps = plan->chunks * plan->steps;
     plan->chains = 1;
-    if (!plan->store_early || plan->sums > 1) return;
+    if (!plan->store_early || plan->sums > 1 || plan->abreast > 1) return;
     while (plan->chains < SDDMM_MAX_CHAINS && 2 * plan->chains <= steps) plan->chains *= 2;
 }
 
@@ -145,6 +150,7 @@ static void plan_panels(sddmm_plan *plan) {
     plan->loops = open || plan->k / plan->unit_k * plan->unit_k > plan->tile_k;
     plan->guard_units = open || plan->k % (plan->loops ? plan->tile_k : chunk_k) >= plan->unit_k;
     if (!plan->loops) plan->chunks = (int)((plan->k / plan->unit_k + 3) / 4);
+    if (plan->chunks % plan->abreast) plan->guard_units = true; /* a line of which the panel has a half */
     plan->store_early = plan->wide && !plan->edge && !plan->loops;
     plan_chains(plan);
 }
@@ -177,6 +183,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .groups = (int)point[F_GROUPS],
         .warps = (int)point[F_WARPS],
         .tile_k = (int)point[F_TILE_K],
+        .abreast = 1 + (int)point[F_READS],
         .align = (int)point[F_ALIGN],
         .prefetch = point[F_PREFETCH] != 0,
         .overlap = point[F_OVERLAP] != 0,
@@ -296,7 +303,7 @@ static void make_contract(const void *data, mc_contract *c) {
 static void make_facts(const void *data, mc_facts *facts) {
     const sddmm_plan *plan = data;
     int64_t panel_k = (int64_t)4 * plan->unit_k * plan->chunks;
-    int unit_mma = plan->steps * plan->parities * plan->b.count * plan->a.count;
+    int unit_mma = plan->steps * plan->parities * plan->b.count * plan->a.count * plan->abreast;
     add_fact(facts, "item_vectors", MC_SAMPLED_SLOTS * plan->groups, "at most, a warp");
     add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
     add_fact(facts, "panel_k", panel_k, "in registers at once");
@@ -309,9 +316,9 @@ static void make_facts(const void *data, mc_facts *facts) {
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const sddmm_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s_g%d_w%d_k%d", plan->lhs.name, plan->rhs.name,
+    snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s_g%d_w%d_k%d%s", plan->lhs.name, plan->rhs.name,
              out_element_name(plan->output.element), plan->mask == SDDMM_VALUES ? "_values" : "", plan->vec,
-             orders[plan->order], plan->groups, plan->warps, plan->tile_k);
+             orders[plan->order], plan->groups, plan->warps, plan->tile_k, plan->abreast > 1 ? "_lines" : "");
 }
 
 static const char *how(const void *data) {

@@ -18,6 +18,7 @@ enum {
     SDDMM_MMA_ROWS = 8, /* rows of A in an mma, its columns: those from vec on are empty */
     SDDMM_UNIT = 16,    /* bytes */
     SDDMM_MAX_CHAINS = 4,
+    SDDMM_MAX_ABREAST = 2,
     SDDMM_MAX_PANEL = 512, /* bytes of a column of B in registers at once, */
     SDDMM_MAX_ROWS = 128   /* and k of a row-major one */
 };
@@ -42,6 +43,7 @@ typedef struct sddmm_plan {
     sddmm_layout layout;
     sddmm_method method;
     int vec, groups, warps, tile_k, align;
+    int abreast; /* lane groups that read a column of B side by side, a chunk each: 1 or 2 (sddmm_lines.c) */
     bool prefetch, overlap;
     int64_t m, n, k, lda, ldb, window;
 
@@ -74,6 +76,15 @@ static inline int sddmm_chunk_k(const sddmm_plan *plan) { return 4 * plan->unit_
 static inline int sddmm_a_access(const sddmm_plan *plan) {
     int64_t bytes = sddmm_bytes(plan->lhs, plan->unit_k);
     return bytes < SDDMM_UNIT ? (int)bytes : SDDMM_UNIT;
+}
+/* Units that a lane loads of a column of B for a panel. */
+static inline int sddmm_loads(const sddmm_plan *plan) {
+    return (plan->chunks + plan->abreast - 1) / plan->abreast;
+}
+/* The last chunk that one of the lanes abreast loads by load LOAD. */
+static inline int sddmm_last_chunk(const sddmm_plan *plan, int load) {
+    int last = plan->abreast * (load + 1) - 1;
+    return last < plan->chunks ? last : plan->chunks - 1;
 }
 /* Registers that the wide path loads of a column of B in a chunk, a lane: words, or values by rows. */
 static inline int sddmm_chunk_regs(const sddmm_plan *plan) {

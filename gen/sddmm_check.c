@@ -43,9 +43,10 @@ static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
 static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216 };
     int slots = 2 * plan->groups, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
-    int steps = plan->chunks * plan->steps;
-    int held = plan->groups * plan->sums * 4 + buffers * 2 * sddmm_chunk_regs(plan) * plan->chunks;
-    held += steps * 2 * plan->parities * plan->a.count + slots;
+    int steps = plan->chunks * plan->steps, accs = plan->abreast * plan->sums * 4;
+    int held = plan->groups * accs + buffers * plan->abreast * 2 * sddmm_chunk_regs(plan) * sddmm_loads(plan);
+    held += steps * 2 * plan->parities * plan->a.count + plan->abreast * slots;
+    if (plan->abreast > 1) held += accs; /* of odd chunks */
     if (plan->order != SDDMM_BCRS) held += slots;
     if (plan->output.scale == OUT_PER_COLUMN) held += slots;
     if (plan->mask == SDDMM_VALUES) held += 2 * slots;
@@ -53,6 +54,16 @@ static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_TILE_K,
                  "%d with %d groups leaves no registers: a smaller one, or fewer groups", plan->tile_k,
                  plan->groups);
+}
+
+static void check_reads(const sddmm_plan *plan, mc_complaints *complaints) {
+    int line = 4 * plan->unit_k * plan->abreast;
+    if (plan->abreast == 1) return;
+    if (plan->layout == SDDMM_ROWS)
+        complain(complaints, F_READS, "\"lines\" are of columns of B: layout = \"rows\" has none");
+    else if (plan->tile_k < line)
+        complain(complaints, F_READS, "a line has %d k of rhs = \"%s\": more than tile_k = %d", line,
+                 plan->rhs.name, plan->tile_k);
 }
 
 static void check_overlap(const int64_t *point, mc_complaints *complaints) {
@@ -66,6 +77,7 @@ void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *co
     check_output(plan, complaints);
     check_panel(plan, complaints);
     check_registers(plan, complaints);
+    check_reads(plan, complaints);
     check_overlap(point, complaints);
     if (plan->groups == 1 && !plan->prefetch)
         complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");

@@ -113,11 +113,18 @@ static void emit_round_column(sddmm_emitter *e, const edge *d, mc_reg column, co
     sddmm_emit_join(e, e->plan->rhs, d->b_element, sddmm_b_words(e->plan), words);
 }
 
+static void emit_round_set(sddmm_emitter *e, const edge *d, sddmm_set of) {
+    sddmm_note_set(e, "B:", of);
+    for (int half = 0; half < 2; half++)
+        emit_round_column(e, d, e->column[of.set][2 * of.group + half], d->row[half]);
+    sddmm_emit_products(e, d->row[0], d->row[1], &(sddmm_factor){d->operand, sddmm_acc(e, of)}, 1);
+}
+
+/* Lanes abreast load the same: all of it is an even chunk of lines. */
 static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
-    note(e->b, "B: the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
-         MC_SAMPLED_SLOTS * group + 8);
-    for (int half = 0; half < 2; half++) emit_round_column(e, d, e->column[2 * group + half], d->row[half]);
-    sddmm_emit_products(e, d->row[0], d->row[1], d->operand, sddmm_acc(e, group));
+    sddmm_emit_begin(e, group);
+    for (int set = 0; set < e->plan->abreast; set++) emit_round_set(e, d, (sddmm_set){group, set});
+    sddmm_emit_finish(e, group);
 }
 
 static void emit_advance(sddmm_emitter *e, const edge *d, int round_k) {

@@ -7,18 +7,19 @@
  * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups. */
 #include "sddmm_emit.h"
 
-/* Registers that ptxas 13 takes besides, where both sides have two digits. */
-enum { DIGIT_SPARE = 8 };
+/* Registers that ptxas 13 takes besides: where both sides have two digits; for lines. */
+enum { DIGIT_SPARE = 8, LINE_SPARE = 8 };
 
 /* -- The thread's place and its item ------------------------------------------------------------------ */
 
-static mc_reg emit_place(sddmm_emitter *e) {
+static mc_reg emit_place(sddmm_emitter *e, mc_reg *index_row) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     stage(b, "This warp's item; lane = 4 g + t");
     thread_place place = load_thread_place(b, MC_WARP * plan->warps);
     mc_reg item = load_special(b, "item", "ctaid.x");
     e->g = place.g, e->t = place.t;
+    *index_row = sddmm_emit_lane(e, place.lane);
     if (plan->warps == 1) return item;
     mc_reg count = load_shape(b, "item_count", true), beyond = pred(b, "beyond");
     EMIT(b, mad_s32, R(item), R(item), I(plan->warps), R(place.warp));
@@ -27,39 +28,35 @@ static mc_reg emit_place(sddmm_emitter *e) {
     return item;
 }
 
+void sddmm_emit_load_indices(sddmm_emitter *e, mc_reg at, int offset, const mc_reg *index) {
+    mc_builder *b = e->b;
+    int count = 2 * e->plan->groups;
+    if (count == 2) EMIT(b, ldr_v2, V2(index), AT(at, offset));
+    for (int i = 0; i + 4 <= count; i += 4) EMIT(b, ldr_v4, V4(index + i), AT(at, offset + i * WORD));
+}
+
 /* Neither waits for the other. ptxas would move other loads down to their use. */
 void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
                           const mc_reg *index) {
-    mc_builder *b = e->b;
-    int indices = 2 * e->plan->groups;
-    EMIT(b, ldr_v4, V4(record), AT(at, 0));
-    if (indices == 2) EMIT(b, ldr_v2, V2(index), AT(index_at, 0));
-    for (int i = 0; i + 4 <= indices; i += 4) EMIT(b, ldr_v4, V4(index + i), AT(index_at, i * WORD));
+    EMIT(e->b, ldr_v4, V4(record), AT(at, 0));
+    sddmm_emit_load_indices(e, index_at, 0, index);
 }
 
 static void emit_item(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int indices = 2 * e->plan->groups;
-    mc_reg item = emit_place(e);
+    mc_reg index_row, item = emit_place(e, &index_row);
     mc_reg items = load_array(b, "items"), col_idx = load_array(b, "col_idx");
     mc_reg at = b64(b, "item_at"), index_at = b64(b, "index_at");
     b32_array(b, "record", 4, e->record);
-    b32_array(b, "index", indices, e->index);
+    const mc_reg *index = sddmm_declare_indices(e);
     EMIT(b, mad_wide, R(at), R(item), I(4 * WORD), R(items));
     EMIT(b, mad_wide, R(index_at), R(item), I(8 * indices * WORD), R(col_idx));
-    EMIT(b, mad_wide, R(index_at), R(e->g), I(indices * WORD), R(index_at));
-    note(b, "row block, place of the first vector in C, slots in use; columns of slots 16 j + g and 16 j + 8 "
-            "+ g");
-    sddmm_emit_load_item(e, at, index_at, e->record, e->index);
-}
-
-/* So that loads of B need no guard, out of which ptxas makes branches. */
-static void emit_columns(sddmm_emitter *e) {
-    mc_builder *b = e->b;
-    int indices = 2 * e->plan->groups;
-    note(b, "a slot without a vector reads column 0: its sums are not stored");
-    b32_array(b, "column", indices, e->column);
-    for (int i = 0; i < indices; i++) EMIT(b, max_s32, R(e->column[i]), R(e->index[i]), I(0));
+    EMIT(b, mad_wide, R(index_at), R(index_row), I(indices * WORD), R(index_at));
+    note(b, "row block, place of the first vector in C, slots in use; columns of slots %s",
+         sddmm_slots(e->plan));
+    sddmm_emit_load_item(e, at, index_at, e->record, index);
+    sddmm_emit_more_indices(e, index_at);
 }
 
 /* -- Shapes and arrays -------------------------------------------------------------------------------- */
@@ -99,7 +96,7 @@ static void emit_a_row(sddmm_emitter *e, mc_reg a) {
 
 static void emit_accumulators(sddmm_emitter *e) {
     mc_builder *b = e->b;
-    int count = e->plan->groups * e->plan->sums * SDDMM_ACC;
+    int count = e->plan->groups * e->plan->abreast * e->plan->sums * SDDMM_ACC;
     b32_array(b, "acc", count, e->acc);
     for (int i = 0; i < count; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
 }
@@ -167,7 +164,8 @@ static void emit_rest(sddmm_emitter *e) {
 static void emit_stores(sddmm_emitter *e) {
     mc_builder *b = e->b;
     mc_label end = label(b, "END");
-    stage(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + g and 16 j + 8 + g");
+    const char *own = sddmm_own_name(e->plan);
+    stage(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + %s and 16 j + 8 + %s", own, own);
     for (int group = 0; group < e->plan->groups; group++) {
         if (group > 0) sddmm_emit_group_end(e, group, end);
         sddmm_emit_store(e, group);
@@ -181,6 +179,7 @@ static void emit_stores(sddmm_emitter *e) {
 void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     sddmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     if (plan->sums == SDDMM_MAX_SUMS) b->spare += DIGIT_SPARE;
+    if (plan->abreast > 1) b->spare += LINE_SPARE;
     emit_launch_next(b, plan->overlap);
     emit_item(e);
     e->k = load_shape(b, "k", plan->k == MC_OPEN);
@@ -191,7 +190,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     emit_accumulators(e);
     emit_grid_wait(b, plan->overlap, "A or B");
     emit_a_row(e, a);
-    emit_columns(e);
+    sddmm_emit_columns(e);
     e->row_bytes = sddmm_emit_row_bytes(e, true);
     sddmm_declare_output(e);
     sddmm_emit_item_factors(e);

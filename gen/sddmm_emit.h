@@ -28,19 +28,28 @@ typedef struct sddmm_emitter {
     const sddmm_plan *plan;
     mc_builder *b;
     mc_reg g, t;
-    mc_reg record[4];                   /* of this warp's item: row block, first, count */
-    mc_reg index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + g and 16 j + 8 + g; -1 where there is no vector, */
-    mc_reg column[2 * SDDMM_MAX_GROUPS]; /* and column 0 instead: it can always be read */
+    mc_reg own;       /* of eight slots the one whose sums this lane stores: g, or 4 h + v */
+    mc_reg unit;      /* of those that lanes load side by side of a row of B: t, or 4 h + t */
+    mc_reg even;      /* lines: h is 0 */
+    mc_reg record[4]; /* of this warp's item: row block, first, count */
+    mc_reg
+        index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + own and 16 j + 8 + own; -1 where there is no vector */
+    mc_reg column
+        [SDDMM_MAX_ABREAST]
+        [2 *
+         SDDMM_MAX_GROUPS]; /* [set]: of the slots that this lane reads; 0 there: that can always be read */
     mc_reg k, lda, ldb;
     mc_operand row_bytes; /* from a row of B to the next */
     mc_reg row, a_row, b_array;
-    mc_reg k_left;                                             /* from where the edge path begins */
-    mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][sum][4] */
-    mc_reg chain[(SDDMM_MAX_CHAINS - 1) * SDDMM_ACC];          /* accumulators of chains behind the first */
-    mc_reg part[SDDMM_ACC];                       /* B's operand, where it is not the words as loaded */
-    mc_reg join[2];                               /* scratch: values on their way into a word */
-    mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2]; /* scratch: A's 4-bit values as bytes; bytes joined */
-    mc_reg next;                                  /* scratch predicate: there is a group */
+    mc_reg k_left; /* from where the edge path begins */
+    mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_ABREAST * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][set][sum][4] */
+    mc_reg odd_acc[SDDMM_MAX_ABREAST][SDDMM_MAX_SUMS * SDDMM_ACC]; /* lines: a group's, of odd chunks */
+    mc_reg chain[(SDDMM_MAX_CHAINS - 1) * SDDMM_ACC]; /* accumulators of chains behind the first */
+    mc_reg part[SDDMM_ACC];                           /* B's operand, where it is not the words as loaded */
+    mc_reg join[2];                                   /* scratch: values on their way into a word */
+    mc_reg nibble[2 * SDDMM_MAX_STEP_A], pair[2];     /* scratch: A's 4-bit values as bytes; bytes joined */
+    mc_reg next;                                      /* scratch predicate: there is a group */
+    mc_reg give;                                      /* lines: scratch of the exchange */
     /* sddmm_rows.c */
     mc_reg row_step, value_at, row_k, shift, byte_column;
     /* sddmm_store.c */
@@ -53,6 +62,11 @@ typedef struct sddmm_emitter {
     mc_reg row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
     out_scratch scratch;
 } sddmm_emitter;
+
+/* Eight or sixteen slots of a group that one mma has. */
+typedef struct sddmm_set {
+    int group, set;
+} sddmm_set;
 
 static inline mc_reg sddmm_row_block(const sddmm_emitter *e) { return e->record[0]; }
 static inline mc_reg sddmm_first(const sddmm_emitter *e) { return e->record[1]; }
@@ -73,11 +87,34 @@ void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *oper
 /* Values of SIDE, an element a register, to COUNT words; of 4 bits an element is two values. */
 void sddmm_emit_join(sddmm_emitter *e, digit_side side, const mc_reg *elements, int count,
                      const mc_reg *words);
-/* The step's mma: rows X and Y of B (slots g and g + 8 of a group) times A's OPERANDS, into the group's ACC. */
-void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
-                         const mc_reg *acc);
-/* The group's accumulators become its sums: the first four. */
+/* A step of A, and the accumulators of its products. */
+typedef struct sddmm_factor {
+    const mc_reg *operands, *acc;
+} sddmm_factor;
+/* The step's mma: rows X and Y of B (the mma's g and g + 8) times each of COUNT FACTORS. */
+void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const sddmm_factor *factors,
+                         int count);
+/* Accumulators of several digits become one sum: the first four. */
 void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc);
+
+/* -- sddmm_lines.c: which lane reads what of B, and whose sums come of it -------------------------------- */
+
+/* own, unit and even, from the lane's number. Returns its row of an item's indices. */
+mc_reg sddmm_emit_lane(sddmm_emitter *e, mc_reg lane);
+/* Registers of that row's indices. Those of other rows that the lane needs are loaded then, and columns made of all. */
+const mc_reg *sddmm_declare_indices(sddmm_emitter *e);
+void sddmm_emit_more_indices(sddmm_emitter *e, mc_reg index_at);
+void sddmm_emit_columns(sddmm_emitter *e);
+/* For comments: the slots whose columns a lane reads, in short; of a set; the slot of eight that it stores. */
+const char *sddmm_slots(const sddmm_plan *plan);
+void sddmm_note_set(sddmm_emitter *e, const char *what, sddmm_set of);
+const char *sddmm_own_name(const sddmm_plan *plan);
+/* Around a panel's products of GROUP: those of chunk CHUNK in set OF are added up in sddmm_chunk_acc. */
+void sddmm_emit_begin(sddmm_emitter *e, int group);
+const mc_reg *sddmm_chunk_acc(const sddmm_emitter *e, sddmm_set of, int chunk);
+void sddmm_emit_finish(sddmm_emitter *e, int group);
+/* Settles GROUP's accumulators. Returns four registers: rows 2 t and 2 t + 1 of slots own and own + 8. */
+const mc_reg *sddmm_emit_sums(sddmm_emitter *e, int group);
 
 /* -- sddmm_panel.c ------------------------------------------------------------------------------------ */
 
@@ -91,8 +128,9 @@ void sddmm_declare_a(sddmm_emitter *e, mc_reg *words, mc_reg *operands);
 void sddmm_emit_load_a(sddmm_emitter *e, mc_reg at, const mc_reg *inside, const mc_reg *words);
 void sddmm_emit_operands(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands);
 void sddmm_declare_chains(sddmm_emitter *e);
-/* The mma of step STEP of the panel: X and Y are the lane's words of rows g and g + 8. Then the chains' sums become the group's. */
-void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, int group,
+/* The mma of step STEP of the panel's loads in set OF: X and Y are the lane's words of the mma's rows g and g + 8. Then the chains' sums
+   become the group's. */
+void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, sddmm_set of,
                      int step);
 void sddmm_emit_join_chains(sddmm_emitter *e, int group);
 
@@ -128,12 +166,14 @@ void sddmm_emit_store(sddmm_emitter *e, int group);
 
 /* -- sddmm_emit.c ------------------------------------------------------------------------------------- */
 
-static inline const mc_reg *sddmm_acc(const sddmm_emitter *e, int group) {
-    return &e->acc[group * e->plan->sums * SDDMM_ACC];
+/* Accumulators of set OF: [sum][4]. */
+static inline const mc_reg *sddmm_acc(const sddmm_emitter *e, sddmm_set of) {
+    return &e->acc[(of.group * e->plan->abreast + of.set) * e->plan->sums * SDDMM_ACC];
 }
 /* Loads an item: its record from AT, this lane's indices from INDEX_AT. */
 void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
                           const mc_reg *index);
+void sddmm_emit_load_indices(sddmm_emitter *e, mc_reg at, int offset, const mc_reg *index);
 /* Bytes from a row of A, or of B, to the next. */
 mc_operand sddmm_emit_row_bytes(sddmm_emitter *e, bool is_b);
 /* e->row: this lane's row of A in ROW_BLOCK. */

@@ -18,6 +18,7 @@ enum {
     F_WARPS,
     F_TILE_K,
     F_WINDOW,
+    F_READS,
     F_PREFETCH,
     F_OVERLAP,
     F_ALIGN,

@@ -63,24 +63,32 @@ void sddmm_declare_chains(sddmm_emitter *e) {
 }
 
 /* Steps add to the group's accumulators and the chains' in turn: an mma waits for the one before that adds to the same. */
-static const mc_reg *chain_of(const sddmm_emitter *e, int group, int step) {
-    int chain = step % e->plan->chains;
-    return chain == 0 ? sddmm_acc(e, group) : &e->chain[SDDMM_ACC * (chain - 1)];
+static const mc_reg *chain_of(const sddmm_emitter *e, sddmm_set of, int step) {
+    int chain = step % e->plan->chains, chunk = step / e->plan->steps;
+    return chain == 0 ? sddmm_chunk_acc(e, of, chunk) : &e->chain[SDDMM_ACC * (chain - 1)];
 }
 
-void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, int group,
+/* A's steps are those of the chunks that one of the lanes abreast has there. */
+void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, sddmm_set of,
                      int step) {
-    int words = sddmm_b_words(e->plan);
-    sddmm_emit_products(e, &x[words * step], &y[words * step], &operands[sddmm_a_operands(e->plan) * step],
-                        chain_of(e, group, step));
+    const sddmm_plan *plan = e->plan;
+    sddmm_factor factors[SDDMM_MAX_ABREAST];
+    int load = step / plan->steps, word = sddmm_b_words(plan) * step, count = 0;
+    for (int chunk = plan->abreast * load; chunk <= sddmm_last_chunk(plan, load); chunk++) {
+        int a_step = chunk * plan->steps + step % plan->steps;
+        factors[count++] =
+            (sddmm_factor){&operands[sddmm_a_operands(plan) * a_step], chain_of(e, of, a_step)};
+    }
+    sddmm_emit_products(e, &x[word], &y[word], factors, count);
 }
 
 void sddmm_emit_join_chains(sddmm_emitter *e, int group) {
     int count = e->plan->chains;
+    sddmm_set of = {group, 0};
     for (int distance = count / 2; distance > 0; distance /= 2)
         for (int chain = 0; chain < distance; chain++)
             for (int i = 0; i < SDDMM_ACC; i++) {
-                mc_reg sum = chain_of(e, group, chain)[i], other = chain_of(e, group, chain + distance)[i];
+                mc_reg sum = chain_of(e, of, chain)[i], other = chain_of(e, of, chain + distance)[i];
                 EMIT(e->b, add_s32, R(sum), R(sum), R(other));
             }
 }

@@ -172,8 +172,21 @@ static mc_reg emit_b_part(sddmm_emitter *e, const mc_reg *words, int half, int p
     return to;
 }
 
-void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
-                         const mc_reg *acc) {
+/* B's part PART, made ready in ROWS, times all digits of FACTOR. */
+static void emit_part_products(sddmm_emitter *e, const mc_reg rows[SDDMM_ACC], int part,
+                               sddmm_factor factor) {
+    const sddmm_plan *plan = e->plan;
+    int parity = part % plan->parities, rhs_digit = part / plan->parities;
+    for (int digit = 0; digit < plan->a.count; digit++) {
+        const mc_reg *a = &factor.operands[2 * (digit * plan->parities + parity)];
+        const mc_reg *sums = &factor.acc[SDDMM_ACC * (digit + rhs_digit)];
+        mc_opcode op = mma_int8(digit_is_signed(plan->b, rhs_digit), digit_is_signed(plan->a, digit));
+        builder_emit(e->b, (mc_reg){0}, op, MC_OPERANDS(V4(sums), V4(rows), V2(a), V4(sums)));
+    }
+}
+
+void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const sddmm_factor *factors,
+                         int count) {
     const sddmm_plan *plan = e->plan;
     int parts = plan->parities * plan->b.count;
     for (int part = 0; part < parts; part++) {
@@ -183,13 +196,7 @@ void sddmm_emit_products(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, con
             rows[at] = emit_b_part(e, x, half, part, e->part[at]);
             rows[below] = emit_b_part(e, y, half, part, e->part[below]);
         }
-        int parity = part % plan->parities, rhs_digit = part / plan->parities;
-        for (int digit = 0; digit < plan->a.count; digit++) {
-            const mc_reg *a = &operands[2 * (digit * plan->parities + parity)];
-            const mc_reg *sums = &acc[SDDMM_ACC * (digit + rhs_digit)];
-            mc_opcode op = mma_int8(digit_is_signed(plan->b, rhs_digit), digit_is_signed(plan->a, digit));
-            builder_emit(e->b, (mc_reg){0}, op, MC_OPERANDS(V4(sums), V4(rows), V2(a), V4(sums)));
-        }
+        for (int i = 0; i < count; i++) emit_part_products(e, rows, part, factors[i]);
     }
 }
 

@@ -3,7 +3,7 @@
  * Lane 4 g + t has rows 2 t and 2 t + 1 of the vectors in rows g and g + 8 of each mma (fragment.h, frag_c_reg). Its index number i, of row
  * g + 8 (i % 2) of mma i / 2, is for the item's slot
  *
- *   gather     8 i + g
+ *   gather     8 i + g; of lines 8 i + 4 h + v (sddmm_lines.c)
  *   window     that the index itself says (fragment.h)
  *
  * and slots lie in C
@@ -34,8 +34,8 @@ static void declare_slots(sddmm_emitter *e) {
 static void emit_slots(sddmm_emitter *e) {
     mc_builder *b = e->b;
     bool says = index_says_slot(e->plan);
-    if (!says) EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->g));
-    if (!says) EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->g));
+    if (!says) EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->own));
+    if (!says) EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->own));
     if (e->plan->vec == SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
     EMIT(b, setp_lt, R(e->stores), R(e->t), I(e->plan->vec / 2));
@@ -239,9 +239,8 @@ static void emit_slot(sddmm_emitter *e, const slot_sums *s) {
 }
 
 void sddmm_emit_store(sddmm_emitter *e, int group) {
-    const mc_reg *acc = sddmm_acc(e, group);
-    sddmm_emit_settle(e, acc);
+    const mc_reg *sum = sddmm_emit_sums(e, group);
     note(e->b, "group %d", group);
     for (int half = 0; half < 2; half++)
-        emit_slot(e, &(slot_sums){2 * group + half, {acc[frag_c_reg(half, 0)], acc[frag_c_reg(half, 1)]}});
+        emit_slot(e, &(slot_sums){2 * group + half, {sum[frag_c_reg(half, 0)], sum[frag_c_reg(half, 1)]}});
 }

@@ -9,11 +9,13 @@ enum { BUFFERS = 2 };
 typedef struct panel {
     mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of column 0 of B */
     mc_reg k, left;    /* that unit's first k, of a row-major B; how many there are from there on */
+    mc_reg b_left;     /* the same of the unit of a line of B */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A]; /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][2]
-              [SDDMM_MAX_ROW]; /* of B: rows g and g + 8 of a group, [chunk][word], or values by rows, */
-    mc_reg joined[2][SDDMM_MAX_ROW]; /* which become words */
-    mc_reg inside[SDDMM_MAX_CHUNKS]; /* its unit of the chunk lies before k; none where all do */
+    mc_reg row[BUFFERS][SDDMM_MAX_ABREAST][2]
+              [SDDMM_MAX_ROW]; /* of B: [set], the mma's rows g and g + 8, [load][word], or values by rows, */
+    mc_reg joined[2][SDDMM_MAX_ROW];   /* which become words */
+    mc_reg inside[SDDMM_MAX_CHUNKS];   /* A's unit of the chunk lies before k; none where all do */
+    mc_reg b_inside[SDDMM_MAX_CHUNKS]; /* the same of B's loads */
     mc_reg address;
 } panel;
 
@@ -26,16 +28,21 @@ static bool is_guarded(const sddmm_plan *plan, int chunk) {
    of A. */
 static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
     mc_builder *b = e->b;
-    mc_reg guards[SDDMM_MAX_CHUNKS];
-    int regs = sddmm_chunk_regs(e->plan);
-    if (!e->plan->guard_units) return;
-    pred_array(b, "inside", e->plan->chunks, guards);
+    const sddmm_plan *plan = e->plan;
+    mc_reg guards[SDDMM_MAX_CHUNKS], b_guards[SDDMM_MAX_CHUNKS];
+    int regs = sddmm_chunk_regs(plan);
+    if (!plan->guard_units) return;
+    pred_array(b, "inside", plan->chunks, guards);
+    if (plan->abreast > 1) pred_array(b, "b_inside", sddmm_loads(plan), b_guards);
     note(b, "a unit beyond k is not loaded: what stands there in its place meets zeros of A");
-    for (int chunk = 0; chunk < e->plan->chunks; chunk++) {
-        if (!is_guarded(e->plan, chunk)) continue;
-        p->inside[chunk] = guards[chunk];
-        for (int row = 0; row < 2 * buffers; row++)
-            sddmm_emit_zero(b, &p->row[row / 2][row % 2][regs * chunk], regs);
+    for (int chunk = 0; chunk < plan->chunks; chunk++)
+        if (is_guarded(plan, chunk)) p->inside[chunk] = guards[chunk];
+    for (int load = 0; load < sddmm_loads(plan); load++) {
+        if (!is_guarded(plan, sddmm_last_chunk(plan, load))) continue;
+        p->b_inside[load] = (plan->abreast > 1 ? b_guards : guards)[load];
+        for (int row = 0; row < buffers * plan->abreast * 2; row++)
+            sddmm_emit_zero(
+                b, &p->row[row / 2 / plan->abreast][row / 2 % plan->abreast][row % 2][regs * load], regs);
     }
 }
 
@@ -51,11 +58,15 @@ static panel declare_panel(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     panel p = {.a_at = b64(b, "a_at")};
-    static const char *const names[BUFFERS][2] = {{"x", "y"}, {"next_x", "next_y"}};
-    int words = sddmm_chunk_regs(plan) * plan->chunks, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    static const char *const names[BUFFERS][SDDMM_MAX_ABREAST][2] = {
+        {{"x", "y"}, {"x_high", "y_high"}}, {{"next_x", "next_y"}, {"next_x_high", "next_y_high"}}};
+    int words = sddmm_chunk_regs(plan) * sddmm_loads(plan),
+        buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
     sddmm_declare_a(e, p.word, p.operand);
     for (int i = 0; i < buffers; i++)
-        for (int half = 0; half < 2; half++) b32_array(b, names[i][half], words, p.row[i][half]);
+        for (int set = 0; set < plan->abreast; set++)
+            for (int half = 0; half < 2; half++)
+                b32_array(b, names[i][set][half], words, p.row[i][set][half]);
     if (plan->layout == SDDMM_ROWS) declare_joined(e, &p);
     else p.b_at = b64(b, "b_at"), p.address = b64(b, "address");
     sddmm_declare_chains(e);
@@ -69,10 +80,13 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     note(b, "lane t: units of %d k, at %d t", plan->unit_k, plan->unit_k);
     EMIT(b, mad_wide, R(p->a_at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
     if (plan->layout == SDDMM_ROWS) EMIT(b, mul_s32, R(p->k), R(e->t), I(plan->unit_k));
-    else EMIT(b, mad_wide, R(p->b_at), R(e->t), I(SDDMM_UNIT), R(e->b_array));
+    else EMIT(b, mad_wide, R(p->b_at), R(e->unit), I(SDDMM_UNIT), R(e->b_array));
     if (!plan->guard_units) return;
     p->left = b32(b, "left");
     EMIT(b, mad_s32, R(p->left), R(e->t), I(-plan->unit_k), dim_operand(plan->k, e->k));
+    if (plan->abreast == 1) return;
+    p->b_left = b32(b, "b_left");
+    EMIT(b, mad_s32, R(p->b_left), R(e->unit), I(-plan->unit_k), dim_operand(plan->k, e->k));
 }
 
 static void emit_inside(sddmm_emitter *e, panel *p) {
@@ -81,14 +95,19 @@ static void emit_inside(sddmm_emitter *e, panel *p) {
         if (p->inside[chunk].id)
             EMIT(e->b, setp_ge, R(p->inside[chunk]), R(p->left),
                  I(sddmm_chunk_k(plan) * chunk + plan->unit_k));
+    if (!p->b_left.id) return;
+    for (int load = 0; load < sddmm_loads(plan); load++)
+        if (p->b_inside[load].id)
+            EMIT(e->b, setp_ge, R(p->b_inside[load]), R(p->b_left),
+                 I(sddmm_chunk_k(plan) * plan->abreast * load + plan->unit_k));
 }
 
 static void emit_load_column(sddmm_emitter *e, panel *p, mc_reg column, const mc_reg *to) {
     mc_builder *b = e->b;
     EMIT(b, mad_wide, R(p->address), R(column), e->row_bytes, R(p->b_at));
-    for (int chunk = 0; chunk < e->plan->chunks; chunk++)
-        sddmm_emit_load(b, p->inside[chunk], SDDMM_UNIT, &to[4 * chunk],
-                        AT(p->address, 4 * SDDMM_UNIT * chunk));
+    for (int load = 0; load < sddmm_loads(e->plan); load++)
+        sddmm_emit_load(b, p->b_inside[load], SDDMM_UNIT, &to[4 * load],
+                        AT(p->address, 4 * SDDMM_UNIT * e->plan->abreast * load));
 }
 
 static void emit_load_values(sddmm_emitter *e, panel *p, mc_reg column, const mc_reg *to) {
@@ -101,34 +120,51 @@ static void emit_load_values(sddmm_emitter *e, panel *p, mc_reg column, const mc
     }
 }
 
-/* The columns of B that col_idx names for the two slots of this lane in GROUP. */
-static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
-    note(e->b, "B: units of the columns in slots %d + g and %d + g", MC_SAMPLED_SLOTS * group,
-         MC_SAMPLED_SLOTS * group + 8);
+/* The columns of B that col_idx names for this lane's two slots of set OF. */
+static void emit_load_set(sddmm_emitter *e, panel *p, sddmm_set of, int buffer) {
+    sddmm_note_set(e, "B: units of", of);
     for (int half = 0; half < 2; half++) {
-        mc_reg column = e->column[2 * group + half];
-        if (e->plan->layout == SDDMM_ROWS) emit_load_values(e, p, column, p->row[buffer][half]);
-        else emit_load_column(e, p, column, p->row[buffer][half]);
+        mc_reg column = e->column[of.set][2 * of.group + half];
+        const mc_reg *to = p->row[buffer][of.set][half];
+        if (e->plan->layout == SDDMM_ROWS) emit_load_values(e, p, column, to);
+        else emit_load_column(e, p, column, to);
     }
 }
 
-/* The words of row HALF. */
-static const mc_reg *emit_words(sddmm_emitter *e, panel *p, int group, int buffer, int half) {
+static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
+    for (int set = 0; set < e->plan->abreast; set++) emit_load_set(e, p, (sddmm_set){group, set}, buffer);
+}
+
+/* The words of row HALF of set OF. */
+static const mc_reg *words_of(const sddmm_emitter *e, const panel *p, sddmm_set of, int buffer, int half) {
+    return e->plan->layout == SDDMM_ROWS ? p->joined[half] : p->row[buffer][of.set][half];
+}
+
+/* Of a row-major B words are made of values. */
+static void emit_words(sddmm_emitter *e, panel *p, int group, int buffer) {
     const sddmm_plan *plan = e->plan;
-    if (plan->layout == SDDMM_COLUMNS) return p->row[buffer][half];
-    for (int chunk = 0; chunk < plan->chunks; chunk++)
-        sddmm_emit_row_words(e, e->column[2 * group + half], &p->row[buffer][half][plan->unit_k * chunk],
-                             &p->joined[half][sddmm_b_words(plan) * chunk]);
-    return p->joined[half];
+    if (plan->layout == SDDMM_COLUMNS) return;
+    for (int half = 0; half < 2; half++)
+        for (int chunk = 0; chunk < plan->chunks; chunk++)
+            sddmm_emit_row_words(e, e->column[0][2 * group + half],
+                                 &p->row[buffer][0][half][plan->unit_k * chunk],
+                                 &p->joined[half][sddmm_b_words(plan) * chunk]);
 }
 
 static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
+    const sddmm_plan *plan = e->plan;
     note(e->b, "multiply group %d", group);
-    const mc_reg *x = emit_words(e, p, group, buffer, 0), *y = emit_words(e, p, group, buffer, 1);
-    sddmm_emit_zero(e->b, e->chain, SDDMM_ACC * (e->plan->chains - 1));
-    for (int step = 0; step < e->plan->chunks * e->plan->steps; step++)
-        sddmm_emit_step(e, x, y, p->operand, group, step);
+    emit_words(e, p, group, buffer);
+    sddmm_emit_zero(e->b, e->chain, SDDMM_ACC * (plan->chains - 1));
+    sddmm_emit_begin(e, group);
+    for (int step = 0; step < sddmm_loads(plan) * plan->steps; step++)
+        for (int set = 0; set < plan->abreast; set++) {
+            sddmm_set of = {group, set};
+            sddmm_emit_step(e, words_of(e, p, of, buffer, 0), words_of(e, p, of, buffer, 1), p->operand, of,
+                            step);
+        }
     sddmm_emit_join_chains(e, group);
+    sddmm_emit_finish(e, group);
 }
 
 /* Goes to END behind the item's last group. */
@@ -159,6 +195,7 @@ static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
     if (plan->layout == SDDMM_ROWS) EMIT(b, add_s32, R(p->k), R(p->k), I(plan->tile_k));
     else EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
     if (plan->guard_units) EMIT(b, add_s32, R(p->left), R(p->left), I(-plan->tile_k));
+    if (p->b_left.id) EMIT(b, add_s32, R(p->b_left), R(p->b_left), I(-plan->tile_k));
     EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-plan->tile_k));
     EMIT(b, setp_ge, R(more), R(e->k_left), I(plan->unit_k));
     EMIT_IF(b, more, bra_uni, TO(loop));

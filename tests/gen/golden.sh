@@ -67,6 +67,7 @@ golden ring_l16r16
 spec=$(dirname "$spec")/sddmm_l8r8.lua
 golden sddmm
 golden sddmm_fixed --set m=512 --set n=512 --set k=256 --set lda=256 --set ldb=256 --set groups=2
+golden sddmm_lines --set reads=lines --set groups=2 --set k=320 --set lda=320 --set ldb=320
 golden sddmm_values --set out=f16 --set scale=column --set mask=values --set order=srbcrs16 --set vec=4 --set groups=2 --set warps=1 --set tile_k=64 --set prefetch=off --set align=4
 golden sddmm_rows --set layout=rows --set rhs=u4 --set groups=1 --set k=70 --set lda=80 --set tile_k=64
 spec=$(dirname "$spec")/sddmm_l16r16.lua
