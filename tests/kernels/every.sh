@@ -55,12 +55,12 @@ sddmm_list() { # SPEC
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
     [ -n "$whole" ] || return 0
-    sddmm_list "$source/tests/kernels/sddmm.lua"
+    for spec in "$source"/tests/kernels/sddmm{,_lines}.lua; do sddmm_list "$spec"; done
     for turn in 0 100000; do
         for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/{paper,ring,ring_async,shared}.lua; do
             echo "types_test $spec 8 $turn"
         done
-        echo "sddmm_types_test $source/tests/kernels/sddmm.lua 17 $turn"
+        for spec in "$source"/tests/kernels/sddmm{,_lines}.lua; do echo "sddmm_types_test $spec 17 $turn"; done
     done
 }
 
