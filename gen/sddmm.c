@@ -66,7 +66,9 @@ static const mc_field fields[] = {
             "eight of them "
             "128 bytes, in half the passes of the load unit, and twice the mma."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
-     .doc = "on: the next group's columns of B are loaded before this group's mma."},
+     .doc = "on: the next group's columns of B are loaded before this group's mma; those of more groups "
+            "where k, or tile_k, "
+            "is small."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads the packed items meanwhile: nothing in the stream may be writing them."},
@@ -135,6 +137,17 @@ static void plan_paths(sddmm_plan *plan) {
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
 }
 
+/* With prefetch one group is loaded ahead, and more where they are small. */
+static void plan_buffers(sddmm_plan *plan) {
+    enum { REGISTERS = 64 };
+    int group = sddmm_group_regs(plan);
+    plan->buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    if (plan->buffers == 1) return;
+    while (plan->buffers < plan->groups && plan->buffers < SDDMM_MAX_BUFFERS &&
+           (plan->buffers + 1) * group <= REGISTERS)
+        plan->buffers++;
+}
+
 /* Four, or a chain a step. Sums of several digits, and lines, make as many chains by themselves. */
 static void plan_chains(sddmm_plan *plan) {
     int steps = plan->chunks * plan->steps;
@@ -152,6 +165,7 @@ static void plan_panels(sddmm_plan *plan) {
     if (!plan->loops) plan->chunks = (int)((plan->k / plan->unit_k + 3) / 4);
     if (plan->chunks % plan->abreast) plan->guard_units = true; /* a line of which the panel has a half */
     plan->store_early = plan->wide && !plan->edge && !plan->loops;
+    plan_buffers(plan);
     plan_chains(plan);
 }
 

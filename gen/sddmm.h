@@ -19,6 +19,7 @@ enum {
     SDDMM_UNIT = 16,    /* bytes */
     SDDMM_MAX_CHAINS = 4,
     SDDMM_MAX_ABREAST = 2,
+    SDDMM_MAX_BUFFERS = 4,
     SDDMM_MAX_PANEL = 512, /* bytes of a column of B in registers at once, */
     SDDMM_MAX_ROWS = 128   /* and k of a row-major one */
 };
@@ -55,6 +56,7 @@ typedef struct sddmm_plan {
     bool wide, edge;
     bool loops;       /* the wide path can have several panels */
     bool guard_units; /* units of a panel can lie beyond k */
+    int buffers;      /* groups whose columns of B have registers: those of all but one are loaded ahead */
     int chains;       /* of a group's mma, each with accumulators of its own */
     bool store_early; /* a group's sums are whole before the next group's begin */
     int store;        /* rows of C that one store takes: 1 or 2 */
@@ -89,6 +91,10 @@ static inline int sddmm_last_chunk(const sddmm_plan *plan, int load) {
 /* Registers that the wide path loads of a column of B in a chunk, a lane: words, or values by rows. */
 static inline int sddmm_chunk_regs(const sddmm_plan *plan) {
     return plan->layout == SDDMM_ROWS ? plan->unit_k : SDDMM_UNIT / 4;
+}
+/* Registers that it loads of a group's columns. */
+static inline int sddmm_group_regs(const sddmm_plan *plan) {
+    return plan->abreast * 2 * sddmm_chunk_regs(plan) * sddmm_loads(plan);
 }
 /* Slots of SR-BCRS's strides; 0 in BCRS. */
 static inline int sddmm_stride(const sddmm_plan *plan) {

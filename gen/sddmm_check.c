@@ -42,9 +42,9 @@ static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
    spills from about 224 on. */
 static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216 };
-    int slots = 2 * plan->groups, buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    int slots = 2 * plan->groups;
     int steps = plan->chunks * plan->steps, accs = plan->abreast * plan->sums * 4;
-    int held = plan->groups * accs + buffers * plan->abreast * 2 * sddmm_chunk_regs(plan) * sddmm_loads(plan);
+    int held = plan->groups * accs + plan->buffers * sddmm_group_regs(plan);
     held += steps * 2 * plan->parities * plan->a.count + plan->abreast * slots;
     if (plan->abreast > 1) held += accs; /* of odd chunks */
     if (plan->order != SDDMM_BCRS) held += slots;

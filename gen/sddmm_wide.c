@@ -4,14 +4,12 @@
  * group on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
 #include "sddmm_emit.h"
 
-enum { BUFFERS = 2 };
-
 typedef struct panel {
     mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of column 0 of B */
     mc_reg k, left;    /* that unit's first k, of a row-major B; how many there are from there on */
     mc_reg b_left;     /* the same of the unit of a line of B */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A]; /* of A: [chunk][step][...] */
-    mc_reg row[BUFFERS][SDDMM_MAX_ABREAST][2]
+    mc_reg row[SDDMM_MAX_BUFFERS][SDDMM_MAX_ABREAST][2]
               [SDDMM_MAX_ROW]; /* of B: [set], the mma's rows g and g + 8, [load][word], or values by rows, */
     mc_reg joined[2][SDDMM_MAX_ROW];   /* which become words */
     mc_reg inside[SDDMM_MAX_CHUNKS];   /* A's unit of the chunk lies before k; none where all do */
@@ -26,7 +24,7 @@ static bool is_guarded(const sddmm_plan *plan, int chunk) {
 
 /* Where a guard can keep a unit of B from being loaded, its registers start with zeros; later they keep old values, which meet zeros
    of A. */
-static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
+static void declare_guards(sddmm_emitter *e, panel *p) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     mc_reg guards[SDDMM_MAX_CHUNKS], b_guards[SDDMM_MAX_CHUNKS];
@@ -40,7 +38,7 @@ static void declare_guards(sddmm_emitter *e, panel *p, int buffers) {
     for (int load = 0; load < sddmm_loads(plan); load++) {
         if (!is_guarded(plan, sddmm_last_chunk(plan, load))) continue;
         p->b_inside[load] = (plan->abreast > 1 ? b_guards : guards)[load];
-        for (int row = 0; row < buffers * plan->abreast * 2; row++)
+        for (int row = 0; row < plan->buffers * plan->abreast * 2; row++)
             sddmm_emit_zero(
                 b, &p->row[row / 2 / plan->abreast][row / 2 % plan->abreast][row % 2][regs * load], regs);
     }
@@ -58,19 +56,21 @@ static panel declare_panel(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     panel p = {.a_at = b64(b, "a_at")};
-    static const char *const names[BUFFERS][SDDMM_MAX_ABREAST][2] = {
-        {{"x", "y"}, {"x_high", "y_high"}}, {{"next_x", "next_y"}, {"next_x_high", "next_y_high"}}};
-    int words = sddmm_chunk_regs(plan) * sddmm_loads(plan),
-        buffers = plan->prefetch && plan->groups > 1 ? 2 : 1;
+    static const char *const names[SDDMM_MAX_BUFFERS][SDDMM_MAX_ABREAST][2] = {
+        {{"x", "y"}, {"x_high", "y_high"}},
+        {{"next_x", "next_y"}, {"next_x_high", "next_y_high"}},
+        {{"third_x", "third_y"}, {"third_x_high", "third_y_high"}},
+        {{"fourth_x", "fourth_y"}, {"fourth_x_high", "fourth_y_high"}}};
+    int words = sddmm_chunk_regs(plan) * sddmm_loads(plan);
     sddmm_declare_a(e, p.word, p.operand);
-    for (int i = 0; i < buffers; i++)
+    for (int i = 0; i < plan->buffers; i++)
         for (int set = 0; set < plan->abreast; set++)
             for (int half = 0; half < 2; half++)
                 b32_array(b, names[i][set][half], words, p.row[i][set][half]);
     if (plan->layout == SDDMM_ROWS) declare_joined(e, &p);
     else p.b_at = b64(b, "b_at"), p.address = b64(b, "address");
     sddmm_declare_chains(e);
-    declare_guards(e, &p, buffers);
+    declare_guards(e, &p);
     return p;
 }
 
@@ -172,16 +172,18 @@ static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
     const sddmm_plan *plan = e->plan;
     emit_inside(e, p);
     sddmm_emit_load_a(e, p->a_at, p->inside, p->word);
+    int ahead = plan->buffers - 1;
     emit_load_b(e, p, 0, 0);
+    for (int group = 1; group < ahead; group++) emit_load_b(e, p, group, group);
     for (int group = 0; group < plan->groups; group++) {
         bool more = group + 1 < plan->groups;
-        int buffer = plan->prefetch ? group % BUFFERS : 0;
-        if (more && plan->prefetch) emit_load_b(e, p, group + 1, 1 - buffer);
+        int buffer = group % plan->buffers, next = group + ahead;
+        if (ahead && next < plan->groups) emit_load_b(e, p, next, next % plan->buffers);
         if (group == 0) sddmm_emit_operands(e, p->word, p->operand);
         emit_multiply(e, p, group, buffer);
         if (plan->store_early) sddmm_emit_store(e, group);
         if (more) sddmm_emit_group_end(e, group + 1, end);
-        if (more && !plan->prefetch) emit_load_b(e, p, group + 1, 0);
+        if (more && !ahead) emit_load_b(e, p, group + 1, 0);
     }
     place(e->b, end);
 }
