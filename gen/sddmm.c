@@ -15,7 +15,7 @@ static const char *const layouts[] = {"columns", "rows", NULL};             /* o
 static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
 static const char *const methods[] = {"gather", NULL};                      /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
-                 tiles[] = {32, 64, 128, 256, 512, 0};
+                 tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0};
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},

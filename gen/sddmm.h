@@ -21,7 +21,8 @@ enum {
     SDDMM_MAX_ABREAST = 2,
     SDDMM_MAX_BUFFERS = 4,
     SDDMM_MAX_PANEL = 512, /* bytes of a column of B in registers at once, */
-    SDDMM_MAX_ROWS = 128   /* and k of a row-major one */
+    SDDMM_MAX_ROWS = 128,  /* and k of a row-major one */
+    SDDMM_MAX_TILE = 512   /* tile_k */
 };
 
 /* In the order of the spec's names. */

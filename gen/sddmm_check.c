@@ -21,8 +21,7 @@ static void check_shapes(const sddmm_plan *plan, mc_complaints *complaints) {
 static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
     const out_kind *output = &plan->output;
     static const out_fields fields = {.out = F_OUT, .scale = F_SCALE};
-    if (output->element == OUT_S64) complain(complaints, F_OUT, "sums are of 32 bits: s32, f16, bf16 or f32");
-    else out_check(output, &fields, complaints);
+    out_check(output, &fields, complaints);
     if (plan->mask == SDDMM_VALUES && !out_is_scaled(output->element))
         complain(complaints, F_MASK,
                  "out = \"%s\" is the sums as they are: mask values go with f16, bf16 and f32",
@@ -33,6 +32,7 @@ static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
 static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
     bool rows = plan->layout == SDDMM_ROWS;
     int chunk = 4 * plan->unit_k, most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
+    if (most > SDDMM_MAX_TILE) most = SDDMM_MAX_TILE;
     if (plan->tile_k % chunk || plan->tile_k > most)
         complain(complaints, F_TILE_K, "rhs = \"%s\"%s takes multiples of %d up to %d", plan->rhs.name,
                  rows ? " by rows" : "", chunk, most);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The family sddmm on mcgen's command line: what is refused and why, which code shapes save, what the contract says. sddmm.sh MCGEN SPECS
+set -u
+mcgen=$1
+specs=$2
+. "$(dirname "$0")/../expect.sh"
+spec=$specs/sddmm_l8r8.lua
+cd "$work" || exit 1
+
+# set FIELD=VALUE... [-- ARGUMENTS...]: mcgen with these settings
+set_fields() {
+    local settings=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        settings+=(--set "$1")
+        shift
+    done
+    "$mcgen" "${settings[@]}" "${@:2}" "$spec"
+}
+# fact NAME FIELD=VALUE...: a number of --describe
+fact() { set_fields "${@:2}" -- --describe | awk -v name="$1" '$1 == name { print $2 }'; }
+
+# -- Refused -----------------------------------------------------------------------------------------------------------
+expect 2 "m: 12 is not a multiple of vec = 8" set_fields m=12
+expect 2 "lda: 99 is less than a row, 100" set_fields k=100 lda=99
+expect 2 "ldb: 99 is less than a row, 100" set_fields k=100 ldb=99
+expect 2 "ldb: 49 is less than a row, 50" set_fields layout=rows n=50 ldb=49
+expect 0 "" set_fields layout=rows n=50 k=100 ldb=50
+expect 2 'lda: "s4" wants an even number, not 101' set_fields lhs=s4 lda=101
+expect 2 'ldb: "u4" wants an even number, not 101' set_fields rhs=u4 ldb=101
+expect 2 "ldb: 1073741824: a row has 2^31 bytes or more" set_fields rhs=s16 tile_k=128 ldb=1073741824
+expect 2 'out: "s64" is not one of "s32", "f16", "bf16", "f32"' set_fields out=s64
+expect 2 'scale: out = "f16" wants one: "tensor", "row" or "column"' set_fields out=f16
+expect 2 'mask: out = "s32" is the sums as they are: mask values go with f16, bf16 and f32' set_fields mask=values
+expect 2 'tile_k: rhs = "s16" takes multiples of 32 up to 256' set_fields rhs=s16 tile_k=512
+expect 2 'tile_k: rhs = "s4" takes multiples of 128 up to 512' set_fields rhs=s4 tile_k=64
+expect 2 'tile_k: rhs = "s8" by rows takes multiples of 32 up to 128' set_fields layout=rows tile_k=256
+expect 2 "tile_k: 256 with 8 groups leaves no registers: a smaller one, or fewer groups" \
+    set_fields lhs=s16 rhs=s16 tile_k=256 groups=8 prefetch=on
+expect 2 "prefetch: with one group there is nothing to load ahead: leave it out" set_fields groups=1 prefetch=off
+expect 2 "overlap: sm_80 has no programmatic dependent launch" set_fields overlap=on
+expect 0 "May start before the kernel before it has finished" set_fields overlap=on -- --arch sm_90
+
+# -- Shapes ------------------------------------------------------------------------------------------------------------
+set_fields k=256 lda=256 ldb=256 >fixed.ptx
+check "a fixed shape is still a parameter" test "$(grep -c '\.param \.s32' fixed.ptx)" = 1
+check "whole units leave work for the edge path" test "$(grep -c 'edge_\|EDGE\|PANELS' fixed.ptx)" = 0
+set_fields k=257 lda=272 ldb=272 >tail.ptx
+check "a tested alignment that the shapes settle" test "$(grep -c 'bra.uni *EDGE' tail.ptx)" = 0
+check "k's end needs the edge path" grep -q 'bra.uni *edge_ROUNDS' tail.ptx
+set_fields k=600 lda=608 ldb=608 tile_k=256 >panels.ptx
+check "panels come in a loop" grep -q 'bra.uni *PANELS' panels.ptx
+set_fields k=256 lda=250 ldb=256 2>/dev/null >bad.ptx
+check "lda below k" test ! -s bad.ptx
+check "rows that are never aligned have a wide path" test "$(fact wide_path ldb=257)" = 0
+check "k of less than a unit has a wide path" test "$(fact wide_path k=15)" = 0
+check "open shapes have both" test "$(fact wide_path)$(fact edge_path)" = 11
+check "an unaligned B is not tested for" grep -q 'b_low, 15' <(set_fields align=1)
+
+# -- What is multiplied ------------------------------------------------------------------------------------------------
+check "s8 x s8" test "$(fact group_mma tile_k=256)" = 8
+check "s16 x s16: four digit pairs" test "$(fact group_mma tile_k=256 lhs=s16 rhs=s16 groups=1)" = 32
+check "s16 x s4: two digits, two parities" test "$(fact group_mma tile_k=256 lhs=s16 rhs=s4)" = 16
+check "a 4-bit B is not half the bytes" test "$(fact group_b_bytes tile_k=256 rhs=s4)" = 2048
+expect 0 "k must be at most 65793" set_fields lhs=s16 rhs=s4 -- --describe
+check "a fixed k is limited" test "$(set_fields lhs=s16 rhs=s4 k=65794 -- --describe | grep -c 'k must')" = 0
+check "values by 16 where k allows it" grep -q 'shr.s32 *%acc0, %acc0, 4' <(set_fields lhs=s16 rhs=s4 k=65793)
+check "and beyond" test "$(set_fields lhs=s16 rhs=s4 k=65794 | grep -c 'shr.s32')" = 0
+
+# -- Contract ----------------------------------------------------------------------------------------------------------
+expect 0 "grid (ceil(item_count / 4), 1, 1), block (128, 1, 1)" set_fields
+expect 0 "B: u4[k][ldb], row-major, the even column in a byte's low half" set_fields rhs=u4 layout=rows tile_k=128
+expect 0 "A: s4[m][lda], row-major, the even k in a byte's low half" set_fields lhs=s4
+expect 0 "lda must be a multiple of 2" set_fields lhs=s4
+expect 0 "ldb must be at most 1073741823" set_fields rhs=s16 tile_k=128
+expect 0 "C: bf16[strides][vec][32]; C = bf16((f32(sum) * scale) * mask value)" set_fields out=bf16 scale=row mask=values order=srbcrs32
+expect 0 "exact in s32 up to 131071 products; modulo 2^32 beyond" set_fields -- --describe
+expect 0 "in one window of 512 columns" set_fields window=512
+check "mask values are no array" grep -q '^//   mask_values f32\[' <(set_fields out=f16 scale=row mask=values)
+for file in "$specs"/sddmm_*.lua; do
+    check "$(basename "$file"): hashes repeat" test -z "$("$mcgen" --list-variants "$file" | cut -d' ' -f2 | sort | uniq -d)"
+done
+finish
