@@ -1,12 +1,12 @@
-/* The edge path of the SDDMM: any alignment and any k, a value a load (of 4 bits two, where they are neighbours). The wide path's last k are its work too, those
- * of a unit that k cuts.
+/* The edge path of the SDDMM: any alignment and any k, a value a load (of 4 bits two, where they are neighbours). The wide path's last
+ * k are its work too, those of a unit that k cuts.
  *
- * A round is a step of each group: lane t has k = 4 s t .. of its rows, with s k a lane in a step. Loads are guarded by k, so that
- * nothing is read that a row does not have. */
+ * A round is a step of each group: lane t has s k from s t on of the round's 4 s. Loads are guarded by k, so that nothing is read
+ * that a row does not have. */
 #include "sddmm_emit.h"
 
 typedef struct edge {
-    mc_reg a_at, b_at;               /* this lane's first k of its row of A, and of row 0 of B; */
+    mc_reg a_at, b_at;               /* this lane's first k of its row of A, and of column 0 of B; */
     mc_reg k, left;                  /* that k; how many there are from there on */
     mc_reg inside[SDDMM_MAX_STEP_K]; /* k's of this lane's step that there are */
     mc_reg a_element[SDDMM_MAX_STEP_K], b_element[SDDMM_MAX_STEP_K];

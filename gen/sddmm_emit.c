@@ -98,7 +98,7 @@ static void emit_accumulators(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int count = e->plan->groups * e->plan->abreast * e->plan->sums * SDDMM_ACC;
     b32_array(b, "acc", count, e->acc);
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    sddmm_emit_zero(b, e->acc, count);
 }
 
 void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end) {

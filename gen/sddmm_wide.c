@@ -1,7 +1,7 @@
 /* The wide path of the SDDMM: rows of A and columns of B in loads of 16 bytes, a panel of k at a time.
  *
  * A panel of A stays in registers for all groups; each group's columns of B are loaded, multiplied and forgotten, those of the next
- * group on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
+ * ones on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
 #include "sddmm_emit.h"
 
 typedef struct panel {
