@@ -13,6 +13,7 @@ static const char *const masks[] = {"pattern", "values", NULL};             /* o
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
 static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
+static const char *const lhs_places[] = {"registers", "shared", NULL};      /* of sddmm_lhs_in */
 static const char *const methods[] = {"gather", NULL};                      /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
                  tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0};
@@ -69,6 +70,14 @@ static const mc_field fields[] = {
      .doc = "on: the next group's columns of B are loaded before this group's mma; those of more groups "
             "where k, or tile_k, "
             "is small."},
+    {"lhs_in", NAMES = lhs_places, .tunable = true, .quiet = true,
+     .doc =
+         "Where a warp keeps its tile_k values of its rows of A. shared: in shared memory, from where each "
+         "group reads them again: fewer registers, for more warps a multiprocessor."},
+    {"prefetch_lhs", SWITCH, .tunable = true, .quiet = true,
+     .doc =
+         "on: the next tile_k values of A are loaded before the mma of these, to registers or, with lhs_in "
+         "shared, to a second place there. Wants k open, or more than tile_k."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads the packed items meanwhile: nothing in the stream may be writing them."},
@@ -167,6 +176,7 @@ static void plan_panels(sddmm_plan *plan) {
     plan->store_early = plan->wide && !plan->edge && !plan->loops;
     plan_buffers(plan);
     plan_chains(plan);
+    plan->shared_bytes = sddmm_lhs_shared_bytes(plan);
 }
 
 static void plan_docs(sddmm_plan *plan) {
@@ -199,6 +209,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .tile_k = (int)point[F_TILE_K],
         .abreast = 1 + (int)point[F_READS],
         .align = (int)point[F_ALIGN],
+        .lhs_in = (sddmm_lhs_in)point[F_LHS_IN],
+        .prefetch_lhs = point[F_PREFETCH_LHS] != 0,
         .prefetch = point[F_PREFETCH] != 0,
         .overlap = point[F_OVERLAP] != 0,
         .m = point[F_M],
@@ -308,6 +320,7 @@ static void make_contract(const void *data, mc_contract *c) {
     if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = sddmm_times_16_k(plan);
     c->sums = sums_of(plan);
     c->overlap = plan->overlap;
+    c->shared_static = plan->shared_bytes;
     c->grid[0] = (mc_grid_axis){"item_count", plan->warps};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     c->block[0] = (unsigned)(MC_WARP * plan->warps);

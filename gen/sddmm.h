@@ -29,6 +29,7 @@ enum {
 typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
 typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW } sddmm_method;
 typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
+typedef enum sddmm_lhs_in { SDDMM_LHS_REGISTERS, SDDMM_LHS_SHARED } sddmm_lhs_in;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 
 /* What the wide path needs and the spec does not settle: tested by each thread. */
@@ -46,7 +47,8 @@ typedef struct sddmm_plan {
     sddmm_method method;
     int vec, groups, warps, tile_k, align;
     int abreast; /* lane groups that read a column of B side by side, a chunk each: 1 or 2 (sddmm_lines.c) */
-    bool prefetch, overlap;
+    sddmm_lhs_in lhs_in;
+    bool prefetch, prefetch_lhs, overlap;
     int64_t m, n, k, lda, ldb, window;
 
     int sums;                  /* accumulators of a sum: one for each weight of a digit of A times one of B */
@@ -62,6 +64,7 @@ typedef struct sddmm_plan {
     bool store_early; /* a group's sums are whole before the next group's begin */
     int store;        /* rows of C that one store takes: 1 or 2 */
     sddmm_checks checks;
+    unsigned shared_bytes; /* lhs_in "shared": panels of A */
     char items_doc[160], index_extent[32];
 } sddmm_plan;
 
@@ -104,6 +107,9 @@ static inline int sddmm_stride(const sddmm_plan *plan) {
 }
 /* k up to which no accumulator leaves s32 where a 4-bit B's values are multiplied by 16. */
 int64_t sddmm_times_16_k(const sddmm_plan *plan);
+
+/* sddmm_lhs.c: shared memory that a thread block has for panels of A. */
+unsigned sddmm_lhs_shared_bytes(const sddmm_plan *plan);
 
 /* sddmm_emit.c */
 void sddmm_emit(const sddmm_plan *plan, mc_builder *b);

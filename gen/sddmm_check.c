@@ -1,6 +1,8 @@
 /* The family `sddmm`: what fields have against each other. */
 #include "sddmm_fields.h"
 
+enum { STATIC_SHARED = 48 << 10 };
+
 static void check_ld(int field, int64_t ld, digit_side side, int64_t least, mc_complaints *complaints) {
     if (ld == MC_OPEN) return;
     if (least != MC_OPEN && ld < least)
@@ -38,14 +40,23 @@ static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
                  rows ? " by rows" : "", chunk, most);
 }
 
+/* A's operands, and its next words; from shared memory, those of the units that lie abreast. */
+static int held_of_lhs(const sddmm_plan *plan) {
+    enum { GUARDS = 8 };
+    int unit = plan->steps * 2 * plan->parities * plan->a.count;
+    if (plan->lhs_in == SDDMM_LHS_SHARED) return plan->abreast * unit;
+    int ahead = plan->prefetch_lhs ? sddmm_words(plan->lhs, plan->tile_k / 4) + GUARDS : 0;
+    return plan->chunks * unit + ahead;
+}
+
 /* Registers that a thread holds for long, of 255: accumulators, B's buffers, A's operands, columns, scales and mask values. ptxas 13
    spills from about 224 on. */
 static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216 };
     int slots = 2 * plan->groups;
-    int steps = plan->chunks * plan->steps, accs = plan->abreast * plan->sums * 4;
+    int accs = plan->abreast * plan->sums * 4;
     int held = plan->groups * accs + plan->buffers * sddmm_group_regs(plan);
-    held += steps * 2 * plan->parities * plan->a.count + plan->abreast * slots;
+    held += held_of_lhs(plan) + plan->abreast * slots;
     if (plan->abreast > 1) held += accs; /* of odd chunks */
     if (plan->order != SDDMM_BCRS) held += slots;
     if (plan->output.scale == OUT_PER_COLUMN) held += slots;
@@ -66,6 +77,17 @@ static void check_reads(const sddmm_plan *plan, mc_complaints *complaints) {
                  plan->rhs.name, plan->tile_k);
 }
 
+static void check_lhs(const sddmm_plan *plan, mc_complaints *complaints) {
+    if (plan->shared_bytes > STATIC_SHARED)
+        complain(complaints, F_LHS_IN,
+                 "panels of A of %d warps take %u bytes of shared memory, a kernel has %d: fewer warps, or a "
+                 "smaller tile_k",
+                 plan->warps, plan->shared_bytes, STATIC_SHARED);
+    if (plan->prefetch_lhs && (!plan->loops || !plan->wide))
+        complain(complaints, F_PREFETCH_LHS, "%s: there is no next panel to load, leave it out",
+                 plan->wide ? "tile_k holds all of k" : "these shapes have no panels");
+}
+
 static void check_overlap(const int64_t *point, mc_complaints *complaints) {
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     if (point[F_OVERLAP] && !arch->overlap)
@@ -78,6 +100,7 @@ void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *co
     check_panel(plan, complaints);
     check_registers(plan, complaints);
     check_reads(plan, complaints);
+    check_lhs(plan, complaints);
     check_overlap(point, complaints);
     if (plan->groups == 1 && !plan->prefetch)
         complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");

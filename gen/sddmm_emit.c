@@ -4,7 +4,8 @@
  *
  * A warp computes one item: up to 16 * groups nonzero vectors of one row block. Operands are swapped: the vectors, columns of B, are
  * the mma's rows, 16 in each group, and rows of A its columns. Lane 4 g + t loads of rows g and g + 8 of a group, and of row
- * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups. */
+ * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups, or in
+ * shared memory (sddmm_lhs.c). */
 #include "sddmm_emit.h"
 
 /* Registers that ptxas 13 takes besides: where both sides have two digits; for lines. */
@@ -18,7 +19,7 @@ static mc_reg emit_place(sddmm_emitter *e, mc_reg *index_row) {
     stage(b, "This warp's item; lane = 4 g + t");
     thread_place place = load_thread_place(b, MC_WARP * plan->warps);
     mc_reg item = load_special(b, "item", "ctaid.x");
-    e->g = place.g, e->t = place.t;
+    e->lane = place.lane, e->g = place.g, e->t = place.t, e->warp = place.warp;
     *index_row = sddmm_emit_lane(e, place.lane);
     if (plan->warps == 1) return item;
     mc_reg count = load_shape(b, "item_count", true), beyond = pred(b, "beyond");
@@ -196,6 +197,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     sddmm_emit_item_factors(e);
     for (int group = 0; group < plan->groups; group++) sddmm_emit_group_factors(e, group);
     sddmm_declare_sides(e);
+    if (plan->shared_bytes) shared_array(b, "a_panels", plan->shared_bytes, SDDMM_UNIT);
     sddmm_declare_rows(e);
     if (plan->loops || plan->edge) {
         e->k_left = b32(b, "k_left");

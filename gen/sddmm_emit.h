@@ -12,8 +12,9 @@ enum {
     SDDMM_MAX_STEP_A = 8, /* registers: of a step, A's values as loaded or as operands */
     SDDMM_MAX_STEP_B = 4, /* the same of B */
     SDDMM_MAX_STEP_K = 16,
-    SDDMM_ACC = 4,                        /* accumulators of an mma */
-    SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4, /* registers of a panel: of a row of B, of one of A */
+    SDDMM_ACC = 4,                          /* accumulators of an mma */
+    SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4,   /* registers of a panel: of a row of B, of one of A */
+    SDDMM_MAX_BATCH = 2 * SDDMM_MAX_STEP_A, /* operands of a unit of A, at least of a piece */
     SDDMM_MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
 };
 
@@ -27,7 +28,8 @@ typedef struct sddmm_ordered {
 typedef struct sddmm_emitter {
     const sddmm_plan *plan;
     mc_builder *b;
-    mc_reg g, t;
+    mc_reg lane, g, t;
+    mc_reg warp;      /* none where the block is one warp */
     mc_reg own;       /* of eight slots the one whose sums this lane stores: g, or 4 h + v */
     mc_reg unit;      /* of those that lanes load side by side of a row of B: t, or 4 h + t */
     mc_reg even;      /* lines: h is 0 */
@@ -127,6 +129,29 @@ void sddmm_declare_a(sddmm_emitter *e, mc_reg *words, mc_reg *operands);
 /* Loads the lane's units of a row of A, the first one at AT. INSIDE: for each chunk, that its unit lies before k; none where all do. */
 void sddmm_emit_load_a(sddmm_emitter *e, mc_reg at, const mc_reg *inside, const mc_reg *words);
 void sddmm_emit_operands(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands);
+
+/* -- sddmm_lhs.c: the same where the panel may be in shared memory --------------------------------------- */
+
+/* A panel of A. */
+typedef struct sddmm_lhs {
+    mc_reg at;                     /* this lane's first unit of its row */
+    mc_reg word[SDDMM_MAX_A];      /* as loaded, [chunk][step][...]; in shared memory: scratch */
+    mc_reg operand[SDDMM_MAX_A];   /* [chunk][step][...]; in shared memory: those that are read, in turn */
+    mc_reg units, operands;        /* in shared memory: this lane's first ones */
+    mc_reg size[SDDMM_MAX_CHUNKS]; /* scratch: bytes that are copied */
+} sddmm_lhs;
+
+void sddmm_declare_lhs(sddmm_emitter *e, sddmm_lhs *lhs);
+/* Loads the panel at lhs->at, INSIDE as for sddmm_emit_load_a; waits for it and makes operands of it; has in registers what
+   sddmm_emit_step wants for step STEP. */
+void sddmm_emit_load_lhs(sddmm_emitter *e, const sddmm_lhs *lhs, const mc_reg *inside);
+void sddmm_emit_ready_lhs(sddmm_emitter *e, const sddmm_lhs *lhs);
+void sddmm_emit_read_lhs(sddmm_emitter *e, const sddmm_lhs *lhs, int step);
+/* Behind the last panel. */
+void sddmm_emit_end_lhs(sddmm_emitter *e);
+
+/* -- sddmm_panel.c: products -------------------------------------------------------------------------- */
+
 void sddmm_declare_chains(sddmm_emitter *e);
 /* The mma of step STEP of the panel's loads in set OF: X and Y are the lane's words of the mma's rows g and g + 8. Then the chains' sums
    become the group's. */

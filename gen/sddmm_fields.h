@@ -20,6 +20,8 @@ enum {
     F_WINDOW,
     F_READS,
     F_PREFETCH,
+    F_LHS_IN,
+    F_PREFETCH_LHS,
     F_OVERLAP,
     F_ALIGN,
     F_M,

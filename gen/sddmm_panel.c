@@ -12,7 +12,7 @@ void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count) {
 void sddmm_declare_a(sddmm_emitter *e, mc_reg *words, mc_reg *operands) {
     const sddmm_plan *plan = e->plan;
     int steps = plan->chunks * plan->steps, count = steps * sddmm_a_words(plan);
-    bool ahead = plan->method == SDDMM_WINDOW && plan->prefetch;
+    bool ahead = plan->method == SDDMM_WINDOW ? plan->prefetch : plan->prefetch_lhs;
     b32_array(e->b, "a_word", count, words);
     if (ahead || !sddmm_a_is_plain(plan))
         b32_array(e->b, "a_operand", steps * sddmm_a_operands(plan), operands);

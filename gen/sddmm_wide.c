@@ -1,19 +1,20 @@
 /* The wide path of the SDDMM: rows of A and columns of B in loads of 16 bytes, a panel of k at a time.
  *
- * A panel of A stays in registers for all groups; each group's columns of B are loaded, multiplied and forgotten, those of the next
- * ones on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
+ * A panel of A stays where it is (sddmm_lhs.c) for all groups; each group's columns of B are loaded, multiplied and forgotten, those
+ * of the next ones on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
 #include "sddmm_emit.h"
 
 typedef struct panel {
-    mc_reg a_at, b_at; /* this lane's first unit of its row of A, and of column 0 of B */
-    mc_reg k, left;    /* that unit's first k, of a row-major B; how many there are from there on */
-    mc_reg b_left;     /* the same of the unit of a line of B */
-    mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A]; /* of A: [chunk][step][...] */
+    sddmm_lhs lhs;  /* A */
+    mc_reg b_at;    /* this lane's first unit of column 0 of B */
+    mc_reg k, left; /* that unit's first k, of a row-major B; how many there are from there on */
+    mc_reg b_left;  /* the same of the unit of a line of B */
     mc_reg row[SDDMM_MAX_BUFFERS][SDDMM_MAX_ABREAST][2]
               [SDDMM_MAX_ROW]; /* of B: [set], the mma's rows g and g + 8, [load][word], or values by rows, */
     mc_reg joined[2][SDDMM_MAX_ROW];   /* which become words */
     mc_reg inside[SDDMM_MAX_CHUNKS];   /* A's unit of the chunk lies before k; none where all do */
     mc_reg b_inside[SDDMM_MAX_CHUNKS]; /* the same of B's loads */
+    mc_reg ahead[SDDMM_MAX_CHUNKS];    /* prefetch_lhs: inside of the next panel */
     mc_reg address;
 } panel;
 
@@ -52,17 +53,25 @@ static void declare_joined(sddmm_emitter *e, panel *p) {
     b32_array(b, "joined_y", words, p->joined[1]);
 }
 
+/* Of all chunks the same, unless k can end within the panel. */
+static void declare_ahead(sddmm_emitter *e, panel *p) {
+    const sddmm_plan *plan = e->plan;
+    int count = plan->guard_units ? plan->chunks : 1;
+    pred_array(e->b, "ahead", count, p->ahead);
+    for (int chunk = count; chunk < plan->chunks; chunk++) p->ahead[chunk] = p->ahead[0];
+}
+
 static panel declare_panel(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    panel p = {.a_at = b64(b, "a_at")};
+    panel p = {.lhs.at = b64(b, "a_at")};
     static const char *const names[SDDMM_MAX_BUFFERS][SDDMM_MAX_ABREAST][2] = {
         {{"x", "y"}, {"x_high", "y_high"}},
         {{"next_x", "next_y"}, {"next_x_high", "next_y_high"}},
         {{"third_x", "third_y"}, {"third_x_high", "third_y_high"}},
         {{"fourth_x", "fourth_y"}, {"fourth_x_high", "fourth_y_high"}}};
     int words = sddmm_chunk_regs(plan) * sddmm_loads(plan);
-    sddmm_declare_a(e, p.word, p.operand);
+    sddmm_declare_lhs(e, &p.lhs);
     for (int i = 0; i < plan->buffers; i++)
         for (int set = 0; set < plan->abreast; set++)
             for (int half = 0; half < 2; half++)
@@ -71,6 +80,7 @@ static panel declare_panel(sddmm_emitter *e) {
     else p.b_at = b64(b, "b_at"), p.address = b64(b, "address");
     sddmm_declare_chains(e);
     declare_guards(e, &p);
+    if (plan->prefetch_lhs) declare_ahead(e, &p);
     return p;
 }
 
@@ -78,7 +88,7 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     note(b, "lane t: units of %d k, at %d t", plan->unit_k, plan->unit_k);
-    EMIT(b, mad_wide, R(p->a_at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
+    EMIT(b, mad_wide, R(p->lhs.at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
     if (plan->layout == SDDMM_ROWS) EMIT(b, mul_s32, R(p->k), R(e->t), I(plan->unit_k));
     else EMIT(b, mad_wide, R(p->b_at), R(e->unit), I(SDDMM_UNIT), R(e->b_array));
     if (!plan->guard_units) return;
@@ -89,12 +99,41 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     EMIT(b, mad_s32, R(p->b_left), R(e->unit), I(-plan->unit_k), dim_operand(plan->k, e->k));
 }
 
-static void emit_inside(sddmm_emitter *e, panel *p) {
+/* INSIDE of the panel of A that begins K_AHEAD behind this one. */
+static void emit_a_inside(sddmm_emitter *e, const panel *p, const mc_reg *inside, int k_ahead) {
     const sddmm_plan *plan = e->plan;
     for (int chunk = 0; chunk < plan->chunks; chunk++)
         if (p->inside[chunk].id)
-            EMIT(e->b, setp_ge, R(p->inside[chunk]), R(p->left),
-                 I(sddmm_chunk_k(plan) * chunk + plan->unit_k));
+            EMIT(e->b, setp_ge, R(inside[chunk]), R(p->left),
+                 I(k_ahead + sddmm_chunk_k(plan) * chunk + plan->unit_k));
+}
+
+static void emit_next_a(sddmm_emitter *e, const panel *p) {
+    EMIT(e->b, add_s64, R(p->lhs.at), R(p->lhs.at), I(sddmm_bytes(e->plan->lhs, e->plan->tile_k)));
+}
+
+/* The first panel of A, where the others are loaded ahead. */
+static void emit_first_a(sddmm_emitter *e, const panel *p) {
+    emit_a_inside(e, p, p->inside, 0);
+    sddmm_emit_load_lhs(e, &p->lhs, p->inside);
+    emit_next_a(e, p);
+}
+
+/* This panel of A to operands. Ahead, the next one: what lies beyond k, and behind the last panel all of it, is not loaded. */
+static void emit_a(sddmm_emitter *e, const panel *p) {
+    const sddmm_plan *plan = e->plan;
+    sddmm_emit_ready_lhs(e, &p->lhs);
+    if (!plan->prefetch_lhs) return;
+    note(e->b, "the next panel");
+    emit_a_inside(e, p, p->ahead, plan->tile_k);
+    if (!plan->guard_units) EMIT(e->b, setp_ge, R(p->ahead[0]), R(e->k_left), I(plan->tile_k + plan->unit_k));
+    sddmm_emit_load_lhs(e, &p->lhs, p->ahead);
+    emit_next_a(e, p);
+}
+
+static void emit_inside(sddmm_emitter *e, panel *p) {
+    const sddmm_plan *plan = e->plan;
+    emit_a_inside(e, p, p->inside, 0);
     if (!p->b_left.id) return;
     for (int load = 0; load < sddmm_loads(plan); load++)
         if (p->b_inside[load].id)
@@ -157,12 +196,14 @@ static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
     emit_words(e, p, group, buffer);
     sddmm_emit_zero(e->b, e->chain, SDDMM_ACC * (plan->chains - 1));
     sddmm_emit_begin(e, group);
-    for (int step = 0; step < sddmm_loads(plan) * plan->steps; step++)
+    for (int step = 0; step < sddmm_loads(plan) * plan->steps; step++) {
+        sddmm_emit_read_lhs(e, &p->lhs, step);
         for (int set = 0; set < plan->abreast; set++) {
             sddmm_set of = {group, set};
-            sddmm_emit_step(e, words_of(e, p, of, buffer, 0), words_of(e, p, of, buffer, 1), p->operand, of,
-                            step);
+            sddmm_emit_step(e, words_of(e, p, of, buffer, 0), words_of(e, p, of, buffer, 1), p->lhs.operand,
+                            of, step);
         }
+    }
     sddmm_emit_join_chains(e, group);
     sddmm_emit_finish(e, group);
 }
@@ -171,7 +212,7 @@ static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
 static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
     const sddmm_plan *plan = e->plan;
     emit_inside(e, p);
-    sddmm_emit_load_a(e, p->a_at, p->inside, p->word);
+    if (!plan->prefetch_lhs) sddmm_emit_load_lhs(e, &p->lhs, p->inside);
     int ahead = plan->buffers - 1;
     emit_load_b(e, p, 0, 0);
     for (int group = 1; group < ahead; group++) emit_load_b(e, p, group, group);
@@ -179,7 +220,7 @@ static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
         bool more = group + 1 < plan->groups;
         int buffer = group % plan->buffers, next = group + ahead;
         if (ahead && next < plan->groups) emit_load_b(e, p, next, next % plan->buffers);
-        if (group == 0) sddmm_emit_operands(e, p->word, p->operand);
+        if (group == 0) emit_a(e, p);
         emit_multiply(e, p, group, buffer);
         if (plan->store_early) sddmm_emit_store(e, group);
         if (more) sddmm_emit_group_end(e, group + 1, end);
@@ -193,7 +234,7 @@ static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     mc_reg more = pred(b, "more");
-    EMIT(b, add_s64, R(p->a_at), R(p->a_at), I(sddmm_bytes(plan->lhs, plan->tile_k)));
+    if (!plan->prefetch_lhs) emit_next_a(e, p);
     if (plan->layout == SDDMM_ROWS) EMIT(b, add_s32, R(p->k), R(p->k), I(plan->tile_k));
     else EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
     if (plan->guard_units) EMIT(b, add_s32, R(p->left), R(p->left), I(-plan->tile_k));
@@ -210,7 +251,9 @@ void sddmm_emit_wide(sddmm_emitter *e) {
     panel p = declare_panel(e);
     emit_start(e, &p);
     mc_label loop = label(b, "PANELS"), end = label(b, "PANEL_END");
+    if (plan->prefetch_lhs) emit_first_a(e, &p);
     if (plan->loops) place(b, loop);
     emit_groups(e, &p, end);
     if (plan->loops) emit_advance(e, &p, loop);
+    sddmm_emit_end_lhs(e);
 }

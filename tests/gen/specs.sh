@@ -31,6 +31,10 @@ bad "is not one of 1 to 2147483647" $'op = "spmm"\nm = 0'
 bad "is not one of 1 to 2147483647" $'op = "spmm"\nk = 2147483648'
 bad "takes one value" $'op = "spmm"\nn = {1, 2}'
 bad "split: 8 warps cannot share a row block in a thread block of 1" $'op = "spmm"\nwarps = 1\nsplit = 8'
+a_panel=$'op = "sddmm"\nlhs = "s16"\nrhs = "s8"\nlhs_in = "shared"'
+bad "lhs_in: panels of A of 8 warps take 65536 bytes of shared memory, a kernel has 49152" "$a_panel"$'\nwarps = 8'
+bad "prefetch_lhs: tile_k holds all of k" "$a_panel"$'\nprefetch_lhs = "on"\nk = 256'
+bad "prefetch_lhs: these shapes have no panels" "$a_panel"$'\nprefetch_lhs = "on"\nlda = 3001'
 printf 'op = "spmm"\ntile_m = 1\nwarps = 5\nsplit = 99\n' >three.lua
 check "not all errors at once" test "$("$mcgen" three.lua 2>&1 | grep -c '^three.lua:[234]: ')" = 3
 

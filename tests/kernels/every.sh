@@ -55,7 +55,7 @@ sddmm_list() { # SPEC
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
     [ -n "$whole" ] || return 0
-    for spec in "$source"/tests/kernels/sddmm{,_lines}.lua; do sddmm_list "$spec"; done
+    for spec in "$source"/tests/kernels/sddmm{,_lines,_lhs}.lua; do sddmm_list "$spec"; done
     for turn in 0 100000; do
         for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/{paper,ring,ring_async,shared}.lua; do
             echo "types_test $spec 8 $turn"
