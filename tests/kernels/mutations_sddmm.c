@@ -140,6 +140,12 @@ static const mc_setting kernels[][MUTATION_SETTINGS] = {
      {"rhs", "u4"},
      {"order", "srbcrs16"},
      {"layout", "rows"}},
+    {{"reads", "lines"},
+     {"groups", "2"},
+     {"warps", "4"},
+     {"tile_k", "256"},
+     {"out", "f32"},
+     {"scale", "row"}},
     {{"groups", "8"}, {"warps", "1"}, {"tile_k", "128"}, {"prefetch", "on"}, {"rhs", "s4"}},
 };
 
