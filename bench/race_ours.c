@@ -4,7 +4,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 14 };
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 15 };
 
 /* -- Operands */
 
@@ -84,8 +84,9 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
                                          {"b", (int64_t)slab_address(&o->slab, o->b, set)},
                                          {"c", (int64_t)slab_address(&o->slab, o->c, set)},
                                          {"item_count", mc_sampled_items(packed)},
+                                         {"window_items", mc_sampled_longest(packed)},
                                          {"multiprocessors", info->multiprocessors}};
-    size_t count = 11;
+    size_t count = 12;
     for (size_t i = 0; i < packed->array_count; i++)
         bindings[count++] =
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};

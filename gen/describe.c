@@ -49,9 +49,9 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     if (c->ldb_limit) text_add(text, "%sldb must be at most %lld\n", prefix, (long long)c->ldb_limit);
     if (c->turn_k)
         text_add(text,
-                 "%sWhere k <= %lld, grid x may be smaller: best as many thread blocks as run at once, %u a "
+                 "%sWhere k <= %lld, grid %c may be smaller: best as many thread blocks as run at once, %u a "
                  "multiprocessor of %s\n",
-                 prefix, (long long)c->turn_k, c->blocks_per_sm, c->target);
+                 prefix, (long long)c->turn_k, 'x' + c->turn_axis, c->blocks_per_sm, c->target);
     if (c->overlap)
         text_add(
             text,
@@ -210,6 +210,7 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "sums", sums_json(&c->sums));
     put(&m, root, "overlap", json_boolean(c->overlap));
     put(&m, root, "turn_k", json_integer(c->turn_k));
+    put(&m, root, "turn_axis", json_integer(c->turn_axis));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));
     put(&m, root, "arrays", arrays_json(&m, c));
     put(&m, root, "format", json_string(c->format));

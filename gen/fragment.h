@@ -69,8 +69,8 @@ static inline int sampled_index_place(int slot, int groups) {
 }
 
 /* The sampled-windows format has the same places, but what lies there says for which slot of the item it is: its column, counted from its
-   window's first, in the low bits, and the slot above. Each 16 slots are those of one mma, in any order. Without a vector the sign is
-   set, the column 0. */
+   window's first, in the low bits, and the slot above. Slots can be in any order, as long as those in use are in the first mma.
+   Without a vector the sign is set, the column 0. */
 enum {
     SAMPLED_SLOT_SHIFT = 16,
     SAMPLED_SLOT_MASK = 0x7fff,

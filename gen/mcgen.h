@@ -140,9 +140,10 @@ typedef struct mc_contract {
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;
-    /* Where k is at most turn_k, grid x may be any smaller number: thread blocks then take row blocks in turn. Best is as many
-       as the GPU holds at once, blocks_per_sm a multiprocessor. */
+    /* Where k is at most turn_k, the grid may be any smaller along axis turn_axis (0: x, 1: y): thread blocks then take row blocks,
+       or items, in turn. Best is as many as the GPU holds at once, blocks_per_sm a multiprocessor. */
     int64_t turn_k;
+    int turn_axis;
     unsigned
         blocks_per_sm; /* by registers, threads and shared memory of the target; on later GPUs fewer may fit */
 } mc_contract;

@@ -2,7 +2,8 @@
    have against each other.
 
    The mask's vectors are given out in items of up to 16 * groups neighbours of one row block, a warp each: sddmm_emit.c and,
-   for what is not aligned, sddmm_edge.c multiply, sddmm_sides.c makes operands of the two sides' values, sddmm_store.c writes C. */
+   for what is not aligned, sddmm_edge.c multiply, or sddmm_window.c does; sddmm_sides.c makes operands of the two sides' values,
+   sddmm_store.c writes C. */
 #include "family.h"
 #include "sddmm_fields.h"
 #include <stdio.h>
@@ -14,8 +15,8 @@ static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* o
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
 static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
 static const char *const lhs_places[] = {"registers", "shared", NULL};      /* of sddmm_lhs_in */
-static const char *const methods[] = {"gather", NULL};                      /* of sddmm_method */
-static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 0},
+static const char *const methods[] = {"gather", "window", NULL};            /* of sddmm_method */
+static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 12, 16, 20, 24, 32, 0},
                  tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0};
 
 static const mc_field fields[] = {
@@ -47,13 +48,16 @@ static const mc_field fields[] = {
             "row-major; each value is "
             "a load of its own, slower by far."},
     {"method", NAMES = methods, .quiet = true,
-     .doc =
-         "gather: each warp loads the columns of B that its vectors name from global memory to registers."},
+     .doc = "gather: each warp loads the columns of B that its vectors name from global memory to registers. "
+            "window: a thread block copies a window of columns to shared memory, and its warps compute the "
+            "vectors "
+            "in it from there; that wants k fixed, rows aligned, and many vectors a window."},
     {"groups", NUMBERS = group_counts, .standard = 4, .tunable = true,
      .doc = "A warp computes up to 16 * groups vectors of a row block, for which it loads A once. Fewer make "
             "more "
             "warps."},
-    {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true, .doc = "Warps of a thread block."},
+    {"warps", NUMBERS = warp_counts, .standard = 4, .tunable = true,
+     .doc = "Warps of a thread block; of method gather up to 8."},
     {"tile_k", NUMBERS = tiles, .standard = 256, .tunable = true,
      .doc = "k that a lane group holds in registers of a row of A, and loads of a column of B, at once: 64 "
             "to 512 bytes of "
@@ -61,7 +65,9 @@ static const mc_field fields[] = {
     {"window", SHAPE, .tunable = true, .quiet = true,
      .doc = "Columns of B that the items of neighbouring warps are taken from, so that they stay in the "
             "caches: the mask's "
-            "vectors are given out window by window. open: row block by row block."},
+            "vectors are given out window by window. open: row block by row block. Method window: the "
+            "columns that a "
+            "thread block has in shared memory."},
     {"reads", NAMES = reads, .tunable = true, .quiet = true,
      .doc = "What neighbouring lanes read of a column of B at once. chunks: four of them 64 bytes. lines: "
             "eight of them "
@@ -69,7 +75,7 @@ static const mc_field fields[] = {
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
      .doc = "on: the next group's columns of B are loaded before this group's mma; those of more groups "
             "where k, or tile_k, "
-            "is small."},
+            "is small. Method window: the next item's rows of A before this one's."},
     {"lhs_in", NAMES = lhs_places, .tunable = true, .quiet = true,
      .doc =
          "Where a warp keeps its tile_k values of its rows of A. shared: in shared memory, from where each "
@@ -141,6 +147,10 @@ static void plan_paths(sddmm_plan *plan) {
                                   .ldb = b == MAYBE,
                                   .a_address = plan->align < a_access,
                                   .b_address = !rows && plan->align < SDDMM_UNIT};
+    if (plan->method == SDDMM_WINDOW) { /* all is promised */
+        plan->wide = true, plan->checks = (sddmm_checks){0};
+        return;
+    }
     const sddmm_checks *c = &plan->checks;
     bool whole = !open && plan->k % plan->unit_k == 0;
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
@@ -157,11 +167,11 @@ static void plan_buffers(sddmm_plan *plan) {
         plan->buffers++;
 }
 
-/* Four, or a chain a step. Sums of several digits, and lines, make as many chains by themselves. */
+/* Four, or a chain a step. Sums of several digits, and lines, make as many chains by themselves; of method window warps are many. */
 static void plan_chains(sddmm_plan *plan) {
     int steps = plan->chunks * plan->steps;
     plan->chains = 1;
-    if (!plan->store_early || plan->sums > 1 || plan->abreast > 1) return;
+    if (!plan->store_early || plan->sums > 1 || plan->abreast > 1 || plan->method == SDDMM_WINDOW) return;
     while (plan->chains < SDDMM_MAX_CHAINS && 2 * plan->chains <= steps) plan->chains *= 2;
 }
 
@@ -187,6 +197,13 @@ static void plan_docs(sddmm_plan *plan) {
              "row block, first place in C, places (up to %d)%s, 0; by windows, row blocks, columns",
              MC_SAMPLED_SLOTS * plan->groups, window);
     snprintf(plan->index_extent, sizeof plan->index_extent, "items * %d", MC_SAMPLED_SLOTS * plan->groups);
+}
+
+/* For what sddmm_check then refuses, none. */
+static void plan_window(sddmm_plan *plan) {
+    bool fits = plan->k != MC_OPEN && plan->window != MC_OPEN && plan->window <= SAMPLED_MAX_WINDOW;
+    int64_t column = fits ? side_row_bytes(plan->rhs, plan->k) : 0;
+    plan->shared_bytes = column <= SDDMM_MAX_PANEL ? (unsigned)(plan->window * column) : 0;
 }
 
 _Static_assert(sizeof(sddmm_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
@@ -223,6 +240,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     plan_sides(plan);
     plan_paths(plan);
     plan_panels(plan);
+    if (plan->method == SDDMM_WINDOW) plan_window(plan);
     plan_docs(plan);
     bool pairs = plan->align % (2 * out_element_bytes(plan->output.element)) == 0;
     plan->store = pairs && plan->order == SDDMM_BCRS ? 2 : 1;
@@ -231,13 +249,19 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
+static const char *const index_docs[] = {
+    [SDDMM_GATHER] = "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none",
+    [SDDMM_WINDOW] =
+        "[8][2 * groups] an item: column in the window | place in the item << 16 of a vector of mma j, row "
+        "8 h + g, at [g][2 j + h]; negative: none, column 0",
+};
+
 static void add_packed(const sddmm_plan *plan, mc_contract *c) {
-    c->format = "sampled-list";
+    bool windows = plan->method == SDDMM_WINDOW;
+    c->format = windows ? "sampled-windows" : "sampled-list";
     add_array(c, 16, (mc_array){"items", "s32", "items * 4", plan->items_doc});
-    add_array(
-        c, 16,
-        (mc_array){"col_idx", "s32", plan->index_extent,
-                   "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none"});
+    add_array(c, 16, (mc_array){"col_idx", "s32", plan->index_extent, index_docs[plan->method]});
+    if (windows) add_array(c, 4, (mc_array){"window_ptr", "s32", "windows + 1", "first item of each window"});
     if (plan->mask == SDDMM_VALUES)
         add_array(c, 16, (mc_array){"mask_values", "f32", "elements of C", "in C's order; 0 where padded"});
 }
@@ -268,6 +292,7 @@ static void add_side(const sddmm_plan *plan, bool is_b, mc_contract *c) {
     matrix which = !is_b ? MATRIX_A : plan->layout == SDDMM_ROWS ? MATRIX_ROWS : MATRIX_COLUMNS;
     add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, side_doc(side, which)});
     unsigned multiple = side.bits == 4 ? 2 : 0;
+    if (plan->method == SDDMM_WINDOW) multiple = (unsigned)sddmm_row_unit(plan, is_b);
     int64_t limit = side_bytes(side) > 1 ? INT32_MAX / side_bytes(side) : 0;
     if (is_b) c->ldb_multiple = multiple, c->ldb_limit = limit;
     else c->lda_multiple = multiple, c->lda_limit = limit;
@@ -305,24 +330,37 @@ static mc_sums sums_of(const sddmm_plan *plan) {
                      .k = plan->k};
 }
 
+/* A window's items are taken in turn by the warps of as many thread blocks as there are along y. */
+static void set_grid(const sddmm_plan *plan, mc_contract *c) {
+    c->grid[0] = (mc_grid_axis){"item_count", plan->warps};
+    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    if (plan->method == SDDMM_GATHER) {
+        c->shared_static = plan->shared_bytes;
+        return;
+    }
+    c->grid[0] = (mc_grid_axis){"n", plan->window};
+    c->grid[1] = (mc_grid_axis){"window_items", plan->warps};
+    c->turn_axis = 1, c->turn_k = plan->k;
+    c->shared_dynamic = plan->shared_bytes;
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const sddmm_plan *plan = data;
     add_packed(plan, c);
     add_side(plan, false, c);
     add_side(plan, true, c);
     add_c(plan, c);
+    if (plan->method == SDDMM_WINDOW) add_shape(c, "n", plan->n, "columns of B");
     add_shape(c, "k", plan->k, "columns of A, rows of B");
     add_shape(c, "lda", plan->lda, "elements from one row of A to the next");
     add_shape(c, "ldb", plan->ldb,
               plan->layout == SDDMM_ROWS ? "elements from one row of B to the next"
                                          : "elements from one column of B to the next");
-    add_shape(c, "item_count", MC_OPEN, "items");
+    if (plan->method == SDDMM_GATHER) add_shape(c, "item_count", MC_OPEN, "items");
     if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = sddmm_times_16_k(plan);
     c->sums = sums_of(plan);
     c->overlap = plan->overlap;
-    c->shared_static = plan->shared_bytes;
-    c->grid[0] = (mc_grid_axis){"item_count", plan->warps};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    set_grid(plan, c);
     c->block[0] = (unsigned)(MC_WARP * plan->warps);
     c->block[1] = c->block[2] = 1;
 }
@@ -335,24 +373,38 @@ static void make_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
     add_fact(facts, "panel_k", panel_k, "in registers at once");
     add_fact(facts, "group_b_bytes", MC_SAMPLED_SLOTS * side_row_bytes(plan->rhs, panel_k),
-             "gathered from B, a group and panel");
+             plan->method == SDDMM_WINDOW ? "read from the window, a group"
+                                          : "gathered from B, a group and panel");
     add_fact(facts, "group_mma", plan->chunks * unit_mma, "m16n8k32 instructions, a group and panel");
+    if (plan->shared_bytes)
+        add_fact(facts, "shared_bytes", plan->shared_bytes,
+                 "of a thread block: panels of A, or its window of B");
     add_fact(facts, "wide_path", plan->wide, "vector loads of A and B");
     add_fact(facts, "edge_path", plan->edge, "guarded narrow loads of A and B");
 }
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const sddmm_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s_g%d_w%d_k%d%s", plan->lhs.name, plan->rhs.name,
-             out_element_name(plan->output.element), plan->mask == SDDMM_VALUES ? "_values" : "", plan->vec,
-             orders[plan->order], plan->groups, plan->warps, plan->tile_k, plan->abreast > 1 ? "_lines" : "");
+    int length = snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s_g%d_w%d_k%d%s", plan->lhs.name,
+                          plan->rhs.name, out_element_name(plan->output.element),
+                          plan->mask == SDDMM_VALUES ? "_values" : "", plan->vec, orders[plan->order],
+                          plan->groups, plan->warps, plan->tile_k, plan->abreast > 1 ? "_lines" : "");
+    if (plan->method == SDDMM_WINDOW)
+        snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_c%d", (int)plan->window);
 }
 
 static const char *how(const void *data) {
-    (void)data;
-    return "Swapped operands: 16 nonzero vectors, columns of B, are the mma's rows, the row block's rows its "
-           "columns.\n"
-           "A warp gathers its vectors' columns of B from global memory straight into registers.";
+#define SWAPPED                                                                                              \
+    "Swapped operands: 16 nonzero vectors, columns of B, are the mma's rows, the row block's rows its "      \
+    "columns.\n"
+    static const char *const texts[] = {
+        [SDDMM_GATHER] =
+            SWAPPED "A warp gathers its vectors' columns of B from global memory straight into registers.",
+        [SDDMM_WINDOW] = SWAPPED
+        "A thread block copies a window of columns of B to shared memory, from where its warps gather.",
+    };
+#undef SWAPPED
+    return texts[((const sddmm_plan *)data)->method];
 }
 
 static const char *computes(const void *data) {
@@ -361,7 +413,11 @@ static const char *computes(const void *data) {
            "integers, sums in s32.";
 }
 
-static void emit(const void *data, mc_builder *b) { sddmm_emit(data, b); }
+static void emit(const void *data, mc_builder *b) {
+    const sddmm_plan *plan = data;
+    if (plan->method == SDDMM_WINDOW) sddmm_emit_window(plan, b);
+    else sddmm_emit(plan, b);
+}
 
 const mc_family mc_family_sddmm = {
     .name = "sddmm",

@@ -20,6 +20,8 @@ enum {
     SDDMM_MAX_CHAINS = 4,
     SDDMM_MAX_ABREAST = 2,
     SDDMM_MAX_BUFFERS = 4,
+    SDDMM_GATHER_WARPS = 8,
+    SDDMM_WINDOW_GROUPS = 4,
     SDDMM_MAX_PANEL = 512, /* bytes of a column of B in registers at once, */
     SDDMM_MAX_ROWS = 128,  /* and k of a row-major one */
     SDDMM_MAX_TILE = 512   /* tile_k */
@@ -64,7 +66,7 @@ typedef struct sddmm_plan {
     bool store_early; /* a group's sums are whole before the next group's begin */
     int store;        /* rows of C that one store takes: 1 or 2 */
     sddmm_checks checks;
-    unsigned shared_bytes; /* lhs_in "shared": panels of A */
+    unsigned shared_bytes; /* lhs_in "shared": panels of A; window: its columns */
     char items_doc[160], index_extent[32];
 } sddmm_plan;
 
@@ -100,6 +102,10 @@ static inline int sddmm_chunk_regs(const sddmm_plan *plan) {
 static inline int sddmm_group_regs(const sddmm_plan *plan) {
     return plan->abreast * 2 * sddmm_chunk_regs(plan) * sddmm_loads(plan);
 }
+/* Elements of a row of A, or of B, that vector loads want rows to be multiples of. */
+static inline int sddmm_row_unit(const sddmm_plan *plan, bool is_b) {
+    return is_b ? plan->unit_k : sddmm_a_access(plan) * 8 / sddmm_stored_bits(plan->lhs);
+}
 /* Slots of SR-BCRS's strides; 0 in BCRS. */
 static inline int sddmm_stride(const sddmm_plan *plan) {
     static const int strides[] = {[SDDMM_BCRS] = 0, [SDDMM_SRBCRS16] = 16, [SDDMM_SRBCRS32] = 32};
@@ -111,7 +117,8 @@ int64_t sddmm_times_16_k(const sddmm_plan *plan);
 /* sddmm_lhs.c: shared memory that a thread block has for panels of A. */
 unsigned sddmm_lhs_shared_bytes(const sddmm_plan *plan);
 
-/* sddmm_emit.c */
+/* sddmm_emit.c, sddmm_window.c: the kernels of the two methods. */
 void sddmm_emit(const sddmm_plan *plan, mc_builder *b);
+void sddmm_emit_window(const sddmm_plan *plan, mc_builder *b);
 
 #endif

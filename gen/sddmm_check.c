@@ -94,14 +94,66 @@ static void check_overlap(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
 }
 
+/* -- Method window ------------------------------------------------------------------------------------- */
+
+static void check_window_k(const sddmm_plan *plan, mc_complaints *complaints) {
+    if (plan->k == MC_OPEN) complain(complaints, F_K, "method = \"window\" wants it fixed");
+    else if (plan->k == 0 || plan->k % (4 * plan->unit_k))
+        complain(complaints, F_K, "method = \"window\" wants a multiple of %d: 64 bytes of \"%s\"",
+                 4 * plan->unit_k, plan->rhs.name);
+    else if (plan->k > plan->tile_k)
+        complain(complaints, F_TILE_K, "method = \"window\" takes all of k at once: not less than %lld",
+                 (long long)plan->k);
+}
+
+static void check_window_ld(const sddmm_plan *plan, bool is_b, int64_t ld, mc_complaints *complaints) {
+    int unit = sddmm_row_unit(plan, is_b);
+    if (ld != MC_OPEN && ld % unit)
+        complain(complaints, is_b ? F_LDB : F_LDA, "method = \"window\" wants a multiple of %d", unit);
+}
+
+static void check_shared(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    if (plan->window == MC_OPEN || plan->window < 1 || plan->window > SAMPLED_MAX_WINDOW)
+        complain(complaints, F_WINDOW, "method = \"window\" wants a number of columns, 1 to %d",
+                 SAMPLED_MAX_WINDOW);
+    else if (plan->shared_bytes > arch->shared << 10)
+        complain(complaints, F_WINDOW, "%lld columns take %u bytes of shared memory, %s has %u",
+                 (long long)plan->window, plan->shared_bytes, arch->target, arch->shared << 10);
+}
+
+static void check_window(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
+    check_window_k(plan, complaints);
+    check_window_ld(plan, false, plan->lda, complaints);
+    check_window_ld(plan, true, plan->ldb, complaints);
+    check_shared(point, plan, complaints);
+    if (plan->layout != SDDMM_COLUMNS)
+        complain(complaints, F_LAYOUT, "method = \"window\" wants \"columns\"");
+    if (plan->abreast > 1) complain(complaints, F_READS, "method = \"window\" wants \"chunks\"");
+    if (plan->lhs_in != SDDMM_LHS_REGISTERS)
+        complain(complaints, F_LHS_IN, "method = \"window\" wants \"registers\"");
+    if (plan->prefetch_lhs)
+        complain(complaints, F_PREFETCH_LHS, "method = \"window\" has `prefetch` for that: leave it out");
+    if (plan->align < SDDMM_UNIT) complain(complaints, F_ALIGN, "method = \"window\" wants %d", SDDMM_UNIT);
+    if (plan->groups > SDDMM_WINDOW_GROUPS)
+        complain(complaints, F_GROUPS, "method = \"window\" takes up to %d", SDDMM_WINDOW_GROUPS);
+}
+
+static void check_gather(const sddmm_plan *plan, mc_complaints *complaints) {
+    check_registers(plan, complaints);
+    check_lhs(plan, complaints);
+    if (plan->warps > SDDMM_GATHER_WARPS)
+        complain(complaints, F_WARPS, "method = \"gather\" takes up to %d", SDDMM_GATHER_WARPS);
+    if (plan->groups == 1 && !plan->prefetch)
+        complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");
+}
+
 void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_output(plan, complaints);
     check_panel(plan, complaints);
-    check_registers(plan, complaints);
     check_reads(plan, complaints);
-    check_lhs(plan, complaints);
     check_overlap(point, complaints);
-    if (plan->groups == 1 && !plan->prefetch)
-        complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");
+    if (plan->method == SDDMM_WINDOW) check_window(point, plan, complaints);
+    else check_gather(plan, complaints);
 }

@@ -43,6 +43,7 @@ void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc
     sddmm_emit_load_indices(e, index_at, 0, index);
 }
 
+/* The item and its indices: neither waits for the other. */
 static void emit_item(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int indices = 2 * e->plan->groups;

@@ -20,8 +20,8 @@ enum {
 
 /* An array that lies in C's order (sddmm_store.c). */
 typedef struct sddmm_ordered {
-    mc_reg lane; /* address of this lane's rows in slot 0 of C */
-    mc_reg item; /* BCRS: of those in the emitter's `slot` */
+    mc_reg array;
+    mc_reg lane; /* address of this lane's rows: BCRS: in the emitter's `slot`; SR-BCRS: in slot 0 of C */
     int log_bytes;
 } sddmm_ordered;
 
@@ -41,7 +41,8 @@ typedef struct sddmm_emitter {
         [2 *
          SDDMM_MAX_GROUPS]; /* [set]: of the slots that this lane reads; 0 there: that can always be read */
     mc_reg k, lda, ldb;
-    mc_operand row_bytes; /* from a row of B to the next */
+    mc_reg first_column;               /* of the window; none where columns count from B's first */
+    mc_operand a_row_bytes, row_bytes; /* from a row of A, of B to the next */
     mc_reg row, a_row, b_array;
     mc_reg k_left; /* from where the edge path begins */
     mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_ABREAST * SDDMM_MAX_SUMS * SDDMM_ACC]; /* [group][set][sum][4] */

@@ -59,22 +59,18 @@ static void emit_stores(sddmm_emitter *e, int i) {
 
 /* -- Where an element lies ---------------------------------------------------------------------------- */
 
-/* Of array NAME. ITEM_NAME is for kernels with many items. */
-static sddmm_ordered emit_lane(sddmm_emitter *e, const char *name, const char *lane_name,
-                               const char *item_name, int bytes) {
+static sddmm_ordered load_ordered(sddmm_emitter *e, const char *name, const char *lane_name, int bytes) {
     mc_builder *b = e->b;
-    int stride = sddmm_stride(e->plan);
     mc_reg array = load_array(b, name);
-    sddmm_ordered o = {.lane = b64(b, lane_name), .log_bytes = log2_of(bytes)};
-    o.item = index_says_slot(e->plan) && !stride ? b64(b, item_name) : o.lane;
-    EMIT(b, mad_wide, R(o.lane), R(e->t), I(2 * bytes * (stride ? stride : 1)), R(array));
-    return o;
+    return (sddmm_ordered){.array = array, .lane = b64(b, lane_name), .log_bytes = log2_of(bytes)};
 }
 
-/* Once the item is known. BCRS: o.item becomes those in e->slot. */
-static void emit_first(sddmm_emitter *e, sddmm_ordered o) {
-    if (sddmm_stride(e->plan)) return;
-    EMIT(e->b, mad_wide, R(o.item), R(e->slot), I(e->plan->vec << o.log_bytes), R(o.lane));
+/* Once the item is known: o.lane. */
+static void emit_lane(sddmm_emitter *e, sddmm_ordered o) {
+    mc_builder *b = e->b;
+    int stride = sddmm_stride(e->plan), rows = 2 << o.log_bytes;
+    EMIT(b, mad_wide, R(o.lane), R(e->t), I(stride ? stride * rows : rows), R(o.array));
+    if (!stride) EMIT(b, mad_wide, R(o.lane), R(e->slot), I(e->plan->vec << o.log_bytes), R(o.lane));
 }
 
 /* Where rows 2 t and 2 t + 1 of index I's slot lie, of which emit_stores has been: the first, and how many bytes behind it the
@@ -84,9 +80,9 @@ static mc_operand emit_element(sddmm_emitter *e, sddmm_ordered o, int i, int *to
     const sddmm_plan *plan = e->plan;
     int stride = sddmm_stride(plan);
     *to_second = (stride ? stride : 1) << o.log_bytes;
-    if (!stride && !index_says_slot(plan)) return AT(o.item, (8 * i * plan->vec) << o.log_bytes);
+    if (!stride && !index_says_slot(plan)) return AT(o.lane, (8 * i * plan->vec) << o.log_bytes);
     if (!stride) {
-        EMIT(b, mad_wide, R(e->c_at), R(e->in_item), I(plan->vec << o.log_bytes), R(o.item));
+        EMIT(b, mad_wide, R(e->c_at), R(e->in_item), I(plan->vec << o.log_bytes), R(o.lane));
         return AT(e->c_at, 0);
     }
     EMIT(b, add_s32, R(e->stride), R(e->slot), slot_offset(e, i));
@@ -160,6 +156,8 @@ static void declare_scale(sddmm_emitter *e) {
     e->scale_array = load_array(b, "scale");
     e->scale_at = b64(b, "scale_at");
     if (scale == OUT_PER_COLUMN) declare_factors(e, "column_scale", 1, e->column_scale);
+    if (scale == OUT_PER_COLUMN && e->first_column.id)
+        EMIT(b, mad_wide, R(e->scale_array), R(e->first_column), I(WORD), R(e->scale_array));
     if (scale == OUT_PER_ROW) e->scale_row = b32(b, "scale_row"), b32_array(b, "row_scale", 2, e->row_scale);
 }
 
@@ -168,18 +166,18 @@ void sddmm_declare_output(sddmm_emitter *e) {
     out_element element = e->plan->output.element;
     declare_slots(e);
     if (e->plan->mask == SDDMM_VALUES) {
-        e->values = emit_lane(e, "mask_values", "mask_lane", "mask_item", WORD);
+        e->values = load_ordered(e, "mask_values", "mask_lane", WORD);
         declare_factors(e, "mask_value", 2, e->mask_value);
     }
     declare_scale(e);
-    e->c = emit_lane(e, "c", "c_lane", "c_item", out_element_bytes(element));
+    e->c = load_ordered(e, "c", "c_lane", out_element_bytes(element));
     out_declare_scratch(&e->scratch, b, element, 2);
 }
 
 void sddmm_emit_item_factors(sddmm_emitter *e) {
     emit_slots(e);
-    if (e->plan->mask == SDDMM_VALUES) emit_first(e, e->values);
-    emit_first(e, e->c);
+    if (e->plan->mask == SDDMM_VALUES) emit_lane(e, e->values);
+    emit_lane(e, e->c);
     if (e->plan->output.scale == OUT_PER_ROW) emit_row_scales(e);
 }
 

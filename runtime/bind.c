@@ -170,7 +170,8 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
     return status;
 }
 
-static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const binding_list *bindings,
+/* ANY: fewer thread blocks do as well. */
+static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, bool any, const binding_list *bindings,
                            unsigned *blocks, mc_diag *diag) {
     int64_t extent = 0;
     *blocks = 1;
@@ -179,6 +180,7 @@ static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const bindin
     if (status != MC_OK) return status;
     int64_t count = extent / axis->per_cta + (extent % axis->per_cta != 0);
     if (count == 0) return mc_fail(diag, MC_CANNOT, "the grid is empty: %s is 0", axis->dim);
+    if (count > limit && any) count = limit;
     if (count > limit)
         return mc_fail(diag, MC_CANNOT, "%s = %lld wants %lld blocks along an axis of at most %lld",
                        axis->dim, (long long)extent, (long long)count, (long long)limit);
@@ -186,23 +188,31 @@ static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, const bindin
     return MC_OK;
 }
 
+/* Thread blocks along turn_axis may be fewer. */
+static bool takes_turns(const mc_contract *contract, const binding_list *bindings) {
+    int64_t k = 0;
+    return contract->turn_k != 0 && find(bindings, "k", &k, NULL) == MC_OK && k <= contract->turn_k;
+}
+
 /* As many thread blocks as the GPU holds at once, with equal numbers of turns. */
 static void take_turns(const mc_contract *contract, const binding_list *bindings, mc_launch *launch) {
-    int64_t k = 0, multiprocessors = 0, blocks = launch->grid[0];
-    if (contract->turn_k == 0 || find(bindings, "k", &k, NULL) != MC_OK || k > contract->turn_k) return;
+    int axis = contract->turn_axis;
+    int64_t multiprocessors = 0, blocks = launch->grid[axis];
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
-    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1];
+    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1 - axis];
     if (held < 1) held = 1;
     int64_t turns = (blocks + held - 1) / held;
-    launch->grid[0] = (unsigned)((blocks + turns - 1) / turns);
+    launch->grid[axis] = (unsigned)((blocks + turns - 1) / turns);
 }
 
 static mc_status bind_grid(const mc_contract *contract, const binding_list *bindings, mc_launch *launch,
                            mc_diag *diag) {
+    bool turns = takes_turns(contract, bindings);
     mc_status status = MC_OK;
     for (int i = 0; i < 3 && status == MC_OK; i++)
-        status = bind_axis(&contract->grid[i], grid_limits[i], bindings, &launch->grid[i], diag);
-    if (status == MC_OK) take_turns(contract, bindings, launch);
+        status = bind_axis(&contract->grid[i], grid_limits[i], turns && i == contract->turn_axis, bindings,
+                           &launch->grid[i], diag);
+    if (status == MC_OK && turns) take_turns(contract, bindings, launch);
     memcpy(launch->block, contract->block, sizeof launch->block);
     launch->shared_dynamic = contract->shared_dynamic;
     return status;

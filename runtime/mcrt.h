@@ -327,10 +327,15 @@ typedef struct mc_sampled {
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
     mc_order order;
     bool values; /* C is multiplied by the mask's values */
+    /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of the item's mma j a
+       column, counted from the window's first, | its slot in the item << 16; the sign where that slot has no vector. Slots are in such
+       an order that rows 2 q and 2 q + 1 have an even column and an odd one as often as that goes, those in use in the first mma. */
+    bool windows;
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
      col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h]; -1: padding, or beyond
                                               the item's slots
+     window_ptr   s32[windows + 1]            the first item of each window; where form.windows only
      mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only
    MC_CANNOT where slots or items leave s32, or form.values and MASK is not of f32. */
 MC_API mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
@@ -343,6 +348,8 @@ MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sa
                                    int64_t cols, mc_vsparse *mask, mc_diag *diag);
 /* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
 MC_API int64_t mc_sampled_items(const mc_packed *packed);
+/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where PACKED is no such. */
+MC_API int64_t mc_sampled_longest(const mc_packed *packed);
 
 /* -- Reference ---------------------------------------------------------------------------------------- */
 
@@ -498,7 +505,8 @@ MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const m
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
    limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every parameter (so item_count,
-   mc_sampled_items) must be bound. "multiprocessors" may be, for kernels whose thread blocks take row blocks in turn. */
+   mc_sampled_items) and what the grid is made of (so window_items, mc_sampled_longest) must be bound. "multiprocessors" may be, for kernels whose
+   thread blocks take their work in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "mcrt.h"
 
-static const char int4_format[] = "strided-bcrs-int4";
+static const char int4_format[] = "strided-bcrs-int4", windows_format[] = "sampled-windows";
 
 mc_digits mc_digits_of(const mc_kernel *kernel) {
     const char *name = mc_kernel_field_text(kernel, "digits");
@@ -69,7 +69,8 @@ static mc_status replace_windowed(const mc_kernel *kernel, const mc_vsparse *a, 
 static mc_status sampled_form(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
     mc_output output;
     *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
-                         .window = mc_kernel_field(kernel, "window")};
+                         .window = mc_kernel_field(kernel, "window"),
+                         .windows = strcmp(mc_kernel_contract(kernel)->format, windows_format) == 0};
     mc_status status = mc_order_of(kernel, &form->order, diag);
     if (status == MC_OK) status = mc_output_of(kernel, &output, diag);
     if (status == MC_OK) form->values = output.masked;
@@ -99,7 +100,8 @@ static const struct format {
 } formats[] = {{"strided-bcrs", pack_strided, replace_strided, "lhs", "k"},
                {int4_format, pack_strided, replace_strided, "lhs", "k"},
                {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k"},
-               {"sampled-list", pack_sampled, replace_sampled, NULL, "n"}};
+               {"sampled-list", pack_sampled, replace_sampled, NULL, "n"},
+               {windows_format, pack_sampled, replace_sampled, NULL, "n"}};
 
 static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
     const char *name = mc_kernel_contract(kernel)->format;

@@ -7,7 +7,7 @@
 enum {
     RUN_BOUNDARY = 256,              /* device allocations start at a multiple of it */
     RUN_BUFFERS = MC_MAX_ARRAYS + 5, /* A, B, C, scales, biases */
-    RUN_SHAPES = 8,                  /* and the tensor map */
+    RUN_SHAPES = 9,                  /* and the tensor map */
 };
 
 /* A run in progress; run_close frees what it has, whatever happened. */

@@ -1,10 +1,11 @@
-/* sampled-list: what the SDDMM reads of its mask. */
+/* sampled-list and sampled-windows: what the SDDMM reads of its mask. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fragment.h"
 #include "memory.h"
 #include "order.h"
+#include "sampled.h"
 #include "stride.h"
 #include "vsparse.h"
 
@@ -22,6 +23,9 @@ typedef struct plan {
 } plan;
 
 static int64_t item_slots(const mc_sampled *form) { return (int64_t)form->groups * MC_SAMPLED_SLOTS; }
+static int64_t windows_of(const mc_sampled *form, int64_t cols) {
+    return cols / form->window + (cols % form->window != 0);
+}
 
 /* -- Giving out the slots */
 
@@ -61,19 +65,44 @@ static int compare_items(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void put_items(const plan *p, item *items, int64_t count) {
+/* WINDOW_PTR (NULL: not wanted) receives the first item of each window. */
+static void put_items(const plan *p, item *items, int64_t count, int32_t *window_ptr) {
     list_items(p, items);
     if (p->form->window > 0) qsort(items, (size_t)count, sizeof *items, compare_items);
+    for (int64_t w = 0, i = 0; window_ptr && w <= windows_of(p->form, p->mask->cols); w++) {
+        while (i < count && items[i].window < w) i++;
+        window_ptr[w] = (int32_t)i;
+    }
     for (int64_t i = 0; i < count; i++) items[i].window = 0;
 }
 
-static void put_columns(const plan *p, const item *items, int64_t count, int32_t *col_idx) {
-    int64_t slots = item_slots(p->form);
-    memset(col_idx, -1, (size_t)(count * slots) * sizeof *col_idx);
+/* COLUMNS of an item, with -1 for padding and for what is beyond its slots. */
+static void put_columns(const plan *p, const item *it, int32_t *columns) {
+    int64_t block = it->block, vector = p->mask->row_ptr[block] + it->first - p->start[block];
+    for (int64_t i = 0; i < item_slots(p->form); i++) {
+        bool used = i < it->count && vector + i < p->mask->row_ptr[block + 1];
+        columns[i] = used ? p->mask->col_idx[vector + i] : -1;
+    }
+}
+
+/* COLUMNS in the rows of the item's mma. */
+static void put_indices(const plan *p, const item *it, const int32_t *columns, int32_t *indices) {
+    const mc_sampled *form = p->form;
+    const int64_t window = window_of(p, it->block, it->first - p->start[it->block]);
+    if (form->windows)
+        sampled_put_entries(&(sampled_item){.groups = form->groups,
+                                            .first_column = window * form->window,
+                                            .count = it->count},
+                            columns, indices);
+    else
+        for (int i = 0; i < item_slots(form); i++) indices[sampled_index_place(i, form->groups)] = columns[i];
+}
+
+static void put_all_indices(const plan *p, const item *items, int64_t count, int32_t *col_idx) {
+    int32_t columns[SAMPLED_MAX_ITEM];
     for (int64_t n = 0; n < count; n++) {
-        int64_t block = items[n].block, vector = p->mask->row_ptr[block] + items[n].first - p->start[block];
-        for (int i = 0; i < items[n].count && vector + i < p->mask->row_ptr[block + 1]; i++)
-            col_idx[n * slots + sampled_index_place(i, p->form->groups)] = p->mask->col_idx[vector + i];
+        put_columns(p, &items[n], columns);
+        put_indices(p, &items[n], columns, col_idx + n * item_slots(p->form));
     }
 }
 
@@ -84,6 +113,9 @@ static mc_status check_form(const mc_sampled *form, mc_diag *diag) {
         return mc_fail(diag, MC_USAGE, "items of %d groups: must be 1, 2, 4 or 8", form->groups);
     if (form->window < MC_OPEN)
         return mc_fail(diag, MC_USAGE, "windows of %" PRId64 " columns", form->window);
+    if (form->windows && (form->window < 1 || form->window > SAMPLED_MAX_WINDOW))
+        return mc_fail(diag, MC_USAGE, "windows of %" PRId64 " columns: must be 1 to %d", form->window,
+                       (int)SAMPLED_MAX_WINDOW);
     return MC_OK;
 }
 
@@ -107,13 +139,15 @@ static mc_status plan_open(plan *p, const mc_vsparse *mask, const mc_sampled *fo
 }
 
 static mc_status pack_pattern(const plan *p, mc_packed *packed, mc_diag *diag) {
-    int64_t count = list_items(p, NULL);
+    int64_t count = list_items(p, NULL), windows = p->form->windows ? windows_of(p->form, p->mask->cols) : 0;
     mc_status status = packed_add(packed, "items", MC_S32, count * ITEM_FIELDS, diag);
     if (status == MC_OK)
         status = packed_add(packed, "col_idx", MC_S32, mcrt_product(count, item_slots(p->form)), diag);
+    if (status == MC_OK && p->form->windows)
+        status = packed_add(packed, "window_ptr", MC_S32, windows + 1, diag);
     if (status != MC_OK) return status;
-    put_items(p, packed->arrays[0].data, count);
-    put_columns(p, packed->arrays[0].data, count, packed->arrays[1].data);
+    put_items(p, packed->arrays[0].data, count, p->form->windows ? packed->arrays[2].data : NULL);
+    put_all_indices(p, packed->arrays[0].data, count, packed->arrays[1].data);
     return MC_OK;
 }
 
@@ -131,7 +165,7 @@ mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_pac
     if (status == MC_OK) status = pack_pattern(&p, packed, diag);
     if (status == MC_OK && form->values)
         status = packed_add(packed, "mask_values", MC_F32, value_count(&p), diag);
-    if (status == MC_OK && form->values) put_values(&p, packed->arrays[2].data);
+    if (status == MC_OK && form->values) put_values(&p, packed->arrays[packed->array_count - 1].data);
     free(p.start);
     if (status != MC_OK) mc_packed_free(packed);
     return status;
@@ -142,12 +176,21 @@ int64_t mc_sampled_items(const mc_packed *packed) {
     return items ? items->count / ITEM_FIELDS : 0;
 }
 
+int64_t mc_sampled_longest(const mc_packed *packed) {
+    const mc_packed_array *windows = mc_packed_find(packed, "window_ptr");
+    const int32_t *first = windows ? windows->data : NULL;
+    int64_t longest = 0;
+    for (int64_t w = 0; windows && w + 1 < windows->count; w++)
+        if (first[w + 1] - first[w] > longest) longest = first[w + 1] - first[w];
+    return longest;
+}
+
 /* -- Replacing values */
 
 /* The arrays of s32 in PACKED are those in WANT, which WHAT gives. */
 static mc_status check_pattern(const mc_packed *packed, const mc_packed *want, const char *what,
                                mc_diag *diag) {
-    for (size_t a = 0; a < 2; a++) {
+    for (size_t a = 0; a < want->array_count; a++) {
         const mc_packed_array *got, *array = &want->arrays[a];
         mc_status status = packed_get(packed, array->name, MC_S32, array->count, &got, diag);
         if (status != MC_OK) return status;
@@ -182,13 +225,12 @@ typedef struct source {
     const mc_sampled *form;
     const item *items;
     int64_t count;
-    const int32_t *col_idx;
+    int32_t *columns; /* [item][slot]; -1: none */
     int64_t row_blocks, cols;
 } source;
 
-/* The column of slot I of item N. */
 static int32_t column_at(const source *s, int64_t n, int i) {
-    return s->col_idx[n * item_slots(s->form) + sampled_index_place(i, s->form->groups)];
+    return s->columns[n * item_slots(s->form) + i];
 }
 
 static mc_status check_item(const source *s, int64_t n, mc_diag *diag) {
@@ -299,8 +341,8 @@ static mc_status unpack_counted(const source *s, const mc_packed *packed, int ve
     return status;
 }
 
-static mc_status find_arrays(const mc_packed *packed, source *s, mc_diag *diag) {
-    const mc_packed_array *items, *col_idx;
+static mc_status find_items(const mc_packed *packed, source *s, mc_diag *diag) {
+    const mc_packed_array *items;
     mc_status status = packed_get(packed, "items", MC_S32, -1, &items, diag);
     if (status != MC_OK) return status;
     if (items->count % ITEM_FIELDS != 0)
@@ -308,9 +350,51 @@ static mc_status find_arrays(const mc_packed *packed, source *s, mc_diag *diag) 
                        items->count, (int)ITEM_FIELDS);
     s->items = items->data;
     s->count = items->count / ITEM_FIELDS;
-    status =
-        packed_get(packed, "col_idx", MC_S32, mcrt_product(s->count, item_slots(s->form)), &col_idx, diag);
-    if (status == MC_OK) s->col_idx = col_idx->data;
+    return MC_OK;
+}
+
+static void get_listed(const source *s, const int32_t *col_idx) {
+    int64_t slots = item_slots(s->form);
+    for (int64_t i = 0; i < s->count * slots; i++)
+        s->columns[i] = col_idx[i - i % slots + sampled_index_place((int)(i % slots), s->form->groups)];
+}
+
+/* WINDOW_PTR may hold anything: what is taken from it is compared in the end. */
+static mc_status get_windowed(const source *s, const int32_t *col_idx, const int32_t *window_ptr,
+                              mc_diag *diag) {
+    int64_t slots = item_slots(s->form), windows = windows_of(s->form, s->cols), w = 0;
+    mc_status status = MC_OK;
+    for (int64_t n = 0; n < s->count && status == MC_OK; n++) {
+        while (w + 1 < windows && window_ptr[w + 1] <= n) w++;
+        const sampled_item of = {
+            .groups = s->form->groups, .first_column = w * s->form->window, .number = n, .cols = s->cols};
+        status = sampled_get_entries(&of, col_idx + n * slots, s->columns + n * slots, diag);
+    }
+    return status;
+}
+
+/* s->columns, malloc'ed. */
+static mc_status get_columns(const mc_packed *packed, source *s, mc_diag *diag) {
+    const mc_packed_array *col_idx, *window_ptr = NULL;
+    int64_t slots = mcrt_product(s->count, item_slots(s->form));
+    mc_status status = packed_get(packed, "col_idx", MC_S32, slots, &col_idx, diag);
+    if (status == MC_OK && s->form->windows)
+        status =
+            packed_get(packed, "window_ptr", MC_S32, windows_of(s->form, s->cols) + 1, &window_ptr, diag);
+    if (status != MC_OK) return status;
+    s->columns = mcrt_array(slots, sizeof *s->columns);
+    if (!s->columns) return mcrt_no_memory(diag, slots, "slots");
+    if (window_ptr) return get_windowed(s, col_idx->data, window_ptr->data, diag);
+    get_listed(s, col_idx->data);
+    return MC_OK;
+}
+
+static mc_status unpack_source(source *s, const mc_packed *packed, int vec, mc_vsparse *mask, mc_diag *diag) {
+    int64_t *count = mcrt_array(s->row_blocks, sizeof *count);
+    if (!count) return mcrt_no_memory(diag, s->row_blocks, "row blocks");
+    mc_status status = count_vectors(s, count, diag);
+    if (status == MC_OK) status = unpack_counted(s, packed, vec, count, mask, diag);
+    free(count);
     return status;
 }
 
@@ -320,13 +404,11 @@ mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *
     *mask = (mc_vsparse){0};
     mc_status status = packed_check_shape(vec, rows, cols, diag);
     if (status == MC_OK) status = check_form(form, diag);
-    if (status == MC_OK) status = find_arrays(packed, &s, diag);
+    if (status == MC_OK) status = find_items(packed, &s, diag);
     if (status != MC_OK) return status;
     s.row_blocks = rows / vec;
-    int64_t *count = mcrt_array(s.row_blocks, sizeof *count);
-    if (!count) return mcrt_no_memory(diag, s.row_blocks, "row blocks");
-    status = count_vectors(&s, count, diag);
-    if (status == MC_OK) status = unpack_counted(&s, packed, vec, count, mask, diag);
-    free(count);
+    status = get_columns(packed, &s, diag);
+    if (status == MC_OK) status = unpack_source(&s, packed, vec, mask, diag);
+    free(s.columns);
     return status;
 }

@@ -32,6 +32,7 @@ static void bind_shapes(device_run *run, const mc_sddmm *problem) {
     run_bind(run, "lda", problem->a->ld);
     run_bind(run, "ldb", problem->b->ld);
     run_bind(run, "item_count", mc_sampled_items(&run->packed));
+    run_bind(run, "window_items", mc_sampled_longest(&run->packed));
 }
 
 static mc_status run_all(device_run *run, const char *ptx, const mc_sddmm *problem, mc_timing *timing,

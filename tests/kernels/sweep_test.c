@@ -24,7 +24,8 @@ typedef struct sweep {
     size_t setting_count;
     problem_kind kind;
     bool fixed; /* shapes become settings */
-    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma", 4 for "async" */
+    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and method = "window", 4 for "async" */
+    int chunk; /* method "window": k is fixed at a multiple of it; 0: other methods */
     long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
@@ -43,10 +44,10 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
     mc_setting settings[MAX_SETTINGS + PROBLEM_SHAPES + 1 + OUTPUT_FIELDS];
     size_t count = s->setting_count;
     memcpy(settings, s->settings, sizeof s->settings);
-    if (s->fixed) {
-        problem_fix(c, &s->kind, &fixed);
-        for (int i = 0; i < PROBLEM_SHAPES; i++) settings[count++] = fixed.settings[i];
-    }
+    problem_fix(c, &s->kind, &fixed);
+    for (int i = 0; i < PROBLEM_SHAPES; i++)
+        if (s->fixed || (s->chunk && strcmp(fixed.settings[i].field, "k") == 0))
+            settings[count++] = fixed.settings[i];
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
     if (s->with_outputs) {
         output_settings(s->kind.op, s->output, settings + count);
@@ -55,9 +56,17 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
     return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
 }
 
+static bool must_refuse_k(const sweep *s, const problem_case *c) { return s->chunk && c->k % s->chunk != 0; }
+
+/* Of method "window" A's rows, too: what goes with 16 bytes of B, if that is less than 16 bytes. */
+static bool must_refuse_a(const sweep *s, const problem_case *c) {
+    int64_t unit = s->chunk ? mc_type_size(s->kind.lhs, s->chunk / 4) : 1;
+    return mc_type_size(s->kind.lhs, problem_lda(c, &s->kind)) % (unit < 16 ? unit : 16) != 0;
+}
+
 static bool must_refuse(const sweep *s, const problem_case *c) {
     return mc_type_size(s->kind.rhs, problem_ldb(c, &s->kind)) % s->unit != 0 ||
-           (int)c->b_offset % s->unit != 0;
+           (int)c->b_offset % s->unit != 0 || must_refuse_a(s, c);
 }
 
 /* What cannot run says so, from the spec or at the launch. */
@@ -71,7 +80,8 @@ static void check_refusal(sweep *s, mc_status status, mc_status want) {
 static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t variant) {
     mc_kernel *kernel = NULL;
     mc_status status = mc_kernel_generate(spec, variant, &kernel, s->diag);
-    if (status == MC_OK && must_refuse(s, p->spec)) {
+    bool launches = s->kind.op != OPERATOR_SDDMM || p->a.vectors > 0;
+    if (status == MC_OK && launches && must_refuse(s, p->spec)) {
         check_refusal(s, problem_run(p, s->devices[0], kernel, NULL, s->diag), MC_CANNOT);
         mc_kernel_destroy(kernel);
         return;
@@ -100,7 +110,7 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
     CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status != MC_OK) return;
     status = read_spec(s, c, &spec);
-    if (must_refuse(s, c) && s->fixed) check_refusal(s, status, MC_USAGE);
+    if (must_refuse_k(s, c) || (must_refuse(s, c) && s->fixed)) check_refusal(s, status, MC_USAGE);
     else CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
     if (status == MC_OK && !variants) count = mc_spec_variant_count(spec);
     for (size_t i = 0; status == MC_OK && i < count; i++)
@@ -199,7 +209,11 @@ static const problem_case nothing[OPERATORS][SHAPES] = {
 static void realistic(sweep *s) {
     static const size_t first = 0;
     const problem_case *layer = &layers[s->kind.op];
-    for (size_t i = 0; i < SHAPES; i++) run_case(s, &nothing[s->kind.op][i], &first, 1);
+    for (size_t i = 0; i < SHAPES; i++) {
+        problem_case none = nothing[s->kind.op][i];
+        if (s->chunk) none.k = s->chunk, none.lda_gap = 0; /* there is no less */
+        run_case(s, &none, &first, 1);
+    }
     run_case(s, layer, &first, 1);
     s->fixed = true;
     run_case(s, layer, &first, 1);
@@ -218,6 +232,9 @@ static void read_kernel(sweep *s) {
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
     s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    const char *method = kernel ? mc_kernel_field_text(kernel, "method") : NULL;
+    if (method && strcmp(method, "window") == 0)
+        s->unit = 16, s->chunk = (int)(64 * 8 / mc_type_size(s->kind.rhs, 8));
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
 }

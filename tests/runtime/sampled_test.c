@@ -245,7 +245,7 @@ static void test_masks(mc_diag *diag) {
             for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
                 for (int shift = 0; shift < 4; shift++) {
                     mc_vsparse mask = make_mask(&patterns[p], vecs[shift], diag);
-                    const mc_sampled form = {1 << shift, windows[w], orders[order], shift % 2 == 0};
+                    const mc_sampled form = {1 << shift, windows[w], orders[order], shift % 2 == 0, false};
                     check_mask(&mask, &form, diag);
                     mc_vsparse_free(&mask);
                 }
