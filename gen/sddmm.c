@@ -3,7 +3,7 @@
 
    The mask's vectors are given out in items of up to 16 * groups neighbours of one row block, a warp each: sddmm_emit.c and,
    for what is not aligned, sddmm_edge.c multiply, or sddmm_window.c does; sddmm_sides.c makes operands of the two sides' values,
-   sddmm_store.c writes C. */
+   sddmm_lines.c says which lane reads what of B and whose sums follow from it, sddmm_store.c writes C. */
 #include "family.h"
 #include "sddmm_fields.h"
 #include <stdio.h>

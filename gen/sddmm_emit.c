@@ -4,7 +4,7 @@
  *
  * A warp computes one item: up to 16 * groups nonzero vectors of one row block. Operands are swapped: the vectors, columns of B, are
  * the mma's rows, 16 in each group, and rows of A its columns. Lane 4 g + t loads of rows g and g + 8 of a group, and of row
- * g of the row block: neither shared memory nor a transpose is needed. A panel of A stays in registers for all groups, or in
+ * g of the row block (of lines others: sddmm_lines.c): no transpose is needed. A panel of A stays in registers for all groups, or in
  * shared memory (sddmm_lhs.c). */
 #include "sddmm_emit.h"
 

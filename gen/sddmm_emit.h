@@ -34,12 +34,9 @@ typedef struct sddmm_emitter {
     mc_reg unit;      /* of those that lanes load side by side of a row of B: t, or 4 h + t */
     mc_reg even;      /* lines: h is 0 */
     mc_reg record[4]; /* of this warp's item: row block, first, count */
-    mc_reg
-        index[2 * SDDMM_MAX_GROUPS]; /* of slots 16 j + own and 16 j + 8 + own; -1 where there is no vector */
-    mc_reg column
-        [SDDMM_MAX_ABREAST]
-        [2 *
-         SDDMM_MAX_GROUPS]; /* [set]: of the slots that this lane reads; 0 there: that can always be read */
+    /* Of slots 16 j + own and 16 j + 8 + own, -1 where there is no vector; [set], of the slots that this lane reads, 0 there: column 0
+       can always be read. */
+    mc_reg index[2 * SDDMM_MAX_GROUPS], column[SDDMM_MAX_ABREAST][2 * SDDMM_MAX_GROUPS];
     mc_reg k, lda, ldb;
     mc_reg first_column;               /* of the window; none where columns count from B's first */
     mc_operand a_row_bytes, row_bytes; /* from a row of A, of B to the next */

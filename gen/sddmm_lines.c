@@ -10,8 +10,11 @@
  *   the mma's row 2 v + h is slot 4 s + v, row 8 + 2 v + h slot 8 + 4 s + v, for either h
  *   times A's even chunks, rows of h = 0 are right, times its odd chunks those of h = 1; the others are not read
  *
- * A slot's sum is the one's of lane (v, 0, t) and the other's of lane (v, 1, t). Lane h takes those of set h, and gives its neighbour
- * the other set's: then it has slots own = 4 h + v and own + 8, as it had g and g + 8. */
+ * Both mma begin with a set's accumulators: odd_acc, a copy of them, takes the odd chunks. Behind a panel lanes of h = 1 go on with the
+ * copy, so that only these are kept for each group.
+ *
+ * A slot's sum is what lane (v, 0, t) has of it and what lane (v, 1, t) has. Lane h takes set h, and gives its neighbour the other:
+ * then it has slots own = 4 h + v and own + 8, as it has g and g + 8 of chunks. */
 #include "sddmm_emit.h"
 
 static bool has_lines(const sddmm_plan *plan) { return plan->abreast > 1; }
@@ -102,7 +105,7 @@ void sddmm_emit_columns(sddmm_emitter *e) {
 
 static int sum_count(const sddmm_plan *plan) { return plan->sums * SDDMM_ACC; }
 
-/* A group's sums are done with one panel: nothing is gained by putting those of both chunks into one place. */
+/* Where one panel is all of k, the exchange chooses between accumulators and copy by itself. */
 static bool keeps_both(const sddmm_plan *plan) { return has_lines(plan) && plan->store_early; }
 
 /* Where lanes of h = 1 have their part of set OF's sums. */

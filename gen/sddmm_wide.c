@@ -39,9 +39,9 @@ static void declare_guards(sddmm_emitter *e, panel *p) {
     for (int load = 0; load < sddmm_loads(plan); load++) {
         if (!is_guarded(plan, sddmm_last_chunk(plan, load))) continue;
         p->b_inside[load] = (plan->abreast > 1 ? b_guards : guards)[load];
-        for (int row = 0; row < plan->buffers * plan->abreast * 2; row++)
-            sddmm_emit_zero(
-                b, &p->row[row / 2 / plan->abreast][row / 2 % plan->abreast][row % 2][regs * load], regs);
+        for (int buffer = 0; buffer < plan->buffers; buffer++)
+            for (int row = 0; row < 2 * plan->abreast; row++)
+                sddmm_emit_zero(b, &p->row[buffer][row / 2][row % 2][regs * load], regs);
     }
 }
 
