@@ -5,7 +5,7 @@
 #include "mutate.h"
 #include "problem.h"
 
-enum { MUTATION_SETTINGS = 12, MUTATION_CASES = 20, MUTATION_KERNELS = 8 };
+enum { MUTATION_SETTINGS = 12, MUTATION_CASES = 24, MUTATION_KERNELS = 8 };
 
 /* A rule for mutations that provably change no result. */
 typedef struct equivalence {

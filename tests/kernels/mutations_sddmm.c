@@ -10,8 +10,8 @@ static bool is_index(const mutation *m, const char *instruction, const char *ope
 
 /* what B's registers hold beyond k meets zeros of A; of the edge path's loads of single values, those of A zeros of B too */
 static bool beyond_k(const mutation *m) {
-    static const char *const registers[] = {
-        " %x", " %y", " %next_x", " %next_y", " %edge_b_element", " %edge_a_element"};
+    static const char *const registers[] = {" %x",       " %y",       " %next_x",         " %next_y",
+                                            " %third_x", " %third_y", " %edge_b_element", " %edge_a_element"};
     for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
         if (is_index(m, "mov.b32", registers[i])) return true;
     return false;
@@ -77,7 +77,7 @@ static const equivalence equivalents[] = {
 
 /* -- Kernels and problems ----------------------------------------------------------------------------- */
 
-/* Both paths, several panels, nearly every k modulo 16, less than a unit; leading dimensions that stop the wide path, each alone; row
+/* Both paths, several panels, every k modulo 16, less than a unit; leading dimensions that stop the wide path, each alone; row
    blocks around each number of groups, empty ones, and less than a thread block of items. */
 static const problem_case cases[] = {
     {PATTERN_SIXTEENS, 12, 272, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
@@ -86,8 +86,8 @@ static const problem_case cases[] = {
     {PATTERN_SIXTEENS, 12, 127, 131, 1, 0, .values = MC_VALUES_FULL, .lda_gap = 1},
     {PATTERN_SIXTEENS, 12, 100, 131, 28, 0, .values = MC_VALUES_FULL, .lda_gap = 4},
     {PATTERN_SIXTEENS, 12, 102, 131, 14, 0, .values = MC_VALUES_FULL, .lda_gap = 26},
-    {PATTERN_SIXTEENS, 12, 65, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
-    {PATTERN_SIXTEENS, 12, 66, 131, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 30},
+    {PATTERN_SIXTEENS, 12, 65, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 32},
+    {PATTERN_SIXTEENS, 12, 66, 131, 31, 0, .values = MC_VALUES_FULL, .lda_gap = 30},
     {PATTERN_SIXTEENS, 12, 72, 131, 24, 0, .values = MC_VALUES_FULL, .lda_gap = 10},
     {PATTERN_SIXTEENS, 12, 90, 131, 8, 0, .values = MC_VALUES_FULL, .lda_gap = 6},
     {PATTERN_SIXTEENS, 12, 76, 131, 20, 0, .values = MC_VALUES_FULL, .lda_gap = 8},
@@ -95,6 +95,8 @@ static const problem_case cases[] = {
     {PATTERN_SIXTEENS, 12, 336, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
     {PATTERN_SIXTEENS, 12, 400, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
     {PATTERN_SIXTEENS, 12, 464, 131, 16, 0, .values = MC_VALUES_FULL, .lda_gap = 16},
+    {PATTERN_SIXTEENS, 12, 43, 131, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 55, 131, 0, 0, .values = MC_VALUES_FULL},
     {PATTERN_ONE_FULL, 5, 517, 241, 27, 0, .values = MC_VALUES_EXTREME, .lda_gap = 27},
     {PATTERN_REALISTIC, 19, 515, 300, 29, 0, .values = MC_VALUES_FULL, .lda_gap = 29},
     {PATTERN_EMPTY_BLOCKS, 9, 73, 100, 15, 0, .values = MC_VALUES_FULL, .lda_gap = 23},
