@@ -15,7 +15,6 @@ enum {
     CHUNK = 4 * SDDMM_UNIT, /* bytes */
     ROW_OF_BANKS = 2 * CHUNK,
     CHUNK_SHIFT = 6,
-    UNIFORM = 8,    /* registers that ptxas saves: what all lanes have in common is in uniform ones */
     COPIES = 8,     /* of a thread, between two tests whether there is more to copy; even */
     XOR_AND = 0x78, /* lop3's table of a ^ (b & c) */
 };
@@ -26,9 +25,8 @@ typedef struct window_emitter {
     mc_reg columns;                /* the window's shared address */
     mc_reg lane;                   /* the same + 16 t */
     mc_reg item, step, last, more; /* this warp's next item, and the window's last; more: there is a next */
-    mc_reg loaded;                 /* the item that is loaded: the next one, or any */
     mc_reg items, indices, at;     /* addresses: of all items, of this lane's indices; scratch */
-    mc_reg next_record[4], next_index[2 * SDDMM_MAX_GROUPS];
+    mc_reg next_record[4];
     mc_reg a, a_at; /* A, and this lane's first unit of its row */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A];
     mc_reg row[2][SDDMM_MAX_ROW]; /* of B: [slots g and g + 8][chunk, word] */
@@ -159,9 +157,9 @@ static void emit_range(window_emitter *w, mc_reg number) {
 static void emit_load_record(window_emitter *w) {
     mc_builder *b = w->e->b;
     EMIT(b, setp_ge, R(w->more), R(w->last), R(w->item));
-    EMIT(b, min_s32, R(w->loaded), R(w->item), R(w->last));
-    EMIT(b, max_s32, R(w->loaded), R(w->loaded), I(0));
-    EMIT(b, mad_wide, R(w->at), R(w->loaded), I(4 * WORD), R(w->items));
+    EMIT(b, min_s32, R(w->column), R(w->item), R(w->last));
+    EMIT(b, max_s32, R(w->column), R(w->column), I(0));
+    EMIT(b, mad_wide, R(w->at), R(w->column), I(4 * WORD), R(w->items));
     EMIT(b, ldr_v4, V4(w->next_record), AT(w->at, 0));
 }
 
@@ -174,20 +172,13 @@ static void emit_load_a(window_emitter *w, mc_reg row_block) {
     sddmm_emit_load_a(e, w->a_at, everywhere, w->word);
 }
 
-/* Of the next item all but the record. */
-static void emit_load_rest(window_emitter *w) {
-    sddmm_emitter *e = w->e;
-    EMIT(e->b, mad_wide, R(w->at), R(w->loaded), I(MC_SAMPLED_SLOTS * e->plan->groups * WORD), R(w->indices));
-    sddmm_emit_load_indices(e, w->at, 0, w->next_index);
-    if (e->plan->prefetch) emit_load_a(w, w->next_record[0]);
-}
-
 /* What is loaded becomes this warp's item. */
 static void emit_take(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
+    EMIT(b, mad_wide, R(w->at), R(w->item), I(MC_SAMPLED_SLOTS * e->plan->groups * WORD), R(w->indices));
+    sddmm_emit_load_indices(e, w->at, 0, e->index);
     for (int i = 0; i < 3; i++) EMIT(b, mov_b32, R(e->record[i]), R(w->next_record[i]));
-    for (int i = 0; i < 2 * e->plan->groups; i++) EMIT(b, mov_b32, R(e->index[i]), R(w->next_index[i]));
     if (!e->plan->prefetch) emit_load_a(w, e->record[0]);
     sddmm_emit_operands(e, w->word, w->operand);
 }
@@ -240,7 +231,7 @@ static void emit_items(window_emitter *w) {
     mc_builder *b = e->b;
     mc_label loop = label(b, "ITEMS"), end = label(b, "ITEM_END"), done = label(b, "DONE");
     mc_reg none = pred(b, "none");
-    stage(b, "Items: the next one is loaded while this one is computed");
+    stage(b, "Items");
     EMIT(b, setp_lt, R(none), R(w->last), R(w->item));
     EMIT_IF(b, none, bra_uni, TO(done));
     place(b, loop);
@@ -251,7 +242,7 @@ static void emit_items(window_emitter *w) {
     for (int group = 0; group < e->plan->groups; group++) {
         if (group > 0) sddmm_emit_group_end(e, group, end);
         emit_group(w, group);
-        if (group == 0) emit_load_rest(w);
+        if (group == 0 && e->plan->prefetch) emit_load_a(w, w->next_record[0]);
     }
     place(b, end);
     EMIT_IF(b, w->more, bra_uni, TO(loop));
@@ -268,8 +259,7 @@ static void declare_items(window_emitter *w) {
     b32_array(b, "record", 4, e->record);
     b32_array(b, "index", indices, e->index);
     b32_array(b, "next_record", 4, w->next_record);
-    b32_array(b, "next_index", indices, w->next_index);
-    w->at = b64(b, "item_at"), w->indices = b64(b, "lane_indices"), w->loaded = b32(b, "loaded_item");
+    w->at = b64(b, "item_at"), w->indices = b64(b, "lane_indices");
     w->column = b32(b, "column"), w->odd = b32(b, "odd"), w->more = pred(b, "more");
     e->row = b32(b, "row");
     w->a_at = b64(b, "a_at");
@@ -305,7 +295,6 @@ void sddmm_emit_window(const sddmm_plan *plan, mc_builder *b) {
     stage(b, "This thread block's window; lane = 4 g + t");
     shared_dynamic(b, "columns", ROW_OF_BANKS);
     b->fills_shared = true;
-    b->spare = -UNIFORM;
     w->place = load_thread_place(b, MC_WARP * plan->warps);
     e->g = w->place.g, e->t = w->place.t;
     mc_reg number = load_special(b, "window", "ctaid.x");
@@ -329,7 +318,7 @@ void sddmm_emit_window(const sddmm_plan *plan, mc_builder *b) {
     sddmm_declare_output(e);
     sddmm_declare_sides(e);
     sddmm_declare_chains(e);
-    emit_load_rest(w);
+    if (plan->prefetch) emit_load_a(w, w->next_record[0]);
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
     emit_items(w);

@@ -104,6 +104,55 @@ static void test_missing(const mc_kernel *kernel) {
     }
 }
 
+/* -- Method window: a window's items are taken in turn along y ------------------------------------------ */
+
+static const char windows[] = "op = 'sddmm' arch = 'sm_90' lhs = 's8' rhs = 's8' vec = 8 method = 'window' "
+                              "warps = 20 k = 256 window = 512";
+
+/* 20 warps of up to 96 registers, and 128 KB: one thread block a multiprocessor. */
+static const struct {
+    int64_t n, window_items, multiprocessors, ldb; /* 0 multiprocessors: not bound */
+    unsigned x, y;
+    const char *want;
+} grids[] = {
+    {512, 1, 132, 256, 1, 1, NULL},
+    {513, 1, 132, 256, 2, 1, NULL},
+    {2048, 401, 132, 272, 4, 21, NULL}, /* all at once: 33 thread blocks a window */
+    {2048, 660, 132, 256, 4, 33, NULL},
+    {2048, 661, 132, 256, 4, 17, NULL},  /* 34, in two turns */
+    {2048, 6600, 132, 256, 4, 33, NULL}, /* ten turns */
+    {2048, 6600, 3, 256, 4, 1, NULL},    /* less than one a window */
+    {2048, 6600, 0, 256, 4, 330, NULL},
+    {2048, INT32_MAX, 0, 256, 4, 65535, NULL},
+    {0, 1, 132, 256, 0, 0, "the grid is empty: n is 0"},
+    {512, 0, 132, 256, 0, 0, "the grid is empty: window_items is 0"},
+    {512, 1, 132, 264, 0, 0, "ldb is 264, not a multiple of the 16"},
+};
+
+static void test_windows(void) {
+    mc_kernel *kernel = generate(windows);
+    for (size_t i = 0; kernel && i < sizeof grids / sizeof grids[0]; i++) {
+        mc_binding bindings[BINDINGS + 3];
+        mc_launch launch;
+        size_t count = BINDINGS;
+        memcpy(bindings, standard, sizeof standard);
+        bindings[N].value = grids[i].n, bindings[K].value = 256;
+        bindings[LDA].value = 256, bindings[LDB].value = grids[i].ldb;
+        bindings[ITEM_COUNT] = (mc_binding){"window_ptr", 0x60000};
+        bindings[count++] = (mc_binding){"window_items", grids[i].window_items};
+        if (grids[i].multiprocessors)
+            bindings[count++] = (mc_binding){"multiprocessors", grids[i].multiprocessors};
+        mc_status status = mc_bind(kernel, bindings, count, &launch, diag);
+        CHECK(status == (grids[i].want ? MC_CANNOT : MC_OK), "row %zu: %s", i, mc_diag_text(diag));
+        if (grids[i].want) CHECK_TEXT(mc_diag_text(diag), grids[i].want);
+        CHECK(launch.grid[0] == grids[i].x && launch.grid[1] == grids[i].y, "row %zu: %u x %u", i,
+              launch.grid[0], launch.grid[1]);
+        CHECK(grids[i].want || launch.shared_dynamic == 512 * 256, "row %zu: shared memory", i);
+        mc_diag_clear(diag);
+    }
+    mc_kernel_destroy(kernel);
+}
+
 int main(void) {
     diag = mc_diag_create();
     mc_kernel *kernel = generate(open_shapes);
@@ -111,6 +160,7 @@ int main(void) {
         test_launch(kernel);
         test_missing(kernel);
         test_changes();
+        test_windows();
     }
     mc_kernel_destroy(kernel);
     mc_diag_destroy(diag);

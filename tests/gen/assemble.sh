@@ -154,7 +154,11 @@ sddmm_list() {
         "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128"
         "--set lhs_in=shared --set prefetch_lhs=on --set groups=8" "--set k=1024 --set lda=1024 --set ldb=1024 --set prefetch_lhs=on --set groups=2")
     local -A line=([u8]=256 [s4]=512 [u16]=128)
+    local windows=("--set window=256 --set warps=16" "--set window=128 --set warps=12 --set order=srbcrs16 --set out=f32 --set scale=column --set mask=values"
+        "--set rhs=s4 --set window=512 --set warps=8" "--set lhs=s16 --set rhs=s16 --set k=128 --set window=256 --set warps=8 --set groups=2"
+        "--set lhs=s16 --set window=256 --set warps=8 --set vec=2")
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        echo "$arch 0 window$i --set method=window --set k=256 --set tile_k=256 ${windows[i % 5]}"
         echo "$arch 0 rows --set layout=rows --set tile_k=128 --set lhs=s16 --set rhs=s16"
         echo "$arch 0 rows4 --set layout=rows --set tile_k=64 --set rhs=s4 --set groups=8 --set prefetch=off"
         for lhs in s8 u4 s16; do

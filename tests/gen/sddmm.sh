@@ -40,6 +40,32 @@ expect 2 "prefetch: with one group there is nothing to load ahead: leave it out"
 expect 2 "overlap: sm_80 has no programmatic dependent launch" set_fields overlap=on
 expect 0 "May start before the kernel before it has finished" set_fields overlap=on -- --arch sm_90
 
+# -- Method window -----------------------------------------------------------------------------------------------------
+window() { set_fields method=window window=256 k=256 "$@"; }
+expect 0 "grid (ceil(n / 256), ceil(window_items / 4), 1), block (128, 1, 1)" window
+expect 0 "ldb must be a multiple of 16" window
+expect 0 "Where k <= 256, grid y may be smaller" window
+expect 0 "lda must be a multiple of 8" window lhs=s16
+expect 0 '"turn_axis": 1' window -- --describe --json
+expect 2 'k: method = "window" wants it fixed' window k=open
+expect 2 'k: method = "window" wants a multiple of 64: 64 bytes of "s8"' window k=96
+expect 2 'k: method = "window" wants a multiple of 128: 64 bytes of "s4"' window rhs=s4 k=192
+expect 2 'tile_k: method = "window" takes all of k at once: not less than 320' window k=320
+expect 2 'lda: method = "window" wants a multiple of 16' window lda=264
+expect 2 'ldb: method = "window" wants a multiple of 16' window ldb=264
+expect 0 '' window lhs=s16 lda=264
+expect 2 'align: method = "window" wants 16' window align=4
+expect 2 'window: method = "window" wants a number of columns, 1 to 65536' window window=open
+expect 2 'window: method = "window" wants a number of columns, 1 to 65536' window window=65537
+expect 2 'window: 768 columns take 196608 bytes of shared memory, sm_80 has 166912' window window=768
+expect 0 '196608 bytes dynamic' window window=768 -- --arch sm_90
+expect 2 'groups: method = "window" takes up to 4' window groups=8
+expect 2 'layout: method = "window" wants "columns"' window layout=rows
+expect 2 'reads: method = "window" wants "chunks"' window reads=lines
+expect 2 'lhs_in: method = "window" wants "registers"' window lhs_in=shared
+expect 2 'prefetch_lhs: method = "window" has `prefetch` for that: leave it out' window prefetch_lhs=on
+expect 2 'warps: method = "gather" takes up to 8' set_fields warps=16
+
 # -- Shapes ------------------------------------------------------------------------------------------------------------
 set_fields k=256 lda=256 ldb=256 >fixed.ptx
 check "a fixed shape is still a parameter" test "$(grep -c '\.param \.s32' fixed.ptx)" = 1

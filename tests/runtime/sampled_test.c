@@ -1,5 +1,6 @@
-/* sampled-list: literal layouts, what every list of items must be, round trips, and refusal of arrays that no mask has. */
+/* sampled-list and sampled-windows: literal layouts, what every list of items must be, round trips, and refusal of arrays that no mask has. */
 #include <math.h>
+#include <stdlib.h>
 #include "scratch.h"
 
 static void check_array(const mc_packed *packed, const char *name, const void *want, int64_t count) {
@@ -18,7 +19,10 @@ static const mc_vsparse tiny = {MC_F32, 2, 6, 12, 3, 5, tiny_row_ptr, tiny_col_i
 
 static const mc_sampled plain = {.groups = 1, .window = MC_OPEN},
                         in_windows = {.groups = 1, .window = 5, .values = true},
-                        in_strides = {.groups = 2, .window = 8, .order = MC_ORDER_SRBCRS32, .values = true};
+                        in_strides = {.groups = 2, .window = 8, .order = MC_ORDER_SRBCRS32, .values = true},
+                        windowed = {.groups = 1, .window = 5, .values = true, .windows = true},
+                        strides_windowed = {
+                            .groups = 2, .window = 8, .order = MC_ORDER_SRBCRS32, .windows = true};
 
 #define NONE                                                                                                 \
     { -1, -1 }
@@ -49,6 +53,31 @@ static void test_windows(mc_diag *diag) {
     check_array(&packed, "col_idx", col_idx, 48);
     check_array(&packed, "mask_values", tiny_values, 10);
     mc_packed_free(&packed);
+}
+
+/* An index of sampled-windows: a slot of the item, and the column in the window, or none. */
+#define IN(slot, column) ((slot) << 16 | (column))
+#define NO(slot)         (INT32_MIN | (slot) << 16)
+
+/* The same windows: columns 1 and 4 of the first, 6 and 9 of the second are odd and even there, and change places. */
+static void test_windowed(mc_diag *diag) {
+#define REST                                                                                                 \
+    {NO(2), NO(10)}, {NO(3), NO(11)}, {NO(4), NO(12)}, {NO(5), NO(13)}, {NO(6), NO(14)}, { NO(7), NO(15) }
+    static const int32_t items[][4] = {{0, 0, 2, 0}, {2, 4, 1, 0}, {0, 2, 2, 0}}, window_ptr[] = {0, 2, 3, 3};
+    static const int32_t col_idx[3][8][2] = {{{IN(1, 4), NO(8)}, {IN(0, 1), NO(9)}, REST},
+                                             {{IN(0, 0), NO(8)}, {NO(1), NO(9)}, REST},
+                                             {{IN(1, 4), NO(8)}, {IN(0, 1), NO(9)}, REST}};
+#undef REST
+    mc_packed packed;
+    expect_ok("pack", mc_sampled_pack(&tiny, &windowed, &packed, diag), diag);
+    CHECK(packed.array_count == 4 && mc_sampled_items(&packed) == 3 && mc_sampled_longest(&packed) == 2,
+          "%zu arrays", packed.array_count);
+    check_array(&packed, "items", items, 12);
+    check_array(&packed, "col_idx", col_idx, 48);
+    check_array(&packed, "window_ptr", window_ptr, 4);
+    check_array(&packed, "mask_values", tiny_values, 10);
+    mc_packed_free(&packed);
+    CHECK(mc_sampled_longest(&packed) == 0, "a window of nothing");
 }
 
 /* Strides of 32 slots, the second of which is row block 2's. Padding goes with a row block's last vector: 28 slots of row
@@ -133,7 +162,7 @@ static const mc_pattern patterns[] = {
     {4, 0, .5, MC_PATTERN_UNIFORM, 0, 7},      {2, 1, 0, MC_PATTERN_UNIFORM, 0, 8},
 };
 static const mc_order orders[] = {MC_ORDER_BCRS, MC_ORDER_SRBCRS16, MC_ORDER_SRBCRS32};
-static const int64_t windows[] = {MC_OPEN, 0, 1, 7, 32, 1000};
+static const int64_t windows[] = {MC_OPEN, 0, 1, 7, 32, 65536};
 
 /* Among the values are 0, -0, NaN and infinity. */
 static mc_vsparse make_mask(const mc_pattern *pattern, int vec, mc_diag *diag) {
@@ -155,11 +184,48 @@ static int64_t slots_of(const mc_vsparse *mask, int64_t block, mc_order order) {
     return slots;
 }
 
+/* The column of slot I of item N; -1: none. -2: no index says so, or two do. */
+static int32_t column_at(const mc_packed *packed, const mc_sampled *form, int64_t n, int i) {
+    const int32_t *indices = (const int32_t *)mc_packed_find(packed, "col_idx")->data + n * 16 * form->groups;
+    if (!form->windows) return indices[(i % 8 * form->groups + i / 16) * 2 + i / 8 % 2];
+    const mc_packed_array *window_ptr = mc_packed_find(packed, "window_ptr");
+    const int32_t *first = window_ptr->data;
+    int64_t window = 0;
+    int32_t column = -2;
+    while (window + 2 < window_ptr->count && first[window + 1] <= n) window++;
+    for (int r = 0; r < 16 * form->groups; r++) {
+        if ((indices[r] >> 16 & 0x7fff) != i) continue;
+        if (column != -2) return -2;
+        column = indices[r] < 0 ? -1 : (int32_t)(window * form->window + (indices[r] & 0xffff));
+    }
+    return column;
+}
+
+/* Rows 2 q and 2 q + 1 of an item's mma have an even column and an odd one as often as there are such; slots in use come first; an
+   index without a vector says column 0. */
+static void check_pairs(const mc_sampled *form, const mc_packed *packed) {
+    const int32_t(*items)[4] = mc_packed_find(packed, "items")->data,
+          *indices = mc_packed_find(packed, "col_idx")->data;
+    int64_t wrong = 0;
+    for (int64_t n = 0; n < mc_sampled_items(packed); n++, indices += 16 * form->groups) {
+        int odds = 0, alike = 0, rows = (items[n][2] + 15) / 16 * 16, before = 0;
+        for (int r = 0; r < 16 * form->groups; r++) {
+            int32_t index = indices[(r % 8 * form->groups + r / 16) * 2 + r / 8 % 2];
+            wrong += ((index >> 16 & 0x7fff) < rows) != (r < rows) || (index < 0 && (index & 0xffff) != 0);
+            if (r >= rows) continue;
+            odds += index & 1;
+            if (r % 2) alike += before == (index & 1);
+            before = index & 1;
+        }
+        wrong += alike != abs(rows - 2 * odds) / 2;
+    }
+    CHECK(wrong == 0, "%d items' vectors in another order", (int)wrong);
+}
+
 /* What a kernel takes for granted. The slots, one after another in C, each go to the item that says so; items are as long as
    they can be. */
 static void check_items(const mc_vsparse *mask, const mc_sampled *form, const mc_packed *packed) {
-    const int32_t(*items)[4] = mc_packed_find(packed, "items")->data,
-          *col_idx = mc_packed_find(packed, "col_idx")->data;
+    const int32_t(*items)[4] = mc_packed_find(packed, "items")->data;
     int64_t count = mc_sampled_items(packed), slot = 0, most = 16 * form->groups, wrong = 0, listed = 0;
     int64_t window = form->window > 0 ? form->window : INT32_MAX;
     for (int64_t b = 0; b < mask->row_blocks; b++) {
@@ -175,7 +241,7 @@ static void check_items(const mc_vsparse *mask, const mc_sampled *form, const mc
             }
             int64_t i = slot - items[n][1], v = slot - first;
             int32_t want = v < vectors ? mask->col_idx[mask->row_ptr[b] + v] : -1;
-            wrong += col_idx[((n * 8 + i % 8) * form->groups + i / 16) * 2 + i / 8 % 2] != want;
+            wrong += column_at(packed, form, n, (int)i) != want;
             int64_t in = mask->col_idx[mask->row_ptr[b] + (v < vectors ? v : vectors - 1)] / window;
             wrong += before >= 0 && (in == before && used < most) != (i > 0);
             used = i + 1, before = in, listed++;
@@ -187,13 +253,11 @@ static void check_items(const mc_vsparse *mask, const mc_sampled *form, const mc
 }
 
 static void check_order(const mc_vsparse *mask, const mc_sampled *form, const mc_packed *packed) {
-    const int32_t(*items)[4] = mc_packed_find(packed, "items")->data,
-          *col_idx = mc_packed_find(packed, "col_idx")->data;
+    const int32_t(*items)[4] = mc_packed_find(packed, "items")->data;
     int64_t wrong = 0, before[3] = {-1, -1, -1};
     for (int64_t n = 0; n < mc_sampled_items(packed); n++) {
         /* An item of padding alone is behind its row block's last vector. */
-        int32_t col = col_idx[n * 16 * form->groups],
-                last = mask->col_idx[mask->row_ptr[items[n][0] + 1] - 1];
+        int32_t col = column_at(packed, form, n, 0), last = mask->col_idx[mask->row_ptr[items[n][0] + 1] - 1];
         if (col < 0) col = last;
         const int64_t key[3] = {form->window > 0 ? col / form->window : 0, items[n][0], items[n][1]};
         int first = 0;
@@ -219,6 +283,7 @@ static void check_mask(const mc_vsparse *mask, const mc_sampled *form, mc_diag *
     expect_ok("pack", mc_sampled_pack(mask, form, &packed, diag), diag);
     check_items(mask, form, &packed);
     check_order(mask, form, &packed);
+    if (form->windows) check_pairs(form, &packed);
     expect_ok("unpack", mc_sampled_unpack(&packed, mask->vec, form, mask->rows, mask->cols, &back, diag),
               diag);
     if (!back.row_ptr) {
@@ -245,8 +310,10 @@ static void test_masks(mc_diag *diag) {
             for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
                 for (int shift = 0; shift < 4; shift++) {
                     mc_vsparse mask = make_mask(&patterns[p], vecs[shift], diag);
-                    const mc_sampled form = {1 << shift, windows[w], orders[order], shift % 2 == 0, false};
+                    mc_sampled form = {1 << shift, windows[w], orders[order], shift % 2 == 0, false};
                     check_mask(&mask, &form, diag);
+                    form.windows = form.window > 0;
+                    if (form.windows) check_mask(&mask, &form, diag);
                     mc_vsparse_free(&mask);
                 }
 }
@@ -298,7 +365,25 @@ static void test_corrupted(mc_diag *diag) {
         {"mask_values", 4, 1, "mask_values[4] is of padding and must be 0"},
         {"mask_values", 127, INT32_MIN, "mask_values[127] is of padding"},
     };
+    static const corruption in_window[] = {
+        {"col_idx", 0, IN(16, 4), "item 0 has a vector in slot 16 of 16"},
+        {"col_idx", 0, IN(1, 12), "slot 1 of item 0 has column 12 of 12"},
+        {"col_idx", 0, IN(1, 5), "items[2] is 2, must be 1"},
+        {"col_idx", 0, IN(2, 4), "slot 0 of item 1 holds a vector, but is none of the 1"},
+        {"col_idx", 0, IN(0, 4), "slot 0 of item 1 holds a vector, but is none of the 1"},
+        {"col_idx", 0, NO(1), "slot 0 of item 1 holds a vector, but is none of the 1"},
+        {"col_idx", 0, IN(1, 3), "col_idx[0] is 65539, must be -2147352576"},
+        {"col_idx", 1, NO(9), "col_idx[1] is -2146893824, must be -2146959360"},
+        {"col_idx", 1, NO(8) + 1, "col_idx[1] is -2146959359, must be -2146959360"},
+        {"window_ptr", 0, 1, "window_ptr[0] is 1, must be 0"},
+        {"window_ptr", 1, 1, "items[4] is 2, must be 0"},
+        {"window_ptr", 1, INT32_MIN, "vector 2 of row block 0 has column 6 after column 9"},
+        {"window_ptr", 2, INT32_MAX, "window_ptr[2] is 2147483647, must be 3"},
+        {"window_ptr", 3, 2, "window_ptr[3] is 2, must be 3"},
+    };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) check_corruption(&vectors[i], &plain, diag);
+    for (size_t i = 0; i < sizeof in_window / sizeof *in_window; i++)
+        check_corruption(&in_window[i], &windowed, diag);
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
         check_corruption(&strides[i], &in_strides, diag);
 }
@@ -377,7 +462,10 @@ static void test_refused(mc_diag *diag) {
     } forms[] = {{{.groups = 0}, "items of 0 groups: must be 1, 2, 4 or 8"},
                  {{.groups = 3}, "items of 3 groups"},
                  {{.groups = 16}, "items of 16 groups"},
-                 {{.groups = 1, .window = -2}, "windows of -2 columns"}};
+                 {{.groups = 1, .window = -2}, "windows of -2 columns"},
+                 {{.groups = 1, .window = 0, .windows = true}, "windows of 0 columns: must be 1 to 65536"},
+                 {{.groups = 1, .window = MC_OPEN, .windows = true}, "windows of -1 columns: must be 1"},
+                 {{.groups = 1, .window = 65537, .windows = true}, "windows of 65537 columns: must be 1"}};
     mc_packed packed = {0};
     mc_vsparse back, other = tiny;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -408,6 +496,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_plain(diag);
     test_windows(diag);
+    test_windowed(diag);
     test_strides(diag);
     test_groups(diag);
     test_arrange(diag);
@@ -416,6 +505,8 @@ int main(void) {
     check_damage(&plain, diag);
     check_damage(&in_windows, diag);
     check_damage(&in_strides, diag);
+    check_damage(&windowed, diag);
+    check_damage(&strides_windowed, diag);
     test_arrays(diag);
     test_other_pattern(diag);
     test_refused(diag);
