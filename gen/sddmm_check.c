@@ -45,7 +45,7 @@ static int held_of_lhs(const sddmm_plan *plan) {
     enum { GUARDS = 8 };
     int unit = plan->steps * 2 * plan->parities * plan->a.count;
     if (plan->lhs_in == SDDMM_LHS_SHARED) return plan->abreast * unit;
-    int ahead = plan->prefetch_lhs ? sddmm_words(plan->lhs, plan->tile_k / 4) + GUARDS : 0;
+    int ahead = plan->prefetch_lhs ? sddmm_words(plan->lhs, plan->tile_k / 4) + GUARDS * plan->abreast : 0;
     return plan->chunks * unit + ahead;
 }
 

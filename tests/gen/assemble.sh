@@ -151,8 +151,8 @@ sddmm_list() {
     local arch lhs rhs tile i=0 fixed="--set k=250 --set lda=256 --set ldb=256"
     local more=("--set prefetch=off" "$fixed --set groups=8 --set order=srbcrs16" "--set align=1 --set vec=4 --set order=srbcrs32"
         "--set out=f16 --set scale=column --set mask=values --set vec=2" "$fixed --set out=bf16 --set scale=row --set groups=1"
-        "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128"
-        "--set lhs_in=shared --set prefetch_lhs=on --set groups=8" "--set k=1024 --set lda=1024 --set ldb=1024 --set prefetch_lhs=on --set groups=2")
+        "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128")
+    local a_panels=("--set lhs_in=shared" "--set prefetch_lhs=on --set k=1024 --set lda=1024 --set ldb=1024" "--set lhs_in=shared --set prefetch_lhs=on --set reads=lines")
     local -A line=([u8]=256 [s4]=512 [u16]=128)
     local windows=("--set window=256 --set warps=16" "--set window=128 --set warps=12 --set order=srbcrs16 --set out=f32 --set scale=column --set mask=values"
         "--set rhs=s4 --set window=512 --set warps=8" "--set lhs=s16 --set rhs=s16 --set k=128 --set window=256 --set warps=8 --set groups=2"
@@ -163,8 +163,9 @@ sddmm_list() {
         echo "$arch 0 rows4 --set layout=rows --set tile_k=64 --set rhs=s4 --set groups=8 --set prefetch=off"
         for lhs in s8 u4 s16; do
             for rhs in u8 s4 u16; do
-                echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set tile_k=256 --set groups=4 --set warps=4 ${more[i % 8]}"
+                echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set tile_k=256 --set groups=4 --set warps=4 ${more[i % 6]}"
                 [ $((i % 2)) = 1 ] || echo "$arch 0 $lhs$rhs.lines --set lhs=$lhs --set rhs=$rhs --set reads=lines ${more[i / 2 % 6]} --set groups=2 --set tile_k=${line[$rhs]}"
+                [ $((i % 2)) = 0 ] || echo "$arch 0 $lhs$rhs.lhs --set lhs=$lhs --set rhs=$rhs ${a_panels[i / 2 % 3]} --set groups=2 --set tile_k=${line[$rhs]}"
                 i=$((i + 1))
             done
         done
