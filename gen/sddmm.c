@@ -15,9 +15,9 @@ static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* o
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
 static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
 static const char *const lhs_places[] = {"registers", "shared", NULL};      /* of sddmm_lhs_in */
-static const char *const methods[] = {"gather", "window", NULL};            /* of sddmm_method */
+static const char *const methods[] = {"gather", "window", "dense", NULL};   /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 12, 16, 20, 24, 32, 0},
-                 tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0};
+                 tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0}, dense_tiles[] = {32, 64, 128, 0};
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
@@ -51,7 +51,9 @@ static const mc_field fields[] = {
      .doc = "gather: each warp loads the columns of B that its vectors name from global memory to registers. "
             "window: a thread block copies a window of columns to shared memory, and its warps compute the "
             "vectors "
-            "in it from there; that wants k fixed, rows aligned, and many vectors a window."},
+            "in it from there; that wants k fixed, rows aligned, and many vectors a window. "
+            "dense: a thread block computes a tile of A B and stores what the mask has of it, for masks that "
+            "are hardly sparse; that wants k fixed and rows aligned too."},
     {"groups", NUMBERS = group_counts, .standard = 4, .tunable = true,
      .doc = "A warp computes up to 16 * groups vectors of a row block, for which it loads A once. Fewer make "
             "more "
@@ -62,6 +64,10 @@ static const mc_field fields[] = {
      .doc = "k that a lane group holds in registers of a row of A, and loads of a column of B, at once: 64 "
             "to 512 bytes of "
             "B. Best not less than k; more than k wants registers for nothing, unless k is fixed."},
+    {"tile_n", NUMBERS = dense_tiles, .standard = 64, .tunable = true, .quiet = true,
+     .doc = "dense: columns of B in a thread block's tile."},
+    {"tile_rows", NUMBERS = dense_tiles, .standard = 64, .tunable = true, .quiet = true,
+     .doc = "dense: rows of A in it."},
     {"window", SHAPE, .tunable = true, .quiet = true,
      .doc = "Columns of B that the items of neighbouring warps are taken from, so that they stay in the "
             "caches: the mask's "
@@ -225,6 +231,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .warps = (int)point[F_WARPS],
         .tile_k = (int)point[F_TILE_K],
         .abreast = 1 + (int)point[F_READS],
+        .tile_n = (int)point[F_TILE_N],
+        .tile_rows = (int)point[F_TILE_ROWS],
         .align = (int)point[F_ALIGN],
         .lhs_in = (sddmm_lhs_in)point[F_LHS_IN],
         .prefetch_lhs = point[F_PREFETCH_LHS] != 0,
@@ -242,6 +250,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     plan_panels(plan);
     if (plan->method == SDDMM_WINDOW) plan_window(plan);
     plan_docs(plan);
+    sddmm_dense_plan(plan);
     bool pairs = plan->align % (2 * out_element_bytes(plan->output.element)) == 0;
     plan->store = pairs && plan->order == SDDMM_BCRS ? 2 : 1;
     sddmm_check(point, plan, complaints);
@@ -292,7 +301,7 @@ static void add_side(const sddmm_plan *plan, bool is_b, mc_contract *c) {
     matrix which = !is_b ? MATRIX_A : plan->layout == SDDMM_ROWS ? MATRIX_ROWS : MATRIX_COLUMNS;
     add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, side_doc(side, which)});
     unsigned multiple = side.bits == 4 ? 2 : 0;
-    if (plan->method == SDDMM_WINDOW) multiple = (unsigned)sddmm_row_unit(plan, is_b);
+    if (plan->method != SDDMM_GATHER) multiple = (unsigned)sddmm_row_unit(plan, is_b);
     int64_t limit = side_bytes(side) > 1 ? INT32_MAX / side_bytes(side) : 0;
     if (is_b) c->ldb_multiple = multiple, c->ldb_limit = limit;
     else c->lda_multiple = multiple, c->lda_limit = limit;
@@ -334,6 +343,10 @@ static mc_sums sums_of(const sddmm_plan *plan) {
 static void set_grid(const sddmm_plan *plan, mc_contract *c) {
     c->grid[0] = (mc_grid_axis){"item_count", plan->warps};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    if (plan->method == SDDMM_DENSE) {
+        sddmm_dense_set_launch(plan, c);
+        return;
+    }
     if (plan->method == SDDMM_GATHER) {
         c->shared_static = plan->shared_bytes;
         return;
@@ -346,11 +359,13 @@ static void set_grid(const sddmm_plan *plan, mc_contract *c) {
 
 static void make_contract(const void *data, mc_contract *c) {
     const sddmm_plan *plan = data;
-    add_packed(plan, c);
+    if (plan->method == SDDMM_DENSE) sddmm_dense_add_packed(plan, c);
+    else add_packed(plan, c);
     add_side(plan, false, c);
     add_side(plan, true, c);
     add_c(plan, c);
-    if (plan->method == SDDMM_WINDOW) add_shape(c, "n", plan->n, "columns of B");
+    if (plan->method == SDDMM_DENSE) add_shape(c, "m", plan->m, "rows of A");
+    if (plan->method != SDDMM_GATHER) add_shape(c, "n", plan->n, "columns of B");
     add_shape(c, "k", plan->k, "columns of A, rows of B");
     add_shape(c, "lda", plan->lda, "elements from one row of A to the next");
     add_shape(c, "ldb", plan->ldb,
@@ -367,6 +382,10 @@ static void make_contract(const void *data, mc_contract *c) {
 
 static void make_facts(const void *data, mc_facts *facts) {
     const sddmm_plan *plan = data;
+    if (plan->method == SDDMM_DENSE) {
+        sddmm_dense_facts(plan, facts);
+        return;
+    }
     int64_t panel_k = (int64_t)4 * plan->unit_k * plan->chunks;
     int unit_mma = plan->steps * plan->parities * plan->b.count * plan->a.count * plan->abreast;
     add_fact(facts, "item_vectors", MC_SAMPLED_SLOTS * plan->groups, "at most, a warp");
@@ -385,10 +404,16 @@ static void make_facts(const void *data, mc_facts *facts) {
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const sddmm_plan *plan = data;
-    int length = snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s_g%d_w%d_k%d%s", plan->lhs.name,
-                          plan->rhs.name, out_element_name(plan->output.element),
-                          plan->mask == SDDMM_VALUES ? "_values" : "", plan->vec, orders[plan->order],
-                          plan->groups, plan->warps, plan->tile_k, plan->abreast > 1 ? "_lines" : "");
+    int length = snprintf(name, MC_MAX_ENTRY, "sddmm_%s%s%s%s_v%d_%s", plan->lhs.name, plan->rhs.name,
+                          out_element_name(plan->output.element), plan->mask == SDDMM_VALUES ? "_values" : "",
+                          plan->vec, orders[plan->order]);
+    if (plan->method == SDDMM_DENSE) {
+        snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_dense_%dx%d_w%d", plan->tile_rows,
+                 plan->tile_n, plan->warps);
+        return;
+    }
+    length += snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_g%d_w%d_k%d%s", plan->groups,
+                       plan->warps, plan->tile_k, plan->abreast > 1 ? "_lines" : "");
     if (plan->method == SDDMM_WINDOW)
         snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_c%d", (int)plan->window);
 }
@@ -402,6 +427,9 @@ static const char *how(const void *data) {
             SWAPPED "A warp gathers its vectors' columns of B from global memory straight into registers.",
         [SDDMM_WINDOW] = SWAPPED
         "A thread block copies a window of columns of B to shared memory, from where its warps gather.",
+        [SDDMM_DENSE] = "Swapped operands: columns of B are the mma's rows, rows of A its columns.\n"
+                        "A thread block computes a tile of A B in shared memory, and copies the mask's "
+                        "vectors from there.",
     };
 #undef SWAPPED
     return texts[((const sddmm_plan *)data)->method];
@@ -416,6 +444,7 @@ static const char *computes(const void *data) {
 static void emit(const void *data, mc_builder *b) {
     const sddmm_plan *plan = data;
     if (plan->method == SDDMM_WINDOW) sddmm_emit_window(plan, b);
+    else if (plan->method == SDDMM_DENSE) sddmm_dense_emit(plan, b);
     else sddmm_emit(plan, b);
 }
 

@@ -29,7 +29,7 @@ enum {
 
 /* In the order of the spec's names. */
 typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
-typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW } sddmm_method;
+typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW, SDDMM_DENSE } sddmm_method;
 typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
 typedef enum sddmm_lhs_in { SDDMM_LHS_REGISTERS, SDDMM_LHS_SHARED } sddmm_lhs_in;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
@@ -38,6 +38,14 @@ typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 typedef struct sddmm_checks {
     bool lda, ldb, a_address, b_address;
 } sddmm_checks;
+
+/* Method "dense": how warps share a tile, and its shared memory. */
+typedef struct sddmm_dense {
+    int row_warps, column_warps;
+    int warp_rows, warp_columns; /* of a warp: 8 rows of A, 16 columns of B */
+    int stages;                  /* of k */
+    int64_t shared_bytes;
+} sddmm_dense;
 
 typedef struct sddmm_plan {
     digit_side lhs, rhs;
@@ -51,6 +59,7 @@ typedef struct sddmm_plan {
     int abreast; /* lane groups that read a column of B side by side, a chunk each: 1 or 2 (sddmm_lines.c) */
     sddmm_lhs_in lhs_in;
     bool prefetch, prefetch_lhs, overlap;
+    int tile_n, tile_rows; /* columns of B and rows of A in a tile */
     int64_t m, n, k, lda, ldb, window;
 
     int sums;                  /* accumulators of a sum: one for each weight of a digit of A times one of B */
@@ -67,6 +76,7 @@ typedef struct sddmm_plan {
     int store;        /* rows of C that one store takes: 1 or 2 */
     sddmm_checks checks;
     unsigned shared_bytes; /* lhs_in "shared": panels of A; window: its columns */
+    sddmm_dense dense;
     char items_doc[160], index_extent[32];
 } sddmm_plan;
 
@@ -104,7 +114,8 @@ static inline int sddmm_group_regs(const sddmm_plan *plan) {
 }
 /* Elements of a row of A, or of B, that vector loads want rows to be multiples of. */
 static inline int sddmm_row_unit(const sddmm_plan *plan, bool is_b) {
-    return is_b ? plan->unit_k : sddmm_a_access(plan) * 8 / sddmm_stored_bits(plan->lhs);
+    int a_bytes = plan->method == SDDMM_DENSE ? SDDMM_UNIT : sddmm_a_access(plan);
+    return is_b ? plan->unit_k : a_bytes * 8 / sddmm_stored_bits(plan->lhs);
 }
 /* Slots of SR-BCRS's strides; 0 in BCRS. */
 static inline int sddmm_stride(const sddmm_plan *plan) {
@@ -116,6 +127,13 @@ int64_t sddmm_times_16_k(const sddmm_plan *plan);
 
 /* sddmm_lhs.c: shared memory that a thread block has for panels of A. */
 unsigned sddmm_lhs_shared_bytes(const sddmm_plan *plan);
+/* sddmm_dense.c */
+void sddmm_dense_plan(sddmm_plan *plan);
+void sddmm_dense_add_packed(const sddmm_plan *plan, mc_contract *c);
+void sddmm_dense_set_launch(const sddmm_plan *plan, mc_contract *c);
+void sddmm_dense_facts(const sddmm_plan *plan, mc_facts *facts);
+/* sddmm_dense_emit.c */
+void sddmm_dense_emit(const sddmm_plan *plan, mc_builder *b);
 
 /* sddmm_emit.c, sddmm_window.c: the kernels of the two methods. */
 void sddmm_emit(const sddmm_plan *plan, mc_builder *b);

@@ -139,6 +139,14 @@ static void check_window(const int64_t *point, const sddmm_plan *plan, mc_compla
         complain(complaints, F_GROUPS, "method = \"window\" takes up to %d", SDDMM_WINDOW_GROUPS);
 }
 
+void sddmm_check_unused(const int64_t *point, const char *method, const int *unused, size_t count,
+                        mc_complaints *complaints) {
+    const mc_field *fields = family_find("sddmm")->fields;
+    for (size_t i = 0; i < count; i++)
+        if (point[unused[i]] != fields[unused[i]].standard)
+            complain(complaints, unused[i], "method = \"%s\" has none: leave it out", method);
+}
+
 static void check_gather(const sddmm_plan *plan, mc_complaints *complaints) {
     check_registers(plan, complaints);
     check_lhs(plan, complaints);
@@ -148,12 +156,21 @@ static void check_gather(const sddmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");
 }
 
+/* What both have that take items. */
+static void check_items(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
+    static const int unused[] = {F_TILE_N, F_TILE_ROWS};
+    sddmm_check_unused(point, plan->method == SDDMM_WINDOW ? "window" : "gather", unused,
+                       sizeof unused / sizeof *unused, complaints);
+    check_panel(plan, complaints);
+    check_reads(plan, complaints);
+    if (plan->method == SDDMM_WINDOW) check_window(point, plan, complaints);
+    else check_gather(plan, complaints);
+}
+
 void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_output(plan, complaints);
-    check_panel(plan, complaints);
-    check_reads(plan, complaints);
     check_overlap(point, complaints);
-    if (plan->method == SDDMM_WINDOW) check_window(point, plan, complaints);
-    else check_gather(plan, complaints);
+    if (plan->method == SDDMM_DENSE) sddmm_dense_check(point, plan, complaints);
+    else check_items(point, plan, complaints);
 }

@@ -17,6 +17,8 @@ enum {
     F_GROUPS,
     F_WARPS,
     F_TILE_K,
+    F_TILE_N,
+    F_TILE_ROWS,
     F_WINDOW,
     F_READS,
     F_PREFETCH,
@@ -31,7 +33,12 @@ enum {
     F_LDB,
 };
 
+/* sddmm_dense.c */
+void sddmm_dense_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
 /* sddmm_check.c */
+/* Complains of FIELDS, which METHOD has not, where they are not as if nothing was said. */
+void sddmm_check_unused(const int64_t *point, const char *method, const int *unused, size_t count,
+                        mc_complaints *complaints);
 void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
 
 #endif

@@ -351,6 +351,24 @@ MC_API int64_t mc_sampled_items(const mc_packed *packed);
 /* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where PACKED is no such. */
 MC_API int64_t mc_sampled_longest(const mc_packed *packed);
 
+/* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors) have columns in each tile,
+   that is tile_n columns. Padding at a row block's end belongs to the tile of its last vector.
+     tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its last one's
+     col_idx   s32[slots]                  the column of each slot of C, -1: padding
+   MC_CANNOT where slots leave s32. */
+typedef struct mc_sampled_tiles {
+    int64_t tile_n; /* columns */
+    mc_order order;
+} mc_sampled_tiles;
+MC_API mc_status mc_sampled_dense_pack(const mc_vsparse *mask, const mc_sampled_tiles *form,
+                                       mc_packed *packed, mc_diag *diag);
+/* There are no values in it: MC_FORMAT where PACKED is not of MASK's pattern, else nothing to do. */
+MC_API mc_status mc_sampled_dense_pack_values(const mc_vsparse *mask, const mc_sampled_tiles *form,
+                                              const mc_packed *packed, mc_diag *diag);
+/* The way back, as mc_sampled_unpack: a mask of f32 with zeros. */
+MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sampled_tiles *form,
+                                         int64_t rows, int64_t cols, mc_vsparse *mask, mc_diag *diag);
+
 /* -- Reference ---------------------------------------------------------------------------------------- */
 
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */

@@ -91,6 +91,25 @@ static mc_status replace_sampled(const mc_kernel *kernel, const mc_vsparse *mask
     return status == MC_OK ? mc_sampled_pack_values(mask, &form, packed, diag) : status;
 }
 
+static mc_status tiles_of(const mc_kernel *kernel, mc_sampled_tiles *form, mc_diag *diag) {
+    *form = (mc_sampled_tiles){.tile_n = mc_kernel_field(kernel, "tile_n")};
+    return mc_order_of(kernel, &form->order, diag);
+}
+
+static mc_status pack_tiles(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
+                            mc_diag *diag) {
+    mc_sampled_tiles form;
+    mc_status status = tiles_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_dense_pack(mask, &form, packed, diag) : status;
+}
+
+static mc_status replace_tiles(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
+                               mc_diag *diag) {
+    mc_sampled_tiles form;
+    mc_status status = tiles_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_dense_pack_values(mask, &form, packed, diag) : status;
+}
+
 typedef mc_status packer(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 
 static const struct format {
@@ -101,7 +120,8 @@ static const struct format {
                {int4_format, pack_strided, replace_strided, "lhs", "k"},
                {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k"},
                {"sampled-list", pack_sampled, replace_sampled, NULL, "n"},
-               {windows_format, pack_sampled, replace_sampled, NULL, "n"}};
+               {windows_format, pack_sampled, replace_sampled, NULL, "n"},
+               {"sampled-dense", pack_tiles, replace_tiles, NULL, "n"}};
 
 static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
     const char *name = mc_kernel_contract(kernel)->format;

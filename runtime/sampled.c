@@ -187,22 +187,6 @@ int64_t mc_sampled_longest(const mc_packed *packed) {
 
 /* -- Replacing values */
 
-/* The arrays of s32 in PACKED are those in WANT, which WHAT gives. */
-static mc_status check_pattern(const mc_packed *packed, const mc_packed *want, const char *what,
-                               mc_diag *diag) {
-    for (size_t a = 0; a < want->array_count; a++) {
-        const mc_packed_array *got, *array = &want->arrays[a];
-        mc_status status = packed_get(packed, array->name, MC_S32, array->count, &got, diag);
-        if (status != MC_OK) return status;
-        const int32_t *is = got->data, *must_be = array->data;
-        for (int64_t i = 0; i < array->count; i++)
-            if (is[i] != must_be[i])
-                return mc_fail(diag, MC_FORMAT, "%s[%" PRId64 "] is %" PRId32 ", must be %" PRId32 " for %s",
-                               array->name, i, is[i], must_be[i], what);
-    }
-    return MC_OK;
-}
-
 mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
                                  mc_diag *diag) {
     plan p;
@@ -210,7 +194,7 @@ mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form,
     const mc_packed_array *values = NULL;
     mc_status status = plan_open(&p, mask, form, diag);
     if (status == MC_OK) status = pack_pattern(&p, &pattern, diag);
-    if (status == MC_OK) status = check_pattern(packed, &pattern, "this mask", diag);
+    if (status == MC_OK) status = packed_check_same(packed, &pattern, "this mask", diag);
     if (status == MC_OK && form->values)
         status = packed_get(packed, "mask_values", MC_F32, value_count(&p), &values, diag);
     if (status == MC_OK && form->values) put_values(&p, values->data);
@@ -322,7 +306,7 @@ static mc_status take_all(const source *s, const mc_packed *packed, mc_vsparse *
     if (status == MC_OK) status = take_columns(s, p.start, mask, diag);
     if (status == MC_OK) status = check_ascending(mask, diag);
     if (status == MC_OK) status = pack_pattern(&p, &again, diag);
-    if (status == MC_OK) status = check_pattern(packed, &again, "the mask that the columns make", diag);
+    if (status == MC_OK) status = packed_check_same(packed, &again, "the mask that the columns make", diag);
     if (status == MC_OK && s->form->values) status = take_values(&p, packed, mask, diag);
     mc_packed_free(&again);
     free(p.start);

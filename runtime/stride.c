@@ -63,6 +63,20 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
     return MC_OK;
 }
 
+mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag) {
+    for (size_t a = 0; a < want->array_count; a++) {
+        const mc_packed_array *got, *array = &want->arrays[a];
+        mc_status status = packed_get(packed, array->name, MC_S32, array->count, &got, diag);
+        if (status != MC_OK) return status;
+        const int32_t *is = got->data, *must_be = array->data;
+        for (int64_t i = 0; i < array->count; i++)
+            if (is[i] != must_be[i])
+                return mc_fail(diag, MC_FORMAT, "%s[%" PRId64 "] is %" PRId32 ", must be %" PRId32 " for %s",
+                               array->name, i, is[i], must_be[i], what);
+    }
+    return MC_OK;
+}
+
 mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag) {
     const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
     if (vec < 1 || vec > MC_MAX_VEC)

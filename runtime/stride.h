@@ -44,6 +44,8 @@ mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t 
 mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, int64_t count,
                      const mc_packed_array **array, mc_diag *diag);
 
+/* MC_FORMAT where PACKED has not the arrays of WANT, all of s32, which WHAT ("this mask") gives. */
+mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag);
 /* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS. */
 mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);
 

@@ -24,12 +24,13 @@ typedef struct sweep {
     size_t setting_count;
     problem_kind kind;
     bool fixed; /* shapes become settings */
-    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and method = "window", 4 for "async" */
-    int chunk; /* method "window": k is fixed at a multiple of it; 0: other methods */
+    int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and methods "window" and "dense", 4 for "async" */
+    int chunk;  /* methods "window" and "dense": k is fixed at a multiple of it; 0: "gather" */
+    int a_unit; /* bytes that A's rows must be multiples of */
     long refused;
     const char *align; /* setting, or NULL */
     bool with_outputs;
-    int output; /* of output_settings */
+    int output, outputs; /* of output_settings: this one, how many the kernel has */
     mc_device *devices[ORDERS];
     int orders; /* that every problem runs in */
     int part;   /* of the edge table: every part'th place of it */
@@ -58,15 +59,11 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
 
 static bool must_refuse_k(const sweep *s, const problem_case *c) { return s->chunk && c->k % s->chunk != 0; }
 
-/* Of method "window" A's rows, too: what goes with 16 bytes of B, if that is less than 16 bytes. */
-static bool must_refuse_a(const sweep *s, const problem_case *c) {
-    int64_t unit = s->chunk ? mc_type_size(s->kind.lhs, s->chunk / 4) : 1;
-    return mc_type_size(s->kind.lhs, problem_lda(c, &s->kind)) % (unit < 16 ? unit : 16) != 0;
-}
-
 static bool must_refuse(const sweep *s, const problem_case *c) {
     return mc_type_size(s->kind.rhs, problem_ldb(c, &s->kind)) % s->unit != 0 ||
-           (int)c->b_offset % s->unit != 0 || must_refuse_a(s, c);
+           (int)c->b_offset % s->unit != 0 ||
+           (s->kind.op == OPERATOR_SDDMM &&
+            mc_type_size(s->kind.lhs, problem_lda(c, &s->kind)) % s->a_unit != 0);
 }
 
 /* What cannot run says so, from the spec or at the launch. */
@@ -123,7 +120,7 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
 
 static void run_edge(sweep *s, bool unaligned, int mask, int length, int gap, const size_t *variants,
                      size_t count) {
-    s->output = edge_output(s->kind.op, mask, length, gap);
+    s->output = edge_output(s->kind.op, mask, length, gap) % s->outputs;
     problem_case c = edge_case(&s->kind, mask, length, gap, s->with_outputs);
     if (unaligned) edge_unalign(&c, &s->kind, gap, s->unit, s->with_outputs && output_is_16_bit(s->output));
     run_case(s, &c, variants, count);
@@ -163,9 +160,8 @@ static void edges(sweep *s, const char *mode) {
         "coverage: %s shapes, %zu of %zu variants (%zu pairs of field values%s), %ld edge cases, %d outputs, "
         "%d warp orders%s: %ld runs\n",
         mode, count, mc_spec_variant_count(spec), pairs,
-        unaligned ? ", half of the covering set" : ", each covered", cases,
-        s->with_outputs ? edge_tables[s->kind.op].outputs : 1, s->orders, s->with_outputs ? " in turn" : "",
-        s->runs);
+        unaligned ? ", half of the covering set" : ", each covered", cases, s->with_outputs ? s->outputs : 1,
+        s->orders, s->with_outputs ? " in turn" : "", s->runs);
     free(chosen);
     mc_spec_destroy(spec);
 }
@@ -185,8 +181,25 @@ static const problem_case shapes[OPERATORS][SHAPES] = {
      {PATTERN_REALISTIC, 19, 560, 400, 0, 0, .values = MC_VALUES_FULL}},
 };
 
+static int next_multiple(int length, int unit) { return (length + unit - 1) / unit * unit; }
+
+/* C with a k and gaps that the kernel takes: none are refused. */
+static problem_case fit(const sweep *s, const problem_case *c) {
+    problem_case fitting = *c;
+    if (!s->chunk) return fitting;
+    fitting.k = next_multiple(c->k > 0 ? c->k : 1, s->chunk);
+    fitting.lda_gap = next_multiple(c->lda_gap, 2 * s->unit);
+    fitting.ldb_gap = next_multiple(c->ldb_gap, 2 * s->unit);
+    return fitting;
+}
+
+static void run_fitting(sweep *s, const problem_case *of, const size_t *variants, size_t count) {
+    const problem_case c = fit(s, of);
+    run_case(s, &c, variants, count);
+}
+
 static void variants(sweep *s) {
-    for (size_t i = 0; i < SHAPES; i++) run_case(s, &shapes[s->kind.op][i], NULL, 0);
+    for (size_t i = 0; i < SHAPES; i++) run_fitting(s, &shapes[s->kind.op][i], NULL, 0);
     printf("coverage: every variant on %d shapes, %d warp orders: %ld runs\n", SHAPES, s->orders, s->runs);
 }
 
@@ -209,14 +222,10 @@ static const problem_case nothing[OPERATORS][SHAPES] = {
 static void realistic(sweep *s) {
     static const size_t first = 0;
     const problem_case *layer = &layers[s->kind.op];
-    for (size_t i = 0; i < SHAPES; i++) {
-        problem_case none = nothing[s->kind.op][i];
-        if (s->chunk) none.k = s->chunk, none.lda_gap = 0; /* there is no less */
-        run_case(s, &none, &first, 1);
-    }
-    run_case(s, layer, &first, 1);
+    for (size_t i = 0; i < SHAPES; i++) run_fitting(s, &nothing[s->kind.op][i], &first, 1);
+    run_fitting(s, layer, &first, 1);
     s->fixed = true;
-    run_case(s, layer, &first, 1);
+    run_fitting(s, layer, &first, 1);
     printf("coverage: a layer of %d x %d, 80 %% sparse, its other length %d, and sizes of 0: %ld runs\n",
            layer->row_blocks * s->kind.vec, s->kind.op == OPERATOR_SDDMM ? layer->n : layer->k,
            s->kind.op == OPERATOR_SDDMM ? layer->k : layer->n, s->runs);
@@ -232,9 +241,17 @@ static void read_kernel(sweep *s) {
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
     s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
+    s->outputs = edge_tables[s->kind.op].outputs;
+    s->a_unit = 1;
     const char *method = kernel ? mc_kernel_field_text(kernel, "method") : NULL;
-    if (method && strcmp(method, "window") == 0)
-        s->unit = 16, s->chunk = (int)(64 * 8 / mc_type_size(s->kind.rhs, 8));
+    bool dense = method && strcmp(method, "dense") == 0;
+    if (dense) s->outputs /= 2; /* no mask values */
+    if (dense || (method && strcmp(method, "window") == 0)) {
+        s->unit = 16;
+        s->chunk = (int)(64 * 8 / mc_type_size(s->kind.rhs, 8));     /* 64 bytes of B */
+        int64_t with_unit = mc_type_size(s->kind.lhs, s->chunk / 4); /* of A, with 16 bytes of B */
+        s->a_unit = dense || with_unit > 16 ? 16 : (int)with_unit;
+    }
     mc_kernel_destroy(kernel);
     mc_spec_destroy(spec);
 }
@@ -278,8 +295,8 @@ int main(int argc, char **argv) {
         CHECK(run_mode(&s, argc - 2, argv + 2),
               "usage: sweep_test SPEC edges|judged|outputs SHAPES [PART], or variants, or realistic");
     if (s.refused)
-        printf("%ld kernels refused B with rows or an address that are no multiples of %d bytes\n", s.refused,
-               s.unit);
+        printf("%ld kernels refused a length of rows, or an address, that is no multiple of %d bytes\n",
+               s.refused, s.unit);
     for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
     mc_diag_destroy(s.diag);
     return check_end();
