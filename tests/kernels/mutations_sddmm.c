@@ -62,6 +62,20 @@ static bool padding(const mutation *m) {
     return is_index(m, "selp.b32", "%real") && mutation_number(m->to) < 256;
 }
 
+/* of method window: bits of a column's number that its shift leaves empty */
+static bool empty_bits(const mutation *m) {
+    return is_index(m, "lop3.b32", "%odd, 64,") && strstr(m->to, "%odd, 6");
+}
+
+/* bytes of the same word */
+static bool same_word(const mutation *m) {
+    const char *words = strchr(m->from, ',');
+    if (!words || !is_index(m, "prmt.b32", "%")) return false;
+    size_t length = strcspn(words + 2, ",");
+    return strncmp(words + 2, words + 4 + length, length + 1) == 0 &&
+           ((mutation_number(m->from) ^ mutation_number(m->to)) & 0x3333) == 0;
+}
+
 static const equivalence equivalents[] = {
     {beyond_k, "what B's registers hold beyond k meets zeros of A"},
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
@@ -71,6 +85,8 @@ static const equivalence equivalents[] = {
     {padding, "such a small number is 0 in 16 bits"},
     {panel_more, "a panel behind the last one has no unit inside k"},
     {unused_word, "nothing uses the fourth word of an item"},
+    {empty_bits, "bits that are empty"},
+    {same_word, "the same bytes of the same word"},
     {mutation_of_conversion, "a global address is the same number as its generic address"},
     {NULL, NULL},
 };
@@ -159,9 +175,56 @@ static const mc_setting kernels[][MUTATION_SETTINGS] = {
     {{"groups", "8"}, {"warps", "1"}, {"tile_k", "128"}, {"prefetch", "on"}, {"rhs", "s4"}},
 };
 
+/* Method window: windows that the last columns do not fill, more columns than a round copies, windows without items, also ahead of
+   all others. */
+static const problem_case window_cases[] = {
+    {PATTERN_SIXTEENS, 12, 128, 131, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 12, 128, 140, 32, 0, .values = MC_VALUES_FULL, .lda_gap = 64},
+    {PATTERN_EMPTY_BLOCKS, 9, 128, 300, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EITHER_END, 9, 128, 212, 64, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EITHER_END, 1, 128, 212, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_FULL, 5, 128, 241, 0, 0, .values = MC_VALUES_EXTREME},
+    {PATTERN_REALISTIC, 19, 128, 292, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_COLUMN, 3, 128, 1, 0, 0, .values = MC_VALUES_FULL},
+};
+
+static const mc_setting window_kernels[][MUTATION_SETTINGS] = {
+    {{"k", "128"}, {"window", "64"}, {"groups", "4"}, {"warps", "4"}, {"prefetch", "on"}},
+    {{"k", "128"},
+     {"window", "20"},
+     {"groups", "1"},
+     {"warps", "1"},
+     {"prefetch", "off"},
+     {"lhs", "u16"},
+     {"vec", "4"},
+     {"order", "srbcrs16"},
+     {"out", "f32"},
+     {"scale", "column"},
+     {"mask", "values"}},
+    {{"k", "128"},
+     {"window", "100"},
+     {"groups", "2"},
+     {"warps", "12"},
+     {"prefetch", "on"},
+     {"rhs", "u16"},
+     {"tile_k", "128"},
+     {"order", "srbcrs32"},
+     {"out", "f16"},
+     {"scale", "row"}},
+    {{"k", "128"},
+     {"window", "64"},
+     {"groups", "2"},
+     {"warps", "4"},
+     {"lhs", "s4"},
+     {"rhs", "s4"},
+     {"vec", "2"}},
+};
+
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
 
 const mutation_suite sddmm_mutations[] = {
     {"sddmm", cases, LENGTH(cases), kernels, LENGTH(kernels), equivalents, false},
+    {"sddmm_window", window_cases, LENGTH(window_cases), window_kernels, LENGTH(window_kernels), equivalents,
+     false},
     {NULL, NULL, 0, NULL, 0, NULL, false},
 };
