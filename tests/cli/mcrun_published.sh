@@ -68,6 +68,13 @@ same items "$(words d4 sampled/items.bin)" '0 0 1 0 1 16 16 0 0 1 15 0'
 same col_idx "$(words d4 sampled/col_idx.bin)" "1$(nones 15) 0$(nones 15) 4 -1 6$(nones 13)"
 blanks() { printf ' 0%.0s' $(seq "$1"); }
 same mask_values "$(words f4 sampled/mask_values.bin)" "1 3 5$(blanks 13) 2 4 6$(blanks 13) 7$(blanks 15) 8$(blanks 15)"
+expect 0 'window_ptr.bin  s32[2]' pack "$specs/sddmm_l8r8_window.lua" example.smtx --vec 2 --set k=64 --set groups=1 --set window=8 --out windows
+same items "$(words d4 windows/items.bin)" '0 0 3 0 1 3 1 0'
+same window_ptr "$(words d4 windows/window_ptr.bin)" '0 2'
+free() { printf ' %d' $((-(1 << 31) + ($1 << 16))); } # place $1, without a vector
+frees() { for row in $(seq "$1" 7); do free "$row" && free $((row + 8)); done; }
+same col_idx "$(words d4 windows/col_idx.bin)" \
+    "$((1 << 16 | 4))$(free 8) $((0 << 16 | 1))$(free 9) $((2 << 16 | 6))$(free 10)$(frees 3) 0$(free 8)$(frees 1)"
 
 # There and back: the same kernel arrays from any of them, and the same published arrays
 expect 0 'contract.json' small --out kernel
