@@ -35,6 +35,16 @@ expect 0 'M 16  K 33  N 20' sddmm m.mtx --k 33
 expect 0 'fill 0.1667' sddmm m.mtx --k 33
 expect 0 'M 104  K 33  N 20' sddmm m.mtx --k 33 --dilate
 expect 0 'M 8  K 33  N 90' sddmm m.smtx --k 33 --union
+# Windows: columns of which warps copy several, one and a part; first windows without items; several turns along y
+windows() { "$mcrun" sddmm "$root/specs/sddmm_l8r8_window.lua" --device sim --set tile_k=512 "$@"; }
+for k in 64 128 192 320 448 512; do expect 0 'verdict    exact' windows m.smtx --set k=$k --set window=40 --set warps=2; done
+for rhs in u4 s16; do expect 0 'verdict    exact' windows m.smtx --set rhs=$rhs --set tile_k=256 --set k=128 --set window=31 --set out=s32 --set scale=none; done
+expect 0 'verdict    exact' windows m.smtx --set k=64 --set lhs=u16 --set order=srbcrs16 --set mask=values --set window=7 --set warps=1
+printf '3, 1200, 2\n0 1 1 2\n1100 1199\n' >late.smtx
+for window in 20 512 768; do expect 0 'verdict    exact' windows late.smtx --set k=64 --set window=$window; done
+expect 0 'exact    groups=2 warps=12' windows m.smtx --variants all
+expect 2 'not a multiple of the 16 that the kernel needs' windows m.smtx --lda 260
+expect 1 'k is fixed at 256 in this kernel, the problem has 512' windows m.smtx --k 512
 printf '3, 9, 0\n0 0 0 0\n\n' >none.smtx
 expect 0 'verdict    exact' sddmm none.smtx --k 20 --out none.npy
 check 'the header says 0 x 8' grep -aqF "'shape': (0, 8)" none.npy
