@@ -29,6 +29,12 @@ expect 0 'K 40  N 90  ldb 100' sddmm m.smtx --k 40 --ldb 100 --set layout=rows
 for order in bcrs srbcrs16 srbcrs32; do expect 0 'exact' sddmm m.smtx --k 40 --set order=$order; done
 expect 0 'verdict    exact' sddmm m.smtx --k 32 --specialise
 expect 0 'm=40 n=90 k=32 lda=32 ldb=32' sddmm m.smtx --k 32 --specialise --json
+# A's panels ahead of a k that ends with a panel, or less than a unit behind it: nothing is read behind the last one.
+for k in 192 200; do
+    for in in registers shared; do
+        expect 0 'verdict    exact' sddmm m.smtx --specialise --k $k --lda 208 --ldb 208 --set tile_k=64 --set prefetch_lhs=on --set lhs_in=$in
+    done
+done
 expect 0 'K 48  N 90  lda 64' sddmm m.smtx --set k=48 --set lda=64
 expect 1 'k is fixed at 48 in this kernel, the problem has 40' sddmm m.smtx --set k=48 --k 40
 expect 0 'M 16  K 33  N 20' sddmm m.mtx --k 33
