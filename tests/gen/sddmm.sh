@@ -7,9 +7,9 @@ specs=$2
 spec=$specs/sddmm_l8r8.lua
 cd "$work" || exit 1
 
-# set FIELD=VALUE... [-- ARGUMENTS...]: mcgen with these settings
+# set_fields FIELD=VALUE... [-- ARGUMENTS...]: mcgen with these settings, whatever the spec's defaults are
 set_fields() {
-    local settings=()
+    local settings=(--set groups=4 --set warps=4 --set reads=chunks)
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         settings+=(--set "$1")
         shift
