@@ -31,36 +31,37 @@ spmm_list() { # SPEC
     fi
 }
 
+# Of V and the order of C each pair, with shapes and layouts of B in turn.
 sddmm_list() { # SPEC
+    local all=(open fixed unaligned) layouts=(columns rows) i=0 shapes layout vec order
+    if grep -qE '^method *= *"(window|dense)"' "$1"; then all=(open fixed) layouts=(columns); fi # which want alignment
     echo "sweep_test $1 judged open"
-    echo "sweep_test $1 judged fixed order=srbcrs16"
-    echo "sweep_test $1 judged unaligned order=srbcrs32"
-    echo "sweep_test $1 judged open layout=rows"
-    echo "sweep_test $1 outputs open"
+    for shapes in "${all[@]:1}"; do echo "sweep_test $1 edges $shapes order=srbcrs16"; done
+    for layout in "${layouts[@]}"; do echo "sweep_test $1 outputs open layout=$layout order=srbcrs32"; done
     echo "sweep_test $1 variants"
     [ -n "$whole" ] || return 0
     for vec in 2 4 8; do
         for order in bcrs srbcrs16 srbcrs32; do
-            for shapes in open fixed unaligned; do
-                for layout in columns rows; do
-                    echo "sweep_test $1 judged $shapes vec=$vec order=$order layout=$layout"
-                    echo "sweep_test $1 outputs $shapes vec=$vec order=$order layout=$layout"
-                done
-            done
-            echo "sweep_test $1 variants vec=$vec order=$order"
+            shapes=${all[i % ${#all[@]}]} layout=${layouts[i % ${#layouts[@]}]}
+            echo "sweep_test $1 judged $shapes vec=$vec order=$order layout=$layout"
+            shapes=${all[(i + 1) % ${#all[@]}]} layout=${layouts[(i / 2 + 1) % ${#layouts[@]}]}
+            echo "sweep_test $1 outputs $shapes vec=$vec order=$order layout=$layout"
+            i=$((i + 1))
         done
+        echo "sweep_test $1 variants vec=$vec"
+        i=$((i + 1))
     done
 }
 
 list() {
     for spec in "$source"/specs/*.lua; do "$(basename "$spec" | cut -d_ -f1)_list" "$spec"; done
     [ -n "$whole" ] || return 0
-    for spec in "$source"/tests/kernels/sddmm{,_lines,_lhs}.lua; do sddmm_list "$spec"; done
+    for spec in "$source"/tests/kernels/sddmm{,_lines,_lhs,_window,_dense}.lua; do sddmm_list "$spec"; done
     for turn in 0 100000; do
         for spec in "$source"/specs/spmm_l8r8.lua "$source"/tests/kernels/{paper,ring,ring_async,shared}.lua; do
             echo "types_test $spec 8 $turn"
         done
-        for spec in "$source"/tests/kernels/sddmm{,_lines}.lua; do echo "sddmm_types_test $spec 17 $turn"; done
+        for spec in "$source"/tests/kernels/sddmm{,_lines,_lhs}.lua; do echo "sddmm_types_test $spec 17 $turn"; done
     done
 }
 

@@ -109,9 +109,10 @@ static void run_case(sweep *s, const problem_case *c, const size_t *variants, si
     status = read_spec(s, c, &spec);
     if (must_refuse_k(s, c) || (must_refuse(s, c) && s->fixed)) check_refusal(s, status, MC_USAGE);
     else CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
-    if (status == MC_OK && !variants) count = mc_spec_variant_count(spec);
-    for (size_t i = 0; status == MC_OK && i < count; i++)
-        run_variant(s, &p, spec, variants ? variants[i] : i);
+    size_t legal = status == MC_OK ? mc_spec_variant_count(spec) : 0; /* fixed shapes may leave fewer */
+    if (!variants) count = legal;
+    for (size_t i = 0; legal > 0 && i < count; i++)
+        run_variant(s, &p, spec, variants ? variants[i] % legal : i);
     mc_spec_destroy(spec);
     problem_free(&p);
 }
