@@ -55,17 +55,16 @@ static void check_operands(const sddmm_plan *plan, mc_complaints *complaints) {
     if (plan->align < DENSE_COPY) complain(complaints, F_ALIGN, "method = \"dense\" wants %d", DENSE_COPY);
 }
 
-/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors of its turns, scales. ptxas 13 spills from
-   about 240 on. */
+/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors of its turns, and, whether or not there are any, scales
+   of rows or columns. ptxas 13 spills from about 240 on. */
 static int registers_held(const sddmm_plan *plan) {
     const sddmm_dense *dense = &plan->dense;
     int words = plan->steps * sddmm_a_words(plan), operands = plan->steps * sddmm_a_operands(plan);
     int held = dense->warp_rows * dense->warp_columns * plan->sums * SDDMM_ACC;
     held += dense->warp_rows * (sddmm_a_is_plain(plan) ? words : words + operands);
     held += 4 * plan->tile_rows / SDDMM_MMA_ROWS / plan->warps;
-    if (plan->output.scale == OUT_PER_ROW) held += 2 * dense->warp_rows;
-    if (plan->output.scale == OUT_PER_COLUMN) held += 2 * dense->warp_columns;
-    return held;
+    int rows = dense->warp_rows, columns = dense->warp_columns;
+    return held + 2 * (rows > columns ? rows : columns);
 }
 
 static void check_tile(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {

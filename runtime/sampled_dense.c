@@ -113,7 +113,8 @@ static mc_status check_blocks(const source *s, mc_diag *diag) {
                            b, first, end, s->slots, slot);
         slot = end;
     }
-    return MC_OK;
+    if (slot == s->slots) return MC_OK;
+    return mc_fail(diag, MC_FORMAT, "col_idx has %" PRId64 " slots, the row blocks %" PRId64, s->slots, slot);
 }
 
 static int64_t count_vectors(const source *s) {

@@ -79,4 +79,7 @@ golden sddmm_l16r4 --set lhs=s16 --set groups=1 --set tile_k=128 --set k=300000 
 spec=$(dirname "$spec")/sddmm_l8r8_window.lua
 golden sddmm_window
 golden sddmm_window_strides --set lhs=s16 --set rhs=s4 --set vec=4 --set order=srbcrs32 --set out=f32 --set scale=column --set mask=values --set k=384 --set tile_k=512 --set lda=400 --set window=600 --set warps=20 --set groups=2 --set prefetch=off --arch sm_90 --set overlap=on
+spec=$(dirname "$spec")/sddmm_l8r8_dense.lua
+golden sddmm_dense
+golden sddmm_dense_strides --set lhs=s16 --set rhs=u4 --set vec=2 --set order=srbcrs32 --set out=f16 --set scale=row --set m=62 --set n=130 --set lda=256 --set ldb=256 --set warps=8 --set tile_n=32 --arch sm_90 --set overlap=on
 exit $failed

@@ -66,6 +66,30 @@ expect 2 'lhs_in: method = "window" wants "registers"' window lhs_in=shared
 expect 2 'prefetch_lhs: method = "window" has `prefetch` for that: leave it out' window prefetch_lhs=on
 expect 2 'warps: method = "gather" takes up to 8' set_fields warps=16
 
+# -- Method dense ------------------------------------------------------------------------------------------------------
+dense() { set_fields method=dense k=256 "$@"; }
+expect 0 "grid (ceil(n / 64), ceil(m / 64), 1), block (128, 1, 1)" dense
+expect 0 "grid (ceil(n / 128), ceil(m / 32), 1), block (256, 1, 1)" dense tile_n=128 tile_rows=32 warps=8
+expect 0 "lda must be a multiple of 16" dense rhs=s16
+expect 0 "lda must be a multiple of 8" dense lhs=s16
+expect 0 "ldb must be a multiple of 32" dense rhs=s4
+expect 0 "32768 bytes dynamic" dense
+expect 2 'k: method = "dense" wants a multiple of 64: 64 bytes of "s8"' dense k=open
+expect 2 'k: method = "dense" wants a multiple of 128: 64 bytes of "u4"' dense k=192 rhs=u4
+expect 2 'lda: method = "dense" wants a multiple of 16, 16 bytes, not 264' dense lda=264
+expect 2 'ldb: method = "dense" wants a multiple of 8, 16 bytes, not 260' dense rhs=s16 ldb=260
+expect 2 'align: method = "dense" wants 16' dense align=4
+expect 2 'layout: method = "dense" takes "columns"' dense layout=rows
+expect 2 'mask: method = "dense" multiplies by no mask values: "pattern"' dense out=f16 scale=row mask=values
+expect 2 'warps: method = "dense" takes 1, 2, 4 or 8' dense warps=16
+expect 2 'warps: a tile of 128 rows and 128 columns leaves 2 warps no registers' dense warps=2 tile_n=128 tile_rows=128
+expect 2 'tile_n: tiles of 64 rows and 64 columns of k = 1344 take 172032 bytes of shared memory, a thread block of sm_80 has 166912: smaller ones' dense k=1344
+expect 0 '172032 bytes dynamic' dense k=1344 -- --arch sm_90
+expect 2 'groups: method = "dense" has none: leave it out' dense groups=2
+expect 2 'reads: method = "dense" has none: leave it out' dense reads=lines
+expect 2 'tile_rows: method = "gather" has none: leave it out' set_fields tile_rows=32
+expect 2 'tile_n: method = "window" has none: leave it out' window tile_n=32
+
 # -- Shapes ------------------------------------------------------------------------------------------------------------
 set_fields k=256 lda=256 ldb=256 >fixed.ptx
 check "a fixed shape is still a parameter" test "$(grep -c '\.param \.s32' fixed.ptx)" = 1

@@ -28,10 +28,11 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 static mc_csr pattern;
 static mc_vsparse matrix, real_mask;
 static mc_dense dense, sums, left, right, samples;
-static mc_packed strided, windowed, srbcrs, bcrs, sampled;
+static mc_packed strided, windowed, srbcrs, bcrs, sampled, in_tiles;
 static const mc_strided form = {.stride = 32, .heads = 2};
 static const mc_ring ring = {64, 2, 128, 2, 0};
 static const mc_srbcrs stride_16 = {.k = 16, .digit_bits = 8};
+static const mc_sampled_tiles tiles = {.tile_n = 32, .order = MC_ORDER_SRBCRS16};
 static const mc_sampled items = {.groups = 2, .window = 32, .order = MC_ORDER_SRBCRS16, .values = true};
 
 static mc_status make_smtx(void) {
@@ -161,6 +162,24 @@ static mc_status make_samples(void) {
     return status;
 }
 
+static mc_status make_tiles(void) {
+    mc_packed out;
+    mc_status status = mc_sampled_dense_pack(&real_mask, &tiles, &out, NULL);
+    CHECK(status == MC_OK || out.array_count == 0, "packed arrays are left");
+    mc_packed_free(&out);
+    return status;
+}
+static mc_status replace_tiles(void) {
+    return mc_sampled_dense_pack_values(&real_mask, &tiles, &in_tiles, NULL);
+}
+static mc_status make_untiled(void) {
+    mc_vsparse out;
+    mc_status status =
+        mc_sampled_dense_unpack(&in_tiles, 8, &tiles, real_mask.rows, real_mask.cols, &out, NULL);
+    CHECK(status == MC_OK || !out.values, "a mask is left");
+    mc_vsparse_free(&out);
+    return status;
+}
 static mc_status make_sampled_output(void) {
     static const float scale = 0.5f;
     const mc_output output = {.type = MC_F16, .scale = MC_PER_TENSOR, .masked = true};
@@ -221,6 +240,9 @@ static const struct {
     {"sampled", make_sampled, 4},
     {"sampled values", replace_sampled, 3},
     {"unsampled", make_unsampled, 7},
+    {"tiles", make_tiles, 3},
+    {"tiles again", replace_tiles, 3},
+    {"untiled", make_untiled, 6},
     {"convert", make_converted, 1},
     {"reference", make_product, 2},
     {"samples", make_samples, 3},
@@ -283,6 +305,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("reference", mc_reference_sddmm(&real_mask, &left, &right, MC_LAYOUT_COLUMNS, &samples, diag),
               diag);
     expect_ok("pack", mc_sampled_pack(&real_mask, &items, &sampled, diag), diag);
+    expect_ok("pack", mc_sampled_dense_pack(&real_mask, &tiles, &in_tiles, diag), diag);
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);
@@ -302,6 +325,7 @@ static void clean_up(void) {
     mc_dense_free(&right);
     mc_dense_free(&samples);
     mc_packed_free(&sampled);
+    mc_packed_free(&in_tiles);
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));
     unlink(scratch_path("a.npy"));
