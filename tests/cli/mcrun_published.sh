@@ -68,6 +68,9 @@ same items "$(words d4 sampled/items.bin)" '0 0 1 0 1 16 16 0 0 1 15 0'
 same col_idx "$(words d4 sampled/col_idx.bin)" "1$(nones 15) 0$(nones 15) 4 -1 6$(nones 13)"
 blanks() { printf ' 0%.0s' $(seq "$1"); }
 same mask_values "$(words f4 sampled/mask_values.bin)" "1 3 5$(blanks 13) 2 4 6$(blanks 13) 7$(blanks 15) 8$(blanks 15)"
+expect 0 'tile_ptr.bin  s32[4]' pack "$specs/sddmm_l8r8_dense.lua" example.smtx --vec 2 --set order=srbcrs16 --set tile_n=32 --out dense
+same tile_ptr "$(words d4 dense/tile_ptr.bin)" '0 16 16 32'
+same col_idx "$(words d4 dense/col_idx.bin)" "1 4 6$(nones 13) 0$(nones 15)"
 expect 0 'window_ptr.bin  s32[2]' pack "$specs/sddmm_l8r8_window.lua" example.smtx --vec 2 --set k=64 --set groups=1 --set window=8 --out windows
 same items "$(words d4 windows/items.bin)" '0 0 3 0 1 3 1 0'
 same window_ptr "$(words d4 windows/window_ptr.bin)" '0 2'
