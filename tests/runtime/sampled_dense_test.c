@@ -12,7 +12,8 @@ static void check_array(const mc_packed *packed, const char *name, const int32_t
     const mc_packed_array *array = mc_packed_find(packed, name);
     CHECK(array != NULL && array->count == count, "%s is missing, or of another length", name);
     if (array && array->count == count)
-        CHECK(memcmp(array->data, want, (size_t)count * sizeof *want) == 0, "%s is not as written here", name);
+        CHECK(memcmp(array->data, want, (size_t)count * sizeof *want) == 0, "%s is not as written here",
+              name);
 }
 
 /* Tiles of columns 0 to 4, 5 to 9, 10 and 11. */
