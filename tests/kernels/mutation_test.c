@@ -2,7 +2,7 @@
  * 95 % must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
  * result does not count: rules (mutations_*.c) say which those are, and why.
  *
- *   mutation_test SUITE SPEC [SEED [COUNT]]   SUITE: gather, types, shared, exact, ring, sddmm, sddmm_window */
+ *   mutation_test SUITE SPEC [SEED [COUNT]]   SUITE: gather, types, shared, exact, ring, sddmm, sddmm_window, sddmm_dense */
 #include "check.h"
 #include "mutations.h"
 #include <stdlib.h>

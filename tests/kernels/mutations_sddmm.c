@@ -220,11 +220,51 @@ static const mc_setting window_kernels[][MUTATION_SETTINGS] = {
      {"vec", "2"}},
 };
 
+/* Method dense: tiles that the last rows and columns do not fill, tiles of which the mask has nothing. */
+static const problem_case dense_cases[] = {
+    {PATTERN_SIXTEENS, 12, 128, 131, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_SIXTEENS, 17, 128, 140, 64, 0, .values = MC_VALUES_FULL, .lda_gap = 32},
+    {PATTERN_EMPTY_BLOCKS, 9, 128, 300, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EITHER_END, 9, 128, 212, 64, 0, .values = MC_VALUES_FULL},
+    {PATTERN_EITHER_END, 1, 128, 212, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_FULL, 35, 128, 241, 0, 0, .values = MC_VALUES_EXTREME},
+    {PATTERN_REALISTIC, 39, 128, 292, 0, 0, .values = MC_VALUES_FULL},
+    {PATTERN_ONE_COLUMN, 3, 128, 1, 0, 0, .values = MC_VALUES_FULL},
+};
+
+static const mc_setting dense_kernels[][MUTATION_SETTINGS] = {
+    {{"k", "128"}, {"tile_n", "64"}, {"tile_rows", "64"}, {"warps", "4"}},
+    {{"k", "128"},
+     {"tile_n", "32"},
+     {"tile_rows", "64"},
+     {"warps", "2"},
+     {"vec", "4"},
+     {"order", "srbcrs16"},
+     {"out", "f16"},
+     {"scale", "row"}},
+    {{"k", "128"},
+     {"tile_n", "128"},
+     {"tile_rows", "64"},
+     {"warps", "8"},
+     {"vec", "2"},
+     {"order", "srbcrs32"},
+     {"out", "f32"},
+     {"scale", "column"}},
+    {{"k", "128"},
+     {"tile_n", "64"},
+     {"tile_rows", "32"},
+     {"warps", "1"},
+     {"out", "bf16"},
+     {"scale", "tensor"}},
+};
+
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
 
 const mutation_suite sddmm_mutations[] = {
     {"sddmm", cases, LENGTH(cases), kernels, LENGTH(kernels), equivalents, false},
     {"sddmm_window", window_cases, LENGTH(window_cases), window_kernels, LENGTH(window_kernels), equivalents,
+     false},
+    {"sddmm_dense", dense_cases, LENGTH(dense_cases), dense_kernels, LENGTH(dense_kernels), equivalents,
      false},
     {NULL, NULL, 0, NULL, 0, NULL, false},
 };
