@@ -101,6 +101,9 @@ lines '' '"kind":"result"' sddmm.jsonl 6
 lines '' '"kind":"note"' sddmm.jsonl 0
 expect 0 '' sddmm --k 64 --variants default --cold
 lines '' '"kind":"note"' sddmm.jsonl 0
+expect 0 '' sddmm --k 64 --variants default --set method=window --set k=64 --set window=8
+lines 'windows: ' '"kind":"result"' sddmm.jsonl 2
+lines 'windows: ' '"kind":"note"' sddmm.jsonl 0
 expect 2 'the sizes of family sddmm are those of --k' sddmm --n 64
 expect 0 "another family than the first variant's" timeout 60 "$mcbench" run $specs "$sampled" -m matrices --peers none --n 16 --variants default -o mixed.jsonl
 printf '2, 16, 0\n0 0 0\n\n' >matrices/empty.smtx

@@ -31,7 +31,8 @@ static input choose(const uint8_t head[HEAD]) {
     in.sampled = (mc_sampled){.groups = 1 << (head[1] >> 3 & 3),
                               .window = head[1] & 32 ? 5 : MC_OPEN,
                               .order = orders[head[1] >> 6],
-                              .values = head[0] & 4};
+                              .values = head[0] & 4,
+                              .windows = (head[1] & 32) && (head[0] & 16)};
     in.rows = (int64_t)in.vec * (head[2] & 7);
     in.cols = head[3];
     return in;
@@ -111,17 +112,30 @@ static void take_slots(const input *in, int64_t slots, const uint8_t *data, size
     packed->array_count = 3;
 }
 
+/* Bytes become indices of sampled-windows: the slot in the high half, the column in the low one; 15: none. */
+static void make_entries(const mc_packed_array *array) {
+    int32_t *index = array->data;
+    for (int64_t i = 0; i < array->count; i++) {
+        int32_t slot = (index[i] >> 4 & 15) << 16, column = index[i] & 15;
+        index[i] = column == 15 ? INT32_MIN | slot : slot | column;
+    }
+}
+
 /* As many values as the items have slots. */
 static void take_items(const input *in, int64_t items, const uint8_t *data, size_t size, mc_packed *packed) {
     packed->arrays[0] = take("items", MC_S32, 4 * items, &data, &size);
     packed->arrays[1] = take("col_idx", MC_S32, items * 16 * in->sampled.groups, &data, &size);
     packed->array_count = 2;
+    if (in->sampled.windows) {
+        make_entries(&packed->arrays[1]);
+        packed->arrays[packed->array_count++] = take(
+            "window_ptr", MC_S32, (in->cols + in->sampled.window - 1) / in->sampled.window + 1, &data, &size);
+    }
     if (!in->sampled.values) return;
     int64_t slots = 0;
     const int32_t *fields = packed->arrays[0].data;
     for (int64_t n = 0; n < items; n++) slots += fields[4 * n + 2] > 0 ? fields[4 * n + 2] : 0;
-    packed->arrays[2] = take("mask_values", MC_F32, slots * in->vec, &data, &size);
-    packed->array_count = 3;
+    packed->arrays[packed->array_count++] = take("mask_values", MC_F32, slots * in->vec, &data, &size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
