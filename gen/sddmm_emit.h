@@ -53,9 +53,10 @@ typedef struct sddmm_emitter {
     /* sddmm_rows.c */
     mc_reg row_step, value_at, row_k, shift, byte_column;
     /* sddmm_store.c */
-    mc_reg slot,
-        slots_left; /* of C, from which on this lane's indices count; how many the item has from there, 0: it stores nothing */
-    mc_reg in_item;                          /* scratch: an index's slot, counted from there */
+    mc_reg slot;       /* of C, from which on this lane's indices count */
+    mc_reg slots_left; /* that the item has from there on; gather: 0 in lanes that store nothing */
+    mc_reg has_rows;   /* window: this lane is none of those; none where all have rows */
+    mc_reg in_item;    /* scratch: an index's slot, counted from `slot` */
     mc_reg stride, c_at, stores, has_vector; /* scratch: of a store */
     sddmm_ordered c, values;
     mc_reg scale, scale_array, scale_at, scale_row;

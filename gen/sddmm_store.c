@@ -20,26 +20,30 @@ static bool index_says_slot(const sddmm_plan *plan) { return plan->method == SDD
 
 static void declare_slots(sddmm_emitter *e) {
     mc_builder *b = e->b;
-    bool says = index_says_slot(e->plan), all_rows = e->plan->vec == SDDMM_MMA_ROWS;
-    e->slots_left = says && all_rows ? sddmm_count(e) : b32(b, "slots_left");
-    e->slot = says ? sddmm_first(e) : b32(b, "slot");
     e->stores = pred(b, "stores");
-    if (says) e->in_item = b32(b, "slot_in_item");
-    if (sddmm_stride(e->plan)) e->stride = b32(b, "slot_stride");
-    if (sddmm_stride(e->plan) || says) e->c_at = b64(b, "c_at");
-    if (sddmm_stride(e->plan)) e->has_vector = pred(b, "has_vector");
+    if (sddmm_stride(e->plan)) e->stride = b32(b, "slot_stride"), e->has_vector = pred(b, "has_vector");
+    if (sddmm_stride(e->plan) || index_says_slot(e->plan)) e->c_at = b64(b, "c_at");
+    if (!index_says_slot(e->plan)) {
+        e->slots_left = b32(b, "slots_left"), e->slot = b32(b, "slot");
+        return;
+    }
+    e->slots_left = sddmm_count(e), e->slot = sddmm_first(e), e->in_item = b32(b, "slot_in_item");
+    if (e->plan->vec == SDDMM_MMA_ROWS) return;
+    note(b, "lanes of the mma's empty columns have no sums");
+    e->has_rows = pred(b, "has_rows");
+    EMIT(b, setp_lt, R(e->has_rows), R(e->t), I(e->plan->vec / 2));
 }
 
 /* Once the item is known: slots_left and slot. */
 static void emit_slots(sddmm_emitter *e) {
     mc_builder *b = e->b;
-    bool says = index_says_slot(e->plan);
-    if (!says) EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->own));
-    if (!says) EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->own));
+    if (index_says_slot(e->plan)) return;
+    EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->own));
+    EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->own));
     if (e->plan->vec == SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
     EMIT(b, setp_lt, R(e->stores), R(e->t), I(e->plan->vec / 2));
-    EMIT(b, selp_b32, R(e->slots_left), R(says ? sddmm_count(e) : e->slots_left), I(0), R(e->stores));
+    EMIT(b, selp_b32, R(e->slots_left), R(e->slots_left), I(0), R(e->stores));
 }
 
 /* How far index I's slot lies behind e->slot. */
@@ -47,14 +51,19 @@ static mc_operand slot_offset(const sddmm_emitter *e, int i) {
     return index_says_slot(e->plan) ? R(e->in_item) : I(8 * i);
 }
 
+/* in_item of index I. In BCRS order one without a vector is beyond the item's slots, and more so with its sign. */
+static void emit_slot_of_index(sddmm_emitter *e, int i) {
+    mc_builder *b = e->b;
+    EMIT(b, shr_u32, R(e->in_item), R(e->index[i]), I(SAMPLED_SLOT_SHIFT));
+    if (sddmm_stride(e->plan)) EMIT(b, and_b32, R(e->in_item), R(e->in_item), H(SAMPLED_SLOT_MASK));
+}
+
 /* e->stores: index I's slot is one of the item's, and this lane has rows of it. */
 static void emit_stores(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
-    if (index_says_slot(e->plan)) EMIT(b, shr_u32, R(e->in_item), R(e->index[i]), I(SAMPLED_SLOT_SHIFT));
-    if (index_says_slot(e->plan) && sddmm_stride(e->plan))
-        EMIT(b, and_b32, R(e->in_item), R(e->in_item),
-             H(SAMPLED_SLOT_MASK)); /* elsewhere none beyond count */
-    EMIT(b, setp_gt, R(e->stores), R(e->slots_left), slot_offset(e, i));
+    if (index_says_slot(e->plan)) emit_slot_of_index(e, i);
+    if (e->has_rows.id) EMIT(b, setp_lt_and, R(e->stores), R(e->in_item), R(e->slots_left), R(e->has_rows));
+    else EMIT(b, setp_gt, R(e->stores), R(e->slots_left), slot_offset(e, i));
 }
 
 /* -- Where an element lies ---------------------------------------------------------------------------- */
@@ -104,8 +113,8 @@ static void emit_row_scales(sddmm_emitter *e) {
     EMIT(b, mad_s32, R(e->scale_row), R(e->t), I(2), R(e->scale_row));
     EMIT(b, mad_wide, R(e->scale_at), R(e->scale_row), I(WORD), R(e->scale_array));
     for (int i = 0; i < 2; i++) EMIT(b, mov_b32, R(e->row_scale[i]), I(0));
-    EMIT(b, setp_gt, R(e->stores), R(e->slots_left), I(0));
-    EMIT_IF(b, e->stores, ldr_v2, V2(e->row_scale), AT(e->scale_at, 0));
+    if (!e->has_rows.id) EMIT(b, setp_gt, R(e->stores), R(e->slots_left), I(0));
+    EMIT_IF(b, e->has_rows.id ? e->has_rows : e->stores, ldr_v2, V2(e->row_scale), AT(e->scale_at, 0));
 }
 
 static void emit_column_scale(sddmm_emitter *e, int i) {

@@ -4,11 +4,12 @@
  *   items of the window, one after another: groups of 16 columns from there -> mma -> stores
  *
  * The items of a window are dealt out in turn to the warps of all thread blocks that have it, gridDim.y of them. While a warp
- * computes one, the next one's record and indices, and with `prefetch` its rows of A, are on their way.
+ * computes one, the next one's record and, with `prefetch`, its rows of A are on their way.
  *
- * Banks: a quarter warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns at once, in two halves of 128 bytes
- * if one column is even and the other odd. Columns of an odd number of chunks lie so one behind the other; of an even number, odd columns have each
- * two chunks changed over. The packer makes such pairs as far as a group's columns go (runtime/sampled_window.c). */
+ * Banks: a quarter warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns at once: without a conflict in
+ * different halves of 128 bytes. There they are if one column is even, the other odd: columns of an odd number of chunks lie so
+ * one behind the other; of an even number, odd columns have each two chunks changed over. The packer makes such pairs as
+ * far as an item's columns go (runtime/sampled_window.c). */
 #include "sddmm_emit.h"
 
 enum {
@@ -30,9 +31,9 @@ typedef struct window_emitter {
     mc_reg a, a_at; /* A, and this lane's first unit of its row */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A];
     mc_reg row[2][SDDMM_MAX_ROW]; /* of B: [slots g and g + 8][chunk, word] */
-    mc_reg column_at[2],
-        swapped[2];     /* of chunks 0, 2, ..; of chunks 1, 3, .. less their offset from chunk 0 */
-    mc_reg column, odd; /* scratch */
+    mc_reg column_at[2];          /* where two columns' even chunks lie, from chunk 0 on; */
+    mc_reg swapped[2];            /* and odd ones, less 128 bytes for each two */
+    mc_reg column, odd;           /* scratch */
 } window_emitter;
 
 static int row_bytes(const sddmm_plan *plan) { return (int)sddmm_bytes(plan->rhs, plan->k); }
@@ -288,38 +289,56 @@ static void emit_lane_addresses(window_emitter *w) {
     EMIT(b, mad_s32, R(w->lane), R(e->t), I(SDDMM_UNIT), R(w->columns));
 }
 
-void sddmm_emit_window(const sddmm_plan *plan, mc_builder *b) {
-    sddmm_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
-    window_emitter win = {.e = e}, *w = &win;
-    emit_launch_next(b, plan->overlap);
+/* The window's number. */
+static mc_reg emit_place(window_emitter *w) {
+    sddmm_emitter *e = w->e;
+    mc_builder *b = e->b;
     stage(b, "This thread block's window; lane = 4 g + t");
-    shared_dynamic(b, "columns", ROW_OF_BANKS);
-    b->fills_shared = true;
-    w->place = load_thread_place(b, MC_WARP * plan->warps);
+    w->place = load_thread_place(b, MC_WARP * e->plan->warps);
     e->g = w->place.g, e->t = w->place.t;
     mc_reg number = load_special(b, "window", "ctaid.x");
     w->columns = b32(b, "shared_columns"), e->first_column = b32(b, "first_column");
     EMIT(b, mov_shared, R(w->columns), NAME("columns"));
-    EMIT(b, mul_s32, R(w->e->first_column), R(number), I(plan->window));
-    mc_reg n = load_shape(b, "n", plan->n == MC_OPEN);
-    e->lda = load_shape(b, "lda", plan->lda == MC_OPEN);
-    e->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    EMIT(b, mul_s32, R(e->first_column), R(number), I(e->plan->window));
+    return number;
+}
+
+static void load_shapes(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    e->lda = load_shape(b, "lda", e->plan->lda == MC_OPEN);
+    e->ldb = load_shape(b, "ldb", e->plan->ldb == MC_OPEN);
     e->a_row_bytes = sddmm_emit_row_bytes(e, false);
     e->row_bytes = sddmm_emit_row_bytes(e, true);
-    e->b_array = load_array(b, "b");
-    emit_range(w, number);
-    declare_items(w);
-    declare_accumulators(e);
-    emit_lane_addresses(w);
-    emit_grid_wait(b, plan->overlap, "A or B");
-    emit_copy(w, n);
+}
+
+/* What items have in common, and this warp's first one: meanwhile the window is on its way. */
+static void emit_first_item(window_emitter *w) {
+    sddmm_emitter *e = w->e;
+    mc_builder *b = e->b;
     stage(b, "What items have in common, and this warp's first one");
     emit_load_record(w);
     sddmm_declare_output(e);
     sddmm_declare_sides(e);
-    sddmm_declare_chains(e);
-    if (plan->prefetch) emit_load_a(w, w->next_record[0]);
+    if (e->plan->prefetch) emit_load_a(w, w->next_record[0]);
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
+}
+
+void sddmm_emit_window(const sddmm_plan *plan, mc_builder *b) {
+    sddmm_emitter emitter = {.plan = plan, .b = b};
+    window_emitter win = {.e = &emitter}, *w = &win;
+    shared_dynamic(b, "columns", ROW_OF_BANKS);
+    b->fills_shared = true;
+    emit_launch_next(b, plan->overlap);
+    mc_reg number = emit_place(w), n = load_shape(b, "n", plan->n == MC_OPEN);
+    load_shapes(w->e);
+    w->e->b_array = load_array(b, "b");
+    emit_range(w, number);
+    declare_items(w);
+    declare_accumulators(w->e);
+    emit_lane_addresses(w);
+    emit_grid_wait(b, plan->overlap, "A or B");
+    emit_copy(w, n);
+    emit_first_item(w);
     emit_items(w);
 }
