@@ -26,6 +26,7 @@ typedef struct sweep {
     bool fixed; /* shapes become settings */
     int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and methods "window" and "dense", 4 for "async" */
     int chunk;  /* methods "window" and "dense": k is fixed at a multiple of it; 0: "gather" */
+    int most_k; /* method "window": its tile_k has all of k; 0: others */
     int a_unit; /* bytes that A's rows must be multiples of */
     long refused;
     const char *align; /* setting, or NULL */
@@ -189,6 +190,7 @@ static problem_case fit(const sweep *s, const problem_case *c) {
     problem_case fitting = *c;
     if (!s->chunk) return fitting;
     fitting.k = next_multiple(c->k > 0 ? c->k : 1, s->chunk);
+    if (s->most_k && fitting.k > s->most_k) fitting.k = s->most_k;
     fitting.lda_gap = next_multiple(c->lda_gap, 2 * s->unit);
     fitting.ldb_gap = next_multiple(c->ldb_gap, 2 * s->unit);
     return fitting;
@@ -249,7 +251,8 @@ static void read_kernel(sweep *s) {
     if (dense) s->outputs /= 2; /* no mask values */
     if (dense || (method && strcmp(method, "window") == 0)) {
         s->unit = 16;
-        s->chunk = (int)(64 * 8 / mc_type_size(s->kind.rhs, 8));     /* 64 bytes of B */
+        s->chunk = (int)(64 * 8 / mc_type_size(s->kind.rhs, 8)); /* 64 bytes of B */
+        if (strcmp(method, "window") == 0) s->most_k = (int)mc_kernel_field(kernel, "tile_k");
         int64_t with_unit = mc_type_size(s->kind.lhs, s->chunk / 4); /* of A, with 16 bytes of B */
         s->a_unit = dense || with_unit > 16 ? 16 : (int)with_unit;
     }
