@@ -44,6 +44,7 @@ expect 0 'M 8  K 33  N 90' sddmm m.smtx --k 33 --union
 # Windows: columns of which warps copy several, one and a part; first windows without items; several turns along y
 windows() { "$mcrun" sddmm "$root/specs/sddmm_l8r8_window.lua" --device sim --set tile_k=512 "$@"; }
 for k in 64 128 192 320 448 512; do expect 0 'verdict    exact' windows m.smtx --set k=$k --set window=40 --set warps=2; done
+for k in 384 512; do expect 0 'verdict    exact' windows m.smtx --set k=$k --set window=40 --set warps=1; done
 for rhs in u4 s16; do expect 0 'verdict    exact' windows m.smtx --set rhs=$rhs --set tile_k=256 --set k=128 --set window=31 --set out=s32 --set scale=none; done
 expect 0 'verdict    exact' windows m.smtx --set k=64 --set lhs=u16 --set order=srbcrs16 --set mask=values --set window=7 --set warps=1
 printf '3, 1200, 2\n0 1 1 2\n1100 1199\n' >late.smtx
