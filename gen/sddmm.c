@@ -120,11 +120,11 @@ static proof divides(int64_t divisor, int64_t shape) {
 }
 
 int64_t sddmm_times_16_k(const sddmm_plan *plan) {
-    int64_t bound = INT64_MAX;
+    int64_t bound = INT64_MAX, times = plan->lhs.bits == 4 ? 256 : 16;
     for (int digit = 0; digit < plan->a.count; digit++) {
         digit_span product =
             span_of_product(span_of_digit(plan->lhs, plan->a, digit), span_of_digit(plan->rhs, plan->b, 0));
-        int64_t terms = span_terms_in_s32((digit_span){16 * product.low, 16 * product.high});
+        int64_t terms = span_terms_in_s32((digit_span){times * product.low, times * product.high});
         if (terms < bound) bound = terms;
     }
     return bound;

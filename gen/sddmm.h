@@ -62,8 +62,9 @@ typedef struct sddmm_plan {
     int tile_n, tile_rows; /* columns of B and rows of A in a tile */
     int64_t m, n, k, lda, ldb, window;
 
-    int sums;                  /* accumulators of a sum: one for each weight of a digit of A times one of B */
-    bool times_16;             /* values of a 4-bit B are multiplied as 16 times what they are: k allows it */
+    int sums; /* accumulators of a sum: one for each weight of a digit of A times one of B */
+    bool
+        times_16; /* 4-bit values of B, and with them those of A, are multiplied as 16 times what they are: k allows it */
     int parities;              /* 4-bit B: even and odd k are operands of their own */
     int step_k, unit_k, steps; /* k of a lane's step and unit; steps of a unit */
     int chunks;                /* of a panel: units of a lane that are in registers at once */

@@ -8,8 +8,8 @@
  *   B of 4 bits     k = 8 h + 0, 2, 4, 6       the even parity: 16 times the value is (word << 4) & f0f0f0f0
  *                   k = 8 h + 1, 3, 5, 7       the odd one: word & f0f0f0f0
  *
- * with h the register. 16 times a sum must fit into 32 bits, so that k is bounded (sddmm_times_16_k); kernels for a larger k, which
- * their spec fixes, take 4-bit values as they are. B is made ready for each group of vectors, A only once: its bytes are
+ * with h the register. 16 times a sum must fit into 32 bits, and 256 times where A has 4 bits too and is taken alike, so that k is
+ * bounded (sddmm_times_16_k); kernels for a larger k, which their spec fixes, take 4-bit values as they are. B is made ready for each group of vectors, A only once: its bytes are
  * collected in B's order. */
 #include "sddmm_emit.h"
 
@@ -41,6 +41,12 @@ static void emit_half(mc_builder *b, digit_side side, mc_reg word, bool high, mc
     }
     EMIT(b, lop3, R(to), R(from), H(LOW_HALVES), H(0x88888888), I(AND_XOR));
     emit_sign(b, to);
+}
+
+/* 16 times the even values of WORD, or the ODD ones. */
+static void emit_by_16(mc_builder *b, mc_reg word, bool odd, mc_reg to) {
+    if (!odd) EMIT(b, shl_b32, R(to), R(word), I(4));
+    EMIT(b, and_b32, R(to), R(odd ? word : to), H(high_halves));
 }
 
 /* -- A ------------------------------------------------------------------------------------------------ */
@@ -113,7 +119,8 @@ static void emit_nibbles(sddmm_emitter *e, const mc_reg *words, const mc_reg *to
     int count = sddmm_a_words(e->plan);
     for (int parity = 0; parity < 2; parity++)
         for (int i = 0; i < count; i++)
-            emit_half(e->b, e->plan->lhs, words[i], parity, to[parity * count + i]);
+            if (e->plan->times_16) emit_by_16(e->b, words[i], parity, to[parity * count + i]);
+            else emit_half(e->b, e->plan->lhs, words[i], parity, to[parity * count + i]);
 }
 
 void sddmm_emit_a_step(sddmm_emitter *e, const mc_reg *words, const mc_reg *operands) {
@@ -163,12 +170,8 @@ static mc_reg emit_b_part(sddmm_emitter *e, const mc_reg *words, int half, int p
         EMIT(b, prmt, R(to), R(words[2 * half]), R(words[2 * half + 1]), I(digit_bytes[part]));
         return to;
     }
-    if (!e->plan->times_16) {
-        emit_half(b, e->plan->rhs, words[half], part, to);
-        return to;
-    }
-    if (!part) EMIT(b, shl_b32, R(to), R(words[half]), I(4));
-    EMIT(b, and_b32, R(to), R(part ? words[half] : to), H(high_halves));
+    if (e->plan->times_16) emit_by_16(b, words[half], part, to);
+    else emit_half(b, e->plan->rhs, words[half], part, to);
     return to;
 }
 
@@ -204,8 +207,9 @@ void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc) {
     mc_builder *b = e->b;
     int sums = e->plan->sums;
     if (e->plan->times_16) {
-        note(b, "B's values were 16 times what they are");
-        for (int i = 0; i < SDDMM_ACC * sums; i++) EMIT(b, shr_s32, R(acc[i]), R(acc[i]), I(4));
+        bool both = e->plan->lhs.bits == 4;
+        note(b, "%s values were 16 times what they are", both ? "both sides'" : "B's");
+        for (int i = 0; i < SDDMM_ACC * sums; i++) EMIT(b, shr_s32, R(acc[i]), R(acc[i]), I(both ? 8 : 4));
     }
     for (int top = sums - 1; top > 0; top--) {
         note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
