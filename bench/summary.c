@@ -114,7 +114,7 @@ static void print_floor(const results *r, size_t label, double *values) {
         below += b->fraction < 0.6;
         if (least == 0 || b->fraction < least) least = b->fraction;
     }
-    printf("%-*s%.2f of the floor", LABEL_WIDTH, r->labels[label], mean);
+    printf("%-*s %.2f of the floor", LABEL_WIDTH - 1, r->labels[label], mean);
     if (longer > 0)
         printf("; the %zu above %.0f us: %.2f, least %.2f, %zu below 0.60", longer, long_us,
                geometric_mean(values, longer), least, below);
