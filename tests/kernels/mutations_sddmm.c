@@ -57,11 +57,6 @@ static bool unused_word(const mutation *m) {
            strncmp(to + strlen("%record2, "), "%edge_", 6) == 0;
 }
 
-/* instead of 0 a number below 2^-140, as f32 has it, which the kernel rounds to 16 bits */
-static bool padding(const mutation *m) {
-    return is_index(m, "selp.b32", "%real") && mutation_number(m->to) < 256;
-}
-
 /* of method window: bits of a column's number that its shift leaves empty */
 static bool empty_bits(const mutation *m) {
     return is_index(m, "lop3.b32", "%odd, 64,") && strstr(m->to, "%odd, 6");
@@ -76,20 +71,30 @@ static bool same_word(const mutation *m) {
            ((mutation_number(m->from) ^ mutation_number(m->to)) & 0x3333) == 0;
 }
 
+#define FACTOR                                                                                               \
+    { unread_factor, "scales and mask values of slots that are not stored are not used" }
+#define CONVERSION                                                                                           \
+    { mutation_of_conversion, "a global address is the same number as its generic address" }
+
 static const equivalence equivalents[] = {
     {beyond_k, "what B's registers hold beyond k meets zeros of A"},
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
     {other_path, "the edge path takes what the wide path does not, to the same sums"},
     {group_more, "a group that the item does not have is not stored"},
-    {unread_factor, "scales and mask values of slots that are not stored are not used"},
-    {padding, "such a small number is 0 in 16 bits"},
     {panel_more, "a panel behind the last one has no unit inside k"},
     {unused_word, "nothing uses the fourth word of an item"},
-    {empty_bits, "bits that are empty"},
-    {same_word, "the same bytes of the same word"},
-    {mutation_of_conversion, "a global address is the same number as its generic address"},
+    FACTOR,
+    CONVERSION,
     {NULL, NULL},
 };
+static const equivalence window_equivalents[] = {
+    {empty_bits, "bits that are empty"},
+    {same_word, "the same bytes of the same word"},
+    FACTOR,
+    CONVERSION,
+    {NULL, NULL},
+};
+static const equivalence dense_equivalents[] = {FACTOR, CONVERSION, {NULL, NULL}};
 
 /* -- Kernels and problems ----------------------------------------------------------------------------- */
 
@@ -262,9 +267,9 @@ static const mc_setting dense_kernels[][MUTATION_SETTINGS] = {
 
 const mutation_suite sddmm_mutations[] = {
     {"sddmm", cases, LENGTH(cases), kernels, LENGTH(kernels), equivalents, false},
-    {"sddmm_window", window_cases, LENGTH(window_cases), window_kernels, LENGTH(window_kernels), equivalents,
-     false},
-    {"sddmm_dense", dense_cases, LENGTH(dense_cases), dense_kernels, LENGTH(dense_kernels), equivalents,
+    {"sddmm_window", window_cases, LENGTH(window_cases), window_kernels, LENGTH(window_kernels),
+     window_equivalents, false},
+    {"sddmm_dense", dense_cases, LENGTH(dense_cases), dense_kernels, LENGTH(dense_kernels), dense_equivalents,
      false},
     {NULL, NULL, 0, NULL, 0, NULL, false},
 };
