@@ -111,7 +111,8 @@ static const struct longest {
     int64_t a, b;
 } longest[] = {{"s8", "s4", -128, -8}, {"u8", "s4", 255, -8}, {"s8", "u4", -128, 15},
                {"u8", "u4", 255, 15},  {"s16", "s4", -1, -8}, {"u16", "u4", 65535, 15},
-               {"u4", "u4", 15, 15},   {"s12", "u4", -1, 15}};
+               {"u4", "u4", 15, 15},   {"s4", "s4", -8, -8},  {"s4", "u4", -8, 15},
+               {"s12", "u4", -1, 15}};
 
 static void fill(mc_dense *dense, int64_t value) {
     for (int64_t i = 0; i < dense->rows; i++)
