@@ -12,7 +12,9 @@
 #include "sddmm_dense.h"
 
 static const char shared_name[] = "tile";
-enum { SPARE = 16 }; /* registers: ptxas 13 computes addresses ahead */
+/* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, of which scales have more; B's parts and
+   small tiles want some, too. */
+enum { SPARE = 8, MORE_SPARE = 8, SCALE_SPARE = 24 };
 
 /* -- This thread's place ------------------------------------------------------------------------------ */
 
@@ -265,11 +267,18 @@ static void emit_products(dense_emitter *d) {
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
+static int spare_registers(const sddmm_plan *plan) {
+    bool more = plan->tile_n < 64 || plan->tile_rows < 64 || sddmm_stored_bits(plan->rhs) != 8;
+    bool scales = out_by_rows(&plan->output) || out_by_columns(&plan->output);
+    return SPARE + (more ? MORE_SPARE : 0) + (scales ? SCALE_SPARE : 0);
+}
+
 void sddmm_dense_emit(const sddmm_plan *plan, mc_builder *b) {
     dense_emitter emitter = {.e = {.plan = plan, .b = b}}, *d = &emitter;
     const sddmm_dense *dense = &plan->dense;
     shared_dynamic(b, shared_name, DENSE_COPY);
-    b->spare += SPARE;
+    b->fills_shared = true;
+    b->spare += spare_registers(plan);
     emit_launch_next(b, plan->overlap);
     emit_place(d);
     dense_emit_ranges(d);
