@@ -212,10 +212,13 @@ void dense_emit_result(dense_emitter *d) {
     if (d->warp_column.id)
         EMIT(b, mad_s32, R(at), R(d->warp_column), I(dense->warp_columns * MC_SAMPLED_SLOTS * column_bytes),
              R(at));
-    note(b, "every warp has read the last stage");
-    EMIT(b, bar_sync, I(0));
+    if (plan->tile_n * column_bytes > (dense->stages - 1) * dense_stage_bytes(plan)) {
+        note(b, "every warp has read the last stage, of which the result overwrites some");
+        EMIT(b, bar_sync, I(0));
+    }
     for (int row = 0; row < dense->warp_rows; row++)
         for (int column = 0; column < dense->warp_columns; column++) emit_group_result(d, at, row, column);
+    note(b, "every warp's sums are there");
     EMIT(b, bar_sync, I(0));
 }
 
