@@ -69,11 +69,12 @@ static int registers_held(const sddmm_plan *plan) {
 
 static void check_tile(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 220 };
+    int copies = dense_a_bytes(plan) / DENSE_COPY / (MC_WARP * plan->warps);
     const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
     const sddmm_dense *dense = &plan->dense;
     if (dense->row_warps * dense->column_warps != plan->warps)
         complain(complaints, F_WARPS, "method = \"dense\" takes 1, 2, 4 or 8");
-    else if (registers_held(plan) > MOST || dense->warp_rows > DENSE_MAX_ROWS ||
+    else if (registers_held(plan) > MOST || copies > DENSE_MAX_COPIES || dense->warp_rows > DENSE_MAX_ROWS ||
              dense->warp_columns > DENSE_MAX_COLUMNS)
         complain(
             complaints, F_WARPS,

@@ -88,13 +88,16 @@ typedef struct copy_side {
 static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_copies *c, mc_reg row,
                             mc_reg unit) {
     mc_builder *b = d->e.b;
-    mc_reg plane = b32(b, "plane");
     EMIT(b, mad_s32, R(c->to), R(row), I(s->plane_row), R(d->shared));
-    EMIT(b, shr_u32, R(plane), R(unit), I(log2_of(s->planes)));
-    EMIT(b, mad_s32, R(c->to), R(plane), I(DENSE_COPY), R(c->to));
-    if (s->planes == 1) return;
-    EMIT(b, and_b32, R(plane), R(unit), I(s->planes - 1));
-    EMIT(b, mad_s32, R(c->to), R(plane), I(s->rows * s->plane_row), R(c->to));
+    if (s->planes == 1) {
+        EMIT(b, mad_s32, R(c->to), R(unit), I(DENSE_COPY), R(c->to));
+        return;
+    }
+    mc_reg part = b32(b, "plane");
+    EMIT(b, shr_u32, R(part), R(unit), I(log2_of(s->planes)));
+    EMIT(b, mad_s32, R(c->to), R(part), I(DENSE_COPY), R(c->to));
+    EMIT(b, and_b32, R(part), R(unit), I(s->planes - 1));
+    EMIT(b, mad_s32, R(c->to), R(part), I(s->rows * s->plane_row), R(c->to));
 }
 
 /* Rows beyond the last one are that one again: their sums are not stored. */
