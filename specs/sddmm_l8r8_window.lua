@@ -12,9 +12,9 @@ k   = 256                       -- fixed: a column is 256 bytes of shared memory
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 window   = {512, 256, 768}      -- columns
-warps    = {20, 24, 16, 12}     -- warps of a thread block
+warps    = {16, 24, 12, 20}     -- warps of a thread block
 groups   = {4, 2}               -- 16 * groups vectors of a row block are a warp's work
 tile_k   = 256                  -- not less than k
-prefetch = {"on", "off"}        -- load the next vectors' rows of A before these are computed
+prefetch = {"off", "on"}        -- load the next vectors' rows of A before these are computed
 
 -- m, n, lda and ldb stay open; lda and ldb must be multiples of 16.
