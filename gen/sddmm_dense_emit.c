@@ -14,7 +14,7 @@
 static const char shared_name[] = "tile";
 /* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, of which scales have more; B's parts and
    small tiles want some, too. */
-enum { SPARE = 8, MORE_SPARE = 8, SCALE_SPARE = 24 };
+enum { SPARE = 16, MORE_SPARE = 8, SCALE_SPARE = 24 };
 
 /* -- This thread's place ------------------------------------------------------------------------------ */
 
