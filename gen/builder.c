@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Bytes of shared memory that a kernel can declare; more is dynamic (CUDA programming guide, "Shared Memory"). */
-enum { STATIC_SHARED_CAP = 48 << 10, MAX_SHARED_ALIGN = 1024 };
+enum { MAX_SHARED_ALIGN = 1024 };
 
 const mc_op mc_ops[MC_OPCODES] = {
 #define O(name, mnemonic, signature, version, sm) {#name, mnemonic, signature, version, sm},
@@ -140,7 +140,7 @@ mc_label label(mc_builder *b, const char *name) {
 
 static void declare_shared(mc_builder *b, const char *name, unsigned bytes, unsigned align) {
     if (b->shared_name) set_error(b, "a second shared array '%s'", name);
-    if (bytes > STATIC_SHARED_CAP || align == 0 || align > MAX_SHARED_ALIGN || (align & (align - 1)))
+    if (bytes > STATIC_SHARED || align == 0 || align > MAX_SHARED_ALIGN || (align & (align - 1)))
         set_error(b, "shared array '%s': %u bytes, aligned to %u", name, bytes, align);
     b->shared_name = name;
     b->shared_bytes = bytes;

@@ -112,6 +112,7 @@ void b64_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 mc_label label(mc_builder *b, const char *name);
 void place(mc_builder *b, mc_label label);
+enum { STATIC_SHARED = 48 << 10 }; /* bytes that the PTX of a kernel can declare */
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
 void shared_dynamic(mc_builder *b, const char *name, unsigned align);
 

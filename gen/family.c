@@ -34,6 +34,12 @@ void complain(mc_complaints *complaints, int field, const char *format, ...) {
 
 const int family_vecs[] = {2, 4, 8, 0}, family_aligns[] = {1, 4, 16, 0};
 
+void check_overlap(const int64_t *point, int field, mc_complaints *complaints) {
+    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
+    if (point[field] && !arch->overlap)
+        complain(complaints, field, "%s has no programmatic dependent launch", arch->target);
+}
+
 void add_param(mc_contract *c, mc_param param) { c->params[c->param_count++] = param; }
 
 void add_array(mc_contract *c, unsigned align, mc_array array) {

@@ -21,6 +21,9 @@
 extern const int family_vecs[];   /* V */
 extern const int family_aligns[]; /* bytes that an array's address is promised to be a multiple of */
 
+/* FIELD, which is on in POINT, wants an architecture with programmatic dependent launch. */
+void check_overlap(const int64_t *point, int field, mc_complaints *complaints);
+
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
 void add_param(mc_contract *c, mc_param param);

@@ -182,7 +182,7 @@ static void plan_chains(sddmm_plan *plan) {
 }
 
 static void plan_panels(sddmm_plan *plan) {
-    int chunk_k = 4 * plan->unit_k;
+    int chunk_k = sddmm_chunk_k(plan);
     bool open = plan->k == MC_OPEN;
     plan->chunks = plan->tile_k / chunk_k;
     plan->loops = open || plan->k / plan->unit_k * plan->unit_k > plan->tile_k;
@@ -386,7 +386,7 @@ static void make_facts(const void *data, mc_facts *facts) {
         sddmm_dense_facts(plan, facts);
         return;
     }
-    int64_t panel_k = (int64_t)4 * plan->unit_k * plan->chunks;
+    int64_t panel_k = (int64_t)sddmm_chunk_k(plan) * plan->chunks;
     int unit_mma = plan->steps * plan->parities * plan->b.count * plan->a.count * plan->abreast;
     add_fact(facts, "item_vectors", MC_SAMPLED_SLOTS * plan->groups, "at most, a warp");
     add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");

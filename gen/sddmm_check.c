@@ -1,7 +1,6 @@
 /* The family `sddmm`: what fields have against each other. */
+#include "family.h"
 #include "sddmm_fields.h"
-
-enum { STATIC_SHARED = 48 << 10 };
 
 static void check_ld(int field, int64_t ld, digit_side side, int64_t least, mc_complaints *complaints) {
     if (ld == MC_OPEN) return;
@@ -33,7 +32,8 @@ static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
 /* A panel is whole chunks, and fits into registers. */
 static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
     bool rows = plan->layout == SDDMM_ROWS;
-    int chunk = 4 * plan->unit_k, most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
+    int chunk = sddmm_chunk_k(plan),
+        most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * plan->unit_k;
     if (most > SDDMM_MAX_TILE) most = SDDMM_MAX_TILE;
     if (plan->tile_k % chunk || plan->tile_k > most)
         complain(complaints, F_TILE_K, "rhs = \"%s\"%s takes multiples of %d up to %d", plan->rhs.name,
@@ -68,7 +68,7 @@ static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
 }
 
 static void check_reads(const sddmm_plan *plan, mc_complaints *complaints) {
-    int line = 4 * plan->unit_k * plan->abreast;
+    int line = sddmm_chunk_k(plan) * plan->abreast;
     if (plan->abreast == 1) return;
     if (plan->layout == SDDMM_ROWS)
         complain(complaints, F_READS, "\"lines\" are of columns of B: layout = \"rows\" has none");
@@ -88,19 +88,13 @@ static void check_lhs(const sddmm_plan *plan, mc_complaints *complaints) {
                  plan->wide ? "tile_k holds all of k" : "these shapes have no panels");
 }
 
-static void check_overlap(const int64_t *point, mc_complaints *complaints) {
-    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    if (point[F_OVERLAP] && !arch->overlap)
-        complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
-}
-
 /* -- Method window ------------------------------------------------------------------------------------- */
 
 static void check_window_k(const sddmm_plan *plan, mc_complaints *complaints) {
     if (plan->k == MC_OPEN) complain(complaints, F_K, "method = \"window\" wants it fixed");
-    else if (plan->k == 0 || plan->k % (4 * plan->unit_k))
+    else if (plan->k == 0 || plan->k % sddmm_chunk_k(plan))
         complain(complaints, F_K, "method = \"window\" wants a multiple of %d: 64 bytes of \"%s\"",
-                 4 * plan->unit_k, plan->rhs.name);
+                 sddmm_chunk_k(plan), plan->rhs.name);
     else if (plan->k > plan->tile_k)
         complain(complaints, F_TILE_K, "method = \"window\" takes all of k at once: not less than %lld",
                  (long long)plan->k);
@@ -170,7 +164,7 @@ static void check_items(const int64_t *point, const sddmm_plan *plan, mc_complai
 void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_output(plan, complaints);
-    check_overlap(point, complaints);
+    check_overlap(point, F_OVERLAP, complaints);
     if (plan->method == SDDMM_DENSE) sddmm_dense_check(point, plan, complaints);
     else check_items(point, plan, complaints);
 }

@@ -27,7 +27,7 @@ static void split_warps(sddmm_plan *plan) {
 }
 
 void sddmm_dense_plan(sddmm_plan *plan) {
-    int stage_k = 4 * plan->unit_k;
+    int stage_k = sddmm_chunk_k(plan);
     int64_t stages = plan->k == MC_OPEN ? 1 : (plan->k + stage_k - 1) / stage_k;
     int64_t copied = stages * dense_stage_bytes(plan),
             result = (int64_t)plan->tile_n * dense_column_bytes(plan);
@@ -46,7 +46,7 @@ static void check_ld(const sddmm_plan *plan, bool is_b, int64_t ld, mc_complaint
 }
 
 static void check_operands(const sddmm_plan *plan, mc_complaints *complaints) {
-    int stage_k = 4 * plan->unit_k;
+    int stage_k = sddmm_chunk_k(plan);
     if (plan->k == MC_OPEN || plan->k % stage_k)
         complain(complaints, F_K, "method = \"dense\" wants a multiple of %d: 64 bytes of \"%s\"", stage_k,
                  plan->rhs.name);
@@ -126,7 +126,7 @@ void sddmm_dense_facts(const sddmm_plan *plan, mc_facts *facts) {
     add_fact(facts, "tile_rows", plan->tile_rows, "of A, a thread block");
     add_fact(facts, "tile_columns", plan->tile_n, "of B, a thread block");
     add_fact(facts, "stages", dense->stages, "of k, all in shared memory");
-    add_fact(facts, "stage_k", (int64_t)4 * plan->unit_k, "a stage");
+    add_fact(facts, "stage_k", sddmm_chunk_k(plan), "a stage");
     add_fact(facts, "stage_mma", (int64_t)dense->warp_rows * dense->warp_columns * unit_mma,
              "m16n8k32 instructions, a warp and stage");
 }

@@ -36,14 +36,7 @@ void sddmm_emit_load_indices(sddmm_emitter *e, mc_reg at, int offset, const mc_r
     for (int i = 0; i + 4 <= count; i += 4) EMIT(b, ldr_v4, V4(index + i), AT(at, offset + i * WORD));
 }
 
-/* Neither waits for the other. ptxas would move other loads down to their use. */
-void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
-                          const mc_reg *index) {
-    EMIT(e->b, ldr_v4, V4(record), AT(at, 0));
-    sddmm_emit_load_indices(e, index_at, 0, index);
-}
-
-/* The item and its indices: neither waits for the other. */
+/* The item and its indices: neither waits for the other. ptxas would move other loads down to their use. */
 static void emit_item(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int indices = 2 * e->plan->groups;
@@ -57,7 +50,8 @@ static void emit_item(sddmm_emitter *e) {
     EMIT(b, mad_wide, R(index_at), R(index_row), I(indices * WORD), R(index_at));
     note(b, "row block, place of the first vector in C, slots in use; columns of slots %s",
          sddmm_slots(e->plan));
-    sddmm_emit_load_item(e, at, index_at, e->record, index);
+    EMIT(b, ldr_v4, V4(e->record), AT(at, 0));
+    sddmm_emit_load_indices(e, index_at, 0, index);
     sddmm_emit_more_indices(e, index_at);
 }
 
@@ -147,7 +141,7 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
         EMIT(b, setp_lt, R(c.odd), R(e->k), I(plan->unit_k));
         EMIT_IF(b, c.odd, bra_uni, TO(edge));
     }
-    int a_unit = access * 8 / sddmm_stored_bits(plan->lhs);
+    int a_unit = sddmm_row_unit(plan, false);
     if (checks->lda) branch_if_odd(e, &c, e->lda, a_unit, "rows of A are not aligned for vector loads");
     if (checks->ldb) branch_if_odd(e, &c, e->ldb, plan->unit_k, "rows of B are not");
     if (checks->a_address) branch_if_odd(e, &c, low_half(b, "a_low", a), access, "A itself is not");

@@ -194,9 +194,7 @@ void sddmm_emit_store(sddmm_emitter *e, int group);
 static inline const mc_reg *sddmm_acc(const sddmm_emitter *e, sddmm_set of) {
     return &e->acc[(of.group * e->plan->abreast + of.set) * e->plan->sums * SDDMM_ACC];
 }
-/* Loads an item: its record from AT, this lane's indices from INDEX_AT. */
-void sddmm_emit_load_item(sddmm_emitter *e, mc_reg at, mc_reg index_at, const mc_reg *record,
-                          const mc_reg *index);
+/* Loads this lane's indices of an item to INDEX, from AT + OFFSET. */
 void sddmm_emit_load_indices(sddmm_emitter *e, mc_reg at, int offset, const mc_reg *index);
 /* Bytes from a row of A, or of B, to the next. */
 mc_operand sddmm_emit_row_bytes(sddmm_emitter *e, bool is_b);

@@ -1,8 +1,7 @@
 /* The family `spmm`: what fields have against each other. */
 #include "fragment.h"
+#include "family.h"
 #include "spmm_fields.h"
-
-enum { STATIC_SHARED = 48 << 10 };
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
@@ -145,17 +144,11 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
                  arch->shared << 10);
 }
 
-static void check_overlap(const int64_t *point, mc_complaints *complaints) {
-    const mc_arch *arch = &mc_archs[point[FIELD_ARCH]];
-    if (point[F_OVERLAP] && !arch->overlap)
-        complain(complaints, F_OVERLAP, "%s has no programmatic dependent launch", arch->target);
-}
-
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
     out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM}, complaints);
-    check_overlap(point, complaints);
+    check_overlap(point, F_OVERLAP, complaints);
     check_mma(point, plan, complaints);
 }
 
