@@ -3,7 +3,7 @@
 #ifndef BENCH_FORMATS_H
 #define BENCH_FORMATS_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef enum format_values { FORMAT_PATTERN, FORMAT_S8, FORMAT_F16 } format_values; /* bytes of a value */
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_HELPERS_H
 #define BENCH_HELPERS_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);

@@ -2,7 +2,7 @@
 #ifndef BENCH_LIBRARY_H
 #define BENCH_LIBRARY_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef struct library_entry {
     const char *symbol;

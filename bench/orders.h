@@ -3,7 +3,7 @@
 #ifndef BENCH_ORDERS_H
 #define BENCH_ORDERS_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef enum result_order {
     ORDER_ROWS, /* row-major, no slots */

@@ -3,7 +3,7 @@
 #define BENCH_RESULTS_H
 
 #include <jansson.h>
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 enum { RESULTS_MAX_LABELS = 32 };
 

@@ -44,6 +44,10 @@ MC_API mc_status mc_spec_read_for(const char *path, const mc_setting *settings, 
 MC_API mc_status mc_spec_read_text(const char *name, const char *text, size_t size,
                                    const mc_setting *settings, size_t setting_count, mc_spec **spec,
                                    mc_diag *diag);
+/* Both: from TEXT, for a GPU of CAPABILITY. */
+MC_API mc_status mc_spec_read_text_for(const char *name, const char *text, size_t size,
+                                       const mc_setting *settings, size_t setting_count, int capability,
+                                       mc_spec **spec, mc_diag *diag);
 MC_API void mc_spec_destroy(mc_spec *spec);
 
 /* The tuning space: every combination of the spec's candidates that the family accepts, in the order of the
@@ -160,6 +164,26 @@ MC_API int64_t mc_kernel_field(const mc_kernel *kernel, const char *field);
 MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *field);
 /* What --describe prints; the caller frees. NULL: out of memory. */
 MC_API char *mc_kernel_describe(const mc_kernel *kernel, bool json);
+
+/* -- Kernels without their spec ------------------------------------------------------------------------ */
+
+/* 16 hex digits, a hash of the generator's sources: equal ids make equal PTX of equal fields. */
+MC_API const char *mc_generator_id(void);
+/* All fields of KERNEL as mc_spec_variant_text gives them with all = true: "op=spmm arch=sm_90 ...". */
+MC_API const char *mc_kernel_fields(const mc_kernel *kernel);
+MC_API uint64_t mc_kernel_hash(const mc_kernel *kernel); /* as mc_spec_variant_hash */
+/* Generates the kernel that has FIELDS; those that are not named have their defaults. MC_USAGE for fields that no kernel has. */
+MC_API mc_status mc_kernel_from_fields(const char *fields, mc_kernel **kernel, mc_diag *diag);
+/* KERNEL as text, without its PTX; the caller frees. NULL: out of memory. What mc_kernel_restore makes of it, without generating, is
+   like KERNEL but for mc_kernel_ptx, which is NULL. MC_FORMAT for what this version of the generator has not saved. */
+MC_API char *mc_kernel_save(const mc_kernel *kernel);
+MC_API mc_status mc_kernel_restore(const char *text, mc_kernel **kernel, mc_diag *diag);
+
+/* The specs that the library ships, by file name; NULL at the end. */
+typedef struct mc_builtin_spec {
+    const char *name, *text;
+} mc_builtin_spec;
+MC_API const mc_builtin_spec *mc_builtin_specs(void);
 
 /* -- Estimates ---------------------------------------------------------------------------------------- */
 

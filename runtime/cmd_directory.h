@@ -2,7 +2,7 @@
 #ifndef MCRUN_DIRECTORY_H
 #define MCRUN_DIRECTORY_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* One file to write: DATA as it is or, where that is NULL, ARRAY as .npy, in one dimension if it is flat. Both stay the
    caller's. */

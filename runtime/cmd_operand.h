@@ -2,7 +2,7 @@
 #ifndef MCRUN_OPERAND_H
 #define MCRUN_OPERAND_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* What the command line says of a shape (0: nothing), else what the kernel has fixed it to, else USUAL. */
 int64_t operand_shape(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual);

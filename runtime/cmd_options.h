@@ -2,7 +2,7 @@
 #ifndef MCRUN_OPTIONS_H
 #define MCRUN_OPTIONS_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2 }; /* exit statuses */
 

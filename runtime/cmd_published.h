@@ -2,7 +2,7 @@
 #ifndef MCRUN_PUBLISHED_H
 #define MCRUN_PUBLISHED_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef enum published_name { PUBLISHED_BCRS, PUBLISHED_SRBCRS } published_name;
 

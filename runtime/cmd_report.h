@@ -3,7 +3,7 @@
 #define MCRUN_REPORT_H
 
 #include <jansson.h>
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* What the run of one variant came to. */
 typedef struct run_result {

@@ -2,7 +2,7 @@
 #ifndef MCRUN_SAMPLED_H
 #define MCRUN_SAMPLED_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* Places in the list of words of --format; 0: not given. */
 enum { SAMPLED_NPY = 1, SAMPLED_BCRS, SAMPLED_SRBCRS };

@@ -2,7 +2,7 @@
 #ifndef MCRT_CSR_H
 #define MCRT_CSR_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* Zeroed arrays for the given shape. On failure *CSR is zeroed. */
 mc_status mcrt_csr_create(int64_t rows, int64_t cols, int64_t nnz, mc_csr *csr, mc_diag *diag);

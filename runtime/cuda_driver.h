@@ -4,7 +4,7 @@
 #ifndef MC_CUDA_DRIVER_H
 #define MC_CUDA_DRIVER_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef int cuda_result;
 typedef int cuda_device; /* an ordinal's handle */

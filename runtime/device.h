@@ -2,7 +2,7 @@
 #ifndef MC_DEVICE_H
 #define MC_DEVICE_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef struct mc_device_ops {
     void (*close)(mc_device *device);

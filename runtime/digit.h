@@ -1,9 +1,9 @@
 /* How a value is taken apart into the digits that tensor cores multiply, and put together again: the low digit first,
-   digit i weighs 2^(bits i). mcrt.h, mc_digits, says what the modes are. */
+   digit i weighs 2^(bits i). mcrt_internal.h, mc_digits, says what the modes are. */
 #ifndef MCRT_DIGIT_H
 #define MCRT_DIGIT_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 enum { DIGIT_NIBBLE = 4, DIGIT_BYTE = 8, DIGIT_MAX = 4 /* of a value: 16 bits in digits of 4 */ };
 

@@ -1,20 +1,36 @@
-/* libmcrt: matrices, packed formats, devices and the CPU reference; what stands between a generated kernel
- * and a result that is known to be right.
+/* libmcrt: hand over a sparse matrix and shapes, get the fastest verified kernel for this GPU, and never wait for it twice.
  *
- * matrix file -> mc_csr (pattern) -> mc_vsparse (nonzero vectors with values) -> mc_packed (what the kernel
- * reads)
- *             -> mc_device (GPU or simulator) -> mc_dense (result), compared with mc_reference_spmm or
- *                mc_reference_sddmm.
+ *   mc_context *context;  a device, its loaded kernels, the cache on disk, the records of tuning
+ *   mc_matrix *matrix;    a sparse matrix: structure and values
+ *   mc_plan *plan;        one problem (operator, matrix, shapes, output), and the kernel for it, loaded, its matrix packed
  *
- * Functions return a status and put a message into DIAG (mc_status.h). Objects that a function makes belong
- * to the caller and are freed by the *_free function, which accepts a zeroed struct; on failure the output is
- * left zeroed. */
+ *   mc_context_create(&(mc_context_config){.size = sizeof(mc_context_config)}, &context, diag);
+ *   mc_matrix_create(context, &(mc_matrix_config){...}, &matrix, diag);
+ *   mc_plan_create(context, &(mc_plan_config){...}, &plan, diag);
+ *   mc_execute(plan, &(mc_args){...}, NULL, stream, diag);
+ *
+ * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL (mc_status.h). On
+ * failure an output handle is NULL.
+ * Structs begin with their size: set it with sizeof. Members that a later version adds are then those that are zero, and
+ * zero always means the usual. A size that no version has is MC_USAGE.
+ * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for as long as it lives;
+ * the matrix itself may be destroyed before the plan. The context is destroyed last.
+ * Threads: a context, and everything made with it, may be used from several threads at once, but for: a handle that is being destroyed,
+ * and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
+ * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without one, or with
+ * device "sim", a simulator runs the same kernels, slowly. Create plans outside of a stream's capture; mc_execute may be captured. */
 #ifndef MCRT_H
 #define MCRT_H
 
-#include "mcgen.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include "mc_status.h"
 
-/* -- Element types ------------------------------------------------------------------------------------ */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- Vocabulary --------------------------------------------------------------------------------------- */
 
 /* X(name, text, bits of the value, bytes in memory, its type in .npy files). The 12-bit types lie in 16 bits, extended.
    Two 4-bit elements share a byte, which 0 bytes stand for: the one of the lower index in the low nibble. */
@@ -39,530 +55,249 @@ typedef enum mc_type {
 #undef X
 } mc_type;
 
-MC_API int mc_type_bits(mc_type type);     /* of the value */
-MC_API size_t mc_type_bytes(mc_type type); /* of an element in memory; 0: two to a byte */
-/* Bytes of COUNT elements one after another, the last one filled up; -1 where they leave int64 or COUNT is negative. */
-MC_API int64_t mc_type_size(mc_type type, int64_t count);
-MC_API const char *mc_type_text(mc_type type);
-MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
-/* The type that FIELD ("lhs", "rhs", "out") of KERNEL names; MC_CANNOT where it has no such field. */
-MC_API mc_status mc_type_of(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag);
-MC_API bool mc_type_is_real(mc_type type); /* f16, bf16, f32 */
-MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
-MC_API int64_t mc_type_max(mc_type type);
-
-/* -- Sparsity patterns -------------------------------------------------------------------------------- */
-
-/* CSR pattern: row_ptr[rows + 1] offsets into col_idx[nnz]; columns ascending and distinct inside a row. */
-typedef struct mc_csr {
-    int64_t rows, cols, nnz;
-    int64_t *row_ptr;
-    int32_t *col_idx;
-} mc_csr;
-
-/* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices) or .mtx
-   (MatrixMarket coordinate; general, symmetric, skew-symmetric or hermitian; values are dropped, entries
-   sorted by row). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
-   "path:line: ...". */
-MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
-MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
-MC_API void mc_csr_free(mc_csr *csr);
-
-/* How row lengths vary: UNIFORM keeps each entry with probability 1 - sparsity; REALISTIC draws each row's
-   length from a log-normal law with coefficient of variation CV (magnitude-pruned DLMC layers show 0.2 to
-   0.4), the columns with a mild preference that the whole matrix shares, as pruned layers have; the mean
-   length is kept. */
-typedef enum mc_pattern_law { MC_PATTERN_UNIFORM, MC_PATTERN_REALISTIC } mc_pattern_law;
-
-typedef struct mc_pattern {
-    int64_t rows, cols;
-    double sparsity; /* 0 (full) to 1 (empty) */
-    mc_pattern_law law;
-    double cv; /* REALISTIC only */
-    uint64_t seed;
-} mc_pattern;
-
-/* Same arguments, same matrix, on every machine. */
-MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag);
-
-/* -- Dense matrices ----------------------------------------------------------------------------------- */
-
-/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols, and even where two elements share a byte, so that rows begin
-   with a byte. The gap columns of a row belong to the allocation. */
-typedef struct mc_dense {
-    mc_type type;
-    int64_t rows, cols, ld;
-    void *data;
-} mc_dense;
-
-MC_API mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
-                                 mc_diag *diag);
-MC_API void mc_dense_free(mc_dense *dense);
-/* An integer; of a real type the element's bits. */
-MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
-MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
-/* The element's value, which every type but s64 holds exactly. */
-MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
-/* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as element of
-   NAME, the first one out of TYPE's range. */
-MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
-                                  mc_dense *to, mc_diag *diag);
-/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes' arrays
-   are saved as, void of two bytes). ld = cols on reading. Types of 4 and 12 bits are written as those of 8 and 16 bits,
-   and read as these: mc_dense_convert makes them what they were. */
-MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
-/* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
-MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
-MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
-/* The rows of DENSE, one after another, as a 1-D array. */
-MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);
-
-/* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
-   greatest values, ONES all 1. */
-typedef enum mc_value_law { MC_VALUES_FULL, MC_VALUES_EXTREME, MC_VALUES_ONES } mc_value_law;
-MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* integers; gap columns too */
-
-/* -- Vector-sparse matrices --------------------------------------------------------------------------- */
-
-/* BCRS (column-vector encoding): row blocks of VEC rows; row block i holds the nonzero vectors
-   row_ptr[i] .. row_ptr[i + 1] - 1, each a VEC x 1 column at col_idx[j], its VEC values one after another in
-   values[j * vec ...]. Columns ascend inside a row block. */
-typedef struct mc_vsparse {
-    mc_type type;
-    int vec;
-    int64_t rows, cols; /* rows = row_blocks * vec */
-    int64_t row_blocks, vectors;
-    int64_t *row_ptr;
-    int32_t *col_idx;
-    void *values;
-} mc_vsparse;
-
-/* Each nonzero of the pattern becomes a VEC x 1 vector: rows = vec * csr->rows. Values are zero until filled.
- */
-MC_API mc_status mc_vsparse_dilate(const mc_csr *csr, int vec, mc_type type, mc_vsparse *out, mc_diag *diag);
-/* Each group of VEC rows becomes a row block holding the union of its columns; rows is rounded up to a
-   multiple of VEC. *fill is nonzeros / (vectors * vec), 1 where nothing is stored. MASK, if not NULL,
-   receives a malloc'ed byte for each value, 1 where the pattern has it (the caller frees). */
-MC_API mc_status mc_vsparse_union(const mc_csr *csr, int vec, mc_type type, mc_vsparse *out, double *fill,
-                                  uint8_t **mask, mc_diag *diag);
-MC_API void mc_vsparse_free(mc_vsparse *a);
-MC_API int64_t mc_vsparse_value(const mc_vsparse *a, int64_t vector, int row);
-MC_API void mc_vsparse_set_value(mc_vsparse *a, int64_t vector, int row, int64_t value);
-/* Fills all values; with MASK (see union) those outside of the pattern stay zero. */
-MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, const uint8_t *mask);
-/* Values beyond MOST become MOST. */
-MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
-/* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
-   vectors x vec in BCRS order; where both fit, the matrix is meant. A value out of A's type's range is
-   MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
-MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
-
-/* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension LDB. */
-MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
-
-/* -- Packed formats ----------------------------------------------------------------------------------- */
-
-/* Named arrays, as the contract's mc_array lists them. count in elements. */
-typedef struct mc_packed_array {
-    const char *name; /* static string */
-    mc_type type;
-    int64_t count;
-    void *data;
-} mc_packed_array;
-
-typedef struct mc_packed {
-    mc_packed_array arrays[MC_MAX_ARRAYS];
-    size_t array_count;
-} mc_packed;
-
-MC_API void mc_packed_free(mc_packed *packed);
-MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
-/* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's
-   fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
-MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for byte, what mc_pack
-   would make of A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
-   again and nothing else. No array holds sums of A's rows that would have to follow: what a kernel must correct by them, it
-   computes. MC_FORMAT where PACKED is of another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as
-   before. The formats' own functions, *_pack_values and *_export_values, are alike. */
-MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
-                                mc_diag *diag);
-
-/* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
-     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one for unsigned values and
-                 for those of one digit.
-     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits (mc_digits_most).
-     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for each vector. */
-typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
-
-/* Those of KERNEL's field `digits`. */
-MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
-/* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
-MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
-/* The greatest value of TYPE, KERNEL's lhs, that mc_pack takes; it refuses greater ones. */
-MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
-
-/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
-   strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
-   b * heads to b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
-typedef struct mc_strided {
-    int stride; /* vectors, a multiple of 32 */
-    int heads;  /* of a row block, 1 to 32: the warps that share it */
-    mc_digits digits;
-    bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
-    bool shuffle; /* of int4: col_idx is permuted, as that of mc_srbcrs */
-} mc_strided;
-/*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
-     col_idx  s32[strides * stride]         column of each slot, -1 for padding
-     values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for padding
-   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have one, which is the
-   value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the last row is 1 for each vector.
-   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's low half; values have
-   1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
-   Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
-MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
-                                 mc_diag *diag);
-MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
-                                        mc_diag *diag);
-/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed
- * arrays that no matrix has. */
-MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
-                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
-
-/* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
-   once, and row blocks in an order that gives thread blocks equal work. Integers of at most 16 bits, vec at most 8. */
-typedef struct mc_ring {
-    int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
-    int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
-    int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
-    mc_digits digits;
-} mc_ring;
-/*   row_order  s32[row_blocks]              the row block at each place
-     row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q] and ends
-                                             where the next one begins
-     control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
-     places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
-     values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as strided-bcrs has them */
-MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
-MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
-                                         mc_diag *diag);
-
-/* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers of at most 16 bits, vec at
-   most 8.
-     row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
-     col_idx  s32[vectors]         ascending inside a row block
-     values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits in 16, two of
-                                   4 bits in a byte, the lower index in the low half */
-MC_API mc_status mc_bcrs_export(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-/* The way back, as mc_srbcrs_import. */
-MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
-                                mc_vsparse *a, mc_diag *diag);
-
-/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own kernels want k = 16
-   with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4 bits and the shuffle where a side has 4. */
-typedef struct mc_srbcrs {
-    int k;          /* slots a stride: 16 or 32, the mma's k */
-    int digit_bits; /* 4 or 8: of the digits that values are cut into */
-    bool shuffle;   /* k = 32 only: col_idx permuted for the transpose of a 4-bit B */
-} mc_srbcrs;
-/*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
-     col_idx  s32[slots]           column of each slot, -1 for padding
-     values   s8 [slots * vec * planes * digit_bits / 8]
-                                   for each stride [planes][vec][k] digits, the low one first, 0 for padding; of two 4-bit
-                                   digits in a byte, that of the lower slot is in the low half
-   From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding included: the index at
-   position j moves to position (j % 2) * 4 + j / 2, the values stay (IV-B3), values cut into digits, of which the top one
-   has the sign and the others none (IV-D). From its authors' host code: -1, the pair of offsets, planes inside a stride, which half
-   of a byte, and that values of 12 bits take the room of 16: with 4-bit digits the fourth plane is 0. That code has no signed
-   values. Ours: a value narrower than its digits (s4 and the top digit of s12 in 8 bits) is extended by its sign; every type goes with every
-   k and digit width, with or without the shuffle. */
-MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
-                                  mc_diag *diag);
-MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
-                                         mc_diag *diag);
-/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the array and the place,
-   for what no matrix gives; columns must ascend inside a row block, as those of mc_vsparse do. */
-MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
-                                  int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
-
-/* -- Sampled products (SDDMM) ------------------------------------------------------------------------- */
-
-/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count only where a
-   kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any f32). */
-
-/* How B (k x n) lies in memory. COLUMNS: a column's k elements one after another, so that the mc_dense is n x k, and its row j
-   is column j of B. ROWS: row-major, the mc_dense is k x n. */
+/* How the B of an SDDMM (k x n) lies in memory. COLUMNS: a column's k elements one after another, ldb elements from column to
+   column. ROWS: row-major. */
 typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
-/* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
-MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
-/* The n and the k of the B that DENSE holds. */
-MC_API int64_t mc_layout_n(mc_layout layout, const mc_dense *dense);
-MC_API int64_t mc_layout_k(mc_layout layout, const mc_dense *dense);
-
-/* The order of C's vectors; the number is the slots of a stride. As an mc_dense without gaps C is
-   BCRS: vectors x vec, a vector's elements one after another, as mc_vsparse has its values;
+/* The order of the vectors in the C of an SDDMM; the number is the slots of a stride. As an array without gaps C is
+   BCRS: vectors x vec, a vector's elements one after another;
    SR-BCRS: strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots filled up with zeros, and
    a stride's elements lie [vec][S]: slot s, counted over the whole matrix, and row r at s / S * vec * S + r * S + s % S. */
 typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
 
-/* That of KERNEL's field `order`; MC_CANNOT where it has none. */
-MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *diag);
-/* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
-MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
-                                   mc_diag *diag);
-/* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding. c: created by the call. */
-MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,
-                                    mc_dense *c, mc_diag *diag);
-/* The way back: C in ORDER becomes vectors x vec, without padding. vectors: created by the call. */
-MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_dense *c,
-                                    mc_dense *vectors, mc_diag *diag);
-
-/* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An item is at most 16 * groups
-   consecutive slots of one row block, whose columns are in one window; a warp computes it. Items are ordered by
-   window, then row block, then column. Padding at a row block's end belongs to the window of its last vector. */
-typedef struct mc_sampled {
-    int groups;     /* of 16 slots: 1, 2, 4 or 8 */
-    int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
-    mc_order order;
-    bool values; /* C is multiplied by the mask's values */
-    /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of the item's mma j a
-       column, counted from the window's first, | its slot in the item << 16; the sign where that slot has no vector. Slots are in such
-       an order that rows 2 q and 2 q + 1 have an even column and an odd one as often as that goes, those in use in the first mma. */
-    bool windows;
-} mc_sampled;
-/*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
-     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h]; -1: padding, or beyond
-                                              the item's slots
-     window_ptr   s32[windows + 1]            the first item of each window; where form.windows only
-     mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only
-   MC_CANNOT where slots or items leave s32, or form.values and MASK is not of f32. */
-MC_API mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
-                                 mc_diag *diag);
-MC_API mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
-                                        mc_diag *diag);
-/* The way back: a mask of f32, of zeros without form.values. Checks everything it reads: MC_FORMAT for arrays that no mask
-   gives. */
-MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *form, int64_t rows,
-                                   int64_t cols, mc_vsparse *mask, mc_diag *diag);
-/* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
-MC_API int64_t mc_sampled_items(const mc_packed *packed);
-/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where PACKED is no such. */
-MC_API int64_t mc_sampled_longest(const mc_packed *packed);
-
-/* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors) have columns in each tile,
-   that is tile_n columns. Padding at a row block's end belongs to the tile of its last vector.
-     tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its last one's
-     col_idx   s32[slots]                  the column of each slot of C, -1: padding
-   MC_CANNOT where slots leave s32. */
-typedef struct mc_sampled_tiles {
-    int64_t tile_n; /* columns */
-    mc_order order;
-} mc_sampled_tiles;
-MC_API mc_status mc_sampled_dense_pack(const mc_vsparse *mask, const mc_sampled_tiles *form,
-                                       mc_packed *packed, mc_diag *diag);
-/* There are no values in it: MC_FORMAT where PACKED is not of MASK's pattern, else nothing to do. */
-MC_API mc_status mc_sampled_dense_pack_values(const mc_vsparse *mask, const mc_sampled_tiles *form,
-                                              const mc_packed *packed, mc_diag *diag);
-/* The way back, as mc_sampled_unpack: a mask of f32 with zeros. */
-MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sampled_tiles *form,
-                                         int64_t rows, int64_t cols, mc_vsparse *mask, mc_diag *diag);
-
-/* -- Reference ---------------------------------------------------------------------------------------- */
-
-/* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
-MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
-
-/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by the call. */
-MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
-                                    mc_layout layout, mc_dense *sums, mc_diag *diag);
-
-/* How a kernel turns its sums into C (docs/output.md). */
+/* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
-typedef struct mc_output {
-    mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
-    mc_per scale, bias; /* what they go by; none for s32 and s64 */
-    bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
-    bool masked;        /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
-} mc_output;
+/* What is done to an element of C last: RELU: the greater of it and 0 (docs/output.md). */
+typedef enum mc_activation { MC_ACTIVATION_NONE, MC_ACTIVATION_RELU } mc_activation;
 
-MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
-/* How many scales or biases there are for a C of ROWS x COLS: 0, 1, ROWS or COLS. */
-MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
-/* Random scales and biases of either sign. FULL: of a size that suits sums of s8 products and f16; EXTREME:
-   some make zeros, subnormal halves, or leave f16; ONES: 1. */
-MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
-MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
-/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum, modulo
-   2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), rounded to C's type. SCALE and BIAS have
-   mc_per_count elements. c: created by the call. */
-MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
-                                     const mc_dense *sums, mc_dense *c, mc_diag *diag);
-/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are those of the rows of
-   A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the call. */
-MC_API mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
-                                      const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag);
-/* Compares GOT with WANT: integers modulo GOT's type's range (an s32 result is exact modulo 2^32), reals of
-   one type bit for bit, where any NaN is as good as another. MC_MISMATCH: the message names the first wrong
-   element and how many there are. */
-MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag);
+/* An address on the device: a CUdeviceptr, or a pointer from the CUDA runtime cast to an integer. */
+typedef uint64_t mc_address;
 
-/* -- Devices ------------------------------------------------------------------------------------------ */
+/* -- Contexts ----------------------------------------------------------------------------------------- */
 
-typedef struct mc_device mc_device;
-typedef struct mc_module mc_module; /* one loaded kernel entry */
+typedef struct mc_context mc_context;
 
-typedef enum mc_device_kind { MC_DEVICE_SIM, MC_DEVICE_CUDA } mc_device_kind;
+/* The cache of compiled kernels (docs/cache.md). ENVIRONMENT: what MCGEN_CACHE says (rw, ro, mem or off), else RW. MEMORY: for
+   this process alone. */
+typedef enum mc_cache_mode {
+    MC_CACHE_ENVIRONMENT,
+    MC_CACHE_READ_WRITE,
+    MC_CACHE_READ_ONLY,
+    MC_CACHE_MEMORY,
+    MC_CACHE_OFF
+} mc_cache_mode;
 
-typedef struct mc_device_info {
-    mc_device_kind kind;
-    char name[128]; /* "NVIDIA H200", "PTX simulator" */
-    int capability; /* 90 for 9.0; 0 for the simulator */
-    int driver;     /* 13000 for 13.0; 0 for the simulator */
-    uint64_t memory;
-    int multiprocessors;
-} mc_device_info;
+/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of the nearest recorded problem, else the one that the
+   model thinks fastest, else the default. OFF: without records. TUNE: a problem that has no record is tuned first, which takes
+   seconds, and the record is kept. ENVIRONMENT: what MCGEN_TUNING says (off, replay or tune), else REPLAY. */
+typedef enum mc_tuning { MC_TUNING_ENVIRONMENT, MC_TUNING_REPLAY, MC_TUNING_OFF, MC_TUNING_TUNE } mc_tuning;
 
-/* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in
-   reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; behind these,
-   ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment, with a seed by
-   chance, if neither is there); ":limit=N" at its end stops a launch after N warp instructions. */
-MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
-MC_API void mc_device_close(mc_device *device);
-MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
-/* The record for estimates of DEVICE, with its number of multiprocessors; for the simulator, that of some GPU. */
-MC_API mc_gpu mc_device_gpu(const mc_device *device);
-/* The simulator of DEVICE, for its faults and counts (ptxsim.h); NULL if it is a GPU. It stays the device's. */
-struct ptxsim;
-MC_API struct ptxsim *mc_device_ptxsim(const mc_device *device);
-/* GPUs that the driver sees; 0 without a driver. */
-MC_API int mc_device_cuda_count(void);
+/* NOTE: something that costs time but no result (a cache that cannot be written), told once. DETAIL: what was done and how long
+   it took. */
+typedef enum mc_log_level { MC_LOG_NOTE, MC_LOG_DETAIL } mc_log_level;
 
-MC_API mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
-MC_API void mc_device_free(mc_device *device, uint64_t address);
-MC_API mc_status mc_device_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
-                                 mc_diag *diag);
-MC_API mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
-MC_API mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
+typedef struct mc_context_config {
+    size_t size;
+    const char *device; /* "cuda:I", "sim", or "auto" (NULL too): cuda:0 where there is a GPU, else sim */
+    void *cuda_context; /* a CUcontext of that device to work in; NULL: its primary context */
+    mc_cache_mode cache;
+    const char *cache_directory; /* NULL: MCGEN_CACHE_DIR, else $XDG_CACHE_HOME/mcgen, else ~/.cache/mcgen */
+    uint64_t cache_bytes, cache_files; /* at most; 0: 512 MiB (or MCGEN_CACHE_MAX), 10,000 files */
+    mc_tuning tuning;
+    const char *records; /* file of records that tuning appends to; NULL: MCGEN_RECORDS, else
+                            $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl. Read together with
+                            those that the library ships */
+    /* Messages, a line each, without newline. May be called from several threads. NULL: none */
+    void (*log)(void *user, mc_log_level level, const char *message);
+    void *log_user;
+    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256 */
+    mc_address (*allocate)(void *user, size_t bytes);
+    void (*release)(void *user, mc_address address);
+    void *memory_user;
+} mc_context_config;
 
-/* JIT-loads PTX and finds ENTRY. On failure the message carries the driver's JIT log, or the simulator's
- * line. */
-MC_API mc_status mc_module_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
-                                mc_diag *diag);
-MC_API void mc_module_unload(mc_module *module);
+/* CONFIG may be NULL. */
+MC_API mc_status mc_context_create(const mc_context_config *config, mc_context **context, mc_diag *diag);
+MC_API void mc_context_destroy(mc_context *context);
 
-/* A tensor in device memory, and the box of it that one copy moves (PTX ISA, cp.async.bulk.tensor). Index 0 is the
-   innermost dimension. Elements outside of the tensor read as 0. */
-enum { MC_TENSOR_RANK = 3 };
+typedef struct mc_context_info {
+    size_t size;
+    const char *device;          /* "NVIDIA H200", "PTX simulator" */
+    const char *driver;          /* build, as "580.95.05" */
+    int capability;              /* 90 for 9.0; 0: the simulator */
+    const char *cache_directory; /* NULL: there is none */
+    const char *records;         /* NULL: there is none */
+    uint64_t kernels_loaded, kernels_compiled, kernels_from_cache; /* since the context was created */
+} mc_context_info;
 
-typedef enum mc_swizzle { MC_SWIZZLE_NONE, MC_SWIZZLE_32B, MC_SWIZZLE_64B, MC_SWIZZLE_128B } mc_swizzle;
+/* Fills INFO, whose size is set. Strings live as long as the context. */
+MC_API mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_diag *diag);
 
-typedef struct mc_tensor {
+/* Memory on CONTEXT's device, for programs that want none of CUDA's headers; on a GPU any other is as good. */
+MC_API mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
+MC_API void mc_memory_destroy(mc_context *context, mc_address address);
+/* These wait until it is done. */
+MC_API mc_status mc_memory_write(mc_context *context, mc_address address, const void *data, size_t bytes, mc_diag *diag);
+MC_API mc_status mc_memory_read(mc_context *context, mc_address address, void *data, size_t bytes, mc_diag *diag);
+/* Waits for all that was put on STREAM (a CUstream; NULL: the default one). */
+MC_API mc_status mc_synchronize(mc_context *context, void *stream, mc_diag *diag);
+
+/* -- Matrices ----------------------------------------------------------------------------------------- */
+
+/* A matrix of VEC x 1 nonzero vectors: row blocks of VEC rows, each with the columns where it has vectors. */
+typedef struct mc_matrix mc_matrix;
+
+/* BCRS (column-vector encoding). Everything is copied. */
+typedef struct mc_matrix_config {
+    size_t size;
+    mc_type type;             /* of the values: s4 to u16; f32 for a mask whose values count, else anything */
+    int vec;                  /* V: 2, 4 or 8 */
+    int64_t rows, cols;       /* rows: a multiple of vec */
+    const int32_t *row_ptr;   /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
+    const int32_t *col_idx;   /* [row_ptr[rows / vec]]: ascending inside a row block */
+    const void *values;       /* a vector's VEC elements one after another; NULL: zeros */
+} mc_matrix_config;
+
+/* MC_FORMAT, with the place, for what no matrix has. */
+MC_API mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix, mc_diag *diag);
+
+/* The vectors of a dense matrix that are not all zero. */
+typedef struct mc_dense_config {
+    size_t size;
     mc_type type;
-    int rank;                      /* 1 to 3 */
-    uint64_t address;              /* multiple of 16 */
-    uint64_t dims[MC_TENSOR_RANK]; /* elements */
-    uint64_t strides[MC_TENSOR_RANK -
-                     1]; /* bytes from one index of dimensions 1 and 2 to the next: multiples of 16 */
-    unsigned
-        box[MC_TENSOR_RANK]; /* elements, 1 to 256; rows of a multiple of 16 bytes, no longer than what the
-                                             swizzle spans */
-    mc_swizzle swizzle;
-} mc_tensor;
+    int vec;
+    int64_t rows, cols, ld; /* row-major; ld 0: rows without gaps */
+    const void *data;
+} mc_dense_config;
 
-/* What a kernel takes as a parameter (.param .align 64 .b8 map[128]). Opaque, and of one kind of device. */
-typedef struct mc_tensor_map {
-    _Alignas(64) unsigned char opaque[128];
-} mc_tensor_map;
+MC_API mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix, mc_diag *diag);
+MC_API void mc_matrix_destroy(mc_matrix *matrix);
 
-/* MC_DEVICE where TENSOR breaks a rule; MC_CANNOT where the driver has no tensor maps (before CUDA 12). */
-MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
-                                      mc_diag *diag);
+typedef struct mc_matrix_info {
+    size_t size;
+    mc_type type;
+    int vec;
+    int64_t rows, cols, vectors;
+    int64_t device_bytes; /* of all packed arrays */
+} mc_matrix_info;
 
-typedef struct mc_launch {
-    unsigned grid[3], block[3];
-    unsigned shared_dynamic;
-    bool
-        overlap; /* may start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
-    uint64_t
-        values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
-    const mc_tensor_map
-        *maps[MC_MAX_PARAMS]; /* where one is not NULL, it is the parameter, and the value is not */
-    size_t count;
-} mc_launch;
+MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag);
 
-/* Launches and waits. */
-MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
-/* Puts one launch on STREAM (a CUstream of the device's primary context) and returns: for callers that capture
-   graphs or overlap work. The order of STREAM is all that says when it has run. MC_CANNOT on the simulator. */
-MC_API mc_status mc_module_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
-/* Median time of one launch in microseconds: a CUDA graph of LAUNCHES launches, replayed ROUNDS times after a
-   warm-up. MC_CANNOT on the simulator. */
-MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
-                                double *microseconds, mc_diag *diag);
+/* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans of MATRIX get them in
+   place. The copies are put on STREAM; VALUES may be changed when the call returns. */
+MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag);
 
-/* -- Problems ----------------------------------------------------------------------------------------- */
+/* -- Plans -------------------------------------------------------------------------------------------- */
 
-/* A value for a parameter of the contract. Arrays by device address, shapes by number, scalars (f32) by their
-   bits. */
-typedef struct mc_binding {
-    const char *name;
-    int64_t value;
-} mc_binding;
+typedef struct mc_plan mc_plan;
 
-MC_API mc_binding mc_bind_f32(const char *name, float value);
+/* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B, C row-major.
+   SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout says, C as c_order says. */
+typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
 
-/* Makes the tensor map that KERNEL's contract wants, from the array and shapes that are bound, and BINDING for it: MAP must live as
-   long as launches with it. BINDING->name is NULL where the kernel wants none. MC_CANNOT where the array's address or leading
-   dimension is not aligned for it. */
-MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
-                             size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
+/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them, where they change all the time. */
+typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
-/* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
-   fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every parameter (so item_count,
-   mc_sampled_items) and what the grid is made of (so window_items, mc_sampled_longest) must be bound. "multiprocessors" may be, for kernels whose
-   thread blocks take their work in turn. */
-MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
-                         mc_diag *diag);
+typedef struct mc_plan_config {
+    size_t size;
+    mc_op op;
+    mc_matrix *matrix;
+    mc_type a, b, c;       /* element types; a: of an SDDMM, an SpMM takes the matrix's */
+    int64_t n;             /* SpMM: columns of B and C */
+    int64_t k;             /* SDDMM: columns of A, rows of B */
+    int64_t lda, ldb, ldc; /* leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without
+                              gaps */
+    mc_per scale, bias;    /* with a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
+    mc_activation activation; /* SpMM, with such a c */
+    bool exact;            /* SpMM: sums in 64 bits; c may be s64 */
+    mc_layout b_layout;    /* SDDMM */
+    mc_order c_order;      /* SDDMM */
+    bool mask_values;      /* SDDMM, with such a c: C is multiplied by the mask's values, too */
+    unsigned align;        /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
+    mc_shapes shapes;
+    mc_tuning tuning;      /* ENVIRONMENT: as the context */
+    /* Paths of kernel specs to choose from; 0: those that the library ships */
+    const char *const *specs;
+    size_t spec_count;
+} mc_plan_config;
 
-/* How often to launch, and what came of it. */
-typedef struct mc_timing {
-    int launches, rounds; /* in: 0 rounds, no timing */
-    double microseconds;  /* out: median of a launch */
-} mc_timing;
+/* May look a kernel up, generate, tune, compile and load it, and packs the matrix if no plan of the same kind did. MC_CANNOT where
+   there is no kernel for the problem. */
+MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag);
+MC_API void mc_plan_destroy(mc_plan *plan);
 
-/* C = A B on DEVICE. */
-typedef struct mc_spmm {
-    const mc_vsparse *a;
-    const mc_dense *b;
-    int64_t ldc;
-    /* Bytes that B's and C's device addresses lie past a 256-byte boundary: 0, or a test of
-       unaligned data. */
-    unsigned b_offset, c_offset;
-    /* Where the kernel's output has them, NULL elsewhere: mc_per_count elements each, in host memory. */
-    const float *scale, *bias;
-} mc_spmm;
+/* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest, the DEFAULT of its spec. */
+typedef enum mc_origin { MC_ORIGIN_MEASURED, MC_ORIGIN_NEAR, MC_ORIGIN_ESTIMATED, MC_ORIGIN_DEFAULT } mc_origin;
 
-/* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (of the kernel's output type,
-   created by the call: rows x n with ld = ldc). C, its gap and what lies in front of it and behind it are poisoned before;
-   MC_MISMATCH where the kernel wrote any but C.
-   TIMING may be NULL. */
-MC_API mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
-                             const mc_spmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag);
+typedef struct mc_plan_info {
+    size_t size;
+    mc_origin origin;
+    double microseconds; /* measured or estimated; 0: not known */
+    const char *spec;    /* "spmm_l8r8_tiled.lua" */
+    const char *fields;  /* the kernel, whole: "op=spmm arch=sm_90 ..." */
+    uint64_t hash;       /* of these, as mcgen --list-variants prints it */
+    const char *jit_log; /* what the driver's compiler said; "" where it said nothing, or did not run */
+    int64_t c_elements;  /* of C, without gaps */
+} mc_plan_info;
 
-/* C = A B where MASK has nonzero vectors. */
-typedef struct mc_sddmm {
-    const mc_vsparse *mask;
-    const mc_dense *a, *b;                 /* m x k; as the kernel's layout says */
-    unsigned a_offset, b_offset, c_offset; /* as in mc_spmm */
-    const float *scale; /* where the kernel's output has them, NULL elsewhere: mc_per_count of m x n */
-} mc_sddmm;
+/* Strings live as long as the plan. */
+MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* As mc_spmm_run. c: of the kernel's output type, in its order (mc_sampled_create). */
-MC_API mc_status mc_sddmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
-                              const mc_sddmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag);
+/* Bytes on the device that mc_execute wants as WORKSPACE, of which one serves one stream. */
+MC_API size_t mc_plan_workspace(const mc_plan *plan);
+
+typedef struct mc_args {
+    size_t size;
+    mc_address a;       /* SDDMM */
+    mc_address b, c;
+    mc_address scale, bias; /* arrays: per row or column of C */
+    float scale_value;      /* per tensor */
+} mc_args;
+
+/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled, locked or read. On
+   the simulator it has run when the call returns. MC_CANNOT for an address that is missing or not aligned as the plan says. */
+MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream, mc_diag *diag);
+
+/* -- Tuning ------------------------------------------------------------------------------------------- */
+
+typedef struct mc_tune_progress {
+    size_t size;
+    const char *stage;      /* "compile", "verify", "time" */
+    size_t done, total;     /* of the stage */
+    double best;            /* microseconds; 0: none yet */
+    const char *best_fields; /* those that its spec leaves to tuning; NULL: none yet */
+    double seconds, left;   /* since the beginning; to the end, estimated */
+} mc_tune_progress;
+
+typedef struct mc_tune_config {
+    size_t size;
+    size_t candidates; /* at most, those that the model likes best; 0: 40 */
+    double seconds;    /* at most, then the best so far is taken; 0: no limit */
+    bool again;        /* measure all of them, also those that the record has */
+    bool cold;         /* with operands that are not in the L2 cache */
+    const char *worker; /* program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
+    bool (*progress)(void *user, const mc_tune_progress *progress); /* false: stop, and keep the best so far */
+    void *progress_user;
+} mc_tune_config;
+
+typedef struct mc_tune_result {
+    size_t size;
+    size_t measured, wrong, failed, known; /* candidates; known: already in the record */
+    double microseconds, standard;         /* of the fastest, and of the default kernel */
+    bool complete;                         /* false: stopped early */
+} mc_tune_result;
+
+/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records. CONFIG and RESULT may be NULL. */
+MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config, mc_tune_result *result, mc_diag *diag);
+
+/* Adds the records of the file at PATH to the context's own; *COUNT (may be NULL) of them were new or better. */
+MC_API mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag);
+/* Writes the context's own records to PATH, one for each problem. */
+MC_API mc_status mc_records_export(mc_context *context, const char *path, size_t *count, mc_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "file.h"
 #include "memory.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1, PREFIX_1 = MAGIC + 4, PREFIX_2 = MAGIC + 6, ALIGNMENT = 64 };

@@ -1,7 +1,7 @@
 /* Which packer makes the format that a kernel's contract names. */
 #include <inttypes.h>
 #include <string.h>
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char int4_format[] = "strided-bcrs-int4", windows_format[] = "sampled-windows";
 

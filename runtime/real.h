@@ -2,7 +2,7 @@
 #ifndef MCRT_REAL_H
 #define MCRT_REAL_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity, small ones
    subnormal, a NaN the one with every bit of its magnitude set. */

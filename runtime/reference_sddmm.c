@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "memory.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef struct sides {
     const mc_vsparse *mask;

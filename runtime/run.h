@@ -2,7 +2,7 @@
 #ifndef MCRT_RUN_H
 #define MCRT_RUN_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 enum {
     RUN_BOUNDARY = 256,              /* device allocations start at a multiple of it */

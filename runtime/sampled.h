@@ -3,7 +3,7 @@
 #define MCRT_SAMPLED_H
 
 #include "fragment.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 enum { SAMPLED_MAX_GROUPS = 8, SAMPLED_MAX_ITEM = SAMPLED_MAX_GROUPS * MC_SAMPLED_SLOTS };
 

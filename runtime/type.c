@@ -1,6 +1,6 @@
 #include <string.h>
 #include "memory.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and kernels hold little-endian integers");
 

@@ -1,7 +1,7 @@
 #ifndef MCRT_VSPARSE_H
 #define MCRT_VSPARSE_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 /* Zeroed arrays of a matrix of ROW_BLOCKS * VEC rows. On failure *OUT is zeroed. MC_USAGE for a vector length
    below 1. */

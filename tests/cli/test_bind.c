@@ -1,6 +1,6 @@
 /* mc_bind: the launch that it fills, and everything that it refuses. */
 #include "check.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char spec_text[] = "op = 'spmm' lhs = 's8' rhs = 's8' out = 's32' vec = 8\n"
                                 "tile_n = 128 stride = 32 warps = 4 split = 2 prefetch = 'on'\n";

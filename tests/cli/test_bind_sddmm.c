@@ -1,6 +1,6 @@
 /* mc_bind of the family sddmm: its shapes, its leading dimensions, its number of items. */
 #include "check.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static mc_diag *diag;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "check.h"
 #include "fake_cuda.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static fake_cuda *fake;
 static mc_diag *diag;

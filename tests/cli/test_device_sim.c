@@ -1,6 +1,6 @@
 /* The simulator as a device: memory, errors with the simulator's words, and what it cannot do. */
 #include "check.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry store(.param .u64 to, .param .s32 value)\n{\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "check.h"
 #include "fake_cuda.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char spec_text[] =
     "op = 'sddmm' lhs = 's8' rhs = 's8' out = 'f32' scale = 'row' mask = 'values'\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "check.h"
 #include "fake_cuda.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static const char spec_text[] = "op = 'spmm' lhs = 's8' rhs = 's8' out = 's32' vec = 8\n"
                                 "tile_n = 64 stride = 32 warps = 4 split = 2 prefetch = 'on' align = 4\n";

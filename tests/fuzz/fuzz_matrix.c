@@ -1,5 +1,5 @@
 /* Any bytes as a matrix or array file; the first byte chooses which. */
-#include "mcrt.h"
+#include "mcrt_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

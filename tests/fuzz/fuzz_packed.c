@@ -1,7 +1,7 @@
 /* Any bytes as packed arrays: refused with a message, or a matrix that packs into these very arrays. */
 #include <stdlib.h>
 #include <string.h>
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

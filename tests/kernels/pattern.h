@@ -2,7 +2,7 @@
 #ifndef TESTS_PATTERN_H
 #define TESTS_PATTERN_H
 
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 typedef enum pattern {
     PATTERN_EMPTY_BLOCKS, /* every third row block is empty, the others hold 30 % */

@@ -4,7 +4,7 @@
  *
  *   turns_test SPEC */
 #include "check.h"
-#include <mcrt.h>
+#include "mcrt_internal.h"
 #include <ptxsim.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "check.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 static char scratch_dir[] = "scratch-XXXXXX";
 

@@ -1,7 +1,7 @@
 /* Runs the kernels of async_table.h and tensor_table.h on a GPU: a check of what the tables want, not of the simulator.
  * Exits with 77, which CTest takes for "skipped", where there is none of compute capability 9.0. */
 #include "async_table.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 #include "tensor_table.h"
 
 #include <dlfcn.h>

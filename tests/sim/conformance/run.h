@@ -3,7 +3,7 @@
 #define TESTS_SIM_CONFORMANCE_RUN_H
 
 #include "form.h"
-#include "mcrt.h"
+#include "mcrt_internal.h"
 
 struct runner {
     mc_device *device;

@@ -1,0 +1,49 @@
+/* Inside of a context: what the files of the embedded runtime share.
+ *
+ *   context.c   opening, log, the calling thread's CUDA context, memory
+ *   kernels.c   loaded kernels: memory, then disk, then generate and compile
+ *   matrix.c    matrices and their packings
+ *   choose.c    problem -> the kernel's fields
+ *   plan.c, execute.c
+ *   record*.c   records of tuning;  tune*.c  making them */
+#ifndef MCRT_CONTEXT_H
+#define MCRT_CONTEXT_H
+
+#include <threads.h>
+#include "mccache.h"
+#include "mcrt_internal.h"
+
+struct loaded_kernel;
+struct record_store;
+
+struct mc_context {
+    mc_context_config config; /* strings copied */
+    mc_device *device;
+    mccache *cache;               /* never NULL */
+    struct record_store *records; /* never NULL: shipped and own */
+    mtx_t lock;                   /* of all below */
+    cnd_t loaded;                 /* a kernel's state changed */
+    struct loaded_kernel *kernels;
+    uint64_t compiled, from_cache;
+};
+
+/* A line for config.log, printf's format. Nothing where there is none. */
+void context_log(mc_context *context, mc_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Every public function that may call the driver stands between these two: they make the device's context current and the thread's capture mode relaxed, and
+   put both back. On the simulator nothing. */
+typedef struct context_visit {
+    bool entered;
+    int capture_mode;
+} context_visit;
+mc_status context_enter(mc_context *context, context_visit *visit, mc_diag *diag);
+void context_leave(mc_context *context, const context_visit *visit);
+
+/* Memory by config.allocate, else the device's. */
+mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
+void context_free(mc_context *context, mc_address address);
+
+/* Whether SIZE is that of some version of a public struct of at most MOST bytes, at least LEAST: MC_USAGE names WHAT. */
+mc_status check_struct_size(size_t size, size_t least, size_t most, const char *what, mc_diag *diag);
+
+#endif
