@@ -1,3 +1,4 @@
 # The embedded runtime: what mcrt.h declares, file by file in the order of a call (context.h).
 target_sources(mcrt PRIVATE
+  plan_problem.c
 )

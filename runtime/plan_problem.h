@@ -25,11 +25,13 @@ typedef struct plan_problem {
     mc_order order;
     unsigned align;
     mc_shapes shapes;
-    int64_t m, n, k, lda, ldb, ldc; /* leading dimensions that the operator has not are 0; others are set, never 0 */
+    int64_t m, n, k, lda, ldb, ldc; /* leading dimensions that the operator has not are 0; others are set, never 0, and even where two
+                                       elements share a byte */
     matrix_features features;
 } plan_problem;
 
-/* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense. MATRIX is its matrix's host side. */
+/* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense; PROBLEM is then zeroed. CONFIG is whole (of this version's
+   size), MATRIX is its matrix's host side, a valid one: CONFIG->matrix is not looked at. */
 mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem, mc_diag *diag);
 
 matrix_features matrix_features_of(const mc_vsparse *matrix);
@@ -38,7 +40,7 @@ matrix_features matrix_features_of(const mc_vsparse *matrix);
 mc_problem plan_problem_estimate(const plan_problem *problem);
 
 /* The settings that make a spec of the problem's family one for this problem: types, vec, output, layout, shapes if they are fixed
-   ("open" if not), ... Texts live in SETTINGS. */
+   ("open" if not, or 0, which no kernel is made for), ... Texts live in SETTINGS. */
 enum { PROBLEM_MAX_SETTINGS = 20 };
 typedef struct problem_settings {
     mc_setting items[PROBLEM_MAX_SETTINGS];
