@@ -28,7 +28,8 @@ struct mc_context {
 };
 
 /* A line for config.log, printf's format. Nothing where there is none. */
-void context_log(mc_context *context, mc_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void context_log(mc_context *context, mc_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Every public function that may call the driver stands between these two: they make the device's context current and the thread's capture mode relaxed, and
    put both back. On the simulator nothing. */

@@ -23,7 +23,8 @@ struct mc_matrix {
 };
 
 /* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. */
-mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing, mc_diag *diag);
+mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
+                          mc_diag *diag);
 void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
 
 #endif

@@ -123,11 +123,11 @@ MC_API void mc_context_destroy(mc_context *context);
 
 typedef struct mc_context_info {
     size_t size;
-    const char *device;          /* "NVIDIA H200", "PTX simulator" */
-    const char *driver;          /* build, as "580.95.05" */
-    int capability;              /* 90 for 9.0; 0: the simulator */
-    const char *cache_directory; /* NULL: there is none */
-    const char *records;         /* NULL: there is none */
+    const char *device;                                            /* "NVIDIA H200", "PTX simulator" */
+    const char *driver;                                            /* build, as "580.95.05" */
+    int capability;                                                /* 90 for 9.0; 0: the simulator */
+    const char *cache_directory;                                   /* NULL: there is none */
+    const char *records;                                           /* NULL: there is none */
     uint64_t kernels_loaded, kernels_compiled, kernels_from_cache; /* since the context was created */
 } mc_context_info;
 
@@ -138,8 +138,10 @@ MC_API mc_status mc_context_get_info(mc_context *context, mc_context_info *info,
 MC_API mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 MC_API void mc_memory_destroy(mc_context *context, mc_address address);
 /* These wait until it is done. */
-MC_API mc_status mc_memory_write(mc_context *context, mc_address address, const void *data, size_t bytes, mc_diag *diag);
-MC_API mc_status mc_memory_read(mc_context *context, mc_address address, void *data, size_t bytes, mc_diag *diag);
+MC_API mc_status mc_memory_write(mc_context *context, mc_address address, const void *data, size_t bytes,
+                                 mc_diag *diag);
+MC_API mc_status mc_memory_read(mc_context *context, mc_address address, void *data, size_t bytes,
+                                mc_diag *diag);
 /* Waits for all that was put on STREAM (a CUstream; NULL: the default one). */
 MC_API mc_status mc_synchronize(mc_context *context, void *stream, mc_diag *diag);
 
@@ -151,16 +153,17 @@ typedef struct mc_matrix mc_matrix;
 /* BCRS (column-vector encoding). Everything is copied. */
 typedef struct mc_matrix_config {
     size_t size;
-    mc_type type;             /* of the values: s4 to u16; f32 for a mask whose values count, else anything */
-    int vec;                  /* V: 2, 4 or 8 */
-    int64_t rows, cols;       /* rows: a multiple of vec */
-    const int32_t *row_ptr;   /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
-    const int32_t *col_idx;   /* [row_ptr[rows / vec]]: ascending inside a row block */
-    const void *values;       /* a vector's VEC elements one after another; NULL: zeros */
+    mc_type type;           /* of the values: s4 to u16; f32 for a mask whose values count, else anything */
+    int vec;                /* V: 2, 4 or 8 */
+    int64_t rows, cols;     /* rows: a multiple of vec */
+    const int32_t *row_ptr; /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
+    const int32_t *col_idx; /* [row_ptr[rows / vec]]: ascending inside a row block */
+    const void *values;     /* a vector's VEC elements one after another; NULL: zeros */
 } mc_matrix_config;
 
 /* MC_FORMAT, with the place, for what no matrix has. */
-MC_API mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix, mc_diag *diag);
+MC_API mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix,
+                                  mc_diag *diag);
 
 /* The vectors of a dense matrix that are not all zero. */
 typedef struct mc_dense_config {
@@ -171,7 +174,8 @@ typedef struct mc_dense_config {
     const void *data;
 } mc_dense_config;
 
-MC_API mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix, mc_diag *diag);
+MC_API mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix,
+                                      mc_diag *diag);
 MC_API void mc_matrix_destroy(mc_matrix *matrix);
 
 typedef struct mc_matrix_info {
@@ -203,20 +207,22 @@ typedef struct mc_plan_config {
     size_t size;
     mc_op op;
     mc_matrix *matrix;
-    mc_type a, b, c;       /* element types; a: of an SDDMM, an SpMM takes the matrix's */
-    int64_t n;             /* SpMM: columns of B and C */
-    int64_t k;             /* SDDMM: columns of A, rows of B */
-    int64_t lda, ldb, ldc; /* leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without
+    mc_type a, b, c; /* element types; a: of an SDDMM, an SpMM takes the matrix's */
+    int64_t n;       /* SpMM: columns of B and C */
+    int64_t k;       /* SDDMM: columns of A, rows of B */
+    int64_t lda, ldb,
+        ldc; /* leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without
                               gaps */
-    mc_per scale, bias;    /* with a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
+    mc_per scale,
+        bias; /* with a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
     mc_activation activation; /* SpMM, with such a c */
-    bool exact;            /* SpMM: sums in 64 bits; c may be s64 */
-    mc_layout b_layout;    /* SDDMM */
-    mc_order c_order;      /* SDDMM */
-    bool mask_values;      /* SDDMM, with such a c: C is multiplied by the mask's values, too */
-    unsigned align;        /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
+    bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
+    mc_layout b_layout;       /* SDDMM */
+    mc_order c_order;         /* SDDMM */
+    bool mask_values;         /* SDDMM, with such a c: C is multiplied by the mask's values, too */
+    unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
     mc_shapes shapes;
-    mc_tuning tuning;      /* ENVIRONMENT: as the context */
+    mc_tuning tuning; /* ENVIRONMENT: as the context */
     /* Paths of kernel specs to choose from; 0: those that the library ships */
     const char *const *specs;
     size_t spec_count;
@@ -224,11 +230,17 @@ typedef struct mc_plan_config {
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix if no plan of the same kind did. MC_CANNOT where
    there is no kernel for the problem. */
-MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag);
+MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan,
+                                mc_diag *diag);
 MC_API void mc_plan_destroy(mc_plan *plan);
 
 /* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest, the DEFAULT of its spec. */
-typedef enum mc_origin { MC_ORIGIN_MEASURED, MC_ORIGIN_NEAR, MC_ORIGIN_ESTIMATED, MC_ORIGIN_DEFAULT } mc_origin;
+typedef enum mc_origin {
+    MC_ORIGIN_MEASURED,
+    MC_ORIGIN_NEAR,
+    MC_ORIGIN_ESTIMATED,
+    MC_ORIGIN_DEFAULT
+} mc_origin;
 
 typedef struct mc_plan_info {
     size_t size;
@@ -249,7 +261,7 @@ MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 typedef struct mc_args {
     size_t size;
-    mc_address a;       /* SDDMM */
+    mc_address a; /* SDDMM */
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */
@@ -257,17 +269,18 @@ typedef struct mc_args {
 
 /* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled, locked or read. On
    the simulator it has run when the call returns. MC_CANNOT for an address that is missing or not aligned as the plan says. */
-MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream, mc_diag *diag);
+MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
+                            mc_diag *diag);
 
 /* -- Tuning ------------------------------------------------------------------------------------------- */
 
 typedef struct mc_tune_progress {
     size_t size;
-    const char *stage;      /* "compile", "verify", "time" */
-    size_t done, total;     /* of the stage */
-    double best;            /* microseconds; 0: none yet */
+    const char *stage;       /* "compile", "verify", "time" */
+    size_t done, total;      /* of the stage */
+    double best;             /* microseconds; 0: none yet */
     const char *best_fields; /* those that its spec leaves to tuning; NULL: none yet */
-    double seconds, left;   /* since the beginning; to the end, estimated */
+    double seconds, left;    /* since the beginning; to the end, estimated */
 } mc_tune_progress;
 
 typedef struct mc_tune_config {
@@ -276,8 +289,10 @@ typedef struct mc_tune_config {
     double seconds;    /* at most, then the best so far is taken; 0: no limit */
     bool again;        /* measure all of them, also those that the record has */
     bool cold;         /* with operands that are not in the L2 cache */
-    const char *worker; /* program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
-    bool (*progress)(void *user, const mc_tune_progress *progress); /* false: stop, and keep the best so far */
+    const char *
+        worker; /* program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
+    bool (*progress)(void *user,
+                     const mc_tune_progress *progress); /* false: stop, and keep the best so far */
     void *progress_user;
 } mc_tune_config;
 
@@ -289,7 +304,8 @@ typedef struct mc_tune_result {
 } mc_tune_result;
 
 /* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records. CONFIG and RESULT may be NULL. */
-MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config, mc_tune_result *result, mc_diag *diag);
+MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config,
+                         mc_tune_result *result, mc_diag *diag);
 
 /* Adds the records of the file at PATH to the context's own; *COUNT (may be NULL) of them were new or better. */
 MC_API mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag);

@@ -25,14 +25,16 @@ typedef struct plan_problem {
     mc_order order;
     unsigned align;
     mc_shapes shapes;
-    int64_t m, n, k, lda, ldb, ldc; /* leading dimensions that the operator has not are 0; others are set, never 0, and even where two
+    int64_t m, n, k, lda, ldb,
+        ldc; /* leading dimensions that the operator has not are 0; others are set, never 0, and even where two
                                        elements share a byte */
     matrix_features features;
 } plan_problem;
 
 /* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense; PROBLEM is then zeroed. CONFIG is whole (of this version's
    size), MATRIX is its matrix's host side, a valid one: CONFIG->matrix is not looked at. */
-mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem, mc_diag *diag);
+mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
+                          mc_diag *diag);
 
 matrix_features matrix_features_of(const mc_vsparse *matrix);
 
