@@ -50,8 +50,9 @@ typedef struct mccache_config {
     size_t size; /* sizeof(mccache_config) */
     mccache_mode mode;
     const char *directory; /* made if it is not there (0700); NULL: none, as OFF */
-    const char *system[MCCACHE_MAX_SYSTEM]; /* directories to read from only, owned by root or us; NULL-terminated unless full */
-    uint64_t max_bytes, max_files;          /* of directory, or of memory; 0: 512 MiB, 10,000 */
+    const char *system
+        [MCCACHE_MAX_SYSTEM]; /* directories to read from only, owned by root or us; NULL-terminated unless full */
+    uint64_t max_bytes, max_files; /* of directory, or of memory; 0: 512 MiB, 10,000 */
     /* A line without newline, once for each kind of fault and cache. May be called from several threads. NULL: none. */
     void (*log)(void *user, const char *message);
     void *log_user;
@@ -94,7 +95,8 @@ MCCACHE_API void mccache_blob_free(mccache_blob *blob); /* and zeroes it */
 /* True: BLOB is what was put under KEY, to the byte. The entry counts as used now. */
 MCCACHE_API bool mccache_get(mccache *cache, const mccache_key *key, mccache_blob *blob);
 /* Stores a copy, and evicts what was used longest ago where there is too much. Nothing is told of success: go on with what you have. */
-MCCACHE_API void mccache_put(mccache *cache, const mccache_key *key, const char *label, const void *data, size_t size);
+MCCACHE_API void mccache_put(mccache *cache, const mccache_key *key, const char *label, const void *data,
+                             size_t size);
 /* Removes the entry, if there is one: for those who find its content wrong. */
 MCCACHE_API void mccache_drop(mccache *cache, const mccache_key *key);
 
@@ -107,26 +109,33 @@ MCCACHE_API void mccache_lock_release(mccache_lock *lock); /* NULL is fine */
 
 /* -- Housekeeping ------------------------------------------------------------------------------------- */
 
-typedef enum mccache_state { MCCACHE_GOOD, MCCACHE_DAMAGED, MCCACHE_FOREIGN /* not trusted */, MCCACHE_STALE /* a temporary left behind */ } mccache_state;
+typedef enum mccache_state {
+    MCCACHE_GOOD,
+    MCCACHE_DAMAGED,
+    MCCACHE_FOREIGN /* not trusted */,
+    MCCACHE_STALE /* a temporary left behind */
+} mccache_state;
 
 typedef struct mccache_item {
     mccache_key key;
     char label[MCCACHE_MAX_LABEL];
-    char file[128];       /* below the directory */
-    uint64_t size;        /* of the file */
-    uint64_t used;        /* seconds since 1970 */
+    char file[128]; /* below the directory */
+    uint64_t size;  /* of the file */
+    uint64_t used;  /* seconds since 1970 */
     mccache_state state;
 } mccache_item;
 
 /* Calls VISIT for each file of the directory, in the order of their names; false stops. CHECK: reads each one whole, else state is
    what its name, owner, mode and header tell. Returns false where the directory cannot be read. */
-MCCACHE_API bool mccache_walk(mccache *cache, bool check, bool (*visit)(void *user, const mccache_item *item), void *user);
+MCCACHE_API bool mccache_walk(mccache *cache, bool check, bool (*visit)(void *user, const mccache_item *item),
+                              void *user);
 
 typedef struct mccache_stats {
-    size_t size;                                   /* sizeof(mccache_stats), set by the caller */
-    uint64_t files, bytes, stale;                  /* in the directory (or memory) now */
+    size_t size;                  /* sizeof(mccache_stats), set by the caller */
+    uint64_t files, bytes, stale; /* in the directory (or memory) now */
     uint64_t max_files, max_bytes;
-    uint64_t hits, misses, puts, evicted, rejected; /* of this cache since it was opened; rejected: entries there, not used */
+    uint64_t hits, misses, puts, evicted,
+        rejected; /* of this cache since it was opened; rejected: entries there, not used */
 } mccache_stats;
 
 MCCACHE_API void mccache_get_stats(mccache *cache, mccache_stats *stats);

@@ -9,20 +9,22 @@ typedef struct candidate {
     char *fields;     /* canonical, whole; identifies the kernel */
     char *tuned;      /* those that the spec leaves to tuning */
     uint64_t hash;
-    double estimate;  /* microseconds; INFINITY: it cannot run, or there is no model */
-    bool standard;    /* its spec's default */
+    double estimate; /* microseconds; INFINITY: it cannot run, or there is no model */
+    bool standard;   /* its spec's default */
 } candidate;
 
 typedef struct candidate_list {
-    candidate *items; /* by estimate, the least first; without a model the specs' defaults first, then as the specs have them */
+    candidate *
+        items; /* by estimate, the least first; without a model the specs' defaults first, then as the specs have them */
     size_t count;
-    char **names;     /* of the specs */
+    char **names; /* of the specs */
     size_t name_count;
 } candidate_list;
 
 /* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant for PROBLEM, is passed over; MC_CANNOT where
    nothing is left, with each one's reason; MC_IO or MC_USAGE for a path that cannot be read or is no spec. */
-mc_status candidates_find(const plan_problem *problem, const mc_gpu *gpu, const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
+mc_status candidates_find(const plan_problem *problem, const mc_gpu *gpu, const char *const *specs,
+                          size_t count, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
 
 #endif

@@ -24,6 +24,7 @@ enum { /* CUresult */
 };
 enum { /* CUdevice_attribute */
        CUDA_MULTIPROCESSOR_COUNT = 16,
+       CUDA_L2_CACHE_SIZE = 38,
        CUDA_COMPUTE_CAPABILITY_MAJOR = 75,
        CUDA_COMPUTE_CAPABILITY_MINOR = 76
 };

@@ -219,6 +219,8 @@ static mc_status read_info(const cuda_driver *driver, cuda_device handle, mc_dev
     if (status == MC_OK)
         status = CUDA_CALL(driver, diag, DeviceGetAttribute, &info->multiprocessors,
                            CUDA_MULTIPROCESSOR_COUNT, handle);
+    if (status == MC_OK)
+        status = CUDA_CALL(driver, diag, DeviceGetAttribute, &info->l2_bytes, CUDA_L2_CACHE_SIZE, handle);
     if (status == MC_OK) status = CUDA_CALL(driver, diag, DeviceTotalMem, &memory, handle);
     info->name[sizeof info->name - 1] = '\0';
     info->capability = 10 * major + minor;

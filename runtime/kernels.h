@@ -23,6 +23,7 @@ void kernels_close(mc_context *context);
 
 /* What kernels_obtain does before it loads: generates KERNEL and compiles it, or finds both in the cache. For tuning, which wants many
    at once: thread-safe, and nothing is kept in memory. *FROM_CACHE and *LOG may be NULL; the caller frees *LOG. */
-mc_status kernels_make(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image, bool *from_cache, char **log, mc_diag *diag);
+mc_status kernels_make(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image,
+                       bool *from_cache, char **log, mc_diag *diag);
 
 #endif

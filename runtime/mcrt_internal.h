@@ -393,6 +393,7 @@ typedef struct mc_device_info {
     int driver;     /* 13000 for 13.0; 0 for the simulator */
     uint64_t memory;
     int multiprocessors;
+    int l2_bytes; /* 0: the simulator */
 } mc_device_info;
 
 /* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in

@@ -6,21 +6,27 @@
 #include "context.h"
 #include "plan_problem.h"
 
-typedef enum record_status { RECORD_TIMED, RECORD_DROPPED /* too slow to be timed well: microseconds is a first guess */, RECORD_WRONG, RECORD_FAILED } record_status;
+typedef enum record_status {
+    RECORD_TIMED,
+    RECORD_DROPPED /* too slow to be timed well: microseconds is a first guess */,
+    RECORD_WRONG,
+    RECORD_FAILED
+} record_status;
 
 typedef struct record_candidate {
     uint64_t hash; /* of the kernel's fields */
     record_status status;
     double microseconds;
-    const char *spec, *tuned; /* spec file, and the fields that it leaves to tuning; "" where the line leaves them out */
+    const char *spec,
+        *tuned; /* spec file, and the fields that it leaves to tuning; "" where the line leaves them out */
 } record_candidate;
 
 typedef struct record {
     plan_problem problem;
     const char *gpu, *driver, *generator; /* mc_device_info.name, mc_device_build, mc_generator_id */
     int capability;
-    bool cold;                   /* measured with operands outside of the L2 cache */
-    char *fields;                /* of the fastest kernel, whole */
+    bool cold;    /* measured with operands outside of the L2 cache */
+    char *fields; /* of the fastest kernel, whole */
     double microseconds;
     record_candidate *candidates; /* the fastest first */
     size_t candidate_count;
@@ -52,7 +58,8 @@ bool record_default_path(char *path, size_t size);
 bool record_find(record_store *store, const char *gpu, const plan_problem *problem, bool cold, record *found);
 /* The N records nearest PROBLEM (same operator, types and kind of output on the same GPU), nearest first, with DISTANCES: 0 for the same
    sizes and structure, about 1 where one of them is twice as large. Returns how many; copies. */
-size_t record_nearest(record_store *store, const char *gpu, const plan_problem *problem, size_t n, record *found, double *distances);
+size_t record_nearest(record_store *store, const char *gpu, const plan_problem *problem, size_t n,
+                      record *found, double *distances);
 /* Remembers R, merged with what there is of its problem, and appends the whole to the file in one write. A file that cannot be written is MC_IO: R is remembered all
    the same. */
 mc_status record_add(record_store *store, const record *r, mc_diag *diag);
