@@ -9,7 +9,7 @@ typedef struct candidate {
     char *fields;     /* canonical, whole; identifies the kernel */
     char *tuned;      /* those that the spec leaves to tuning */
     uint64_t hash;
-    double estimate; /* microseconds; INFINITY: it cannot run, or there is no model */
+    double estimate; /* microseconds; INFINITY: there is no model */
     bool standard;   /* its spec's default */
 } candidate;
 
@@ -21,10 +21,18 @@ typedef struct candidate_list {
     size_t name_count;
 } candidate_list;
 
-/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant for PROBLEM, is passed over; MC_CANNOT where
+/* What a candidate must run on: a GPU as estimates see it, and its compute capability, 0 for the simulator, which runs every architecture. Specs are
+   made for the newest architecture that runs there. */
+typedef struct candidate_target {
+    mc_gpu gpu; /* mc_device_gpu */
+    int capability;
+} candidate_target;
+candidate_target candidate_target_of(const mc_device *device);
+
+/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant that can run PROBLEM, is passed over; MC_CANNOT where
    nothing is left, with each one's reason; MC_IO or MC_USAGE for a path that cannot be read or is no spec. */
-mc_status candidates_find(const plan_problem *problem, const mc_gpu *gpu, const char *const *specs,
-                          size_t count, candidate_list *list, mc_diag *diag);
+mc_status candidates_find(const plan_problem *problem, const candidate_target *target,
+                          const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
 
 #endif
