@@ -5,11 +5,13 @@
  *   matrix.c    matrices and their packings
  *   choose.c    problem -> the kernel's fields
  *   plan.c, execute.c
- *   record*.c   records of tuning;  tune*.c  making them */
+ *   record*.c   records of tuning;  tune*.c  making them
+ *
+ * Locks are those of pthreads: ThreadSanitizer knows nothing of <threads.h> and sees races everywhere. */
 #ifndef MCRT_CONTEXT_H
 #define MCRT_CONTEXT_H
 
-#include <threads.h>
+#include <pthread.h>
 #include "mccache.h"
 #include "mcrt_internal.h"
 
@@ -21,8 +23,8 @@ struct mc_context {
     mc_device *device;
     mccache *cache;               /* never NULL */
     struct record_store *records; /* never NULL: shipped and own */
-    mtx_t lock;                   /* of all below */
-    cnd_t loaded;                 /* a kernel's state changed */
+    pthread_mutex_t lock;         /* of all below */
+    pthread_cond_t loaded;        /* a kernel's state changed */
     struct loaded_kernel *kernels;
     uint64_t compiled, from_cache;
 };
@@ -44,7 +46,13 @@ void context_leave(mc_context *context, const context_visit *visit);
 mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 void context_free(mc_context *context, mc_address address);
 
-/* Whether SIZE is that of some version of a public struct of at most MOST bytes, at least LEAST: MC_USAGE names WHAT. */
-mc_status check_struct_size(size_t size, size_t least, size_t most, const char *what, mc_diag *diag);
+/* Public structs, which begin with their size. NEWEST is this version's size, LEAST the first version's; MC_USAGE, naming WHAT
+   ("mc_args"), for a size that no version has. Taken into a struct of NEWEST bytes, with zeros for what the caller does not know; given
+   back as far as the caller knows it. */
+mc_status check_struct_size(size_t size, size_t least, size_t newest, const char *what, mc_diag *diag);
+mc_status take_struct(void *to, size_t newest, const void *from, size_t least, const char *what,
+                      mc_diag *diag);
+mc_status give_struct(void *to, size_t least, const void *from, size_t newest, const char *what,
+                      mc_diag *diag);
 
 #endif

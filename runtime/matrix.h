@@ -17,7 +17,7 @@ typedef struct matrix_packing {
 struct mc_matrix {
     mc_context *context;
     mc_vsparse host; /* values as given last */
-    mtx_t lock;
+    pthread_mutex_t lock;
     matrix_packing *packings;
     int users; /* the creator, and plans */
 };
