@@ -26,7 +26,7 @@ struct mc_context {
     pthread_mutex_t lock;         /* of all below */
     pthread_cond_t loaded;        /* a kernel's state changed */
     struct loaded_kernel *kernels;
-    uint64_t compiled, from_cache;
+    uint64_t loads, compiled, from_cache; /* kernels: what mc_context_info tells */
 };
 
 /* A line for config.log, printf's format. Nothing where there is none. */

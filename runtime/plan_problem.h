@@ -33,13 +33,13 @@ typedef struct plan_problem {
 
 /* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense; PROBLEM is then zeroed. CONFIG is whole (of this version's
    size), MATRIX is its matrix's host side, a valid one: CONFIG->matrix is not looked at. */
-mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
-                          mc_diag *diag);
+MC_API mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix,
+                                 plan_problem *problem, mc_diag *diag);
 
-matrix_features matrix_features_of(const mc_vsparse *matrix);
+MC_API matrix_features matrix_features_of(const mc_vsparse *matrix);
 
 /* What estimates (mc_spec_estimate) want to know. */
-mc_problem plan_problem_estimate(const plan_problem *problem);
+MC_API mc_problem plan_problem_estimate(const plan_problem *problem);
 
 /* The settings that make a spec of the problem's family one for this problem: types, vec, output, layout, shapes if they are fixed
    ("open" if not, or 0, which no kernel is made for), ... Texts live in SETTINGS. */
@@ -49,8 +49,8 @@ typedef struct problem_settings {
     size_t count;
     char texts[PROBLEM_MAX_SETTINGS][24];
 } problem_settings;
-void plan_problem_settings(const plan_problem *problem, problem_settings *settings);
+MC_API void plan_problem_settings(const plan_problem *problem, problem_settings *settings);
 
-const char *plan_op_text(mc_op op); /* "spmm": also the family's name */
+MC_API const char *plan_op_text(mc_op op); /* "spmm": also the family's name */
 
 #endif
