@@ -27,3 +27,10 @@ mcgen_find_library(lua lua.h liblua5.4.a lua5.4)
 mcgen_find_library(jansson jansson.h libjansson.a jansson)
 mcgen_find_library(xxhash xxhash.h libxxhash.a xxhash)
 target_link_libraries(mcgen_lua INTERFACE m dl)
+
+# Keeps OUTPUT, rows of C's (embed.cmake), true to the files of FOLDER whose names match PATTERN; a target lists OUTPUT in its sources.
+function(mcgen_embed output folder pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/${pattern})
+  add_custom_command(OUTPUT ${output} DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D PATTERN=${pattern} -D OUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+endfunction()

@@ -159,7 +159,8 @@ typedef struct mc_candidates {
 } mc_candidates;
 
 struct mc_spec {
-    char *name; /* path, as errors say it */
+    char *name;           /* path, as errors say it; "fields" without a file */
+    const char *settings; /* what errors call what no line of the file says: "--set", "fields" */
     const mc_family *family;
     mc_candidates fields[MC_MAX_FIELDS];
     size_t variant_count;
@@ -171,16 +172,19 @@ mc_status space_build(mc_spec *spec, mc_diag *diag);
 /* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */
 mc_status space_explain(const mc_spec *spec, mc_diag *diag);
 void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]);
+/* The spec whose one variant has FIELDS ("op=spmm vec=8 ..."), and defaults elsewhere. */
+mc_status spec_of_fields(const char *fields, mc_spec **spec, mc_diag *diag);
 /* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true, without quiet ones. */
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
 uint64_t point_hash(const mc_family *family, const int64_t *point);
 
-/* -- kernel.c, describe.c ----------------------------------------------------------------------------- */
+/* -- kernel.c, saved.c, describe.c -------------------------------------------------------------------- */
 
 struct mc_kernel {
     const mc_family *family;
     int64_t point[MC_MAX_FIELDS];
     char texts[MC_MAX_FIELDS][MC_MAX_NAME]; /* each field's value as text */
+    char *fields;                           /* all of them: point_text */
     char entry[MC_MAX_ENTRY];
     uint64_t hash;
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
@@ -188,8 +192,15 @@ struct mc_kernel {
     mc_facts facts;
     int registers; /* the most alive at one point */
     int register_limit;
-    char *ptx;
+    char *ptx; /* NULL: restored */
 };
+
+/* VARIANT of SPEC without its PTX and what emission finds out: ptx_version, registers and their limit. NULL: out of memory. */
+mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant);
+/* Emits it. SPEC_NAME stands in the PTX header, unless it is NULL. */
+mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag);
+/* The limit, and how many thread blocks fit with it. */
+void kernel_limit_registers(mc_kernel *kernel, unsigned limit);
 
 /* The launch contract as lines for people: in the PTX header (PREFIX "// ") and in --describe. */
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text);

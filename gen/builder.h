@@ -160,7 +160,7 @@ bool builder_check(mc_builder *b, int *version, int *registers);
 
 /* -- print.c ------------------------------------------------------------------------------------------ */
 
-/* Appends the whole PTX module. */
+/* Appends the whole PTX module; its header names the spec, unless SPEC_NAME is NULL. */
 void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text);
 
 #endif

@@ -84,8 +84,7 @@ static char *describe_text(const mc_kernel *kernel) {
     text_add(&text, "%s: %s\n", kernel->family->name, kernel->family->summary);
     text_add(&text, "Variant %016llx for %s, PTX %d.%d\n  ", (unsigned long long)kernel->hash,
              kernel->contract.target, kernel->contract.ptx_version / 10, kernel->contract.ptx_version % 10);
-    point_text(kernel->family, kernel->point, NULL, &text);
-    text_add(&text, "\n");
+    text_add(&text, "%s\n", kernel->fields);
     contract_text(kernel, "", &text);
     sums_text(&kernel->contract.sums, &text);
     text_add(&text, "Facts\n");

@@ -52,24 +52,28 @@ static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned a
     return least(share, generous(alive));
 }
 
-static void limit_registers(mc_kernel *kernel, const mc_builder *b) {
+void kernel_limit_registers(mc_kernel *kernel, unsigned limit) {
     mc_contract *c = &kernel->contract;
-    unsigned alive = (unsigned)(kernel->registers + b->spare),
-             limit = b->fills_shared ? shared_out(c, b->arch, alive) : generous(alive);
+    const mc_arch *arch = &mc_archs[kernel->point[FIELD_ARCH]];
     kernel->register_limit = (int)limit;
-    c->blocks_per_sm = least(blocks_by_shared(c, b->arch), blocks_by_registers(c, limit));
+    c->blocks_per_sm = least(blocks_by_shared(c, arch), blocks_by_registers(c, limit));
+}
+
+static unsigned wanted_limit(const mc_kernel *kernel, const mc_builder *b) {
+    unsigned alive = (unsigned)(kernel->registers + b->spare);
+    return b->fills_shared ? shared_out(&kernel->contract, b->arch, alive) : generous(alive);
 }
 
 /* -- Building ----------------------------------------------------------------------------------------- */
 
-static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
+mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
     const mc_family *family = kernel->family;
     mc_builder b = {.arch = &mc_archs[kernel->point[FIELD_ARCH]]};
     mc_text text = {0};
     mc_status status = MC_OK;
     family->emit(kernel->plan, &b);
     if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
-        limit_registers(kernel, &b);
+        kernel_limit_registers(kernel, wanted_limit(kernel, &b));
         print_module(&b, kernel, spec_name, &text);
         kernel->ptx = text_take(&text);
         if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");
@@ -80,18 +84,23 @@ static mc_status build(mc_kernel *kernel, const char *spec_name, mc_diag *diag) 
     return status;
 }
 
-mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
-    *out = NULL;
-    if (variant >= spec->variant_count)
-        return mc_fail(diag, MC_USAGE, "%s: there is no variant %zu", spec->name, variant);
+static void name_fields(mc_kernel *kernel) {
+    const mc_family *family = kernel->family;
+    mc_text text = {0};
+    for (size_t i = 0; i < family->field_count; i++)
+        field_value_text(&family->fields[i], kernel->point[i], kernel->texts[i]);
+    point_text(family, kernel->point, NULL, &text);
+    kernel->fields = text_take(&text);
+    kernel->hash = point_hash(family, kernel->point);
+}
+
+mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant) {
     mc_kernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) return mc_fail(diag, MC_NOMEM, "out of memory");
+    if (!kernel) return NULL;
     mc_complaints complaints = {0};
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
-    kernel->hash = point_hash(spec->family, kernel->point);
-    for (size_t i = 0; i < spec->family->field_count; i++)
-        field_value_text(&spec->family->fields[i], kernel->point[i], kernel->texts[i]);
+    name_fields(kernel);
     spec->family->plan(kernel->point, kernel->plan, &complaints);
     spec->family->entry_name(kernel->plan, kernel->entry);
     spec->family->contract(kernel->plan, &kernel->contract);
@@ -99,19 +108,34 @@ mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **ou
     kernel->contract.entry = kernel->entry;
     kernel->contract.family = spec->family->name;
     kernel->contract.target = mc_archs[kernel->point[FIELD_ARCH]].target;
-    mc_status status = build(kernel, spec->name, diag);
+    if (kernel->fields) return kernel;
+    mc_kernel_destroy(kernel);
+    return NULL;
+}
+
+mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+    *out = NULL;
+    if (variant >= spec->variant_count)
+        return mc_fail(diag, MC_USAGE, "%s: there is no variant %zu", spec->name, variant);
+    mc_kernel *kernel = kernel_of_variant(spec, variant);
+    if (!kernel) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = kernel_emit(kernel, spec->name, diag);
     if (status == MC_OK) *out = kernel;
     else mc_kernel_destroy(kernel);
     return status;
 }
 
 void mc_kernel_destroy(mc_kernel *kernel) {
-    if (kernel) free(kernel->ptx);
+    if (!kernel) return;
+    free(kernel->fields);
+    free(kernel->ptx);
     free(kernel);
 }
 
 const char *mc_kernel_ptx(const mc_kernel *kernel) { return kernel->ptx; }
 const mc_contract *mc_kernel_contract(const mc_kernel *kernel) { return &kernel->contract; }
+const char *mc_kernel_fields(const mc_kernel *kernel) { return kernel->fields; }
+uint64_t mc_kernel_hash(const mc_kernel *kernel) { return kernel->hash; }
 
 int64_t mc_kernel_field(const mc_kernel *kernel, const char *name) {
     int field = family_field(kernel->family, name);

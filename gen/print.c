@@ -133,19 +133,22 @@ static void print_lines(const char *line, mc_text *text) {
     }
 }
 
-static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
+/* A kernel that was asked for by its fields comes from no file: nothing stands there. */
+static void print_origin(const char *spec_name, mc_text *text) {
+    if (!spec_name) return;
     const char *slash = strrchr(spec_name, '/');
-    bool all[MC_MAX_FIELDS];
-    for (int i = 0; i < MC_MAX_FIELDS; i++) all[i] = true;
+    text_add(text, " from ");
+    print_name(slash ? slash + 1 : spec_name, text);
+}
+
+static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
     text_add(text, "// %s\n", kernel->contract.entry);
     print_lines(kernel->family->computes(kernel->plan), text);
     print_lines(kernel->family->how(kernel->plan), text);
-    text_add(text, "//\n// Made by mcgen " MC_VERSION " from ");
-    print_name(slash ? slash + 1 : spec_name, text);
+    text_add(text, "//\n// Made by mcgen " MC_VERSION);
+    print_origin(spec_name, text);
     text_add(text, ", variant %016llx:\n", (unsigned long long)kernel->hash);
-    text_add(text, "//   ");
-    point_text(kernel->family, kernel->point, all, text);
-    text_add(text, "\n//\n");
+    text_add(text, "//   %s\n//\n", kernel->fields);
     contract_text(kernel, "// ", text);
 }
 

@@ -40,7 +40,9 @@ mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
         const char *name = spec->family->fields[complaint->field].name;
         if (field->line)
             mc_fail(diag, MC_USAGE, "%s:%d: %s: %s", spec->name, field->line, name, complaint->text);
-        else mc_fail(diag, MC_USAGE, "%s: %s: %s", field->set ? "--set" : spec->name, name, complaint->text);
+        else
+            mc_fail(diag, MC_USAGE, "%s: %s: %s", field->set ? spec->settings : spec->name, name,
+                    complaint->text);
     }
     return MC_USAGE;
 }

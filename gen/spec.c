@@ -10,7 +10,7 @@ enum { SPEC_SIZE_CAP = 1 << 20 };
 
 /* What the checks below need to say where an error is. */
 typedef struct reader {
-    const char *name;
+    const char *name, *settings; /* as in mc_spec */
     mc_diag *diag;
     size_t errors;
 } reader;
@@ -19,7 +19,7 @@ typedef struct reader {
 static void field_error(reader *r, int line, const char *field, const char *message) {
     r->errors++;
     if (line) mc_fail(r->diag, MC_USAGE, "%s:%d: %s: %s", r->name, line, field, message);
-    else mc_fail(r->diag, MC_USAGE, "--set: %s: %s", field, message);
+    else mc_fail(r->diag, MC_USAGE, "%s: %s: %s", r->settings, field, message);
 }
 
 /* -- Settings ----------------------------------------------------------------------------------------- */
@@ -69,6 +69,37 @@ static void apply_setting(reader *r, const mc_setting *setting, mc_script *scrip
         assignment->values[assignment->count++] = raw_from_text(at, length);
         at += length;
         if (!*at) return;
+    }
+}
+
+/* -- Fields of one kernel ----------------------------------------------------------------------------- */
+
+/* "vec=8", of LENGTH characters. */
+static void assign_field(reader *r, const char *word, size_t length, mc_script *script) {
+    const char *equals = memchr(word, '=', length);
+    size_t name_length = equals ? (size_t)(equals - word) : 0;
+    char name[MC_MAX_NAME];
+    snprintf(name, sizeof name, "%.*s", (int)(length < MC_MAX_NAME ? length : MC_MAX_NAME), word);
+    if (name_length == 0 || name_length >= sizeof name) {
+        field_error(r, 0, name, "want name=value");
+        return;
+    }
+    name[name_length] = '\0';
+    mc_assignment *assignment = script_assign(script, name);
+    if (!assignment) {
+        field_error(r, 0, name, "too many fields");
+        return;
+    }
+    if (assignment->count) field_error(r, 0, name, "stands twice");
+    assignment->count = 1;
+    assignment->values[0] = raw_from_text(equals + 1, length - name_length - 1);
+}
+
+static void assign_fields(reader *r, const char *fields, mc_script *script) {
+    for (fields += strspn(fields, " "); *fields; fields += strspn(fields, " ")) {
+        size_t length = strcspn(fields, " ");
+        assign_field(r, fields, length, script);
+        fields += length;
     }
 }
 
@@ -203,29 +234,51 @@ static bool names_arch(const mc_script *script) {
     return false;
 }
 
-/* ARCH where nothing names one; NULL: the family's own. */
-static mc_status read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
-                           size_t setting_count, const char *arch, mc_spec **out, mc_diag *diag) {
-    *out = NULL;
-    mc_spec *spec = calloc(1, sizeof *spec);
-    mc_script *script = calloc(1, sizeof *script);
-    reader r = {.name = name, .diag = diag};
-    mc_status status = MC_NOMEM;
-    if (spec) spec->name = strdup(name);
-    if (!spec || !spec->name || !script) {
-        mc_fail(diag, MC_NOMEM, "%s: out of memory", name);
-    } else {
-        status = sandbox_run(name, text, size, script, diag);
-        if (status == MC_OK) {
-            for (size_t i = 0; i < setting_count; i++) apply_setting(&r, &settings[i], script);
-            if (arch && !names_arch(script)) apply_setting(&r, &(mc_setting){"arch", arch}, script);
-            status = read_script(&r, script, spec);
-        }
-    }
+/* What a spec is read into: spec_end frees the script, and the spec unless it is whole. */
+static mc_status spec_begin(const reader *r, mc_spec **spec, mc_script **script) {
+    *spec = calloc(1, sizeof **spec);
+    *script = calloc(1, sizeof **script);
+    if (*spec) (*spec)->name = strdup(r->name);
+    if (!*script || !*spec || !(*spec)->name) return mc_fail(r->diag, MC_NOMEM, "%s: out of memory", r->name);
+    (*spec)->settings = r->settings;
+    return MC_OK;
+}
+
+static mc_status spec_end(mc_status status, mc_spec *spec, mc_script *script, mc_spec **out) {
     free(script);
     if (status == MC_OK) *out = spec;
     else mc_spec_destroy(spec);
     return status;
+}
+
+mc_status spec_of_fields(const char *fields, mc_spec **out, mc_diag *diag) {
+    *out = NULL;
+    reader r = {.name = "fields", .settings = "fields", .diag = diag};
+    mc_spec *spec;
+    mc_script *script;
+    mc_status status = spec_begin(&r, &spec, &script);
+    if (status == MC_OK) {
+        assign_fields(&r, fields, script);
+        status = read_script(&r, script, spec);
+    }
+    return spec_end(status, spec, script, out);
+}
+
+/* ARCH where nothing names one; NULL: the family's own. */
+static mc_status read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
+                           size_t setting_count, const char *arch, mc_spec **out, mc_diag *diag) {
+    *out = NULL;
+    reader r = {.name = name, .settings = "--set", .diag = diag};
+    mc_spec *spec;
+    mc_script *script;
+    mc_status status = spec_begin(&r, &spec, &script);
+    if (status == MC_OK) status = sandbox_run(name, text, size, script, diag);
+    if (status == MC_OK) {
+        for (size_t i = 0; i < setting_count; i++) apply_setting(&r, &settings[i], script);
+        if (arch && !names_arch(script)) apply_setting(&r, &(mc_setting){"arch", arch}, script);
+        status = read_script(&r, script, spec);
+    }
+    return spec_end(status, spec, script, out);
 }
 
 static mc_status read_file(const char *path, char **text, size_t *size, mc_diag *diag) {
@@ -253,9 +306,20 @@ static mc_status read_path(const char *path, const mc_setting *settings, size_t 
     return status;
 }
 
+/* NULL: the family's own default. */
+static const char *target_for(int capability) {
+    const mc_arch *arch = arch_of_capability(capability);
+    return arch ? arch->target : NULL;
+}
+
 mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
                             size_t setting_count, mc_spec **spec, mc_diag *diag) {
     return read_text(name, text, size, settings, setting_count, NULL, spec, diag);
+}
+
+mc_status mc_spec_read_text_for(const char *name, const char *text, size_t size, const mc_setting *settings,
+                                size_t setting_count, int capability, mc_spec **spec, mc_diag *diag) {
+    return read_text(name, text, size, settings, setting_count, target_for(capability), spec, diag);
 }
 
 mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
@@ -265,8 +329,7 @@ mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t sett
 
 mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count, int capability,
                            mc_spec **spec, mc_diag *diag) {
-    const mc_arch *arch = arch_of_capability(capability);
-    return read_path(path, settings, setting_count, arch ? arch->target : NULL, spec, diag);
+    return read_path(path, settings, setting_count, target_for(capability), spec, diag);
 }
 
 void mc_spec_destroy(mc_spec *spec) {
