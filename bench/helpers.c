@@ -106,8 +106,9 @@ mc_status helpers_output(helpers *h, mc_type type, uint64_t sums, uint64_t out, 
     helper which = type == MC_F16 ? OUTPUT_F16 : type == MC_BF16 ? OUTPUT_BF16 : OUTPUT_F32;
     uint64_t count = (uint64_t)(rows * cols);
     mc_launch launch = {.values = {sums, out, count, (uint64_t)cols, rule->scale, rule->scale_row,
-                                   rule->scale_col, rule->bias, rule->bias_row, rule->bias_col},
-                        .count = 10};
+                                   rule->scale_col, rule->bias, rule->bias_row, rule->bias_col,
+                                   float_bits((double)rule->least)},
+                        .count = 11};
     return launch_flat(h, which, count, launch, diag);
 }
 

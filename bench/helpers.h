@@ -34,12 +34,13 @@ typedef struct dense_product {
 } dense_product;
 mc_status helpers_reference(helpers *helpers, mc_type type, const dense_product *product, mc_diag *diag);
 
-/* The results that an output of TYPE (f16, bf16, f32) must have for exact sums: fma(f32(sum), scale, bias), rounded
-   to TYPE, and stored as f32. Element (row, col) takes scale[row * scale_row + col * scale_col], and the bias alike;
+/* The results that an output of TYPE (f16, bf16, f32) must have for exact sums: fma(f32(sum), scale, bias) or, where that is more, LEAST,
+   rounded to TYPE, and stored as f32. Element (row, col) takes scale[row * scale_row + col * scale_col], and the bias alike;
    what is one for the whole result has strides of 0. */
 typedef struct output_rule {
     uint64_t scale, bias; /* f32 on the device */
     uint32_t scale_row, scale_col, bias_row, bias_col;
+    float least; /* 0 for relu; -INFINITY: whatever it is */
 } output_rule;
 mc_status helpers_output(helpers *helpers, mc_type type, uint64_t sums, uint64_t out, int64_t rows,
                          int64_t cols, const output_rule *rule, mc_diag *diag);
@@ -57,7 +58,7 @@ typedef struct sampled_list {
 mc_status helpers_sampled_sums(helpers *helpers, const sampled_list *list, uint64_t a, uint64_t b, int64_t k,
                                uint64_t sums, mc_diag *diag);
 /* The results that an output of TYPE must have for exact sums: f32(sum) * scale * value, each product rounded to f32, and
-   the last one to TYPE; stored as f32. RULE as above, but for biases. */
+   the last one to TYPE; stored as f32. RULE as above, but for biases and LEAST. */
 mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_list *list, uint64_t sums,
                                  uint64_t out, const output_rule *rule, mc_diag *diag);
 

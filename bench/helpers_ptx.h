@@ -175,25 +175,28 @@
 #define OUTPUT(name, round)                                                                                  \
     ".visible .entry " name "(.param .u64 sums, .param .u64 out, .param .u64 elements, .param .u32 n,\n"     \
     "                         .param .u64 scale, .param .u32 scale_row, .param .u32 scale_col,\n"            \
-    "                         .param .u64 bias, .param .u32 bias_row, .param .u32 bias_col)\n"               \
+    "                         .param .u64 bias, .param .u32 bias_row, .param .u32 bias_col,\n"               \
+    "                         .param .f32 least)\n"                                                          \
     "{\n"                                                                                                    \
     "    .reg .b64 %sums, %out, %at, %n, %rows, %cols;\n"                                                    \
     "    .reg .b32 %x, %row, %col, %step, %place, %narrow_n, %raw;\n"                                        \
     "    .reg .b16 %narrow, %zero;\n"                                                                        \
-    "    .reg .f32 %f, %scale, %bias;\n" THREAD_INDEX("elements") ELEMENT_ADDRESS("%sums", "sums", "4")      \
-        ELEMENT_ADDRESS("%out", "out",                                                                       \
-                        "4") "    ld.param.u32 %narrow_n, [n];\n"                                            \
-                             "    cvt.u64.u32 %n, %narrow_n;\n"                                              \
-                             "    div.u64 %rows, %i, %n;\n"                                                  \
-                             "    rem.u64 %cols, %i, %n;\n"                                                  \
-                             "    cvt.u32.u64 %row, %rows;\n"                                                \
-                             "    cvt.u32.u64 %col, %cols;\n" FACTOR("%scale", "scale")                      \
-                                 FACTOR("%bias", "bias") "    ld.global.b32 %x, [%sums];\n"                  \
-                                                         "    cvt.rn.f32.s32 %f, %x;\n"                      \
-                                                         "    fma.rn.f32 %f, %f, %scale, %bias;\n" round     \
-                                                         "    st.global.f32 [%out], %f;\n"                   \
-                                                         "    ret;\n"                                        \
-                                                         "}\n"
+    "    .reg .f32 %f, %scale, %bias, %least;\n" THREAD_INDEX("elements")                                    \
+        ELEMENT_ADDRESS("%sums", "sums", "4") ELEMENT_ADDRESS(                                               \
+            "%out", "out", "4") "    ld.param.u32 %narrow_n, [n];\n"                                         \
+                                "    cvt.u64.u32 %n, %narrow_n;\n"                                           \
+                                "    div.u64 %rows, %i, %n;\n"                                               \
+                                "    rem.u64 %cols, %i, %n;\n"                                               \
+                                "    cvt.u32.u64 %row, %rows;\n"                                             \
+                                "    cvt.u32.u64 %col, %cols;\n" FACTOR("%scale", "scale")                   \
+                                    FACTOR("%bias", "bias") "    ld.global.b32 %x, [%sums];\n"               \
+                                                            "    cvt.rn.f32.s32 %f, %x;\n"                   \
+                                                            "    fma.rn.f32 %f, %f, %scale, %bias;\n"        \
+                                                            "    ld.param.f32 %least, [least];\n"            \
+                                                            "    max.NaN.f32 %f, %f, %least;\n" round        \
+                                                            "    st.global.f32 [%out], %f;\n"                \
+                                                            "    ret;\n"                                     \
+                                                            "}\n"
 
 #define ROUND_F16                                                                                            \
     "    cvt.rn.f16.f32 %narrow, %f;\n"                                                                      \

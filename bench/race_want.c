@@ -45,7 +45,8 @@ static output_rule rule_of(const race *r, const want_kind *kind) {
                          .scale_row = output->scale == MC_PER_ROW,
                          .scale_col = output->scale == MC_PER_COLUMN,
                          .bias_row = output->bias == MC_PER_ROW,
-                         .bias_col = output->bias == MC_PER_COLUMN};
+                         .bias_col = output->bias == MC_PER_COLUMN,
+                         .least = output->activation == MC_ACTIVATION_RELU ? 0 : -INFINITY};
 }
 
 int64_t race_elements(const race *r, result_order order) {
@@ -68,8 +69,8 @@ mc_status race_make_sums(race *r, result_order order) {
 
 static bool same_kind(const want_kind *a, const want_kind *b) {
     return a->output.type == b->output.type && a->output.scale == b->output.scale &&
-           a->output.bias == b->output.bias && a->output.masked == b->output.masked && a->order == b->order &&
-           a->halved == b->halved;
+           a->output.bias == b->output.bias && a->output.activation == b->output.activation &&
+           a->output.masked == b->output.masked && a->order == b->order && a->halved == b->halved;
 }
 
 static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_diag *diag) {

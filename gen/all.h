@@ -15,7 +15,7 @@ enum {
     MC_MAX_FIELDS = 32,
     MC_MAX_CANDIDATES = 32,
     MC_MAX_NAME = 48,
-    MC_MAX_ENTRY = 64,       /* of a kernel's name */
+    MC_MAX_ENTRY = 80,       /* of a kernel's name */
     MC_MAX_POINTS = 1 << 16, /* of a tuning space, legal or not */
 };
 

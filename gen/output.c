@@ -5,6 +5,7 @@ enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
 
 const char *const out_element_names[] = {"s32", "f16", "bf16", "f32", "s64", NULL};
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
+const char *const out_act_names[] = {"none", "relu", NULL};
 
 static const struct {
     int log_bytes;
@@ -40,6 +41,10 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
     if (!scaled && output->bias != OUT_PER_NONE)
         complain(complaints, fields->bias,
                  "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
+    if (!scaled && output->act != OUT_ACT_NONE)
+        complain(complaints, fields->act,
+                 "out = \"%s\" is the sums as they are: \"%s\" goes with f16, bf16 and f32", name,
+                 out_act_names[output->act]);
     if (output->element == OUT_S64 && !output->exact)
         complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
     if (output->element == OUT_S32 && output->exact)
@@ -50,19 +55,20 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
 #define C_DOC(type) "C: " type "[m][ldc], row-major; columns n and beyond are not touched"
-#define ROUNDED(type)                                                                                        \
+#define STEPS(type, open, close)                                                                             \
     {                                                                                                        \
         C_DOC(type)                                                                                          \
-        "; C = " type "(f32(sum) * scale)", C_DOC(type) "; C = " type "(fma(f32(sum), scale, bias))"         \
+        "; C = " open "f32(sum) * scale" close, C_DOC(type) "; C = " open "fma(f32(sum), scale, bias)" close \
     }
+#define REAL(type, open, close)                                                                              \
+    { STEPS(type, open, close), STEPS(type, open "max(", ", 0)" close) }
 
-static const char *const c_docs[][2] = {/* without and with a bias */
-                                        [OUT_S32] = {C_DOC("s32")},
-                                        [OUT_S64] = {C_DOC("s64")},
-                                        [OUT_F16] = ROUNDED("f16"),
-                                        [OUT_BF16] = ROUNDED("bf16"),
-                                        [OUT_F32] = {C_DOC("f32") "; C = f32(sum) * scale",
-                                                     C_DOC("f32") "; C = fma(f32(sum), scale, bias)"}};
+/* Without and with relu, without and with a bias. */
+static const char *const c_docs[][2][2] = {[OUT_S32] = {{C_DOC("s32")}},
+                                           [OUT_S64] = {{C_DOC("s64")}},
+                                           [OUT_F16] = REAL("f16", "f16(", ")"),
+                                           [OUT_BF16] = REAL("bf16", "bf16(", ")"),
+                                           [OUT_F32] = REAL("f32", "", "")};
 
 static void add_factor(mc_contract *c, const char *name, out_per per, const char *const docs[]) {
     if (per == OUT_PER_NONE) return;
@@ -88,7 +94,7 @@ unsigned out_align(out_element element, unsigned align) {
 
 void out_add_dense(const out_kind *output, unsigned align, mc_contract *c) {
     add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align),
-                            c_docs[output->element][output->bias != OUT_PER_NONE]});
+                            c_docs[output->element][output->act][output->bias != OUT_PER_NONE]});
     out_add_factors(output, c);
 }
 
@@ -113,6 +119,10 @@ void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, 
     *f = (out_factors){.b = b, .output = output, .columns = columns};
     f->scale = declare_factor(b, "scale", output->scale);
     f->bias = declare_factor(b, "bias", output->bias);
+    if (output->act == OUT_ACT_RELU) {
+        f->least = b32(b, "least");
+        EMIT(b, mov_b32, R(f->least), I(0));
+    }
     if (output->scale == OUT_PER_ROW) b32_array(b, "row_scale", rows, f->row_scale);
     if (output->bias == OUT_PER_ROW) b32_array(b, "row_bias", rows, f->row_bias);
     if (output->scale == OUT_PER_COLUMN) b32_array(b, "column_scale", column_count, f->column_scale);
@@ -198,6 +208,7 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     else EMIT(b, cvt_f32_s32, R(real), R(sum));
     if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, R(real), R(real), R(terms.scale));
     else EMIT(b, fma_f32, R(real), R(real), R(terms.scale), R(terms.bias));
+    if (terms.least.id) EMIT(b, max_nan_f32, R(real), R(real), R(terms.least));
 }
 
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count) {
@@ -212,7 +223,8 @@ const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s,
 
 static out_terms terms_of(const out_factors *f, int row, int column) {
     return (out_terms){factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
-                       factor_of(f->output->bias, f->bias, f->row_bias[row], f->column_bias[column])};
+                       factor_of(f->output->bias, f->bias, f->row_bias[row], f->column_bias[column]),
+                       f->least};
 }
 
 /* Columns I .. I + COUNT - 1 of RUN as elements of C. */

@@ -1,10 +1,11 @@
 /* The output of the kernels: sums in registers become elements of C.
  *
  *   s32, s64          C = sum: modulo 2^32, exact
- *   f16, bf16, f32    C = round(f32(sum) * scale), or round(fma(f32(sum), scale, bias))
+ *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
  *
- * f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64, * and fma are mul.rn.f32 and fma.rn.f32, round() is one cvt.rn (nothing for f32): the same
- * bits on every GPU, on the simulator and in the CPU reference. docs/output.md has the error bound.
+ * f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64, * and fma are mul.rn.f32 and fma.rn.f32, act() is nothing or, for relu, max.NaN.f32
+ * with +0, round() is one cvt.rn (nothing for f32): the same bits on every GPU, on the simulator and in the CPU reference. docs/output.md
+ * has the error bound.
  *
  * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where it
  * lies (out_run), and when scales and biases are loaded: early enough to hide their latency.
@@ -27,14 +28,16 @@
 
 typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64 } out_element;
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
+typedef enum out_act { OUT_ACT_NONE, OUT_ACT_RELU } out_act;
 
 /* For a field's rows: NULL-terminated, in the order of the enums. */
-extern const char *const out_element_names[], *const out_per_names[];
+extern const char *const out_element_names[], *const out_per_names[], *const out_act_names[];
 
 typedef struct out_kind {
     out_element element;
     out_per scale, bias;
     bool exact; /* sums are s64, not s32 */
+    out_act act;
 } out_kind;
 
 /* Bytes of an element of C. */
@@ -52,7 +55,7 @@ bool out_by_columns(const out_kind *output);
 
 /* The family's fields that say what C is; those that it lacks are 0. Says what is wrong with OUTPUT. */
 typedef struct out_fields {
-    int out, scale, bias, sum;
+    int out, scale, bias, sum, act;
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
@@ -71,9 +74,9 @@ enum {
 
 /* -- Any C -------------------------------------------------------------------------------------------- */
 
-/* What a sum is multiplied by, and what is added; f32. A term that the output does not want is none. */
+/* What a sum is multiplied by, what is added, and what the result is at least; f32. A term that the output does not want is none. */
 typedef struct out_terms {
-    mc_reg scale, bias;
+    mc_reg scale, bias, least;
 } out_terms;
 
 /* Elements on their way, none of them where C is the sums. */
@@ -83,7 +86,7 @@ typedef struct out_scratch {
 
 /* For COUNT elements at a time. */
 void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int count);
-/* REAL = f32(SUM) * scale, + bias. */
+/* REAL = f32(SUM) * scale, + bias, or least where that is more. */
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* The first COUNT of s->real, rounded to elements of C. Returns registers of 32 bits that hold them, 16-bit elements two in each,
    the first in its low half. A single one stands in both halves. COUNT is 1 or even. */
@@ -107,6 +110,7 @@ typedef struct out_factors {
     const out_kind *output;
     out_columns columns;
     mc_reg scale, bias; /* the tensor's scale; the address of an array */
+    mc_reg least;       /* relu: 0 */
     mc_reg row_scale[OUT_MAX_ROWS], row_bias[OUT_MAX_ROWS];
     mc_reg column_scale[OUT_MAX_RUN], column_bias[OUT_MAX_RUN];
     mc_reg inside;        /* for the caller to set: where it is false, factors of columns are 0, not loaded */

@@ -46,6 +46,10 @@ static const mc_field fields[] = {
             "columns."},
     {"bias", NAMES = biases, .quiet = true,
      .doc = "Biases of f16, bf16 and f32: an f32 for each of C's m rows or n columns."},
+    {"act", NAMES = out_act_names, .quiet = true,
+     .doc = "Activation of f16, bf16 and f32, of what scale and bias give, before it is rounded to C's type. "
+            "relu: "
+            "the greater of it and 0, a NaN stays one."},
     {"sum", NAMES = sum_kinds, .quiet = true,
      .doc =
          "wrap: sums are exact modulo 2^32. exact: in s64, for out = s64 or what is rounded from it, in the "
@@ -141,7 +145,7 @@ static const mc_field fields[] = {
 static out_kind output_of(const int64_t *point) {
     static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
     return (out_kind){(out_element)point[F_OUT], (out_per)point[F_SCALE], bias_of[point[F_BIAS]],
-                      point[F_SUM] != 0};
+                      point[F_SUM] != 0, (out_act)point[F_ACT]};
 }
 
 static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *complaints) {
@@ -295,13 +299,14 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const spmm_plan *plan = data;
     const char *out = out_element_name(plan->output.element);
+    const char *act = plan->output.act == OUT_ACT_RELU ? "_relu" : "";
     if (spmm_is_ring(plan))
-        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name,
-                 plan->rhs.name, out, plan->vec, spmm_stagings[plan->staging], plan->tile_n, plan->warps,
+        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", plan->lhs.name,
+                 plan->rhs.name, out, act, plan->vec, spmm_stagings[plan->staging], plan->tile_n, plan->warps,
                  plan->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
     else
-        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", plan->lhs.name,
-                 plan->rhs.name, out, plan->output.exact ? "_exact" : "", plan->vec, plan->stride,
+        snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s%s", plan->lhs.name,
+                 plan->rhs.name, out, plan->output.exact ? "_exact" : "", act, plan->vec, plan->stride,
                  plan->tile_n, plan->warps, plan->split, plan->staging == SPMM_SHARED ? "_shared" : "",
                  plan->order == SPMM_PAPER ? "_paper" : "", plan->int4 ? "_int4" : "",
                  plan->shuffle ? "" : "_plain");

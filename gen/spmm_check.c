@@ -147,7 +147,7 @@ static void check_ring(const int64_t *point, const spmm_plan *plan, mc_complaint
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
-    out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM}, complaints);
+    out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT}, complaints);
     check_overlap(point, F_OVERLAP, complaints);
     check_mma(point, plan, complaints);
 }

@@ -11,6 +11,7 @@ enum {
     F_OUT,
     F_SCALE,
     F_BIAS,
+    F_ACT,
     F_SUM,
     F_VEC,
     F_STRIDE,

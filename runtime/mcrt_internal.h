@@ -353,6 +353,7 @@ MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, c
 typedef struct mc_output {
     mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
     mc_per scale, bias; /* what they go by; none for s32 and s64 */
+    mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
     bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
     bool masked;        /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
 } mc_output;
@@ -365,7 +366,7 @@ MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
 MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
 /* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum, modulo
-   2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), rounded to C's type. SCALE and BIAS have
+   2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), through the activation, rounded to C's type. SCALE and BIAS have
    mc_per_count elements. c: created by the call. */
 MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                                      const mc_dense *sums, mc_dense *c, mc_diag *diag);

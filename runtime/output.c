@@ -9,29 +9,36 @@
 
 /* -- What a kernel does ------------------------------------------------------------------------------- */
 
-static mc_status per_of(const mc_kernel *kernel, const char *field, mc_per *per, mc_diag *diag) {
-    static const char *const names[] = {"none", "tensor", "row", "column"};
+/* In the order of the enums. */
+static const char *const per_names[] = {"none", "tensor", "row", "column", NULL}, *const activation_names[] =
+                                                                                      {"none", "relu", NULL};
+
+/* The place of FIELD's value in NAMES; 0 where KERNEL has no such field. */
+static mc_status name_of(const mc_kernel *kernel, const char *field, const char *const names[], int *place,
+                         mc_diag *diag) {
     const char *text = mc_kernel_field_text(kernel, field);
-    *per = MC_PER_NONE;
+    *place = 0;
     if (text == NULL) return MC_OK;
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        *per = (mc_per)i;
-        return MC_OK;
-    }
-    return mc_fail(diag, MC_CANNOT, "%s = %s is not known here", field, text);
+    while (names[*place] && strcmp(text, names[*place]) != 0) ++*place;
+    return names[*place] ? MC_OK : mc_fail(diag, MC_CANNOT, "%s = %s is not known here", field, text);
 }
 
 mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag) {
+    int scale = 0, bias = 0, activation = 0;
     *output = (mc_output){.type = MC_S32};
     mc_status status = mc_type_of(kernel, "out", &output->type, diag);
-    if (status == MC_OK) status = per_of(kernel, "scale", &output->scale, diag);
-    if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
+    if (status == MC_OK) status = name_of(kernel, "scale", per_names, &scale, diag);
+    if (status == MC_OK) status = name_of(kernel, "bias", per_names, &bias, diag);
+    if (status == MC_OK) status = name_of(kernel, "act", activation_names, &activation, diag);
+    if (status != MC_OK) return status;
+    output->scale = (mc_per)scale;
+    output->bias = (mc_per)bias;
+    output->activation = (mc_activation)activation;
     const char *sum = mc_kernel_field_text(kernel, "sum");
     output->exact = sum != NULL && strcmp(sum, "exact") == 0;
     const char *mask = mc_kernel_field_text(kernel, "mask");
     output->masked = mask != NULL && strcmp(mask, "values") == 0;
-    return status;
+    return MC_OK;
 }
 
 int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols) {
@@ -81,10 +88,14 @@ static int64_t place(mc_per per, int64_t i, int64_t j) {
     return per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0;
 }
 
-/* One multiplication that rounds, or one fma with BIAS, unless that is NULL. */
+/* +0 for -0, as max.NaN.f32 with +0 has it; a NaN stays one. */
+static float relu(float x) { return x > 0 || isnan(x) ? x : 0; }
+
+/* One multiplication that rounds, or one fma with BIAS, unless that is NULL; then the activation. */
 static float finish(const mc_output *o, int64_t sum, float scale, const float *bias) {
     float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum));
-    return bias ? fmaf(real, scale, *bias) : real * scale;
+    real = bias ? fmaf(real, scale, *bias) : real * scale;
+    return o->activation == MC_ACTIVATION_RELU ? relu(real) : real;
 }
 
 static mc_status check_output(const mc_output *output, mc_diag *diag) {
@@ -92,6 +103,8 @@ static mc_status check_output(const mc_output *output, mc_diag *diag) {
     if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
         return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
                        real ? "wants a scale" : "takes no scale and no bias");
+    if (!real && output->activation != MC_ACTIVATION_NONE)
+        return mc_fail(diag, MC_USAGE, "C of %s takes no activation", mc_type_text(output->type));
     if (!real && output->masked)
         return mc_fail(diag, MC_USAGE, "C of %s is not multiplied by the mask", mc_type_text(output->type));
     if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");
@@ -145,6 +158,8 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
 static mc_status check_sampled(const mc_output *output, const mc_vsparse *mask, const mc_dense *sums,
                                mc_diag *diag) {
     if (output->bias != MC_PER_NONE) return mc_fail(diag, MC_USAGE, "sampled sums take no bias");
+    if (output->activation != MC_ACTIVATION_NONE)
+        return mc_fail(diag, MC_USAGE, "sampled sums take no activation");
     if (output->masked && mask->type != MC_F32)
         return mc_fail(diag, MC_USAGE, "the mask's values are %s, C is multiplied by f32",
                        mc_type_text(mask->type));

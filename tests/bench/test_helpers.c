@@ -150,7 +150,7 @@ static void test_compare(void) {
 }
 
 /* Against libmcrt's reference, which rounds on the host. */
-static void test_output(mc_type type, mc_per scale, mc_per bias) {
+static void test_output(mc_type type, mc_per scale, mc_per bias, mc_activation activation) {
     enum { ROWS = 5, COLS = 70, LONGER = 70 };
     mc_dense sums, want;
     int32_t narrow_sums[ROWS * COLS];
@@ -160,7 +160,7 @@ static void test_output(mc_type type, mc_per scale, mc_per bias) {
         ((int64_t *)sums.data)[i] = narrow_sums[i] = (i * 7919 % 4001 - 2000) * (i % 5 == 0 ? 4099 : 3);
     mc_scale_fill(scales, LONGER, MC_VALUES_FULL, 3);
     mc_bias_fill(biases, LONGER, MC_VALUES_FULL, 4);
-    const mc_output output = {.type = type, .scale = scale, .bias = bias};
+    const mc_output output = {.type = type, .scale = scale, .bias = bias, .activation = activation};
     const float zero = 0;
     OK(mc_reference_output(&output, scales, bias == MC_PER_NONE ? NULL : biases, &sums, &want, diag));
     uint64_t sums_at = upload(narrow_sums, sizeof narrow_sums), out = upload(got, sizeof got);
@@ -170,7 +170,8 @@ static void test_output(mc_type type, mc_per scale, mc_per bias) {
                         .scale_row = scale == MC_PER_ROW,
                         .scale_col = scale == MC_PER_COLUMN,
                         .bias_row = bias == MC_PER_ROW,
-                        .bias_col = bias == MC_PER_COLUMN};
+                        .bias_col = bias == MC_PER_COLUMN,
+                        .least = activation == MC_ACTIVATION_RELU ? 0 : -INFINITY};
     OK(helpers_output(&h, type, sums_at, out, ROWS, COLS, &rule, diag));
     OK(mc_device_read(device, out, got, sizeof got, diag));
     int wrong = 0;
@@ -196,9 +197,9 @@ int main(void) {
     test_reference(MC_F16, false);
     test_reference(MC_BF16, true);
     test_compare();
-    test_output(MC_F16, MC_PER_ROW, MC_PER_NONE);
-    test_output(MC_BF16, MC_PER_COLUMN, MC_PER_ROW);
-    test_output(MC_F32, MC_PER_TENSOR, MC_PER_COLUMN);
+    test_output(MC_F16, MC_PER_ROW, MC_PER_NONE, MC_ACTIVATION_RELU);
+    test_output(MC_BF16, MC_PER_COLUMN, MC_PER_ROW, MC_ACTIVATION_NONE);
+    test_output(MC_F32, MC_PER_TENSOR, MC_PER_COLUMN, MC_ACTIVATION_RELU);
     helpers_close(&h);
     mc_device_close(device);
     mc_diag_destroy(diag);

@@ -181,6 +181,12 @@ real() { spmm tiny.smtx --a a.npy --b b.npy --set out=f32 --set scale=row --set 
 expect 0 'exact' real --scale scale.npy --bias bias.npy --out hand.npy
 tail -c 64 hand.npy | od -An -tf4 -v | tr -s ' \n' ' ' >hand.txt
 check "dequantised C by hand: $(cat hand.txt)" grep -qx ' -6.5 130.5 1 -1 1 -1 1 -1 1 -1 1 -1 1 -1 16 -122 ' hand.txt
+expect 0 'exact' real --set act=relu --scale scale.npy --bias bias.npy --out hand.npy
+tail -c 64 hand.npy | od -An -tf4 -v | tr -s ' \n' ' ' >hand.txt
+check "relu of it by hand: $(cat hand.txt)" grep -qx ' 0 130.5 1 0 1 0 1 0 1 0 1 0 1 0 16 0 ' hand.txt
+npy nan.npy '<f4' 1 8 '\0\0\300\177'"$one$one$one$one$one$one$one"
+expect 0 'exact' real --set act=relu --scale nan.npy --bias bias.npy --out hand.npy
+check "a NaN is one behind relu" test "$(tail -c 64 hand.npy | od -An -tx4 -v | grep -o 7f[c-f][0-9a-f]* | wc -l)" = 2
 expect 1 "bias.npy is 2 x 1, but the kernel's scale has 8 elements" real --scale bias.npy
 expect 1 'a.npy: a bias is f32, this file holds s8' real --bias a.npy
 expect 1 '--scale: the kernel takes none' spmm tiny.smtx --scale scale.npy

@@ -30,10 +30,10 @@ one() {
 }
 export -f one
 
-# output N: one of the 27 outputs that are not s32
+# output N: one of the 27 outputs that are not s32, every other one with an activation
 output() {
-    local outs=(f16 bf16 f32) scales=(tensor row column) biases=(none row column)
-    echo "--set out=${outs[$1 % 3]} --set scale=${scales[$1 / 3 % 3]} --set bias=${biases[$1 / 9 % 3]}"
+    local outs=(f16 bf16 f32) scales=(tensor row column) biases=(none row column) acts=(relu none)
+    echo "--set out=${outs[$1 % 3]} --set scale=${scales[$1 / 3 % 3]} --set bias=${biases[$1 / 9 % 3]} --set act=${acts[$1 % 2]}"
 }
 
 [ -d "$spec" ] || count=$("$mcgen" --list-variants "$spec" | wc -l)

@@ -25,9 +25,11 @@ expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
 expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
 expect 0 'C = bf16(fma(f32(sum), scale, bias)); 16-byte' "$mcgen" --describe --set out=bf16 --set scale=row --set bias=row "$spec"
+expect 0 'C = f16(max(f32(sum) * scale, 0)); 16-byte' "$mcgen" --describe --set act=relu "$specs/spmm_l8r8_f16.lua"
+check "an entry's name does not tell relu" grep -q '^.visible .entry spmm_s8s8f16_relu_v8' <("$mcgen" --set act=relu "$specs/spmm_l8r8_f16.lua")
 expect 0 'f16[m][ldc], row-major' "$mcgen" "$specs/spmm_l8r8_f16.lua"
-check "a field at its quiet default shows" test "$("$mcgen" "$spec" | grep -c 'bias=\|scale=')" = 0
-check "hashes of outputs repeat" test "$(for o in f16 bf16; do for b in none row; do "$mcgen" --list-variants --set out=$o --set bias=$b "$specs/spmm_l8r8_f16.lua"; done; done | cut -d' ' -f2 | sort | uniq -d | wc -l)" = 0
+check "a field at its quiet default shows" test "$("$mcgen" "$spec" | grep -c 'bias=\|scale=\|act=')" = 0
+check "hashes of outputs repeat" test "$(for o in f16 bf16; do for b in none row; do for a in none relu; do "$mcgen" --list-variants --set out=$o --set bias=$b --set act=$a "$specs/spmm_l8r8_f16.lua"; done; done; done | cut -d' ' -f2 | sort | uniq -d | wc -l)" = 0
 expect 0 '"hash"' "$mcgen" --list-variants --json "$spec"
 expect 0 "" "$mcgen" --check "$spec"
 check "--check wrote something" test ! -s stdout
@@ -81,6 +83,7 @@ expect 2 'n: " 256" is not' "$mcgen" --set "n= 256" "$spec"
 expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
 expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"
+expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16 and f32' "$mcgen" --set act=relu "$spec"
 expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua

@@ -38,6 +38,7 @@ golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off -
 golden f16_rows --set out=f16 --set scale=row --set tile_n=64 --set split=4
 golden bf16_columns --set out=bf16 --set scale=column --set bias=row --set warps=2 --set split=1 --set prefetch=off
 golden f32_fixed --set out=f32 --set scale=tensor --set bias=column --set m=64 --set n=100 --set ldb=112 --set ldc=100 --set tile_n=32 --set warps=8 --set split=8
+golden relu --set out=bf16 --set scale=row --set bias=column --set act=relu --set tile_n=32 --set warps=2 --set split=2
 golden paper --set order=paper --set split=1 --set warps=2 --set out=f16 --set scale=column --set bias=row
 golden stacked --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=32 --set warps=1 --set split=1 --set n=64 --set ldb=64 --set ldc=64
 golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64

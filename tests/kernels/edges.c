@@ -90,15 +90,22 @@ void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, 
 
 /* -- Outputs ------------------------------------------------------------------------------------------ */
 
-/* SpMM's are a Latin square: each pair of values of two of the fields stands in one of the nine. SDDMM's are all there are. */
-void output_settings(problem_operator op, int output, mc_setting settings[OUTPUT_FIELDS]) {
+/* SpMM's are a Latin square: each pair of values of two of the fields stands in one of the nine. Three of them have an activation, where
+   an orthogonal square says so: with each out, scale and bias once. SDDMM's are all there are. */
+size_t output_settings(problem_operator op, int output, mc_setting settings[OUTPUT_FIELDS]) {
     static const char *const outs[] = {"f16", "bf16", "f32"}, *const scales[] = {"tensor", "row", "column"},
                              *const biases[] = {"none", "row", "column"},
-                             *const masks[] = {"pattern", "values"};
-    settings[0] = (mc_setting){"out", outs[output % 3]};
-    settings[1] = (mc_setting){"scale", scales[output / 3 % 3]};
-    settings[2] = op == OPERATOR_SDDMM ? (mc_setting){"mask", masks[output / 9]}
-                                       : (mc_setting){"bias", biases[(output % 3 + output / 3) % 3]};
+                             *const acts[] = {"relu", "none", "none"}, *const masks[] = {"pattern", "values"};
+    int row = output / 3 % 3, column = output % 3;
+    settings[0] = (mc_setting){"out", outs[column]};
+    settings[1] = (mc_setting){"scale", scales[row]};
+    if (op == OPERATOR_SDDMM) {
+        settings[2] = (mc_setting){"mask", masks[output / 9]};
+        return 3;
+    }
+    settings[2] = (mc_setting){"bias", biases[(column + row) % 3]};
+    settings[3] = (mc_setting){"act", acts[(column + 2 * row) % 3]};
+    return 4;
 }
 
 bool output_is_16_bit(int output) { return output % 3 < 2; }

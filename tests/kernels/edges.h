@@ -5,7 +5,7 @@
 #include "problem.h"
 
 /* Of SpMM, and what all operators have. */
-enum { EDGE_PATTERNS = 5, EDGE_COLUMNS = 8, EDGE_GAPS = 3, OUTPUT_FIELDS = 3, OUTPUTS = 9 };
+enum { EDGE_PATTERNS = 5, EDGE_COLUMNS = 8, EDGE_GAPS = 3, OUTPUT_FIELDS = 4, OUTPUTS = 9 };
 
 /* How many there are of each. */
 typedef struct edge_table {
@@ -21,8 +21,8 @@ problem_case edge_case(const problem_kind *kind, int mask, int length, int gap, 
 /* Moves operands and C off their alignment, as far as the elements allow. */
 void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, bool of_16_bit);
 
-/* One of the outputs that are not s32, as settings. */
-void output_settings(problem_operator op, int output, mc_setting settings[OUTPUT_FIELDS]);
+/* One of the outputs that are not s32, as settings; how many these are. */
+size_t output_settings(problem_operator op, int output, mc_setting settings[OUTPUT_FIELDS]);
 bool output_is_16_bit(int output);
 /* The output for a place of the table: every length meets nearly all of them. */
 int edge_output(problem_operator op, int mask, int length, int gap);

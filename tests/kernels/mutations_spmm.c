@@ -209,7 +209,8 @@ static const mc_setting type_kernels[][MUTATION_SETTINGS] = {
      {"prefetch", "on"},
      {"out", "f32"},
      {"scale", "row"},
-     {"bias", "column"}},
+     {"bias", "column"},
+     {"act", "relu"}},
 };
 
 /* Sums in s64, from registers and through shared memory. Their rounds are of one stride each. */
@@ -326,8 +327,10 @@ static const mc_setting ring_kernels[][MUTATION_SETTINGS] = {
      {"window", "64"},
      {"stages", "4"},
      {"resident", "on"},
+     {"out", "f32"},
      {"scale", "column"},
-     {"bias", "row"}},
+     {"bias", "row"},
+     {"act", "relu"}},
 };
 
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))

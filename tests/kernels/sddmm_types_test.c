@@ -53,8 +53,7 @@ static size_t add_settings(const turn *now, const problem_case *c, const problem
     if (now->mode == TOUR_FIXED) count = tour_fix(c, kind, now->shapes, fixed, settings, count);
     if (now->mode == TOUR_UNALIGNED) settings[count++] = (mc_setting){"align", "1"};
     if (now->output < 0) return count;
-    output_settings(OPERATOR_SDDMM, now->output, settings + count);
-    return count + OUTPUT_FIELDS;
+    return count + output_settings(OPERATOR_SDDMM, now->output, settings + count);
 }
 
 static void run_case(tour *t, problem_kind *kind, int mask, int length, long *beyond) {

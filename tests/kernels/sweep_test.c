@@ -51,10 +51,7 @@ static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec
         if (s->fixed || (s->chunk && strcmp(fixed.settings[i].field, "k") == 0))
             settings[count++] = fixed.settings[i];
     if (s->align) settings[count++] = (mc_setting){"align", s->align};
-    if (s->with_outputs) {
-        output_settings(s->kind.op, s->output, settings + count);
-        count += OUTPUT_FIELDS;
-    }
+    if (s->with_outputs) count += output_settings(s->kind.op, s->output, settings + count);
     return mc_spec_read(s->spec_path, settings, count, spec, s->diag);
 }
 

@@ -55,8 +55,7 @@ static size_t add_settings(const session *t, const turn *now, const problem_case
     if (now->exact) settings[count++] = (mc_setting){"sum", "exact"};
     if (now->exact && now->output < 0) settings[count++] = (mc_setting){"out", "s64"};
     if (now->output < 0) return count;
-    output_settings(OPERATOR_SPMM, now->output, settings + count);
-    return count + OUTPUT_FIELDS;
+    return count + output_settings(OPERATOR_SPMM, now->output, settings + count);
 }
 
 /* The least multiple of UNIT that is not below X. */

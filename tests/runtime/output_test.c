@@ -101,43 +101,56 @@ static const struct {
     int64_t sum;
     float scale, bias;
     bool with_bias;
-    uint32_t want;
+    uint32_t want, relu; /* without and with it */
 } known[] = {
-    {MC_F32, 16777217, 1, 0, false, 0x4b800000},         /* 2^24 + 1: to even */
-    {MC_F32, INT32_MAX, 1, 0, false, 0x4f000000},        /* 2^31 */
-    {MC_F32, (int64_t)1 << 31, 1, 0, false, 0xcf000000}, /* modulo 2^32 */
-    {MC_F32, 3, 0x1.555556p-2f, -1, true, 0x33000000},   /* fused: 2^-25, where two roundings give 0 */
-    {MC_F32, -5, 0, 0, false, 0x80000000},               /* -0 */
-    {MC_F16, 65504, 1, 0, false, 0x7bff},
-    {MC_F16, 65519, 1, 0, false, 0x7bff},
-    {MC_F16, 65520, 1, 0, false, 0x7c00}, /* infinity */
-    {MC_F16, -65520, 1, 0, false, 0xfc00},
-    {MC_F16, 1, 0x1p-24f, 0, false, 0x0001},
-    {MC_F16, 1, 0x1p-25f, 0, false, 0x0000}, /* a tie, to even */
-    {MC_F16, 3, 0x1p-25f, 0, false, 0x0002},
-    {MC_F16, 2049, 1, 0, false, 0x6800}, /* 2048 */
-    {MC_F16, 2051, 1, 0, false, 0x6802}, /* 2052 */
-    {MC_BF16, 257, 1, 0, false, 0x4380}, /* 256 */
-    {MC_BF16, 259, 1, 0, false, 0x4382}, /* 260 */
-    {MC_BF16, 1, 3.3961776e38f, 0, false, 0x7f80},
-    {MC_S32, ((int64_t)1 << 32) + 7, 0, 0, false, 7},
+    {MC_F32, 16777217, 1, 0, false, 0x4b800000, 0x4b800000},  /* 2^24 + 1: to even */
+    {MC_F32, INT32_MAX, 1, 0, false, 0x4f000000, 0x4f000000}, /* 2^31 */
+    {MC_F32, (int64_t)1 << 31, 1, 0, false, 0xcf000000, 0},   /* modulo 2^32 */
+    {MC_F32, 3, 0x1.555556p-2f, -1, true, 0x33000000,
+     0x33000000},                             /* fused: 2^-25, where two roundings give 0 */
+    {MC_F32, -5, 0, 0, false, 0x80000000, 0}, /* -0 */
+    {MC_F16, 65504, 1, 0, false, 0x7bff, 0x7bff},
+    {MC_F16, 65519, 1, 0, false, 0x7bff, 0x7bff},
+    {MC_F16, 65520, 1, 0, false, 0x7c00, 0x7c00}, /* infinity */
+    {MC_F16, -65520, 1, 0, false, 0xfc00, 0},
+    {MC_F16, 1, 0x1p-24f, 0, false, 0x0001, 0x0001},
+    {MC_F16, 1, 0x1p-25f, 0, false, 0x0000, 0x0000}, /* a tie, to even */
+    {MC_F16, 3, 0x1p-25f, 0, false, 0x0002, 0x0002},
+    {MC_F16, 2049, 1, 0, false, 0x6800, 0x6800}, /* 2048 */
+    {MC_F16, 2051, 1, 0, false, 0x6802, 0x6802}, /* 2052 */
+    {MC_BF16, 257, 1, 0, false, 0x4380, 0x4380}, /* 256 */
+    {MC_BF16, 259, 1, 0, false, 0x4382, 0x4382}, /* 260 */
+    {MC_BF16, 1, 3.3961776e38f, 0, false, 0x7f80, 0x7f80},
+    {MC_F32, 1, 0x1p-149f, 0, false, 0x00000001, 0x00000001}, /* subnormal */
+    {MC_F32, -1, 0x1p-149f, 0, false, 0x80000001, 0},
+    {MC_F32, 5, -INFINITY, 0, false, 0xff800000, 0},
+    {MC_F32, 5, INFINITY, 0, false, 0x7f800000, 0x7f800000},
+    {MC_F16, -1, 0x1p-26f, 0, false, 0x8000, 0}, /* -0 by rounding */
+    {MC_BF16, 0, -1, 0, false, 0x8000, 0},
+    {MC_F16, 0, INFINITY, 0, false, 0x7fff, 0x7fff}, /* NaN */
+    {MC_BF16, 1, NAN, -1, true, 0x7fff, 0x7fff},
+    {MC_S32, ((int64_t)1 << 32) + 7, 0, 0, false, 7, 0},
 };
+
+static void test_row(size_t i, mc_activation activation, uint32_t want, mc_diag *diag) {
+    mc_dense sums, c;
+    mc_output output = {.type = known[i].type,
+                        .scale = mc_type_is_real(known[i].type) ? MC_PER_TENSOR : MC_PER_NONE,
+                        .bias = known[i].with_bias ? MC_PER_ROW : MC_PER_NONE,
+                        .activation = activation};
+    expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
+    mc_dense_set(&sums, 0, 0, known[i].sum);
+    expect_ok("output", mc_reference_output(&output, &known[i].scale, &known[i].bias, &sums, &c, diag), diag);
+    CHECK((uint32_t)mc_dense_get(&c, 0, 0) == want, "row %zu: 0x%llx, must be 0x%x", i,
+          (unsigned long long)mc_dense_get(&c, 0, 0), want);
+    mc_dense_free(&sums);
+    mc_dense_free(&c);
+}
 
 static void test_known(mc_diag *diag) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        mc_dense sums, c;
-        bool real = mc_type_is_real(known[i].type);
-        mc_output output = {.type = known[i].type,
-                            .scale = real ? MC_PER_TENSOR : MC_PER_NONE,
-                            .bias = known[i].with_bias ? MC_PER_ROW : MC_PER_NONE};
-        expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
-        mc_dense_set(&sums, 0, 0, known[i].sum);
-        expect_ok("output", mc_reference_output(&output, &known[i].scale, &known[i].bias, &sums, &c, diag),
-                  diag);
-        CHECK((uint32_t)mc_dense_get(&c, 0, 0) == known[i].want, "row %zu: 0x%llx, must be 0x%x", i,
-              (unsigned long long)mc_dense_get(&c, 0, 0), known[i].want);
-        mc_dense_free(&sums);
-        mc_dense_free(&c);
+        test_row(i, MC_ACTIVATION_NONE, known[i].want, diag);
+        if (mc_type_is_real(known[i].type)) test_row(i, MC_ACTIVATION_RELU, known[i].relu, diag);
     }
 }
 
@@ -230,13 +243,15 @@ static void test_places(mc_diag *diag) {
               i);
     mc_dense_free(&c);
     const mc_output unscaled = {.type = MC_F16}, scaled = {.type = MC_S32, .scale = MC_PER_ROW},
-                    wrapped = {.type = MC_S64};
+                    wrapped = {.type = MC_S64}, active = {.type = MC_S32, .activation = MC_ACTIVATION_RELU};
     expect_failure("unscaled", mc_reference_output(&unscaled, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of f16 wants a scale");
     expect_failure("scaled", mc_reference_output(&scaled, three, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of s32 takes no scale");
     expect_failure("wrapped", mc_reference_output(&wrapped, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of s64 wants exact sums");
+    expect_failure("active", mc_reference_output(&active, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
+                   "C of s32 takes no activation");
     mc_dense_free(&sums);
     CHECK(mc_per_count(MC_PER_NONE, 3, 2) == 0 && mc_per_count(MC_PER_TENSOR, 3, 2) == 1);
     CHECK(mc_per_count(MC_PER_ROW, 3, 2) == 3 && mc_per_count(MC_PER_COLUMN, 3, 2) == 2);
