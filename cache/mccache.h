@@ -123,6 +123,7 @@ typedef struct mccache_item {
     uint64_t size;  /* of the file */
     uint64_t used;  /* seconds since 1970 */
     mccache_state state;
+    const char *fault; /* what is wrong with it; NULL: it is good */
 } mccache_item;
 
 /* Calls VISIT for each file of the directory, in the order of their names; false stops. CHECK: reads each one whole, else state is

@@ -26,6 +26,7 @@ find_package(Threads REQUIRED)
 mcgen_find_library(lua lua.h liblua5.4.a lua5.4)
 mcgen_find_library(jansson jansson.h libjansson.a jansson)
 mcgen_find_library(xxhash xxhash.h libxxhash.a xxhash)
+mcgen_find_library(b2 blake2.h libb2.a b2)
 target_link_libraries(mcgen_lua INTERFACE m dl)
 
 # Keeps OUTPUT, rows of C's (embed.cmake), true to the files of FOLDER whose names match PATTERN; a target lists OUTPUT in its sources.

@@ -28,7 +28,7 @@ find_ptxas() {
     return 1
 }
 
-build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev xz-utils)
+build_packages=(gcc libc6-dev cmake ninja-build liblua5.4-dev libjansson-dev libxxhash-dev libb2-dev xz-utils)
 
 # build PRESET: configures and builds into the preset's folder.
 build() {
