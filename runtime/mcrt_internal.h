@@ -177,7 +177,7 @@ typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFF
 MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
 /* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
 MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
-/* What mc_pack for KERNEL depends on, as text ("windowed-bcrs window=128 stages=4 ..."): kernels with one form read the same arrays. */
+/* What mc_pack for KERNEL depends on besides the matrix, as text ("windowed-bcrs window=128 stages=4 ..."): kernels with one form read the same arrays. */
 enum { MC_PACK_FORM = 160 };
 MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
 /* The greatest value of TYPE, KERNEL's lhs, that mc_pack takes; it refuses greater ones. */

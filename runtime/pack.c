@@ -1,5 +1,6 @@
 /* Which packer makes the format that a kernel's contract names. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "mcrt_internal.h"
 
@@ -116,12 +117,15 @@ static const struct format {
     const char *name;
     packer *pack, *replace;
     const char *type, *cols; /* the fields that say the matrix's type (NULL: any) and its columns */
-} formats[] = {{"strided-bcrs", pack_strided, replace_strided, "lhs", "k"},
-               {int4_format, pack_strided, replace_strided, "lhs", "k"},
-               {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k"},
-               {"sampled-list", pack_sampled, replace_sampled, NULL, "n"},
-               {windows_format, pack_sampled, replace_sampled, NULL, "n"},
-               {"sampled-dense", pack_tiles, replace_tiles, NULL, "n"}};
+    const char *form;        /* those that the arrays depend on */
+} formats[] = {
+    {"strided-bcrs", pack_strided, replace_strided, "lhs", "k", "lhs vec stride split digits"},
+    {int4_format, pack_strided, replace_strided, "lhs", "k", "lhs vec stride split digits shuffle"},
+    {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k",
+     "lhs vec rhs tile_n window stages split digits"},
+    {"sampled-list", pack_sampled, replace_sampled, NULL, "n", "vec order groups window mask"},
+    {windows_format, pack_sampled, replace_sampled, NULL, "n", "vec order groups window mask"},
+    {"sampled-dense", pack_tiles, replace_tiles, NULL, "n", "vec order tile_n"}};
 
 static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
     const char *name = mc_kernel_contract(kernel)->format;
@@ -168,4 +172,24 @@ mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
     const struct format *format = NULL;
     mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->replace(kernel, a, packed, diag) : status;
+}
+
+/* TEXT, of at most MC_PACK_FORM bytes, gets " FIELD=value". */
+static void add_field(const mc_kernel *kernel, const char *field, int length, char *text) {
+    char name[32];
+    size_t used = strlen(text);
+    snprintf(name, sizeof name, "%.*s", length, field);
+    const char *value = mc_kernel_field_text(kernel, name);
+    snprintf(text + used, MC_PACK_FORM - used, " %s=%s", name, value ? value : "none");
+}
+
+void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]) {
+    const struct format *format = NULL;
+    snprintf(form, MC_PACK_FORM, "%s", mc_kernel_contract(kernel)->format);
+    if (find_format(kernel, &format, NULL) != MC_OK) return;
+    for (const char *field = format->form; *field;) {
+        size_t length = strcspn(field, " ");
+        add_field(kernel, field, (int)length, form);
+        field += length + (field[length] == ' ');
+    }
 }
