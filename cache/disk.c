@@ -12,7 +12,7 @@
 /* -- Reading */
 
 /* O_NONBLOCK: opening a FIFO that someone put there must not wait for its writer. */
-int file_open(int shard, const char *name, struct stat *status, const char **fault) {
+int disk_open_file(int shard, const char *name, struct stat *status, const char **fault) {
     int fd = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     *fault = NULL;
     if (fd < 0) {
@@ -28,7 +28,7 @@ int file_open(int shard, const char *name, struct stat *status, const char **fau
     return -1;
 }
 
-bool file_read(int fd, void *bytes, size_t size) {
+bool disk_read_file(int fd, void *bytes, size_t size) {
     unsigned char *at = bytes;
     while (size > 0) {
         ssize_t count = read(fd, at, size);
@@ -41,7 +41,7 @@ bool file_read(int fd, void *bytes, size_t size) {
     return true;
 }
 
-unsigned char *file_read_entry(int fd, const struct stat *status, const mccache_key *key,
+unsigned char *disk_read_entry(int fd, const struct stat *status, const mccache_key *key,
                                entry_header *header, const char **fault) {
     size_t size = (size_t)status->st_size;
     *fault =
@@ -49,7 +49,7 @@ unsigned char *file_read_entry(int fd, const struct stat *status, const mccache_
     if (*fault != NULL) return NULL;
     unsigned char *bytes = malloc(size + 1);
     if (bytes == NULL) return NULL;
-    if (file_read(fd, bytes, size)) {
+    if (disk_read_file(fd, bytes, size)) {
         *fault = entry_check(bytes, size, key, header);
         if (*fault == NULL) return bytes;
     } else if (errno == 0) {
@@ -92,14 +92,14 @@ disk_result disk_get(mccache *cache, const cache_directory *directory, const mcc
     int shard = shard_open(cache, directory, key->bytes[0], false);
     if (shard < 0) return DISK_ABSENT;
     entry_name(key, name);
-    int fd = file_open(shard, name, &status, &fault);
+    int fd = disk_open_file(shard, name, &status, &fault);
     bool absent = fd < 0 && fault == NULL && errno == ENOENT;
     if (fd < 0 && !absent)
         cache_fault(cache, fault != NULL ? FAULT_FOREIGN : FAULT_READ, directory->path, name, "%s",
                     fault != NULL ? fault : ERRNO_TEXT);
     close(shard);
     if (fd < 0) return absent ? DISK_ABSENT : DISK_REJECTED;
-    unsigned char *bytes = file_read_entry(fd, &status, key, &header, &fault);
+    unsigned char *bytes = disk_read_entry(fd, &status, key, &header, &fault);
     bool found = bytes != NULL && take_blob(bytes, &header, blob);
     if (!found)
         cache_fault(cache, fault != NULL ? FAULT_DAMAGED : FAULT_READ, directory->path, name, "%s",

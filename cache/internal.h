@@ -131,12 +131,12 @@ bool disk_put(mccache *cache, const mccache_key *key, const char *label, const v
 void disk_drop(mccache *cache, const mccache_key *key);
 
 /* A file opened to read: -1, and *FAULT says why it is not to be trusted, or is NULL and errno counts. */
-int file_open(int shard, const char *name, struct stat *status, const char **fault);
-/* The whole file, checked; the caller frees it, and it has room for one more byte. NULL: *FAULT and errno as of file_open. */
-unsigned char *file_read_entry(int fd, const struct stat *status, const mccache_key *key,
+int disk_open_file(int shard, const char *name, struct stat *status, const char **fault);
+/* The whole file, checked; the caller frees it, and it has room for one more byte. NULL: *FAULT and errno as of disk_open_file. */
+unsigned char *disk_read_entry(int fd, const struct stat *status, const mccache_key *key,
                                entry_header *header, const char **fault);
 /* All SIZE bytes: false, and errno is 0 where the file ends before. */
-bool file_read(int fd, void *bytes, size_t size);
+bool disk_read_file(int fd, void *bytes, size_t size);
 
 /* -- The files of a directory (scan.c) */
 

@@ -21,10 +21,10 @@ static void copy_label(mccache_item *item, const unsigned char *label, size_t si
 static const char *read_label(int fd, const struct stat *status, mccache_item *item) {
     unsigned char bytes[ENTRY_HEADER_BYTES + MCCACHE_MAX_LABEL];
     entry_header header;
-    if (!file_read(fd, bytes, ENTRY_HEADER_BYTES)) return errno == 0 ? "cut off" : "cannot be read";
+    if (!disk_read_file(fd, bytes, ENTRY_HEADER_BYTES)) return errno == 0 ? "cut off" : "cannot be read";
     const char *fault = entry_read_header(bytes, (uint64_t)status->st_size, &item->key, &header);
     if (fault != NULL) return fault;
-    if (!file_read(fd, bytes, header.label_size)) return "cannot be read";
+    if (!disk_read_file(fd, bytes, header.label_size)) return "cannot be read";
     copy_label(item, bytes, header.label_size);
     return NULL;
 }
@@ -32,7 +32,7 @@ static const char *read_label(int fd, const struct stat *status, mccache_item *i
 static const char *read_whole(int fd, const struct stat *status, mccache_item *item) {
     entry_header header;
     const char *fault;
-    unsigned char *bytes = file_read_entry(fd, status, &item->key, &header, &fault);
+    unsigned char *bytes = disk_read_entry(fd, status, &item->key, &header, &fault);
     if (bytes == NULL)
         return fault != NULL ? fault : errno == ENOMEM ? "no memory to read it" : "cannot be read";
     copy_label(item, bytes + ENTRY_HEADER_BYTES, header.label_size);
@@ -45,7 +45,7 @@ static bool look_at_entry(const walk *w, const scan_file *file, mccache_item *it
     struct stat status;
     item->key = file->key;
     item->state = MCCACHE_FOREIGN;
-    int fd = file_open(file->shard, file->name, &status, &item->fault);
+    int fd = disk_open_file(file->shard, file->name, &status, &item->fault);
     if (fd < 0) {
         if (item->fault != NULL) return true;
         item->fault = "cannot be read";

@@ -13,14 +13,35 @@ if(MCGEN_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# A static library is preferred: mcgen starts faster, and a binary built here runs on a machine without Lua.
-function(mcgen_find_library name header)
-  find_library(MCGEN_${name}_LIBRARY NAMES ${ARGN} REQUIRED)
+# mcgen_NAME: a static library is preferred, since mcgen starts faster then, and a binary built here runs on a machine without Lua. Our shared
+# libraries take shared ones, mcgen_NAME_shared: Debian's static ones are not position-independent.
+function(mcgen_find_library name header static shared)
+  find_library(MCGEN_${name}_LIBRARY NAMES ${static} ${shared} REQUIRED)
+  find_library(MCGEN_${name}_SHARED NAMES ${shared} REQUIRED)
   find_path(MCGEN_${name}_INCLUDE NAMES ${header} PATH_SUFFIXES lua5.4 REQUIRED)
   add_library(mcgen_${name} INTERFACE)
   target_link_libraries(mcgen_${name} INTERFACE ${MCGEN_${name}_LIBRARY})
   target_include_directories(mcgen_${name} SYSTEM INTERFACE ${MCGEN_${name}_INCLUDE})
+  add_library(mcgen_${name}_shared INTERFACE)
+  target_link_libraries(mcgen_${name}_shared INTERFACE ${MCGEN_${name}_SHARED})
 endfunction()
+
+# mcgen_shared_library(NAME SOVERSION OF STATIC... [EXPORTS MAP] [NEEDS LIBRARY...]): lib<NAME>.so, for applications, of the objects of our static
+# libraries; programs and tests link with these. It exports what the version script MAP names.
+function(mcgen_shared_library name soversion)
+  cmake_parse_arguments(arg "" "EXPORTS" "OF;NEEDS" ${ARGN})
+  list(TRANSFORM arg_OF REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(${name}_shared SHARED ${arg_OF})
+  set_target_properties(${name}_shared PROPERTIES OUTPUT_NAME ${name} SOVERSION ${soversion} LINKER_LANGUAGE C)
+  target_link_libraries(${name}_shared PRIVATE ${arg_NEEDS} m)
+  if(arg_EXPORTS)
+    set(map ${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXPORTS})
+    target_link_options(${name}_shared PRIVATE LINKER:--version-script=${map})
+    set_target_properties(${name}_shared PROPERTIES LINK_DEPENDS ${map})
+  endif()
+  install(TARGETS ${name}_shared)
+endfunction()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 mcgen_find_library(lua lua.h liblua5.4.a lua5.4)
