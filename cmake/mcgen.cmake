@@ -42,6 +42,14 @@ function(mcgen_shared_library name soversion)
   install(TARGETS ${name}_shared)
 endfunction()
 
+# mcgen_pkg_config(NAME DESCRIPTION [REQUIRES PACKAGES] [PRIVATE FLAGS]): both are for those who link with the static library (--static).
+function(mcgen_pkg_config name description)
+  cmake_parse_arguments(arg "" "REQUIRES;PRIVATE" "" ${ARGN})
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(cmake/library.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 mcgen_find_library(lua lua.h liblua5.4.a lua5.4)
