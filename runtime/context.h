@@ -23,6 +23,7 @@ struct mc_context {
     mc_device *device;
     mccache *cache;               /* never NULL */
     struct record_store *records; /* never NULL: shipped and own */
+    pthread_mutex_t tuning;       /* tunings take turns: they would disturb each other */
     pthread_mutex_t lock;         /* of all below */
     pthread_cond_t loaded;        /* a kernel's state changed */
     struct loaded_kernel *kernels;
