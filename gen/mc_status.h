@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define MC_API __attribute__((visibility("default")))
 
 /* X(name, text). The text says what kind of fault it is; the message in mc_diag says which. */
@@ -42,5 +46,9 @@ MC_API const char *mc_diag_text(const mc_diag *diag);
    DIAG may be NULL. */
 MC_API mc_status mc_fail(mc_diag *diag, mc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

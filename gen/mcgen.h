@@ -16,6 +16,10 @@
 #include <stdint.h>
 #include "mc_status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define MC_VERSION "0.1.0"
 
 /* Shape fields (m, n, k, ldb, ldc) that the spec leaves to launch time have this value. */
@@ -254,5 +258,9 @@ MC_API double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_prob
 /* Text of --help FAMILY from the schema table, or the list of families for NULL; the caller frees. NULL: no
    such family, or out of memory. */
 MC_API char *mc_family_help(const char *family);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

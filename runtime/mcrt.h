@@ -1,28 +1,35 @@
-/* libmcrt: hand over a sparse matrix and shapes, get the fastest verified kernel for this GPU, and never wait for it twice.
+/* libmcrt: hand over a sparse matrix and shapes, get the fastest verified kernel for this GPU, and never wait for it
+ * twice.
  *
  *   mc_context *context;  a device, its loaded kernels, the cache on disk, the records of tuning
  *   mc_matrix *matrix;    a sparse matrix: structure and values
- *   mc_plan *plan;        one problem (operator, matrix, shapes, output), and the kernel for it, loaded, its matrix packed
+ *   mc_plan *plan;        one problem (operator, matrix, shapes, output), and the kernel for it, loaded, its matrix
+ *                         packed
  *
  *   mc_context_create(&(mc_context_config){.size = sizeof(mc_context_config)}, &context, diag);
  *   mc_matrix_create(context, &(mc_matrix_config){...}, &matrix, diag);
  *   mc_plan_create(context, &(mc_plan_config){...}, &plan, diag);
- *   mc_execute(plan, &(mc_args){...}, NULL, stream, diag);
+ *   mc_execute(plan, &(mc_args){...}, 0, stream, diag);
  *
- * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL (mc_status.h). On
- * failure an output handle is NULL.
- * Structs begin with their size: set it with sizeof. Members that a later version adds are then those that are zero, and
- * zero always means the usual. A size that no version has is MC_USAGE.
- * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for as long as it lives;
- * the matrix itself may be destroyed before the plan. The context is destroyed last.
- * Threads: a context, and everything made with it, may be used from several threads at once, but for: a handle that is being destroyed,
- * and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
- * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without one, or with
- * device "sim", a simulator runs the same kernels, slowly. Create plans outside of a stream's capture; mc_execute may be captured. */
+ * examples/embed.c is a whole program, docs/runtime.md the manual.
+ *
+ * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL (mc_status.h).
+ * On failure an output handle is NULL.
+ * Structs begin with their size: set it with sizeof. Members that a later version adds are then those that are zero,
+ * and zero always means the usual. A size that no version has is MC_USAGE.
+ * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for as long as
+ * it lives; the matrix itself may be destroyed before the plan. The context is destroyed last. Destroying NULL does
+ * nothing.
+ * Threads: a context, and everything made with it, may be used from several threads at once, but for: a handle that is
+ * being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
+ * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without
+ * one, or with device "sim", a simulator runs the same kernels, slowly. Create plans outside of a stream's capture;
+ * mc_execute may be captured. */
 #ifndef MCRT_H
 #define MCRT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "mc_status.h"
 
@@ -32,8 +39,9 @@ extern "C" {
 
 /* -- Vocabulary --------------------------------------------------------------------------------------- */
 
-/* X(name, text, bits of the value, bytes in memory, its type in .npy files). The 12-bit types lie in 16 bits, extended.
-   Two 4-bit elements share a byte, which 0 bytes stand for: the one of the lower index in the low nibble. */
+/* Types of elements: X(name, text, bits of the value, bytes in memory, its type in .npy files). The 12-bit types lie in
+   16 bits, extended. Two 4-bit elements share a byte, which 0 bytes stand for: the one of the lower index in the low
+   nibble. */
 #define MC_TYPE_LIST(X)                                                                                      \
     X(S8, "s8", 8, 1, "|i1")                                                                                 \
     X(U8, "u8", 8, 1, "|u1")                                                                                 \
@@ -55,20 +63,22 @@ typedef enum mc_type {
 #undef X
 } mc_type;
 
-/* How the B of an SDDMM (k x n) lies in memory. COLUMNS: a column's k elements one after another, ldb elements from column to
-   column. ROWS: row-major. */
+/* How the B of an SDDMM (k x n) lies in memory. COLUMNS: a column's k elements one after another, ldb elements from
+   column to column. ROWS: row-major. */
 typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
 /* The order of the vectors in the C of an SDDMM; the number is the slots of a stride. As an array without gaps C is
-   BCRS: vectors x vec, a vector's elements one after another;
-   SR-BCRS: strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots filled up with zeros, and
-   a stride's elements lie [vec][S]: slot s, counted over the whole matrix, and row r at s / S * vec * S + r * S + s % S. */
+     BCRS      vectors x vec: a vector's elements one after another
+     SR-BCRS   strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots filled up
+               with zeros, and a stride's elements lie [vec][S]: slot s, counted over the whole matrix, and row r at
+               s / S * vec * S + r * S + s % S */
 typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
 
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
 typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc_per;
 
-/* What is done to an element of C last: RELU: the greater of it and 0 (docs/output.md). */
+/* What is done to a scaled element of C before it is rounded to C's type. RELU: the greater of it and 0
+   (docs/output.md). */
 typedef enum mc_activation { MC_ACTIVATION_NONE, MC_ACTIVATION_RELU } mc_activation;
 
 /* An address on the device: a CUdeviceptr, or a pointer from the CUDA runtime cast to an integer. */
@@ -76,10 +86,11 @@ typedef uint64_t mc_address;
 
 /* -- Contexts ----------------------------------------------------------------------------------------- */
 
+/* A device, the kernels loaded there, and where compiled kernels and records of tuning are kept. */
 typedef struct mc_context mc_context;
 
-/* The cache of compiled kernels (docs/cache.md). ENVIRONMENT: what MCGEN_CACHE says (rw, ro, mem or off), else RW. MEMORY: for
-   this process alone. */
+/* The cache of compiled kernels (docs/cache.md). ENVIRONMENT: what MCGEN_CACHE says (rw, ro, mem or off), else
+   READ_WRITE. MEMORY: for this process alone. */
 typedef enum mc_cache_mode {
     MC_CACHE_ENVIRONMENT,
     MC_CACHE_READ_WRITE,
@@ -88,26 +99,29 @@ typedef enum mc_cache_mode {
     MC_CACHE_OFF
 } mc_cache_mode;
 
-/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of the nearest recorded problem, else the one that the
-   model thinks fastest, else the default. OFF: without records. TUNE: a problem that has no record is tuned first, which takes
-   seconds, and the record is kept. ENVIRONMENT: what MCGEN_TUNING says (off, replay or tune), else REPLAY. */
+/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of the nearest recorded problem, else
+   the one that the model thinks fastest, else the default. OFF: without records. TUNE: a problem that has no record is
+   tuned first, which takes seconds, and the record is kept. ENVIRONMENT: what MCGEN_TUNING says (off, replay or tune),
+   else REPLAY. */
 typedef enum mc_tuning { MC_TUNING_ENVIRONMENT, MC_TUNING_REPLAY, MC_TUNING_OFF, MC_TUNING_TUNE } mc_tuning;
 
-/* NOTE: something that costs time but no result (a cache that cannot be written), told once. DETAIL: what was done and how long
-   it took. */
+/* NOTE: something that costs time but no result (a cache that cannot be written), told once. DETAIL: what was done and
+   how long it took. */
 typedef enum mc_log_level { MC_LOG_NOTE, MC_LOG_DETAIL } mc_log_level;
 
+/* What a context is made of; strings are copied. */
 typedef struct mc_context_config {
     size_t size;
     const char *device; /* "cuda:I", "sim", or "auto" (NULL too): cuda:0 where there is a GPU, else sim */
     void *cuda_context; /* a CUcontext of that device to work in; NULL: its primary context */
     mc_cache_mode cache;
     const char *cache_directory; /* NULL: MCGEN_CACHE_DIR, else $XDG_CACHE_HOME/mcgen, else ~/.cache/mcgen */
-    uint64_t cache_bytes, cache_files; /* at most; 0: 512 MiB (or MCGEN_CACHE_MAX), 10,000 files */
+    uint64_t cache_bytes;        /* at most; 0: MCGEN_CACHE_MAX, else 512 MiB */
+    uint64_t cache_files;        /* at most; 0: 10,000 */
     mc_tuning tuning;
-    const char *records; /* file of records that tuning appends to; NULL: MCGEN_RECORDS, else
-                            $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl. Read together with
-                            those that the library ships */
+    /* File of records that tuning appends to, read together with those that the library ships. NULL: MCGEN_RECORDS,
+       else $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl */
+    const char *records;
     /* Messages, a line each, without newline. May be called from several threads. NULL: none */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
@@ -117,18 +131,19 @@ typedef struct mc_context_config {
     void *memory_user;
 } mc_context_config;
 
-/* CONFIG may be NULL. */
+/* CONFIG may be NULL, which is all zeros. MC_DEVICE where there is no such device. */
 MC_API mc_status mc_context_create(const mc_context_config *config, mc_context **context, mc_diag *diag);
 MC_API void mc_context_destroy(mc_context *context);
 
 typedef struct mc_context_info {
     size_t size;
-    const char *device;                                            /* "NVIDIA H200", "PTX simulator" */
-    const char *driver;                                            /* build, as "580.95.05" */
-    int capability;                                                /* 90 for 9.0; 0: the simulator */
-    const char *cache_directory;                                   /* NULL: there is none */
-    const char *records;                                           /* NULL: there is none */
-    uint64_t kernels_loaded, kernels_compiled, kernels_from_cache; /* since the context was created */
+    const char *device;          /* "NVIDIA H200", "PTX simulator" */
+    const char *driver;          /* build, as "580.95.05" */
+    int capability;              /* 90 for 9.0; 0: the simulator */
+    const char *cache_directory; /* NULL: there is none */
+    const char *records;         /* NULL: there is none */
+    /* Since the context was created */
+    uint64_t kernels_loaded, kernels_compiled, kernels_from_cache;
 } mc_context_info;
 
 /* Fills INFO, whose size is set. Strings live as long as the context. */
@@ -137,7 +152,7 @@ MC_API mc_status mc_context_get_info(mc_context *context, mc_context_info *info,
 /* Memory on CONTEXT's device, for programs that want none of CUDA's headers; on a GPU any other is as good. */
 MC_API mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 MC_API void mc_memory_destroy(mc_context *context, mc_address address);
-/* These wait until it is done. */
+/* Copies BYTES there or back, and waits until it is done. */
 MC_API mc_status mc_memory_write(mc_context *context, mc_address address, const void *data, size_t bytes,
                                  mc_diag *diag);
 MC_API mc_status mc_memory_read(mc_context *context, mc_address address, void *data, size_t bytes,
@@ -165,15 +180,17 @@ typedef struct mc_matrix_config {
 MC_API mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix,
                                   mc_diag *diag);
 
-/* The vectors of a dense matrix that are not all zero. */
+/* A dense matrix in host memory, row-major. */
 typedef struct mc_dense_config {
     size_t size;
     mc_type type;
     int vec;
-    int64_t rows, cols, ld; /* row-major; ld 0: rows without gaps */
+    int64_t rows, cols; /* rows: a multiple of vec */
+    int64_t ld;         /* elements from row to row; 0: cols */
     const void *data;
 } mc_dense_config;
 
+/* The vectors of a dense matrix that are not all zero. */
 MC_API mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix,
                                       mc_diag *diag);
 MC_API void mc_matrix_destroy(mc_matrix *matrix);
@@ -186,23 +203,28 @@ typedef struct mc_matrix_info {
     int64_t device_bytes; /* of all packed arrays */
 } mc_matrix_info;
 
+/* Fills INFO, whose size is set. */
 MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag);
 
-/* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans of MATRIX get them in
-   place. The copies are put on STREAM; VALUES may be changed when the call returns. */
+/* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans of MATRIX
+   get them in place. The copies are put on STREAM; VALUES may be changed when the call returns. */
 MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag);
 
 /* -- Plans -------------------------------------------------------------------------------------------- */
 
+/* One problem, and the kernel for it, ready to be launched. */
 typedef struct mc_plan mc_plan;
 
 /* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B, C row-major.
-   SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout says, C as c_order says. */
+   SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout says, C as
+          c_order says. */
 typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
 
-/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them, where they change all the time. */
+/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them, where they change all the
+   time. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
+/* A problem. m and the other sizes that are not here are the matrix's. */
 typedef struct mc_plan_config {
     size_t size;
     mc_op op;
@@ -210,11 +232,10 @@ typedef struct mc_plan_config {
     mc_type a, b, c; /* element types; a: of an SDDMM, an SpMM takes the matrix's */
     int64_t n;       /* SpMM: columns of B and C */
     int64_t k;       /* SDDMM: columns of A, rows of B */
-    int64_t lda, ldb,
-        ldc; /* leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without
-                              gaps */
-    mc_per scale,
-        bias; /* with a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
+    /* Leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without gaps */
+    int64_t lda, ldb, ldc;
+    /* With a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
+    mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
     mc_layout b_layout;       /* SDDMM */
@@ -228,8 +249,8 @@ typedef struct mc_plan_config {
     size_t spec_count;
 } mc_plan_config;
 
-/* May look a kernel up, generate, tune, compile and load it, and packs the matrix if no plan of the same kind did. MC_CANNOT where
-   there is no kernel for the problem. */
+/* May look a kernel up, generate, tune, compile and load it, and packs the matrix if no plan of the same kind did.
+   MC_CANNOT where there is no kernel for the problem. */
 MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan,
                                 mc_diag *diag);
 MC_API void mc_plan_destroy(mc_plan *plan);
@@ -253,12 +274,13 @@ typedef struct mc_plan_info {
     int64_t c_elements;  /* of C, without gaps */
 } mc_plan_info;
 
-/* Strings live as long as the plan. */
+/* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* Bytes on the device that mc_execute wants as WORKSPACE, of which one serves one stream. */
+/* Bytes on the device that mc_execute wants as WORKSPACE, of which one serves one stream; 0: it wants none. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
+/* Where the operands lie; those that the problem does not have are 0. */
 typedef struct mc_args {
     size_t size;
     mc_address a; /* SDDMM */
@@ -267,13 +289,15 @@ typedef struct mc_args {
     float scale_value;      /* per tensor */
 } mc_args;
 
-/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled, locked or read. On
-   the simulator it has run when the call returns. MC_CANNOT for an address that is missing or not aligned as the plan says. */
+/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled, locked or
+   read. On the simulator it has run when the call returns. MC_CANNOT for an address that is missing or not aligned as
+   the plan says. */
 MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
                             mc_diag *diag);
 
 /* -- Tuning ------------------------------------------------------------------------------------------- */
 
+/* How far tuning is. */
 typedef struct mc_tune_progress {
     size_t size;
     const char *stage;       /* "compile", "verify", "time" */
@@ -289,27 +313,29 @@ typedef struct mc_tune_config {
     double seconds;    /* at most, then the best so far is taken; 0: no limit */
     bool again;        /* measure all of them, also those that the record has */
     bool cold;         /* with operands that are not in the L2 cache */
-    const char *
-        worker; /* program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
-    bool (*progress)(void *user,
-                     const mc_tune_progress *progress); /* false: stop, and keep the best so far */
+    /* Program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
+    const char *worker;
+    /* Called now and then; false: stop, and keep the best so far */
+    bool (*progress)(void *user, const mc_tune_progress *progress);
     void *progress_user;
 } mc_tune_config;
 
 typedef struct mc_tune_result {
     size_t size;
-    size_t measured, wrong, failed, known; /* candidates; known: already in the record */
-    double microseconds, standard;         /* of the fastest, and of the default kernel */
-    bool complete;                         /* false: stopped early */
+    /* Candidates. known: already in the record */
+    size_t measured, wrong, failed, known;
+    double microseconds, standard; /* of the fastest, and of the default kernel */
+    bool complete;                 /* false: stopped early */
 } mc_tune_result;
 
-/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records. CONFIG and RESULT may be NULL. */
+/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records. CONFIG and RESULT may
+   be NULL. */
 MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config,
                          mc_tune_result *result, mc_diag *diag);
 
 /* Adds the records of the file at PATH to the context's own; *COUNT (may be NULL) of them were new or better. */
 MC_API mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag);
-/* Writes the context's own records to PATH, one for each problem. */
+/* Writes the context's own records to PATH, *COUNT (may be NULL) of them, one for each problem. */
 MC_API mc_status mc_records_export(mc_context *context, const char *path, size_t *count, mc_diag *diag);
 
 #ifdef __cplusplus

@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PTXSIM_API __attribute__((visibility("default")))
 
 #define PTXSIM_STATUS_LIST(X)                                                                                \
@@ -247,5 +251,9 @@ PTXSIM_API ptxsim_status ptxsim_tensor_map_encode(ptxsim *sim, const ptxsim_tens
    first (memory then holds what it and those before it wrote). PARAMS: one pointer a parameter, to a value of that parameter's size. */
 PTXSIM_API ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid,
                                        ptxsim_dim3 block, size_t dynamic_shared, void *const *params);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
