@@ -16,6 +16,7 @@ typedef struct CUstream_st *cuda_stream;
 typedef struct CUevent_st *cuda_event;
 typedef struct CUgraph_st *cuda_graph;
 typedef struct CUgraphExec_st *cuda_graph_exec;
+typedef struct CUlinkState_st *cuda_link;
 
 enum { /* CUresult */
        CUDA_SUCCESS = 0,
@@ -26,14 +27,17 @@ enum { /* CUdevice_attribute */
        CUDA_MULTIPROCESSOR_COUNT = 16,
        CUDA_L2_CACHE_SIZE = 38,
        CUDA_COMPUTE_CAPABILITY_MAJOR = 75,
-       CUDA_COMPUTE_CAPABILITY_MINOR = 76
+       CUDA_COMPUTE_CAPABILITY_MINOR = 76,
+       CUDA_PAGEABLE_MEMORY_USES_HOST_PAGE_TABLES = 100
 };
 enum { /* CUjit_option */
        CUDA_JIT_INFO_LOG_BUFFER = 3,
        CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
        CUDA_JIT_ERROR_LOG_BUFFER = 5,
-       CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
+       CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+       CUDA_JIT_LOG_VERBOSE = 12
 };
+enum { CUDA_JIT_INPUT_PTX = 1 };                      /* CUjitInputType */
 enum { CUDA_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 }; /* CUfunction_attribute */
 enum {                                                /* CUtensorMapDataType */
        CUDA_TENSOR_UINT8 = 0,
@@ -46,9 +50,10 @@ enum {                                                /* CUtensorMapDataType */
 };
 enum { CUDA_SWIZZLE_NONE, CUDA_SWIZZLE_32B, CUDA_SWIZZLE_64B, CUDA_SWIZZLE_128B }; /* CUtensorMapSwizzle */
 enum { CUDA_INTERLEAVE_NONE = 0, CUDA_L2_PROMOTION_256B = 3, CUDA_FILL_ZERO = 0 };
-enum { CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION = 6 }; /* CUlaunchAttributeID */
-enum { CUDA_STREAM_NON_BLOCKING = 1 };                  /* CUstream_flags */
-enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1 };            /* CUstreamCaptureMode */
+enum { CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION = 6 };                     /* CUlaunchAttributeID */
+enum { CUDA_STREAM_NON_BLOCKING = 1 };                                      /* CUstream_flags */
+enum { CUDA_CAPTURE_MODE_THREAD_LOCAL = 1, CUDA_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
+enum { CUDA_CAPTURE_STATUS_NONE = 0 };                                      /* CUstreamCaptureStatus */
 
 typedef struct cuda_launch_attribute { /* CUlaunchAttribute */
     int id, padding;
@@ -78,13 +83,24 @@ typedef struct cuda_launch_config { /* CUlaunchConfig */
     X(DeviceTotalMem, _v2, (size_t * bytes, cuda_device device))                                             \
     X(DevicePrimaryCtxRetain, , (cuda_context * context, cuda_device device))                                \
     X(DevicePrimaryCtxRelease, _v2, (cuda_device device))                                                    \
+    X(CtxGetCurrent, , (cuda_context * context))                                                             \
+    X(CtxGetDevice, , (cuda_device * device))                                                                \
+    X(CtxPushCurrent, _v2, (cuda_context context))                                                           \
+    X(CtxPopCurrent, _v2, (cuda_context * context))                                                          \
     X(CtxSetCurrent, , (cuda_context context))                                                               \
     X(CtxSynchronize, , (void))                                                                              \
     X(MemAlloc, _v2, (cuda_pointer * address, size_t bytes))                                                 \
     X(MemFree, _v2, (cuda_pointer address))                                                                  \
     X(MemcpyHtoD, _v2, (cuda_pointer to, const void *from, size_t bytes))                                    \
     X(MemcpyDtoH, _v2, (void *to, cuda_pointer from, size_t bytes))                                          \
+    X(MemcpyHtoDAsync, _v2, (cuda_pointer to, const void *from, size_t bytes, cuda_stream stream))           \
     X(MemsetD8, _v2, (cuda_pointer address, unsigned char byte, size_t count))                               \
+    X(LinkCreate, _v2, (unsigned count, int *options, void **values, cuda_link *link))                       \
+    X(LinkAddData, _v2,                                                                                      \
+      (cuda_link link, int type, void *data, size_t size, const char *name, unsigned count, int *options,    \
+       void **values))                                                                                       \
+    X(LinkComplete, , (cuda_link link, void **cubin, size_t *size))                                          \
+    X(LinkDestroy, , (cuda_link link))                                                                       \
     X(ModuleLoadDataEx, ,                                                                                    \
       (cuda_module * module, const void *image, unsigned count, int *options, void **values))                \
     X(ModuleUnload, , (cuda_module module))                                                                  \
@@ -97,6 +113,7 @@ typedef struct cuda_launch_config { /* CUlaunchConfig */
     X(StreamCreate, , (cuda_stream * stream, unsigned flags))                                                \
     X(StreamDestroy, _v2, (cuda_stream stream))                                                              \
     X(StreamSynchronize, , (cuda_stream stream))                                                             \
+    X(StreamIsCapturing, , (cuda_stream stream, int *status))                                                \
     X(StreamBeginCapture, _v2, (cuda_stream stream, int mode))                                               \
     X(StreamEndCapture, , (cuda_stream stream, cuda_graph * graph))                                          \
     X(GraphInstantiateWithFlags, , (cuda_graph_exec * exec, cuda_graph graph, unsigned long long flags))     \
@@ -109,15 +126,17 @@ typedef struct cuda_launch_config { /* CUlaunchConfig */
     X(EventSynchronize, , (cuda_event event))                                                                \
     X(EventElapsedTime, , (float *milliseconds, cuda_event begin, cuda_event end))
 
-/* NULL in a driver before 11.8, 12.0, and 12.4. */
+/* NULL in a driver before 10.1, 11.8, 12.0, and 12.4. */
 #define CUDA_OPTIONAL_LIST(X)                                                                                \
+    X(ThreadExchangeStreamCaptureMode, , (int *mode))                                                        \
     X(LaunchKernelEx, ,                                                                                      \
       (const cuda_launch_config *config, cuda_function function, void **params, void **extra))               \
     X(TensorMapEncodeTiled, ,                                                                                \
       (void *map, int type, unsigned rank, void *address, const uint64_t *dims, const uint64_t *strides,     \
        const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int promotion,     \
        int fill))                                                                                            \
-    X(FuncGetParamInfo, , (cuda_function function, size_t index, size_t * offset, size_t * size))
+    X(FuncGetParamInfo, , (cuda_function function, size_t index, size_t * offset, size_t * size))            \
+    X(FuncLoad, , (cuda_function function))
 
 typedef struct cuda_driver {
 #define X(name, suffix, parameters) cuda_result(*name) parameters;

@@ -1,5 +1,5 @@
 # Devices, problems, and the program mcrun.
-target_sources(mcrt PRIVATE device.c device_sim.c device_cuda.c device_cuda_time.c cuda_driver.c bind.c run.c spmm_run.c sddmm_run.c)
+target_sources(mcrt PRIVATE device.c device_sim.c device_cuda.c device_cuda_module.c device_cuda_link.c device_cuda_graph.c driver_build.c cuda_driver.c bind.c run.c spmm_run.c sddmm_run.c)
 target_link_libraries(mcrt PRIVATE ${CMAKE_DL_LIBS})
 
 # file.c is private to libmcrt: the program has a copy of its own, so that it also links with a shared library.

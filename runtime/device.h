@@ -12,21 +12,43 @@ typedef struct mc_device_ops {
     mc_status (*read)(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
     mc_status (*fill)(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
     mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);
-    mc_status (*load)(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+    mc_status (*write_on)(mc_device *device, uint64_t address, const void *data, size_t bytes, void *stream,
+                          mc_diag *diag);
+    mc_status (*synchronize)(mc_device *device, void *stream, mc_diag *diag);
+    mc_status (*enter)(mc_device *device, int *mode, mc_diag *diag);
+    void (*leave)(mc_device *device, int mode);
+    bool (*is_current)(mc_device *device);
+    /* *LOG and *DIAG as in mc_device_compile; LOG is never NULL. */
+    mc_status (*compile)(mc_device *device, const char *ptx, mc_image *image, char **log, mc_diag *diag);
+    /* IMAGE: PTX with its NUL, or what compile made. */
+    mc_status (*load)(mc_device *device, const mc_image *image, const char *entry, mc_module **module,
                       mc_diag *diag);
     void (*unload)(mc_module *module);
+    mc_status (*prepare)(mc_module *module, const mc_launch *launch, mc_diag *diag);
+    mc_status (*put)(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
     mc_status (*launch)(mc_module *module, const mc_launch *launch, mc_diag *diag);
     mc_status (*enqueue)(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
     mc_status (*time)(mc_module *module, const mc_launch *launch, int launches, int rounds,
                       double *microseconds, mc_diag *diag);
+    mc_status (*graph_create)(mc_module *module, const mc_launch *launches, size_t count, mc_graph **graph,
+                              mc_diag *diag);
+    mc_status (*graph_replay)(mc_graph *graph, double *microseconds, mc_diag *diag);
+    void (*graph_destroy)(mc_graph *graph);
 } mc_device_ops;
+
+enum { MC_BUILD_TEXT = 64 };
 
 struct mc_device {
     const mc_device_ops *ops;
     mc_device_info info;
+    char build[MC_BUILD_TEXT];
 };
 
 struct mc_module {
+    mc_device *device;
+};
+
+struct mc_graph {
     mc_device *device;
 };
 
@@ -62,7 +84,9 @@ typedef struct mc_sim_settings {
 } mc_sim_settings;
 
 mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag);
-mc_status mc_device_cuda_open(int ordinal, mc_device **device, mc_diag *diag);
+/* In CONTEXT, or, where it is NULL, in the GPU's primary one. An ordinal of ANY_GPU is that of the context. */
+enum { ANY_GPU = -1 };
+mc_status mc_device_cuda_open(int ordinal, void *context, mc_device **device, mc_diag *diag);
 
 /* Whether the machine has no GPU to speak of: no driver, or one that sees no device. A driver that is there
    but does not work is another matter, and worth an error. */

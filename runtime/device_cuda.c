@@ -1,45 +1,96 @@
 /* The device that is a GPU, by the CUDA driver API. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device_cuda.h"
 
-enum { JIT_LOG_BYTES = 8192 };
+/* -- The calling thread */
 
-static cuda_device_state *cuda_of(mc_device *device) { return (cuda_device_state *)device; }
-
-mc_status cuda_enter(mc_device *device, mc_diag *diag) {
+mc_status cuda_make_current(mc_device *device, mc_diag *diag) {
     return CUDA_CALL(cuda_of(device)->driver, diag, CtxSetCurrent, cuda_of(device)->context);
+}
+
+static bool cuda_is_current(mc_device *device) {
+    cuda_context current = NULL;
+    return cuda_of(device)->driver->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+           current == cuda_of(device)->context;
+}
+
+static void pop(const cuda_driver *driver) {
+    cuda_context popped;
+    (void)driver->CtxPopCurrent(&popped);
+}
+
+static mc_status cuda_enter(mc_device *device, int *mode, mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
+    *mode = CUDA_CAPTURE_MODE_RELAXED;
+    mc_status status = CUDA_CALL(driver, diag, CtxPushCurrent, cuda_of(device)->context);
+    if (status != MC_OK || driver->ThreadExchangeStreamCaptureMode == NULL) return status;
+    status = CUDA_CALL(driver, diag, ThreadExchangeStreamCaptureMode, mode);
+    if (status != MC_OK) pop(driver);
+    return status;
+}
+
+static void cuda_leave(mc_device *device, int mode) {
+    const cuda_driver *driver = cuda_of(device)->driver;
+    if (driver->ThreadExchangeStreamCaptureMode != NULL) (void)driver->ThreadExchangeStreamCaptureMode(&mode);
+    pop(driver);
+}
+
+static mc_status cuda_synchronize(mc_device *device, void *stream, mc_diag *diag) {
+    mc_status status = cuda_make_current(device, diag);
+    return status != MC_OK ? status : CUDA_CALL(cuda_of(device)->driver, diag, StreamSynchronize, stream);
 }
 
 /* -- Memory */
 
 static mc_status cuda_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag) {
-    mc_status status = cuda_enter(device, diag);
+    mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
     return CUDA_CALL(cuda_of(device)->driver, diag, MemAlloc, address, bytes > 0 ? bytes : 1);
 }
 
 static void cuda_free(mc_device *device, uint64_t address) {
-    (void)cuda_enter(device, NULL);
+    (void)cuda_make_current(device, NULL);
     (void)cuda_of(device)->driver->MemFree(address);
 }
 
 static mc_status cuda_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
                             mc_diag *diag) {
-    mc_status status = cuda_enter(device, diag);
+    mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
     return CUDA_CALL(cuda_of(device)->driver, diag, MemcpyHtoD, address, data, bytes);
 }
 
+static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, mc_diag *diag) {
+    int capture = CUDA_CAPTURE_STATUS_NONE;
+    mc_status status = CUDA_CALL(driver, diag, StreamIsCapturing, stream, &capture);
+    if (status != MC_OK || capture == CUDA_CAPTURE_STATUS_NONE) return status;
+    return mc_fail(diag, MC_CANNOT,
+                   "a copy from host memory on a stream that is being captured: the graph would keep the "
+                   "address, and read what is there at each replay");
+}
+
+/* Out of pageable memory the driver has read all when cuMemcpyHtoDAsync returns: it goes through a staging buffer (CUDA Driver
+   API, "API synchronization behavior"). Not so on a GPU that reads such memory through the host's page tables: it is waited for. */
+static mc_status cuda_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                               void *stream, mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
+    mc_status status = cuda_make_current(device, diag);
+    if (status == MC_OK) status = refuse_capture(driver, stream, diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, MemcpyHtoDAsync, address, data, bytes, stream);
+    if (status == MC_OK && cuda_of(device)->reads_pageable)
+        status = CUDA_CALL(driver, diag, StreamSynchronize, stream);
+    return status;
+}
+
 static mc_status cuda_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag) {
-    mc_status status = cuda_enter(device, diag);
+    mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
     return CUDA_CALL(cuda_of(device)->driver, diag, MemcpyDtoH, data, address, bytes);
 }
 
 static mc_status cuda_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
-    mc_status status = cuda_enter(device, diag);
+    mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
     return CUDA_CALL(cuda_of(device)->driver, diag, MemsetD8, address, (unsigned char)byte, bytes);
 }
@@ -63,7 +114,7 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
     const cuda_driver *driver = cuda_of(device)->driver;
     if (driver->TensorMapEncodeTiled == NULL)
         return mc_fail(diag, MC_CANNOT, "the CUDA driver has no tensor maps: it is older than 12.0");
-    mc_status status = cuda_enter(device, diag);
+    mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
     return CUDA_CALL(driver, diag, TensorMapEncodeTiled, map->opaque, cuda_type_of[tensor->type],
                      (unsigned)tensor->rank, (void *)(uintptr_t)tensor->address, tensor->dims,
@@ -71,122 +122,11 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
                      cuda_swizzle_of[tensor->swizzle], CUDA_L2_PROMOTION_256B, CUDA_FILL_ZERO);
 }
 
-/* -- Modules */
-
-/* Adds each line of the JIT's log as a message of its own. */
-static void report_log(char *log, mc_status status, mc_diag *diag) {
-    char *rest = log;
-    for (char *line = strtok_r(log, "\r\n", &rest); line != NULL; line = strtok_r(NULL, "\r\n", &rest))
-        (void)mc_fail(diag, status, "%s", line);
-}
-
-/* The driver reads sizes and pointers alike out of the void * slots. */
-static mc_status load_image(cuda_device_state *device, const char *ptx, cuda_module *module, mc_diag *diag) {
-    char info[JIT_LOG_BYTES] = "", error[JIT_LOG_BYTES] = "";
-    int options[] = {CUDA_JIT_INFO_LOG_BUFFER, CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CUDA_JIT_ERROR_LOG_BUFFER,
-                     CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {info, (void *)(uintptr_t)sizeof info, error, (void *)(uintptr_t)sizeof error};
-    mc_status status = CUDA_CALL(device->driver, diag, ModuleLoadDataEx, module, ptx, 4, options, values);
-    if (status == MC_OK) return MC_OK;
-    info[sizeof info - 1] = error[sizeof error - 1] = '\0';
-    report_log(error[0] != '\0' ? error : info, status, diag);
-    return status;
-}
-
-static void cuda_unload(mc_module *module) {
-    cuda_module_state *loaded = (cuda_module_state *)module;
-    (void)cuda_enter(module->device, NULL);
-    if (loaded->module != NULL) (void)cuda_of(module->device)->driver->ModuleUnload(loaded->module);
-    free(loaded);
-}
-
-static mc_status cuda_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
-                           mc_diag *diag) {
-    mc_status status = cuda_enter(device, diag);
-    if (status != MC_OK) return status;
-    cuda_module_state *loaded = calloc(1, sizeof *loaded);
-    if (loaded == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    loaded->base.device = device;
-    status = load_image(cuda_of(device), ptx, &loaded->module, diag);
-    if (status == MC_OK)
-        status = CUDA_CALL(cuda_of(device)->driver, diag, ModuleGetFunction, &loaded->function,
-                           loaded->module, entry);
-    if (status == MC_OK) *module = &loaded->base;
-    else cuda_unload(&loaded->base);
-    return status;
-}
-
-/* -- Launches */
-
-/* Static and dynamic shared memory beyond 48 KB together want the kernel's consent, given here for whatever
-   dynamic part there is (CUDA programming guide, "Shared Memory" of compute capability 8.x). */
-static mc_status allow_shared(const cuda_driver *driver, cuda_function function, unsigned bytes,
-                              mc_diag *diag) {
-    if (bytes == 0) return MC_OK;
-    if (bytes > INT_MAX) return mc_fail(diag, MC_CANNOT, "%u bytes of dynamic shared memory", bytes);
-    return CUDA_CALL(driver, diag, FuncSetAttribute, function, CUDA_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                     (int)bytes);
-}
-
-/* The kernel waits for what was launched before it by itself (CUDA programming guide, "Programmatic Dependent
-   Launch and Synchronization"). */
-static mc_status launch_overlapped(const cuda_driver *driver, cuda_function function, const mc_launch *launch,
-                                   cuda_stream stream, void **pointers, mc_diag *diag) {
-    cuda_launch_attribute attribute = {.id = CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION, .value.allowed = 1};
-    cuda_launch_config config = {.shared_bytes = launch->shared_dynamic,
-                                 .stream = stream,
-                                 .attributes = &attribute,
-                                 .attribute_count = 1};
-    memcpy(config.grid, launch->grid, sizeof config.grid);
-    memcpy(config.block, launch->block, sizeof config.block);
-    return CUDA_CALL(driver, diag, LaunchKernelEx, &config, function, pointers, NULL);
-}
-
-mc_status cuda_enqueue(const cuda_module_state *module, const mc_launch *launch, cuda_stream stream,
-                       mc_diag *diag) {
-    const cuda_driver *driver = cuda_of(module->base.device)->driver;
-    const unsigned *grid = launch->grid, *block = launch->block;
-    void *pointers[MC_MAX_PARAMS];
-    mc_launch_pointers(launch, pointers);
-    mc_status status = allow_shared(driver, module->function, launch->shared_dynamic, diag);
-    if (status != MC_OK) return status;
-    if (launch->overlap && driver->LaunchKernelEx != NULL)
-        return launch_overlapped(driver, module->function, launch, stream, pointers, diag);
-    return CUDA_CALL(driver, diag, LaunchKernel, module->function, grid[0], grid[1], grid[2], block[0],
-                     block[1], block[2], launch->shared_dynamic, stream, pointers, NULL);
-}
-
-/* PTX edited by hand may ask for other parameters than its contract gives. Drivers before 12.4 do not tell. */
-mc_status cuda_check_params(const cuda_module_state *module, const mc_launch *launch, mc_diag *diag) {
-    const cuda_driver *driver = cuda_of(module->base.device)->driver;
-    size_t offset, size, count = 0;
-    if (driver->FuncGetParamInfo == NULL) return MC_OK;
-    for (; count <= MC_MAX_PARAMS &&
-           driver->FuncGetParamInfo(module->function, count, &offset, &size) == CUDA_SUCCESS;
-         count++)
-        if (mc_launch_check_size(launch, count, size, diag) != MC_OK) return MC_CANNOT;
-    return count == launch->count ? MC_OK
-                                  : mc_fail(diag, MC_CANNOT, MC_PARAM_COUNT_MESSAGE, count, launch->count);
-}
-
-static mc_status cuda_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
-    mc_status status = cuda_enter(module->device, diag);
-    if (status == MC_OK) status = cuda_check_params((const cuda_module_state *)module, launch, diag);
-    if (status == MC_OK) status = cuda_enqueue((const cuda_module_state *)module, launch, NULL, diag);
-    if (status == MC_OK) status = CUDA_CALL(cuda_of(module->device)->driver, diag, CtxSynchronize, );
-    return status;
-}
-
-static mc_status cuda_enqueue_on(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
-    mc_status status = cuda_enter(module->device, diag);
-    if (status == MC_OK) status = cuda_check_params((const cuda_module_state *)module, launch, diag);
-    return status != MC_OK ? status : cuda_enqueue((const cuda_module_state *)module, launch, stream, diag);
-}
-
 /* -- Devices */
 
 static void cuda_close(mc_device *device) {
-    (void)cuda_of(device)->driver->DevicePrimaryCtxRelease(cuda_of(device)->handle);
+    if (cuda_of(device)->retained)
+        (void)cuda_of(device)->driver->DevicePrimaryCtxRelease(cuda_of(device)->handle);
     free(device);
 }
 
@@ -195,14 +135,25 @@ static const mc_device_ops cuda_ops = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .write = cuda_write,
+    .write_on = cuda_write_on,
+    .synchronize = cuda_synchronize,
+    .enter = cuda_enter,
+    .leave = cuda_leave,
+    .is_current = cuda_is_current,
+    .compile = cuda_compile,
     .read = cuda_read,
     .fill = cuda_fill,
     .tensor_map = cuda_tensor_map,
     .load = cuda_load,
     .unload = cuda_unload,
+    .prepare = cuda_prepare,
+    .put = cuda_put,
     .launch = cuda_launch,
-    .enqueue = cuda_enqueue_on,
+    .enqueue = cuda_enqueue,
     .time = cuda_time,
+    .graph_create = cuda_graph_create,
+    .graph_replay = cuda_graph_replay,
+    .graph_destroy = cuda_graph_destroy,
 };
 
 static mc_status read_info(const cuda_driver *driver, cuda_device handle, mc_device_info *info,
@@ -250,27 +201,69 @@ bool mc_device_cuda_absent(void) {
     return driver->DeviceGetCount(&count) == CUDA_SUCCESS && count == 0;
 }
 
-/* Everything of opening but the struct. */
-static mc_status open_handle(cuda_device_state *opened, int ordinal, mc_diag *diag) {
-    int count;
-    mc_status status = count_devices(&opened->driver, &count, diag);
-    if (status != MC_OK) return status;
+static mc_status find_gpu(const cuda_driver *driver, int count, int ordinal, cuda_device *handle,
+                          mc_diag *diag) {
     if (ordinal >= count)
         return mc_fail(diag, MC_CANNOT, "cuda:%d: the driver sees %d GPU%s", ordinal, count,
                        count == 1 ? "" : "s");
-    status = CUDA_CALL(opened->driver, diag, DeviceGet, &opened->handle, ordinal);
-    if (status == MC_OK) status = read_info(opened->driver, opened->handle, &opened->base.info, diag);
-    if (status == MC_OK)
-        status = CUDA_CALL(opened->driver, diag, DevicePrimaryCtxRetain, &opened->context, opened->handle);
+    return CUDA_CALL(driver, diag, DeviceGet, handle, ordinal);
+}
+
+/* The GPU of CONTEXT, which is the caller's. */
+static mc_status find_gpu_of(const cuda_driver *driver, cuda_context context, cuda_device *handle,
+                             mc_diag *diag) {
+    mc_status status = CUDA_CALL(driver, diag, CtxPushCurrent, context);
+    if (status != MC_OK) return status;
+    status = CUDA_CALL(driver, diag, CtxGetDevice, handle);
+    pop(driver);
     return status;
 }
 
-mc_status mc_device_cuda_open(int ordinal, mc_device **device, mc_diag *diag) {
+/* Sets the GPU and its context. */
+static mc_status find_context(cuda_device_state *opened, int ordinal, cuda_context context, mc_diag *diag) {
+    cuda_device own = 0;
+    int count;
+    mc_status status = count_devices(&opened->driver, &count, diag);
+    if (status == MC_OK && context != NULL) status = find_gpu_of(opened->driver, context, &own, diag);
+    opened->handle = own;
+    opened->context = context;
+    if (status != MC_OK || ordinal == ANY_GPU) return status;
+    status = find_gpu(opened->driver, count, ordinal, &opened->handle, diag);
+    if (status == MC_OK && context != NULL && own != opened->handle)
+        return mc_fail(diag, MC_USAGE, "cuda:%d: the context is another GPU's", ordinal);
+    return status;
+}
+
+static mc_status read_pageable(cuda_device_state *opened, mc_diag *diag) {
+    int reads = 0;
+    mc_status status = CUDA_CALL(opened->driver, diag, DeviceGetAttribute, &reads,
+                                 CUDA_PAGEABLE_MEMORY_USES_HOST_PAGE_TABLES, opened->handle);
+    opened->reads_pageable = reads > 0;
+    return status;
+}
+
+/* Last, since it is what has to be given back. */
+static mc_status retain(cuda_device_state *opened, mc_diag *diag) {
+    if (opened->context != NULL) return MC_OK;
+    mc_status status =
+        CUDA_CALL(opened->driver, diag, DevicePrimaryCtxRetain, &opened->context, opened->handle);
+    opened->retained = status == MC_OK;
+    return status;
+}
+
+mc_status mc_device_cuda_open(int ordinal, void *context, mc_device **device, mc_diag *diag) {
     cuda_device_state *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     opened->base.ops = &cuda_ops;
-    mc_status status = open_handle(opened, ordinal, diag);
-    if (status == MC_OK) *device = &opened->base;
-    else free(opened);
+    mc_status status = find_context(opened, ordinal, context, diag);
+    if (status == MC_OK) status = read_info(opened->driver, opened->handle, &opened->base.info, diag);
+    if (status == MC_OK) status = read_pageable(opened, diag);
+    if (status == MC_OK) status = retain(opened, diag);
+    if (status == MC_OK) {
+        driver_build(opened->driver, opened->base.info.driver, opened->base.build);
+        *device = &opened->base;
+    } else {
+        free(opened);
+    }
     return status;
 }

@@ -351,11 +351,11 @@ MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, c
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
-    mc_type type;       /* of C: s32, s64, f16, bf16 or f32 */
-    mc_per scale, bias; /* what they go by; none for s32 and s64 */
+    mc_type type;             /* of C: s32, s64, f16, bf16 or f32 */
+    mc_per scale, bias;       /* what they go by; none for s32 and s64 */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
-    bool exact;         /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
-    bool masked;        /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
+    bool exact;               /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
+    bool masked;              /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
 } mc_output;
 
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
@@ -402,7 +402,8 @@ typedef struct mc_device_info {
    ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment, with a seed by
    chance, if neither is there); ":limit=N" at its end stops a launch after N warp instructions. */
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
-/* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says, which must outlive the device; NULL: its primary context. */
+/* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says (of any, for "auto"), which must outlive the device; NULL: its primary
+   context. MC_USAGE where it is another GPU's. */
 MC_API mc_status mc_device_open_in(const char *name, void *cuda_context, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
 /* What besides PTX and target decides what compiling gives: the driver's build ("580.95.05"), or the simulator's version. */
@@ -442,25 +443,26 @@ typedef struct mc_image {
 
 MC_API void mc_image_free(mc_image *image);
 /* PTX to an image, by the driver's linker. Thread-safe: several threads may compile for one device. *LOG, where LOG is not NULL, is what
-   the compiler said, "" where it said nothing, also on failure; the caller frees. */
+   the compiler said, "" where it said nothing, also on failure (NULL: out of memory); the caller frees. */
 MC_API mc_status mc_device_compile(mc_device *device, const char *ptx, mc_image *image, char **log,
                                    mc_diag *diag);
 /* Loads what mc_device_compile made for the same kind of GPU. */
 MC_API mc_status mc_module_load_image(mc_device *device, const mc_image *image, const char *entry,
                                       mc_module **module, mc_diag *diag);
-/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed. mc_module_put then only launches;
-   on the simulator it has run when it returns. The context must be current (mc_device_enter). */
+/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed. mc_module_put then only launches,
+   with LAUNCH's values as they are at the call; on the simulator it has run when it returns. For both the context must be current (mc_device_enter). */
 MC_API mc_status mc_module_prepare(mc_module *module, const struct mc_launch *launch, mc_diag *diag);
 MC_API mc_status mc_module_put(mc_module *module, const struct mc_launch *launch, void *stream,
                                mc_diag *diag);
 /* Whether the context of DEVICE is the calling thread's current one already: then mc_module_put needs no mc_device_enter. */
 MC_API bool mc_device_is_current(mc_device *device);
 MC_API mc_status mc_device_synchronize(mc_device *device, void *stream, mc_diag *diag);
-/* A copy that is put on STREAM; DATA may be changed when the call returns. */
+/* A copy that is put on STREAM; DATA, which is pageable memory (malloc's), may be changed when the call returns. MC_CANNOT while STREAM is being captured. */
 MC_API mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                     void *stream, mc_diag *diag);
 
-/* Launches captured into a CUDA graph, to be replayed and timed. On the simulator a replay's time is the warp instructions that it
+/* Launches captured into a CUDA graph, with the values that they have at mc_graph_create, to be replayed and timed. Before its MODULE is unloaded a
+   graph is destroyed. On the simulator a replay's time is the warp instructions that it
    executes, a thousandth of a microsecond each: no time, but an order to test with. */
 typedef struct mc_graph mc_graph;
 MC_API mc_status mc_graph_create(mc_module *module, const struct mc_launch *launches, size_t count,

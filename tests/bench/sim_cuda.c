@@ -63,7 +63,18 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
     return (void)device, *context = handles, 0;
 }
 EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, 0; }
-EXPORT int cuCtxSetCurrent(void *context) { return context == handles ? 0 : FAILURE; }
+
+/* How many contexts the thread has pushed; there is only one. */
+static _Thread_local int depth;
+
+EXPORT int cuCtxSetCurrent(void *context) {
+    if (depth == 0) depth = 1;
+    return context == handles ? 0 : FAILURE;
+}
+EXPORT int cuCtxPushCurrent_v2(void *context) { return depth++, context == handles ? 0 : FAILURE; }
+EXPORT int cuCtxPopCurrent_v2(void **context) { return *context = handles, depth-- > 0 ? 0 : FAILURE; }
+EXPORT int cuCtxGetCurrent(void **context) { return *context = depth > 0 ? handles : NULL, 0; }
+EXPORT int cuCtxGetDevice(int *device) { return *device = 0, depth > 0 ? 0 : FAILURE; }
 EXPORT int cuCtxSynchronize(void) { return 0; }
 
 /* -- Memory */
@@ -84,6 +95,10 @@ EXPORT int cuMemFree_v2(unsigned long long address) {
 EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
     mtx_lock(&lock);
     return after(ptxsim_write(sim, to, from, bytes));
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
+    return (void)stream, cuMemcpyHtoD_v2(to, from, bytes);
 }
 
 EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
@@ -107,6 +122,34 @@ EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, 
     *module = loaded;
     return after(status);
 }
+
+/* The linker's cubin is the PTX itself, if it parses. */
+EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
+    (void)count, (void)options, (void)values;
+    *link = calloc(1, sizeof(char *));
+    return *link == NULL ? FAILURE : 0;
+}
+
+EXPORT int cuLinkAddData_v2(void *link, int type, void *data, size_t size, const char *name, unsigned count,
+                            int *options, void **values) {
+    ptxsim_module *module;
+    char *text = strndup(data, size);
+    (void)name, (void)count, (void)options, (void)values;
+    free(*(char **)link);
+    *(char **)link = text;
+    if (type != 1 || text == NULL) return FAILURE;
+    mtx_lock(&lock);
+    ptxsim_status status = ptxsim_module_load(sim, text, &module);
+    if (status == PTXSIM_OK) status = ptxsim_module_unload(sim, module);
+    return after(status);
+}
+
+EXPORT int cuLinkComplete(void *link, void **cubin, size_t *size) {
+    *cubin = *(char **)link;
+    return *size = strlen(*cubin) + 1, 0;
+}
+
+EXPORT int cuLinkDestroy(void *link) { return free(*(char **)link), free(link), 0; }
 
 EXPORT int cuModuleUnload(void *module) {
     mtx_lock(&lock);
@@ -196,6 +239,7 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr
 EXPORT int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = handles + 1, 0; }
 EXPORT int cuStreamDestroy_v2(void *stream) { return (void)stream, 0; }
 EXPORT int cuStreamSynchronize(void *stream) { return (void)stream, 0; }
+EXPORT int cuStreamIsCapturing(void *stream, int *status) { return (void)stream, *status = 0; }
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) { return (void)stream, (void)mode, capturing = 0; }
 
 EXPORT int cuStreamEndCapture(void *stream, void **graph) {

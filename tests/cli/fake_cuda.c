@@ -13,26 +13,45 @@
 EXPORT fake_cuda fake_cuda_state = {.devices = 2};
 
 static fake_cuda *const fake = &fake_cuda_state;
-static void *current; /* context */
+static void *current, *pushed[8]; /* contexts: the thread's current one, those below it */
+static int depth;
 static int capturing;
-static char handles[64]; /* objects are addresses in here */
+EXPORT char fake_cuda_handles[64]; /* objects are addresses in here; the contexts of the GPUs are 0 and 1 */
+static char *const handles = fake_cuda_handles;
 
 enum { FAILURE = 1, NO_DEVICE = 100, BAD_CONTEXT = 201, BAD_PTX = 218, NOT_FOUND = 500, UNKNOWN = 999 };
+enum { MODULE = 8, FUNCTION, STREAM, GRAPH, EXEC, LINK, EVENT = 20 };
+
+static void note_list(const char *format, va_list arguments) {
+    size_t used = strlen(fake->log);
+    vsnprintf(fake->log + used, sizeof fake->log - used, format, arguments);
+    used = strlen(fake->log);
+    snprintf(fake->log + used, sizeof fake->log - used, "\n");
+}
+
+/* Logs a call that gives something back: it never fails. */
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note_list(format, arguments);
+    va_end(arguments);
+}
 
 /* Logs a call; what it returns is what the call returns. */
 __attribute__((format(printf, 1, 2))) static int call(const char *format, ...) {
-    size_t used = strlen(fake->log);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(fake->log + used, sizeof fake->log - used, format, arguments);
+    note_list(format, arguments);
     va_end(arguments);
-    used = strlen(fake->log);
-    snprintf(fake->log + used, sizeof fake->log - used, "\n");
     return ++fake->calls == fake->fail_at ? FAILURE : 0;
 }
 
 /* Calls that need a current context fail without one, as the driver does. */
 static int in_context(int result) { return current == NULL ? BAD_CONTEXT : result; }
+
+static const char *stream_name(const void *stream) {
+    return stream == NULL ? "none" : stream == &handles[STREAM] ? "own" : "the caller's";
+}
 
 static int make(int result, void **object, int which) {
     if (result == 0) *object = &handles[which];
@@ -41,7 +60,7 @@ static int make(int result, void **object, int which) {
 }
 
 static int unmake(const char *name) {
-    (void)call("%s", name);
+    note("%s", name);
     fake->alive--;
     return 0;
 }
@@ -87,7 +106,11 @@ EXPORT int cuDeviceGetName(char *name, int size, int device) {
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 16 ? 132 : attribute == 75 ? 9 : attribute == 76 ? 0 : -1;
+    *value = attribute == 16    ? 132
+             : attribute == 75  ? 9
+             : attribute == 76  ? 0
+             : attribute == 100 ? fake->host_tables
+                                : -1;
     return call("cuDeviceGetAttribute %d %d", attribute, device);
 }
 
@@ -111,6 +134,41 @@ EXPORT int cuCtxSetCurrent(void *context) {
     return result;
 }
 
+EXPORT int cuCtxGetCurrent(void **context) { return *context = current, 0; }
+
+EXPORT int cuCtxGetDevice(int *device) {
+    *device = 70 + (int)((char *)current - handles);
+    return in_context(call("cuCtxGetDevice"));
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *context) {
+    int result = call("cuCtxPushCurrent_v2 %td", (char *)context - handles);
+    if (result != 0 || depth == 8) return FAILURE;
+    pushed[depth++] = current;
+    current = context;
+    fake->alive++;
+    return 0;
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **context) {
+    if (depth == 0) return BAD_CONTEXT;
+    *context = current;
+    current = pushed[--depth];
+    return unmake("cuCtxPopCurrent_v2");
+}
+
+EXPORT int cuThreadExchangeStreamCaptureMode(int *mode) {
+    int before = fake->capture_mode;
+    if (*mode == 0) { /* the thread's own mode: it is being put back */
+        note("cuThreadExchangeStreamCaptureMode 0");
+    } else if (call("cuThreadExchangeStreamCaptureMode %d", *mode) != 0) {
+        return FAILURE;
+    }
+    fake->capture_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
 EXPORT int cuCtxSynchronize(void) { return in_context(call("cuCtxSynchronize")); }
 
 EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
@@ -128,6 +186,12 @@ EXPORT int cuMemFree_v2(unsigned long long address) {
 
 EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
     int result = in_context(call("cuMemcpyHtoD_v2 %zu", bytes));
+    if (result == 0) memcpy((void *)(size_t)to, from, bytes);
+    return result;
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
+    int result = in_context(call("cuMemcpyHtoDAsync_v2 %zu stream %s", bytes, stream_name(stream)));
     if (result == 0) memcpy((void *)(size_t)to, from, bytes);
     return result;
 }
@@ -158,12 +222,63 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr
     return result;
 }
 
+/* -- The linker. There is one at a time. */
+
+static struct {
+    char *info, *error, cubin[32];
+    size_t info_size, error_size;
+    int verbose;
+} linker;
+
+EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
+    int result = in_context(call("cuLinkCreate_v2"));
+    memset(&linker, 0, sizeof linker);
+    for (unsigned i = 0; i < count && result == 0; i++) {
+        if (options[i] == 3) linker.info = values[i];
+        else if (options[i] == 4) linker.info_size = (size_t)values[i];
+        else if (options[i] == 5) linker.error = values[i];
+        else if (options[i] == 6) linker.error_size = (size_t)values[i];
+        else if (options[i] == 12) linker.verbose = values[i] != NULL;
+        else result = FAILURE;
+    }
+    return make(result, link, LINK);
+}
+
+EXPORT int cuLinkAddData_v2(void *link, int type, void *data, size_t size, const char *name, unsigned count,
+                            int *options, void **values) {
+    (void)link, (void)options, (void)values;
+    int result = in_context(call("cuLinkAddData_v2 %d \"%.20s\" %zu", type, (const char *)data, size));
+    if (result == 0 && (name == NULL || count != 0 || ((const char *)data)[size - 1] != 0)) result = FAILURE;
+    if (result == 0) snprintf(linker.cubin, sizeof linker.cubin, "cubin of %s", (const char *)data);
+    if (result == 0 && fake->jit_error != NULL) {
+        snprintf(linker.error, linker.error_size, "%s", fake->jit_error);
+        result = BAD_PTX;
+    }
+    return result;
+}
+
+EXPORT int cuLinkComplete(void *link, void **cubin, size_t *size) {
+    (void)link;
+    int result = in_context(call("cuLinkComplete"));
+    if (result == 0 && fake->jit_info != NULL && linker.verbose)
+        snprintf(linker.info, linker.info_size, "%s", fake->jit_info);
+    *cubin = linker.cubin;
+    *size = strlen(linker.cubin) + 1;
+    return result;
+}
+
+EXPORT int cuLinkDestroy(void *link) {
+    (void)link;
+    memset(linker.cubin, 'x', sizeof linker.cubin); /* it was the linker's */
+    return unmake("cuLinkDestroy");
+}
+
 EXPORT int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
     int result = in_context(call("cuModuleLoadDataEx \"%.20s\"", (const char *)image));
     for (unsigned i = 0; i < count && result == 0 && fake->jit_error != NULL; i++)
         if (options[i] == 5) snprintf(values[i], (size_t)values[i + 1], "%s", fake->jit_error);
     if (result == 0 && fake->jit_error != NULL) result = BAD_PTX;
-    return make(result, module, 8);
+    return make(result, module, MODULE);
 }
 
 EXPORT int cuModuleUnload(void *module) {
@@ -173,7 +288,7 @@ EXPORT int cuModuleUnload(void *module) {
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name) {
     (void)module;
-    *function = &handles[9];
+    *function = &handles[FUNCTION];
     int result = in_context(call("cuModuleGetFunction %s", name));
     return result == 0 && strcmp(name, "absent") == 0 ? NOT_FOUND : result;
 }
@@ -190,12 +305,17 @@ EXPORT int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size
     return index < (fake->params ? fake->params : 2) ? 0 : FAILURE;
 }
 
+EXPORT int cuFuncLoad(void *function) {
+    return function != &handles[FUNCTION] ? FAILURE : in_context(call("cuFuncLoad"));
+}
+
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     int result = in_context(call("cuLaunchKernel %u,%u,%u %u,%u,%u shared %u stream %s args %llu %d", gx, gy,
-                                 gz, bx, by, bz, shared, stream == NULL ? "none" : "own",
+                                 gz, bx, by, bz, shared, stream_name(stream),
                                  *(unsigned long long *)params[0], *(int *)params[1]));
-    if (function != &handles[9] || extra != NULL || (capturing != 0) != (stream != NULL)) return FAILURE;
+    if (function != &handles[FUNCTION] || extra != NULL) return FAILURE;
+    if ((capturing != 0) != (stream == &handles[STREAM])) return FAILURE;
     if (result == 0 && fake->map_at != 0)
         (void)call("map begins with 0x%x", *(unsigned *)params[fake->map_at]);
     if (result == 0 && fake->kernel != NULL && !capturing) fake->kernel(params);
@@ -203,7 +323,7 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
 }
 
 EXPORT int cuStreamCreate(void **stream, unsigned flags) {
-    return make(in_context(call("cuStreamCreate %u", flags)), stream, 10);
+    return make(in_context(call("cuStreamCreate %u", flags)), stream, STREAM);
 }
 
 EXPORT int cuStreamDestroy_v2(void *stream) {
@@ -212,8 +332,12 @@ EXPORT int cuStreamDestroy_v2(void *stream) {
 }
 
 EXPORT int cuStreamSynchronize(void *stream) {
-    (void)stream;
-    return capturing ? FAILURE : call("cuStreamSynchronize");
+    return capturing ? FAILURE : call("cuStreamSynchronize %s", stream_name(stream));
+}
+
+EXPORT int cuStreamIsCapturing(void *stream, int *status) {
+    *status = stream == &handles[STREAM] ? capturing : fake->captured;
+    return in_context(call("cuStreamIsCapturing %s", stream_name(stream)));
 }
 
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
@@ -227,12 +351,12 @@ EXPORT int cuStreamEndCapture(void *stream, void **graph) {
     (void)stream;
     if (!capturing) return FAILURE;
     capturing = 0;
-    return make(call("cuStreamEndCapture"), graph, 11);
+    return make(call("cuStreamEndCapture"), graph, GRAPH);
 }
 
 EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
     (void)graph;
-    return make(call("cuGraphInstantiateWithFlags %llu", flags), exec, 12);
+    return make(call("cuGraphInstantiateWithFlags %llu", flags), exec, EXEC);
 }
 
 EXPORT int cuGraphLaunch(void *exec, void *stream) {
@@ -252,7 +376,7 @@ EXPORT int cuGraphDestroy(void *graph) {
 
 EXPORT int cuEventCreate(void **event, unsigned flags) {
     static int next;
-    return make(call("cuEventCreate %u", flags), event, 20 + next++ % 2);
+    return make(call("cuEventCreate %u", flags), event, EVENT + next++ % 2);
 }
 
 EXPORT int cuEventDestroy_v2(void *event) {
