@@ -7,22 +7,23 @@
 /* A matrix packed as some kernels want it; shared by plans, counted. */
 typedef struct matrix_packing {
     struct matrix_packing *next;
-    char form[160]; /* mc_pack_form: what is packed alike has the same */
-    mc_packed host; /* sizes, and where values are packed anew */
+    char form[MC_PACK_FORM]; /* of all kernels that read it */
+    mc_packed host;          /* sizes, and where values are packed anew */
     mc_address arrays[MC_MAX_ARRAYS];
-    mc_kernel *kernel; /* one that reads it, for mc_pack_values */
+    mc_kernel *kernel; /* its own, without PTX: one that reads it, for mc_pack_values */
     int users;
 } matrix_packing;
 
 struct mc_matrix {
     mc_context *context;
-    mc_vsparse host; /* values as given last */
+    mc_vsparse
+        host; /* its pattern never changes; the values, as given last, and all below do, under the lock */
     pthread_mutex_t lock;
     matrix_packing *packings;
     int users; /* the creator, and plans */
 };
 
-/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. */
+/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. Both between context_enter and context_leave. */
 mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
                           mc_diag *diag);
 void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
