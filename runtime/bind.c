@@ -265,17 +265,25 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
     return MC_OK;
 }
 
-mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
-                      mc_tensor_map *map, mc_binding *binding, mc_diag *diag) {
+mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_tensor *tensor,
+                         mc_diag *diag) {
     const mc_map_param *wanted = &mc_kernel_contract(kernel)->map;
     const binding_list list = {bindings, count};
-    mc_tensor tensor;
     mc_type type;
-    *binding = (mc_binding){0};
+    *tensor = (mc_tensor){0};
     if (wanted->param == NULL) return MC_OK;
     mc_status status = mc_type_of(kernel, "rhs", &type, diag);
-    if (status == MC_OK) status = describe_tensor(wanted, &list, type, &tensor, diag);
-    if (status == MC_OK) status = mc_device_tensor_map(device, &tensor, map, diag);
-    if (status == MC_OK) *binding = (mc_binding){wanted->param, (int64_t)(uintptr_t)map};
+    return status == MC_OK ? describe_tensor(wanted, &list, type, tensor, diag) : status;
+}
+
+mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
+                      mc_tensor_map *map, mc_binding *binding, mc_diag *diag) {
+    mc_tensor tensor;
+    *binding = (mc_binding){0};
+    mc_status status = mc_bind_tensor(kernel, bindings, count, &tensor, diag);
+    if (status != MC_OK || tensor.rank == 0) return status;
+    status = mc_device_tensor_map(device, &tensor, map, diag);
+    if (status == MC_OK)
+        *binding = (mc_binding){mc_kernel_contract(kernel)->map.param, (int64_t)(uintptr_t)map};
     return status;
 }

@@ -4,4 +4,7 @@ target_sources(mcrt PRIVATE
   matrix.c
   matrix_make.c
   plan_problem.c
+  plan.c
+  plan_launch.c
+  execute.c
 )

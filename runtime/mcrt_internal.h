@@ -532,9 +532,12 @@ typedef struct mc_binding {
 
 MC_API mc_binding mc_bind_f32(const char *name, float value);
 
-/* Makes the tensor map that KERNEL's contract wants, from the array and shapes that are bound, and BINDING for it: MAP must live as
-   long as launches with it. BINDING->name is NULL where the kernel wants none. MC_CANNOT where the array's address or leading
-   dimension is not aligned for it. */
+/* The tensor that KERNEL's contract wants a map of, from the array and shapes that are bound; of rank 0 where it wants none. MC_CANNOT where
+   the array's address or leading dimension is not aligned for it. */
+MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count,
+                                mc_tensor *tensor, mc_diag *diag);
+/* Makes the map of it, and BINDING for it: MAP must live as long as launches with it. BINDING->name is NULL where the kernel wants
+   none. */
 MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
                              size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
 
