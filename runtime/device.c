@@ -207,8 +207,13 @@ mc_status mc_graph_create(mc_module *module, const mc_launch *launches, size_t c
 }
 
 mc_status mc_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag) {
+    return mc_graph_replay_last(graph, 1, microseconds, diag);
+}
+
+mc_status mc_graph_replay_last(mc_graph *graph, int count, double *microseconds, mc_diag *diag) {
     *microseconds = 0;
-    return graph->device->ops->graph_replay(graph, microseconds, diag);
+    if (count < 1) return mc_fail(diag, MC_USAGE, "%d replays: want at least 1", count);
+    return graph->device->ops->graph_replay(graph, count, microseconds, diag);
 }
 
 void mc_graph_destroy(mc_graph *graph) {

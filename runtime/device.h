@@ -32,7 +32,7 @@ typedef struct mc_device_ops {
                       double *microseconds, mc_diag *diag);
     mc_status (*graph_create)(mc_module *module, const mc_launch *launches, size_t count, mc_graph **graph,
                               mc_diag *diag);
-    mc_status (*graph_replay)(mc_graph *graph, double *microseconds, mc_diag *diag);
+    mc_status (*graph_replay)(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
     void (*graph_destroy)(mc_graph *graph);
 } mc_device_ops;
 

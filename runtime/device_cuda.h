@@ -61,7 +61,7 @@ mc_status cuda_time(mc_module *module, const mc_launch *launch, int launches, in
                     double *microseconds, mc_diag *diag);
 mc_status cuda_graph_create(mc_module *module, const mc_launch *launches, size_t count, mc_graph **graph,
                             mc_diag *diag);
-mc_status cuda_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag);
+mc_status cuda_graph_replay(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
 void cuda_graph_destroy(mc_graph *graph);
 
 /* The driver's build, "580.95.05"; VERSION (13000 for 13.0) stands for it where nothing tells. */

@@ -247,17 +247,25 @@ static mc_status sim_graph_create(mc_module *module, const mc_launch *launches, 
     return MC_OK;
 }
 
-static mc_status sim_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag) {
-    const sim_graph *made = (const sim_graph *)graph;
+static mc_status replay_once(const sim_graph *graph, uint64_t *instructions, mc_diag *diag) {
     mc_status status = MC_OK;
-    uint64_t sum = 0, instructions;
-    lock(graph->device);
-    for (size_t i = 0; i < made->count && status == MC_OK; i++) {
-        status = launch_locked(made->module, &made->nodes[i].launch, &instructions, diag);
-        sum += instructions;
+    *instructions = 0;
+    for (size_t i = 0; i < graph->count && status == MC_OK; i++) {
+        uint64_t launch = 0;
+        status = launch_locked(graph->module, &graph->nodes[i].launch, &launch, diag);
+        *instructions += launch;
     }
+    return status;
+}
+
+static mc_status sim_graph_replay(mc_graph *graph, int count, double *microseconds, mc_diag *diag) {
+    mc_status status = MC_OK;
+    uint64_t instructions = 0;
+    lock(graph->device);
+    for (int i = 0; i < count && status == MC_OK; i++)
+        status = replay_once((const sim_graph *)graph, &instructions, diag);
     unlock(graph->device);
-    *microseconds = (double)sum / 1000;
+    *microseconds = (double)instructions / 1000;
     return status;
 }
 

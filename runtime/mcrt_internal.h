@@ -469,6 +469,9 @@ MC_API mc_status mc_graph_create(mc_module *module, const struct mc_launch *laun
                                  mc_graph **graph, mc_diag *diag);
 /* One replay, waited for: microseconds of all launches together. */
 MC_API mc_status mc_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag);
+/* COUNT (from 1 on) of them, and the last one's time: it began right behind the one before, on the L2 that this one left, while the time of
+   a single one has the way from the host to the GPU in it. */
+MC_API mc_status mc_graph_replay_last(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
 MC_API void mc_graph_destroy(mc_graph *graph);
 
 /* A tensor in device memory, and the box of it that one copy moves (PTX ISA, cp.async.bulk.tensor). Index 0 is the

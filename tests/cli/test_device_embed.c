@@ -225,6 +225,11 @@ static void test_graph(void) {
     CHECK(us == 1500, "%f", us);
     expect_log("cuCtxSetCurrent 0\ncuEventRecord 20\ncuGraphLaunch\ncuEventRecord 21\ncuEventSynchronize 21\n"
                "cuEventElapsedTime\n");
+    fresh();
+    expect(mc_graph_replay_last(graph, 0, &us, diag), MC_USAGE, "0 replays: want at least 1");
+    expect(mc_graph_replay_last(graph, 2, &us, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\ncuGraphLaunch\ncuEventRecord 20\ncuGraphLaunch\ncuEventRecord 21\n"
+               "cuEventSynchronize 21\ncuEventElapsedTime\n");
     mc_graph_destroy(graph);
     mc_graph_destroy(NULL);
     mc_module_unload(module);

@@ -188,6 +188,8 @@ static void test_graph(mc_device *device) {
     CHECK(once > 0 && twice == 2 * once, "%g and %g us", once, twice);
     expect(mc_device_read(device, to, &got, 4, diag), MC_OK, "");
     CHECK(got == 1000 + 2 * 16 + 4, "%d", got);
+    expect(mc_graph_replay_last(graph, 3, &twice, diag), MC_OK, "");
+    CHECK(twice == 2 * once, "the last of three: %g us", twice);
     mc_graph_destroy(graph);
     mc_module_unload(module);
 }
