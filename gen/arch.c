@@ -33,3 +33,8 @@ const mc_arch *arch_of_capability(int capability) {
     }
     return best;
 }
+
+const char *mc_arch_for(int capability) {
+    const mc_arch *arch = arch_of_capability(capability);
+    return arch ? arch->target : NULL;
+}

@@ -113,13 +113,19 @@ mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant) {
     return NULL;
 }
 
-mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+mc_status mc_kernel_outline(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
     *out = NULL;
     if (variant >= spec->variant_count)
         return mc_fail(diag, MC_USAGE, "%s: there is no variant %zu", spec->name, variant);
-    mc_kernel *kernel = kernel_of_variant(spec, variant);
-    if (!kernel) return mc_fail(diag, MC_NOMEM, "out of memory");
-    mc_status status = kernel_emit(kernel, spec->name, diag);
+    *out = kernel_of_variant(spec, variant);
+    return *out ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
+}
+
+mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+    mc_kernel *kernel;
+    mc_status status = mc_kernel_outline(spec, variant, &kernel, diag);
+    *out = NULL;
+    if (status == MC_OK) status = kernel_emit(kernel, spec->name, diag);
     if (status == MC_OK) *out = kernel;
     else mc_kernel_destroy(kernel);
     return status;

@@ -178,6 +178,12 @@ MC_API const char *mc_kernel_fields(const mc_kernel *kernel);
 MC_API uint64_t mc_kernel_hash(const mc_kernel *kernel); /* as mc_spec_variant_hash */
 /* Generates the kernel that has FIELDS; those that are not named have their defaults. MC_USAGE for fields that no kernel has. */
 MC_API mc_status mc_kernel_from_fields(const char *fields, mc_kernel **kernel, mc_diag *diag);
+/* What the kernel would be, without generating it: as mc_kernel_generate and mc_kernel_from_fields make it but for PTX, PTX version, registers and
+   blocks_per_sm. Tells in microseconds whether there is such a kernel, and whether it takes a problem (its contract). */
+MC_API mc_status mc_kernel_outline(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
+MC_API mc_status mc_kernel_outline_fields(const char *fields, mc_kernel **kernel, mc_diag *diag);
+/* The architecture that kernels for a GPU of CAPABILITY are made for ("sm_90"): the newest that runs there. NULL: none. */
+MC_API const char *mc_arch_for(int capability);
 /* KERNEL as text, without its PTX; the caller frees. NULL: out of memory. What mc_kernel_restore makes of it, without generating, is
    like KERNEL but for mc_kernel_ptx, which is NULL. MC_FORMAT for what this version of the generator has not saved. */
 MC_API char *mc_kernel_save(const mc_kernel *kernel);

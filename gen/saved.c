@@ -20,6 +20,11 @@ static mc_status kernel_of_fields(const char *fields, size_t size, mc_kernel **k
     return status;
 }
 
+mc_status mc_kernel_outline_fields(const char *fields, mc_kernel **kernel, mc_diag *diag) {
+    *kernel = NULL;
+    return kernel_of_fields(fields, strlen(fields), kernel, diag);
+}
+
 mc_status mc_kernel_from_fields(const char *fields, mc_kernel **out, mc_diag *diag) {
     mc_kernel *kernel = NULL;
     mc_status status = kernel_of_fields(fields, strlen(fields), &kernel, diag);

@@ -3,6 +3,7 @@
 #define MCRT_CANDIDATES_H
 
 #include "plan_problem.h"
+#include "spec_sources.h"
 
 typedef struct candidate {
     const char *spec; /* "spmm_l8r8_tiled.lua" */
@@ -11,6 +12,7 @@ typedef struct candidate {
     uint64_t hash;
     double estimate; /* microseconds; INFINITY: there is no model */
     bool standard;   /* its spec's default */
+    size_t place;    /* in the order of specs and variants */
 } candidate;
 
 typedef struct candidate_list {
@@ -33,6 +35,9 @@ candidate_target candidate_target_of(const mc_device *device);
    nothing is left, with each one's reason; MC_IO or MC_USAGE for a path that cannot be read or is no spec. */
 mc_status candidates_find(const plan_problem *problem, const candidate_target *target,
                           const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
+/* The same of texts that are read already. */
+mc_status candidates_of(const plan_problem *problem, const candidate_target *target,
+                        const spec_sources *sources, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
 
 #endif

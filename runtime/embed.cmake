@@ -7,4 +7,11 @@ target_sources(mcrt PRIVATE
   plan.c
   plan_launch.c
   execute.c
+  spec_sources.c fits.c candidates.c
+  fields.c record_json.c record_problem.c record_line.c record_near.c record_merge.c record_file.c record_store.c record_share.c record_shipped.c
 )
+
+# What mcrun tune measured is shipped: the library has every file of records/ in it.
+mcgen_embed(${CMAKE_CURRENT_BINARY_DIR}/record_files.inc ${PROJECT_SOURCE_DIR}/records *.jsonl)
+target_sources(mcrt PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/record_files.inc)
+target_include_directories(mcrt PRIVATE ${CMAKE_CURRENT_BINARY_DIR})

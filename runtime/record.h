@@ -95,8 +95,10 @@ double record_distance(const plan_problem *a, const plan_problem *b);
    no memory, or the record does not have that candidate's fields. Whether there is such a kernel only its generator knows. */
 char *record_fields_for(const record *r, size_t i, const plan_problem *problem);
 
-/* The library's records, a file's content each (record_shipped.c, generated from records/). */
-extern const char *const record_shipped[];
-extern const size_t record_shipped_count;
+/* The library's records, a file each (record_shipped.c, generated from records/); NULL at the end. */
+typedef struct record_shipped_file {
+    const char *name, *text;
+} record_shipped_file;
+extern const record_shipped_file record_shipped[];
 
 #endif

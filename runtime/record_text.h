@@ -1,0 +1,32 @@
+/* What record lines are written with and read by (record_line.c), and what else goes by all members of a problem (record_problem.c). */
+#ifndef MCRT_RECORD_TEXT_H
+#define MCRT_RECORD_TEXT_H
+
+#include <jansson.h>
+#include "plan_problem.h"
+#include "text.h"
+
+/* -- JSON (record_json.c) */
+
+/* VALUE in the fewest digits that read back as VALUE, whatever the locale; 0 where it is not finite. */
+void json_add_real(mc_text *text, double value);
+/* With quotes. Bytes that are no UTF-8 become '?'. */
+void json_add_string(mc_text *text, const char *string);
+
+/* Member NAME of OBJECT: MC_FORMAT names what is missing, or of another type, or out of LEAST to MOST. */
+mc_status json_take_integer(const json_t *object, const char *name, int64_t least, int64_t most,
+                            int64_t *value, mc_diag *diag);
+mc_status json_take_real(const json_t *object, const char *name, double *value,
+                         mc_diag *diag); /* finite, not negative */
+mc_status json_take_string(const json_t *object, const char *name, const char **value,
+                           mc_diag *diag); /* OBJECT's */
+
+/* -- Problems (record_problem.c) */
+
+/* A JSON object. Members that hardly any problem uses are left out at their usual value. Equal texts, equal problems. */
+void problem_print(const plan_problem *problem, mc_text *text);
+mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *diag);
+bool problem_same(const plan_problem *a, const plan_problem *b);
+uint64_t problem_hash(const plan_problem *problem);
+
+#endif

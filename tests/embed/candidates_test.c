@@ -1,0 +1,211 @@
+/* Every problem has kernels, and none among them that would be refused. */
+#include <math.h>
+#include "candidates.h"
+#include "fits.h"
+#include "fields.h"
+#include "records.h"
+
+static const int capabilities[] = {0, 80, 86, 90, 120};
+enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
+
+static candidate_target target_of(int capability) {
+    candidate_target target = {*mc_gpu_find(capability), capability};
+    if (capability) target.gpu.capability = capability;
+    return target;
+}
+
+static const char *value_of(const char *fields, const char *name, char text[64]) {
+    size_t size;
+    const char *value = fields_value(fields, name, strlen(name), &size);
+    snprintf(text, 64, "%.*s", (int)size, value != NULL ? value : "");
+    return text;
+}
+
+/* Its fields are the problem's; the kernel that they make fits; it is for this GPU. */
+static void check_candidate(const candidate *c, const plan_problem *p, int capability) {
+    mc_kernel *kernel = NULL;
+    char text[64];
+    mc_diag *diag = mc_diag_create();
+    CHECK(mc_kernel_outline_fields(c->fields, &kernel, diag) == MC_OK, "%s: %s", mc_diag_text(diag),
+          c->fields);
+    if (kernel != NULL) {
+        CHECK(mc_kernel_hash(kernel) == c->hash && strcmp(mc_kernel_fields(kernel), c->fields) == 0, "%s",
+              c->fields);
+        CHECK(kernel_fits(kernel, p, diag) == MC_OK, "%s: %s", mc_diag_text(diag), c->fields);
+        problem_settings settings;
+        plan_problem_settings(p, &settings);
+        for (size_t i = 0; i < settings.count; i++) {
+            const char *got = mc_kernel_field_text(kernel, settings.items[i].field);
+            CHECK(got != NULL && strcmp(got, settings.items[i].value) == 0, "%s is %s in %s",
+                  settings.items[i].field, settings.items[i].value, c->fields);
+        }
+    }
+    const char *arch = mc_arch_for(capability);
+    CHECK(arch == NULL || strcmp(value_of(c->fields, "arch", text), arch) == 0, "arch %s for %d", text,
+          capability);
+    mc_kernel_destroy(kernel);
+    mc_diag_destroy(diag);
+}
+
+static void check_list(const candidate_list *list, const plan_problem *p, int capability) {
+    bool model = p->op == MC_OP_SPMM;
+    for (size_t i = 0; i < list->count; i++) {
+        const candidate *c = &list->items[i], *before = i ? &list->items[i - 1] : NULL;
+        CHECK(isfinite(c->estimate) == model, "%g: %s", c->estimate, c->fields);
+        CHECK(before == NULL || before->estimate <= c->estimate, "order");
+        CHECK(before == NULL || model || before->standard >= c->standard, "defaults first");
+        for (size_t j = 0; j < i; j++) CHECK(list->items[j].hash != c->hash, "twice: %s", c->fields);
+    }
+    for (size_t i = 0; i < list->count; i += 1 + list->count / 10)
+        check_candidate(&list->items[i], p, capability);
+}
+
+/* All pairs of types, any shapes, alignments and leading dimensions. */
+static void test_unseen(mc_diag *diag) {
+    size_t least = SIZE_MAX, most = 0;
+    for (int op = MC_OP_SPMM; op <= MC_OP_SDDMM; op++)
+        for (int pair = 0; pair < TEST_OPERANDS * TEST_OPERANDS; pair++) {
+            int capability = capabilities[test_random(CAPABILITIES)];
+            candidate_target target = target_of(capability);
+            candidate_list list;
+            plan_problem p = test_problem((mc_op)op);
+            p.lhs = test_operands[pair % TEST_OPERANDS], p.rhs = test_operands[pair / TEST_OPERANDS];
+            test_complete(&p);
+            mc_status status = candidates_find(&p, &target, NULL, 0, &list, diag);
+            CHECK(status == MC_OK && list.count > 0, "%s %s x %s: %s", op ? "sddmm" : "spmm",
+                  mc_type_text(p.lhs), mc_type_text(p.rhs), mc_diag_text(diag));
+            mc_diag_clear(diag);
+            check_list(&list, &p, capability);
+            if (list.count < least) least = list.count;
+            if (list.count > most) most = list.count;
+            candidates_free(&list);
+        }
+    printf("%zu to %zu candidates\n", least, most);
+}
+
+static size_t count_with(const candidate_list *list, const char *name, const char *value) {
+    size_t count = 0;
+    char text[64];
+    for (size_t i = 0; i < list->count; i++)
+        count += strcmp(value_of(list->items[i].fields, name, text), value) == 0;
+    return count;
+}
+
+static plan_problem usual(mc_op op) {
+    plan_problem p = {
+        .op = op, .lhs = MC_S8, .rhs = MC_S8, .out = MC_F16, .scale = MC_PER_ROW, .vec = 8, .align = 16};
+    p.m = 512, p.n = 256, p.k = 256, p.features.vectors = 3000;
+    test_complete(&p);
+    return p;
+}
+
+typedef struct row {
+    const char *what;
+    mc_op op;
+    int64_t k, ldb;
+    unsigned align;
+    int capability;
+    const char *field, *value;
+    bool there;
+} row;
+
+/* What a problem promises decides which kernels there are. */
+static void test_promises(mc_diag *diag) {
+    static const row rows[] = {
+        {"ring", MC_OP_SPMM, 256, 256, 16, 90, "staging", "tma", true},
+        {"rows of B not aligned for tensor copies", MC_OP_SPMM, 256, 264, 16, 90, "staging", "tma", false},
+        {"B not aligned for tensor copies", MC_OP_SPMM, 256, 256, 4, 90, "staging", "tma", false},
+        {"no tensor copies", MC_OP_SPMM, 256, 256, 16, 80, "staging", "tma", false},
+        {"the simulator has them", MC_OP_SPMM, 256, 256, 16, 0, "staging", "tma", true},
+        {"ring of sm_80", MC_OP_SPMM, 256, 264, 16, 80, "staging", "async", true},
+        {"gather", MC_OP_SPMM, 256, 257, 1, 80, "staging", "direct", true},
+        {"window", MC_OP_SDDMM, 256, 256, 16, 90, "method", "window", true},
+        {"window, k in no tile", MC_OP_SDDMM, 1024, 1024, 16, 90, "method", "window", false},
+        {"window, k not whole", MC_OP_SDDMM, 250, 256, 16, 90, "method", "window", false},
+        {"window, rows of B not aligned", MC_OP_SDDMM, 256, 260, 16, 90, "method", "window", false},
+        {"dense", MC_OP_SDDMM, 192, 192, 16, 90, "method", "dense", true},
+        {"gather, the usual method, takes all", MC_OP_SDDMM, 250, 251, 1, 90, "method", "", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const row *r = &rows[i];
+        plan_problem p = usual(r->op);
+        candidate_target target = target_of(r->capability);
+        candidate_list list;
+        p.k = r->k, p.align = r->align;
+        test_complete(&p);
+        p.ldb = r->ldb;
+        CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s: %s", r->what,
+              mc_diag_text(diag));
+        CHECK((count_with(&list, r->field, r->value) != 0) == r->there, "%s: %zu", r->what,
+              count_with(&list, r->field, r->value));
+        candidates_free(&list);
+        mc_diag_clear(diag);
+    }
+}
+
+/* A caller's own: those of another family are passed over, what is no spec is an error. */
+static void test_paths(mc_diag *diag) {
+    static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
+    const char *const nowhere = SPECS "/nowhere.lua", *const text = SPECS "/../README.md";
+    plan_problem p = usual(MC_OP_SPMM);
+    candidate_target target = target_of(90);
+    candidate_list list;
+    CHECK(candidates_find(&p, &target, both, 2, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    for (size_t i = 0; i < list.count; i++)
+        CHECK(strcmp(list.items[i].spec, "spmm_l16r16.lua") == 0, "%s", list.items[i].spec);
+    check_list(&list, &p, 90);
+    candidates_free(&list);
+    CHECK(candidates_find(&p, &target, both, 1, &list, diag) == MC_CANNOT && list.items == NULL, "family");
+    CHECK_TEXT(mc_diag_text(diag), "none of 1 specs is of family spmm");
+    mc_diag_clear(diag);
+    CHECK(candidates_find(&p, &target, &nowhere, 1, &list, diag) == MC_IO, "nowhere");
+    mc_diag_clear(diag);
+    CHECK(candidates_find(&p, &target, &text, 1, &list, diag) == MC_USAGE, "no spec");
+    mc_diag_clear(diag);
+    const char *const window = SPECS "/sddmm_l8r8_window.lua";
+    p = usual(MC_OP_SDDMM);
+    p.ldb = 1000;
+    CHECK(candidates_find(&p, &target, &window, 1, &list, diag) == MC_CANNOT, "window");
+    CHECK_TEXT(mc_diag_text(diag), "ldb: method = \"window\" wants a multiple of 16");
+    mc_diag_clear(diag);
+    p.shapes = MC_SHAPES_OPEN;
+    CHECK(candidates_find(&p, &target, &window, 1, &list, diag) == MC_CANNOT, "open");
+    CHECK_TEXT(mc_diag_text(diag), "wants it fixed");
+    mc_diag_clear(diag);
+}
+
+/* With shapes open the contract alone knows: rows of B that copies do not take. */
+static void test_open(mc_diag *diag) {
+    plan_problem p = usual(MC_OP_SPMM);
+    candidate_target target = target_of(90);
+    candidate_list list;
+    p.shapes = MC_SHAPES_OPEN;
+    p.ldb = 264;
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(count_with(&list, "staging", "tma") == 0 && list.count > 0, "%zu", list.count);
+    candidates_free(&list);
+    p.ldb = 256;
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK &&
+              count_with(&list, "staging", "tma") != 0,
+          "%zu", list.count);
+    candidates_free(&list);
+    p = usual(MC_OP_SDDMM); /* s8 x s4 is exact up to k = 131,071 unless it is fixed */
+    p.rhs = MC_S4, p.k = 200000;
+    test_complete(&p);
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    candidates_free(&list);
+    p.shapes = MC_SHAPES_OPEN;
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_CANNOT, "k");
+    CHECK_TEXT(mc_diag_text(diag), "k is 200000: the kernel's sums are exact up to 131071");
+    mc_diag_clear(diag);
+}
+
+int main(void) {
+    mc_diag *diag = mc_diag_create();
+    test_unseen(diag);
+    test_promises(diag);
+    test_paths(diag);
+    test_open(diag);
+    mc_diag_destroy(diag);
+    return check_end();
+}
