@@ -55,8 +55,9 @@ int cmd_finish(mc_status status, mc_diag *diag) {
 
 static void print_option(const cmd_option *option) {
     char left[64];
-    bool has_value = option->kind != OPTION_SWITCH;
-    int used = option->letter != '\0'
+    bool is_word = option->kind == OPTION_WORD, has_value = option->kind != OPTION_SWITCH && !is_word;
+    int used = is_word ? snprintf(left, sizeof left, "  %s", option->name)
+               : option->letter != '\0'
                    ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
                    : snprintf(left, sizeof left, "  --%s", option->name);
     if (has_value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->argument);
@@ -84,6 +85,26 @@ static bool take_integer(const cmd_option *option, const char *text, int64_t *va
     }
     cmd_usage("--%s: '%s' is not a whole number from %lld to %lld", option->name, text,
               (long long)option->least, (long long)option->most);
+    return false;
+}
+
+/* Whole numbers alone, so that 1.5G is no surprise. */
+static bool take_size(const cmd_option *option, const char *text, int64_t *value) {
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    int64_t scale = unit != NULL ? (int64_t)1 << 10 * (unit - units + 1) : 1, size;
+    bool whole =
+        strchr("0123456789", *text) != NULL && *text != '\0' && end[unit != NULL] == '\0' && errno == 0;
+    if (whole && !__builtin_mul_overflow(number, scale, &size) && size >= option->least &&
+        size <= option->most) {
+        *value = size;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a size: a whole number, with K, M or G behind it or without", option->name,
+              text);
     return false;
 }
 
@@ -141,10 +162,12 @@ static bool take_value(const cmd_option *option, char *text, void *options) {
     case OPTION_SWITCH: *(bool *)member = true; return true;
     case OPTION_TEXT: *(const char **)member = text; return true;
     case OPTION_INTEGER: return take_integer(option, text, member);
+    case OPTION_SIZE: return take_size(option, text, member);
     case OPTION_REAL: return take_real(option, text, member);
     case OPTION_CHOICE: return take_choice(option, text, member);
     case OPTION_SETTING: return add_setting(member, option->name, text);
     case OPTION_ASSIGN: return take_assignment(text, member);
+    case OPTION_WORD: break;
     }
     return false;
 }
@@ -159,16 +182,18 @@ typedef struct getopt_tables {
 /* A ':' in front makes getopt tell a missing value from an unknown option. */
 static void fill_tables(const cmd *command, getopt_tables *tables) {
     char *letter = tables->letters;
+    struct option *longs = tables->longs;
     *letter++ = ':';
     for (size_t i = 0; i < option_count(command); i++) {
         const cmd_option *option = option_at(command, i);
+        if (option->kind == OPTION_WORD) continue;
         int has_value = option->kind == OPTION_SWITCH ? no_argument : required_argument;
-        tables->longs[i] = (struct option){option->name, has_value, NULL, LONG_BASE + (int)i};
+        *longs++ = (struct option){option->name, has_value, NULL, LONG_BASE + (int)i};
         if (option->letter == '\0') continue;
         *letter++ = option->letter;
         if (has_value == required_argument) *letter++ = ':';
     }
-    tables->longs[option_count(command)] = (struct option){"help", no_argument, NULL, KEY_HELP};
+    *longs = (struct option){"help", no_argument, NULL, KEY_HELP};
 }
 
 static const cmd_option *option_of(const cmd *command, int key) {
@@ -217,4 +242,16 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
         *exit_status = cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);
     else *exit_status = cmd_usage("%s: wants %s", command->name, command->operands);
     return false;
+}
+
+int cmd_word(const cmd *command, const char *text) {
+    int place = 0;
+    for (size_t i = 0; i < option_count(command); i++) {
+        const cmd_option *option = option_at(command, i);
+        if (option->kind != OPTION_WORD) continue;
+        if (strcmp(option->name, text) == 0) return place;
+        place++;
+    }
+    cmd_usage("%s: '%s' is not one of %s", command->name, text, command->operands);
+    return -1;
 }

@@ -18,10 +18,12 @@ typedef enum cmd_option_kind {
     OPTION_SWITCH,  /* bool: no value */
     OPTION_TEXT,    /* const char * */
     OPTION_INTEGER, /* int64_t, LEAST to MOST */
+    OPTION_SIZE,    /* int64_t, LEAST to MOST; K, M or G behind it multiply by 2^10, 2^20, 2^30 */
     OPTION_REAL,    /* double, LEAST to MOST */
     OPTION_CHOICE,  /* int: place, from 1, among the words of ARGUMENT, "uniform|realistic" */
     OPTION_SETTING, /* cmd_settings: --vec 8 adds the setting vec=8 */
-    OPTION_ASSIGN   /* cmd_settings: --set vec=8 does, too */
+    OPTION_ASSIGN,  /* cmd_settings: --set vec=8 does, too */
+    OPTION_WORD     /* no option: a word that the command's first operand can be (cmd_word), for its help */
 } cmd_option_kind;
 
 typedef struct cmd_option {
@@ -49,12 +51,15 @@ typedef struct cmd {
 } cmd;
 
 extern const char cmd_program[]; /* "mcrun": the program defines it */
-extern const cmd cmd_spmm, cmd_sddmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info;
+extern const cmd cmd_spmm, cmd_sddmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info, cmd_cache;
 
 /* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the
    operands. False: the command is over with *EXIT_STATUS, after --help or a reported error. A setting's
    text points into ARGV, which is changed. */
 bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status);
+
+/* The place, from 0, of TEXT among the command's words; -1 after a reported error. */
+int cmd_word(const cmd *command, const char *text);
 
 /* The program, ": " and the message on stderr; CMD_USAGE. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
