@@ -15,7 +15,7 @@
  *
  * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL (mc_status.h).
  * On failure an output handle is NULL.
- * Structs begin with their size: set it with sizeof. Members that a later version adds are then those that are zero,
+ * Structs: each begins with its size; set it with sizeof. Members that a later version adds are then those that are zero,
  * and zero always means the usual. A size that no version has is MC_USAGE.
  * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for as long as
  * it lives; the matrix itself may be destroyed before the plan. The context is destroyed last. Destroying NULL does
@@ -39,9 +39,8 @@ extern "C" {
 
 /* -- Vocabulary --------------------------------------------------------------------------------------- */
 
-/* Types of elements: X(name, text, bits of the value, bytes in memory, its type in .npy files). The 12-bit types lie in
-   16 bits, extended. Two 4-bit elements share a byte, which 0 bytes stand for: the one of the lower index in the low
-   nibble. */
+/* X(name, text, bits of the value, bytes in memory, type in .npy files). Types of elements. Those of 12 bits lie in 16,
+   extended. Two of 4 bits share a byte, which 0 bytes stand for: the one of the lower index in its low half. */
 #define MC_TYPE_LIST(X)                                                                                      \
     X(S8, "s8", 8, 1, "|i1")                                                                                 \
     X(U8, "u8", 8, 1, "|u1")                                                                                 \
