@@ -199,17 +199,26 @@ static mc_status write_values(mc_matrix *matrix, void *stream, mc_diag *diag) {
     return status;
 }
 
-/* FRESH's values become the matrix's, and FRESH has the old ones. */
-static mc_status exchange(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
+static mc_status replace_packed(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
     context_visit visit;
     mc_status status = pack_anew(matrix, fresh, diag);
     if (status != MC_OK) return status;
-    void *old = matrix->host.values;
-    matrix->host.values = fresh->values;
-    fresh->values = old;
     status = context_enter(matrix->context, &visit, diag);
     if (status == MC_OK) status = write_values(matrix, stream, diag);
     context_leave(matrix->context, &visit);
+    return status;
+}
+
+/* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
+static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    pthread_mutex_lock(&matrix->lock);
+    mc_status status = replace_packed(matrix, fresh, stream, diag);
+    if (status == MC_OK) {
+        void *old = matrix->host.values;
+        matrix->host.values = fresh->values;
+        fresh->values = old;
+    }
+    pthread_mutex_unlock(&matrix->lock);
     return status;
 }
 
@@ -223,9 +232,7 @@ mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stre
     fresh.values = mcrt_array(bytes, 1);
     if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);
-    pthread_mutex_lock(&matrix->lock);
-    status = exchange(matrix, &fresh, stream, diag);
-    pthread_mutex_unlock(&matrix->lock);
+    status = replace_values(matrix, &fresh, stream, diag);
     free(fresh.values);
     return status;
 }
