@@ -1,6 +1,8 @@
 # The embedded runtime: what mcrt.h declares, file by file in the order of a call (context.h).
 target_sources(mcrt PRIVATE
   context.c
+  kernels.c
+  kernels_make.c
   matrix.c
   matrix_make.c
   plan_problem.c
