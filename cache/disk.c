@@ -44,9 +44,9 @@ bool disk_read_file(int fd, void *bytes, size_t size) {
 unsigned char *disk_read_entry(int fd, const struct stat *status, const mccache_key *key,
                                entry_header *header, const char **fault) {
     size_t size = (size_t)status->st_size;
-    *fault =
-        status->st_size < 0 || (uint64_t)status->st_size > ENTRY_MOST_BYTES ? "too large for an entry" : NULL;
-    if (*fault != NULL) return NULL;
+    bool too_large = status->st_size < 0 || (uint64_t)status->st_size > ENTRY_MOST_BYTES;
+    *fault = too_large ? "too large for an entry" : NULL;
+    if (too_large) return NULL;
     unsigned char *bytes = malloc(size + 1);
     if (bytes == NULL) return NULL;
     if (disk_read_file(fd, bytes, size)) {
@@ -83,27 +83,35 @@ static void touch(const mccache *cache, int fd, const struct stat *status) {
     (void)!futimens(fd, (const struct timespec[]){{.tv_nsec = UTIME_OMIT}, now});
 }
 
+/* The entry's file, or -1, and *RESULT says what of it. */
+static int open_entry(mccache *cache, const cache_directory *directory, const mccache_key *key,
+                      struct stat *status, disk_result *result) {
+    char name[ENTRY_NAME];
+    const char *fault;
+    *result = DISK_ABSENT;
+    int shard = shard_open(cache, directory, key->bytes[0], false);
+    if (shard < 0) return -1;
+    entry_name(key, name);
+    int fd = disk_open_file(shard, name, status, &fault);
+    if (fd < 0 && (fault != NULL || errno != ENOENT)) {
+        entry_fault(cache, fault != NULL ? FAULT_FOREIGN : FAULT_READ, directory, key, fault);
+        *result = DISK_REJECTED;
+    }
+    close(shard);
+    return fd;
+}
+
 disk_result disk_get(mccache *cache, const cache_directory *directory, const mccache_key *key,
                      mccache_blob *blob) {
-    char name[ENTRY_NAME];
     struct stat status;
-    const char *fault;
+    disk_result result;
     entry_header header;
-    int shard = shard_open(cache, directory, key->bytes[0], false);
-    if (shard < 0) return DISK_ABSENT;
-    entry_name(key, name);
-    int fd = disk_open_file(shard, name, &status, &fault);
-    bool absent = fd < 0 && fault == NULL && errno == ENOENT;
-    if (fd < 0 && !absent)
-        cache_fault(cache, fault != NULL ? FAULT_FOREIGN : FAULT_READ, directory->path, name, "%s",
-                    fault != NULL ? fault : ERRNO_TEXT);
-    close(shard);
-    if (fd < 0) return absent ? DISK_ABSENT : DISK_REJECTED;
+    const char *fault;
+    int fd = open_entry(cache, directory, key, &status, &result);
+    if (fd < 0) return result;
     unsigned char *bytes = disk_read_entry(fd, &status, key, &header, &fault);
     bool found = bytes != NULL && take_blob(bytes, &header, blob);
-    if (!found)
-        cache_fault(cache, fault != NULL ? FAULT_DAMAGED : FAULT_READ, directory->path, name, "%s",
-                    fault != NULL ? fault : ERRNO_TEXT);
+    if (!found) entry_fault(cache, fault != NULL ? FAULT_DAMAGED : FAULT_READ, directory, key, fault);
     if (found && directory == &cache->own && cache->config.mode == MCCACHE_READ_WRITE)
         touch(cache, fd, &status);
     close(fd);
@@ -191,15 +199,15 @@ static bool publish(mccache *cache, int shard, const char *name, const unsigned 
 bool disk_put(mccache *cache, const mccache_key *key, const char *label, const void *data, size_t data_size,
               size_t *size) {
     char name[ENTRY_NAME];
-    entry_name(key, name);
     unsigned char *bytes = entry_build(key, label, data, data_size, size);
     if (bytes == NULL) {
-        cache_fault(cache, FAULT_MEMORY, cache->own.path, name, "no memory for it");
+        entry_fault(cache, FAULT_MEMORY, &cache->own, key, "no memory for it");
         return false;
     }
+    entry_name(key, name);
     int shard = shard_open(cache, &cache->own, key->bytes[0], true);
     bool put = shard >= 0 && publish(cache, shard, name, bytes, *size);
-    if (shard >= 0 && !put) cache_fault(cache, FAULT_WRITE, cache->own.path, name, "%s", ERRNO_TEXT);
+    if (shard >= 0 && !put) entry_fault(cache, FAULT_WRITE, &cache->own, key, NULL);
     if (shard >= 0) close(shard);
     free(bytes);
     return put;
@@ -211,6 +219,6 @@ void disk_drop(mccache *cache, const mccache_key *key) {
     if (shard < 0) return;
     entry_name(key, name);
     if (unlinkat(shard, name, 0) != 0 && errno != ENOENT)
-        cache_fault(cache, FAULT_DROP, cache->own.path, name, "%s", ERRNO_TEXT);
+        entry_fault(cache, FAULT_DROP, &cache->own, key, NULL);
     close(shard);
 }

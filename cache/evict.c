@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "internal.h"
 
-/* Puts between two looks at the directory: others put as well, and 10,000 files take some 15 ms to look at. */
+/* Puts between two looks at the directory: others put as well, and it takes tens of milliseconds to look at 10,000 files. */
 enum { PUTS_BETWEEN_SCANS = 64 };
 
 typedef struct candidate {
@@ -63,22 +63,27 @@ static int compare_use(const void *left, const void *right) {
 typedef enum removal { REMOVED, GONE_ALREADY, STILL_THERE } removal;
 
 /* It stays if it was used or replaced since it was looked at. */
-static removal remove_entry(mccache *cache, const candidate *entry) {
+static removal remove_from(mccache *cache, int shard, const candidate *entry) {
     char name[ENTRY_NAME];
     struct stat status;
+    entry_name(&entry->key, name);
+    if (fstatat(shard, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? GONE_ALREADY : STILL_THERE;
+    if (status.st_mtim.tv_sec != entry->used.tv_sec || status.st_mtim.tv_nsec != entry->used.tv_nsec)
+        return STILL_THERE;
+    if (unlinkat(shard, name, 0) == 0) return REMOVED;
+    if (errno == ENOENT) return GONE_ALREADY;
+    entry_fault(cache, FAULT_SCAN, &cache->own, &entry->key, NULL);
+    return STILL_THERE;
+}
+
+static removal remove_entry(mccache *cache, const candidate *entry) {
     const char *fault;
     int shard = shard_try(&cache->own, entry->key.bytes[0], &fault);
     if (shard < 0) return STILL_THERE;
-    entry_name(&entry->key, name);
-    bool there = fstatat(shard, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
-    bool same =
-        there && status.st_mtim.tv_sec == entry->used.tv_sec && status.st_mtim.tv_nsec == entry->used.tv_nsec;
-    bool removed = same && unlinkat(shard, name, 0) == 0;
-    if (same && !removed && errno != ENOENT)
-        cache_fault(cache, FAULT_SCAN, cache->own.path, name, "%s", ERRNO_TEXT);
-    bool gone = !removed && (!there || same) && errno == ENOENT;
+    removal result = remove_from(cache, shard, entry);
     close(shard);
-    return removed ? REMOVED : gone ? GONE_ALREADY : STILL_THERE;
+    return result;
 }
 
 static uint64_t remove_oldest(mccache *cache, candidates *all, cache_size target) {
@@ -117,14 +122,14 @@ static bool scan_is_due(mccache *cache, uint64_t bytes, cache_size most) {
     return due;
 }
 
-/* An eighth goes at once, so that a full cache is not looked at for each put. */
+/* A 32nd goes at once, so that a full cache is not looked at for each put; nor is one in which nothing can be removed. */
 void evict_after_put(mccache *cache, uint64_t bytes) {
     cache_size most = {cache->config.max_bytes, cache->config.max_files};
     if (!scan_is_due(cache, bytes, most)) return;
-    cache_size target = {most.bytes - most.bytes / 8, most.files - most.files / 8};
+    cache_size target = {most.bytes - most.bytes / 32, most.files - most.files / 32};
     cache_size left = evict(cache, most, target, NULL);
     pthread_mutex_lock(&cache->lock);
-    cache->estimate = left;
+    cache->estimate = size_exceeds(left, most) ? (cache_size){0} : left;
     cache->puts_left = PUTS_BETWEEN_SCANS;
     cache->scanning = false;
     pthread_mutex_unlock(&cache->lock);

@@ -31,3 +31,12 @@ void cache_fault(mccache *cache, cache_fault_kind kind, const char *directory, c
              directory != NULL || name != NULL ? ": " : "", what, meanings[kind]);
     cache->config.log(cache->config.log_user, message);
 }
+
+void entry_fault(mccache *cache, cache_fault_kind kind, const cache_directory *directory,
+                 const mccache_key *key, const char *fault) {
+    char name[SHARD_NAME + ENTRY_NAME];
+    shard_name(key->bytes[0], name);
+    name[SHARD_NAME - 1] = '/';
+    entry_name(key, name + SHARD_NAME);
+    cache_fault(cache, kind, directory->path, name, "%s", fault != NULL ? fault : ERRNO_TEXT);
+}

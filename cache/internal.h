@@ -64,9 +64,17 @@ typedef enum cache_fault_kind {
         FAULT_COUNT
 } cache_fault_kind;
 
-/* Says "NAME in DIRECTORY: what FORMAT says: what that means", if it is the first of its kind. NAME may be NULL. */
+typedef struct cache_directory {
+    char *path; /* absolute */
+    int fd;     /* -1: not usable */
+} cache_directory;
+
+/* Says "cache: DIRECTORY/NAME: what FORMAT says: what that means", if it is the first of its kind. NAME may be NULL. */
 void cache_fault(mccache *cache, cache_fault_kind kind, const char *directory, const char *name,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same of the entry KEY, and FAULT, or what errno says where that is NULL. */
+void entry_fault(mccache *cache, cache_fault_kind kind, const cache_directory *directory,
+                 const mccache_key *key, const char *fault);
 /* strerror that threads may call. */
 typedef struct error_text {
     char buffer[128];
@@ -76,11 +84,6 @@ typedef struct error_text {
 const char *cache_errno_text(error_text *text);
 
 /* -- Directories and files that we trust (directory.c) */
-
-typedef struct cache_directory {
-    char *path; /* absolute */
-    int fd;     /* -1: not usable */
-} cache_directory;
 
 /* Why a directory or regular file must not be used, NULL: owned by us or root, written by nobody else, one name at most. */
 const char *trust_directory(const struct stat *status);

@@ -8,7 +8,7 @@
 
 typedef struct walk {
     mccache *cache;
-    bool check;
+    bool check, whole;
     bool (*visit)(void *user, const mccache_item *item);
     void *user;
 } walk;
@@ -18,13 +18,16 @@ static void copy_label(mccache_item *item, const unsigned char *label, size_t si
     item->label[size] = '\0';
 }
 
+/* Both return NULL or what is wrong; unreadable where errno says it. */
+static const char unreadable[] = "cannot be read";
+
 static const char *read_label(int fd, const struct stat *status, mccache_item *item) {
     unsigned char bytes[ENTRY_HEADER_BYTES + MCCACHE_MAX_LABEL];
     entry_header header;
-    if (!disk_read_file(fd, bytes, ENTRY_HEADER_BYTES)) return errno == 0 ? "cut off" : "cannot be read";
+    if (!disk_read_file(fd, bytes, ENTRY_HEADER_BYTES)) return errno == 0 ? "cut off" : unreadable;
     const char *fault = entry_read_header(bytes, (uint64_t)status->st_size, &item->key, &header);
     if (fault != NULL) return fault;
-    if (!disk_read_file(fd, bytes, header.label_size)) return "cannot be read";
+    if (!disk_read_file(fd, bytes, header.label_size)) return errno == 0 ? "cut off" : unreadable;
     copy_label(item, bytes, header.label_size);
     return NULL;
 }
@@ -33,40 +36,42 @@ static const char *read_whole(int fd, const struct stat *status, mccache_item *i
     entry_header header;
     const char *fault;
     unsigned char *bytes = disk_read_entry(fd, status, &item->key, &header, &fault);
-    if (bytes == NULL)
-        return fault != NULL ? fault : errno == ENOMEM ? "no memory to read it" : "cannot be read";
+    if (bytes == NULL) return fault != NULL ? fault : unreadable;
     copy_label(item, bytes + ENTRY_HEADER_BYTES, header.label_size);
     free(bytes);
     return NULL;
 }
 
-/* False: it is gone meanwhile. */
-static bool look_at_entry(const walk *w, const scan_file *file, mccache_item *item) {
+/* Of this process, and not of the file. */
+static bool is_passing(int error) { return error == ENOMEM || error == EMFILE || error == ENFILE; }
+
+/* False: it is gone meanwhile, or nothing can be said about it now. */
+static bool look_at_entry(walk *w, const scan_file *file, mccache_item *item) {
     struct stat status;
     item->key = file->key;
     item->state = MCCACHE_FOREIGN;
     int fd = disk_open_file(file->shard, file->name, &status, &item->fault);
-    if (fd < 0) {
-        if (item->fault != NULL) return true;
-        item->fault = "cannot be read";
-        return errno != ENOENT;
-    }
-    item->fault = w->check ? read_whole(fd, &status, item) : read_label(fd, &status, item);
-    close(fd);
+    if (fd < 0 && item->fault != NULL) return true;
+    if (fd < 0 && errno == ENOENT) return false;
+    if (fd < 0) item->fault = unreadable;
+    else item->fault = w->check ? read_whole(fd, &status, item) : read_label(fd, &status, item);
+    bool told = item->fault != unreadable || !is_passing(errno);
+    w->whole &= told;
+    if (fd >= 0) close(fd);
     item->state = item->fault == NULL                 ? MCCACHE_GOOD
                   : item->fault == entry_other_schema ? MCCACHE_STALE
                                                       : MCCACHE_DAMAGED;
-    return true;
+    return told;
 }
 
 static bool visit_file(void *user, const scan_file *file) {
-    const walk *w = user;
+    walk *w = user;
     char shard[SHARD_NAME];
     mccache_item item = {.fault = file->fault, .state = MCCACHE_FOREIGN};
+    bool is_file = file->shard >= 0;
     shard_name(file->first_byte, shard);
-    snprintf(item.file, sizeof item.file, "%s%s%s", shard, file->shard >= 0 ? "/" : "",
-             file->shard >= 0 ? file->name : "");
-    if (file->shard < 0) return w->visit(w->user, &item);
+    snprintf(item.file, sizeof item.file, "%s%s%s", shard, is_file ? "/" : "", is_file ? file->name : "");
+    if (!is_file) return w->visit(w->user, &item);
     item.size = file->status.st_size > 0 ? (uint64_t)file->status.st_size : 0;
     item.used = file->status.st_mtim.tv_sec > 0 ? (uint64_t)file->status.st_mtim.tv_sec : 0;
     if (file->kind == FILE_TEMPORARY) {
@@ -79,8 +84,8 @@ static bool visit_file(void *user, const scan_file *file) {
 
 bool mccache_walk(mccache *cache, bool check, bool (*visit)(void *user, const mccache_item *item),
                   void *user) {
-    walk w = {cache, check, visit, user};
-    return scan_directory(cache, visit_file, &w);
+    walk w = {cache, check, true, visit, user};
+    return scan_directory(cache, visit_file, &w) && w.whole;
 }
 
 /* -- Statistics */

@@ -53,7 +53,7 @@ static mc_status no_memory(mc_diag *diag) { return mc_fail(diag, MC_NOMEM, "out 
 /* Bytes of a label that a terminal would take for commands become '?'; as JSON also those that are not UTF-8. */
 static void printable(const char *text, bool ascii, char line[MCCACHE_MAX_LABEL]) {
     size_t i = 0;
-    for (; text[i] != '\0' && i < MCCACHE_MAX_LABEL - 1; i++) {
+    for (; i < MCCACHE_MAX_LABEL - 1 && text[i] != '\0'; i++) {
         unsigned char byte = (unsigned char)text[i];
         line[i] = byte < ' ' || byte == 0x7F || (ascii && byte > 0x7F) ? '?' : text[i];
     }

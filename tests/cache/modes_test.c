@@ -1,4 +1,5 @@
 /* Read-only, off, system directories, directories that cannot be used: misses, and nothing written where nothing may be. */
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include "fixture.h"
 
@@ -209,6 +210,45 @@ static void check_replaced(void) {
     mccache_close(cache);
 }
 
+/* -- The process's own limits, in a child */
+
+static int in_child(int (*work)(void)) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) _exit(work());
+    return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/* More bytes than a file may have raise SIGXFSZ, which would end the process. */
+static int with_short_files(void) {
+    mccache *cache = open_mode(MCCACHE_READ_WRITE, path_of("limits"));
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){80, 80});
+    put_text(cache, 1, "t");
+    put_text(cache, 2, "too long for that");
+    bool right = has_text(cache, 1, "t") && !has_text(cache, 2, "") && stats_of(cache).stale == 0;
+    mccache_close(cache);
+    return right && strstr(fixture_log, "File too large: nothing is kept") != NULL ? 0 : 1;
+}
+
+static int without_descriptors(void) {
+    mccache *cache = open_mode(MCCACHE_READ_WRITE, path_of("limits"));
+    mccache_key key = key_number(1);
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    put_text(cache, 1, "t");
+    for (rlim_t most = 3; most < 16; most++) { /* at some of these a shard can be opened, and no file in it */
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){most, before.rlim_max});
+        put_text(cache, 3, "t");
+        has_text(cache, 1, "t");
+        mccache_lock_release(mccache_lock_take(cache, &key, 0));
+        mccache_prune(cache, 100000, 100);
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
+    bool right = has_text(cache, 1, "t") && has_text(cache, 3, "t");
+    mccache_close(cache);
+    return right && strstr(fixture_log, "Too many open files") != NULL ? 0 : 1;
+}
+
 int main(void) {
     fixture_begin();
     check_read_only();
@@ -221,5 +261,7 @@ int main(void) {
     check_not_ours();
     check_relative();
     check_replaced();
+    CHECK(in_child(with_short_files) == 0, "RLIMIT_FSIZE");
+    CHECK(in_child(without_descriptors) == 0, "RLIMIT_NOFILE");
     return fixture_end();
 }
