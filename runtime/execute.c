@@ -34,7 +34,7 @@ static mc_status put(const mc_plan *plan, const mc_args *args, mc_launch *launch
     mc_tensor_map map;
     if (plan->launch.map_slot >= 0) {
         mc_tensor tensor = plan->launch.tensor;
-        tensor.address = args->b;
+        if (plan->launch.arguments[PLAN_B].wanted) tensor.address = args->b;
         mc_status status = mc_device_tensor_map(plan->context->device, &tensor, &map, diag);
         if (status != MC_OK) return status;
         launch->maps[plan->launch.map_slot] = &map;

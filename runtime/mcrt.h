@@ -206,7 +206,9 @@ typedef struct mc_matrix_info {
 MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag);
 
 /* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans of MATRIX
-   get them in place. The copies are put on STREAM; VALUES may be changed when the call returns. */
+   get them in place. The copies are put on STREAM; VALUES may be changed when the call returns. MC_CANNOT, and the values
+   stay, where STREAM is being captured, or the kernel of a plan cannot take a value (docs/precisions.md: balanced
+   digits). */
 MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag);
 
 /* -- Plans -------------------------------------------------------------------------------------------- */
@@ -223,7 +225,7 @@ typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
    time. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
-/* A problem. m and the other sizes that are not here are the matrix's. */
+/* A problem. m and the other sizes that are not here are the matrix's. Members that the operator has not are 0. */
 typedef struct mc_plan_config {
     size_t size;
     mc_op op;
@@ -248,10 +250,12 @@ typedef struct mc_plan_config {
     size_t spec_count;
 } mc_plan_config;
 
-/* May look a kernel up, generate, tune, compile and load it, and packs the matrix if no plan of the same kind did.
-   MC_CANNOT where there is no kernel for the problem. */
+/* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no plan of the
+   same kind did. MC_USAGE, with the member's name, for what makes no sense; MC_CANNOT where there is no kernel for the
+   problem. A kernel that was chosen and cannot be had is told in the log, and the next best is taken. */
 MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan,
                                 mc_diag *diag);
+/* When all that it put on streams is done. */
 MC_API void mc_plan_destroy(mc_plan *plan);
 
 /* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest, the DEFAULT of its spec. */
@@ -262,6 +266,7 @@ typedef enum mc_origin {
     MC_ORIGIN_DEFAULT
 } mc_origin;
 
+/* A plan whose C has no elements has no kernel: its strings are empty. */
 typedef struct mc_plan_info {
     size_t size;
     mc_origin origin;
@@ -279,7 +284,8 @@ MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_di
 /* Bytes on the device that mc_execute wants as WORKSPACE, of which one serves one stream; 0: it wants none. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
-/* Where the operands lie; those that the problem does not have are 0. */
+/* Where the operands lie; those that the problem does not have, or that have no elements, may be 0. Scales and biases lie
+   at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
     mc_address a; /* SDDMM */

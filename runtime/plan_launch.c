@@ -40,9 +40,11 @@ static void bind_packing(binding_set *set, const matrix_packing *packing) {
 
 static bool is_array(mc_per per) { return per == MC_PER_ROW || per == MC_PER_COLUMN; }
 
+/* Without k, A and B have no elements, and nobody reads them. */
 static bool is_wanted(const plan_problem *problem, plan_argument argument) {
     switch (argument) {
-    case PLAN_A: return problem->op == MC_OP_SDDMM;
+    case PLAN_A: return problem->op == MC_OP_SDDMM && problem->k > 0;
+    case PLAN_B: return problem->k > 0;
     case PLAN_SCALE: return is_array(problem->scale);
     case PLAN_BIAS: return is_array(problem->bias);
     default: return true;
