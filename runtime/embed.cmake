@@ -9,7 +9,7 @@ target_sources(mcrt PRIVATE
   plan.c
   plan_launch.c
   execute.c
-  spec_sources.c fits.c candidates.c
+  spec_sources.c fits.c candidates.c choose.c choice_cache.c
   fields.c record_json.c record_problem.c record_line.c record_near.c record_merge.c record_file.c record_store.c record_share.c record_shipped.c
 )
 
