@@ -1,0 +1,217 @@
+/* What a tuner and its worker say to each other: jobs and lines come back as they were, and what is no job or line is refused. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "check.h"
+#include "tune_process.h"
+#include "tune_wire.h"
+
+enum { ENTRANTS = 3 };
+
+/* -- Jobs */
+
+static const tune_entrant entrants[ENTRANTS] = {
+    {"op=spmm stride=32", true}, {"op=spmm stride=64", false}, {"", false}};
+
+static plan_problem some_problem(void) {
+    return (plan_problem){.op = MC_OP_SDDMM,
+                          .lhs = MC_U4,
+                          .rhs = MC_S16,
+                          .out = MC_BF16,
+                          .vec = 2,
+                          .scale = MC_PER_ROW,
+                          .bias = MC_PER_COLUMN,
+                          .activation = MC_ACTIVATION_RELU,
+                          .exact = true,
+                          .mask_values = true,
+                          .layout = MC_LAYOUT_ROWS,
+                          .order = MC_ORDER_SRBCRS32,
+                          .align = 4,
+                          .shapes = MC_SHAPES_OPEN,
+                          .m = 10,
+                          .n = 7,
+                          .k = INT64_C(1) << 40,
+                          .lda = 12,
+                          .ldb = 13,
+                          .ldc = 14};
+}
+
+static mc_vsparse some_matrix(void) {
+    const mc_pattern pattern = {.rows = 5, .cols = 7, .sparsity = 0.4, .seed = 3};
+    mc_csr csr;
+    mc_vsparse matrix = {0};
+    if (mc_csr_generate(&pattern, &csr, NULL) != MC_OK) return matrix;
+    mc_vsparse_dilate(&csr, 2, MC_S4, &matrix, NULL);
+    mc_vsparse_fill(&matrix, MC_VALUES_FULL, 1, NULL);
+    mc_csr_free(&csr);
+    return matrix;
+}
+
+static const mc_context some_context = {.config = {.device = "sim:seed=3",
+                                                   .cache = MC_CACHE_READ_ONLY,
+                                                   .cache_directory = NULL,
+                                                   .cache_bytes = UINT64_C(1) << 63,
+                                                   .cache_files = 5}};
+
+/* The job's file, with the COUNT entrants that LEFT names. */
+static int write_job(const tune_race *race, const size_t *left, size_t count) {
+    int file = tune_process_file();
+    int64_t tail = 0;
+    size_t all[ENTRANTS] = {0, 1, 2};
+    CHECK(file >= 0 && wire_write_race(file, &some_context, race, &tail, NULL) == MC_OK);
+    /* A second list, of a second worker, replaces the first one, which may have been longer. */
+    CHECK(wire_write_entrants(file, tail, race, all, ENTRANTS, 1, NULL) == MC_OK);
+    CHECK(wire_write_entrants(file, tail, race, left, count, 2.5, NULL) == MC_OK);
+    return file;
+}
+
+static bool same_matrix(const mc_vsparse *a, const mc_vsparse *b) {
+    return a->type == b->type && a->vec == b->vec && a->rows == b->rows && a->cols == b->cols &&
+           a->row_blocks == b->row_blocks && a->vectors == b->vectors &&
+           memcmp(a->row_ptr, b->row_ptr, (size_t)(a->row_blocks + 1) * sizeof *a->row_ptr) == 0 &&
+           memcmp(a->col_idx, b->col_idx, (size_t)a->vectors * sizeof *a->col_idx) == 0 &&
+           memcmp(a->values, b->values, (size_t)mc_type_size(a->type, a->vectors * a->vec)) == 0;
+}
+
+static void check_round_trip(int file, const plan_problem *problem, const mc_vsparse *matrix) {
+    wire_job job;
+    mc_diag *diag = mc_diag_create();
+    CHECK(wire_read_job(file, &job, diag) == MC_OK, "%s", mc_diag_text(diag));
+    plan_problem want = *problem;
+    want.features = matrix_features_of(matrix);
+    CHECK(memcmp(&job.problem, &want, offsetof(plan_problem, features)) == 0);
+    CHECK(memcmp(&job.problem.features, &want.features, sizeof want.features) == 0);
+    CHECK(same_matrix(&job.matrix, matrix));
+    CHECK(strcmp(job.context.device, "sim:seed=3") == 0 && job.context.cache == MC_CACHE_READ_ONLY);
+    CHECK(job.context.cache_directory == NULL && job.context.cache_bytes == UINT64_C(1) << 63);
+    CHECK(job.context.cache_files == 5 && strcmp(job.context.records, "/dev/null") == 0);
+    CHECK(job.race.count == 2 && job.race.cold && job.race.seconds > 2.4 && job.race.seconds < 2.6);
+    CHECK(strcmp(job.race.entrants[0].fields, "") == 0 && !job.race.entrants[0].standard);
+    CHECK(strcmp(job.race.entrants[1].fields, entrants[0].fields) == 0 && job.race.entrants[1].standard);
+    CHECK(job.race.problem == &job.problem && job.race.matrix == &job.matrix && job.race.make == NULL);
+    wire_free_job(&job);
+    mc_diag_destroy(diag);
+}
+
+/* Cut at every length, and with a byte of each item's length or of the head changed: refused, or a job that can be freed. */
+static void check_damage(int file) {
+    enum { HEAD = 8 + 19 }; /* the length and the text that every job begins with */
+    off_t size = lseek(file, 0, SEEK_END);
+    char *bytes = malloc((size_t)size);
+    CHECK(bytes != NULL && pread(file, bytes, (size_t)size, 0) == size);
+    wire_job job;
+    for (off_t length = 0; bytes != NULL && length < size; length++) {
+        CHECK(ftruncate(file, length) == 0);
+        CHECK(wire_read_job(file, &job, NULL) != MC_OK, "cut at %d", (int)length);
+        CHECK(pwrite(file, bytes, (size_t)size, 0) == size);
+    }
+    for (off_t i = 0; bytes != NULL && i < size; i++) {
+        char other = (char)(bytes[i] ^ 0x81);
+        CHECK(pwrite(file, &other, 1, i) == 1);
+        mc_status status = wire_read_job(file, &job, NULL);
+        CHECK(status != MC_OK || i >= HEAD, "byte %d of the head changed", (int)i);
+        if (status == MC_OK) wire_free_job(&job);
+        CHECK(pwrite(file, bytes + i, 1, i) == 1);
+    }
+    free(bytes);
+}
+
+static void check_jobs(void) {
+    const size_t left[] = {2, 0};
+    plan_problem problem = some_problem();
+    mc_vsparse matrix = some_matrix();
+    const tune_race race = {
+        .problem = &problem, .matrix = &matrix, .entrants = entrants, .count = ENTRANTS, .cold = true};
+    int file = write_job(&race, left, 2);
+    check_round_trip(file, &problem, &matrix);
+    check_damage(file);
+    close(file);
+    mc_vsparse_free(&matrix);
+    wire_job job;
+    int null = STDIN_FILENO;
+    CHECK(wire_read_job(null, &job, NULL) == MC_FORMAT || wire_read_job(-1, &job, NULL) == MC_FORMAT);
+}
+
+/* -- Lines */
+
+static bool round_trip(const wire_line *line, wire_line *back) {
+    char text[WIRE_LINE];
+    size_t size = wire_print(line, text);
+    CHECK(size <= WIRE_LINE && text[size - 1] == '\n' && memchr(text, '\n', size) == text + size - 1);
+    text[size - 1] = '\0';
+    return wire_parse(text, ENTRANTS, back);
+}
+
+static void check_events(void) {
+    wire_line line = {.kind = WIRE_EVENT, .text = "C[0][0] is 1,\nmust be \\2"}, back;
+    line.event = (tune_event){TUNE_VERIFY, 3, 40, 2, TUNE_WRONG, 12.345678, NULL};
+    CHECK(round_trip(&line, &back) && back.kind == WIRE_EVENT);
+    CHECK(back.event.stage == TUNE_VERIFY && back.event.done == 3 && back.event.total == 40);
+    CHECK(back.event.index == 2 && back.event.state == TUNE_WRONG);
+    CHECK(back.event.microseconds > 12.34567 && back.event.microseconds < 12.34568);
+    CHECK(strcmp(back.text, line.text) == 0, "%s", back.text);
+    line.event.microseconds = -1;
+    CHECK(round_trip(&line, &back) && back.event.microseconds == 0);
+    line.event.microseconds = 1e300;
+    CHECK(round_trip(&line, &back) && back.event.microseconds == 0);
+}
+
+static void check_others(void) {
+    wire_line line = {.kind = WIRE_END, .status = MC_DEVICE, .complete = true, .text = "lost"}, back;
+    CHECK(round_trip(&line, &back) && back.kind == WIRE_END && back.status == MC_DEVICE && back.complete);
+    CHECK(strcmp(back.text, "lost") == 0);
+    line = (wire_line){.kind = WIRE_HELLO};
+    CHECK(round_trip(&line, &back) && back.kind == WIRE_HELLO);
+    for (wire_kind kind = WIRE_NOTE; kind <= WIRE_DETAIL; kind++) {
+        line = (wire_line){.kind = kind, .text = "x"};
+        CHECK(round_trip(&line, &back) && back.kind == kind && strcmp(back.text, "x") == 0);
+    }
+    /* The longest texts are cut, those of nothing but escapes, too. */
+    for (int i = 0; i < 2; i++) {
+        line = (wire_line){.kind = WIRE_NOTE};
+        memset(line.text, i == 0 ? 'a' : '\n', WIRE_LINE - 1);
+        CHECK(round_trip(&line, &back) && strlen(back.text) > WIRE_LINE / 2 - 20);
+    }
+}
+
+static void check_garbage(void) {
+    static const char *const lines[] = {
+        "",
+        "event",
+        "event ",
+        "event 0 1 2",
+        "event 3 1 2 0 0 0 ",                   /* no such stage */
+        "event 0 3 2 0 0 0 ",                   /* done > total */
+        "event 0 1 2 4 0 0 ",                   /* no such entrant */
+        "event 0 1 2 0 8 0 ",                   /* no such state */
+        "event 0 1 2 0 0 -1 ",                  /* a time that is none */
+        "event 0 1 2 0 0 1000000000000000001 ", /* too long */
+        "event 0 1 2 0 0 99999999999999999999999999 ",
+        "event 0 1 2 0 0 1.5 ",
+        "event 0 1 2 0 0 1",
+        "event  0 1 2 0 0 1 ",
+        "event 0 1 2 0 0 1 \\x", /* no such escape */
+        "event 0 1 2 0 0 1 \\",
+        "end 8 0 ",
+        "end 0 2 ",
+        "end 0 0",
+        "mcgen-tune 1",
+        "mcgen-tune 1 ",
+        "mcgen-tune 2 0123456789abcdef",
+        "hello 1 ",
+        "Segmentation fault",
+    };
+    wire_line line;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        CHECK(!wire_parse(lines[i], ENTRANTS, &line), "'%s' was taken", lines[i]);
+    CHECK(wire_parse("event 2 1 2 3 7 1000000000000000000 ", ENTRANTS, &line));
+    CHECK(wire_parse("end 7 1 ", ENTRANTS, &line));
+}
+
+int main(void) {
+    check_jobs();
+    check_events();
+    check_others();
+    check_garbage();
+    return check_end();
+}
