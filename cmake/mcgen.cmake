@@ -26,20 +26,30 @@ function(mcgen_find_library name header static shared)
   target_link_libraries(mcgen_${name}_shared INTERFACE ${MCGEN_${name}_SHARED})
 endfunction()
 
-# mcgen_shared_library(NAME SOVERSION OF STATIC... [EXPORTS MAP] [NEEDS LIBRARY...]): lib<NAME>.so, for applications, of the objects of our static
-# libraries; programs and tests link with these. It exports what the version script MAP names.
-function(mcgen_shared_library name soversion)
+# mcgen_library(NAME SOVERSION OF STATIC... [EXPORTS MAP] [NEEDS LIBRARY...]): lib<NAME>.so and lib<NAME>.a for applications, of the objects of our
+# static libraries, which are for programs and tests. Both have the functions that the version script MAP names (without one those of default
+# visibility), and no other name that could meet one of the application's.
+function(mcgen_library name soversion)
   cmake_parse_arguments(arg "" "EXPORTS" "OF;NEEDS" ${ARGN})
-  list(TRANSFORM arg_OF REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-  add_library(${name}_shared SHARED ${arg_OF})
+  list(TRANSFORM arg_OF REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(${name}_shared SHARED ${objects})
   set_target_properties(${name}_shared PROPERTIES OUTPUT_NAME ${name} SOVERSION ${soversion} LINKER_LANGUAGE C)
   target_link_libraries(${name}_shared PRIVATE ${arg_NEEDS} m)
+  install(TARGETS ${name}_shared)
+
+  set(map -)
   if(arg_EXPORTS)
     set(map ${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXPORTS})
     target_link_options(${name}_shared PRIVATE LINKER:--version-script=${map})
     set_target_properties(${name}_shared PROPERTIES LINK_DEPENDS ${map})
   endif()
-  install(TARGETS ${name}_shared)
+  set(archive ${CMAKE_CURRENT_BINARY_DIR}/static/lib${name}.a)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/archive.sh)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/static)
+  add_custom_command(OUTPUT ${archive} DEPENDS ${objects} ${arg_EXPORTS} ${script} COMMAND_EXPAND_LISTS VERBATIM
+    COMMAND ${script} ${CMAKE_LINKER} ${CMAKE_OBJCOPY} ${CMAKE_AR} ${archive} ${map} ${objects})
+  add_custom_target(${name}_static ALL DEPENDS ${archive})
+  install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 # mcgen_pkg_config(NAME DESCRIPTION [REQUIRES PACKAGES] [PRIVATE FLAGS]): both are for those who link with the static library (--static).

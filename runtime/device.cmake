@@ -8,5 +8,5 @@ add_executable(mcrun mcrun.c cmd_options.c cmd_problem.c cmd_factors.c cmd_sessi
                cmd_directory.c cmd_published.c cmd_matrix.c cmd_devices.c cmd_cache.c ../gen/file.c)
 target_link_libraries(mcrun PRIVATE mcrt mccache ptxsim mcgen_jansson mcgen_flags m)
 
-install(TARGETS mcrun mcrt)
+install(TARGETS mcrun)
 install(FILES mcrt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mcgen)
