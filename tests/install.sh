@@ -1,21 +1,60 @@
 #!/usr/bin/env bash
-# The installed product: programs, libraries, headers, pkg-config file and specs, used as a stranger would. install.sh PREFIX
+# The installed product, used as a stranger would: programs, specs, and the libraries by their headers and pkg-config files, shared and static,
+# in C and C++. install.sh PREFIX
 set -eu
 prefix=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
+examples=$here/../examples
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-command -v pkg-config >/dev/null || { . "$here/../tools/setup.sh"; packages pkg-config; }
-pc=$(find "$prefix" -name mcgen.pc)
-export PKG_CONFIG_PATH=${pc%/*}
+. "$here/../tools/setup.sh"
+command -v pkg-config >/dev/null || packages pkg-config
+command -v c++ >/dev/null || packages g++
+pc=$(find "$prefix" -name mcrt.pc)
+libraries=${pc%/pkgconfig/*}
+export PKG_CONFIG_PATH=${pc%/*} LD_LIBRARY_PATH=$libraries HOME=$work XDG_CACHE_HOME='' XDG_DATA_HOME=''
+strict=(-Wall -Wextra -Wshadow -Wconversion -Werror)
+
+step() { echo "-- $*"; }
+
+step "programs and specs"
 spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 "$prefix/bin/mcgen" "$spec" >"$work/kernel.ptx"
 "$prefix/bin/mcrun" devices >/dev/null
 "$prefix/bin/mcbench" --version >/dev/null
+
+step "nothing of the project's own among the headers"
+headers=$(find "$prefix/include" -type f -printf '%f\n' | sort | tr '\n' ' ')
+[ "$headers" = "mc_status.h mccache.h mcgen.h mcrt.h ptxsim.h " ] || { echo "installed headers: $headers"; exit 1; }
+
+# example NAME LINKED FLAGS...: builds and runs it on the simulator, twice: the second time the kernel comes from the cache.
+example() {
+    local name=$1 linked=$2
+    shift 2
+    step "examples/$name.c, $linked"
+    # shellcheck disable=SC2046
+    cc -std=c17 "${strict[@]}" "$examples/$name.c" $(pkg-config --cflags mcrt) "$@" -lm -pthread -o "$work/$name-$linked"
+    "$work/$name-$linked" sim sim
+    "$work/$name-$linked" sim sim >/dev/null
+}
+read -ra shared <<<"$(pkg-config --libs mcrt)"
+read -ra static <<<"$(pkg-config --static --libs mcrt)"
+for name in embed threads; do
+    example "$name" shared "${shared[@]}"
+    example "$name" static "${static[@]/#-lmcrt/$libraries/libmcrt.a}"
+done
+for linked in shared static; do
+    uses=$(readelf -d "$work/embed-$linked" | grep -c 'libmcrt\.so\.1' || true)
+    [ "$uses" = "$([ $linked = shared ] && echo 1 || echo 0)" ] || { echo "embed-$linked: $uses times libmcrt.so.1"; exit 1; }
+done
+[ -d "$work/.cache/mcgen" ] || { echo "no cache at ~/.cache/mcgen"; exit 1; }
+
+step "C++"
 # shellcheck disable=SC2046
-cc -std=c17 -Wall -Werror "$here/../examples/embed.c" $(pkg-config --cflags --libs mcgen) -o "$work/embed"
-"$work/embed" "$spec" sim
+c++ -std=c++11 -pedantic "${strict[@]}" "$here/api/include.cpp" $(pkg-config --cflags --libs mcrt mcgen mccache ptxsim) -o "$work/include"
+"$work/include"
+
 if [ -f /usr/local/cuda/include/cuda.h ]; then
-    cc -std=c17 -Wall -Werror -c "$here/../examples/launch.c" -I/usr/local/cuda/include -o "$work/launch.o"
+    cc -std=c17 -Wall -Werror -c "$examples/launch.c" -I/usr/local/cuda/include -o "$work/launch.o"
 fi
 echo "installed product: works from $(find "$prefix" -type f | wc -l) files"
