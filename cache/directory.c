@@ -59,8 +59,15 @@ static char *absolute_path(const char *path) {
     return full;
 }
 
+int open_below(int parent, const char *name, int flags, mode_t mode) {
+    int fd;
+    do fd = openat(parent, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 static int open_folder(int parent, const char *name, int flags) {
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+    return open_below(parent, name, O_RDONLY | O_DIRECTORY | flags, 0);
 }
 
 /* The last part may be a link: ~/.cache/mcgen to a larger disk. What counts is whose the folder is at its end. */
@@ -155,7 +162,7 @@ void temporary_name(char name[TEMPORARY_NAME], uint64_t unique) {
 
 static bool is_temporary(const char *name) {
     static const char decimal[] = "0123456789", hexadecimal[] = "0123456789abcdef";
-    if (strncmp(name, "tmp.", 4) != 0) return false;
+    if (strncmp(name, "tmp.", 4) != 0 || strlen(name) >= TEMPORARY_NAME) return false;
     const char *dot = name + 4 + strspn(name + 4, decimal);
     return *dot == '.' && strlen(dot + 1) == 16 && strspn(dot + 1, hexadecimal) == 16;
 }

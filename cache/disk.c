@@ -13,7 +13,7 @@
 
 /* O_NONBLOCK: opening a FIFO that someone put there must not wait for its writer. */
 int disk_open_file(int shard, const char *name, struct stat *status, const char **fault) {
-    int fd = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = open_below(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     *fault = NULL;
     if (fd < 0) {
         if (errno == ELOOP || errno == ENXIO) *fault = "not a regular file"; /* a link, a socket */
@@ -170,7 +170,7 @@ static int temporary_open(mccache *cache, int shard, char name[TEMPORARY_NAME]) 
         uint64_t unique = atomic_fetch_add(&cache->temporaries, 1) ^ (uintptr_t)cache;
         unique ^= (uint64_t)now.tv_sec << 34 ^ (uint64_t)now.tv_nsec << 4;
         temporary_name(name, unique);
-        fd = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        fd = open_below(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, S_IRUSR | S_IWUSR);
         if (fd < 0 && errno != EEXIST) break;
     }
     return fd;

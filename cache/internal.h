@@ -89,6 +89,10 @@ const char *cache_errno_text(error_text *text);
 const char *trust_directory(const struct stat *status);
 const char *trust_file(const struct stat *status);
 
+/* openat with O_CLOEXEC, again where one of the application's signals interrupted it: file systems over a network or by a process of a
+   user's let that happen. */
+int open_below(int parent, const char *name, int flags, mode_t mode);
+
 /* Opens PATH, with its parents made where MAKE. False, and WHY (of SIZE bytes) says why. path is NULL only without memory. */
 bool directory_open(cache_directory *directory, const char *path, bool make, char *why, size_t size);
 void directory_close(cache_directory *directory);

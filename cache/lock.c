@@ -36,9 +36,9 @@ static bool poll_lock(int fd, unsigned milliseconds) {
 
 /* The umask may have taken our own bits from a file that we made. */
 static int open_lock(int shard) {
-    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     struct stat status;
-    int fd = openat(shard, lock_name, flags, S_IRUSR | S_IWUSR);
+    int fd = open_below(shard, lock_name, flags, S_IRUSR | S_IWUSR);
     if (fd < 0) return -1;
     if (fstat(fd, &status) == 0) {
         if (trust_file(&status) != NULL) errno = EPERM;
