@@ -1,0 +1,263 @@
+/* Contexts: configurations and their environment, structs of other versions, memory, the application's own allocator. */
+#include <stdint.h>
+#include <stdlib.h>
+#include "context.h"
+#include "product.h"
+
+mc_diag *diag;
+
+static mc_context_config simulator(void) {
+    return (mc_context_config){.size = sizeof(mc_context_config), .device = "sim", .cache = MC_CACHE_MEMORY};
+}
+
+static mc_context *open_context(const mc_context_config *config) {
+    mc_context *context = NULL;
+    (void)worked("mc_context_create", mc_context_create(config, &context, diag));
+    return context;
+}
+
+/* -- Configurations that make no sense */
+
+static mc_address allocate_nothing(void *user, size_t bytes) {
+    (void)user, (void)bytes;
+    return 0;
+}
+
+static void refuse(const char *what, mc_context_config config, mc_status want, const char *message) {
+    mc_context *context = (mc_context *)&config;
+    mc_diag_clear(diag);
+    mc_status status = mc_context_create(&config, &context, diag);
+    CHECK(status == want && context == NULL, "%s: %s", what, mc_status_text(status));
+    CHECK(mc_diag_count(diag) == 1, "%s: %zu messages", what, mc_diag_count(diag));
+    CHECK_TEXT(mc_diag_text(diag), message);
+}
+
+static void test_refusals(void) {
+    mc_context_config c = simulator();
+    c.size = 0;
+    refuse("size 0", c, MC_USAGE, "the size of mc_context_config is 0: set it with sizeof");
+    c.size = sizeof c + 8;
+    refuse("a later version", c, MC_USAGE, "made for a later version of the library");
+    c.size = 16;
+    refuse("no version", c, MC_USAGE, "mc_context_config of 16 bytes: no version has fewer than these");
+    c = simulator();
+    c.device = "tpu:0";
+    refuse("device", c, MC_USAGE, "device 'tpu:0'");
+    c = simulator();
+    c.cache = (mc_cache_mode)9;
+    refuse("cache", c, MC_USAGE, "cache is 9, must be an mc_cache_mode");
+    c = simulator();
+    c.tuning = (mc_tuning)-1;
+    refuse("tuning", c, MC_USAGE, "tuning is -1, must be an mc_tuning");
+    c = simulator();
+    c.allocate = allocate_nothing;
+    refuse("allocate alone", c, MC_USAGE, "allocate and release go together: release is NULL");
+}
+
+/* -- Structs of other versions */
+
+typedef struct version_2 {
+    size_t size;
+    int32_t first, second, third; /* version 1 had the first one */
+} version_2;
+
+enum { VERSION_1 = offsetof(version_2, second) };
+
+static void test_struct_sizes(void) {
+    const version_2 from = {.size = sizeof from, .first = 1, .second = 2, .third = 3},
+                    old = {.size = VERSION_1, .first = 1, .second = 99};
+    version_2 to = {.third = 7};
+    CHECK(take_struct(&to, sizeof to, &from, VERSION_1, "it", diag) == MC_OK && to.first == 1 &&
+          to.third == 3);
+    CHECK(take_struct(&to, sizeof to, &old, VERSION_1, "it", diag) == MC_OK);
+    CHECK(to.first == 1 && to.second == 0 && to.third == 0, "members of later versions are zero");
+    CHECK(take_struct(&to, sizeof to, NULL, VERSION_1, "it", NULL) == MC_USAGE);
+    version_2 got = {.size = VERSION_1, .second = 42};
+    CHECK(give_struct(&got, VERSION_1, &from, sizeof from, "it", diag) == MC_OK);
+    CHECK(got.size == VERSION_1 && got.first == 1 && got.second == 42, "nothing is written behind the size");
+    CHECK(give_struct(NULL, VERSION_1, &from, sizeof from, "it", NULL) == MC_USAGE);
+    CHECK(check_struct_size(VERSION_1 - 1, VERSION_1, sizeof to, "it", NULL) == MC_USAGE);
+    CHECK(check_struct_size(sizeof to + 1, VERSION_1, sizeof to, "it", NULL) == MC_USAGE);
+}
+
+/* -- Log and environment */
+
+typedef struct heard {
+    int notes;
+    char last[1024];
+} heard;
+
+static void listen(void *user, mc_log_level level, const char *message) {
+    heard *h = user;
+    if (level != MC_LOG_NOTE) return;
+    h->notes++;
+    snprintf(h->last, sizeof h->last, "%s", message);
+}
+
+static void check_note(const char *variable, const char *value, const char *want) {
+    heard h = {0};
+    mc_context_config config = simulator();
+    config.cache = MC_CACHE_ENVIRONMENT;
+    config.log = listen;
+    config.log_user = &h;
+    setenv("MCGEN_CACHE", "mem", 1);
+    setenv(variable, value, 1);
+    mc_context *context = open_context(&config);
+    if (want == NULL) CHECK(h.notes == 0, "%s", h.last);
+    else CHECK_TEXT(h.last, want);
+    mc_context_destroy(context);
+    unsetenv(variable);
+    unsetenv("MCGEN_CACHE");
+}
+
+static void test_environment(void) {
+    check_note("MCGEN_TUNING", "fast", "MCGEN_TUNING is 'fast', must be off, replay or tune");
+    check_note("MCGEN_TUNING", "off", NULL);
+    check_note("MCGEN_TUNING", "", NULL);
+    check_note("MCGEN_CACHE", "sometimes", "MCGEN_CACHE");
+    check_note("MCGEN_CACHE", "mem", NULL);
+}
+
+static void test_log_is_a_line(void) {
+    heard h = {0};
+    mc_context_config config = simulator();
+    config.log = listen;
+    config.log_user = &h;
+    mc_context *context = open_context(&config);
+    context_log(context, MC_LOG_NOTE, "%s\n%s", "one", "two");
+    CHECK(strcmp(h.last, "one two") == 0, "%s", h.last);
+    mc_context_destroy(context);
+}
+
+/* The strings of a configuration may go when the context is there. */
+static void test_strings_are_copied(const char *directory) {
+    char device[] = "sim", records[512];
+    snprintf(records, sizeof records, "%s/none.jsonl", directory);
+    mc_context_config config = simulator();
+    config.device = device;
+    config.records = records;
+    mc_context *context = open_context(&config);
+    memset(device, 'x', sizeof device - 1);
+    memset(records, 'x', sizeof records - 1);
+    mc_context_info info = {.size = sizeof info};
+    CHECK(mc_context_get_info(context, &info, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK_TEXT(info.records, "/none.jsonl");
+    CHECK(strcmp(info.device, "PTX simulator") == 0 && info.capability == 0 && info.driver[0] != '\0');
+    CHECK(info.cache_directory == NULL, "a cache in memory has no directory");
+    CHECK(info.kernels_loaded == 0 && info.kernels_compiled == 0 && info.kernels_from_cache == 0);
+    info.size = 8;
+    CHECK(mc_context_get_info(context, &info, NULL) == MC_USAGE);
+    mc_context_destroy(context);
+    mc_context_destroy(NULL);
+}
+
+/* -- Memory */
+
+static void test_memory(void) {
+    const mc_context_config config = simulator();
+    mc_context *context = open_context(&config);
+    mc_address address = 0;
+    char text[] = "there and back", back[sizeof text] = "";
+    (void)worked("create", mc_memory_create(context, sizeof text, &address, diag));
+    (void)worked("write", mc_memory_write(context, address, text, sizeof text, diag));
+    (void)worked("read", mc_memory_read(context, address, back, sizeof back, diag));
+    CHECK(strcmp(text, back) == 0, "%s", back);
+    (void)worked("synchronize", mc_synchronize(context, NULL, diag));
+    mc_memory_destroy(context, address);
+    CHECK(mc_memory_read(context, address, back, sizeof back, NULL) != MC_OK, "it is freed");
+    mc_memory_destroy(context, 0);
+    mc_context_destroy(context);
+}
+
+/* An allocator of the application's, on top of memory from another context of the same simulator: it counts. */
+typedef struct pool {
+    mc_context *context; /* NULL: nothing is left */
+    int held, asked;
+    mc_address shift;
+} pool;
+
+static mc_address pool_allocate(void *user, size_t bytes) {
+    pool *p = user;
+    mc_address address = 0;
+    p->asked++;
+    if (p->context == NULL || mc_device_alloc(p->context->device, bytes, &address, NULL) != MC_OK) return 0;
+    p->held++;
+    return address + p->shift;
+}
+
+static void pool_release(void *user, mc_address address) {
+    pool *p = user;
+    p->held--;
+    mc_device_free(p->context->device, address - p->shift);
+}
+
+static void test_allocator(void) {
+    static const product_kind kind = {"with an allocator",
+                                      MC_S8,
+                                      8,
+                                      .row_blocks = 4,
+                                      .cols = 60,
+                                      .sparsity = 0.6,
+                                      .config = {.c = MC_S32, .n = 32}};
+    pool p = {0};
+    mc_context_config config = simulator();
+    config.allocate = pool_allocate;
+    config.release = pool_release;
+    config.memory_user = &p;
+    mc_context *context = open_context(&config);
+    mc_address address = 1;
+    mc_diag_clear(diag);
+    CHECK(mc_memory_create(context, 100, &address, diag) == MC_NOMEM && address == 0);
+    CHECK_TEXT(mc_diag_text(diag), "no memory for 100 bytes on the device");
+    p.context = context;
+    p.shift = 8;
+    mc_diag_clear(diag);
+    CHECK(mc_memory_create(context, 100, &address, diag) == MC_USAGE && address == 0 && p.held == 0);
+    CHECK_TEXT(mc_diag_text(diag), "is not a multiple of 256");
+    p.shift = 0;
+    p.asked = 0;
+    product_run(context, &kind, 5);
+    CHECK(p.asked >= 5 && p.held == 0, "asked %d times, %d are not given back", p.asked, p.held);
+    mc_context_destroy(context);
+}
+
+/* Two contexts hold kernels, matrices and plans of their own. */
+static void test_two_contexts(void) {
+    static const product_kind kind = {"in two contexts",
+                                      MC_S8,
+                                      8,
+                                      .row_blocks = 4,
+                                      .cols = 60,
+                                      .sparsity = 0.6,
+                                      .config = {.c = MC_S32, .n = 32}};
+    const mc_context_config config = simulator();
+    mc_context *contexts[2] = {open_context(&config), open_context(&config)};
+    product p[2];
+    for (int i = 0; i < 2; i++)
+        if (!product_open(&p[i], contexts[i], &kind, 20 + (uint64_t)i) || !product_plan(&p[i])) return;
+    for (int i = 0; i < 4; i++) product_check(&p[i % 2]);
+    mc_plan *plan = NULL;
+    p[0].config.matrix = p[1].matrix;
+    mc_diag_clear(diag);
+    CHECK(mc_plan_create(contexts[0], &p[0].config, &plan, diag) == MC_USAGE && plan == NULL);
+    CHECK_TEXT(mc_diag_text(diag), "the matrix is of another context");
+    product_close(&p[0]);
+    mc_context_destroy(contexts[0]);
+    product_check(&p[1]);
+    product_close(&p[1]);
+    mc_context_destroy(contexts[1]);
+}
+
+int main(int argc, char **argv) {
+    diag = mc_diag_create();
+    test_refusals();
+    test_struct_sizes();
+    test_environment();
+    test_log_is_a_line();
+    test_strings_are_copied(argc > 1 ? argv[1] : "/nonexistent");
+    test_memory();
+    test_allocator();
+    test_two_contexts();
+    mc_diag_destroy(diag);
+    return product_end(check_end());
+}

@@ -1,0 +1,237 @@
+#include "product.h"
+#include <stdlib.h>
+
+enum { POISON = 0x80, ROOM = 256 };
+
+int product_end(int test_end) { return check_end() | test_end; }
+
+bool worked(const char *what, mc_status status) {
+    CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    return status == MC_OK;
+}
+
+/* -- Operands */
+
+mc_vsparse product_host(const product_kind *kind, uint64_t seed) {
+    const mc_pattern pattern = {.rows = kind->row_blocks,
+                                .cols = kind->cols,
+                                .sparsity = kind->sparsity,
+                                .law = MC_PATTERN_REALISTIC,
+                                .cv = 0.5,
+                                .seed = seed};
+    mc_csr csr;
+    mc_vsparse host = {0};
+    if (!worked("pattern", mc_csr_generate(&pattern, &csr, diag))) return host;
+    (void)worked("matrix", mc_vsparse_dilate(&csr, kind->vec, kind->type, &host, diag));
+    mc_csr_free(&csr);
+    if (kind->type == MC_F32) mc_scale_fill(host.values, host.vectors * kind->vec, MC_VALUES_FULL, seed);
+    else mc_vsparse_fill(&host, MC_VALUES_FULL, seed, NULL);
+    return host;
+}
+
+mc_matrix *product_matrix(mc_context *context, const mc_vsparse *host) {
+    mc_matrix *matrix = NULL;
+    int32_t *row_ptr = calloc((size_t)host->row_blocks + 1, sizeof *row_ptr);
+    for (int64_t i = 0; i <= host->row_blocks; i++) row_ptr[i] = (int32_t)host->row_ptr[i];
+    const mc_matrix_config config = {.size = sizeof config,
+                                     .type = host->type,
+                                     .vec = host->vec,
+                                     .rows = host->rows,
+                                     .cols = host->cols,
+                                     .row_ptr = row_ptr,
+                                     .col_idx = host->col_idx,
+                                     .values = host->values};
+    (void)worked("mc_matrix_create", mc_matrix_create(context, &config, &matrix, diag));
+    free(row_ptr);
+    return matrix;
+}
+
+static int64_t at_least(int64_t ld, mc_type type, int64_t length) {
+    if (ld != 0) return ld;
+    return length == 0 ? 2 : mc_type_bytes(type) == 0 ? length + length % 2 : length;
+}
+
+static mc_dense random_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed) {
+    mc_dense dense = {0};
+    if (worked("mc_dense_create", mc_dense_create(type, rows, cols, at_least(ld, type, cols), &dense, diag)))
+        mc_dense_fill(&dense, MC_VALUES_FULL, seed);
+    return dense;
+}
+
+static float *factors(mc_per per, int64_t rows, int64_t cols,
+                      void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed),
+                      uint64_t seed) {
+    int64_t count = mc_per_count(per, rows, cols);
+    float *values = calloc((size_t)count + 1, sizeof *values);
+    fill(values, count, MC_VALUES_FULL, seed);
+    return values;
+}
+
+static void make_operands(product *p, uint64_t seed) {
+    const mc_plan_config *c = &p->config;
+    bool spmm = c->op == MC_OP_SPMM;
+    int64_t m = p->host.rows, n = spmm ? c->n : p->host.cols, k = spmm ? p->host.cols : c->k;
+    bool columns = !spmm && c->b_layout == MC_LAYOUT_COLUMNS;
+    p->b = random_dense(c->b, columns ? n : k, columns ? k : n, c->ldb, seed + 1);
+    if (!spmm) p->a = random_dense(c->a, m, k, c->lda, seed + 2);
+    p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
+    p->scale = factors(c->scale, m, n, mc_scale_fill, seed + 3);
+    p->bias = factors(c->bias, m, n, mc_bias_fill, seed + 4);
+}
+
+/* -- Into the device */
+
+static mc_address reserve(product *p, int64_t bytes, unsigned offset) {
+    mc_address address = 0;
+    if (!worked("mc_memory_create", mc_memory_create(p->context, (size_t)bytes + ROOM, &address, diag)))
+        return 0;
+    p->buffers[p->buffer_count++] = address;
+    return address + offset;
+}
+
+/* Gaps stay unwritten: the simulator stops who reads them. */
+static mc_address put_dense(product *p, const mc_dense *dense) {
+    size_t step = (size_t)mc_type_size(dense->type, dense->ld),
+           bytes = (size_t)mc_type_size(dense->type, dense->cols);
+    mc_address address = reserve(p, dense->rows * (int64_t)step, p->kind->offset);
+    for (size_t i = 0; i < (size_t)dense->rows; i++)
+        (void)worked("mc_memory_write", mc_memory_write(p->context, address + i * step,
+                                                        (const char *)dense->data + i * step, bytes, diag));
+    return address;
+}
+
+static mc_address put_factors(product *p, mc_per per, const float *values, int64_t rows, int64_t cols) {
+    int64_t bytes = mc_per_count(per, rows, cols) * (int64_t)sizeof *values;
+    if (per == MC_PER_NONE || per == MC_PER_TENSOR) return 0;
+    mc_address address = reserve(p, bytes, 0);
+    (void)worked("mc_memory_write", mc_memory_write(p->context, address, values, (size_t)bytes, diag));
+    return address;
+}
+
+bool product_open(product *p, mc_context *context, const product_kind *kind, uint64_t seed) {
+    int before = check_failed;
+    *p = (product){.kind = kind, .context = context, .config = kind->config};
+    p->config.size = sizeof p->config;
+    p->host = product_host(kind, seed);
+    p->matrix = p->config.matrix = product_matrix(context, &p->host);
+    make_operands(p, seed);
+    int64_t n = p->config.op == MC_OP_SPMM ? p->config.n : p->host.cols;
+    p->args = (mc_args){.size = sizeof p->args,
+                        .b = put_dense(p, &p->b),
+                        .scale = put_factors(p, p->config.scale, p->scale, p->host.rows, n),
+                        .bias = put_factors(p, p->config.bias, p->bias, p->host.rows, n),
+                        .scale_value = p->scale[0]};
+    if (p->config.op == MC_OP_SDDMM) p->args.a = put_dense(p, &p->a);
+    mc_dense want = product_want(p);
+    int64_t rows = want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
+    mc_dense_free(&want);
+    p->args.c = reserve(p, mc_type_size(p->config.c, rows * ld), kind->offset);
+    return check_failed == before;
+}
+
+bool product_plan(product *p) {
+    return worked(p->kind->name, mc_plan_create(p->context, &p->config, &p->plan, diag));
+}
+
+void product_close(product *p) {
+    mc_plan_destroy(p->plan);
+    mc_matrix_destroy(p->matrix);
+    for (size_t i = 0; i < p->buffer_count; i++) mc_memory_destroy(p->context, p->buffers[i]);
+    mc_vsparse_free(&p->host);
+    mc_dense_free(&p->a);
+    mc_dense_free(&p->b);
+    free(p->scale);
+    free(p->bias);
+    *p = (product){0};
+}
+
+/* -- Results */
+
+static mc_dense want_product(const product *p, const mc_output *output) {
+    mc_dense sums = {0}, want = {0};
+    if (worked("mc_reference_spmm", mc_reference_spmm(&p->host, &p->b, &sums, diag)))
+        (void)worked("mc_reference_output",
+                     mc_reference_output(output, p->scale, p->bias, &sums, &want, diag));
+    mc_dense_free(&sums);
+    return want;
+}
+
+static mc_dense want_sampled(const product *p, const mc_output *output) {
+    mc_dense sums = {0}, want = {0};
+    if (worked("mc_reference_sddmm",
+               mc_reference_sddmm(&p->host, &p->a, &p->b, p->config.b_layout, &sums, diag)))
+        (void)worked("mc_reference_sampled",
+                     mc_reference_sampled(output, &p->host, p->config.c_order, p->scale, &sums, &want, diag));
+    mc_dense_free(&sums);
+    return want;
+}
+
+mc_dense product_want(const product *p) {
+    const mc_plan_config *c = &p->config;
+    const mc_output output = {.type = c->c,
+                              .scale = c->scale,
+                              .bias = c->bias,
+                              .activation = c->activation,
+                              .exact = c->exact,
+                              .masked = c->mask_values};
+    return c->op == MC_OP_SPMM ? want_product(p, &output) : want_sampled(p, &output);
+}
+
+static void check_gaps(const product *p, const mc_dense *c) {
+    size_t element = mc_type_bytes(c->type), gap = (size_t)(c->ld - c->cols) * element;
+    const unsigned char *bytes = c->data;
+    for (size_t i = 0; i < (size_t)c->rows; i++)
+        for (size_t j = 0; j < gap; j++)
+            if (bytes[(i * (size_t)c->ld + (size_t)c->cols) * element + j] != POISON) {
+                CHECK(false, "%s: the gap behind row %zu of C was written", p->kind->name, i);
+                return;
+            }
+}
+
+/* Zeros in the shape that C has on the device. */
+static mc_dense device_c(const product *p, const mc_dense *want) {
+    mc_dense c = {0};
+    int64_t ld = p->ldc != 0 ? p->ldc : want->cols;
+    (void)worked("mc_dense_create", mc_dense_create(want->type, want->rows, want->cols, ld, &c, diag));
+    return c;
+}
+
+static size_t dense_bytes(const mc_dense *c) { return (size_t)mc_type_size(c->type, c->rows * c->ld); }
+
+void product_poison(const product *p) {
+    mc_dense want = product_want(p), c = device_c(p, &want);
+    memset(c.data, POISON, dense_bytes(&c));
+    (void)worked("poison", mc_memory_write(p->context, p->args.c, c.data, dense_bytes(&c), diag));
+    mc_dense_free(&c);
+    mc_dense_free(&want);
+}
+
+void product_compare(const product *p) {
+    mc_dense want = product_want(p), c = device_c(p, &want);
+    mc_diag_clear(diag);
+    if (worked("mc_memory_read", mc_memory_read(p->context, p->args.c, c.data, dense_bytes(&c), diag)) &&
+        worked(p->kind->name, mc_dense_compare(&c, &want, diag)))
+        check_gaps(p, &c);
+    mc_dense_free(&c);
+    mc_dense_free(&want);
+}
+
+void product_check(const product *p) {
+    product_poison(p);
+    mc_diag_clear(diag);
+    if (worked(p->kind->name, mc_execute(p->plan, &p->args, 0, NULL, diag)) &&
+        worked("mc_synchronize", mc_synchronize(p->context, NULL, diag)))
+        product_compare(p);
+}
+
+void product_run(mc_context *context, const product_kind *kind, uint64_t seed) {
+    product p;
+    mc_diag_clear(diag);
+    if (product_open(&p, context, kind, seed) && product_plan(&p)) {
+        mc_plan_info info = {.size = sizeof info};
+        product_check(&p);
+        if (worked("mc_plan_get_info", mc_plan_get_info(p.plan, &info, diag)))
+            printf("%-40s %s\n", kind->name, info.fields);
+    }
+    product_close(&p);
+}
