@@ -90,16 +90,9 @@ bool choice_cache_get(mc_context *context, const mccache_key *key, choice *chose
 
 /* -- Writing */
 
-static void make_label(const plan_problem *p, const choice *chosen, char label[MCCACHE_MAX_LABEL]) {
-    snprintf(label, MCCACHE_MAX_LABEL,
-             "choice %s %s x %s -> %s, vec %d, m %" PRId64 " n %" PRId64 " k %" PRId64 ": %s, %s",
-             plan_op_text(p->op), mc_type_text(p->lhs), mc_type_text(p->rhs), mc_type_text(p->out), p->vec,
-             p->m, p->n, p->k, chosen->spec, origins[chosen->origin]);
-}
-
 void choice_cache_put(mc_context *context, const mccache_key *key, const plan_problem *problem,
                       const choice *chosen) {
-    char label[MCCACHE_MAX_LABEL];
+    char title[PROBLEM_TITLE], label[MCCACHE_MAX_LABEL];
     mc_text text = {0};
     text_add(&text, "{\"origin\":\"%s\",\"us\":", origins[chosen->origin]);
     json_add_real(&text, chosen->microseconds);
@@ -110,7 +103,8 @@ void choice_cache_put(mc_context *context, const mccache_key *key, const plan_pr
     text_add(&text, "}");
     char *data = text_take(&text);
     if (data == NULL) return;
-    make_label(problem, chosen, label);
+    problem_title(problem, title);
+    snprintf(label, sizeof label, "choice %s: %s, %s", title, chosen->spec, origins[chosen->origin]);
     mccache_put(context->cache, key, label, data, strlen(data));
     free(data);
 }

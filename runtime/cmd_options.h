@@ -51,7 +51,8 @@ typedef struct cmd {
 } cmd;
 
 extern const char cmd_program[]; /* "mcrun": the program defines it */
-extern const cmd cmd_spmm, cmd_sddmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info, cmd_cache;
+extern const cmd cmd_spmm, cmd_sddmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info, cmd_cache,
+    cmd_records;
 
 /* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the
    operands. False: the command is over with *EXIT_STATUS, after --help or a reported error. A setting's

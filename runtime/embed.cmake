@@ -10,7 +10,7 @@ target_sources(mcrt PRIVATE
   plan_launch.c
   execute.c
   spec_sources.c fits.c candidates.c choose.c choice_cache.c
-  fields.c record_json.c record_problem.c record_line.c record_near.c record_merge.c record_file.c record_store.c record_share.c record_shipped.c
+  fields.c record_json.c record_problem.c record_line.c record_near.c record_merge.c record_file.c record_store.c record_share.c record_shipped.c records.c
   tune.c tune_pick.c tune_progress.c tune_record.c
   tune_measure.c tune_compile.c tune_operands.c tune_reference.c tune_slab.c tune_pool.c tune_verify.c tune_time.c tune_rounds.c
   tune_job.c tune_line.c tune_process.c

@@ -6,8 +6,8 @@
 
 const char cmd_program[] = "mcrun";
 
-static const cmd *const commands[] = {&cmd_spmm,       &cmd_sddmm,       &cmd_pack, &cmd_devices,
-                                      &cmd_matrix_gen, &cmd_matrix_info, &cmd_cache};
+static const cmd *const commands[] = {&cmd_spmm,       &cmd_sddmm,       &cmd_pack,  &cmd_devices,
+                                      &cmd_matrix_gen, &cmd_matrix_info, &cmd_cache, &cmd_records};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {

@@ -37,14 +37,14 @@ typedef struct record {
 
 /* A copy that owns everything it points to. record_free frees what record_copy, record_parse, record_find and record_nearest make. */
 mc_status record_copy(const record *from, record *to, mc_diag *diag);
-MC_API void record_free(record *r);
+void record_free(record *r);
 
 /* -- Lines (record_line.c) */
 
 /* One line, without newline; the caller frees. NULL: no memory. */
-MC_API char *record_print(const record *r);
+char *record_print(const record *r);
 /* MC_FORMAT says what is wrong with LINE, SIZE bytes. */
-MC_API mc_status record_parse(const char *line, size_t size, record *r, mc_diag *diag);
+mc_status record_parse(const char *line, size_t size, record *r, mc_diag *diag);
 
 /* -- Stores (record_store.c): thread-safe */
 
@@ -59,10 +59,10 @@ typedef struct record_store_config {
 } record_store_config;
 
 /* MC_NOMEM is the only failure: of a file that cannot be read the log tells. */
-MC_API mc_status record_store_open(const record_store_config *config, record_store **store, mc_diag *diag);
-MC_API void record_store_close(record_store *store); /* NULL is fine */
+mc_status record_store_open(const record_store_config *config, record_store **store, mc_diag *diag);
+void record_store_close(record_store *store); /* NULL is fine */
 /* Where own records go by default: MCGEN_RECORDS, XDG_DATA_HOME, HOME. False: nowhere. */
-MC_API bool record_default_path(char *path, size_t size);
+bool record_default_path(char *path, size_t size);
 
 /* The record of exactly PROBLEM on the GPU NAME: of this generator before others', own before shipped, the newest of those. False: none, or no
    memory. FOUND is a copy. Who goes by its times compares FOUND->generator: another's kernels had other instructions. */
@@ -75,14 +75,12 @@ size_t record_nearest(record_store *store, const char *gpu, const plan_problem *
 mc_status record_add(record_store *store, const record *r, mc_diag *diag);
 /* Adds the records of a file; COUNT of them were new or better. They are written to STORE's own file, if it has one, at once and
    atomically. Bad lines go to the log. */
-MC_API mc_status record_import(record_store *store, const char *path, size_t *count, mc_diag *diag);
+mc_status record_import(record_store *store, const char *path, size_t *count, mc_diag *diag);
 /* Writes the own records, and with SHIPPED the library's, atomically: one for each problem, GPU and generator, the same bytes for the same
    records. */
-MC_API mc_status record_export(record_store *store, const char *path, bool shipped, size_t *count,
-                               mc_diag *diag);
+mc_status record_export(record_store *store, const char *path, bool shipped, size_t *count, mc_diag *diag);
 /* Calls VISIT for each record, own ones first, until it returns false. VISIT may not call the store. */
-MC_API void record_walk(record_store *store, bool (*visit)(void *user, const record *r, bool own),
-                        void *user);
+void record_walk(record_store *store, bool (*visit)(void *user, const record *r, bool own), void *user);
 /* Of what choices are made from: changes with every record of the GPU NAME. */
 uint64_t record_digest(record_store *store, const char *gpu);
 

@@ -1,5 +1,6 @@
 /* All members of a problem, as one table: printing, reading, comparing and hashing walk it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "record_text.h"
 
@@ -129,6 +130,13 @@ void problem_print(const plan_problem *problem, mc_text *text) {
         else text_add(text, "%" PRId64, get(problem, member));
     }
     text_add(text, "}");
+}
+
+void problem_title(const plan_problem *p, char title[PROBLEM_TITLE]) {
+    snprintf(title, PROBLEM_TITLE,
+             "%s %s x %s -> %s, vec %d, m %" PRId64 " n %" PRId64 " k %" PRId64 ", %" PRId64 " vectors%s",
+             plan_op_text(p->op), mc_type_text(p->lhs), mc_type_text(p->rhs), mc_type_text(p->out), p->vec,
+             p->m, p->n, p->k, p->features.vectors, p->shapes == MC_SHAPES_OPEN ? ", open shapes" : "");
 }
 
 /* -- Reading */

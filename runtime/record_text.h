@@ -26,6 +26,9 @@ mc_status json_take_string(const json_t *object, const char *name, const char **
 /* A JSON object. Members that hardly any problem uses are left out at their usual value. Equal texts, equal problems. */
 void problem_print(const plan_problem *problem, mc_text *text);
 mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *diag);
+/* For people: "spmm s8 x s8 -> f16, vec 8, m 512 n 256 k 64, 1228 vectors". */
+enum { PROBLEM_TITLE = 160 };
+void problem_title(const plan_problem *problem, char title[PROBLEM_TITLE]);
 bool problem_same(const plan_problem *a, const plan_problem *b);
 uint64_t problem_hash(const plan_problem *problem);
 

@@ -1,0 +1,17 @@
+/* What mcrt.h offers of records. */
+#include "context.h"
+#include "record.h"
+
+mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag) {
+    if (count != NULL) *count = 0;
+    if (context == NULL || path == NULL)
+        return mc_fail(diag, MC_USAGE, "mc_records_import: no context or path");
+    return record_import(context->records, path, count, diag);
+}
+
+mc_status mc_records_export(mc_context *context, const char *path, size_t *count, mc_diag *diag) {
+    if (count != NULL) *count = 0;
+    if (context == NULL || path == NULL)
+        return mc_fail(diag, MC_USAGE, "mc_records_export: no context or path");
+    return record_export(context->records, path, false, count, diag);
+}

@@ -1,0 +1,57 @@
+#!/bin/bash
+# mcrun records: what it prints, and that no line is lost. Arguments: mcrun, the source directory, json_get.
+mcrun=$1 get=$3
+source "$2/tests/expect.sh"
+export HOME=$work/home
+unset MCGEN_RECORDS XDG_DATA_HOME
+cd "$work" || exit 1
+
+# record M MICROSECONDS HASH TIME: a line.
+record() {
+    printf '{"schema":1,"gpu":"NVIDIA H200","problem":{"op":"spmm","lhs":"s8","rhs":"s8","out":"f16","scale":"row","align":16,"vec":8,'
+    printf '"m":%d,"n":256,"k":512,"ldb":256,"ldc":256,"vectors":1000,"lengths":[1,2,3,4,5],"spread":1.5},' "$1"
+    printf '"cold":false,"generator":"0123456789abcdef","driver":"580.95.05","capability":90,"time":%d,"us":%s,' "$4" "$2"
+    printf '"spec":"spmm_l8r8.lua","fields":"op=spmm arch=sm_90 tile_n=64","candidates":[["%s","timed",%s]]}\n' "$3" "$2"
+}
+
+# Words, operands, options.
+expect 2 "wants list|export|import|merge" "$mcrun" records
+expect 2 "records: 'print' is not one of list|export|import|merge" "$mcrun" records print
+expect 2 "records export: wants --out FILE" "$mcrun" records export
+expect 2 "records export: takes no files" "$mcrun" records export a.jsonl --out b.jsonl
+expect 2 "records import: wants files" "$mcrun" records import
+expect 2 "records list: writes no --out" "$mcrun" records list --out b.jsonl
+expect 2 "--shipped goes with export" "$mcrun" records list --shipped
+expect 0 "" "$mcrun" records list
+expect 1 "a.jsonl: No such file or directory" "$mcrun" records list a.jsonl
+
+# Two files, of which one has a line that is none.
+{ record 512 2.5 00000000000000aa 100; record 1024 4 00000000000000bb 100; } >a.jsonl
+{ record 512 2.25 00000000000000cc 90; echo '{"schema":1}'; record 2048 9 00000000000000dd 90; } >b.jsonl
+expect 0 "2.500 us  best of 1, by another generator  spmm_l8r8.lua" "$mcrun" records list a.jsonl
+expect 0 "NVIDIA H200  spmm s8 x s8 -> f16, vec 8, m 1024 n 256 k 512, 1000 vectors" "$mcrun" records list a.jsonl
+expect 0 "mcrun: b.jsonl:2: passed over: gpu is missing" "$mcrun" records list b.jsonl
+expect 0 "3 records written to out.jsonl" "$mcrun" records merge a.jsonl b.jsonl --out out.jsonl
+check "three lines" test "$(wc -l <out.jsonl)" = 3
+expect 0 "3 records written to again.jsonl" "$mcrun" records merge b.jsonl out.jsonl a.jsonl --out again.jsonl
+check "the same, in any order" cmp out.jsonl again.jsonl
+"$mcrun" records list --json out.jsonl >out.json
+check "both candidates of one problem" test "$("$get" out.json 2.candidates.1.0)" = 00000000000000aa
+check "the faster one is taken" test "$("$get" out.json 2.us)" = 2.2500
+
+# One's own file: made with its folders, for nobody else.
+expect 0 "3 records new or better, added to $HOME/.local/share/mcgen/records.jsonl" "$mcrun" records import out.jsonl
+expect 0 "0 records new or better" "$mcrun" records import a.jsonl b.jsonl
+check "mode 600" test "$(stat -c %a "$HOME/.local/share/mcgen/records.jsonl")" = 600
+check "mode 700" test "$(stat -c %a "$HOME/.local/share/mcgen")" = 700
+expect 0 "own     NVIDIA H200" "$mcrun" records list
+expect 0 "3 records written to exported.jsonl" "$mcrun" records export --out exported.jsonl
+check "export and merge agree" cmp out.jsonl exported.jsonl
+expect 0 "\"records\": 2" "$mcrun" records import --json --records mine.jsonl a.jsonl
+
+# Nowhere to put them.
+expect 1 "no place for records" env -u HOME "$mcrun" records import a.jsonl
+expect 1 "/proc/nowhere" "$mcrun" records import --records /proc/nowhere/r.jsonl a.jsonl
+expect 1 "/proc/nowhere" "$mcrun" records merge a.jsonl --out /proc/nowhere/r.jsonl
+MCGEN_RECORDS=$work/named.jsonl expect 0 "added to $work/named.jsonl" "$mcrun" records import a.jsonl
+finish
