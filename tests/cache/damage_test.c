@@ -1,5 +1,6 @@
 /* A file that is cut off, longer, or has one wrong byte, and headers that lie: a miss, never other bytes than were put. */
 #include <stdint.h>
+#include <xxhash.h>
 #include "fixture.h"
 
 enum { NUMBER = 7, ROOM = 4096 };
@@ -38,7 +39,12 @@ static void store(unsigned char *bytes, int size, uint64_t number) {
     for (int i = 0; i < size; i++) bytes[i] = (unsigned char)(number >> 8 * i);
 }
 
-/* Offsets by docs/cache.md. Sizes whose sum wraps around to the right one among them. */
+static void sign(unsigned char *bytes, size_t size) {
+    XXH128_canonicalFromHash((XXH128_canonical_t *)(bytes + size - 16), XXH3_128bits(bytes, size - 16));
+}
+
+/* Offsets by docs/cache.md. Sizes whose sum wraps around to the right one among them. The checksum is right: it is what the header
+   says that must not be believed. */
 static void check_lies(mccache *cache) {
     static const struct {
         const char *what;
@@ -48,18 +54,55 @@ static void check_lies(mccache *cache) {
     } lies[] = {
         {"2^60 bytes of data", 16, 8, (uint64_t)1 << 60},
         {"all ones of data", 16, 8, UINT64_MAX},
+        {"a byte more of data", 16, 8, sizeof text},
+        {"a byte less of data", 16, 8, sizeof text - 2},
+        {"no data", 16, 8, 0},
         {"a label of 2^32 - 1", 12, 4, UINT32_MAX},
         {"a label of 1024", 12, 4, 1024},
         {"a label that takes from the data", 12, 4, 6},
         {"schema 2", 8, 4, 2},
-        {"label and data that wrap around", 12, 8, UINT64_MAX},
+        {"another key", 24, 1, 0x55},
     };
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         memcpy(bad, good, good_size);
         store(bad + lies[i].offset, lies[i].size, lies[i].number);
+        sign(bad, good_size);
         write_file(path, bad, good_size);
         expect_miss(cache, lies[i].what, i);
     }
+    /* Label and data wrap around to the file's size. */
+    for (uint64_t label = good_size - 72 + 1; label < 1024; label += 17) {
+        memcpy(bad, good, good_size);
+        store(bad + 12, 4, label);
+        store(bad + 16, 8, good_size - 72 - label);
+        sign(bad, good_size);
+        write_file(path, bad, good_size);
+        expect_miss(cache, "a label of", label);
+    }
+    memcpy(bad, good, good_size);
+    bad[good_size] = 0;
+    sign(bad, good_size + 1);
+    write_file(path, bad, good_size + 1);
+    expect_miss(cache, "a byte more, signed, than", good_size);
+}
+
+static bool visit_damaged(void *user, const mccache_item *item) {
+    *(bool *)user = item->state == MCCACHE_DAMAGED && item->label[0] == '\0';
+    return true;
+}
+
+/* A label longer than any that is written, in a file that is right otherwise: what reads labels has no room for it. */
+static void check_long_label(mccache *cache) {
+    enum { LABEL = 1024, DATA = 10, SIZE = 56 + LABEL + DATA + 16 };
+    bool damaged = false;
+    memcpy(bad, good, 56);
+    memset(bad + 56, 'x', LABEL + DATA);
+    store(bad + 12, 4, LABEL);
+    store(bad + 16, 8, DATA);
+    sign(bad, SIZE);
+    write_file(path, bad, SIZE);
+    expect_miss(cache, "a label of", LABEL);
+    CHECK(mccache_walk(cache, false, visit_damaged, &damaged) && damaged, "a long label in a list");
 }
 
 /* A sparse file of 2^40 bytes takes no disk, and must take no memory. */
@@ -90,6 +133,7 @@ int main(void) {
     check_truncations(cache);
     check_flips(cache);
     check_lies(cache);
+    check_long_label(cache);
     check_huge(cache);
     check_recovery(cache);
     mccache_close(cache);
