@@ -1,0 +1,401 @@
+/* What the embedded runtime promises on a GPU, measured: runtime [FOLDER]. FOLDER, emptied before, becomes the cache.
+ *
+ *   first use of a kernel    nothing cached: read specs, choose, generate, compile, load, pack     under 150 ms
+ *   warm plan                context up, matrix packed, kernel on disk: one module load included   under 1 ms
+ *   mc_execute               host time beyond a bare launch of the same function                   under 1 us
+ *   graph                    a captured execution, replayed 1000 times, right each time
+ *   values                   replaced in place, right afterwards
+ *   contexts                 two in one process, one of them in a CUcontext of its own, and on every GPU, from threads
+ *
+ * CUDA_CACHE_DISABLE=1 must be set, so that the driver's own cache takes no part. Exit status 77: no GPU. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <time.h>
+#include "../check.h"
+#include "device_cuda.h"
+#include "layer.h"
+
+enum { CAPTURE_GLOBAL = 0 }; /* CUstreamCaptureMode: the strictest */
+enum { REPLAYS = 1000, LAUNCHES = 200, BATCHES = 50, THREAD_ROUNDS = 20, SIM_ROUNDS = 2, MOST_WORKERS = 12 };
+
+static const layer_shape shapes[] = {
+    {MC_OP_SPMM, MC_S8, MC_S8, MC_F16, 8, 512, 256, 2048, 0.9, MC_PER_ROW},
+    {MC_OP_SPMM, MC_S8, MC_S8, MC_S32, 4, 512, 256, 2048, 0.8, MC_PER_NONE},
+    {MC_OP_SPMM, MC_S16, MC_S8, MC_F16, 8, 512, 256, 1024, 0.9, MC_PER_ROW},
+    {MC_OP_SPMM, MC_S4, MC_S4, MC_BF16, 8, 1024, 512, 1024, 0.95, MC_PER_COLUMN},
+    {MC_OP_SDDMM, MC_S8, MC_S8, MC_F16, 8, 512, 1024, 256, 0.9, MC_PER_TENSOR},
+    {MC_OP_SDDMM, MC_S4, MC_S4, MC_S32, 8, 512, 1024, 256, 0.9, MC_PER_NONE},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static mc_diag *diag;
+static const char *cache;
+
+static double now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static bool works(mc_status status, const char *what) {
+    CHECK(status == MC_OK, "%s: %s: %s", what, mc_status_text(status), mc_diag_text(diag));
+    mc_diag_clear(diag);
+    return status == MC_OK;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof values[0], compare_doubles);
+    return values[count / 2];
+}
+
+static void log_line(void *user, mc_log_level level, const char *message) {
+    if (level == MC_LOG_NOTE || getenv("RUNTIME_DETAIL") != NULL)
+        fprintf(stderr, "%s: %s\n", (const char *)user, message);
+}
+
+static mc_context *open_context(const char *device) {
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache_directory = cache,
+                                      .log = log_line,
+                                      .log_user = (void *)(uintptr_t)"log"};
+    mc_context *context = NULL;
+    works(mc_context_create(&config, &context, diag), "mc_context_create");
+    return context;
+}
+
+static void describe(const layer_shape *s, char *text, size_t size) {
+    snprintf(text, size, "%s %s x %s -> %s V=%d %lld x %lld x %lld", s->op == MC_OP_SPMM ? "spmm" : "sddmm",
+             mc_type_text(s->lhs), mc_type_text(s->rhs), mc_type_text(s->out), s->vec, (long long)s->m,
+             (long long)s->n, (long long)s->k);
+}
+
+/* -- Plans: cold, then warm in a new context */
+
+/* Poisoned, executed, right. */
+static bool runs(layer *l, const mc_plan *plan, void *stream) {
+    const mc_args args = layer_args(l);
+    mc_status status = layer_poison(l, diag);
+    if (status == MC_OK) status = mc_execute(plan, &args, 0, stream, diag);
+    if (status == MC_OK) status = mc_synchronize(l->context, stream, diag);
+    if (status == MC_OK) status = layer_check(l, diag);
+    return works(status, "execution");
+}
+
+static double plan_us(layer *l, mc_plan **plan) {
+    const mc_plan_config config = layer_plan(l);
+    double begin = now_us();
+    mc_status status = mc_plan_create(l->context, &config, plan, diag);
+    double us = now_us() - begin;
+    return works(status, "mc_plan_create") ? us : 0;
+}
+
+static void print_plan(const char *what, const layer *l, double us, const mc_plan *plan) {
+    char text[128];
+    mc_plan_info info = {.size = sizeof info};
+    describe(&l->shape, text, sizeof text);
+    if (plan == NULL || mc_plan_get_info(plan, &info, diag) != MC_OK) return;
+    printf("%-12s %9.1f us  %-52s origin %d, %s\n", what, us, text, (int)info.origin, info.spec);
+}
+
+static void test_first(void) {
+    mc_context *context = open_context("cuda:0");
+    for (int i = 0; i < SHAPES && context != NULL; i++) {
+        layer l;
+        mc_plan *plan = NULL;
+        if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) {
+            double us = plan_us(&l, &plan);
+            print_plan("first use", &l, us, plan);
+            CHECK(us < 150e3, "first use took %.1f ms", us / 1e3);
+            if (plan != NULL) runs(&l, plan, NULL);
+        }
+        mc_plan_destroy(plan);
+        layer_close(&l);
+    }
+    mc_context_destroy(context);
+}
+
+/* A plan with another output has another kernel, whose arrays are often the same: those are packed once. */
+static void test_warm(void) {
+    for (int i = 0; i < SHAPES; i++) {
+        double times[5];
+        size_t count = 0;
+        for (; count < 5; count++) {
+            mc_context *context = open_context("cuda:0");
+            layer l;
+            mc_plan *plan = NULL, *same = NULL;
+            mc_matrix_info before = {.size = sizeof before}, after = before;
+            if (context == NULL) return;
+            if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) {
+                /* The first plan packs. A context of its own loads no module for the second one, so that is what is measured
+                   where packing is free: an open kernel beside the fixed one reads the same arrays. */
+                mc_plan_config open = layer_plan(&l);
+                open.shapes = MC_SHAPES_OPEN;
+                works(mc_plan_create(context, &open, &same, diag), "open plan");
+                mc_matrix_get_info(l.matrix, &before, diag);
+                times[count] = plan_us(&l, &plan);
+                mc_matrix_get_info(l.matrix, &after, diag);
+                if (count == 4) {
+                    print_plan("warm", &l, median(times, 5), plan);
+                    if (before.device_bytes != after.device_bytes)
+                        printf("             (packed anew: %lld, then %lld bytes)\n", (long long)before.device_bytes,
+                               (long long)after.device_bytes);
+                    CHECK(times[2] < 1e3, "a warm plan took %.1f us", times[2]);
+                    if (plan != NULL) runs(&l, plan, NULL);
+                    mc_context_info info = {.size = sizeof info};
+                    mc_context_get_info(context, &info, diag);
+                    CHECK(info.kernels_compiled == 0, "%llu kernels were compiled", (unsigned long long)info.kernels_compiled);
+                }
+            }
+            mc_plan_destroy(plan);
+            mc_plan_destroy(same);
+            layer_close(&l);
+            mc_context_destroy(context);
+        }
+    }
+}
+
+/* -- mc_execute beside a bare launch */
+
+typedef struct bare_launch {
+    const cuda_driver *driver;
+    cuda_function function;
+    mc_launch launch;
+    void *pointers[MC_MAX_PARAMS];
+    bool overlap;
+} bare_launch;
+
+static cuda_result launch_bare(bare_launch *b, cuda_stream stream) {
+    const unsigned *grid = b->launch.grid, *block = b->launch.block;
+    if (!b->overlap)
+        return b->driver->LaunchKernel(b->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                       b->launch.shared_dynamic, stream, b->pointers, NULL);
+    cuda_launch_attribute attribute = {.id = CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION, .value.allowed = 1};
+    cuda_launch_config config = {.shared_bytes = b->launch.shared_dynamic,
+                                 .stream = stream,
+                                 .attributes = &attribute,
+                                 .attribute_count = 1};
+    memcpy(config.grid, grid, sizeof config.grid);
+    memcpy(config.block, block, sizeof config.block);
+    return b->driver->LaunchKernelEx(&config, b->function, b->pointers, NULL);
+}
+
+/* An empty kernel with as many parameters as PLAN's kernel: how long its launch takes the host is what a bare launch takes. Its grid is one
+   block, so that no queue fills up. */
+static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream stream) {
+    const mc_contract *c = mc_kernel_contract(kernel);
+    const cuda_driver *driver = ((cuda_device_state *)device)->driver;
+    char ptx[2048];
+    int size = snprintf(ptx, sizeof ptx, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(\n");
+    for (size_t i = 0; i < c->param_count; i++) {
+        const mc_param *p = &c->params[i];
+        bool map = p->kind == MC_PARAM_TENSOR_MAP;
+        size += snprintf(ptx + size, sizeof ptx - (size_t)size, "  .param %s.%s p%zu%s%s\n", map ? ".align 64 " : "",
+                         map ? "b8" : p->type, i, map ? "[128]" : "", i + 1 < c->param_count ? "," : "");
+    }
+    snprintf(ptx + size, sizeof ptx - (size_t)size, ") { ret; }\n");
+    mc_module *module = NULL;
+    if (!works(mc_module_load(device, ptx, "empty", &module, diag), "empty kernel")) return 0;
+    bare_launch b = {.driver = driver, .function = ((cuda_module_state *)module)->function, .overlap = c->overlap};
+    static _Alignas(64) unsigned char zeros[128];
+    for (size_t i = 0; i < MC_MAX_PARAMS; i++) b.pointers[i] = zeros;
+    b.launch = (mc_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    double times[BATCHES];
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double begin = now_us();
+        for (int i = 0; i < LAUNCHES; i++) (void)launch_bare(&b, stream);
+        times[batch] = (now_us() - begin) / LAUNCHES;
+        (void)driver->StreamSynchronize(stream);
+    }
+    mc_module_unload(module);
+    return median(times, BATCHES);
+}
+
+/* Few enough launches at a time not to fill the stream's queue, where the host would wait for the GPU. */
+static void test_execute(mc_device *device, cuda_stream stream) {
+    mc_context *context = open_context("cuda:0");
+    for (int i = 0; i < SHAPES && context != NULL; i++) {
+        layer l;
+        mc_plan *plan = NULL;
+        mc_plan_info info = {.size = sizeof info};
+        mc_kernel *kernel = NULL;
+        if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) plan_us(&l, &plan);
+        if (plan != NULL && works(mc_plan_get_info(plan, &info, diag), "info") &&
+            works(mc_kernel_from_fields(info.fields, &kernel, diag), "mc_kernel_from_fields")) {
+            const mc_args args = layer_args(&l);
+            double times[BATCHES], bare = bare_us(kernel, device, stream);
+            for (int batch = 0; batch < BATCHES; batch++) {
+                double begin = now_us();
+                for (int j = 0; j < LAUNCHES; j++) (void)mc_execute(plan, &args, 0, stream, NULL);
+                times[batch] = (now_us() - begin) / LAUNCHES;
+                works(mc_synchronize(context, stream, diag), "synchronize");
+            }
+            double ours = median(times, BATCHES);
+            char text[128];
+            describe(&l.shape, text, sizeof text);
+            printf("execute      %9.2f us  %-52s bare launch %.2f us%s\n", ours, text, bare,
+                   mc_kernel_contract(kernel)->map.param != NULL ? ", with a tensor map" : "");
+            CHECK(ours - bare < 1, "mc_execute adds %.2f us", ours - bare);
+        }
+        mc_kernel_destroy(kernel);
+        mc_plan_destroy(plan);
+        layer_close(&l);
+    }
+    mc_context_destroy(context);
+}
+
+/* -- Graphs and values */
+
+static bool capture(const cuda_driver *driver, layer *l, const mc_plan *plan, cuda_stream stream, cuda_graph_exec *exec) {
+    const mc_args args = layer_args(l);
+    cuda_graph graph = NULL;
+    mc_status status = CUDA_CALL(driver, diag, StreamBeginCapture, stream, CAPTURE_GLOBAL);
+    if (status == MC_OK) status = mc_execute(plan, &args, 0, stream, diag);
+    cuda_result ended = driver->StreamEndCapture(stream, &graph);
+    if (status == MC_OK) status = cuda_check(driver, ended, "cuStreamEndCapture", diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphInstantiateWithFlags, exec, graph, 0);
+    if (graph != NULL) (void)driver->GraphDestroy(graph);
+    return works(status, "capture");
+}
+
+static void test_graph(const cuda_driver *driver, cuda_stream stream) {
+    mc_context *context = open_context("cuda:0");
+    for (int i = 0; i < SHAPES && context != NULL; i++) {
+        layer l;
+        mc_plan *plan = NULL;
+        cuda_graph_exec exec = NULL;
+        int right = 0;
+        if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) plan_us(&l, &plan);
+        if (plan != NULL && capture(driver, &l, plan, stream, &exec)) {
+            for (int replay = 0; replay < REPLAYS; replay++) {
+                if (replay == REPLAYS / 2 && l.shape.op == MC_OP_SPMM) /* the graph's kernel reads the new values */
+                    works(layer_change_values(&l, 77, stream, diag), "mc_matrix_set_values");
+                mc_status status = layer_poison(&l, diag);
+                if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
+                if (status == MC_OK) status = mc_synchronize(context, stream, diag);
+                if (status == MC_OK) status = layer_check(&l, diag);
+                right += status == MC_OK;
+            }
+            CHECK(right == REPLAYS, "%d of %d replays were right: %s", right, REPLAYS, mc_diag_text(diag));
+            mc_diag_clear(diag);
+        }
+        char text[128];
+        describe(&shapes[i], text, sizeof text);
+        printf("graph        %d replays right  %s\n", right, text);
+        if (exec != NULL) (void)driver->GraphExecDestroy(exec);
+        mc_plan_destroy(plan);
+        layer_close(&l);
+    }
+    mc_context_destroy(context);
+}
+
+/* -- Several contexts at once */
+
+typedef struct worker {
+    const char *device;
+    void *cuda_context;
+    int index, rounds, right;
+    char message[512];
+} worker;
+
+static mc_status work_once(mc_context *context, const worker *w, int round, mc_diag *own) {
+    layer l;
+    mc_plan *plan = NULL;
+    mc_status status = layer_open(&l, context, &shapes[(w->index + round) % SHAPES], (uint64_t)round, own);
+    if (status == MC_OK) {
+        const mc_plan_config config = layer_plan(&l);
+        status = mc_plan_create(context, &config, &plan, own);
+    }
+    const mc_args args = layer_args(&l);
+    if (status == MC_OK) status = layer_poison(&l, own);
+    if (status == MC_OK) status = mc_execute(plan, &args, 0, NULL, own);
+    if (status == MC_OK) status = mc_synchronize(context, NULL, own);
+    if (status == MC_OK) status = layer_check(&l, own);
+    mc_plan_destroy(plan);
+    layer_close(&l);
+    return status;
+}
+
+static int run_worker(void *argument) {
+    worker *w = argument;
+    mc_diag *own = mc_diag_create();
+    mc_context *context = NULL;
+    const mc_context_config config = {
+        .size = sizeof config, .device = w->device, .cuda_context = w->cuda_context, .cache_directory = cache};
+    mc_status status = mc_context_create(&config, &context, own);
+    for (int round = 0; round < w->rounds && status == MC_OK; round++) {
+        status = work_once(context, w, round, own);
+        w->right += status == MC_OK;
+    }
+    if (status != MC_OK) snprintf(w->message, sizeof w->message, "%s", mc_diag_text(own));
+    mc_context_destroy(context);
+    mc_diag_destroy(own);
+    return 0;
+}
+
+/* cuCtxCreate, which libmcrt itself has no use for. */
+static void *own_cuda_context(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *symbol = library ? dlsym(library, "cuCtxCreate_v2") : NULL;
+    cuda_result (*create)(cuda_context *, unsigned, cuda_device) = NULL;
+    cuda_context context = NULL;
+    memcpy(&create, &symbol, sizeof symbol);
+    if (create == NULL || create(&context, 0, 0) != CUDA_SUCCESS) return NULL;
+    return context; /* current to this thread now: the library must put it back */
+}
+
+static void test_contexts(const cuda_driver *driver) {
+    static char devices[8][16];
+    int gpus = mc_device_cuda_count(), count = 0;
+    worker workers[MOST_WORKERS] = {0};
+    thrd_t threads[MOST_WORKERS];
+    cuda_context own = own_cuda_context(), current = NULL;
+    for (int i = 0; i < gpus && i < 4; i++) {
+        snprintf(devices[i], sizeof devices[i], "cuda:%d", i);
+        workers[count++] = (worker){.device = devices[i], .index = i, .rounds = THREAD_ROUNDS};
+        workers[count++] = (worker){.device = devices[i], .index = i + 2, .rounds = THREAD_ROUNDS};
+    }
+    workers[count++] = (worker){.device = "cuda:0", .cuda_context = own, .index = 1, .rounds = THREAD_ROUNDS};
+    workers[count++] = (worker){.device = "sim", .index = 4, .rounds = SIM_ROUNDS};
+    for (int i = 0; i < count; i++) thrd_create(&threads[i], run_worker, &workers[i]);
+    for (int i = 0; i < count; i++) {
+        thrd_join(threads[i], NULL);
+        CHECK(workers[i].right == workers[i].rounds, "%s: %d of %d were right: %s", workers[i].device, workers[i].right,
+              workers[i].rounds, workers[i].message);
+        printf("context %d    %d executions right on %s%s\n", i, workers[i].right, workers[i].device,
+               workers[i].cuda_context != NULL ? ", in a CUcontext of the caller's" : "");
+    }
+    /* The caller's current context is as it was. */
+    mc_context *context = open_context("cuda:0");
+    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == own, "the current context changed");
+    mc_context_destroy(context);
+    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == own, "the current context changed");
+}
+
+int main(int argc, char **argv) {
+    if (mc_device_cuda_count() == 0) {
+        printf("SKIPPED: no GPU\n");
+        return 77;
+    }
+    cache = argc > 1 ? argv[1] : "runtime-cache";
+    diag = mc_diag_create();
+    mc_device *device = NULL;
+    if (!works(mc_device_open("cuda:0", &device, diag), "mc_device_open")) return check_end();
+    const cuda_driver *driver = ((cuda_device_state *)device)->driver;
+    cuda_stream stream = NULL;
+    works(cuda_enter(device, diag), "context");
+    works(CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING), "stream");
+    test_first();
+    test_warm();
+    test_execute(device, stream);
+    test_graph(driver, stream);
+    test_contexts(driver);
+    mc_device_close(device);
+    mc_diag_destroy(diag);
+    return check_end();
+}
