@@ -30,7 +30,9 @@ static bool build_of_library(const cuda_driver *driver, char build[MC_BUILD_TEXT
 
 /* The NVIDIA Management Library, which is installed with the driver. */
 static bool build_of_nvml(char build[MC_BUILD_TEXT]) {
-    enum { NO_GPUS_NO_ATTACH = 1 | 2 }; /* NVML_INIT_FLAG_*: none is needed, none is touched, which would take time */
+    enum {
+        NO_GPUS_NO_ATTACH = 1 | 2
+    }; /* NVML_INIT_FLAG_*: none is needed, none is touched, which would take time */
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return false;
     int (*init)(unsigned), (*version)(char *, unsigned), (*shut_down)(void);

@@ -12,11 +12,9 @@ static mc_status make_want(layer *l, mc_diag *diag) {
     const mc_output output = output_of(l);
     bool spmm = l->shape.op == MC_OP_SPMM;
     mc_dense_free(&l->want);
-    mc_status status =
-        spmm ? mc_reference_spmm(&l->host, &l->b, &sums, diag)
-             : mc_reference_sddmm(&l->host, &l->a, &l->b, MC_LAYOUT_COLUMNS, &sums, diag);
-    if (status == MC_OK && spmm)
-        status = mc_reference_output(&output, l->scale, NULL, &sums, &l->want, diag);
+    mc_status status = spmm ? mc_reference_spmm(&l->host, &l->b, &sums, diag)
+                            : mc_reference_sddmm(&l->host, &l->a, &l->b, MC_LAYOUT_COLUMNS, &sums, diag);
+    if (status == MC_OK && spmm) status = mc_reference_output(&output, l->scale, NULL, &sums, &l->want, diag);
     else if (status == MC_OK)
         status = mc_reference_sampled(&output, &l->host, MC_ORDER_BCRS, l->scale, &sums, &l->want, diag);
     mc_dense_free(&sums);
@@ -35,8 +33,7 @@ static mc_status make_matrix(layer *l, uint64_t seed, mc_diag *diag) {
                                 .seed = seed};
     mc_csr csr = {0};
     mc_status status = mc_csr_generate(&pattern, &csr, diag);
-    if (status == MC_OK)
-        status = mc_vsparse_dilate(&csr, s->vec, spmm ? s->lhs : MC_F32, &l->host, diag);
+    if (status == MC_OK) status = mc_vsparse_dilate(&csr, s->vec, spmm ? s->lhs : MC_F32, &l->host, diag);
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (spmm) mc_vsparse_fill(&l->host, MC_VALUES_FULL, seed + 1, NULL);
@@ -85,8 +82,8 @@ mc_status layer_open(layer *l, mc_context *context, const layer_shape *shape, ui
     if (status == MC_OK && !spmm)
         status = put_dense(l, &l->a, shape->lhs, shape->m, shape->k, seed + 2, &l->device_a, diag);
     if (status == MC_OK)
-        status = put_dense(l, &l->b, shape->rhs, spmm ? shape->k : shape->n, spmm ? shape->n : shape->k, seed + 3,
-                           &l->device_b, diag);
+        status = put_dense(l, &l->b, shape->rhs, spmm ? shape->k : shape->n, spmm ? shape->n : shape->k,
+                           seed + 3, &l->device_b, diag);
     if (status == MC_OK) status = make_scale(l, seed + 4, diag);
     if (status == MC_OK) status = make_want(l, diag);
     if (status == MC_OK) status = mc_memory_create(context, l->c_bytes, &l->device_c, diag);

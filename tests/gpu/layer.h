@@ -17,7 +17,7 @@ typedef struct layer_shape {
 typedef struct layer {
     layer_shape shape;
     mc_context *context;
-    mc_vsparse host; /* A, or the mask */
+    mc_vsparse host;     /* A, or the mask */
     mc_dense a, b, want; /* a: of an SDDMM */
     float *scale;
     mc_matrix *matrix;

@@ -64,7 +64,7 @@ static mc_context *open_context(const char *device) {
                                       .device = device,
                                       .cache_directory = cache,
                                       .log = log_line,
-                                      .log_user = (void *)(uintptr_t)"log"};
+                                      .log_user = (void *)(uintptr_t) "log"};
     mc_context *context = NULL;
     works(mc_context_create(&config, &context, diag), "mc_context_create");
     return context;
@@ -144,13 +144,14 @@ static void test_warm(void) {
                 if (count == 4) {
                     print_plan("warm", &l, median(times, 5), plan);
                     if (before.device_bytes != after.device_bytes)
-                        printf("             (packed anew: %lld, then %lld bytes)\n", (long long)before.device_bytes,
-                               (long long)after.device_bytes);
+                        printf("             (packed anew: %lld, then %lld bytes)\n",
+                               (long long)before.device_bytes, (long long)after.device_bytes);
                     CHECK(times[2] < 1e3, "a warm plan took %.1f us", times[2]);
                     if (plan != NULL) runs(&l, plan, NULL);
                     mc_context_info info = {.size = sizeof info};
                     mc_context_get_info(context, &info, diag);
-                    CHECK(info.kernels_compiled == 0, "%llu kernels were compiled", (unsigned long long)info.kernels_compiled);
+                    CHECK(info.kernels_compiled == 0, "%llu kernels were compiled",
+                          (unsigned long long)info.kernels_compiled);
                 }
             }
             mc_plan_destroy(plan);
@@ -192,17 +193,20 @@ static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream st
     const mc_contract *c = mc_kernel_contract(kernel);
     const cuda_driver *driver = ((cuda_device_state *)device)->driver;
     char ptx[2048];
-    int size = snprintf(ptx, sizeof ptx, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(\n");
+    int size =
+        snprintf(ptx, sizeof ptx, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(\n");
     for (size_t i = 0; i < c->param_count; i++) {
         const mc_param *p = &c->params[i];
         bool map = p->kind == MC_PARAM_TENSOR_MAP;
-        size += snprintf(ptx + size, sizeof ptx - (size_t)size, "  .param %s.%s p%zu%s%s\n", map ? ".align 64 " : "",
-                         map ? "b8" : p->type, i, map ? "[128]" : "", i + 1 < c->param_count ? "," : "");
+        size += snprintf(ptx + size, sizeof ptx - (size_t)size, "  .param %s.%s p%zu%s%s\n",
+                         map ? ".align 64 " : "", map ? "b8" : p->type, i, map ? "[128]" : "",
+                         i + 1 < c->param_count ? "," : "");
     }
     snprintf(ptx + size, sizeof ptx - (size_t)size, ") { ret; }\n");
     mc_module *module = NULL;
     if (!works(mc_module_load(device, ptx, "empty", &module, diag), "empty kernel")) return 0;
-    bare_launch b = {.driver = driver, .function = ((cuda_module_state *)module)->function, .overlap = c->overlap};
+    bare_launch b = {
+        .driver = driver, .function = ((cuda_module_state *)module)->function, .overlap = c->overlap};
     static _Alignas(64) unsigned char zeros[128];
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) b.pointers[i] = zeros;
     b.launch = (mc_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}};
@@ -252,7 +256,8 @@ static void test_execute(mc_device *device, cuda_stream stream) {
 
 /* -- Graphs and values */
 
-static bool capture(const cuda_driver *driver, layer *l, const mc_plan *plan, cuda_stream stream, cuda_graph_exec *exec) {
+static bool capture(const cuda_driver *driver, layer *l, const mc_plan *plan, cuda_stream stream,
+                    cuda_graph_exec *exec) {
     const mc_args args = layer_args(l);
     cuda_graph graph = NULL;
     mc_status status = CUDA_CALL(driver, diag, StreamBeginCapture, stream, CAPTURE_GLOBAL);
@@ -274,7 +279,8 @@ static void test_graph(const cuda_driver *driver, cuda_stream stream) {
         if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) plan_us(&l, &plan);
         if (plan != NULL && capture(driver, &l, plan, stream, &exec)) {
             for (int replay = 0; replay < REPLAYS; replay++) {
-                if (replay == REPLAYS / 2 && l.shape.op == MC_OP_SPMM) /* the graph's kernel reads the new values */
+                if (replay == REPLAYS / 2 &&
+                    l.shape.op == MC_OP_SPMM) /* the graph's kernel reads the new values */
                     works(layer_change_values(&l, 77, stream, diag), "mc_matrix_set_values");
                 mc_status status = layer_poison(&l, diag);
                 if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
@@ -326,8 +332,10 @@ static int run_worker(void *argument) {
     worker *w = argument;
     mc_diag *own = mc_diag_create();
     mc_context *context = NULL;
-    const mc_context_config config = {
-        .size = sizeof config, .device = w->device, .cuda_context = w->cuda_context, .cache_directory = cache};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = w->device,
+                                      .cuda_context = w->cuda_context,
+                                      .cache_directory = cache};
     mc_status status = mc_context_create(&config, &context, own);
     for (int round = 0; round < w->rounds && status == MC_OK; round++) {
         status = work_once(context, w, round, own);
@@ -341,7 +349,8 @@ static int run_worker(void *argument) {
 
 /* cuCtxCreate, which libmcrt itself has no use for. */
 static void *own_cuda_context(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW), *symbol = library ? dlsym(library, "cuCtxCreate_v2") : NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW),
+         *symbol = library ? dlsym(library, "cuCtxCreate_v2") : NULL;
     cuda_result (*create)(cuda_context *, unsigned, cuda_device) = NULL;
     cuda_context context = NULL;
     memcpy(&create, &symbol, sizeof symbol);
@@ -365,8 +374,8 @@ static void test_contexts(const cuda_driver *driver) {
     for (int i = 0; i < count; i++) thrd_create(&threads[i], run_worker, &workers[i]);
     for (int i = 0; i < count; i++) {
         thrd_join(threads[i], NULL);
-        CHECK(workers[i].right == workers[i].rounds, "%s: %d of %d were right: %s", workers[i].device, workers[i].right,
-              workers[i].rounds, workers[i].message);
+        CHECK(workers[i].right == workers[i].rounds, "%s: %d of %d were right: %s", workers[i].device,
+              workers[i].right, workers[i].rounds, workers[i].message);
         printf("context %d    %d executions right on %s%s\n", i, workers[i].right, workers[i].device,
                workers[i].cuda_context != NULL ? ", in a CUcontext of the caller's" : "");
     }
@@ -388,7 +397,7 @@ int main(int argc, char **argv) {
     if (!works(mc_device_open("cuda:0", &device, diag), "mc_device_open")) return check_end();
     const cuda_driver *driver = ((cuda_device_state *)device)->driver;
     cuda_stream stream = NULL;
-    works(cuda_enter(device, diag), "context");
+    works(CUDA_CALL(driver, diag, CtxSetCurrent, ((cuda_device_state *)device)->context), "context");
     works(CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING), "stream");
     test_first();
     test_warm();
