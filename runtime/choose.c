@@ -58,10 +58,7 @@ static bool can_run(const chooser *c, const mc_kernel *kernel) {
 /* The kernel of R's candidate I, made for the problem; NULL: there is none. */
 static mc_kernel *kernel_of(const chooser *c, const record *r, size_t i) {
     mc_kernel *kernel = NULL;
-    if (r->candidates[i].status != RECORD_TIMED) return NULL;
-    char *fields = record_fields_for(r, i, c->problem);
-    if (fields != NULL) mc_kernel_outline_fields(fields, &kernel, NULL);
-    free(fields);
+    if (r->candidates[i].status == RECORD_TIMED) kernel = record_kernel_for(r, i, c->problem);
     if (kernel == NULL || can_run(c, kernel)) return kernel;
     mc_kernel_destroy(kernel);
     return NULL;

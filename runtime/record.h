@@ -89,8 +89,10 @@ uint64_t record_digest(record_store *store, const char *gpu);
 /* How unlike two problems are: 0 for the same sizes, structure and output, about 1 where one of them is twice as large;
    INFINITY where a kernel for one says nothing of the other (another operator, other types, ...). Symmetric. */
 double record_distance(const plan_problem *a, const plan_problem *b);
-/* The fields of R's candidate I, made into those of PROBLEM: same tile, stride, ..., PROBLEM's types, shapes and output. The caller frees. NULL:
-   no memory, or the record does not have that candidate's fields. Whether there is such a kernel only its generator knows. */
+/* R's candidate I made into a kernel for PROBLEM: same tile, stride, ..., PROBLEM's types, shapes and output. An outline, which the caller destroys.
+   NULL: there is no such kernel, the record lacks that candidate's fields, or no memory. Whether PROBLEM can run it, kernel_fits tells. */
+mc_kernel *record_kernel_for(const record *r, size_t i, const plan_problem *problem);
+/* Its fields, canonical; the caller frees. */
 char *record_fields_for(const record *r, size_t i, const plan_problem *problem);
 
 /* The library's records, a file each (record_shipped.c, generated from records/); NULL at the end. */

@@ -58,9 +58,10 @@ double record_distance(const plan_problem *a, const plan_problem *b) {
 /* Fields that a problem decides, but names only where they are not as usual. */
 static const char unnamed[] = "act=";
 
-char *record_fields_for(const record *r, size_t i, const plan_problem *problem) {
+mc_kernel *record_kernel_for(const record *r, size_t i, const plan_problem *problem) {
     problem_settings settings;
     mc_text changes = {0};
+    mc_kernel *kernel = NULL;
     if (i >= r->candidate_count || r->candidates[i].fields[0] == '\0') return NULL;
     plan_problem_settings(problem, &settings);
     for (size_t j = 0; j < settings.count; j++)
@@ -68,6 +69,15 @@ char *record_fields_for(const record *r, size_t i, const plan_problem *problem) 
     text_add(&changes, "op=%s %s", plan_op_text(problem->op), unnamed);
     char *text = text_take(&changes);
     char *fields = text != NULL ? fields_change(r->candidates[i].fields, text) : NULL;
+    if (fields != NULL) mc_kernel_outline_fields(fields, &kernel, NULL);
+    free(fields);
     free(text);
+    return kernel;
+}
+
+char *record_fields_for(const record *r, size_t i, const plan_problem *problem) {
+    mc_kernel *kernel = record_kernel_for(r, i, problem);
+    char *fields = kernel != NULL ? strdup(mc_kernel_fields(kernel)) : NULL;
+    mc_kernel_destroy(kernel);
     return fields;
 }

@@ -228,6 +228,30 @@ static void test_elsewhere(void) {
     close_context();
 }
 
+/* Tuning compares a record's fields with those of candidates: as texts. */
+static void test_canonical(void) {
+    open_context(MC_CACHE_MEMORY);
+    plan_problem p = usual(MC_OP_SPMM), q = p;
+    const candidate_target target = candidate_target_of(context->device);
+    candidate_list list;
+    record r;
+    q.n = 384, q.scale = MC_PER_COLUMN, q.activation = MC_ACTIVATION_RELU;
+    test_complete(&q);
+    record_one(&p, gather_64);
+    CHECK(record_find(context->records, sim, &p, false, &r), "no record");
+    CHECK(candidates_find(&q, &target, NULL, 0, &list, NULL) == MC_OK, "no candidates");
+    char *fields = record_fields_for(&r, 0, &q);
+    size_t same = 0;
+    for (size_t i = 0; i < list.count; i++)
+        same += fields != NULL && strcmp(list.items[i].fields, fields) == 0;
+    CHECK(same == 1, "%zu candidates are %s", same, fields);
+    CHECK(record_fields_for(&r, 1, &q) == NULL, "there is no second one");
+    free(fields);
+    candidates_free(&list);
+    record_free(&r);
+    close_context();
+}
+
 static uint64_t hits(void) {
     mccache_stats stats = {.size = sizeof stats};
     mccache_get_stats(context->cache, &stats);
@@ -334,6 +358,7 @@ int main(void) {
     test_order_sddmm();
     test_illegal();
     test_elsewhere();
+    test_canonical();
     test_cache();
     test_specs();
     test_speed();
