@@ -20,6 +20,7 @@ typedef struct planning {
     mc_tuning tuning;
     mc_status failure; /* of the first kernel that could not be had, and why */
     mc_diag *why;
+    char *tried; /* the last one that could not */
 } planning;
 
 /* -- One kernel */
@@ -61,6 +62,9 @@ static bool try_choice(planning *p, choice *chosen) {
     } else {
         mc_diag_destroy(diag);
     }
+    free(p->tried);
+    p->tried = chosen->fields;
+    chosen->fields = NULL;
     choice_free(chosen);
     return false;
 }
@@ -77,6 +81,7 @@ static mc_status try_policy(planning *p, mc_tuning tuning, mc_origin *origin, bo
 }
 
 static bool try_candidate(planning *p, const candidate *next) {
+    if (p->tried != NULL && strcmp(p->tried, next->fields) == 0) return false;
     choice chosen = {.fields = strdup(next->fields),
                      .spec = strdup(next->spec),
                      .origin = MC_ORIGIN_DEFAULT,
@@ -160,6 +165,7 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     if (p->tuning == MC_TUNING_TUNE && !is_recorded(p->plan)) tune_first(p);
     status = find_kernel(p, diag);
     mc_diag_destroy(p->why);
+    free(p->tried);
     context_leave(p->plan->context, &visit);
     return status;
 }

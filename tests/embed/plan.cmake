@@ -10,6 +10,7 @@ embed_test(context)
 embed_test(matrix)
 embed_test(threads)
 embed_test(plan_again)
+embed_test(plan_next)
 
 # On the fake driver, with what mc_execute must not call under watch.
 embed_test(execute)
