@@ -230,6 +230,63 @@ static void test_context(mc_context *context) {
     product_close(&p);
 }
 
+/* -- Every call of the driver's fails once */
+
+static void count_notes(void *user, mc_log_level level, const char *message) {
+    (void)message;
+    *(int *)user += level == MC_LOG_NOTE;
+}
+
+static mc_status plan_with_failure(int fail_at, int *notes) {
+    static const char *const two[] = {SPECS "/spmm_l8r8_f16.lua", SPECS "/spmm_l8r8_shared.lua"};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = "cuda:0",
+                                      .cache = MC_CACHE_OFF,
+                                      .tuning = MC_TUNING_OFF,
+                                      .log = count_notes,
+                                      .log_user = notes};
+    mc_context *context = NULL;
+    product_kind kind = rows;
+    product p;
+    mc_status status = MC_CANNOT;
+    kind.config.specs = two;
+    kind.config.spec_count = 2;
+    if (worked("mc_context_create", mc_context_create(&config, &context, diag)) &&
+        product_open(&p, context, &kind, 1)) {
+        fake->log[0] = '\0';
+        fake->calls = 0;
+        fake->fail_at = fail_at;
+        mc_diag_clear(diag);
+        status = mc_plan_create(context, &p.config, &p.plan, diag);
+        fake->fail_at = 0;
+        if (status == MC_OK) status = mc_execute(p.plan, &p.args, 0, NULL, diag);
+        product_close(&p);
+    }
+    mc_context_destroy(context);
+    return status;
+}
+
+/* A plan comes of it all the same, with the next kernel, but for a context that cannot be entered. Nothing is left behind. */
+static void test_every_failure(void) {
+    int fail_at = 1, planned = 0, notes;
+    fake->params = 7; /* of both kernels: three packed arrays, B, C, scales, biases */
+    fake->map_at = 0;
+    (void)set_current(&handles[CALLERS_CONTEXT]);
+    int alive = fake->alive;
+    do {
+        void *current = NULL;
+        notes = 0;
+        mc_status status = plan_with_failure(fail_at, &notes);
+        CHECK(fake->alive == alive, "call %d: %d objects are left", fail_at, fake->alive - alive);
+        CHECK(get_current(&current) == 0 && current == &handles[CALLERS_CONTEXT], "call %d", fail_at);
+        CHECK(status == MC_OK ? mc_diag_count(diag) == 0 : mc_diag_count(diag) > 0, "call %d: %s", fail_at,
+              mc_diag_text(diag));
+        planned += status == MC_OK && notes == 1;
+    } while (fake->calls >= fail_at++ && fail_at < 200);
+    CHECK(planned >= 10 && fail_at < 200, "%d calls, %d plans in spite of a failure", fail_at, planned);
+    (void)set_current(NULL);
+}
+
 /* -- What is refused */
 
 static void refuse(const product *p, const mc_args *args, mc_status want, const char *message) {
@@ -322,6 +379,7 @@ int main(void) {
         test_refusals(context);
         test_least_alignment(context);
         test_values_while_captured(context);
+        test_every_failure();
     }
     mc_context_destroy(context);
     CHECK(fake->alive == 0, "%d objects of the driver's are left", fake->alive);
