@@ -236,7 +236,7 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
     if (!parse_options(command, argc, argv, options, exit_status)) return false;
     int given = argc - optind;
     if (operands != NULL) *operands = argv + optind;
-    int least = abs(command->operand_count);
+    int least = command->operand_count == CMD_ANY_COUNT ? 0 : abs(command->operand_count);
     if (given == least || (given > least && command->operand_count < 0)) return true;
     if (given > least)
         *exit_status = cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);

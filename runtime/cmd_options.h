@@ -41,18 +41,19 @@ typedef struct cmd_option_table {
     size_t count;
 } cmd_option_table;
 
-enum { CMD_MAX_TABLES = 5 };
+enum { CMD_MAX_TABLES = 5, CMD_ANY_COUNT = INT32_MIN };
 
 typedef struct cmd {
     const char *name, *operands, *summary;
-    int operand_count;                        /* -N: N or more; the operands end in NULL */
+    int operand_count;                        /* -N: N or more, or CMD_ANY_COUNT; the operands end in NULL */
     cmd_option_table options[CMD_MAX_TABLES]; /* its own, and those that it shares with others */
     int (*run)(int argc, char **argv);        /* the exit status */
 } cmd;
 
 extern const char cmd_program[]; /* "mcrun": the program defines it */
 extern const cmd cmd_spmm, cmd_sddmm, cmd_pack, cmd_devices, cmd_matrix_gen, cmd_matrix_info, cmd_cache,
-    cmd_records;
+    cmd_records, cmd_tune;
+extern const cmd cmd_tune_worker; /* not for people: no help lists it */
 
 /* Reads ARGV by the command's table into OPTIONS, which holds the defaults, and points *OPERANDS at the
    operands. False: the command is over with *EXIT_STATUS, after --help or a reported error. A setting's

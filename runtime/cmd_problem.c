@@ -37,6 +37,8 @@ static bool has_ending(const char *path, const char *ending) {
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
+bool problem_is_dilated(const char *path) { return !has_ending(path, ".mtx"); }
+
 mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {
     mc_setting settings[2 * CMD_MAX_SETTINGS];
     const cmd_settings *given = &p->options->settings;
@@ -74,7 +76,7 @@ mc_status problem_open(problem *p, const char *spec_path, const char *matrix_pat
     bool vectors = published_is_directory(matrix_path);
     if (options->unite && vectors)
         return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", matrix_path);
-    p->dilate = options->dilate || vectors || (!options->unite && !has_ending(matrix_path, ".mtx"));
+    p->dilate = options->dilate || vectors || (!options->unite && problem_is_dilated(matrix_path));
     mc_status status = problem_respec(p, NULL, 0, diag);
     return status == MC_OK ? read_matrix(p, diag) : status;
 }

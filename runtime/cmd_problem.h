@@ -45,6 +45,9 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
+/* Whether nonzeros of the matrix at PATH usually become vectors (.smtx), and rows do not share vectors (.mtx). */
+bool problem_is_dilated(const char *path);
+
 /* Whether MATRIX is a mask to KERNEL. */
 bool problem_is_mask(const mc_kernel *kernel);
 

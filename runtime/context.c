@@ -168,6 +168,12 @@ static mc_status open_cache(mc_context *context, mc_diag *diag) {
     return context->cache != NULL ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
 }
 
+/* NULL: none. */
+static const char *records_of(const mc_context *context) {
+    const char *path = context->config.records;
+    return path != NULL && *path != '\0' ? path : NULL;
+}
+
 static mc_status open_records(mc_context *context, mc_diag *diag) {
     char path[MCCACHE_MAX_PATH];
     if (context->config.records == NULL && record_default_path(path, sizeof path)) {
@@ -175,7 +181,7 @@ static mc_status open_records(mc_context *context, mc_diag *diag) {
         if (context->config.records == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     }
     const record_store_config config = {
-        .path = context->config.records, .shipped = true, .log = log_note, .log_user = context};
+        .path = records_of(context), .shipped = true, .log = log_note, .log_user = context};
     return record_store_open(&config, &context->records, diag);
 }
 
@@ -252,7 +258,7 @@ mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_dia
                            .driver = mc_device_build(context->device),
                            .capability = device->capability,
                            .cache_directory = mccache_directory(context->cache),
-                           .records = context->config.records};
+                           .records = records_of(context)};
     pthread_mutex_lock(&context->lock);
     all.kernels_compiled = context->compiled;
     all.kernels_from_cache = context->from_cache;

@@ -119,7 +119,7 @@ typedef struct mc_context_config {
     uint64_t cache_files;        /* at most; 0: 10,000 */
     mc_tuning tuning;
     /* File of records that tuning appends to, read together with those that the library ships. NULL: MCGEN_RECORDS,
-       else $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl */
+       else $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl. "": no file */
     const char *records;
     /* Messages, a line each, without newline. May be called from several threads. NULL: none */
     void (*log)(void *user, mc_log_level level, const char *message);
@@ -318,7 +318,8 @@ typedef struct mc_tune_config {
     double seconds;    /* at most, then the best so far is taken; 0: no limit */
     bool again;        /* measure all of them, also those that the record has */
     bool cold;         /* with operands that are not in the L2 cache */
-    /* Program that runs candidates in a process of its own (mcrun); NULL: MCGEN_TUNER, else this process */
+    /* Program that runs candidates in a process of its own (mcrun), so that a faulty one ends only that; NULL:
+       MCGEN_TUNER, else "": this process does */
     const char *worker;
     /* Called now and then; false: stop, and keep the best so far */
     bool (*progress)(void *user, const mc_tune_progress *progress);

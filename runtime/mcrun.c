@@ -6,8 +6,9 @@
 
 const char cmd_program[] = "mcrun";
 
-static const cmd *const commands[] = {&cmd_spmm,       &cmd_sddmm,       &cmd_pack,  &cmd_devices,
-                                      &cmd_matrix_gen, &cmd_matrix_info, &cmd_cache, &cmd_records};
+static const cmd *const commands[] = {&cmd_spmm,    &cmd_sddmm,      &cmd_pack,
+                                      &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info,
+                                      &cmd_cache,   &cmd_records,    &cmd_tune};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {
@@ -27,6 +28,7 @@ static int run_command(int argc, char **argv) {
     }
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
+    if (strcmp(argv[1], cmd_tune_worker.name) == 0) return cmd_tune_worker.run(argc - 1, argv + 1);
     return cmd_usage("unknown command '%s' (mcrun --help lists them)", argv[1]);
 }
 

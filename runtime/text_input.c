@@ -143,6 +143,24 @@ mc_status input_skip_number(text_input *in, const char *what) {
     return input_fail(in, MC_FORMAT, "%s must be a number, not %s", what, input_token(in).text);
 }
 
+mc_status input_real(text_input *in, const char *what, double least, double most, double *value) {
+    char text[64], *end;
+    input_skip_blanks(in);
+    const char *token = in->at;
+    mc_status status = input_skip_number(in, what);
+    if (status != MC_OK) return status;
+    size_t length = (size_t)(in->at - token);
+    if (length < sizeof text) {
+        memcpy(text, token, length);
+        text[length] = '\0';
+        *value = strtod(text, &end);
+        if (*end == '\0' && *value >= least && *value <= most) return MC_OK;
+    }
+    in->at = token;
+    return input_fail(in, MC_FORMAT, "%s is out of range: %s is not in %g to %g", what, input_token(in).text,
+                      least, most);
+}
+
 mc_status input_end_line(text_input *in, const char *after) {
     input_skip_blanks(in);
     if (!input_at_line_end(in)) return input_fail(in, MC_FORMAT, "%s after %s", input_token(in).text, after);

@@ -38,6 +38,8 @@ size_t input_left(const text_input *in);      /* bytes */
 mc_status input_integer(text_input *in, const char *what, int64_t least, int64_t most, int64_t *value);
 /* Skips blanks and a decimal number with sign, fraction and exponent. */
 mc_status input_skip_number(text_input *in, const char *what);
+/* The same, of at most 63 characters, from LEAST to MOST. */
+mc_status input_real(text_input *in, const char *what, double least, double most, double *value);
 /* Nothing but blanks up to the line's end, which is skipped. */
 mc_status input_end_line(text_input *in, const char *after);
 

@@ -11,6 +11,13 @@ static tune_entrant *entrants_of(const contest *c) {
     return entrants;
 }
 
+/* The program that kernels run in; NULL: this one. A test's maker of kernels is here, and nowhere else. */
+static const char *find_worker(const tune_job *job) {
+    const char *named = job->config != NULL ? job->config->worker : NULL;
+    if (named == NULL) named = getenv("MCGEN_TUNER");
+    return job->make == NULL && named != NULL && *named != '\0' ? named : NULL;
+}
+
 static mc_status measure(contest *c, bool *complete, mc_diag *diag) {
     const tune_job *job = c->job;
     tune_entrant *entrants = entrants_of(c);
@@ -22,8 +29,13 @@ static mc_status measure(contest *c, bool *complete, mc_diag *diag) {
                             .cold = c->cold,
                             .seconds = job->config != NULL ? job->config->seconds : 0,
                             .make = job->make};
-    context_log(job->context, MC_LOG_DETAIL, "tuning in this process: a kernel that faults would be its end");
-    mc_status status = tune_measure(job->context, &race, contest_listen, c, complete, diag);
+    const char *worker = find_worker(job);
+    if (worker == NULL)
+        context_log(job->context, MC_LOG_DETAIL,
+                    "tuning in this process: a kernel that faults would be its end");
+    mc_status status = worker != NULL
+                           ? tune_measure_by(worker, job->context, &race, contest_listen, c, complete, diag)
+                           : tune_measure(job->context, &race, contest_listen, c, complete, diag);
     free(entrants);
     return status;
 }

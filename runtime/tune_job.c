@@ -195,7 +195,7 @@ static void take_context(reader *r, mc_context_config *config) {
     config->cache_directory = take_text(r);
     config->cache_bytes = (uint64_t)take_number(r);
     config->cache_files = (uint64_t)take_number(r);
-    config->records = "/dev/null"; /* the tuner's matter */
+    config->records = ""; /* the tuner's matter */
 }
 
 static void take_problem(reader *r, plan_problem *problem) {

@@ -9,7 +9,7 @@ printf '3, 4, 2\n0 1 2 2\n9 0\n' >bad.smtx
 
 expect 0 'usage: mcrun COMMAND' "$mcrun" --help
 expect 0 'mcrun 0.' "$mcrun" --version
-for command in spmm sddmm pack devices matrix-gen matrix-info cache; do
+for command in spmm sddmm pack devices matrix-gen matrix-info cache tune; do
     expect 0 "usage: mcrun $command" "$mcrun" "$command" --help
     expect 2 "--wrong: unknown or ambiguous option" "$mcrun" "$command" --wrong
     expect 2 'unknown or ambiguous option' "$mcrun" "$command" -Z

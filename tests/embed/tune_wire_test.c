@@ -84,7 +84,7 @@ static void check_round_trip(int file, const plan_problem *problem, const mc_vsp
     CHECK(same_matrix(&job.matrix, matrix));
     CHECK(strcmp(job.context.device, "sim:seed=3") == 0 && job.context.cache == MC_CACHE_READ_ONLY);
     CHECK(job.context.cache_directory == NULL && job.context.cache_bytes == UINT64_C(1) << 63);
-    CHECK(job.context.cache_files == 5 && strcmp(job.context.records, "/dev/null") == 0);
+    CHECK(job.context.cache_files == 5 && strcmp(job.context.records, "") == 0);
     CHECK(job.race.count == 2 && job.race.cold && job.race.seconds > 2.4 && job.race.seconds < 2.6);
     CHECK(strcmp(job.race.entrants[0].fields, "") == 0 && !job.race.entrants[0].standard);
     CHECK(strcmp(job.race.entrants[1].fields, entrants[0].fields) == 0 && job.race.entrants[1].standard);
