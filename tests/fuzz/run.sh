@@ -6,9 +6,15 @@ seconds=${2:-20}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/spec" "$work/ptx" "$work/matrix" "$work/packed"
+mkdir "$work/spec" "$work/fields" "$work/ptx" "$work/matrix" "$work/packed"
 cp "$root"/specs/*.lua "$work/spec"
 cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
+# Fields as the heads of kernels have them, and saved kernels with them.
+sed -n 's,^//   \(op=.*\),\1,p' "$root"/tests/gen/golden/*.ptx | while read -r fields; do
+    count=$((${count:-0} + 1))
+    printf '%s' "$fields" >"$work/fields/$count"
+    printf '1fields %s\nptx_version 70\nregisters 100\nregister_limit 120\n' "$fields" >"$work/fields/saved-$count"
+done
 # The kernels of the simulator's tests, each with its module's head.
 for test in test_isa test_flow test_parse test_mma test_whole_warp test_async test_tensor test_broken_async conformance; do
     "$bin/$test" dump | awk -v name="$work/ptx/$test" '
@@ -30,7 +36,7 @@ printf '\x40\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
 # Words to try: those of the instruction table.
 grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
-for target in spec ptx matrix packed; do
+for target in spec fields ptx matrix packed; do
     words=()
     [ "$target" = ptx ] && words=(-dict="$work/words")
     "$bin/fuzz_$target" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
