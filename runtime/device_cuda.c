@@ -54,11 +54,18 @@ static void cuda_free(mc_device *device, uint64_t address) {
     (void)cuda_of(device)->driver->MemFree(address);
 }
 
+/* When cuMemcpyHtoD returns, a copy from pageable memory may still be on its way, and a fill may not have begun (CUDA driver API, "API
+   synchronization behavior"): streams that do not wait for the default one would not find them there. */
+static mc_status wait_for_default_stream(const cuda_driver *driver, mc_diag *diag) {
+    return CUDA_CALL(driver, diag, StreamSynchronize, NULL);
+}
+
 static mc_status cuda_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
                             mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
     mc_status status = cuda_make_current(device, diag);
-    if (status != MC_OK) return status;
-    return CUDA_CALL(cuda_of(device)->driver, diag, MemcpyHtoD, address, data, bytes);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, MemcpyHtoD, address, data, bytes);
+    return status == MC_OK ? wait_for_default_stream(driver, diag) : status;
 }
 
 static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, mc_diag *diag) {
@@ -90,9 +97,10 @@ static mc_status cuda_read(mc_device *device, uint64_t address, void *data, size
 }
 
 static mc_status cuda_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
     mc_status status = cuda_make_current(device, diag);
-    if (status != MC_OK) return status;
-    return CUDA_CALL(cuda_of(device)->driver, diag, MemsetD8, address, (unsigned char)byte, bytes);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, MemsetD8, address, (unsigned char)byte, bytes);
+    return status == MC_OK ? wait_for_default_stream(driver, diag) : status;
 }
 
 /* -- Tensor maps */
