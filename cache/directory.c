@@ -50,10 +50,11 @@ static bool make_path(char *path) {
     return make_folder(AT_FDCWD, path);
 }
 
+/* NULL: no memory. As it is where the current directory has no path (it was removed), and PATH leads nowhere. */
 static char *absolute_path(const char *path) {
     char *full = NULL;
-    if (*path == '/') return strdup(path);
-    char *here = getcwd(NULL, 0);
+    char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+    if (here == NULL && (*path == '/' || errno != ENOMEM)) return strdup(path);
     if (here != NULL && asprintf(&full, "%s/%s", here, path) < 0) full = NULL;
     free(here);
     return full;

@@ -27,7 +27,8 @@ static bool open_own(mccache *cache) {
     mccache_mode mode = cache->config.mode;
     if (mode == MCCACHE_MEMORY) return true;
     if (mode == MCCACHE_OFF) return set_why(cache, "the cache is off");
-    if (cache->config.directory == NULL) return set_why(cache, "there is no directory for it");
+    if (cache->config.directory == NULL || cache->config.directory[0] == '\0')
+        return set_why(cache, "there is no directory for it");
     bool writes = mode == MCCACHE_READ_WRITE;
     bool opened = directory_open(&cache->own, cache->config.directory, writes, cache->why, sizeof cache->why);
     if (cache->own.path == NULL) return false;

@@ -8,14 +8,18 @@ void mccache_blob_free(mccache_blob *blob) {
     *blob = (mccache_blob){0};
 }
 
+static bool get_from(mccache *cache, const cache_directory *directory, const mccache_key *key,
+                     mccache_blob *blob) {
+    disk_result result = directory->fd < 0 ? DISK_ABSENT : disk_get(cache, directory, key, blob);
+    if (result == DISK_REJECTED) atomic_fetch_add(&cache->rejected, 1);
+    return result == DISK_FOUND;
+}
+
 static bool get_from_disk(mccache *cache, const mccache_key *key, mccache_blob *blob) {
-    const cache_directory *directory = &cache->own;
-    for (size_t i = 0; i <= cache->system_count; directory = &cache->system[i++]) {
-        disk_result result = directory->fd < 0 ? DISK_ABSENT : disk_get(cache, directory, key, blob);
-        if (result == DISK_FOUND) return true;
-        if (result == DISK_REJECTED) atomic_fetch_add(&cache->rejected, 1);
-    }
-    return false;
+    bool found = get_from(cache, &cache->own, key, blob);
+    for (size_t i = 0; i < cache->system_count && !found; i++)
+        found = get_from(cache, &cache->system[i], key, blob);
+    return found;
 }
 
 bool mccache_get(mccache *cache, const mccache_key *key, mccache_blob *blob) {

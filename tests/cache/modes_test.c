@@ -88,11 +88,13 @@ static void check_off(void) {
     use_all(cache);
     CHECK(!has_text(cache, 1, "one"), "off");
     mccache_close(cache);
-    cache = open_mode(MCCACHE_READ_WRITE, NULL);
-    CHECK(!mccache_usable(cache, &why) && mccache_directory(cache) == NULL, "no directory");
-    CHECK_TEXT(why, "no directory");
-    use_all(cache);
-    mccache_close(cache);
+    for (int i = 0; i < 2; i++) {
+        cache = open_mode(MCCACHE_READ_WRITE, i == 0 ? NULL : "");
+        CHECK(!mccache_usable(cache, &why) && mccache_directory(cache) == NULL, "no directory");
+        CHECK_TEXT(why, "no directory");
+        use_all(cache);
+        mccache_close(cache);
+    }
 }
 
 /* Our own comes first; what is only in a system directory is found there, and nothing is written there. */
@@ -196,6 +198,19 @@ static void check_relative(void) {
     mccache_close(cache);
 }
 
+/* NULL from mccache_open would say that there is no memory. */
+static int without_current_directory(void) {
+    if (mkdir(path_of("current"), 0700) != 0 || chdir(path_of("current")) != 0 || rmdir("../current") != 0)
+        return 1;
+    mccache *cache = open_mode(MCCACHE_READ_WRITE, "relative");
+    const char *why;
+    bool usable = mccache_usable(cache, &why);
+    put_text(cache, 1, "one");
+    bool right = !usable && strstr(why, "No such file") != NULL && !has_text(cache, 1, "one");
+    mccache_close(cache);
+    return right ? 0 : 1;
+}
+
 /* The directory is removed, or another put in its place, while we have it open. */
 static void check_replaced(void) {
     mccache *cache = open_mode(MCCACHE_READ_WRITE, path_of("replaced"));
@@ -261,6 +276,7 @@ int main(void) {
     check_not_ours();
     check_relative();
     check_replaced();
+    CHECK(in_child(without_current_directory) == 0, "a current directory that was removed");
     CHECK(in_child(with_short_files) == 0, "RLIMIT_FSIZE");
     CHECK(in_child(without_descriptors) == 0, "RLIMIT_NOFILE");
     return fixture_end();
