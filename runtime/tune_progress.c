@@ -47,10 +47,8 @@ bool contest_listen(void *user, const tune_event *event) {
     const mc_tune_config *config = c->job->config;
     double now = tune_now();
     bool ends = event->total > 0 && event->done == event->total, begins = event->stage != c->stage;
-    if (begins) {
-        c->stage = event->stage;
-        c->stage_begin = now;
-    }
+    c->stage = event->stage;
+    if (begins || event->done == 0) c->stage_begin = now; /* what a stage prepares says nothing of its rate */
     take_state(c, event);
     if (config == NULL || config->progress == NULL) return true;
     if (!c->stopped && (begins || ends || now - c->told >= tell_seconds)) c->stopped = !tell(c, event, now);

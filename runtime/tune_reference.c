@@ -5,7 +5,7 @@
 #include "tune_measurement.h"
 #include "tune_pool.h"
 
-enum { PIECES_PER_CORE = 2, POISON = TUNE_POISON };
+enum { PIECES_PER_CORE = 2 };
 
 /* Row blocks FIRST to END - 1 of the matrix, as a matrix: its arrays are parts of the whole's, but for row_ptr. */
 typedef struct band {
@@ -45,13 +45,15 @@ static mc_dense rows_of(const mc_dense *dense, int64_t first, int64_t count) {
     return part;
 }
 
-/* Row by row to its place in `want`, around the gaps. */
+/* Rows of C, from FIRST on, to their places in `want`, and poison into the gaps behind them. */
 static void put_rows(tune_operands *o, int64_t first, const mc_dense *c) {
     size_t row_bytes = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, o->c.ld),
            from = (size_t)mc_type_size(c->type, c->ld);
     unsigned char *to = o->want + o->guard + (size_t)first * step;
-    for (size_t i = 0; i < (size_t)c->rows; i++)
+    for (size_t i = 0; i < (size_t)c->rows; i++) {
         memcpy(to + i * step, (const char *)c->data + i * from, row_bytes);
+        memset(to + i * step + row_bytes, TUNE_POISON, step - row_bytes);
+    }
 }
 
 static mc_status multiply_band(tune_operands *o, const band *b, mc_diag *diag) {
@@ -113,8 +115,10 @@ static mc_status arrange_sums(reference *r, mc_diag *diag) {
 }
 
 static mc_status first_failure(const reference *r, size_t done, mc_diag *diag) {
-    for (size_t i = 0; i < done; i++)
-        if (r->statuses[i] != MC_OK) return mc_fail(diag, r->statuses[i], "%s", mc_diag_text(r->whys[i]));
+    for (size_t i = 0; i < done; i++) {
+        const char *why = r->whys[i] != NULL ? mc_diag_text(r->whys[i]) : "out of memory";
+        if (r->statuses[i] != MC_OK) return mc_fail(diag, r->statuses[i], "%s", why);
+    }
     return MC_OK;
 }
 
@@ -127,10 +131,12 @@ static mc_status compute(reference *r, mc_diag *diag) {
     return status;
 }
 
+/* C itself is written piece by piece, by all cores. */
 static mc_status make_want(tune_operands *o, mc_diag *diag) {
     o->want = mcrt_array((int64_t)o->want_bytes, 1);
     if (o->want == NULL) return mcrt_no_memory(diag, (int64_t)o->want_bytes, "bytes of C");
-    memset(o->want, POISON, o->want_bytes);
+    memset(o->want, TUNE_POISON, o->guard);
+    memset(o->want + o->want_bytes - o->guard, TUNE_POISON, o->guard);
     return MC_OK;
 }
 
