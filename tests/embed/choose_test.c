@@ -57,6 +57,9 @@ static void check_kernel(const plan_problem *p, const choice *chosen) {
             CHECK(strcmp(mc_kernel_field_text(kernel, settings.items[i].field), settings.items[i].value) == 0,
                   "%s is %s in %s", settings.items[i].field, settings.items[i].value, chosen->fields);
     }
+    const char *act = kernel != NULL ? mc_kernel_field_text(kernel, "act") : NULL;
+    CHECK(act == NULL || (strcmp(act, "none") == 0) == (p->activation == MC_ACTIVATION_NONE), "%s",
+          chosen->fields);
     mc_kernel_destroy(kernel);
     mc_diag_destroy(diag);
 }
@@ -199,6 +202,9 @@ static void test_illegal(void) {
            "stride=64 tile_n=64 warps=2 split=2");
     record_for(&p, sim, (const char *const[]){tma, "op=spmm arch=sm_80 tile_n=32 warps=8 split=8", NULL});
     expect("next of its record", &p, MC_TUNING_REPLAY, MC_ORIGIN_MEASURED, "tile_n=32 warps=8 split=8");
+    plan_problem open = q; /* the kernel is there, and does not take these rows */
+    open.shapes = MC_SHAPES_OPEN, open.ldb = 272 + 8;
+    expect("not for these rows", &open, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "staging=direct");
     plan_problem bad = usual(MC_OP_SPMM);
     bad.m = 8 * 4000;
     record_for(&bad, sim, (const char *const[]){"op=spmm tile_n=7", "rubbish", "", NULL});

@@ -155,6 +155,13 @@ static void test_merge(void) {
           found.fields);
     CHECK(found.candidate_count == 5 && found.time == 200, "%zu", found.candidate_count);
     record_free(&found);
+    /* What is measured now counts, though the clock says that it was before. */
+    t.candidates[0].microseconds = first.microseconds / 4;
+    t.r.time = 150;
+    add(store, &t.r);
+    CHECK(record_find(store, gpu, &p, false, &found) && found.candidates[0].hash == 77, "%s", found.fields);
+    CHECK(found.time == 200 && found.microseconds < first.microseconds / 3, "%g", found.microseconds);
+    record_free(&found);
     /* Another generator's record stands beside it, and comes after it. */
     t.r.generator = "0000000000000000";
     t.r.time = 300;
@@ -371,6 +378,12 @@ static void test_share(mc_diag *diag) {
     CHECK(record_import(b, out, &count, diag) == MC_OK && count == 6, "%zu", count);
     CHECK(record_export(b, out, false, &count, diag) == MC_OK && count == 6, "%zu", count);
     CHECK(bytes_of(out, second, sizeof second) == size && memcmp(first, second, size) == 0, "other bytes");
+    record_store *c = open_store(NULL); /* the other way round */
+    CHECK(record_import(c, theirs, &count, diag) == MC_OK && count == 4, "%zu", count);
+    CHECK(record_import(c, own, &count, diag) == MC_OK && count == 2, "%zu", count);
+    CHECK(record_export(c, out, false, &count, diag) == MC_OK && count == 6, "%zu", count);
+    CHECK(bytes_of(out, second, sizeof second) == size && memcmp(first, second, size) == 0, "other bytes");
+    record_store_close(c);
     CHECK(record_import(b, scratch_path("nowhere"), &count, diag) == MC_IO, "no file");
     CHECK_TEXT(mc_diag_text(diag), "nowhere: No such file");
     mc_diag_clear(diag);
