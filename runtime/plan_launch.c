@@ -57,7 +57,8 @@ static int find_slot(const mc_contract *contract, const char *name, mc_param_kin
     return PLAN_NONE;
 }
 
-/* Operands are aligned as the configuration promises and the kernel wants; scales and biases as the kernel wants. */
+/* Operands are aligned as the configuration promises and the kernel wants (one with a tensor map takes no promise of less than
+   MC_TENSOR_MAP_ALIGN); scales and biases as the kernel wants. */
 static void describe_argument(const plan_problem *problem, const mc_contract *contract,
                               plan_argument argument, plan_launch *launch) {
     const char *name = plan_argument_names[argument];
@@ -65,9 +66,6 @@ static void describe_argument(const plan_problem *problem, const mc_contract *co
     bool operand = argument == PLAN_A || argument == PLAN_B || argument == PLAN_C;
     unsigned align = operand ? problem->align : 1;
     if (slot != PLAN_NONE && contract->params[slot].align > align) align = contract->params[slot].align;
-    if (launch->map_slot != PLAN_NONE && strcmp(contract->map.array, name) == 0 &&
-        align < MC_TENSOR_MAP_ALIGN)
-        align = MC_TENSOR_MAP_ALIGN;
     launch->arguments[argument].wanted = is_wanted(problem, argument);
     launch->arguments[argument].slot = slot;
     launch->arguments[argument].align = align;
