@@ -230,6 +230,29 @@ static void test_context(mc_context *context) {
     product_close(&p);
 }
 
+/* Two GPUs side by side: each plan is launched in its own context, whichever is current. */
+static void test_two_gpus(mc_context *first) {
+    const mc_context_config config = {
+        .size = sizeof config, .device = "cuda:1", .cache = MC_CACHE_OFF, .tuning = MC_TUNING_OFF};
+    mc_context *contexts[2] = {first};
+    mc_context_info info = {.size = sizeof info};
+    product p[2];
+    if (!worked("mc_context_create", mc_context_create(&config, &contexts[1], diag))) return;
+    (void)worked("mc_context_get_info", mc_context_get_info(contexts[1], &info, diag));
+    CHECK(strcmp(info.device, "Fake GPU 71") == 0 && info.capability == 90, "%s", info.device);
+    for (int i = 0; i < 2; i++)
+        if (!product_open(&p[i], contexts[i], &rows, 30) || !make_plan(&p[i])) return;
+    (void)set_current(&handles[CONTEXT_0]);
+    for (int i = 0; i < 2; i++) {
+        execute(&p[0], LAUNCH);
+        execute(&p[1], ENTERING(LAUNCH));
+        CHECK_TEXT(fake->log, "cuCtxPushCurrent_v2 1\n");
+    }
+    (void)set_current(NULL);
+    for (int i = 0; i < 2; i++) product_close(&p[i]);
+    mc_context_destroy(contexts[1]);
+}
+
 /* -- Every call of the driver's fails once */
 
 static void count_notes(void *user, mc_log_level level, const char *message) {
@@ -376,6 +399,7 @@ int main(void) {
         test_map(context);
         test_sampled(context);
         test_context(context);
+        test_two_gpus(context);
         test_refusals(context);
         test_least_alignment(context);
         test_values_while_captured(context);
