@@ -128,8 +128,9 @@ void evict_after_put(mccache *cache, uint64_t bytes) {
     if (!scan_is_due(cache, bytes, most)) return;
     cache_size target = {most.bytes - most.bytes / 32, most.files - most.files / 32};
     cache_size left = evict(cache, most, target, NULL);
+    if (size_exceeds(left, most)) left = (cache_size){0};
     pthread_mutex_lock(&cache->lock);
-    cache->estimate = size_exceeds(left, most) ? (cache_size){0} : left;
+    cache->estimate = left;
     cache->puts_left = PUTS_BETWEEN_SCANS;
     cache->scanning = false;
     pthread_mutex_unlock(&cache->lock);

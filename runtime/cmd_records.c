@@ -127,7 +127,7 @@ static mc_status import_records(session *s, const char *own) {
 }
 
 static mc_status merge(session *s, const char *own) {
-    size_t count;
+    size_t count = 0;
     (void)own;
     mc_status status = open_store(s, NULL, false);
     if (status == MC_OK) status = read_files(s, &count);

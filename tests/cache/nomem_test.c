@@ -26,7 +26,8 @@ WRAP(char *, getcwd, (char *buffer, size_t size), (buffer, size))
 
 static bool ignore(void *user, const mccache_item *item) {
     (void)user;
-    return item->size > 0 || item->size == 0;
+    (void)item;
+    return true;
 }
 
 /* Every call; entry 1 is there, and what is put comes back or does not. */
