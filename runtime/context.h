@@ -2,9 +2,9 @@
  *
  *   context.c   opening, log, the calling thread's CUDA context, memory
  *   kernels.c   loaded kernels: memory, then disk, then generate and compile
- *   matrix.c    matrices and their packings
+ *   matrix*.c   matrices and their packings
  *   choose.c    problem -> the kernel's fields
- *   plan.c, execute.c
+ *   plan*.c, execute.c
  *   record*.c   records of tuning;  tune*.c  making them
  *
  * Locks are those of pthreads: ThreadSanitizer knows nothing of <threads.h> and sees races everywhere. */

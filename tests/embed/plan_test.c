@@ -182,6 +182,48 @@ static void test_info(mc_context *context) {
     product_close(&p);
 }
 
+/* What plan_problem_test.c has not: structs, handles, problems without a kernel. */
+static void test_refusals(mc_context *context) {
+    static const product_kind kind = {"refused", MC_S8, 8, SMALL, .config = SPMM(.c = MC_S32, .n = 64)};
+    static const char *const nowhere[] = {"/nowhere/at/all.lua"}, *const other[] = {SPECS "/sddmm_l8r8.lua"};
+    product p;
+    if (!product_open(&p, context, &kind, 1)) return;
+    mc_plan_config no_size = p.config, longer = p.config, no_matrix = p.config, wrong = p.config,
+                   lost = p.config, none = p.config;
+    no_size.size = 0;
+    longer.size += 8;
+    no_matrix.matrix = NULL;
+    wrong.align = 3;
+    lost.specs = nowhere;
+    none.specs = other;
+    lost.spec_count = none.spec_count = 1;
+    const struct {
+        const mc_plan_config *config;
+        mc_status status;
+        const char *message;
+    } rows[] = {{NULL, MC_USAGE, "mc_plan_config is NULL"},
+                {&no_size, MC_USAGE, "the size of mc_plan_config is 0"},
+                {&longer, MC_USAGE, "made for a later version of the library"},
+                {&no_matrix, MC_USAGE, "matrix is NULL"},
+                {&wrong, MC_USAGE, "align is 3"},
+                {&lost, MC_IO, "/nowhere/at/all.lua"},
+                {&none, MC_CANNOT, "is of family spmm"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mc_plan *plan = (mc_plan *)&p;
+        mc_diag_clear(diag);
+        mc_status status = mc_plan_create(context, rows[i].config, &plan, diag);
+        CHECK(status == rows[i].status && plan == NULL, "row %zu: %s", i, mc_status_text(status));
+        CHECK_TEXT(mc_diag_text(diag), rows[i].message);
+    }
+    if (product_plan(&p)) {
+        mc_plan_info info = {.size = sizeof info + 8};
+        CHECK(mc_plan_get_info(p.plan, &info, NULL) == MC_USAGE);
+        CHECK(mc_plan_get_info(p.plan, NULL, NULL) == MC_USAGE);
+    }
+    mc_plan_destroy(NULL);
+    product_close(&p);
+}
+
 int main(void) {
     mc_context *context = NULL;
     const mc_context_config config = {.size = sizeof config, .device = "sim", .cache = MC_CACHE_MEMORY};
@@ -192,6 +234,7 @@ int main(void) {
         test_nothing(context);
         test_no_k(context);
         test_info(context);
+        test_refusals(context);
     }
     mc_context_destroy(context);
     mc_diag_destroy(diag);
