@@ -37,7 +37,7 @@ typedef struct mc_setting {
 
 /* Reads the spec at PATH, applies SETTINGS in order, validates. On MC_USAGE, DIAG holds every error found,
    each as "file:line: field: what is wrong"; MC_IO when the file cannot be read. The script runs sandboxed:
-   at most 16 MB and about a second. */
+   at most 16 MB and about a second of its thread's time. */
 MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
                               mc_spec **spec, mc_diag *diag);
 /* The same for a GPU of CAPABILITY (90 for 9.0): where neither the file nor SETTINGS name an arch, it is the newest that runs

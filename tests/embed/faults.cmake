@@ -1,0 +1,11 @@
+# What may fail below the library, and who uses it at once. layer: a product that needs no checks of its own.
+add_library(embed_layer STATIC layer.c)
+target_link_libraries(embed_layer PUBLIC mcrt mcgen_flags)
+foreach(part nomem processes storm)
+  mc_test(embed_${part} ${part}_test.c embed_layer)
+  set_tests_properties(embed_${part} PROPERTIES ENVIRONMENT "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=")
+endforeach()
+target_link_libraries(test_embed_nomem PRIVATE mcgen_jansson)
+foreach(function malloc calloc realloc aligned_alloc strdup strndup asprintf vasprintf)
+  target_link_options(test_embed_nomem PRIVATE -Wl,--wrap=${function})
+endforeach()

@@ -1,0 +1,197 @@
+/* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it is success or MC_NOMEM,
+ * nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
+#include <ftw.h>
+#include <jansson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "check.h"
+#include "layer.h"
+#include "nomem.h"
+
+/* What a phase works on, and how far it came. */
+typedef struct bench {
+    mc_context *context;
+    mc_matrix *matrix;
+    mc_plan *plan;
+    int n;     /* columns of B: a kernel for each */
+    int wrong; /* elements */
+} bench;
+
+/* COLD_N columns and more are those of kernels that are used in turn, more of them than stay loaded. */
+enum { USUAL_N = 16, COLD_N = 24, SEED = 7 };
+
+static char root[] = "nomem-XXXXXX", cache_directory[64], records[64];
+static mc_diag *diag;
+
+static mc_status open_context(mc_cache_mode mode, mc_context **context) {
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = "sim",
+                                      .cache = mode,
+                                      .cache_directory = cache_directory,
+                                      .records = records};
+    return mc_context_create(&config, context, diag);
+}
+
+/* -- Phases: each leaves what it made in the bench, and make_good puts back what it must not break ---------- */
+
+static mc_status do_context(bench *b) {
+    mc_context *context = NULL;
+    (void)b;
+    mc_status status = open_context(MC_CACHE_READ_WRITE, &context);
+    CHECK((context != NULL) == (status == MC_OK), "context %d, status %d", context != NULL, (int)status);
+    mc_context_destroy(context);
+    return status;
+}
+
+static mc_status do_matrix(bench *b) {
+    mc_matrix *matrix = NULL;
+    mc_status status = layer_matrix(b->context, SEED, &matrix, diag);
+    CHECK((matrix != NULL) == (status == MC_OK), "matrix %d, status %d", matrix != NULL, (int)status);
+    mc_matrix_destroy(matrix);
+    return status;
+}
+
+/* A plan that was made is right, whatever failed on the way. */
+static mc_status plan_and_execute(bench *b, int n) {
+    mc_plan *plan = NULL;
+    int wrong = 0;
+    mc_status status = layer_plan(b->context, b->matrix, n, &plan, diag);
+    int failed = nomem_end();
+    CHECK((plan != NULL) == (status == MC_OK), "plan %d, status %d", plan != NULL, (int)status);
+    if (plan != NULL) {
+        mc_status executed = layer_execute(b->context, plan, SEED, n, &wrong, diag);
+        CHECK(executed == MC_OK && wrong == 0, "%s; %d wrong", mc_diag_text(diag), wrong);
+    }
+    mc_plan_destroy(plan);
+    nomem_failed = failed;
+    return status;
+}
+
+static mc_status do_warm_plan(bench *b) { return plan_and_execute(b, USUAL_N); }
+
+/* Of a kernel that is not loaded. */
+static mc_status do_cold_plan(bench *b) {
+    b->n = b->n < LAYER_MOST_N ? b->n + 1 : COLD_N;
+    return plan_and_execute(b, b->n);
+}
+
+static mc_status do_execute(bench *b) {
+    return layer_execute(b->context, b->plan, SEED, USUAL_N, &b->wrong, diag);
+}
+
+/* Values that could not be replaced are those of before. */
+static mc_status do_values(bench *b) {
+    mc_status status = layer_set_values(b->matrix, SEED + 1, diag);
+    int failed = nomem_end(), wrong = 0;
+    mc_status executed =
+        layer_execute(b->context, b->plan, status == MC_OK ? SEED + 1 : SEED, USUAL_N, &wrong, diag);
+    CHECK(executed == MC_OK && wrong == 0, "%s; %d wrong", mc_diag_text(diag), wrong);
+    executed = layer_set_values(b->matrix, SEED, diag);
+    CHECK(executed == MC_OK, "%s", mc_diag_text(diag));
+    nomem_failed = failed;
+    return status;
+}
+
+static mc_status do_records(bench *b) {
+    char path[80];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/exported", root);
+    mc_status status = mc_records_export(b->context, path, &count, diag);
+    if (status == MC_OK) status = mc_records_import(b->context, path, &count, diag);
+    int failed = nomem_end();
+    (void)unlink(path);
+    nomem_failed = failed;
+    return status == MC_IO && failed ? MC_NOMEM
+                                     : status; /* what errno says of a name's copy or of a stream */
+}
+
+static const struct phase {
+    const char *name;
+    mc_status (*run)(bench *b);
+    mc_cache_mode cache;
+    int most; /* failures tried: the first ones, and then others in steps that grow */
+} phases[] = {
+    {"context", do_context, MC_CACHE_OFF, 60},
+    {"matrix", do_matrix, MC_CACHE_OFF, 60},
+    {"plan, cold", do_cold_plan, MC_CACHE_OFF, 30},
+    {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},
+    {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
+    {"execution", do_execute, MC_CACHE_OFF, 60},
+    {"new values", do_values, MC_CACHE_OFF, 60},
+    {"records", do_records, MC_CACHE_OFF, 60},
+};
+
+static bool make_bench(const struct phase *phase, bench *b) {
+    *b = (bench){.n = COLD_N - 1};
+    mc_status status = open_context(phase->cache, &b->context);
+    if (status == MC_OK) status = layer_matrix(b->context, SEED, &b->matrix, diag);
+    for (int n = COLD_N; phase->cache == MC_CACHE_READ_WRITE && n <= LAYER_MOST_N && status == MC_OK; n++)
+        status = plan_and_execute(b, n);
+    if (status == MC_OK) status = layer_plan(b->context, b->matrix, USUAL_N, &b->plan, diag);
+    CHECK(status == MC_OK, "%s: %s", phase->name, mc_diag_text(diag));
+    return status == MC_OK;
+}
+
+static void drop_bench(bench *b) {
+    mc_plan_destroy(b->plan);
+    mc_matrix_destroy(b->matrix);
+    mc_context_destroy(b->context);
+}
+
+/* Runs with the Nth allocation failing; whether there were so many. */
+static bool run_once(const struct phase *phase, bench *b, long n, bool stays, int *reported) {
+    mc_diag_clear(diag);
+    nomem_begin(n, stays);
+    mc_status status = phase->run(b);
+    bool failed = nomem_end() || nomem_failed;
+    CHECK(status == MC_OK || (failed && status == MC_NOMEM), "%s: allocation %ld%s: %s: %s", phase->name,
+          n + 1, stays ? " and all after it" : "", mc_status_text(status), mc_diag_text(diag));
+    CHECK(b->wrong == 0, "%s: allocation %ld: %d elements are wrong", phase->name, n + 1, b->wrong);
+    *reported += status == MC_NOMEM;
+    return failed;
+}
+
+/* Whether all goes well after so many failures. */
+static void run_well(const struct phase *phase, bench *b) {
+    int wrong = 0;
+    mc_diag_clear(diag);
+    CHECK(phase->run(b) == MC_OK, "%s, without failure: %s", phase->name, mc_diag_text(diag));
+    mc_status status = layer_run(b->context, SEED + 3, USUAL_N + 1, &wrong, diag);
+    CHECK(status == MC_OK && wrong == 0, "after %s: %s; %d wrong", phase->name, mc_diag_text(diag), wrong);
+}
+
+static void run_phase(const struct phase *phase, bool stays) {
+    bench b;
+    int reported = 0, runs = 0;
+    long n = 0, last = 0;
+    if (make_bench(phase, &b)) {
+        for (bool failed = true; failed; n += runs < phase->most ? 1 : 1 + n / phase->most) {
+            failed = run_once(phase, &b, n, stays, &reported);
+            last = n;
+            runs++;
+        }
+        CHECK(reported > 0, "%s: nothing was reported", phase->name);
+        run_well(phase, &b);
+    }
+    drop_bench(&b);
+    printf("%s, %s: %d runs, %ld allocations, %d reported\n", phase->name, stays ? "all from one on" : "one",
+           runs, last, reported);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+int main(void) {
+    diag = mc_diag_create();
+    if (diag == NULL || mkdtemp(root) == NULL) return 1;
+    json_set_alloc_funcs(__real_malloc, free); /* jansson 2.14 asserts that a token's bytes could be kept */
+    snprintf(cache_directory, sizeof cache_directory, "%s/cache", root);
+    snprintf(records, sizeof records, "%s/records.jsonl", root);
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+        for (int stays = 0; stays < 2; stays++) run_phase(&phases[i], stays != 0);
+    mc_diag_destroy(diag);
+    nftw(root, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    return check_end();
+}
