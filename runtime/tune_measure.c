@@ -27,8 +27,9 @@ bool tune_tell(measurement *m, const tune_event *event, double share) {
 
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
                     double microseconds, const mc_diag *why) {
+    size_t total = stage == TUNE_TIME ? m->rounds : m->race->count;
     const tune_event event = {
-        stage, done, m->race->count, index, state, microseconds, why != NULL ? mc_diag_text(why) : ""};
+        stage, done, total, index, state, microseconds, why != NULL ? mc_diag_text(why) : ""};
     m->kernels[index].state = state;
     (void)tune_tell(m, &event, 1);
 }

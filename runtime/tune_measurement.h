@@ -50,9 +50,10 @@ typedef struct measurement {
     const tune_race *race;
     tune_listener *listener;
     void *user;
-    double begin; /* seconds, tune_now */
-    bool stopped; /* by the listener */
-    bool partial; /* something was left out: race->seconds were over, or there was no memory on the device */
+    double begin;  /* seconds, tune_now */
+    bool stopped;  /* by the listener */
+    size_t rounds; /* of stage TIME, known once it begins: of the whole field and of the final */
+    bool partial;  /* something was left out: race->seconds were over, or there was no memory on the device */
     tune_kernel *kernels;
     tune_packing *packings;
     size_t packing_count;

@@ -90,7 +90,7 @@ typedef struct field {
     size_t *index;
     tune_runner *runners;
     size_t count;
-    size_t rounds_before, rounds; /* of all fields of this measurement, for the progress */
+    size_t rounds_before; /* of other fields of this measurement, for the progress */
     mc_diag *why;
 } field;
 
@@ -134,7 +134,7 @@ static bool tick(void *user, int round, int rounds) {
     size_t best = tune_choose(f->runners, f->count);
     (void)rounds;
     tune_event event = {
-        TUNE_TIME, f->rounds_before + (size_t)round, f->rounds, f->m->race->count, TUNE_TIMED, 0, ""};
+        TUNE_TIME, f->rounds_before + (size_t)round, f->m->rounds, f->m->race->count, TUNE_TIMED, 0, ""};
     if (best < f->count && round > 0) {
         event.index = f->index[best];
         event.microseconds = f->runners[best].median;
@@ -228,9 +228,8 @@ static mc_status run_final(field *f, mc_diag *diag) {
     mc_status status = field_open(&final, f->m, FINALISTS + 1, diag);
     if (status == MC_OK) enter_finalists(f, &final);
     final.rounds_before = f->rounds_before;
-    final.rounds = f->rounds;
     if (status == MC_OK) status = field_run(&final, rules, diag);
-    final.rounds_before = f->rounds;
+    final.rounds_before = f->m->rounds;
     bool cut = tune_over(f->m, 1);
     if (status == MC_OK && !cut) tell_times(&final, rules);
     if (status == MC_OK) status = choose(cut ? f : &final, diag);
@@ -242,7 +241,7 @@ mc_status tune_time(measurement *m, mc_diag *diag) {
     const tune_rules *rules = rules_of(m, &tune_rules_field), *last = rules_of(m, &tune_rules_final);
     field f;
     mc_status status = field_open(&f, m, m->race->count, diag);
-    f.rounds = (size_t)(rules->most + last->most);
+    m->rounds = (size_t)(rules->most + last->most);
     if (status == MC_OK) enter_all(&f);
     if (status == MC_OK && !tune_over(m, 1)) status = field_run(&f, rules, diag);
     f.rounds_before = (size_t)rules->most;

@@ -554,10 +554,43 @@ static void test_errors(mc_diag *diag) {
     mc_context_destroy(context);
 }
 
+typedef struct told {
+    int events, chosen;
+} told;
+
+static bool check_event(void *user, const tune_event *event) {
+    told *t = user;
+    CHECK(event->done <= event->total, "stage %d: %zu of %zu", (int)event->stage, event->done, event->total);
+    t->events++;
+    t->chosen += event->state == TUNE_CHOSEN;
+    return true;
+}
+
+/* More rounds than kernels: what is done is still no more than the total. */
+static void test_alone(mc_diag *diag) {
+    char *path = strdup(scratch_path("alone"));
+    mc_context *context = open_context(path, diag);
+    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
+    const mc_plan_config config = spmm_of(matrix, N);
+    const tune_entrant entrant = {.fields = "op=spmm lhs=s8 rhs=s8 out=s32 vec=8 tile_n=32 warps=1",
+                                  .standard = true};
+    plan_problem problem;
+    told t = {0};
+    bool complete = false;
+    expect_ok("problem", plan_problem_of(&config, &matrix->host, &problem, diag), diag);
+    const tune_race race = {.problem = &problem, .matrix = &matrix->host, .entrants = &entrant, .count = 1};
+    expect_ok("measure", tune_measure(context, &race, check_event, &t, &complete, diag), diag);
+    CHECK(complete && t.chosen == 1 && t.events > 3, "%d events, %d chosen", t.events, t.chosen);
+    mc_matrix_destroy(matrix);
+    mc_context_destroy(context);
+    free(path);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
     test_choice(diag);
+    test_alone(diag);
     test_faults(diag);
     test_stops(diag);
     test_kinds(diag);
