@@ -137,7 +137,7 @@ static int ascending(const void *a, const void *b) {
 /* Against a sorted copy and mc_problem_of. */
 static void check_features(const int64_t *lengths, int64_t count) {
     enum { MOST = 64 };
-    int64_t offsets[MOST + 1] = {0}, sorted[MOST];
+    int64_t offsets[MOST + 1] = {0}, sorted[MOST] = {0};
     for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + (sorted[i] = lengths[i]);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     const mc_vsparse matrix = {.type = MC_S8,
