@@ -114,7 +114,7 @@ typedef struct watch {
 
 static double patience_of(const relay *r, const watch *w) {
     const tune_patience *p = r->patience;
-    return !w->ready ? p->start : r->stopping ? p->stop : r->running < r->race->count ? p->run : p->silence;
+    return r->stopping ? p->stop : !w->ready ? p->start : r->running < r->race->count ? p->run : p->silence;
 }
 
 /* The worker came to no good end; WHY. */

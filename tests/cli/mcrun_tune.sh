@@ -1,0 +1,168 @@
+#!/bin/bash
+# mcrun tune on the simulator. Arguments: mcrun, the source directory, json_get.
+mcrun=$1 json_get=$3
+source "$2/tests/expect.sh"
+specs=$2/specs
+spec=$specs/spmm_l8r8.lua
+cd "$work" || exit 1
+export MCGEN_CACHE_DIR=$work/cache MCGEN_RECORDS=$work/records.jsonl
+unset MCGEN_TUNER MCGEN_TUNING
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+tune() { "$mcrun" tune --device sim --candidates 3 "$@"; }
+records() { grep -c . records.jsonl; }
+"$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
+printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
+
+# A table, a line a problem; the records are there for the next one, which measures nothing, but --again does, and --cold is another problem
+expect 0 'N 32' tune "$spec" m.smtx --n 16,32
+check 'both are tuned' test "$(grep -c ' tuned  ' "$work/stdout")" = 2
+check 'the fields are told' grep -q 'spmm_l8r8.lua  stride=' "$work/stdout"
+check 'two records' test "$(records)" = 2
+expect 0 'known           0' tune "$spec" m.smtx --n 16,32
+check 'nothing was measured' test "$(grep -c ' known           0 ' "$work/stdout")" = 2
+check 'the fields are told from the record' grep -q 'spmm_l8r8.lua  stride=' "$work/stdout"
+expect 0 ' tuned  ' tune "$spec" m.smtx --n 16 --again
+expect 0 ' tuned  ' tune "$spec" m.smtx --n 16 --cold
+expect 0 'known           0' tune "$spec" m.smtx --n 16 --cold
+expect 0 'tuned  ' tune --op spmm --lhs s8 --rhs s8 --vec 8 m.smtx --n 16 --candidates 1
+tune "$specs/spmm_l8r8_f16.lua" m.smtx m.mtx --json >lines 2>err || complain 'tune --json failed'
+head -1 lines >first.json
+tail -1 lines >second.json
+check 'two lines' test "$(grep -c . lines)" = 2
+json first.json verdict tuned
+json first.json problem.matrix m.smtx
+json first.json problem.m 40
+json first.json problem.n 256
+json first.json wrong 0
+json first.json spec spmm_l8r8_f16.lua
+json second.json problem.m 16
+check 'nothing of the progress in what is no terminal' test ! -s err
+check 'the whole fields are there' test -n "$("$json_get" first.json fields | grep 'out=f16 scale=row')"
+# The SDDMM, open shapes, a matrix in a published format, another type
+expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64
+expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64 --set out=f16 --set scale=tensor --set mask=values --set order=srbcrs16
+expect 0 ' tuned  ' tune "$spec" m.smtx --n 16 --open
+"$mcrun" pack "$spec" m.smtx --format bcrs --out packed >/dev/null || complain 'pack failed'
+expect 0 ' tuned  ' tune "$spec" packed --n 24
+expect 0 ' tuned  ' tune --in-process --vec 2 --set lhs=u4 "$spec" m.smtx --n 8
+expect 0 'spmm_l8r8_tiled.lua' tune "$spec" "$specs/spmm_l8r8_tiled.lua" m.smtx --n 64 --dry-run --candidates 1000 --set out=s32 --set scale=none
+expect 0 ' tuned  ' tune m.smtx "$spec" "$specs/spmm_l8r8_f16.lua" --n 8 --set out=f16 --set scale=row
+
+# --dry-run runs nothing and records nothing
+before=$(records)
+expect 0 '(default)' tune "$spec" m.smtx --n 40 --dry-run --candidates 1000
+check 'a candidate a line, the best first' test "$(sed -n 1p "$work/stdout" | cut -c39-51)" != "$(sed -n '$p' "$work/stdout" | cut -c39-51)"
+tune "$spec" m.smtx --n 40 --dry-run --json | head -1 >dry.json
+json dry.json spec spmm_l8r8.lua
+json dry.json problem.n 40
+check 'no new record' test "$(records)" = "$before"
+
+# --shapes
+cat >shapes.txt <<END
+# rows columns sparsity sizes
+  64   128     0.9      16,32
+40     90      .5       8      cv=0.1 seed=7   # seed by hand
+
+END
+expect 0 'shapes.txt:3' tune "$spec" --shapes shapes.txt
+check 'three problems' test "$(grep -c ' tuned  ' "$work/stdout")" = 3
+expect 0 'known           0' tune "$spec" --shapes shapes.txt
+expect 0 ' tuned  ' tune "$spec" --shapes shapes.txt --seed 5
+check 'a line that says its seed stays' test "$(grep -c 'known           0' "$work/stdout")" = 1
+refuse() { printf '%b' "$1" >bad.txt; expect 1 "bad.txt:$2" tune "$spec" --shapes bad.txt; }
+refuse '64 128 0.9 16\n65 128 0.9 16\n' '2: the number of rows, 65, is not a multiple of vec = 8'
+refuse '64 128 1.5 16' "1: the sparsity is out of range: '1.5' is not in 0 to 1"
+refuse '64 128 dense 16' "1: the sparsity must be a number, not 'dense'"
+refuse '64 128 0.9' '1: the file ends where a size must be'
+refuse '# sizes\n64 128 0.9 16,\n' '2: the line ends where a size must be'
+refuse '64 128 0.9 16,0' "1: a size is out of range: '0'"
+refuse '64 -1 0.9 16' '1: the number of columns is negative'
+refuse '64 128 0.9 16 16' "1: '16': only seed=S and cv=X may follow"
+refuse '64 128 0.9 16 cv=9' "1: cv is out of range: '9' is not in 0 to 4"
+refuse '# nothing\n' '2: there is no shape'
+refuse '' '1: the file is empty'
+expect 1 'absent.txt' tune "$spec" --shapes absent.txt
+expect 2 'with --shapes, sizes are in the file' tune "$spec" --shapes shapes.txt --n 8
+expect 2 "wants either a MATRIX or --shapes: 'm.smtx'" tune "$spec" m.smtx --shapes shapes.txt
+
+# What makes no sense
+expect 2 'wants a MATRIX, or --shapes' tune "$spec"
+expect 2 'wants a SPEC, or --op, --lhs, --rhs and --vec' tune m.smtx
+expect 2 'without a SPEC --rhs is missing' tune m.smtx --op spmm --lhs s8 --vec 8
+expect 2 '--op goes without a SPEC' tune "$spec" m.smtx --op spmm
+expect 2 '--set tile_n: only fields that say what is computed' tune "$spec" m.smtx --set tile_n=64
+expect 2 '--set order: only fields' tune "$spec" m.smtx --set order=paper
+expect 2 "--n: '16,x' is no list of sizes" tune "$spec" m.smtx --n 16,x
+expect 2 "--n: '' is no list" tune "$spec" m.smtx --n ''
+expect 2 'an SpMM is tuned for sizes --n' tune "$spec" m.smtx --k 16
+expect 2 'an SDDMM is tuned for sizes --k' tune "$specs/sddmm_l8r8.lua" m.smtx --n 16
+expect 2 'rhs is "s4", the first spec' tune "$spec" "$specs/spmm_l8r4.lua" m.smtx
+expect 2 '--worker and --in-process exclude' tune "$spec" m.smtx --worker x --in-process
+expect 2 '--dilate and --union exclude' tune "$spec" m.smtx --dilate --union
+expect 2 "tune-worker: takes no arguments" "$mcrun" tune-worker x
+expect 1 'absent.smtx' tune "$spec" absent.smtx
+expect 1 'absent.lua' tune absent.lua m.smtx
+expect 1 'packed holds vectors of 8 elements' tune "$spec" packed --vec 4
+mkdir directory
+expect 1 'records could not be appended' tune "$spec" m.smtx --records directory
+# A problem that cannot be tuned is a line, and the exit status tells; the others are tuned
+tune "$spec" m.smtx --n 8,12 --set ldb=11 >table 2>err
+check 'exit 1' test $? = 1
+check 'the second one failed' grep -q 'N 12 .*failed .*ldb is 11' table
+check 'the first one is tuned' grep -q 'N 8 .*tuned' table
+check 'it is said' grep -q '1 of 2 problems could not be tuned' err
+
+# A worker that is none: in this process, and said
+expect 0 'tuning in this process: /nonexistent: No such file' tune "$spec" m.smtx --n 48 --worker /nonexistent
+check 'tuned all the same' grep -q ' tuned ' "$work/stdout"
+MCGEN_TUNER=/bin/true expect 0 ' tuned  ' tune "$spec" m.smtx --n 48 --again --in-process
+check 'in-process is no matter of MCGEN_TUNER' test ! -s "$work/stderr"
+
+# Ends. The matrix is large enough that a kernel takes the simulator a while
+"$mcrun" matrix-gen --rows 32 --cols 256 --sparsity 0.4 -o large.smtx || exit 1
+await() { for _ in $(seq 300); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.05; done; complain "never: $*"; }
+child() { pgrep -P "$1" -f tune-worker; }
+slow=("$mcrun" tune --device sim "$spec" large.smtx --n 512 --records ends.jsonl)
+# The worker dies: the tuning goes on with another one
+"${slow[@]}" >table 2>err & tuner=$!
+await child $tuner && kill -SEGV "$(child $tuner)"
+await child $tuner && kill -TERM $tuner
+wait $tuner
+check 'it was told or blamed' grep -qE 'signal 11| stopped ' err table
+# The tuner is killed while its worker stands still: neither is left
+set -m
+rm -f ends.jsonl
+"${slow[@]}" >table 2>err & tuner=$!
+set +m
+await child $tuner && worker=$(child $tuner)
+kill -STOP "$worker"
+kill -INT $tuner
+sleep 0.2
+check 'the first Ctrl-C waits for the worker' kill -0 $tuner
+kill -INT $tuner
+wait $tuner
+check "the second one ends it: $?" test $? = 130
+gone() { ! kill -0 "$worker" 2>&-; }
+await gone
+# A terminal's Ctrl-C: the line on it is rewritten, and what is known is kept
+if command -v script >/dev/null; then
+    rm -f ends.jsonl
+    mkfifo keys
+    echo "'$mcrun' tune --device sim '$spec' large.smtx m.smtx --n 512 --records ends.jsonl" >command
+    set -m # without job control what runs in the background ignores SIGINT
+    script -qefc "bash command" screen <keys >/dev/null &
+    terminal=$!
+    set +m
+    exec 7>keys
+    await grep -q 'best' screen
+    printf '\003' >&7
+    wait $terminal
+    check "a stopped tuning exits with 1, not $?" test $? = 1
+    exec 7>&-
+    check 'the line is rewritten' grep -qa $'\r\e\[K1 of 2  large.smtx N 512: verify [0-9]* of ' screen
+    check 'the stopped one has its line' grep -qa 'large.smtx .* stopped ' screen
+    check 'it is said what was kept' grep -qa 'stopped: 0 of 2 problems are tuned, of another the best so far is kept; records: ends.jsonl' screen
+    check 'one record' test "$(grep -c . ends.jsonl)" = 1
+    expect 0 'spmm' "$mcrun" records list --records ends.jsonl
+fi
+finish
