@@ -168,8 +168,10 @@ static mc_status check_same(const mc_kernel *first, const mc_kernel *kernel, con
         const problem_field *field = &problem_fields[i];
         const char *want = text_of(first, field->name), *got = text_of(kernel, field->name);
         if (field->shape || !is_of(field, family) || strcmp(want, got) == 0) continue;
-        return mc_fail(diag, MC_USAGE, "%s: %s is \"%s\", the first spec's \"%s\": not the same problem",
-                       path, field->name, got, want);
+        return mc_fail(
+            diag, MC_USAGE,
+            "%s: %s is \"%s\", the first spec's \"%s\": not the same problem (--set %s=... sets both)", path,
+            field->name, got, want, field->name);
     }
     return MC_OK;
 }
