@@ -4,6 +4,10 @@
 #include "tune_contest.h"
 #include "tune_measurement.h"
 
+#define PROBLEM_FIRST (offsetof(mc_plan_config, spec_count) + sizeof(size_t))
+#define CONFIG_FIRST  (offsetof(mc_tune_config, progress_user) + sizeof(void *))
+#define RESULT_FIRST  (offsetof(mc_tune_result, complete) + sizeof(bool))
+
 static tune_entrant *entrants_of(const contest *c) {
     tune_entrant *entrants = calloc(c->count + 1, sizeof *entrants);
     for (size_t i = 0; entrants != NULL && i < c->count; i++)
@@ -106,18 +110,18 @@ mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_t
     mc_tune_config tune = {.size = sizeof tune};
     mc_tune_result mine = {.size = sizeof mine};
     tune_job job;
-    mc_status status = take_struct(&plan, sizeof plan, problem, sizeof plan, "mc_plan_config", diag);
+    mc_status status = take_struct(&plan, sizeof plan, problem, PROBLEM_FIRST, "mc_plan_config", diag);
     if (status == MC_OK && config != NULL)
-        status = take_struct(&tune, sizeof tune, config, sizeof tune, "mc_tune_config", diag);
+        status = take_struct(&tune, sizeof tune, config, CONFIG_FIRST, "mc_tune_config", diag);
     if (status == MC_OK && !(tune.seconds >= 0))
         status = mc_fail(diag, MC_USAGE, "seconds is %g, must be 0 or more", tune.seconds);
     if (status == MC_OK && result != NULL)
-        status = check_struct_size(result->size, sizeof mine, sizeof mine, "mc_tune_result", diag);
+        status = check_struct_size(result->size, RESULT_FIRST, sizeof mine, "mc_tune_result", diag);
     if (status == MC_OK) status = take_job(context, &plan, &job, diag);
     if (status != MC_OK) return status;
     job.config = &tune;
     status = enter_and_run(&job, plan.matrix, &mine, diag);
     if (result == NULL) return status;
-    mc_status given = give_struct(result, sizeof mine, &mine, sizeof mine, "mc_tune_result", diag);
+    mc_status given = give_struct(result, RESULT_FIRST, &mine, sizeof mine, "mc_tune_result", diag);
     return status == MC_OK ? given : status;
 }
