@@ -66,20 +66,20 @@ static mc_status fit_graph(tune_kernel *k, mc_diag *diag) {
 
 static double median_of_3(const double *t) { return fmax(fmin(t[0], t[1]), fmin(fmax(t[0], t[1]), t[2])); }
 
-mc_status tune_guess(measurement *m, tune_kernel *k, mc_diag *diag) {
+static mc_status quick_replays(tune_kernel *k, mc_diag *diag) {
     double times[QUICK_REPLAYS];
-    if (is_exact(m)) {
-        mc_status status = make_graph(k, 1, diag);
-        if (status == MC_OK) status = mc_graph_replay(k->graph, &k->guess, diag);
-        k->replay_us = k->guess;
-        return status;
-    }
-    mc_status status = fit_graph(k, diag);
+    mc_status status = MC_OK;
     for (int i = 0; i < QUICK_REPLAYS && status == MC_OK; i++) status = replay(k, &times[i], diag);
-    if (status != MC_OK) return status;
-    k->replay_us = median_of_3(times);
-    k->guess = k->replay_us / k->graph_launches;
-    return MC_OK;
+    if (status == MC_OK) k->replay_us = median_of_3(times);
+    return status;
+}
+
+mc_status tune_guess(measurement *m, tune_kernel *k, mc_diag *diag) {
+    mc_status status = is_exact(m) ? make_graph(k, whole_turns(k, 1), diag) : fit_graph(k, diag);
+    if (status == MC_OK)
+        status = is_exact(m) ? mc_graph_replay(k->graph, &k->replay_us, diag) : quick_replays(k, diag);
+    if (status == MC_OK) k->guess = k->replay_us / k->graph_launches;
+    return status;
 }
 
 /* -- Rounds */
