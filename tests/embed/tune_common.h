@@ -26,10 +26,16 @@ static inline void log_line(void *user, mc_log_level level, const char *message)
     pthread_mutex_unlock(&log_lock);
 }
 
+/* The simulator; or, for TUNE_DEVICE=cuda:0, a driver that is one (tests/bench/sim_cuda.c), with graphs and events. */
+static inline const char *device_name(void) {
+    const char *name = getenv("TUNE_DEVICE");
+    return name != NULL ? name : "sim";
+}
+
 static inline mc_context *open_context(const char *records, mc_diag *diag) {
     mc_context *context = NULL;
     const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
+                                      .device = device_name(),
                                       .cache = MC_CACHE_OFF,
                                       .tuning = MC_TUNING_OFF,
                                       .records = records,
