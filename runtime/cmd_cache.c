@@ -76,7 +76,10 @@ static void print_time(uint64_t seconds) {
     printf("%s", text);
 }
 
-static void print_size(uint64_t bytes) { printf("%.1f MiB", (double)bytes / (1 << 20)); }
+static void print_size(uint64_t bytes) {
+    bool small = bytes < 1 << 20;
+    printf("%.1f %s", (double)bytes / (small ? 1 << 10 : 1 << 20), small ? "KiB" : "MiB");
+}
 
 /* -- list and verify */
 

@@ -54,8 +54,8 @@ check 'a line for each' test "$(cache list | wc -l)" = 4
 says 4 stats files
 says "$(cat cache/??/*.entry | wc -c)" stats bytes
 expect 0 'entries    4 of at most 10000' cache stats
-expect 0 'size       0.0 MiB of at most 2.0 MiB' env MCGEN_CACHE_MAX=2M "$mcrun" cache stats
-expect 0 '4 entries, 0.0 MiB, all good; 0 files left behind' cache verify
+expect 0 'size       0.3 KiB of at most 2.0 MiB' env MCGEN_CACHE_MAX=2M "$mcrun" cache stats
+expect 0 '4 entries, 0.3 KiB, all good; 0 files left behind' cache verify
 says 4 verify good
 expect 0 '"label": "op=sddmm"' cache list --json
 expect 0 '"label": "?[31mred??"' cache list --json
@@ -84,7 +84,7 @@ check 'looking changes nothing' test "$before" = "$(ls -lR --time-style=full-iso
 expect 1 'nothing is removed: MCGEN_CACHE is ro' env MCGEN_CACHE=ro "$mcrun" cache prune
 expect 1 'nothing is removed: MCGEN_CACHE is ro' env MCGEN_CACHE=ro "$mcrun" cache clear
 expect 0 '3 files removed; 2 entries left' cache prune
-expect 0 '2 entries, 0.0 MiB, all good' cache verify
+expect 0 '2 entries, 0.2 KiB, all good' cache verify
 
 # Down to limits, oldest first; MCGEN_CACHE=off is about programs, not about this
 age "$evil"
