@@ -7,6 +7,7 @@ int product_end(int test_end) { return check_end() | test_end; }
 
 bool worked(const char *what, mc_status status) {
     CHECK(status == MC_OK, "%s: %s", what, mc_diag_text(diag));
+    if (status != MC_OK) mc_diag_clear(diag);
     return status == MC_OK;
 }
 

@@ -37,7 +37,7 @@ extern mc_diag *diag;
 /* What main returns: checks of the test and of product.c, which counts its own. */
 int product_end(int test_end);
 
-/* True: it worked; else a check has failed, with the message. */
+/* True: it worked; else a check has failed, with the message, which is cleared. */
 bool worked(const char *what, mc_status status);
 
 /* A matrix of KIND with values of SEED, and a context's own one of the same content. */
