@@ -1,5 +1,6 @@
 /* One variant, whole: point -> plan -> instructions -> check -> text. */
 #include "builder.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,12 @@ mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **ou
     if (status == MC_OK) *out = kernel;
     else mc_kernel_destroy(kernel);
     return status;
+}
+
+double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem) {
+    bool runs = mc_archs[kernel->point[FIELD_ARCH]].sm <= gpu->capability;
+    if (!kernel->family->estimate || !runs) return INFINITY;
+    return kernel->family->estimate(kernel->plan, gpu, problem);
 }
 
 void mc_kernel_destroy(mc_kernel *kernel) {

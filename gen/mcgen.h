@@ -255,6 +255,8 @@ MC_API const mc_gpu *mc_gpu_find(int capability);
    docs/choice.md says how far it is off. */
 MC_API double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu,
                                const mc_problem *problem);
+/* The same of KERNEL, which may be an outline. */
+MC_API double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem);
 /* The least estimate of all variants, and whose it is. */
 MC_API double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_problem *problem,
                            size_t *variant);

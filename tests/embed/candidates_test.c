@@ -143,6 +143,32 @@ static void test_promises(mc_diag *diag) {
     }
 }
 
+/* A kernel that may begin early is not thought faster than the same one without that. */
+static void test_overlap(mc_diag *diag) {
+    plan_problem p = usual(MC_OP_SPMM);
+    candidate_target target = target_of(90);
+    const mc_problem shape = plan_problem_estimate(&p);
+    candidate_list list;
+    size_t checked = 0;
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    for (size_t i = 0; i < list.count; i++) {
+        mc_kernel *with, *without;
+        char *fields = fields_change(list.items[i].fields, "overlap=off");
+        CHECK(mc_kernel_outline_fields(list.items[i].fields, &with, diag) == MC_OK &&
+                  mc_kernel_outline_fields(fields, &without, diag) == MC_OK,
+              "%s", mc_diag_text(diag));
+        double wanted = mc_kernel_estimate(without, &target.gpu, &shape);
+        CHECK(memcmp(&list.items[i].estimate, &wanted, sizeof wanted) == 0, "%g, not %g: %s",
+              list.items[i].estimate, wanted, fields);
+        checked += mc_kernel_contract(with)->overlap;
+        mc_kernel_destroy(with);
+        mc_kernel_destroy(without);
+        free(fields);
+    }
+    CHECK(checked > 0, "no kernel overlaps");
+    candidates_free(&list);
+}
+
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
@@ -204,6 +230,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_unseen(diag);
     test_promises(diag);
+    test_overlap(diag);
     test_paths(diag);
     test_open(diag);
     mc_diag_destroy(diag);
