@@ -8,8 +8,8 @@
 #include "fits.h"
 #include "record.h"
 
-/* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel took 1.008 times the time of the best where it was 0.5 to 0.75
-   away, and 1.054 times beyond; the model's pick takes 1.019 times. */
+/* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel takes 1.012 times the time of the best where it is 0.5 to 0.75
+   away, and 1.05 times just beyond; the model's pick takes 1.020 times. */
 static const double near_enough = 0.75;
 enum { MOST_NEAR = 8 };
 
