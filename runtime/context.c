@@ -136,7 +136,7 @@ static void take_tuning(mc_context *context) {
     static const char *const names[] = {
         [MC_TUNING_REPLAY] = "replay", [MC_TUNING_OFF] = "off", [MC_TUNING_TUNE] = "tune"};
     if (context->config.tuning != MC_TUNING_ENVIRONMENT) return;
-    const char *value = getenv("MCGEN_TUNING");
+    const char *value = secure_getenv("MCGEN_TUNING");
     context->config.tuning = MC_TUNING_REPLAY;
     if (value == NULL || *value == '\0') return;
     for (int i = MC_TUNING_REPLAY; i <= MC_TUNING_TUNE; i++)

@@ -98,8 +98,8 @@ typedef enum mc_cache_mode {
     MC_CACHE_OFF
 } mc_cache_mode;
 
-/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of the nearest recorded problem, else
-   the one that the model thinks fastest, else the default. OFF: without records. TUNE: a problem that has no record is
+/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of a recorded problem near it, else
+   the one that the model thinks fastest, else a spec's default. OFF: without records. TUNE: a problem that has no record is
    tuned first, which takes seconds, and the record is kept. ENVIRONMENT: what MCGEN_TUNING says (off, replay or tune),
    else REPLAY. */
 typedef enum mc_tuning { MC_TUNING_ENVIRONMENT, MC_TUNING_REPLAY, MC_TUNING_OFF, MC_TUNING_TUNE } mc_tuning;
@@ -235,7 +235,8 @@ typedef struct mc_plan_config {
     int64_t k;       /* SDDMM: columns of A, rows of B */
     /* Leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
-    /* With a c of f16, bf16 or f32 a scale is needed; docs/output.md says what is computed */
+    /* With a c of f16, bf16 or f32 a scale is needed, and a bias by row or column may be (SpMM); docs/output.md says what is
+       computed */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */

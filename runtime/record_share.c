@@ -13,7 +13,7 @@ bool record_default_path(char *path, size_t size) {
                   {"XDG_DATA_HOME", "/mcgen/records.jsonl"},
                   {"HOME", "/.local/share/mcgen/records.jsonl"}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const char *value = getenv(places[i].variable);
+        const char *value = secure_getenv(places[i].variable);
         bool usable = value != NULL && (places[i].below[0] == '\0' ? value[0] != '\0' : value[0] == '/');
         if (usable) return snprintf(path, size, "%s%s", value, places[i].below) < (int)size;
     }
