@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cmd_tune.h"
 
@@ -53,16 +52,11 @@ typedef struct tuning {
     int capability;
     const char *records, *worker;
     tune_view view;
-    size_t tuned, stopped, failed; /* problems */
+    size_t tuned, kept, failed; /* problems; kept: the best so far */
+    bool head;                  /* of the table: is printed */
 } tuning;
 
 /* -- One problem */
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static char *copy_text(const char *text) { return text != NULL && *text != '\0' ? strdup(text) : NULL; }
 
@@ -93,11 +87,11 @@ static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse 
                                    .worker = t->worker,
                                    .progress = tune_view_progress,
                                    .progress_user = &t->view};
-    double begin = now();
+    double begin = tune_clock();
     outcome->result.size = sizeof outcome->result;
     tune_view_problem(&t->view, outcome);
     outcome->status = mc_tune(t->context, problem, &config, &outcome->result, diag);
-    outcome->seconds = now() - begin;
+    outcome->seconds = tune_clock() - begin;
     tune_view_clear(&t->view);
     if (outcome->status == MC_OK) look_up(t, problem, matrix, outcome);
     else outcome->message = copy_text(mc_diag_text(diag));
@@ -105,15 +99,16 @@ static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse 
 
 static void count_outcome(tuning *t, const tune_outcome *outcome) {
     if (outcome->status != MC_OK) t->failed++;
-    else if (!outcome->result.complete) t->stopped++;
-    else t->tuned++;
+    else if (outcome->result.complete) t->tuned++;
+    else t->kept += outcome->result.microseconds > 0;
 }
 
 /* At once: what is done is said whatever comes. */
 static mc_status report(tuning *t, const tune_outcome *outcome, mc_diag *diag) {
-    bool first = t->tuned + t->stopped + t->failed == 0;
+    count_outcome(t, outcome);
     if (t->options->json) return tune_report_json(outcome, diag);
-    if (first) tune_report_head();
+    if (!t->head) tune_report_head();
+    t->head = true;
     tune_report_row(outcome);
     return MC_OK;
 }
@@ -137,7 +132,6 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
     tune_one(t, &problem, matrix, &outcome, own);
     mc_diag_destroy(own);
     mc_status status = report(t, &outcome, diag);
-    count_outcome(t, &outcome);
     tune_outcome_free(&outcome);
     return status;
 }
@@ -168,13 +162,34 @@ static mc_status hand_over(tuning *t, const mc_vsparse *matrix, mc_matrix **hand
     return status;
 }
 
+/* A matrix that cannot be read is the failure of its problems, and no other's. */
+static mc_status report_unread(tuning *t, const tune_source *source, mc_status failure, const mc_diag *why,
+                               mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < source->size_count && status == MC_OK; i++) {
+        tune_outcome outcome = {.source = source,
+                                .size = source->sizes[i],
+                                .op = t->kind.config.op,
+                                .vec = t->kind.vec,
+                                .status = failure,
+                                .message = why != NULL ? copy_text(mc_diag_text(why)) : NULL};
+        status = report(t, &outcome, diag);
+        tune_outcome_free(&outcome);
+    }
+    return status;
+}
+
 static mc_status run_source(tuning *t, const tune_source *source, mc_diag *diag) {
     mc_vsparse matrix;
     mc_matrix *handle = NULL;
-    mc_status status = tune_source_load(source, t->options, &t->kind, &matrix, diag);
-    if (status == MC_OK && t->context != NULL) status = hand_over(t, &matrix, &handle, diag);
-    for (size_t i = 0; i < source->size_count && status == MC_OK && !tune_stop_asked(); i++)
-        status = run_problem(t, source, source->sizes[i], &matrix, handle, diag);
+    mc_diag *own = mc_diag_create();
+    mc_status status = tune_source_load(source, t->options, &t->kind, &matrix, own);
+    if (status == MC_OK && t->context != NULL) status = hand_over(t, &matrix, &handle, own);
+    if (status != MC_OK) status = report_unread(t, source, status, own, diag);
+    else
+        for (size_t i = 0; i < source->size_count && status == MC_OK && !tune_stop_asked(); i++)
+            status = run_problem(t, source, source->sizes[i], &matrix, handle, diag);
+    mc_diag_destroy(own);
     mc_matrix_destroy(handle);
     mc_vsparse_free(&matrix);
     return status;
@@ -184,10 +199,11 @@ static mc_status run_source(tuning *t, const tune_source *source, mc_diag *diag)
 
 /* A tuning that ran out of --seconds is no failure. */
 static mc_status sum_up(const tuning *t, mc_diag *diag) {
+    char kept[64] = "";
+    if (t->kept > 0) snprintf(kept, sizeof kept, ", of %zu more the best so far is kept", t->kept);
     if (tune_stop_asked())
         return mc_fail(diag, MC_CANNOT, "stopped: %zu of %zu problems are tuned%s; records: %s", t->tuned,
-                       t->sources.problems, t->stopped > 0 ? ", of another the best so far is kept" : "",
-                       t->records != NULL ? t->records : "none");
+                       t->sources.problems, kept, t->records != NULL ? t->records : "none");
     if (t->failed > 0)
         return mc_fail(diag, MC_CANNOT, "%zu of %zu problems could not be tuned", t->failed,
                        t->sources.problems);
@@ -199,7 +215,7 @@ static mc_status run_all(tuning *t, mc_diag *diag) {
     tune_view_begin(&t->view, t->sources.problems);
     for (size_t i = 0; i < t->sources.count && status == MC_OK && !tune_stop_asked(); i++)
         status = run_source(t, &t->sources.items[i], diag);
-    return status == MC_OK && !t->options->dry_run ? sum_up(t, diag) : status;
+    return status == MC_OK ? sum_up(t, diag) : status;
 }
 
 /* -- Opening */

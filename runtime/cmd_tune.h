@@ -106,6 +106,8 @@ typedef struct tune_view {
     char best_fields[256]; /* of the problem's fastest so far, "" before */
 } tune_view;
 
+double tune_clock(void); /* seconds of the monotonic clock */
+
 void tune_view_begin(tune_view *view, size_t problems);
 /* The next problem. */
 void tune_view_problem(tune_view *view, const tune_outcome *outcome);

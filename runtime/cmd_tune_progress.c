@@ -10,7 +10,7 @@
 static const double rewrite_pause = 0.1, line_pause = 10;
 enum { LINE_SIZE = 512, USUAL_WIDTH = 80 };
 
-static double now(void) {
+double tune_clock(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -27,7 +27,8 @@ void tune_view_clear(tune_view *view) {
 }
 
 void tune_view_begin(tune_view *view, size_t problems) {
-    *view = (tune_view){.terminal = isatty(STDERR_FILENO) == 1, .problems = problems, .started = now()};
+    *view =
+        (tune_view){.terminal = isatty(STDERR_FILENO) == 1, .problems = problems, .started = tune_clock()};
 }
 
 /* In a log the first line comes after a while: a tuning that is done by then has its line of the table. */
@@ -36,7 +37,7 @@ void tune_view_problem(tune_view *view, const tune_outcome *outcome) {
     view->name = outcome->source->name;
     view->size = tune_size_of(outcome);
     view->best_fields[0] = '\0';
-    view->told = now();
+    view->told = tune_clock();
     if (view->terminal) view->told = 0;
 }
 
@@ -44,7 +45,7 @@ void tune_view_problem(tune_view *view, const tune_outcome *outcome) {
 
 /* Of all problems: those to come take as long as those so far. */
 static double seconds_left(const tune_view *view, const mc_tune_progress *p) {
-    double gone = now() - view->started, left = p->left > 0 ? p->left : 0;
+    double gone = tune_clock() - view->started, left = p->left > 0 ? p->left : 0;
     return left + (double)(view->problems - view->problem) * (gone + left) / (double)view->problem;
 }
 
@@ -81,7 +82,7 @@ static void rewrite(tune_view *view, const char *line) {
 bool tune_view_progress(void *user, const mc_tune_progress *p) {
     tune_view *view = user;
     char line[LINE_SIZE];
-    double time = now();
+    double time = tune_clock();
     if (p->best_fields != NULL) snprintf(view->best_fields, sizeof view->best_fields, "%s", p->best_fields);
     if (time - view->told < (view->terminal ? rewrite_pause : line_pause)) return !tune_stop_asked();
     describe(view, p, line);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cmd_problem.h"
 #include "cmd_published.h"
 #include "cmd_tune.h"
@@ -67,6 +68,12 @@ static mc_status add_source(tune_sources *sources, const tune_source *source, co
     sources->count++;
     sources->problems += source->size_count;
     return MC_OK;
+}
+
+/* A path that is misspelt is found out before the first measurement. */
+static mc_status add_file(tune_sources *sources, const tune_source *source, const char *path, mc_diag *diag) {
+    if (access(path, R_OK) != 0) return mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
+    return add_source(sources, source, path, diag);
 }
 
 void tune_sources_free(tune_sources *sources) {
@@ -175,8 +182,7 @@ mc_status tune_sources_read(const tune_options *options, const tune_kind *kind, 
     if (count > 0 && options->shapes_file != NULL)
         return mc_fail(diag, MC_USAGE, "tune: wants either a MATRIX or --shapes: '%s' is too much", paths[0]);
     mc_status status = count > 0 ? find_sizes(options, kind, &source, diag) : MC_OK;
-    for (size_t i = 0; i < count && status == MC_OK; i++)
-        status = add_source(sources, &source, paths[i], diag);
+    for (size_t i = 0; i < count && status == MC_OK; i++) status = add_file(sources, &source, paths[i], diag);
     if (status == MC_OK && options->shapes_file != NULL) status = read_shapes(options, kind, sources, diag);
     if (status != MC_OK) tune_sources_free(sources);
     return status;

@@ -2,9 +2,9 @@
 #include "tune_worker.h"
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include "memory.h"
+#include "tune_measurement.h"
 #include "tune_process.h"
 
 enum { TICK = 100 }; /* milliseconds between two questions to the listener */
@@ -29,12 +29,6 @@ typedef struct relay {
     tune_event last; /* repeated while nothing is said */
     bool stopping, chosen, complete;
 } relay;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void tell(relay *r, const tune_event *event) {
     if (!r->listener(r->user, event)) r->stopping = true;
@@ -148,7 +142,7 @@ static worker_end take_end(relay *r, const watch *w, const wire_line *line, size
 static bool take_line(relay *r, watch *w, const wire_line *line) {
     bool hello = line->kind == WIRE_HELLO;
     if (hello == w->ready && line->kind != WIRE_NOTE && line->kind != WIRE_DETAIL) return false;
-    w->since = now();
+    w->since = tune_now();
     w->ready |= hello;
     if (line->kind == WIRE_EVENT) return take_event(r, line);
     if (!hello)
@@ -159,13 +153,13 @@ static bool take_line(relay *r, watch *w, const wire_line *line) {
 static worker_end listen(relay *r, tune_process *process, mc_status *status, mc_diag *diag) {
     char text[WIRE_LINE];
     wire_line line;
-    watch w = {.since = now()};
+    watch w = {.since = tune_now()};
     const size_t failed = count_failed(r);
     for (bool told = false;;) {
         if (r->stopping && !told) {
             tune_process_stop(process);
             told = true;
-            w.since = now();
+            w.since = tune_now();
         }
         switch (tune_process_read(process, TICK, text)) {
         case READING_LINE:
@@ -176,7 +170,7 @@ static worker_end listen(relay *r, tune_process *process, mc_status *status, mc_
             break;
         case READING_NOTHING:
             tell_nothing_new(r);
-            if (now() - w.since < patience_of(r, &w)) break;
+            if (tune_now() - w.since < patience_of(r, &w)) break;
             return give_up(r, &w, "it said nothing for too long", diag);
         case READING_GARBAGE: return give_up(r, &w, "it said what makes no sense", diag);
         case READING_END: return give_up(r, &w, tune_process_end(process, false).text, diag);
@@ -193,7 +187,7 @@ static void choose_left(relay *r) {
 }
 
 static double seconds_left(const relay *r) {
-    return r->race->seconds > 0 ? r->race->seconds - (now() - r->begin) : 0;
+    return r->race->seconds > 0 ? r->race->seconds - (tune_now() - r->begin) : 0;
 }
 
 static worker_end run_worker(relay *r, mc_status *status, mc_diag *diag) {
@@ -293,7 +287,7 @@ mc_status tune_worker_measure(const char *program, const tune_patience *patience
                .listener = listener,
                .user = user,
                .job = -1,
-               .begin = now(),
+               .begin = tune_now(),
                .last = {.message = ""}};
     mc_diag *own = mc_diag_create();
     bool started = false;

@@ -102,7 +102,6 @@ expect 2 '--dilate and --union exclude' tune "$spec" m.smtx --dilate --union
 expect 2 "tune-worker: takes no arguments" "$mcrun" tune-worker x
 expect 1 'absent.smtx' tune "$spec" absent.smtx
 expect 1 'absent.lua' tune absent.lua m.smtx
-expect 1 'packed holds vectors of 8 elements' tune "$spec" packed --vec 4
 mkdir directory
 expect 1 'records could not be appended' tune "$spec" m.smtx --records directory
 # A problem that cannot be tuned is a line, and the exit status tells; the others are tuned
@@ -111,6 +110,17 @@ check 'exit 1' test $? = 1
 check 'the second one failed' grep -q 'N 12 .*failed .*ldb is 11' table
 check 'the first one is tuned' grep -q 'N 8 .*tuned' table
 check 'it is said' grep -q '1 of 2 problems could not be tuned' err
+
+printf '3, 4, 2\n0 1 2 2\n9 0\n' >malformed.smtx
+tune "$spec" malformed.smtx packed m.smtx --vec 4 --n 8 --json >lines 2>err
+check 'exit 1' test $? = 1
+head -1 lines >first.json
+sed -n 2p lines >second.json
+json first.json verdict failed
+check 'the malformed one has its place' grep -q 'malformed.smtx:3: a column index is out of range' first.json
+check 'the wrong vec is told' grep -q 'packed holds vectors of 8 elements' second.json
+check 'the third one is tuned' test "$(sed -n 3p lines | grep -c '"verdict": "tuned"')" = 1
+check 'all is said' grep -q '2 of 3 problems could not be tuned' err
 
 # A worker that is none: in this process, and said
 expect 0 'tuning in this process: /nonexistent: No such file' tune "$spec" m.smtx --n 48 --worker /nonexistent
@@ -136,6 +146,8 @@ rm -f ends.jsonl
 set +m
 await child $tuner && worker=$(child $tuner)
 kill -STOP "$worker"
+group() { cut -d' ' -f5 "/proc/$1/stat"; }
+check 'a process group of its own: Ctrl-C is not for the worker' test "$(group "$worker")" = "$worker"
 kill -INT $tuner
 sleep 0.2
 check 'the first Ctrl-C waits for the worker' kill -0 $tuner
@@ -161,7 +173,7 @@ if command -v script >/dev/null; then
     exec 7>&-
     check 'the line is rewritten' grep -qa $'\r\e\[K1 of 2  large.smtx N 512: verify [0-9]* of ' screen
     check 'the stopped one has its line' grep -qa 'large.smtx .* stopped ' screen
-    check 'it is said what was kept' grep -qa 'stopped: 0 of 2 problems are tuned, of another the best so far is kept; records: ends.jsonl' screen
+    check 'it is said what was kept' grep -qa 'stopped: 0 of 2 problems are tuned, of 1 more the best so far is kept; records: ends.jsonl' screen
     check 'one record' test "$(grep -c . ends.jsonl)" = 1
     expect 0 'spmm' "$mcrun" records list --records ends.jsonl
 fi
