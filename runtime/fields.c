@@ -31,6 +31,14 @@ const char *fields_value(const char *fields, const char *name, size_t length, si
     return NULL;
 }
 
+bool fields_named_once(const char *fields) {
+    pair p;
+    size_t size;
+    for (const char *at = fields; next_pair(&at, &p);)
+        if (p.length == 0 || fields_value(at, p.name, p.length, &size) != NULL) return false;
+    return true;
+}
+
 static void add_pair(mc_text *text, const pair *p, const char *value, size_t size) {
     text_add(text, "%s%.*s=%.*s", text->size != 0 ? " " : "", (int)p->length, p->name, (int)size, value);
 }

@@ -7,6 +7,8 @@
 
 /* The value of NAME (LENGTH bytes) in FIELDS, *SIZE bytes; NULL: none. */
 const char *fields_value(const char *fields, const char *name, size_t length, size_t *size);
+/* Whether each field has a name, and none has it twice: only then are changes what they seem. */
+bool fields_named_once(const char *fields);
 /* FIELDS with those of CHANGES in place of its own, and behind them those that it has not. "stages=" takes a field out: it then has its
    default. The caller frees. NULL: no memory. */
 char *fields_change(const char *fields, const char *changes);

@@ -149,6 +149,8 @@ static mc_status take_fields(reading *in, const json_t *entry, record_candidate 
                *difference = json_string_value(json_array_get(entry, 4));
     if (spec == NULL || difference == NULL)
         return mc_fail(diag, MC_FORMAT, "a candidate's spec or fields are no text");
+    if (!fields_named_once(difference))
+        return mc_fail(diag, MC_FORMAT, "a candidate's fields name one twice, or have one without a name");
     if (in->made_count == MOST_WORTH) return MC_OK;
     char *fields = fields_change(in->r.fields, difference);
     if (fields == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
@@ -202,6 +204,8 @@ static mc_status take_texts(reading *in, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == MC_OK; i++)
         status = json_take_string(in->line, texts[i].name, texts[i].value, diag);
+    if (status == MC_OK && !fields_named_once(in->r.fields))
+        return mc_fail(diag, MC_FORMAT, "fields name one twice, or have one without a name");
     return status;
 }
 

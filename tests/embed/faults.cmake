@@ -1,7 +1,7 @@
 # What may fail below the library, and who uses it at once. layer: a product that needs no checks of its own.
 add_library(embed_layer STATIC layer.c)
 target_link_libraries(embed_layer PUBLIC mcrt mcgen_flags)
-foreach(part nomem processes storm)
+foreach(part nomem processes storm records)
   mc_test(embed_${part} ${part}_test.c embed_layer)
   set_tests_properties(embed_${part} PROPERTIES ENVIRONMENT "HOME=${CMAKE_CURRENT_BINARY_DIR};XDG_CACHE_HOME=;XDG_DATA_HOME=")
 endforeach()

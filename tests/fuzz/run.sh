@@ -6,7 +6,7 @@ seconds=${2:-20}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/spec" "$work/fields" "$work/ptx" "$work/matrix" "$work/packed"
+mkdir "$work/spec" "$work/fields" "$work/ptx" "$work/matrix" "$work/packed" "$work/cache" "$work/record"
 cp "$root"/specs/*.lua "$work/spec"
 cp "$root"/tests/gen/golden/*.ptx "$work/ptx"
 # Fields as the heads of kernels have them, and saved kernels with them.
@@ -33,10 +33,14 @@ printf '\x40\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"
 { printf '\x41\1\1\10\1\0\3\1\4\6' && padding '\377' 13 && printf '\1\3\5' && padding '\0' 13 && printf '\2\4\6'; } >"$work/packed/srbcrs"
 { printf '\x42\1\1\10\1\1\1\1\4\6' && padding '\377' 29 && printf '\1\3\5' && padding '\0' 29 && printf '\2\4\6'; } >"$work/packed/strided"
 { printf '\x47\1\1\10\1\0\0\3\0\1\377\4\377\6' && padding '\377' 11 && printf '\1\2\3\4\5\6'; } >"$work/packed/sampled"
+# An entry that is edited: two edits, a label of three bytes, data. Records: one of the simulator, and some that are shipped.
+printf '\1\2\3\0\100\1\0\120\200abcthe bytes of a kernel' >"$work/cache/edited"
+printf '\0mccache\0\1\0\0\0\3\0\0\0\4\0\0\0\0\0\0\0' >"$work/cache/header"
+cat "$root"/tests/fuzz/record.jsonl "$root"/records/*.jsonl 2>/dev/null | head -50 | split -l 1 - "$work/record/line-"
 # Words to try: those of the instruction table.
 grep -E '^(ONE|BY_TYPE)' "$root/sim/ops.def" | grep -oE '[A-Za-z0-9_:]+' | sort -u | sed 's/.*/"&"/' >"$work/words"
 cd "$work"
-for target in spec fields ptx matrix packed; do
+for target in spec fields ptx matrix packed cache record; do
     words=()
     [ "$target" = ptx ] && words=(-dict="$work/words")
     "$bin/fuzz_$target" "${words[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -max_len=65536 -verbosity=0 -print_final_stats=1 "$work/$target" \
