@@ -71,6 +71,8 @@ target_link_libraries(mcgen_lua INTERFACE m dl)
 # Keeps OUTPUT, rows of C's (embed.cmake), true to the files of FOLDER whose names match PATTERN; a target lists OUTPUT in its sources.
 function(mcgen_embed output folder pattern)
   file(GLOB files CONFIGURE_DEPENDS ${folder}/${pattern})
+  string(SHA256 which "${files}") # a file that is gone makes no other one newer: the command must change
   add_custom_command(OUTPUT ${output} DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM
-    COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D PATTERN=${pattern} -D OUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D PATTERN=${pattern} -D OUTPUT=${output} -D WHICH=${which}
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
 endfunction()

@@ -328,6 +328,31 @@ static void test_specs(void) {
     close_context();
 }
 
+/* Out of one context, into another: then it is chosen there. */
+static void test_share(mc_diag *diag) {
+    char path[300];
+    size_t count = 0;
+    plan_problem p = usual(MC_OP_SPMM);
+    snprintf(path, sizeof path, "%s", scratch_path("shared.jsonl"));
+    open_context(MC_CACHE_MEMORY);
+    record_one(&p, gather_64);
+    CHECK(mc_records_export(context, path, &count, diag) == MC_OK && count == 1, "%zu %s", count,
+          mc_diag_text(diag));
+    close_context();
+    open_context(MC_CACHE_MEMORY);
+    expect("before", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, NULL);
+    CHECK(mc_records_import(context, path, &count, diag) == MC_OK && count == 1, "%zu %s", count,
+          mc_diag_text(diag));
+    expect("after", &p, MC_TUNING_REPLAY, MC_ORIGIN_MEASURED, "stride=64 tile_n=64 warps=2 split=2");
+    CHECK(mc_records_import(context, path, &count, diag) == MC_OK && count == 0, "%zu %s", count,
+          mc_diag_text(diag));
+    CHECK(mc_records_import(context, NULL, &count, diag) == MC_USAGE, "no path");
+    CHECK(mc_records_export(NULL, path, NULL, diag) == MC_USAGE, "no context");
+    mc_diag_clear(diag);
+    close_context();
+    unlink(path);
+}
+
 /* Of this thread on a processor: other programs have no part in it. */
 static double now(void) {
     struct timespec t;
@@ -357,6 +382,7 @@ static void test_speed(void) {
 }
 
 int main(void) {
+    mc_diag *diag = mc_diag_create();
     scratch_begin();
     snprintf(records_file, sizeof records_file, "%s", scratch_path("records.jsonl"));
     test_unseen();
@@ -367,6 +393,8 @@ int main(void) {
     test_canonical();
     test_cache();
     test_specs();
+    test_share(diag);
     test_speed();
+    mc_diag_destroy(diag);
     return scratch_end();
 }
