@@ -9,7 +9,7 @@ enum {
     FILL_ROWS = 1024, /* one piece of work */
     LEAST_GUARD = 4096,
     MOST_GUARD = 1 << 20,
-    MOST_SETS = 512,
+    MOST_SETS = 2048,
     CACHES = 3, /* all sets together are that many times the L2 */
     BUFFER_BYTES = 8 << 20
 };

@@ -4,7 +4,7 @@
 static const double far_behind = 2, behind = 1.03, tie = 1.01;
 
 const tune_rules tune_rules_field = {5, 11, 31, 20e3, 1.5e6};
-const tune_rules tune_rules_final = {41, 15, 41, 0, 1e6};
+const tune_rules tune_rules_final = {5, 15, 41, 0, 1e6};
 const tune_rules tune_rules_exact = {1, 1, 1, 0, 0};
 
 /* -- Times of a runner */
@@ -98,6 +98,7 @@ static mc_status run_all(const tune_track *track, const tune_rules *rules, tune_
     for (int round = 1; round <= rules->most && status == MC_OK && !stopped; round++) {
         double us = round_us(runners, count);
         if (round > rules->least && spent + us > rules->budget_us) break;
+        if (round > rules->first && spent + us > 2 * rules->budget_us) break;
         spent += us;
         status = run_round(track, true, round, runners, count, diag);
         drop_slow(rules, round, runners, count);

@@ -18,8 +18,8 @@ typedef struct tune_runner {
 } tune_runner;
 
 /* Out are: after FIRST rounds those that take more than twice the least median; from LEAST rounds on those clearly behind, by 3 % and with
-   their lower quartile above the leader's upper one. The end is after MOST rounds, or after LEAST when the budget is spent. Rounds of the
-   first WARM_US microseconds do not count: clocks rise. */
+   their lower quartile above the leader's upper one. The end is after MOST rounds, or after LEAST when the budget is spent, or after FIRST
+   when it is spent twice. Rounds of the first WARM_US microseconds do not count: clocks rise. */
 typedef struct tune_rules {
     int first, least, most;
     double warm_us, budget_us;

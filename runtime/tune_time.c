@@ -44,9 +44,8 @@ static mc_status replay(tune_kernel *k, double *microseconds, mc_diag *diag) {
 /* Whole turns of the sets. */
 static int whole_turns(const tune_kernel *k, double launches) {
     int sets = k->packing->slab.sets;
-    double turns = ceil(launches / sets);
-    if (turns < 1) turns = 1;
-    return turns * sets > MOST_LAUNCHES ? MOST_LAUNCHES / sets * sets : (int)turns * sets;
+    double turns = fmin(ceil(launches / sets), floor((double)MOST_LAUNCHES / sets));
+    return turns < 1 ? sets : (int)turns * sets;
 }
 
 /* Longer and longer graphs, until a replay lasts about as long as it should. A short one's time is mostly that of its own launch, so
@@ -69,6 +68,7 @@ static double median_of_3(const double *t) { return fmax(fmin(t[0], t[1]), fmin(
 static mc_status quick_replays(tune_kernel *k, mc_diag *diag) {
     double times[QUICK_REPLAYS];
     mc_status status = MC_OK;
+    if (k->replay_us >= LONG_REPLAY_US) return MC_OK; /* one such replay has said enough */
     for (int i = 0; i < QUICK_REPLAYS && status == MC_OK; i++) status = replay(k, &times[i], diag);
     if (status == MC_OK) k->replay_us = median_of_3(times);
     return status;
@@ -169,13 +169,13 @@ static void enter_all(field *f) {
 
 /* Where the measurement was stopped early, those without enough rounds have no state: they are for another time. */
 static void tell_times(field *f, const tune_rules *rules) {
-    size_t done = f->rounds_before;
+    bool stopped = tune_over(f->m, 1);
     for (size_t i = 0; i < f->count; i++) {
         const tune_runner *r = &f->runners[i];
-        if (r->failed) continue;
-        if (r->rounds >= rules->least)
-            tune_set_state(f->m, TUNE_TIME, done, f->index[i], TUNE_TIMED, r->median, NULL);
-        else if (r->out) tune_set_state(f->m, TUNE_TIME, done, f->index[i], TUNE_DROPPED, r->median, NULL);
+        bool timed = r->rounds >= rules->least || (!stopped && !r->out);
+        if (r->failed || !(timed || r->out)) continue;
+        tune_set_state(f->m, TUNE_TIME, f->rounds_before, f->index[i], timed ? TUNE_TIMED : TUNE_DROPPED,
+                       r->median, NULL);
     }
 }
 

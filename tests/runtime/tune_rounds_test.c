@@ -97,6 +97,12 @@ static void test_budget(mc_diag *diag) {
     tune_runners_free(r, 2);
     s = (stand){.times = {10, 10}};
     r = runners_of(&s, 2);
+    const tune_rules poor = {5, 11, 31, 0, 3500};
+    CHECK(run(&s, &poor, r, 2, diag) == MC_OK && r[0].rounds == 7, "twice the budget is for 7: %d",
+          r[0].rounds);
+    tune_runners_free(r, 2);
+    s = (stand){.times = {10, 10}};
+    r = runners_of(&s, 2);
     CHECK(run(&s, &warm, r, 2, diag) == MC_OK && r[0].rounds == 2 && s.laps[0] == 7,
           "5 rounds to warm up, 2 that count: %d laps, %d count", s.laps[0], r[0].rounds);
     tune_runners_free(r, 2);
