@@ -59,8 +59,9 @@ static bool take_number(const char **at, int64_t most, int64_t *value) {
     *value = 0;
     const char *first = *at;
     for (; **at >= '0' && **at <= '9'; ++*at) {
-        *value = 10 * *value + (**at - '0');
-        if (*value > most) return false;
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, **at - '0', value) ||
+            *value > most)
+            return false;
     }
     if (*at == first || **at != ' ') return false;
     ++*at;
