@@ -315,14 +315,16 @@ typedef struct mc_tune_progress {
 
 typedef struct mc_tune_config {
     size_t size;
-    size_t candidates; /* at most, those that the model likes best; 0: 40 */
-    double seconds;    /* at most, then the best so far is taken; 0: no limit */
-    bool again;        /* measure all of them, also those that the record has */
-    bool cold;         /* with operands that are not in the L2 cache */
+    /* Those that the model likes best, besides defaults and what is fastest for the like; 0: 40 */
+    size_t candidates;
+    double seconds; /* at most, then the best so far is taken; 0: no limit */
+    bool again;     /* measure all of them, also those that the record has */
+    bool cold;      /* with operands that are not in the L2 cache */
     /* Program that runs candidates in a process of its own (mcrun), so that a faulty one ends only that; NULL:
        MCGEN_TUNER, else "": this process does */
     const char *worker;
-    /* Called now and then; false: stop, and keep the best so far */
+    /* Called on the thread that called mc_tune, at most some ten times a second; false: stop, and keep the best so
+       far. It may not use the problem's matrix or tune with the context. */
     bool (*progress)(void *user, const mc_tune_progress *progress);
     void *progress_user;
 } mc_tune_config;
@@ -335,8 +337,8 @@ typedef struct mc_tune_result {
     bool complete;                 /* false: stopped early */
 } mc_tune_result;
 
-/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records. CONFIG and RESULT may
-   be NULL. */
+/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records, also when it is stopped
+   or fails. CONFIG and RESULT may be NULL. MC_CANNOT where C has no elements or no kernel is right. */
 MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config,
                          mc_tune_result *result, mc_diag *diag);
 
