@@ -60,18 +60,22 @@ typedef struct tuning {
 
 static char *copy_text(const char *text) { return text != NULL && *text != '\0' ? strdup(text) : NULL; }
 
-/* What a plan of this problem gets from now on. That there is none is no failure of the tuning. */
+/* What a plan of this problem gets from now on, if it is what was measured: of a problem with two records, one of them of cold operands,
+   it is the other one's. That there is none is no failure of the tuning. */
 static void look_up(tuning *t, const mc_plan_config *problem, const mc_vsparse *matrix,
                     tune_outcome *outcome) {
     mc_plan_config config = *problem;
     mc_plan_info info = {.size = sizeof info};
     mc_plan *plan = NULL;
     config.tuning = MC_TUNING_REPLAY;
-    if (mc_plan_create(t->context, &config, &plan, NULL) == MC_OK &&
-        mc_plan_get_info(plan, &info, NULL) == MC_OK && info.origin == MC_ORIGIN_MEASURED) {
+    bool got = mc_plan_create(t->context, &config, &plan, NULL) == MC_OK &&
+               mc_plan_get_info(plan, &info, NULL) == MC_OK;
+    if (got && info.origin == MC_ORIGIN_MEASURED && info.microseconds == outcome->result.microseconds) {
         outcome->spec = copy_text(info.spec);
         outcome->fields = copy_text(info.fields);
         outcome->tuned = tune_fields_of(problem, matrix, t->capability, info.hash);
+    } else {
+        outcome->tuned = copy_text(t->view.best_fields);
     }
     mc_plan_destroy(plan);
 }

@@ -38,6 +38,12 @@ json first.json spec spmm_l8r8_f16.lua
 json second.json problem.m 16
 check 'nothing of the progress in what is no terminal' test ! -s err
 check 'the whole fields are there' test -n "$("$json_get" first.json fields | grep 'out=f16 scale=row')"
+# A worker finds what this process finds
+tune "$spec" m.smtx --n 72 --json >worker.json
+tune "$spec" m.smtx --n 72 --json --again --in-process >own.json
+for member in fields tuned best_us default_us measured; do
+    check "$member differs" test "$("$json_get" worker.json $member)" = "$("$json_get" own.json $member)"
+done
 # The SDDMM, open shapes, a matrix in a published format, another type
 expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64
 expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64 --set out=f16 --set scale=tensor --set mask=values --set order=srbcrs16
