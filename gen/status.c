@@ -25,15 +25,16 @@ void mc_diag_destroy(mc_diag *diag) {
 }
 
 void mc_diag_clear(mc_diag *diag) {
+    if (!diag) return;
     text_free(&diag->text);
     diag->count = 0;
 }
 
-size_t mc_diag_count(const mc_diag *diag) { return diag->count; }
+size_t mc_diag_count(const mc_diag *diag) { return diag ? diag->count : 0; }
 
 const char *mc_diag_text(const mc_diag *diag) {
-    if (diag->text.failed) return "out of memory";
-    return diag->text.data ? diag->text.data : "";
+    if (diag && diag->text.failed) return "out of memory";
+    return diag && diag->text.data ? diag->text.data : "";
 }
 
 /* Messages quote what files say: nothing of it steers a terminal. */
