@@ -1,7 +1,7 @@
 /* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute, those in
    graphs when they are captured; a launch in a graph lasts 10 us. The kernels of the ceilings do
    nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP; those that begin with SIM_CUDA_REFUSE are not
-   launched. Written from the CUDA Driver API manual. */
+   launched. Where SIM_CUDA_LOST is set, a launch that faults is the last one: from then on the device is lost, as after an illegal address. Written from the CUDA Driver API manual. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,14 @@ static int capturing;                                           /* launches of t
 static char handles[8];                                         /* objects that are nothing but an address */
 static const void *skipped[MAX_SKIPPED], *refused[MAX_SKIPPED]; /* functions */
 static int skipped_count, refused_count;
+static int lost;
 
 /* One call at a time: the simulator is one thread's. */
 static int after(ptxsim_status status) {
     if (status != PTXSIM_OK) fprintf(stderr, "sim_cuda: %s\n", ptxsim_fault_text(sim));
+    int result = status == PTXSIM_OK && !lost ? 0 : FAILURE;
     mtx_unlock(&lock);
-    return status == PTXSIM_OK ? 0 : FAILURE;
+    return result;
 }
 
 EXPORT int cuInit(unsigned flags) {
@@ -75,7 +77,13 @@ EXPORT int cuCtxPushCurrent_v2(void *context) { return depth++, context == handl
 EXPORT int cuCtxPopCurrent_v2(void **context) { return *context = handles, depth-- > 0 ? 0 : FAILURE; }
 EXPORT int cuCtxGetCurrent(void **context) { return *context = depth > 0 ? handles : NULL, 0; }
 EXPORT int cuCtxGetDevice(int *device) { return *device = 0, depth > 0 ? 0 : FAILURE; }
-EXPORT int cuCtxSynchronize(void) { return 0; }
+/* What waits for the device. */
+static int is_lost(void) {
+    mtx_lock(&lock);
+    return after(PTXSIM_OK);
+}
+
+EXPORT int cuCtxSynchronize(void) { return is_lost(); }
 
 /* -- Memory */
 
@@ -195,8 +203,10 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
     if (is_among(function, refused, refused_count)) return FAILURE;
     if (is_among(function, skipped, skipped_count)) return 0;
     mtx_lock(&lock);
-    return after(
-        ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params));
+    ptxsim_status status =
+        ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params);
+    if (status != PTXSIM_OK && getenv("SIM_CUDA_LOST") != NULL) lost = 1;
+    return after(status);
 }
 
 /* A launch by a library (sim_vendor.c). */
@@ -238,7 +248,7 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr
 
 EXPORT int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = handles + 1, 0; }
 EXPORT int cuStreamDestroy_v2(void *stream) { return (void)stream, 0; }
-EXPORT int cuStreamSynchronize(void *stream) { return (void)stream, 0; }
+EXPORT int cuStreamSynchronize(void *stream) { return (void)stream, is_lost(); }
 EXPORT int cuStreamIsCapturing(void *stream, int *status) { return (void)stream, *status = 0; }
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) { return (void)stream, (void)mode, capturing = 0; }
 

@@ -267,6 +267,49 @@ static void test_errors(mc_diag *diag) {
     mc_context_destroy(context);
 }
 
+/* -- A device that is lost */
+
+/* C has no address in kernels of 64 columns. */
+static mc_status make_deadly(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image,
+                             bool *from_cache, char **log, mc_diag *diag) {
+    static const char line[] = "cvta.to.global.u64              %c,", deadly[] = "mov.u64 %c, 64;//";
+    mc_status status = kernels_make(context, fields, kernel, image, from_cache, log, diag);
+    if (status != MC_OK || strstr(fields, "tile_n=64") == NULL) return status;
+    char *at = strstr(image->data, line);
+    CHECK(at != NULL, "no line with %s", line);
+    if (at != NULL) memcpy(at, deadly, sizeof deadly - 1);
+    return MC_OK;
+}
+
+/* What was measured before is kept, and that this one failed. The process has no device from here on. */
+static void test_loss(mc_diag *diag) {
+    static const char two[] = "op = 'spmm' tile_n = {64, 32} warps = 1 split = 1 prefetch = 'on'";
+    const char *spec = scratch_write("two.lua", two, sizeof two - 1);
+    mc_context *context = open_context("/dev/null/records", diag);
+    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
+    mc_plan_config config = spmm_of(matrix, N);
+    mc_tune_result result = {.size = sizeof result};
+    tune_job job = {
+        .context = context, .matrix = &matrix->host, .specs = &spec, .spec_count = 1, .make = make_deadly};
+    record r;
+    expect_ok("problem", plan_problem_of(&config, &matrix->host, &job.problem, diag), diag);
+    expect_failure("loss", tune_run(&job, &result, diag), MC_DEVICE, diag, "of no use any more");
+    CHECK(result.failed == 1 && !result.complete, "%zu failed", result.failed);
+    bool found =
+        record_find(context->records, mc_device_get_info(context->device)->name, &job.problem, false, &r);
+    CHECK(found, "no record");
+    bool told = false;
+    for (size_t i = 0; found && i < r.candidate_count; i++)
+        told |=
+            r.candidates[i].status == RECORD_FAILED && strstr(r.candidates[i].fields, "tile_n=64") != NULL;
+    CHECK(told, "the kernel that did it is not told of");
+    CHECK(!found || result.measured == 0 || strstr(r.fields, "tile_n=32") != NULL, "chosen: %s", r.fields);
+    record_free(&r);
+    unlink(spec);
+    mc_matrix_destroy(matrix);
+    mc_context_destroy(context);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
@@ -275,6 +318,7 @@ int main(void) {
     test_memory(diag);
     test_threads(diag);
     test_errors(diag);
+    if (getenv("SIM_CUDA_LOST") != NULL) test_loss(diag);
     mc_diag_destroy(diag);
     return scratch_end();
 }
