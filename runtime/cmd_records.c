@@ -9,7 +9,7 @@
 
 typedef struct records_options {
     const char *own, *out;
-    bool shipped, json;
+    bool shipped, brief, json;
 } records_options;
 
 static const cmd_option words_table[] = {
@@ -25,6 +25,8 @@ static const cmd_option options_table[] = {
     {"out", 'o', OPTION_TEXT, offsetof(records_options, out), "FILE", 0, 0, "export, merge: write here"},
     {"shipped", 0, OPTION_SWITCH, offsetof(records_options, shipped), NULL, 0, 0,
      "export: the library's records, too"},
+    {"brief", 0, OPTION_SWITCH, offsetof(records_options, brief), NULL, 0, 0,
+     "export, merge: of each record only the three fastest kernels"},
     {"json", 0, OPTION_SWITCH, offsetof(records_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -108,11 +110,14 @@ static mc_status list(session *s, const char *own) {
     return s->no_memory ? mc_fail(s->diag, MC_NOMEM, "out of memory") : MC_OK;
 }
 
+static unsigned what_to_write(const session *s) {
+    return (s->options->shipped ? RECORD_SHIPPED : 0) | (s->options->brief ? RECORD_BRIEF : 0);
+}
+
 static mc_status export_records(session *s, const char *own) {
     size_t count;
     mc_status status = open_store(s, own, s->options->shipped);
-    if (status == MC_OK)
-        status = record_export(s->store, s->options->out, s->options->shipped, &count, s->diag);
+    if (status == MC_OK) status = record_export(s->store, s->options->out, what_to_write(s), &count, s->diag);
     return status == MC_OK ? tell(s, "written to", count, s->options->out) : status;
 }
 
@@ -131,7 +136,7 @@ static mc_status merge(session *s, const char *own) {
     (void)own;
     mc_status status = open_store(s, NULL, false);
     if (status == MC_OK) status = read_files(s, &count);
-    if (status == MC_OK) status = record_export(s->store, s->options->out, false, &count, s->diag);
+    if (status == MC_OK) status = record_export(s->store, s->options->out, what_to_write(s), &count, s->diag);
     return status == MC_OK ? tell(s, "written to", count, s->options->out) : status;
 }
 
@@ -154,6 +159,7 @@ static int check_usage(const struct action *action, const char *word, const reco
     if (!action->takes_files && *files != NULL) return cmd_usage("records %s: takes no files", word);
     if (options->shipped && action->run != export_records)
         return cmd_usage("records: --shipped goes with export");
+    if (options->brief && !action->out) return cmd_usage("records: --brief goes with export and merge");
     return CMD_DONE;
 }
 

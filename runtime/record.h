@@ -76,9 +76,11 @@ mc_status record_add(record_store *store, const record *r, mc_diag *diag);
 /* Adds the records of a file; COUNT of them were new or better. They are written to STORE's own file, if it has one, at once and
    atomically. Bad lines go to the log. */
 mc_status record_import(record_store *store, const char *path, size_t *count, mc_diag *diag);
-/* Writes the own records, and with SHIPPED the library's, atomically: one for each problem, GPU and generator, the same bytes for the same
-   records. */
-mc_status record_export(record_store *store, const char *path, bool shipped, size_t *count, mc_diag *diag);
+/* What record_export writes: also the library's records; of each record's candidates only the three fastest: the chosen one, and what
+   a plan falls back to. */
+enum { RECORD_SHIPPED = 1, RECORD_BRIEF = 2 };
+/* Writes the own records, atomically: one for each problem, GPU and generator, the same bytes for the same records. WHAT: RECORD_*. */
+mc_status record_export(record_store *store, const char *path, unsigned what, size_t *count, mc_diag *diag);
 /* Calls VISIT for each record, own ones first, until it returns false. VISIT may not call the store. */
 void record_walk(record_store *store, bool (*visit)(void *user, const record *r, bool own), void *user);
 /* Of what choices are made from: changes with every record of the GPU NAME. */

@@ -58,7 +58,7 @@ mc_status record_import(record_store *store, const char *path, size_t *count, mc
 
 typedef struct exporting {
     record_store *all; /* own and shipped ones of a problem become one */
-    bool shipped;
+    unsigned what;
     mc_status status;
     char **lines;
     size_t count, room;
@@ -68,22 +68,33 @@ static bool join_record(void *user, const record *r, bool own) {
     exporting *out = user;
     record copy;
     char *line = NULL;
-    if (!own && !out->shipped) return false;
+    if (!own && (out->what & RECORD_SHIPPED) == 0) return false;
     out->status = record_copy(r, &copy, NULL);
     if (out->status == MC_OK) out->status = record_take(out->all, &copy, &line, NULL);
     free(line);
     return out->status == MC_OK;
 }
 
+/* Candidates with fields come first, the fastest ones. */
+static char *print_brief(const record *r) {
+    enum { MOST = 3 };
+    record brief = *r;
+    size_t count = 0;
+    while (count < MOST && count < r->candidate_count && r->candidates[count].fields[0] != '\0') count++;
+    brief.candidate_count = count;
+    return record_print(&brief);
+}
+
 static bool print_record(void *user, const record *r, bool own) {
     exporting *out = user;
+    bool brief = (out->what & RECORD_BRIEF) != 0;
     (void)own;
     if (out->count == out->room) {
         size_t room = 2 * out->room + 64;
         char **lines = realloc(out->lines, room * sizeof *lines);
         if (lines != NULL) out->lines = lines, out->room = room;
     }
-    char *line = out->count < out->room ? record_print(r) : NULL;
+    char *line = out->count == out->room ? NULL : brief ? print_brief(r) : record_print(r);
     if (line == NULL) out->status = MC_NOMEM;
     else out->lines[out->count++] = line;
     return line != NULL;
@@ -104,8 +115,8 @@ static mc_status write_lines(const exporting *out, const char *path, mc_diag *di
     return file_commit(&output, diag);
 }
 
-mc_status record_export(record_store *store, const char *path, bool shipped, size_t *count, mc_diag *diag) {
-    exporting out = {.shipped = shipped};
+mc_status record_export(record_store *store, const char *path, unsigned what, size_t *count, mc_diag *diag) {
+    exporting out = {.what = what};
     mc_status status = record_store_open(&(record_store_config){0}, &out.all, diag);
     if (status != MC_OK) return status;
     record_walk(store, join_record, &out);

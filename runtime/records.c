@@ -13,5 +13,5 @@ mc_status mc_records_export(mc_context *context, const char *path, size_t *count
     if (count != NULL) *count = 0;
     if (context == NULL || path == NULL)
         return mc_fail(diag, MC_USAGE, "mc_records_export: no context or path");
-    return record_export(context->records, path, false, count, diag);
+    return record_export(context->records, path, 0, count, diag);
 }

@@ -39,6 +39,12 @@ check "the same, in any order" cmp out.jsonl again.jsonl
 check "both candidates of one problem" test "$("$get" out.json 2.candidates.1.0)" = 00000000000000aa
 check "the faster one is taken" test "$("$get" out.json 2.us)" = 2.2500
 
+# To ship: the fastest ones alone.
+expect 0 "3 records written to brief.jsonl" "$mcrun" records merge out.jsonl --brief --out brief.jsonl
+"$mcrun" records list --json brief.jsonl >brief.json
+check "the chosen kernel" test "$("$get" brief.json 2.us)" = 2.2500
+expect 2 "records: --brief goes with export and merge" "$mcrun" records list --brief out.jsonl
+
 # One's own file: made with its folders, for nobody else.
 expect 0 "3 records new or better, added to $HOME/.local/share/mcgen/records.jsonl" "$mcrun" records import out.jsonl
 expect 0 "0 records new or better" "$mcrun" records import a.jsonl b.jsonl

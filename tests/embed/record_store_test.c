@@ -370,29 +370,53 @@ static void test_share(mc_diag *diag) {
     a = reopen(a, own);
     CHECK(records_of(a) == 6 && said_lines == 1, "%zu records: %s", records_of(a), said);
     CHECK_TEXT(said, "schema is 9");
-    CHECK(record_export(a, out, false, &count, diag) == MC_OK && count == 6, "%zu: %s", count,
+    CHECK(record_export(a, out, 0, &count, diag) == MC_OK && count == 6, "%zu: %s", count,
           mc_diag_text(diag));
     size_t size = bytes_of(out, first, sizeof first);
     record_store_close(b);
     b = open_store(NULL);
     CHECK(record_import(b, out, &count, diag) == MC_OK && count == 6, "%zu", count);
-    CHECK(record_export(b, out, false, &count, diag) == MC_OK && count == 6, "%zu", count);
+    CHECK(record_export(b, out, 0, &count, diag) == MC_OK && count == 6, "%zu", count);
     CHECK(bytes_of(out, second, sizeof second) == size && memcmp(first, second, size) == 0, "other bytes");
     record_store *c = open_store(NULL); /* the other way round */
     CHECK(record_import(c, theirs, &count, diag) == MC_OK && count == 4, "%zu", count);
     CHECK(record_import(c, own, &count, diag) == MC_OK && count == 2, "%zu", count);
-    CHECK(record_export(c, out, false, &count, diag) == MC_OK && count == 6, "%zu", count);
+    CHECK(record_export(c, out, 0, &count, diag) == MC_OK && count == 6, "%zu", count);
     CHECK(bytes_of(out, second, sizeof second) == size && memcmp(first, second, size) == 0, "other bytes");
     record_store_close(c);
     CHECK(record_import(b, scratch_path("nowhere"), &count, diag) == MC_IO, "no file");
     CHECK_TEXT(mc_diag_text(diag), "nowhere: No such file");
     mc_diag_clear(diag);
-    CHECK(record_export(b, "/proc/nowhere/x", false, &count, diag) == MC_IO && count == 0, "no folder");
+    CHECK(record_export(b, "/proc/nowhere/x", 0, &count, diag) == MC_IO && count == 0, "no folder");
     mc_diag_clear(diag);
     record_store_close(a);
     record_store_close(b);
     unlink(own);
     unlink(theirs);
+    unlink(out);
+}
+
+/* What is shipped has the fastest kernels alone. */
+static void test_brief(mc_diag *diag) {
+    static test_record t;
+    char out[300];
+    snprintf(out, sizeof out, "%s", scratch_path("brief.jsonl"));
+    const plan_problem p = test_problem(MC_OP_SPMM);
+    record_store *all = open_store(NULL), *few = open_store(NULL);
+    record found;
+    size_t count;
+    test_fill(&t, &p, gpu, 40);
+    add(all, &t.r);
+    CHECK(record_export(all, out, RECORD_BRIEF, &count, diag) == MC_OK && count == 1, "%s",
+          mc_diag_text(diag));
+    CHECK(record_import(few, out, &count, diag) == MC_OK && count == 1, "%s", mc_diag_text(diag));
+    CHECK(record_find(few, gpu, &p, t.r.cold, &found), "not there");
+    CHECK(found.candidate_count == 3 && strcmp(found.fields, t.r.fields) == 0 &&
+              found.candidates[0].hash == t.r.candidates[0].hash,
+          "%zu candidates", found.candidate_count);
+    record_free(&found);
+    record_store_close(few);
+    record_store_close(all);
     unlink(out);
 }
 
@@ -474,6 +498,7 @@ int main(void) {
     test_unwritable(diag);
     test_company();
     test_share(diag);
+    test_brief(diag);
     test_default_path();
     test_speed();
     mc_diag_destroy(diag);
