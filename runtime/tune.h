@@ -19,7 +19,7 @@ typedef mc_status tune_maker(mc_context *context, const char *fields, mc_kernel 
 typedef struct tune_entrant {
     const char *fields; /* whole */
     bool
-        standard; /* a spec's default: timed to the end however slow it is, and preferred where others are hardly faster */
+        standard; /* a spec's default: timed to the end however slow, and taken where others are hardly faster */
 } tune_entrant;
 
 /* Which kernels, on what. Everything belongs to the caller. */
