@@ -13,8 +13,10 @@
 
 enum {
     FIRST_FREE = 10,    /* descriptors from here on are in nobody's way: 0 to 3 are the worker's */
-    END_PATIENCE = 200, /* times END_PAUSE: two seconds, for a driver to put things in order */
-    END_PAUSE = 10      /* milliseconds */
+    END_PAUSE = 10,     /* milliseconds */
+    END_PATIENCE = 200, /* of these: two seconds, for a driver to put things in order */
+    KILL_PATIENCE =
+        2000, /* a driver may hold on to a process that was killed; its tuner goes on without it */
 };
 
 /* -- Descriptors */
@@ -161,14 +163,22 @@ static tune_ending describe(int status) {
     return ending;
 }
 
-/* Waits for PID, with WNOHANG or without. False: it runs. *STATUS is 0 where somebody else, or the kernel because SIGCHLD is ignored, has
-   had its end. */
-static bool reap(pid_t pid, int flags, int *status) {
+/* False: PID runs. *STATUS is 0 where somebody else, or the kernel because SIGCHLD is ignored, has had its end. */
+static bool has_ended(pid_t pid, int *status) {
     pid_t got;
-    do got = waitpid(pid, status, flags);
+    do got = waitpid(pid, status, WNOHANG);
     while (got < 0 && errno == EINTR);
     if (got < 0) *status = 0;
     return got != 0;
+}
+
+static bool await_end(pid_t pid, int pauses, int *status) {
+    bool ended = has_ended(pid, status);
+    for (; !ended && pauses > 0; pauses--) {
+        pause_for(END_PAUSE);
+        ended = has_ended(pid, status);
+    }
+    return ended;
 }
 
 tune_ending tune_process_end(tune_process *process, bool now) {
@@ -176,15 +186,11 @@ tune_ending tune_process_end(tune_process *process, bool now) {
     if (process->pid == 0) return (tune_ending){""};
     tune_process_stop(process);
     drop(&process->out);
-    bool ended = reap(process->pid, WNOHANG, &status);
-    for (int i = 0; i < END_PATIENCE && !ended && !now; i++) {
-        pause_for(END_PAUSE);
-        ended = reap(process->pid, WNOHANG, &status);
-    }
+    bool ended = await_end(process->pid, now ? 0 : END_PATIENCE, &status);
     if (!ended) {
         kill(process->pid, SIGKILL);
-        reap(process->pid, 0, &status);
+        ended = await_end(process->pid, KILL_PATIENCE, &status);
     }
     process->pid = 0;
-    return describe(status);
+    return ended ? describe(status) : (tune_ending){"it cannot be ended"};
 }

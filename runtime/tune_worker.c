@@ -111,9 +111,9 @@ static double patience_of(const relay *r, const watch *w) {
     return r->stopping ? p->stop : !w->ready ? p->start : r->running < r->race->count ? p->run : p->silence;
 }
 
-/* The worker came to no good end; WHY. */
+/* The worker came to no good end; WHY. After its choice all is known. */
 static worker_end give_up(relay *r, const watch *w, const char *why, mc_diag *diag) {
-    if (r->stopping) return WORKER_DONE;
+    if (r->stopping || r->chosen) return WORKER_DONE;
     if (!w->ready) {
         mc_fail(diag, MC_IO, "%s: no worker: %s", r->program, why);
         return WORKER_MISSING;

@@ -132,6 +132,7 @@ int main(void) {
     misbehave_early();
     verify(&job);
     time_all(&job);
+    if (is("crash at last")) crash();
     say_end(MC_OK, true, "");
     wire_free_job(&job);
     return 0;

@@ -165,6 +165,9 @@ static void check_lost(bench *b) {
     /* While it times: those that were timed until then are, and the fastest of them is taken. */
     CHECK(measure_good(b, "crash in time", &patient) == MC_OK && !b->complete);
     CHECK(b->heard.chosen == 1 && b->heard.times[1] == 11 && b->heard.times[0] == 13);
+    /* When all was said. */
+    CHECK(measure_good(b, "crash at last", &patient) == MC_OK);
+    CHECK(b->heard.chosen == 1 && b->heard.choices == 1 && strcmp(b->notes.text, "a note\n") == 0);
     CHECK(measure_good(b, "error", &patient) == MC_NOMEM && !b->complete);
     CHECK_TEXT(mc_diag_text(b->diag), "no memory to tune with");
 }
