@@ -18,8 +18,7 @@ typedef mc_status tune_maker(mc_context *context, const char *fields, mc_kernel 
 
 typedef struct tune_entrant {
     const char *fields; /* whole */
-    bool
-        standard; /* a spec's default: timed to the end however slow, and taken where others are hardly faster */
+    bool standard;      /* a spec's default: timed to the end, and taken where others are hardly faster */
 } tune_entrant;
 
 /* Which kernels, on what. Everything belongs to the caller. */

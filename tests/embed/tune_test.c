@@ -398,6 +398,34 @@ static void test_stops(mc_diag *diag) {
     mc_context_destroy(context);
 }
 
+/* -- Hints */
+
+/* What was fastest for a problem is measured for the next one like it, though the model likes another one better. */
+static void test_hints(mc_diag *diag) {
+    mc_context *context = open_context("/dev/null/records", diag);
+    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
+    mc_plan_config config = spmm_of(matrix, N), next = spmm_of(matrix, 2 * N);
+    mc_tune_config tune = {.size = sizeof tune, .candidates = 30};
+    record r = {0}, found = {0};
+    plan_problem problem;
+    expect_ok("tune", mc_tune(context, &config, &tune, NULL, diag), diag);
+    tune.candidates = 1;
+    expect_ok("tune the next", mc_tune(context, &next, &tune, NULL, diag), diag);
+    expect_ok("problem", plan_problem_of(&next, &matrix->host, &problem, diag), diag);
+    CHECK(find_record(context, &config, false, &r) && find_record(context, &next, false, &found),
+          "no record");
+    for (size_t i = 0; i < 3 && i < r.candidate_count; i++) {
+        char *fields = record_fields_for(&r, i, &problem);
+        CHECK(fields != NULL && recorded_as(&found, fields) == RECORD_TIMED, "hint %zu: %s", i,
+              fields != NULL ? fields : "");
+        free(fields);
+    }
+    record_free(&r);
+    record_free(&found);
+    mc_matrix_destroy(matrix);
+    mc_context_destroy(context);
+}
+
 /* -- The events of a measurement */
 
 typedef struct told {
@@ -437,6 +465,7 @@ int main(void) {
     scratch_begin();
     test_choice(diag);
     test_alone(diag);
+    test_hints(diag);
     test_faults(diag);
     test_tie(diag);
     test_stops(diag);
