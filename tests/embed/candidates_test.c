@@ -152,7 +152,7 @@ static void test_overlap(mc_diag *diag) {
     size_t checked = 0;
     CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
     for (size_t i = 0; i < list.count; i++) {
-        mc_kernel *with, *without;
+        mc_kernel *with = NULL, *without = NULL;
         char *fields = fields_change(list.items[i].fields, "overlap=off");
         CHECK(mc_kernel_outline_fields(list.items[i].fields, &with, diag) == MC_OK &&
                   mc_kernel_outline_fields(fields, &without, diag) == MC_OK,
