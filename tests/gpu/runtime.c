@@ -3,12 +3,15 @@
  *   first use of a kernel    nothing cached: read specs, choose, generate, compile, load, pack     under 150 ms
  *   warm plan                context up, matrix packed, kernel on disk: one module load included   under 1 ms
  *   mc_execute               host time beyond a bare launch of the same function                   under 1 us
+ *   elsewhere                the same where another CUDA context is current to the caller
  *   graph                    a captured execution, replayed 1000 times, right each time
+ *   capture                  executions are captured while another thread makes plans
  *   values                   replaced in place, right afterwards
  *   contexts                 two in one process, one of them in a CUcontext of its own, and on every GPU, from threads
  *
  * CUDA_CACHE_DISABLE=1 must be set, so that the driver's own cache takes no part. Exit status 77: no GPU. */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <threads.h>
 #include <time.h>
@@ -59,9 +62,10 @@ static void log_line(void *user, mc_log_level level, const char *message) {
         fprintf(stderr, "%s: %s\n", (const char *)user, message);
 }
 
-static mc_context *open_context(const char *device) {
+static mc_context *open_context(const char *device, cuda_context own) {
     const mc_context_config config = {.size = sizeof config,
                                       .device = device,
+                                      .cuda_context = own,
                                       .cache_directory = cache,
                                       .log = log_line,
                                       .log_user = (void *)(uintptr_t) "log"};
@@ -105,7 +109,7 @@ static void print_plan(const char *what, const layer *l, double us, const mc_pla
 }
 
 static void test_first(void) {
-    mc_context *context = open_context("cuda:0");
+    mc_context *context = open_context("cuda:0", NULL);
     for (int i = 0; i < SHAPES && context != NULL; i++) {
         layer l;
         mc_plan *plan = NULL;
@@ -127,7 +131,7 @@ static void test_warm(void) {
         double times[5];
         size_t count = 0;
         for (; count < 5; count++) {
-            mc_context *context = open_context("cuda:0");
+            mc_context *context = open_context("cuda:0", NULL);
             layer l;
             mc_plan *plan = NULL, *same = NULL;
             mc_matrix_info before = {.size = sizeof before}, after = before;
@@ -222,35 +226,65 @@ static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream st
 }
 
 /* Few enough launches at a time not to fill the stream's queue, where the host would wait for the GPU. */
-static void test_execute(mc_device *device, cuda_stream stream) {
-    mc_context *context = open_context("cuda:0");
-    for (int i = 0; i < SHAPES && context != NULL; i++) {
-        layer l;
-        mc_plan *plan = NULL;
-        mc_plan_info info = {.size = sizeof info};
-        mc_kernel *kernel = NULL;
-        if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) plan_us(&l, &plan);
-        if (plan != NULL && works(mc_plan_get_info(plan, &info, diag), "info") &&
-            works(mc_kernel_from_fields(info.fields, &kernel, diag), "mc_kernel_from_fields")) {
-            const mc_args args = layer_args(&l);
-            double times[BATCHES], bare = bare_us(kernel, device, stream);
-            for (int batch = 0; batch < BATCHES; batch++) {
-                double begin = now_us();
-                for (int j = 0; j < LAUNCHES; j++) (void)mc_execute(plan, &args, 0, stream, NULL);
-                times[batch] = (now_us() - begin) / LAUNCHES;
-                works(mc_synchronize(context, stream, diag), "synchronize");
-            }
-            double ours = median(times, BATCHES);
-            char text[128];
-            describe(&l.shape, text, sizeof text);
-            printf("execute      %9.2f us  %-52s bare launch %.2f us%s\n", ours, text, bare,
-                   mc_kernel_contract(kernel)->map.param != NULL ? ", with a tensor map" : "");
-            CHECK(ours - bare < 1, "mc_execute adds %.2f us", ours - bare);
-        }
-        mc_kernel_destroy(kernel);
-        mc_plan_destroy(plan);
-        layer_close(&l);
+static double execute_us(const layer *l, const mc_plan *plan, cuda_stream stream) {
+    const mc_args args = layer_args(l);
+    double times[BATCHES];
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double begin = now_us();
+        for (int j = 0; j < LAUNCHES; j++) (void)mc_execute(plan, &args, 0, stream, NULL);
+        times[batch] = (now_us() - begin) / LAUNCHES;
+        works(mc_synchronize(l->context, stream, diag), "synchronize");
     }
+    return median(times, BATCHES);
+}
+
+static void time_execute(mc_context *context, const layer_shape *shape, const char *what, mc_device *device,
+                         cuda_stream stream, cuda_stream bare_stream) {
+    layer l;
+    mc_plan *plan = NULL;
+    mc_plan_info info = {.size = sizeof info};
+    mc_kernel *kernel = NULL;
+    if (works(layer_open(&l, context, shape, 1, diag), "layer_open")) plan_us(&l, &plan);
+    if (plan != NULL && works(mc_plan_get_info(plan, &info, diag), "info") &&
+        works(mc_kernel_from_fields(info.fields, &kernel, diag), "mc_kernel_from_fields")) {
+        double bare = bare_us(kernel, device, bare_stream), ours = execute_us(&l, plan, stream);
+        char text[128];
+        describe(shape, text, sizeof text);
+        printf("%-12s %9.2f us  %-52s bare launch %.2f us%s\n", what, ours, text, bare,
+               mc_kernel_contract(kernel)->map.param != NULL ? ", with a tensor map" : "");
+        CHECK(ours - bare < 1, "mc_execute adds %.2f us", ours - bare);
+        runs(&l, plan, stream);
+    }
+    mc_kernel_destroy(kernel);
+    mc_plan_destroy(plan);
+    layer_close(&l);
+}
+
+static void test_execute(mc_device *device, cuda_stream stream) {
+    mc_context *context = open_context("cuda:0", NULL);
+    for (int i = 0; i < SHAPES && context != NULL; i++)
+        time_execute(context, &shapes[i], "execute", device, stream, stream);
+    mc_context_destroy(context);
+}
+
+/* cuCtxCreate, which libmcrt itself has no use for. What was current stays so. */
+static cuda_context own_cuda_context(const cuda_driver *driver) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW),
+         *symbol = library ? dlsym(library, "cuCtxCreate_v2") : NULL;
+    cuda_result (*create)(cuda_context *, unsigned, cuda_device) = NULL;
+    cuda_context context = NULL, before = NULL;
+    memcpy(&create, &symbol, sizeof symbol);
+    (void)driver->CtxGetCurrent(&before);
+    if (create == NULL || create(&context, 0, 0) != CUDA_SUCCESS) return NULL;
+    (void)driver->CtxSetCurrent(before);
+    return context;
+}
+
+/* Each execution then makes the plan's context current, and puts the caller's back. */
+static void test_execute_elsewhere(mc_device *device, cuda_stream stream, cuda_context own) {
+    mc_context *context = open_context("cuda:0", own);
+    for (int i = 0; i < 2 && context != NULL; i++)
+        time_execute(context, &shapes[i], "elsewhere", device, NULL, stream);
     mc_context_destroy(context);
 }
 
@@ -270,7 +304,7 @@ static bool capture(const cuda_driver *driver, layer *l, const mc_plan *plan, cu
 }
 
 static void test_graph(const cuda_driver *driver, cuda_stream stream) {
-    mc_context *context = open_context("cuda:0");
+    mc_context *context = open_context("cuda:0", NULL);
     for (int i = 0; i < SHAPES && context != NULL; i++) {
         layer l;
         mc_plan *plan = NULL;
@@ -301,6 +335,59 @@ static void test_graph(const cuda_driver *driver, cuda_stream stream) {
         layer_close(&l);
     }
     mc_context_destroy(context);
+}
+
+/* -- Plans made while another thread captures */
+
+typedef struct planner {
+    mc_context *context;
+    atomic_bool stop;
+    int plans;
+    char message[512];
+} planner;
+
+/* New sizes each time: generated, compiled, loaded, packed. */
+static int make_plans(void *argument) {
+    planner *p = argument;
+    mc_diag *own = mc_diag_create();
+    while (!atomic_load(&p->stop) && p->message[0] == '\0') {
+        layer_shape shape = shapes[p->plans % SHAPES];
+        layer l;
+        mc_plan *plan = NULL;
+        shape.n += 8 * (1 + p->plans / SHAPES);
+        mc_status status = layer_open(&l, p->context, &shape, 5, own);
+        const mc_plan_config config = layer_plan(&l);
+        if (status == MC_OK) status = mc_plan_create(p->context, &config, &plan, own);
+        if (status != MC_OK) snprintf(p->message, sizeof p->message, "%s", mc_diag_text(own));
+        mc_plan_destroy(plan);
+        layer_close(&l);
+        p->plans++;
+    }
+    mc_diag_destroy(own);
+    return 0;
+}
+
+static void test_capture_beside(const cuda_driver *driver, cuda_stream stream) {
+    planner p = {.context = open_context("cuda:0", NULL)};
+    layer l;
+    mc_plan *plan = NULL;
+    thrd_t thread;
+    int captured = 0;
+    if (works(layer_open(&l, p.context, &shapes[1], 1, diag), "layer_open")) plan_us(&l, &plan);
+    thrd_create(&thread, make_plans, &p);
+    for (double begin = now_us(); plan != NULL && now_us() - begin < 1e6;) {
+        cuda_graph_exec exec = NULL;
+        if (!capture(driver, &l, plan, stream, &exec)) break;
+        (void)driver->GraphExecDestroy(exec);
+        captured++;
+    }
+    atomic_store(&p.stop, true);
+    thrd_join(thread, NULL);
+    CHECK(captured > 0 && p.plans > 0 && p.message[0] == '\0', "%d plans: %s", p.plans, p.message);
+    printf("capture      %d graphs captured while another thread made %d plans\n", captured, p.plans);
+    mc_plan_destroy(plan);
+    layer_close(&l);
+    mc_context_destroy(p.context);
 }
 
 /* -- Several contexts at once */
@@ -349,23 +436,13 @@ static int run_worker(void *argument) {
     return 0;
 }
 
-/* cuCtxCreate, which libmcrt itself has no use for. */
-static void *own_cuda_context(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW),
-         *symbol = library ? dlsym(library, "cuCtxCreate_v2") : NULL;
-    cuda_result (*create)(cuda_context *, unsigned, cuda_device) = NULL;
-    cuda_context context = NULL;
-    memcpy(&create, &symbol, sizeof symbol);
-    if (create == NULL || create(&context, 0, 0) != CUDA_SUCCESS) return NULL;
-    return context; /* current to this thread now: the library must put it back */
-}
-
-static void test_contexts(const cuda_driver *driver) {
+static void test_contexts(const cuda_driver *driver, cuda_context own) {
     static char devices[8][16];
     int gpus = mc_device_cuda_count(), count = 0;
     worker workers[MOST_WORKERS] = {0};
     thrd_t threads[MOST_WORKERS];
-    cuda_context own = own_cuda_context(), current = NULL;
+    cuda_context before = NULL, current = NULL;
+    (void)driver->CtxGetCurrent(&before);
     for (int i = 0; i < gpus && i < 4; i++) {
         snprintf(devices[i], sizeof devices[i], "cuda:%d", i);
         workers[count++] = (worker){.device = devices[i], .index = i, .rounds = THREAD_ROUNDS};
@@ -382,10 +459,12 @@ static void test_contexts(const cuda_driver *driver) {
                workers[i].cuda_context != NULL ? ", in a CUcontext of the caller's" : "");
     }
     /* The caller's current context is as it was. */
-    mc_context *context = open_context("cuda:0");
-    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == own, "the current context changed");
+    mc_context *context = open_context("cuda:0", NULL);
+    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == before,
+          "the current context changed");
     mc_context_destroy(context);
-    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == own, "the current context changed");
+    CHECK(driver->CtxGetCurrent(&current) == CUDA_SUCCESS && current == before,
+          "the current context changed");
 }
 
 int main(int argc, char **argv) {
@@ -403,9 +482,12 @@ int main(int argc, char **argv) {
     works(CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING), "stream");
     test_first();
     test_warm();
+    cuda_context own = own_cuda_context(driver);
     test_execute(device, stream);
+    test_execute_elsewhere(device, stream, own);
     test_graph(driver, stream);
-    test_contexts(driver);
+    test_capture_beside(driver, stream);
+    test_contexts(driver, own);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();
