@@ -1,5 +1,5 @@
-/* The directory and its 256 shards, one for each first byte of a key. All is done below open folders, so that what is checked is
-   what is used, whatever becomes of the path. */
+/* The directory and its 256 shards, one for each first byte of a key. All is done below open folders, so that
+   what is checked is what is used, whatever becomes of the path. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,8 +44,8 @@ static bool make_path(char *path) {
         *slash = '\0';
         bool made = make_folder(AT_FDCWD, path);
         *slash = '/';
-        if (!made && errno != EACCES && errno != EROFS)
-            return false; /* these it says also of what is there */
+        /* These it says also of what is there. */
+        if (!made && errno != EACCES && errno != EROFS) return false;
     }
     return make_folder(AT_FDCWD, path);
 }

@@ -1,5 +1,6 @@
-/* Entries as files. A file is written under a name of its own, brought to the disk, and then renamed to the entry's: whoever
-   opens an entry finds all of it or an older one, also after a crash. It is not read again: the caller has the bytes. */
+/* Entries as files. A file is written under a name of its own, brought to the disk, and then renamed to the
+   entry's: whoever opens an entry finds all of it or an older one, also after a crash. It is not read again:
+   the caller has the bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,8 +75,9 @@ static bool take_blob(unsigned char *bytes, const entry_header *header, mccache_
     return true;
 }
 
-/* The time of use is the file's time of modification: no mount option changes what that means. A time ahead of the clock is
-   put right, too. That it cannot be set (root's file) costs the entry its place in the order, no more. */
+/* The time of use is the file's time of modification: no mount option changes what that means. A time ahead
+   of the clock is put right, too. That it cannot be set (root's file) costs the entry its place in the order,
+   no more. */
 static void touch(const mccache *cache, int fd, const struct stat *status) {
     struct timespec now = cache_now(cache);
     int64_t age = seconds_since(status->st_mtim, now);
@@ -159,8 +161,8 @@ static bool close_written(int fd, bool written) {
     return false;
 }
 
-/* A name that no other process has: by its number, the time and a count. On a network's file system there may be one all the
-   same. */
+/* A name that no other process has: by its number, the time and a count. On a network's file system there may
+   be one all the same. */
 static int temporary_open(mccache *cache, int shard, char name[TEMPORARY_NAME]) {
     enum { ATTEMPTS = 4 };
     int fd = -1;

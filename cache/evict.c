@@ -1,5 +1,6 @@
-/* Limits. Entries go in the order of their last use; a file is only ever unlinked, so that who has it open reads it to its end. Any number
-   of processes may do this at once: they find the same files oldest, and one that is gone already counts as gone. */
+/* Limits. Entries go in the order of their last use; a file is only ever unlinked, so that who has it open
+   reads it to its end. Any number of processes may do this at once: they find the same files oldest, and one
+   that is gone already counts as gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 #include <unistd.h>
 #include "internal.h"
 
-/* Puts between two looks at the directory: others put as well, and it takes tens of milliseconds to look at 10,000 files. */
+/* Puts between two looks at the directory: others put as well, and it takes tens of milliseconds to look at
+   10,000 files. */
 enum { PUTS_BETWEEN_SCANS = 64 };
 
 typedef struct candidate {
@@ -122,7 +124,8 @@ static bool scan_is_due(mccache *cache, uint64_t bytes, cache_size most) {
     return due;
 }
 
-/* A 32nd goes at once, so that a full cache is not looked at for each put; nor is one in which nothing can be removed. */
+/* A 32nd goes at once, so that a full cache is not looked at for each put; nor is one in which nothing can be
+   removed. */
 void evict_after_put(mccache *cache, uint64_t bytes) {
     cache_size most = {cache->config.max_bytes, cache->config.max_files};
     if (!scan_is_due(cache, bytes, most)) return;

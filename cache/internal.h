@@ -27,7 +27,8 @@ typedef struct entry_header {
     size_t label_size, data_size;
 } entry_header;
 
-/* Both return NULL, or what is wrong. FILE_SIZE is what the file system says; the header's sizes are believed if they add up to it. */
+/* Both return NULL, or what is wrong. FILE_SIZE is what the file system says; the header's sizes are believed
+   if they add up to it. */
 const char *entry_read_header(const unsigned char bytes[ENTRY_HEADER_BYTES], uint64_t file_size,
                               const mccache_key *key, entry_header *header);
 const char *entry_check(const unsigned char *bytes, size_t size, const mccache_key *key,
@@ -85,15 +86,17 @@ const char *cache_errno_text(error_text *text);
 
 /* -- Directories and files that we trust (directory.c) */
 
-/* Why a directory or regular file must not be used, NULL: owned by us or root, written by nobody else, one name at most. */
+/* Why a directory or regular file must not be used, NULL: owned by us or root, written by nobody else, one
+   name at most. */
 const char *trust_directory(const struct stat *status);
 const char *trust_file(const struct stat *status);
 
-/* openat with O_CLOEXEC, again where one of the application's signals interrupted it: file systems over a network or by a process of a
-   user's let that happen. */
+/* openat with O_CLOEXEC, again where one of the application's signals interrupted it: file systems over a
+   network or by a process of a user's let that happen. */
 int open_below(int parent, const char *name, int flags, mode_t mode);
 
-/* Opens PATH, with its parents made where MAKE. False, and WHY (of SIZE bytes) says why. path is NULL only without memory. */
+/* Opens PATH, with its parents made where MAKE. False, and WHY (of SIZE bytes) says why. path is NULL only
+   without memory. */
 bool directory_open(cache_directory *directory, const char *path, bool make, char *why, size_t size);
 void directory_close(cache_directory *directory);
 
@@ -125,7 +128,8 @@ file_kind file_kind_of(const char *name, unsigned char first_byte);
 
 /* A time of use is renewed once it is this old: a hit writes an inode a minute at most. */
 enum { TOUCH_SECONDS = 60 };
-/* A temporary so old was left by a process that died. A time further in the future than this was set before the clock was put back. */
+/* A temporary so old was left by a process that died. A time further in the future than this was set before
+   the clock was put back. */
 enum { STALE_SECONDS = 3600 };
 
 typedef enum disk_result { DISK_FOUND, DISK_ABSENT, DISK_REJECTED } disk_result;
@@ -139,7 +143,8 @@ void disk_drop(mccache *cache, const mccache_key *key);
 
 /* A file opened to read: -1, and *FAULT says why it is not to be trusted, or is NULL and errno counts. */
 int disk_open_file(int shard, const char *name, struct stat *status, const char **fault);
-/* The whole file, checked; the caller frees it, and it has room for one more byte. NULL: *FAULT and errno as of disk_open_file. */
+/* The whole file, checked; the caller frees it, and it has room for one more byte. NULL: *FAULT and errno as
+   of disk_open_file. */
 unsigned char *disk_read_entry(int fd, const struct stat *status, const mccache_key *key,
                                entry_header *header, const char **fault);
 /* All SIZE bytes: false, and errno is 0 where the file ends before. */
@@ -158,8 +163,8 @@ typedef struct scan_file {
     bool stale; /* a TEMPORARY that nobody writes to any more */
 } scan_file;
 
-/* Visits our directory's entries and temporaries in the order of their names, and shards not to be used; false from VISIT stops. Returns
-   false where something could not be read. */
+/* Visits our directory's entries and temporaries in the order of their names, and shards not to be used;
+   false from VISIT stops. Returns false where something could not be read. */
 bool scan_directory(mccache *cache, bool (*visit)(void *user, const scan_file *file), void *user);
 
 /* -- Limits (evict.c) */
@@ -174,8 +179,8 @@ static inline bool size_exceeds(cache_size size, cache_size most) {
 
 /* After a put of BYTES: looks at the directory now and then, and evicts where there is too much. */
 void evict_after_put(mccache *cache, uint64_t bytes);
-/* Removes stale temporaries, and where there is more than MOST, the entries used longest ago down to TARGET. *GONE (may be NULL): how
-   many files went. Returns what is left. */
+/* Removes stale temporaries, and where there is more than MOST, the entries used longest ago down to TARGET.
+   *GONE (may be NULL): how many files went. Returns what is left. */
 cache_size evict(mccache *cache, cache_size most, cache_size target, uint64_t *gone);
 
 /* -- Entries of this process alone (memory.c) */

@@ -1,5 +1,6 @@
-/* So that one makes an entry and the others wait. flock: the kernel lets go of it when its holder dies, so that there is never a lock
-   to clean up. Files on which it is held are never removed: a lock on a removed file would keep nobody out. */
+/* So that one makes an entry and the others wait. flock: the kernel lets go of it when its holder dies, so
+   that there is never a lock to clean up. Files on which it is held are never removed: a lock on a removed
+   file would keep nobody out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -25,7 +25,8 @@ typedef struct mccache_key {
     unsigned char bytes[MCCACHE_KEY_BYTES];
 } mccache_key;
 
-/* A field of a key: what it is and its bytes. Names and lengths are hashed too, so that no two lists of fields look alike. */
+/* A field of a key: what it is and its bytes. Names and lengths are hashed too, so that no two lists of
+   fields look alike. */
 typedef struct mccache_field {
     const char *name;
     const void *data;
@@ -66,26 +67,28 @@ typedef struct mccache_paths {
     char directory[MCCACHE_MAX_PATH], system[MCCACHE_MAX_PATH];
 } mccache_paths;
 
-/* What the environment says: MCGEN_CACHE=rw|ro|mem|off, MCGEN_CACHE_DIR, MCGEN_CACHE_MAX (bytes, or with K, M, G behind),
-   MCGEN_CACHE_SYSTEM (directories, ':' between), else $XDG_CACHE_HOME/mcgen, else $HOME/.cache/mcgen (both only if they are absolute),
-   else no directory; never /tmp. Paths go into PATHS. False, and WHY (may be NULL) points to a static string, where a variable
-   makes no sense; CONFIG is then what it would be without that variable. CONFIG's size is set by the caller; all else is overwritten.
-   A variable that is empty is not set; a set-user-ID program has none. */
+/* What the environment says: MCGEN_CACHE=rw|ro|mem|off, MCGEN_CACHE_DIR, MCGEN_CACHE_MAX (bytes, or with K,
+   M, G behind), MCGEN_CACHE_SYSTEM (directories, ':' between), else $XDG_CACHE_HOME/mcgen, else
+   $HOME/.cache/mcgen (both only if they are absolute), else no directory; never /tmp. Paths go into PATHS.
+   False, and WHY (may be NULL) points to a static string, where a variable makes no sense; CONFIG is then
+   what it would be without that variable. CONFIG's size is set by the caller; all else is overwritten. A
+   variable that is empty is not set; a set-user-ID program has none. */
 MCCACHE_API bool mccache_environment(mccache_config *config, mccache_paths *paths, const char **why);
 
-/* NULL: out of memory, and nothing else. A directory that cannot be used is a cache that always misses; mccache_usable says so. */
+/* NULL: out of memory, and nothing else. A directory that cannot be used is a cache that always misses;
+   mccache_usable says so. */
 MCCACHE_API mccache *mccache_open(const mccache_config *config);
 MCCACHE_API void mccache_close(mccache *cache); /* NULL is fine */
-/* That READ_WRITE can write into its directory, READ_ONLY read it; MEMORY always, OFF never. WHY (may be NULL): a string of CACHE's
-   that says what is wrong, or "". */
+/* That READ_WRITE can write into its directory, READ_ONLY read it; MEMORY always, OFF never. WHY (may be
+   NULL): a string of CACHE's that says what is wrong, or "". */
 MCCACHE_API bool mccache_usable(mccache *cache, const char **why);
 /* Absolute, usable or not; NULL: there is none (also with MEMORY and OFF). */
 MCCACHE_API const char *mccache_directory(const mccache *cache);
 
 /* -- Entries ------------------------------------------------------------------------------------------ */
 
-/* What an entry holds; owned by the caller once it was got. A NUL that SIZE does not count lies behind DATA, which is never NULL then.
-   LABEL: a line for people, what `mcrun cache list` shows. */
+/* What an entry holds; owned by the caller once it was got. A NUL that SIZE does not count lies behind DATA,
+   which is never NULL then. LABEL: a line for people, what `mcrun cache list` shows. */
 typedef struct mccache_blob {
     void *data;
     size_t size;
@@ -98,17 +101,17 @@ MCCACHE_API void mccache_blob_free(mccache_blob *blob); /* and zeroes it */
 
 /* True: BLOB is what was put under KEY, to the byte, and the entry counts as used now. False: BLOB is all zero. */
 MCCACHE_API bool mccache_get(mccache *cache, const mccache_key *key, mccache_blob *blob);
-/* Stores a copy, and evicts what was used longest ago where there is too much. Nothing is told of success: go on with what you have.
-   Of LABEL (may be NULL) what is longer than MCCACHE_MAX_LABEL - 1 bytes is cut off. More than 256 MiB, or than the whole cache may
-   have, are not stored. */
+/* Stores a copy, and evicts what was used longest ago where there is too much. Nothing is told of success: go
+   on with what you have. Of LABEL (may be NULL) what is longer than MCCACHE_MAX_LABEL - 1 bytes is cut off.
+   More than 256 MiB, or than the whole cache may have, are not stored. */
 MCCACHE_API void mccache_put(mccache *cache, const mccache_key *key, const char *label, const void *data,
                              size_t size);
 /* Removes the entry, if there is one: for those who find its content wrong. */
 MCCACHE_API void mccache_drop(mccache *cache, const mccache_key *key);
 
-/* So that of several processes or threads one makes an entry and the others wait for it: at most MILLISECONDS, then all go on. Look again
-   after it. The lock is no more than advice; NULL where there is none to have (time over, no directory, no locks there). It dies
-   with its process. */
+/* So that of several processes or threads one makes an entry and the others wait for it: at most
+   MILLISECONDS, then all go on. Look again after it. The lock is no more than advice; NULL where there is
+   none to have (time over, no directory, no locks there). It dies with its process. */
 typedef struct mccache_lock mccache_lock;
 MCCACHE_API mccache_lock *mccache_lock_take(mccache *cache, const mccache_key *key, unsigned milliseconds);
 MCCACHE_API void mccache_lock_release(mccache_lock *lock); /* NULL is fine */
@@ -118,7 +121,9 @@ MCCACHE_API void mccache_lock_release(mccache_lock *lock); /* NULL is fine */
 typedef enum mccache_state {
     MCCACHE_GOOD,
     MCCACHE_DAMAGED,
-    MCCACHE_FOREIGN, /* not trusted: owner, mode, links, no regular file; also a whole shard, whose entries are then not told of */
+    /* Not trusted: owner, mode, links, no regular file; also a whole shard, whose entries are then not told
+       of */
+    MCCACHE_FOREIGN,
     MCCACHE_STALE /* a temporary left behind, an entry of another version of this library */
 } mccache_state;
 
@@ -132,9 +137,9 @@ typedef struct mccache_item {
     const char *fault; /* what is wrong with it; NULL: it is good */
 } mccache_item;
 
-/* Calls VISIT for each entry of our directory and each temporary left behind, in the order of their names; false stops. CHECK: reads each
-   one whole, else state is what its name, owner, mode and header tell. Returns false where the directory cannot be read, or not all
-   of it. */
+/* Calls VISIT for each entry of our directory and each temporary left behind, in the order of their names;
+   false stops. CHECK: reads each one whole, else state is what its name, owner, mode and header tell. Returns
+   false where the directory cannot be read, or not all of it. */
 MCCACHE_API bool mccache_walk(mccache *cache, bool check, bool (*visit)(void *user, const mccache_item *item),
                               void *user);
 
@@ -142,13 +147,15 @@ typedef struct mccache_stats {
     size_t size;                  /* sizeof(mccache_stats), set by the caller */
     uint64_t files, bytes, stale; /* in the directory (or memory) now */
     uint64_t max_files, max_bytes;
-    /* Of this cache since it was opened. REJECTED: entries that were there and not used; PUTS: those that were stored. */
+    /* Of this cache since it was opened. REJECTED: entries that were there and not used; PUTS: those that
+       were stored. */
     uint64_t hits, misses, puts, evicted, rejected;
 } mccache_stats;
 
 MCCACHE_API void mccache_get_stats(mccache *cache, mccache_stats *stats);
-/* Evicts down to MAX_BYTES and MAX_FILES (UINT64_MAX: no limit; 0: everything), and removes stale temporaries, damaged and foreign
-   entries. Locks and whatever else lies in the directory stay. Returns how many files went. */
+/* Evicts down to MAX_BYTES and MAX_FILES (UINT64_MAX: no limit; 0: everything), and removes stale
+   temporaries, damaged and foreign entries. Locks and whatever else lies in the directory stay. Returns how
+   many files went. */
 MCCACHE_API uint64_t mccache_prune(mccache *cache, uint64_t max_bytes, uint64_t max_files);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* One layer of a pruned, quantised network, y = relu(scale * (W x) + bias), in a program that includes mcrt.h and nothing
- * else of mcgen's:
+/* One layer of a pruned, quantised network, y = relu(scale * (W x) + bias), in a program that includes mcrt.h
+ * and nothing else of mcgen's:
  *
  *   cc embed.c $(pkg-config --cflags --libs mcrt) -lm -o embed && ./embed [cuda:0|sim]
  *
@@ -49,7 +49,8 @@ static mc_status run_layer(mc_context *context, mc_diag *diag) {
     mc_matrix *weights = NULL;
     mc_plan *plan = NULL;
 
-    /* Once, when the model is loaded: the plan finds the kernel, compiles it or takes it from the cache, and packs W for it. */
+    /* Once, when the model is loaded: the plan finds the kernel, compiles it or takes it from the cache, and
+       packs W for it. */
     mc_dense_config dense = {
         .size = sizeof dense, .type = MC_S8, .vec = VEC, .rows = OUTPUTS, .cols = INPUTS, .data = w};
     mc_status status = mc_matrix_from_dense(context, &dense, &weights, diag);

@@ -10,8 +10,8 @@ static const char *const shape_names[SHAPE_COUNT] = {"m", "n", "k", "lda", "ldb"
 static const struct leading {
     const char *family, *layout; /* NULL: any */
     const char *name, *length;
-    const char *
-        side; /* the field of the type whose rows begin with a byte, NULL: the contract says it (ldb_multiple) */
+    /* The field of the type whose rows begin with a byte; NULL: the contract says it (ldb_multiple). */
+    const char *side;
 } leadings[] = {{"spmm", NULL, "ldb", "n", NULL},
                 {"spmm", NULL, "ldc", "n", NULL},
                 {"sddmm", NULL, "lda", "k", "lhs"},

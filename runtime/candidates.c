@@ -166,7 +166,8 @@ static mc_status find_in(search *s, const spec_sources *sources) {
         status = mc_fail(s->diag, MC_NOMEM, "no memory for candidates");
     for (size_t i = 0; i < sources->count && status == MC_OK; i++)
         status = unlike_spec(s, &sources->items[i], &unlike[i]);
-    /* Specs that a caller names all count. Of those built in the less likely ones count only where the likely ones make no kernel. */
+    /* Specs that a caller names all count. Of those built in the less likely ones count only where the likely
+       ones make no kernel. */
     for (int level = 0; level < OTHER_FAMILY && status == MC_OK; level++) {
         if (sources->builtin && s->list->count != 0) break;
         for (size_t i = 0; i < sources->count && status == MC_OK; i++)

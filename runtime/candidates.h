@@ -16,23 +16,24 @@ typedef struct candidate {
 } candidate;
 
 typedef struct candidate_list {
-    candidate *
-        items; /* by estimate, the least first; without a model the specs' defaults first, then as the specs have them */
+    /* By estimate, the least first; without a model the specs' defaults first, then as the specs have them. */
+    candidate *items;
     size_t count;
     char **names; /* of the specs */
     size_t name_count;
 } candidate_list;
 
-/* What a candidate must run on: a GPU as estimates see it, and its compute capability, 0 for the simulator, which runs every architecture. Specs are
-   made for the newest architecture that runs there. */
+/* What a candidate must run on: a GPU as estimates see it, and its compute capability, 0 for the simulator,
+   which runs every architecture. Specs are made for the newest architecture that runs there. */
 typedef struct candidate_target {
     mc_gpu gpu; /* mc_device_gpu */
     int capability;
 } candidate_target;
 candidate_target candidate_target_of(const mc_device *device);
 
-/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant that can run PROBLEM, is passed over; MC_CANNOT where
-   nothing is left, with each one's reason; MC_IO or MC_USAGE for a path that cannot be read or is no spec. */
+/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant that can run
+   PROBLEM, is passed over; MC_CANNOT where nothing is left, with each one's reason; MC_IO or MC_USAGE for a
+   path that cannot be read or is no spec. */
 mc_status candidates_find(const plan_problem *problem, const candidate_target *target,
                           const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
 /* The same of texts that are read already. */

@@ -1,4 +1,5 @@
-/* Which kernel a problem gets: the recorded one, that of a problem like it, the one that should be fastest, a default. */
+/* Which kernel a problem gets: the recorded one, that of a problem like it, the one that should be fastest, a
+   default. */
 #include "choose.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 #include "fits.h"
 #include "record.h"
 
-/* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel takes 1.012 times the time of the best where it is 0.5 to 0.75
-   away, and 1.05 times just beyond; the model's pick takes 1.020 times. */
+/* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel takes 1.012 times the
+   time of the best where it is 0.5 to 0.75 away, and 1.05 times just beyond; the model's pick takes 1.020
+   times. */
 static const double near_enough = 0.75;
 enum { MOST_NEAR = 8 };
 

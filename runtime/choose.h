@@ -11,8 +11,8 @@ typedef struct choice {
     double microseconds;
 } choice;
 
-/* By the policy TUNING (not ENVIRONMENT; TUNE is the caller's matter and means REPLAY here). What was worked out without a record is kept in the
-   context's cache, so that it is worked out once. */
+/* By the policy TUNING (not ENVIRONMENT; TUNE is the caller's matter and means REPLAY here). What was worked
+   out without a record is kept in the context's cache, so that it is worked out once. */
 mc_status choose_kernel(mc_context *context, const plan_problem *problem, const mc_plan_config *config,
                         mc_tuning tuning, choice *chosen, mc_diag *diag);
 void choice_free(choice *chosen);

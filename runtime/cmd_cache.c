@@ -1,4 +1,5 @@
-/* mcrun cache: what lies in the cache's directory, and less of it (docs/cache.md). The environment says which directory. */
+/* mcrun cache: what lies in the cache's directory, and less of it (docs/cache.md). The environment says which
+   directory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

@@ -25,8 +25,8 @@ typedef struct out_files {
 void out_add(out_files *files, const char *stem, const char *ending, const void *data, size_t bytes);
 void out_add_array(out_files *files, const char *stem, const mc_dense *array, bool flat);
 
-/* Makes DIRECTORY, or fills an empty one. One with files in it is MC_CANNOT, unless FORCE: then the files replace those of
-   their names one by one, the last one last, and others stay. */
+/* Makes DIRECTORY, or fills an empty one. One with files in it is MC_CANNOT, unless FORCE: then the files
+   replace those of their names one by one, the last one last, and others stay. */
 mc_status out_write(const char *directory, bool force, const out_files *files, mc_diag *diag);
 
 #endif

@@ -20,8 +20,8 @@ typedef struct operand_ld {
 /* MC_USAGE, with one that would do. */
 mc_status operand_check_ld(const operand_ld *ld, mc_diag *diag);
 
-/* Makes DENSE, which a file gave, of TYPE and with the leading dimension LD; NAME stands in messages. After a failure it
-   is as before. */
+/* Makes DENSE, which a file gave, of TYPE and with the leading dimension LD; NAME stands in messages. After a
+   failure it is as before. */
 mc_status operand_convert(mc_dense *dense, const char *name, mc_type type, int64_t ld, mc_diag *diag);
 
 #endif

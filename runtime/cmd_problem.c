@@ -165,8 +165,8 @@ static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
 
 bool problem_is_mask(const mc_kernel *kernel) { return mc_kernel_field_text(kernel, "mask") != NULL; }
 
-/* What A's elements are, and the greatest that the kernel takes. Those of a mask are always there, so that variants which use
-   and which ignore them share it. */
+/* What A's elements are, and the greatest that the kernel takes. Those of a mask are always there, so that
+   variants which use and which ignore them share it. */
 static mc_status values_of(const mc_kernel *kernel, mc_type *type, int64_t *most, mc_diag *diag) {
     *type = MC_F32, *most = 0;
     if (problem_is_mask(kernel)) return MC_OK;

@@ -25,16 +25,16 @@ typedef struct problem {
     bool dilate;
     int capability; /* of the GPU that the spec is read for; 0: of none */
     mc_spec *spec;
-    mc_vsparse
-        given; /* of the directory of a published format: A before problem_fit; vec is 0 where MATRIX is a file */
+    /* Of the directory of a published format: A before problem_fit. vec is 0 where MATRIX is a file. */
+    mc_vsparse given;
     mc_csr pattern;
     mc_vsparse a; /* or the mask, which is of f32; a.vec is 0 until problem_fit */
     int64_t most; /* of random values: what the kernel's digits hold */
     double fill;
 } problem;
 
-/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix: a pattern (.smtx, .mtx), or the directory of a published format with
-   its values. The caller closes also after a failure. */
+/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix: a pattern (.smtx, .mtx), or the
+   directory of a published format with its values. The caller closes also after a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);

@@ -1,4 +1,5 @@
-/* Matrices in published formats, a directory each: format.json says which (docs/formats.md), NAME.npy hold the arrays. */
+/* Matrices in published formats, a directory each: format.json says which (docs/formats.md), NAME.npy hold
+   the arrays. */
 #ifndef MCRUN_PUBLISHED_H
 #define MCRUN_PUBLISHED_H
 

@@ -60,8 +60,8 @@ typedef struct tuning {
 
 static char *copy_text(const char *text) { return text != NULL && *text != '\0' ? strdup(text) : NULL; }
 
-/* What a plan of this problem gets from now on, if it is what was measured: of a problem with two records, one of them of cold operands,
-   it is the other one's. That there is none is no failure of the tuning. */
+/* What a plan of this problem gets from now on, if it is what was measured: of a problem with two records,
+   one of them of cold operands, it is the other one's. That there is none is no failure of the tuning. */
 static void look_up(tuning *t, const mc_plan_config *problem, const mc_vsparse *matrix,
                     tune_outcome *outcome) {
     mc_plan_config config = *problem;

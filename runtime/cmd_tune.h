@@ -88,14 +88,17 @@ typedef struct tune_label {
 } tune_label;
 tune_label tune_size_of(const tune_outcome *outcome);
 
-/* What the kernel HASH of PROBLEM's candidates leaves to tuning, on a GPU of CAPABILITY; the caller frees. NULL: it is none of them. */
+/* What the kernel HASH of PROBLEM's candidates leaves to tuning, on a GPU of CAPABILITY; the caller frees.
+   NULL: it is none of them. */
 char *tune_fields_of(const mc_plan_config *problem, const mc_vsparse *matrix, int capability, uint64_t hash);
 /* --dry-run: the candidates of PROBLEM on DEVICE, with their estimates. */
 mc_status tune_report_candidates(const tune_options *options, const tune_outcome *outcome,
                                  const mc_plan_config *problem, const mc_vsparse *matrix,
                                  const mc_device *device, mc_diag *diag);
 
-/* -- Progress (cmd_tune_progress.c), on stderr: one line rewritten, or, where that is no terminal, a line now and then */
+/* -- Progress (cmd_tune_progress.c) */
+
+/* On stderr: one line rewritten, or, where that is no terminal, a line now and then. */
 
 typedef struct tune_view {
     bool terminal, shown; /* shown: a line that is rewritten stands there */

@@ -1,4 +1,5 @@
-/* mcrun tune-worker: what `mcrun tune` and applications run kernels in. No command for people: without a job it only fails. */
+/* mcrun tune-worker: what `mcrun tune` and applications run kernels in. No command for people: without a job
+   it only fails. */
 #include "cmd_options.h"
 #include "tune_worker_main.h"
 

@@ -34,8 +34,8 @@ struct mc_context {
 void context_log(mc_context *context, mc_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Every public function that may call the driver stands between these two: they make the device's context current and the thread's capture mode relaxed, and
-   put both back. On the simulator nothing. */
+/* Every public function that may call the driver stands between these two: they make the device's context
+   current and the thread's capture mode relaxed, and put both back. On the simulator nothing. */
 typedef struct context_visit {
     bool entered;
     int capture_mode;
@@ -47,9 +47,9 @@ void context_leave(mc_context *context, const context_visit *visit);
 mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 void context_free(mc_context *context, mc_address address);
 
-/* Public structs, which begin with their size. NEWEST is this version's size, LEAST the first version's; MC_USAGE, naming WHAT
-   ("mc_args"), for a size that no version has. Taken into a struct of NEWEST bytes, with zeros for what the caller does not know; given
-   back as far as the caller knows it. */
+/* Public structs, which begin with their size. NEWEST is this version's size, LEAST the first version's;
+   MC_USAGE, naming WHAT ("mc_args"), for a size that no version has. Taken into a struct of NEWEST bytes,
+   with zeros for what the caller does not know; given back as far as the caller knows it. */
 mc_status check_struct_size(size_t size, size_t least, size_t newest, const char *what, mc_diag *diag);
 mc_status take_struct(void *to, size_t newest, const void *from, size_t least, const char *what,
                       mc_diag *diag);

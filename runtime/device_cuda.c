@@ -54,8 +54,9 @@ static void cuda_free(mc_device *device, uint64_t address) {
     (void)cuda_of(device)->driver->MemFree(address);
 }
 
-/* When cuMemcpyHtoD returns, a copy from pageable memory may still be on its way, and a fill may not have begun (CUDA driver API, "API
-   synchronization behavior"): streams that do not wait for the default one would not find them there. */
+/* When cuMemcpyHtoD returns, a copy from pageable memory may still be on its way, and a fill may not have
+   begun (CUDA driver API, "API synchronization behavior"): streams that do not wait for the default one would
+   not find them there. */
 static mc_status wait_for_default_stream(const cuda_driver *driver, mc_diag *diag) {
     return CUDA_CALL(driver, diag, StreamSynchronize, NULL);
 }
@@ -77,8 +78,9 @@ static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, m
                    "address, and read what is there at each replay");
 }
 
-/* Out of pageable memory the driver has read all when cuMemcpyHtoDAsync returns: it goes through a staging buffer (CUDA Driver
-   API, "API synchronization behavior"). Not so on a GPU that reads such memory through the host's page tables: it is waited for. */
+/* Out of pageable memory the driver has read all when cuMemcpyHtoDAsync returns: it goes through a staging
+   buffer (CUDA Driver API, "API synchronization behavior"). Not so on a GPU that reads such memory through
+   the host's page tables: it is waited for. */
 static mc_status cuda_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                void *stream, mc_diag *diag) {
     const cuda_driver *driver = cuda_of(device)->driver;

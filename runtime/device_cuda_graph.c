@@ -1,5 +1,5 @@
-/* Launches in a CUDA graph, between two events: what is measured is the kernels and not the driver's launch path (some 3 us a
-   launch), as kernels run in the deployments that care. */
+/* Launches in a CUDA graph, between two events: what is measured is the kernels and not the driver's launch
+   path (some 3 us a launch), as kernels run in the deployments that care. */
 #include <stdlib.h>
 #include "device_cuda.h"
 

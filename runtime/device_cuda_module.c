@@ -20,8 +20,9 @@ void cuda_unload(mc_module *module) {
     free(loaded);
 }
 
-/* Otherwise a driver that loads lazily does so at the first launch, which then allocates, waits, and cannot be captured (CUDA C++
-   Programming Guide, "Lazy Loading"). Drivers before 12.4 load in cuModuleGetFunction. */
+/* Otherwise a driver that loads lazily does so at the first launch, which then allocates, waits, and cannot
+   be captured (CUDA C++ Programming Guide, "Lazy Loading"). Drivers before 12.4 load in
+   cuModuleGetFunction. */
 static mc_status load_function(const cuda_driver *driver, cuda_function function, mc_diag *diag) {
     return driver->FuncLoad == NULL ? MC_OK : CUDA_CALL(driver, diag, FuncLoad, function);
 }

@@ -1,4 +1,5 @@
-/* The device that is libptxsim. It has no CUDA context and no streams: what is put on one has run when the call returns. */
+/* The device that is libptxsim. It has no CUDA context and no streams: what is put on one has run when the
+   call returns. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static mc_status sim_end(mc_device *device, ptxsim_status result, mc_diag *diag)
     return status;
 }
 
-/* Calls one function of the simulator, alone with it until its message was read: SIM_CALL(device, diag, free, address). */
+/* Calls one function of the simulator, alone with it until its message was read: SIM_CALL(device, diag, free,
+   address). */
 #define SIM_CALL(device, diag, name, ...)                                                                    \
     sim_end(device, (lock(device), ptxsim_##name(sim_of(device), __VA_ARGS__)), diag)
 

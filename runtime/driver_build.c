@@ -1,4 +1,5 @@
-/* Which build of the driver compiles our PTX. cuDriverGetVersion names a CUDA version, which many builds have in common. */
+/* Which build of the driver compiles our PTX. cuDriverGetVersion names a CUDA version, which many builds have
+   in common. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@ static bool take_build(const char *text, char build[MC_BUILD_TEXT]) {
     return true;
 }
 
-/* The name of the driver's library, libcuda.so.580.95.05. First, since the compiler comes with it: a compatibility package puts a
-   newer one over an older kernel module, whose build is what the others tell. */
+/* The name of the driver's library, libcuda.so.580.95.05. First, since the compiler comes with it: a
+   compatibility package puts a newer one over an older kernel module, whose build is what the others tell. */
 static bool build_of_library(const cuda_driver *driver, char build[MC_BUILD_TEXT]) {
     static const char prefix[] = "libcuda.so.";
     void *symbol;
@@ -30,9 +31,8 @@ static bool build_of_library(const cuda_driver *driver, char build[MC_BUILD_TEXT
 
 /* The NVIDIA Management Library, which is installed with the driver. */
 static bool build_of_nvml(char build[MC_BUILD_TEXT]) {
-    enum {
-        NO_GPUS_NO_ATTACH = 1 | 2
-    }; /* NVML_INIT_FLAG_*: none is needed, none is touched, which would take time */
+    /* NVML_INIT_FLAG_*: no GPU is needed, none is touched, which would take time. */
+    enum { NO_GPUS_NO_ATTACH = 1 | 2 };
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return false;
     int (*init)(unsigned), (*version)(char *, unsigned), (*shut_down)(void);

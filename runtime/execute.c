@@ -1,4 +1,5 @@
-/* One launch: addresses put in, and off it goes. Nothing here allocates, locks, or reads a file, but for what a failure's message takes. */
+/* One launch: addresses put in, and off it goes. Nothing here allocates, locks, or reads a file, but for what
+   a failure's message takes. */
 #include <string.h>
 #include "plan.h"
 

@@ -97,8 +97,8 @@ static loaded_kernel *kernel_claim(const char *fields) {
     return NULL;
 }
 
-/* A ready one, or NULL, and *CLAIMED (NULL: out of memory) is in the list for the caller to make. Waits for a thread that makes
-   it; where that one fails, the caller is the next to try. */
+/* A ready one, or NULL, and *CLAIMED (NULL: out of memory) is in the list for the caller to make. Waits for a
+   thread that makes it; where that one fails, the caller is the next to try. */
 static loaded_kernel *find_or_claim(mc_context *context, const char *fields, loaded_kernel **claimed) {
     loaded_kernel *kernel;
     *claimed = NULL;

@@ -1,5 +1,5 @@
-/* A kernel and its machine code, out of the cache, or else generated and compiled. An entry of the cache: the size of the kernel's text
-   (mc_kernel_save) in 8 bytes, the lowest first, then the text, then the image. */
+/* A kernel and its machine code, out of the cache, or else generated and compiled. An entry of the cache: the
+   size of the kernel's text (mc_kernel_save) in 8 bytes, the lowest first, then the text, then the image. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,8 +21,8 @@ static double milliseconds(void) {
     return 1000.0 * (double)now.tv_sec + (double)now.tv_nsec / 1e6;
 }
 
-/* Of all that decides what generating and compiling give. What the options of mc_device_compile decide, and the layout of an entry, is in the
-   schema's number. */
+/* Of all that decides what generating and compiling give. What the options of mc_device_compile decide, and
+   the layout of an entry, is in the schema's number. */
 static mccache_key key_of(const mc_context *context, const char *fields) {
     const mc_device_info *info = mc_device_get_info(context->device);
     const unsigned char kind = (unsigned char)info->kind;
@@ -81,7 +81,8 @@ static mc_status unpack(const mccache_blob *blob, const char *fields, making *ma
     return status;
 }
 
-/* What cannot be stored is no failure. FIELDS that are not the kernel's own text are not stored: find could not tell that they are its. */
+/* What cannot be stored is no failure. FIELDS that are not the kernel's own text are not stored: restore
+   would refuse the entry. */
 static void put(mc_context *context, const mccache_key *key, const char *fields, const mc_kernel *kernel,
                 const mc_image *image) {
     bool own = strcmp(mc_kernel_fields(kernel), fields) == 0;

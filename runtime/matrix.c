@@ -180,7 +180,8 @@ static const mc_packed_array *values_of(const matrix_packing *packing) {
     return values != NULL ? values : mc_packed_find(&packing->host, "mask_values");
 }
 
-/* On the host. What is left of a failure there does not matter: nothing is copied to the device until all packings are made anew. */
+/* On the host. What is left of a failure there does not matter: nothing is copied to the device until all
+   packings are made anew. */
 static mc_status pack_anew(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
     mc_status status = MC_OK;
     for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)

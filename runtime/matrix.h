@@ -16,14 +16,14 @@ typedef struct matrix_packing {
 
 struct mc_matrix {
     mc_context *context;
-    mc_vsparse
-        host; /* its pattern never changes; the values, as given last, and all below do, under the lock */
+    mc_vsparse host; /* its pattern never changes; its values, and all below, do under the lock */
     pthread_mutex_t lock;
     matrix_packing *packings;
     int users; /* the creator, and plans */
 };
 
-/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. Both between context_enter and context_leave. */
+/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. Both between context_enter
+   and context_leave. */
 mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
                           mc_diag *diag);
 void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);

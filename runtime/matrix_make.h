@@ -4,7 +4,8 @@
 
 #include "mcrt_internal.h"
 
-/* MC_USAGE for shapes that no matrix has, MC_FORMAT, with the place, for its contents. MATRIX is the caller's to free. */
+/* MC_USAGE for shapes that no matrix has, MC_FORMAT, with the place, for its contents. MATRIX is the caller's
+   to free. */
 mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_diag *diag);
 /* The vectors that are not all zero. Of 4 bits, an odd number of columns wants its ld. */
 mc_status matrix_make_dense(const mc_dense_config *config, mc_vsparse *matrix, mc_diag *diag);

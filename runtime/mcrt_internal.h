@@ -1,10 +1,10 @@
-/* What libmcrt is made of, for itself and the project's own programs (mcrt.h is what applications include): matrices, packed formats,
- * devices and the CPU reference; what stands between a generated kernel and a result that is known to be right.
+/* What libmcrt is made of, for itself and the project's own programs (mcrt.h is what applications include):
+ * matrices, packed formats, devices and the CPU reference; what stands between a generated kernel and a
+ * result that is known to be right.
  *
- * matrix file -> mc_csr (pattern) -> mc_vsparse (nonzero vectors with values) -> mc_packed (what the kernel
- * reads)
- *             -> mc_device (GPU or simulator) -> mc_dense (result), compared with mc_reference_spmm or
- *                mc_reference_sddmm.
+ * matrix file -> mc_csr (pattern) -> mc_vsparse (nonzero vectors with values)
+ *             -> mc_packed (what the kernel reads) -> mc_device (GPU or simulator)
+ *             -> mc_dense (result), compared with mc_reference_spmm or mc_reference_sddmm.
  *
  * Functions return a status and put a message into DIAG (mc_status.h). Objects that a function makes belong
  * to the caller and are freed by the *_free function, which accepts a zeroed struct; on failure the output is
@@ -65,8 +65,8 @@ MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag
 
 /* -- Dense matrices ----------------------------------------------------------------------------------- */
 
-/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols, and even where two elements share a byte, so that rows begin
-   with a byte. The gap columns of a row belong to the allocation. */
+/* Row-major: element (i, j) at data[i * ld + j]; ld >= cols, and even where two elements share a byte, so
+   that rows begin with a byte. The gap columns of a row belong to the allocation. */
 typedef struct mc_dense {
     mc_type type;
     int64_t rows, cols, ld;
@@ -155,14 +155,15 @@ typedef struct mc_packed {
 
 MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
-/* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT where the kernel's
-   fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
+/* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
+   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for byte, what mc_pack
-   would make of A; every other array, all addresses and the order of vectors stay. So a copy of PACKED on a device needs "values"
-   again and nothing else. No array holds sums of A's rows that would have to follow: what a kernel must correct by them, it
-   computes. MC_FORMAT where PACKED is of another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as
-   before. The formats' own functions, *_pack_values and *_export_values, are alike. */
+/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for
+   byte, what mc_pack would make of A; every other array, all addresses and the order of vectors stay. So a
+   copy of PACKED on a device needs "values" again and nothing else. No array holds sums of A's rows that
+   would have to follow: what a kernel must correct by them, it computes. MC_FORMAT where PACKED is of another
+   pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as before. The formats' own functions,
+   *_pack_values and *_export_values, are alike. */
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
@@ -177,15 +178,17 @@ typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFF
 MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
 /* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
 MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
-/* What mc_pack for KERNEL depends on besides the matrix, as text ("windowed-bcrs window=128 stages=4 ..."): kernels with one form read the same arrays. */
+/* What mc_pack for KERNEL depends on besides the matrix, as text ("windowed-bcrs window=128 stages=4 ..."):
+   kernels with one form read the same arrays. */
 enum { MC_PACK_FORM = 160 };
 MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
 /* The greatest value of TYPE, KERNEL's lhs, that mc_pack takes; it refuses greater ones. */
 MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
 
-/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16 bits, vec at most 8. The first
-   strides of all row blocks, the heads, come first, so that a warp finds its own without row_ptr: row block b's are strides
-   b * heads to b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
+/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16
+   bits, vec at most 8. The first strides of all row blocks, the heads, come first, so that a warp finds its
+   own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1, all padding where it has
+   fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     int heads;  /* of a row block, 1 to 32: the warps that share it */
@@ -210,8 +213,9 @@ MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *f
 MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
                                    int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
-/* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be read from shared memory at
-   once, and row blocks in an order that gives thread blocks equal work. Integers of at most 16 bits, vec at most 8. */
+/* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
+   read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
+   of at most 16 bits, vec at most 8. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
@@ -228,8 +232,8 @@ MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_p
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);
 
-/* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers of at most 16 bits, vec at
-   most 8.
+/* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers
+   of at most 16 bits, vec at most 8.
      row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
      col_idx  s32[vectors]         ascending inside a row block
      values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits in 16, two of
@@ -240,8 +244,9 @@ MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, m
 MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
                                 mc_vsparse *a, mc_diag *diag);
 
-/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own kernels want k = 16
-   with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4 bits and the shuffle where a side has 4. */
+/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own
+   kernels want k = 16 with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4
+   bits and the shuffle where a side has 4. */
 typedef struct mc_srbcrs {
     int k;          /* slots a stride: 16 or 32, the mma's k */
     int digit_bits; /* 4 or 8: of the digits that values are cut into */
@@ -262,8 +267,9 @@ MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc
                                   mc_diag *diag);
 MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
                                          mc_diag *diag);
-/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the array and the place,
-   for what no matrix gives; columns must ascend inside a row block, as those of mc_vsparse do. */
+/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the
+   array and the place, for what no matrix gives; columns must ascend inside a row block, as those of
+   mc_vsparse do. */
 MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
 
@@ -290,17 +296,19 @@ MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, cons
 MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_dense *c,
                                     mc_dense *vectors, mc_diag *diag);
 
-/* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An item is at most 16 * groups
-   consecutive slots of one row block, whose columns are in one window; a warp computes it. Items are ordered by
-   window, then row block, then column. Padding at a row block's end belongs to the window of its last vector. */
+/* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An
+   item is at most 16 * groups consecutive slots of one row block, whose columns are in one window; a warp
+   computes it. Items are ordered by window, then row block, then column. Padding at a row block's end belongs
+   to the window of its last vector. */
 typedef struct mc_sampled {
     int groups;     /* of 16 slots: 1, 2, 4 or 8 */
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
     mc_order order;
     bool values; /* C is multiplied by the mask's values */
-    /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of the item's mma j a
-       column, counted from the window's first, | its slot in the item << 16; the sign where that slot has no vector. Slots are in such
-       an order that rows 2 q and 2 q + 1 have an even column and an odd one as often as that goes, those in use in the first mma. */
+    /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of
+       the item's mma j a column, counted from the window's first, | its slot in the item << 16; the sign
+       where that slot has no vector. Slots are in such an order that rows 2 q and 2 q + 1 have an even column
+       and an odd one as often as that goes, those in use in the first mma. */
     bool windows;
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
@@ -313,17 +321,19 @@ MC_API mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form,
                                  mc_diag *diag);
 MC_API mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
                                         mc_diag *diag);
-/* The way back: a mask of f32, of zeros without form.values. Checks everything it reads: MC_FORMAT for arrays that no mask
-   gives. */
+/* The way back: a mask of f32, of zeros without form.values. Checks everything it reads: MC_FORMAT for arrays
+   that no mask gives. */
 MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *form, int64_t rows,
                                    int64_t cols, mc_vsparse *mask, mc_diag *diag);
 /* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
 MC_API int64_t mc_sampled_items(const mc_packed *packed);
-/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where PACKED is no such. */
+/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where
+   PACKED is no such. */
 MC_API int64_t mc_sampled_longest(const mc_packed *packed);
 
-/* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors) have columns in each tile,
-   that is tile_n columns. Padding at a row block's end belongs to the tile of its last vector.
+/* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors)
+   have columns in each tile, that is tile_n columns. Padding at a row block's end belongs to the tile of its
+   last vector.
      tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its last one's
      col_idx   s32[slots]                  the column of each slot of C, -1: padding
    MC_CANNOT where slots leave s32. */
@@ -365,13 +375,15 @@ MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
    some make zeros, subnormal halves, or leave f16; ONES: 1. */
 MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
-/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum, modulo
-   2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with BIAS), through the activation, rounded to C's type. SCALE and BIAS have
-   mc_per_count elements. c: created by the call. */
+/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum,
+   modulo 2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with
+   BIAS), through the activation, rounded to C's type. SCALE and BIAS have mc_per_count elements. c: created
+   by the call. */
 MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                                      const mc_dense *sums, mc_dense *c, mc_diag *diag);
-/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are those of the rows of
-   A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the call. */
+/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are
+   those of the rows of A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the
+   call. */
 MC_API mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
                                       const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag);
 /* Compares GOT with WANT: integers modulo GOT's type's range (an s32 result is exact modulo 2^32), reals of
@@ -399,18 +411,21 @@ typedef struct mc_device_info {
 
 /* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in
    reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; behind these,
-   ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment, with a seed by
-   chance, if neither is there); ":limit=N" at its end stops a launch after N warp instructions. */
+   ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment,
+   with a seed by chance, if neither is there); ":limit=N" at its end stops a launch after N warp
+   instructions. */
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
-/* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says (of any, for "auto"), which must outlive the device; NULL: its primary
-   context. MC_USAGE where it is another GPU's. */
+/* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says (of any, for "auto"), which must outlive
+   the device; NULL: its primary context. MC_USAGE where it is another GPU's. */
 MC_API mc_status mc_device_open_in(const char *name, void *cuda_context, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device);
-/* What besides PTX and target decides what compiling gives: the driver's build ("580.95.05"), or the simulator's version. */
+/* What besides PTX and target decides what compiling gives: the driver's build ("580.95.05"), or the
+   simulator's version. */
 MC_API const char *mc_device_build(const mc_device *device);
 
-/* Makes the device's context the calling thread's current one, pushed on those it has, and lets it do what a stream capture elsewhere would forbid
-   (cuThreadExchangeStreamCaptureMode); *MODE is for mc_device_leave, which puts both back. Nothing on the simulator. */
+/* Makes the device's context the calling thread's current one, pushed on those it has, and lets it do what a
+   stream capture elsewhere would forbid (cuThreadExchangeStreamCaptureMode); *MODE is for mc_device_leave,
+   which puts both back. Nothing on the simulator. */
 MC_API mc_status mc_device_enter(mc_device *device, int *mode, mc_diag *diag);
 MC_API void mc_device_leave(mc_device *device, int mode);
 MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
@@ -442,35 +457,39 @@ typedef struct mc_image {
 } mc_image;
 
 MC_API void mc_image_free(mc_image *image);
-/* PTX to an image, by the driver's linker. Thread-safe: several threads may compile for one device. *LOG, where LOG is not NULL, is what
-   the compiler said, "" where it said nothing, also on failure (NULL: out of memory); the caller frees. */
+/* PTX to an image, by the driver's linker. Thread-safe: several threads may compile for one device. *LOG,
+   where LOG is not NULL, is what the compiler said, "" where it said nothing, also on failure (NULL: out of
+   memory); the caller frees. */
 MC_API mc_status mc_device_compile(mc_device *device, const char *ptx, mc_image *image, char **log,
                                    mc_diag *diag);
 /* Loads what mc_device_compile made for the same kind of GPU. */
 MC_API mc_status mc_module_load_image(mc_device *device, const mc_image *image, const char *entry,
                                       mc_module **module, mc_diag *diag);
-/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed. mc_module_put then only launches,
-   with LAUNCH's values as they are at the call; on the simulator it has run when it returns. For both the context must be current (mc_device_enter). */
+/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed.
+   mc_module_put then only launches, with LAUNCH's values as they are at the call; on the simulator it has run
+   when it returns. For both the context must be current (mc_device_enter). */
 MC_API mc_status mc_module_prepare(mc_module *module, const struct mc_launch *launch, mc_diag *diag);
 MC_API mc_status mc_module_put(mc_module *module, const struct mc_launch *launch, void *stream,
                                mc_diag *diag);
-/* Whether the context of DEVICE is the calling thread's current one already: then mc_module_put needs no mc_device_enter. */
+/* Whether the context of DEVICE is the calling thread's current one already: then mc_module_put needs no
+   mc_device_enter. */
 MC_API bool mc_device_is_current(mc_device *device);
 MC_API mc_status mc_device_synchronize(mc_device *device, void *stream, mc_diag *diag);
-/* A copy that is put on STREAM; DATA, which is pageable memory (malloc's), may be changed when the call returns. MC_CANNOT while STREAM is being captured. */
+/* A copy that is put on STREAM; DATA, which is pageable memory (malloc's), may be changed when the call
+   returns. MC_CANNOT while STREAM is being captured. */
 MC_API mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                     void *stream, mc_diag *diag);
 
-/* Launches captured into a CUDA graph, with the values that they have at mc_graph_create, to be replayed and timed. Before its MODULE is unloaded a
-   graph is destroyed. On the simulator a replay's time is the warp instructions that it
-   executes, a thousandth of a microsecond each: no time, but an order to test with. */
+/* Launches captured into a CUDA graph, with the values that they have at mc_graph_create, to be replayed and
+   timed. Before its MODULE is unloaded a graph is destroyed. On the simulator a replay's time is the warp
+   instructions that it executes, a thousandth of a microsecond each: no time, but an order to test with. */
 typedef struct mc_graph mc_graph;
 MC_API mc_status mc_graph_create(mc_module *module, const struct mc_launch *launches, size_t count,
                                  mc_graph **graph, mc_diag *diag);
 /* One replay, waited for: microseconds of all launches together. */
 MC_API mc_status mc_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag);
-/* COUNT (from 1 on) of them, and the last one's time: it began right behind the one before, on the L2 that this one left, while the time of
-   a single one has the way from the host to the GPU in it. */
+/* COUNT (from 1 on) of them, and the last one's time: it began right behind the one before, on the L2 that
+   this one left, while the time of a single one has the way from the host to the GPU in it. */
 MC_API mc_status mc_graph_replay_last(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
 MC_API void mc_graph_destroy(mc_graph *graph);
 
@@ -485,11 +504,10 @@ typedef struct mc_tensor {
     int rank;                      /* 1 to 3 */
     uint64_t address;              /* multiple of 16 */
     uint64_t dims[MC_TENSOR_RANK]; /* elements */
-    uint64_t strides[MC_TENSOR_RANK -
-                     1]; /* bytes from one index of dimensions 1 and 2 to the next: multiples of 16 */
-    unsigned
-        box[MC_TENSOR_RANK]; /* elements, 1 to 256; rows of a multiple of 16 bytes, no longer than what the
-                                             swizzle spans */
+    /* Bytes from one index of dimensions 1 and 2 to the next: multiples of 16 */
+    uint64_t strides[MC_TENSOR_RANK - 1];
+    /* Elements, 1 to 256; rows of a multiple of 16 bytes, no longer than what the swizzle spans */
+    unsigned box[MC_TENSOR_RANK];
     mc_swizzle swizzle;
 } mc_tensor;
 
@@ -505,18 +523,18 @@ MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor
 typedef struct mc_launch {
     unsigned grid[3], block[3];
     unsigned shared_dynamic;
-    bool
-        overlap; /* may start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
-    uint64_t
-        values[MC_MAX_PARAMS]; /* one a parameter, in the order of the contract; an s32 in the low half */
-    const mc_tensor_map
-        *maps[MC_MAX_PARAMS]; /* where one is not NULL, it is the parameter, and the value is not */
+    /* May start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
+    bool overlap;
+    /* One a parameter, in the order of the contract; an s32 in the low half */
+    uint64_t values[MC_MAX_PARAMS];
+    /* Where one is not NULL, it is the parameter, and the value is not */
+    const mc_tensor_map *maps[MC_MAX_PARAMS];
     size_t count;
 } mc_launch;
 
 /* Launches and waits. */
 MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
-/* Puts one launch on STREAM (a CUstream of the device's primary context) and returns: for callers that capture
+/* Puts one launch on STREAM (a CUstream of the device's context) and returns: for callers that capture
    graphs or overlap work. The order of STREAM is all that says when it has run. MC_CANNOT on the simulator. */
 MC_API mc_status mc_module_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
 /* Median time of one launch in microseconds: a CUDA graph of LAUNCHES launches, replayed ROUNDS times after a
@@ -535,20 +553,21 @@ typedef struct mc_binding {
 
 MC_API mc_binding mc_bind_f32(const char *name, float value);
 
-/* The tensor that KERNEL's contract wants a map of, from the array and shapes that are bound; of rank 0 where it wants none. MC_CANNOT where
-   the array's address or leading dimension is not aligned for it. */
+/* The tensor that KERNEL's contract wants a map of, from the array and shapes that are bound; of rank 0 where
+   it wants none. MC_CANNOT where the array's address or leading dimension is not aligned for it. */
 MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count,
                                 mc_tensor *tensor, mc_diag *diag);
-/* Makes the map of it, and BINDING for it: MAP must live as long as launches with it. BINDING->name is NULL where the kernel wants
-   none. */
+/* Makes the map of it, and BINDING for it: MAP must live as long as launches with it. BINDING->name is NULL
+   where the kernel wants none. */
 MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
                              size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
 
 /* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
    fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every parameter (so item_count,
-   mc_sampled_items) and what the grid is made of (so window_items, mc_sampled_longest) must be bound. "multiprocessors" may be, for kernels whose
-   thread blocks take their work in turn. */
+   limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every
+   parameter (so item_count, mc_sampled_items) and what the grid is made of (so window_items,
+   mc_sampled_longest) must be bound. "multiprocessors" may be, for kernels whose thread blocks take their
+   work in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 
@@ -571,9 +590,8 @@ typedef struct mc_spmm {
 } mc_spmm;
 
 /* Packs, loads PTX (or, where PTX is NULL, the kernel's own), runs, and reads C (of the kernel's output type,
-   created by the call: rows x n with ld = ldc). C, its gap and what lies in front of it and behind it are poisoned before;
-   MC_MISMATCH where the kernel wrote any but C.
-   TIMING may be NULL. */
+   created by the call: rows x n with ld = ldc). C, its gap and what lies in front of it and behind it are
+   poisoned before; MC_MISMATCH where the kernel wrote any but C. TIMING may be NULL. */
 MC_API mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                              const mc_spmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag);
 

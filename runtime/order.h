@@ -4,8 +4,8 @@
 
 #include "mcrt_internal.h"
 
-/* START receives each row block's first slot, and the number of slots at the end: row_blocks + 1, malloc'ed. MC_CANNOT where
-   they leave s32. */
+/* START receives each row block's first slot, and the number of slots at the end: row_blocks + 1, malloc'ed.
+   MC_CANNOT where they leave s32. */
 mc_status order_starts(const mc_vsparse *mask, mc_order order, int64_t **start, mc_diag *diag);
 /* Which element of C is row ROW of slot SLOT. */
 int64_t order_place(mc_order order, int vec, int64_t slot, int row);

@@ -1,5 +1,5 @@
-/* What becomes of the sums of an SpMM or an SDDMM: the CPU reference of the kernels' last step, and scales and biases to try it with.
- */
+/* What becomes of the sums of an SpMM or an SDDMM: the CPU reference of the kernels' last step, and scales
+   and biases to try it with. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,7 @@ typedef struct plan_launch {
     mc_launch launch;
     struct {
         bool wanted;
-        int slot; /* the parameter that takes the address, or NONE: the kernel does not read it, or only through the map */
+        int slot;       /* the parameter that takes the address, or NONE: not read, or only through the map */
         unsigned align; /* a power of 2 that it must be a multiple of */
     } arguments[PLAN_ARGUMENTS];
     int scale_slot;   /* the parameter that takes scale_value, or NONE */

@@ -57,8 +57,8 @@ static int find_slot(const mc_contract *contract, const char *name, mc_param_kin
     return PLAN_NONE;
 }
 
-/* Operands are aligned as the configuration promises and the kernel wants (one with a tensor map takes no promise of less than
-   MC_TENSOR_MAP_ALIGN); scales and biases as the kernel wants. */
+/* Operands are aligned as the configuration promises and the kernel wants (one with a tensor map takes no
+   promise of less than MC_TENSOR_MAP_ALIGN); scales and biases as the kernel wants. */
 static void describe_argument(const plan_problem *problem, const mc_contract *contract,
                               plan_argument argument, plan_launch *launch) {
     const char *name = plan_argument_names[argument];

@@ -240,7 +240,8 @@ static int64_t count_up_to(const mc_vsparse *matrix, int64_t length) {
     return count;
 }
 
-/* The length at place RANK of all lengths in ascending order, which is from LEAST to MOST: by bisection, so that nothing is allocated or sorted. */
+/* The length at place RANK of all lengths in ascending order, which is from LEAST to MOST: by bisection, so
+   that nothing is allocated or sorted. */
 static int64_t length_at(const mc_vsparse *matrix, int64_t rank, int64_t least, int64_t most) {
     while (least < most) {
         int64_t middle = least + (most - least) / 2;

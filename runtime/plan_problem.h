@@ -1,5 +1,5 @@
-/* A problem, whole and canonical: what records are kept for, what candidates are made for, what the choice of a kernel is cached
-   under. Made of a mc_plan_config, whose matrix it summarises. */
+/* A problem, whole and canonical: what records are kept for, what candidates are made for, what the choice of
+   a kernel is cached under. Made of a mc_plan_config, whose matrix it summarises. */
 #ifndef MCRT_PLAN_PROBLEM_H
 #define MCRT_PLAN_PROBLEM_H
 
@@ -25,14 +25,15 @@ typedef struct plan_problem {
     mc_order order;
     unsigned align;
     mc_shapes shapes;
-    int64_t m, n, k, lda, ldb,
-        ldc; /* leading dimensions that the operator has not are 0; others are set, never 0, and even where two
-                                       elements share a byte */
+    int64_t m, n, k;
+    /* 0: the operator has no such one; others are set, never 0, and even where two elements share a byte. */
+    int64_t lda, ldb, ldc;
     matrix_features features;
 } plan_problem;
 
-/* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense; PROBLEM is then zeroed. CONFIG is whole (of this version's
-   size), MATRIX is its matrix's host side, a valid one: CONFIG->matrix is not looked at. */
+/* MC_USAGE or MC_CANNOT, naming the member, where CONFIG makes no sense; PROBLEM is then zeroed. CONFIG is
+   whole (of this version's size), MATRIX is its matrix's host side, a valid one: CONFIG->matrix is not looked
+   at. */
 MC_API mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix,
                                  plan_problem *problem, mc_diag *diag);
 
@@ -41,8 +42,8 @@ MC_API matrix_features matrix_features_of(const mc_vsparse *matrix);
 /* What estimates (mc_spec_estimate) want to know. */
 MC_API mc_problem plan_problem_estimate(const plan_problem *problem);
 
-/* The settings that make a spec of the problem's family one for this problem: types, vec, output, layout, shapes if they are fixed
-   ("open" if not, or 0, which no kernel is made for), ... Texts live in SETTINGS. */
+/* The settings that make a spec of the problem's family one for this problem: types, vec, output, layout,
+   shapes if they are fixed ("open" if not, or 0, which no kernel is made for), ... Texts live in SETTINGS. */
 enum { PROBLEM_MAX_SETTINGS = 20 };
 typedef struct problem_settings {
     mc_setting items[PROBLEM_MAX_SETTINGS];

@@ -9,13 +9,14 @@
 enum {
     SCHEMA = 1,
     MOST_CANDIDATES = 4096,
-    /* Candidates whose fields stand in a line: those that another problem may be better off with than with the chosen one. */
+    /* Candidates whose fields stand in a line: those that another problem may be better off with than with
+       the chosen one. */
     MOST_WORTH = 8
 };
 static const double worth = 1.25; /* up to so many times the chosen one's microseconds */
 
-static const char *const statuses[] = {"timed", "dropped", "wrong",
-                                       "failed"}; /* in the order of record_status */
+/* In the order of record_status. */
+static const char *const statuses[] = {"timed", "dropped", "wrong", "failed"};
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
 
 /* -- Copies */

@@ -67,7 +67,8 @@ static const record_candidate *fastest(const record_candidate *list, size_t coun
     return best;
 }
 
-/* Who measured last knew best what to choose of its own. Of the rest that is what was chosen before, unless it was measured again. */
+/* Who measured last knew best what to choose of its own. Of the rest that is what was chosen before, unless
+   it was measured again. */
 static const record_candidate *choose(const record *late, const record *early, const record_candidate *all,
                                       size_t count) {
     bool chose = late->candidate_count != 0 && late->fields[0] != '\0';

@@ -35,31 +35,35 @@ double record_distance_at(const plan_problem *a, const record_position *p, const
 
 /* -- record_merge.c */
 
-/* Brings R's candidates into their order, with the one that has R's fields first. False: it has none, though there are fields. */
+/* Brings R's candidates into their order, with the one that has R's fields first. False: it has none, though
+   there are fields. */
 bool record_arrange(record *r);
-/* One record of OLD and NEW, of one problem, GPU and generator: all candidates of both, of those in both what the one measured last says, and
-   the faster one of the chosen kernels. By their times; of equal ones NEW is the later one. */
+/* One record of OLD and NEW, of one problem, GPU and generator: all candidates of both, of those in both what
+   the one measured last says, and the faster one of the chosen kernels. By their times; of equal ones NEW is
+   the later one. */
 mc_status record_merge(const record *old, const record *new, record *merged, mc_diag *diag);
 
 /* -- record_file.c */
 
-/* Calls TAKE for each line of the file at PATH that is a record; it owns that record, and a status other than MC_OK ends the reading. Other
-   lines go to the log, with their number. MC_IO, MC_NOMEM. A file that is not there is MC_IO with *MISSING (may be NULL). */
+/* Calls TAKE for each line of the file at PATH that is a record; it owns that record, and a status other than
+   MC_OK ends the reading. Other lines go to the log, with their number. MC_IO, MC_NOMEM. A file that is not
+   there is MC_IO with *MISSING (may be NULL). */
 typedef mc_status record_taker(void *user, record *r, const char *line, size_t size, mc_diag *diag);
 mc_status record_file_read(const char *path, const record_store_config *config, record_taker *take,
                            void *user, bool *missing, mc_diag *diag);
 /* The same for TEXT, SIZE bytes, which messages call NAME. */
 mc_status record_text_read(const char *name, const char *text, size_t size, const record_store_config *config,
                            record_taker *take, void *user, mc_diag *diag);
-/* Adds LINES (with their newlines) to the end of the file in one write, begun on a line of its own. The file is made if it is not there (0600), its
-   directories too (0700). MC_IO. */
+/* Adds LINES (with their newlines) to the end of the file in one write, begun on a line of its own. The file
+   is made if it is not there (0600), its directories too (0700). MC_IO. */
 mc_status record_file_append(const char *path, const char *lines, size_t size, mc_diag *diag);
 /* The same, all of them or none: by a new file in the old one's place. */
 mc_status record_file_extend(const char *path, const char *lines, size_t size, mc_diag *diag);
 
 /* -- record_store.c */
 
-/* Takes R over as an own record, merged with what there is. *LINE: what came of it, NULL where nothing is new; the caller frees. */
+/* Takes R over as an own record, merged with what there is. *LINE: what came of it, NULL where nothing is
+   new; the caller frees. */
 mc_status record_take(record_store *store, record *r, char **line, mc_diag *diag);
 const record_store_config *record_store_settings(const record_store *store);
 const char *record_store_path(const record_store *store); /* NULL: none */

@@ -1,4 +1,5 @@
-/* What record lines are written with and read by (record_line.c), and what else goes by all members of a problem (record_problem.c). */
+/* What record lines are written with and read by (record_line.c), and what else goes by all members of a
+   problem (record_problem.c). */
 #ifndef MCRT_RECORD_TEXT_H
 #define MCRT_RECORD_TEXT_H
 
@@ -16,14 +17,15 @@ void json_add_string(mc_text *text, const char *string);
 /* Member NAME of OBJECT: MC_FORMAT names what is missing, or of another type, or out of LEAST to MOST. */
 mc_status json_take_integer(const json_t *object, const char *name, int64_t least, int64_t most,
                             int64_t *value, mc_diag *diag);
-mc_status json_take_real(const json_t *object, const char *name, double *value,
-                         mc_diag *diag); /* finite, not negative */
-mc_status json_take_string(const json_t *object, const char *name, const char **value,
-                           mc_diag *diag); /* OBJECT's */
+/* Finite, not negative. */
+mc_status json_take_real(const json_t *object, const char *name, double *value, mc_diag *diag);
+/* The string stays OBJECT's. */
+mc_status json_take_string(const json_t *object, const char *name, const char **value, mc_diag *diag);
 
 /* -- Problems (record_problem.c) */
 
-/* A JSON object. Members that hardly any problem uses are left out at their usual value. Equal texts, equal problems. */
+/* A JSON object. Members that hardly any problem uses are left out at their usual value. Equal texts, equal
+   problems. */
 void problem_print(const plan_problem *problem, mc_text *text);
 mc_status problem_parse(const json_t *object, plan_problem *problem, mc_diag *diag);
 /* For people: "spmm s8 x s8 -> f16, vec 8, m 512 n 256 k 64, 1228 vectors". */

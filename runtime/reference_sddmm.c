@@ -1,5 +1,5 @@
-/* The CPU reference of the SDDMM: each element of C is the product of a row of A and a column of B, both brought side by
-   side along k first. */
+/* The CPU reference of the SDDMM: each element of C is the product of a row of A and a column of B, both
+   brought side by side along k first. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "memory.h"

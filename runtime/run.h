@@ -57,8 +57,8 @@ mc_status run_put_c(device_run *run, const mc_dense *c, unsigned offset, mc_diag
 
 /* Elements from the first to the last, without the gap of the last row, in bytes. */
 size_t run_span(const mc_dense *matrix);
-/* Loads PTX, or the kernel's own where it is NULL, launches, times where TIMING asks for it, and reads C. MC_MISMATCH where the
-   kernel wrote C's gap, or in front of C or behind it. */
+/* Loads PTX, or the kernel's own where it is NULL, launches, times where TIMING asks for it, and reads C.
+   MC_MISMATCH where the kernel wrote C's gap, or in front of C or behind it. */
 mc_status run_launch(device_run *run, const char *ptx, mc_timing *timing, mc_dense *c, mc_diag *diag);
 
 #endif

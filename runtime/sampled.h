@@ -1,4 +1,5 @@
-/* Indices of sampled-windows: for which of the item's slots each row of its mma is, and in which column of the window (fragment.h). */
+/* Indices of sampled-windows: for which of the item's slots each row of its mma is, and in which column of
+   the window (fragment.h). */
 #ifndef MCRT_SAMPLED_H
 #define MCRT_SAMPLED_H
 

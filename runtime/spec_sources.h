@@ -18,7 +18,8 @@ typedef struct spec_sources {
     bool builtin;
 } spec_sources;
 
-/* PATHS, or with COUNT 0 those built in. PATHS must live as long. MC_IO, or MC_USAGE for what is too large to be a spec. */
+/* PATHS, or with COUNT 0 those built in. PATHS must live as long. MC_IO, or MC_USAGE for what is too large to
+   be a spec. */
 mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources *sources, mc_diag *diag);
 void spec_sources_free(spec_sources *sources);
 

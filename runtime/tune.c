@@ -15,8 +15,8 @@ static tune_entrant *entrants_of(const contest *c) {
     return entrants;
 }
 
-/* The program that kernels run in; NULL: this one. A test's maker of kernels is here, and nowhere else. A set-user-ID program takes none from
-   who started it. */
+/* The program that kernels run in; NULL: this one. A test's maker of kernels is here, and nowhere else. A
+   set-user-ID program takes none from who started it. */
 static const char *find_worker(const tune_job *job) {
     const char *named = job->config != NULL ? job->config->worker : NULL;
     if (named == NULL) named = secure_getenv("MCGEN_TUNER");

@@ -1,8 +1,12 @@
-/* Tuning: the kernels that could do a problem, compiled on all cores, verified, timed; what came of it is recorded (docs/tuning.md).
+/* Tuning: the kernels that could do a problem, compiled on all cores, verified, timed; what came of it is
+ * recorded (docs/tuning.md).
  *
- *   tune.c          which kernels; what the record knows already; the new record
- *   tune_measure.c  a list of kernels, measured in this process
- *   tune_worker.c   the same in another one, which a faulty kernel may end */
+ *   tune.c          from the first to the last step: mc_tune
+ *   tune_pick.c     which kernels take part; what the record knows already (tune_contest.h)
+ *   tune_progress.c what the caller hears meanwhile
+ *   tune_record.c   the new record, and the caller's result
+ *   tune_measure.c  a list of kernels, measured in this process: compiled, verified, timed (tune_measurement.h)
+ *   tune_worker.c   the same in another one, which a faulty kernel may end (tune_wire.h) */
 #ifndef MCRT_TUNE_H
 #define MCRT_TUNE_H
 
@@ -32,8 +36,8 @@ typedef struct tune_race {
     tune_maker *make; /* NULL: kernels_make */
 } tune_race;
 
-/* COMPILE: on all cores. VERIFY: one kernel after another, each against the exact reference, with a first guess of its time.
-   TIME: in rounds of all that are left. */
+/* COMPILE: on all cores. VERIFY: one kernel after another, each against the exact reference, with a first
+   guess of its time. TIME: in rounds of all that are left. */
 typedef enum tune_stage { TUNE_COMPILE, TUNE_VERIFY, TUNE_TIME } tune_stage;
 
 /* How far an entrant is. */
@@ -58,17 +62,19 @@ typedef struct tune_event {
     const char *message; /* why, of WRONG and FAILED; else "" */
 } tune_event;
 
-/* Called on the thread that measures, at least ten times a second while kernels are compiled, and at each new state. False: stop; events
-   with what is known by then still come (their answers do not matter). */
+/* Called on the thread that measures, at least ten times a second while kernels are compiled, and at each new
+   state. False: stop; events with what is known by then still come (their answers do not matter). */
 typedef bool tune_listener(void *user, const tune_event *event);
 
-/* Measures RACE in this process, between context_enter and context_leave. Entrants of which there is no event but WAITS, RUNS and RIGHT
-   were not reached. *COMPLETE: neither was the listener against it nor the time over. What is wrong with an entrant is its state and not
-   an error; MC_DEVICE where the device is of no use any more (the entrant that did it is FAILED), MC_NOMEM. */
+/* Measures RACE in this process, between context_enter and context_leave. Entrants of which there is no event
+   but WAITS, RUNS and RIGHT were not reached. *COMPLETE: neither was the listener against it nor the time
+   over. What is wrong with an entrant is its state and not an error; MC_DEVICE where the device is of no use
+   any more (the entrant that did it is FAILED), MC_NOMEM. */
 mc_status tune_measure(mc_context *context, const tune_race *race, tune_listener *listener, void *user,
                        bool *complete, mc_diag *diag);
 
-/* The same in a process of PROGRAM (mcrun), started again for the rest where an entrant ends it. race->make is ignored. */
+/* The same in a process of PROGRAM (mcrun), started again for the rest where an entrant ends it. race->make
+   is ignored. */
 mc_status tune_measure_by(const char *program, mc_context *context, const tune_race *race,
                           tune_listener *listener, void *user, bool *complete, mc_diag *diag);
 

@@ -1,5 +1,6 @@
-/* A job in a file: items one after another, each its length in bytes (u64) and so many bytes, filled up to a multiple of 8, so that a
-   reader can use arrays where they lie. Both sides run on one machine: numbers are as that has them. */
+/* A job in a file: items one after another, each its length in bytes (u64) and so many bytes, filled up to a
+   multiple of 8, so that a reader can use arrays where they lie. Both sides run on one machine: numbers are
+   as that has them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

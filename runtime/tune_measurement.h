@@ -67,14 +67,16 @@ double tune_now(void); /* seconds of a clock that only rises */
 
 /* -- tune_measure.c */
 
-/* Whether this is the end, by the listener or because SHARE of the seconds are over; the measurement is then partial. */
+/* Whether this is the end, by the listener or because SHARE of the seconds are over; the measurement is then
+   partial. */
 bool tune_over(measurement *m, double share);
 /* Tells the listener; false if tune_over. */
 bool tune_tell(measurement *m, const tune_event *event, double share);
 /* Kernel INDEX is in STATE; WHY may be NULL. */
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
                     double microseconds, const mc_diag *why);
-/* What a STATUS of an entrant that is not MC_OK means: its state, and MC_OK; or the end of all, where memory or the device is gone. */
+/* What a STATUS of an entrant that is not MC_OK means: its state, and MC_OK; or the end of all, where memory
+   or the device is gone. */
 mc_status tune_settle(measurement *m, tune_stage stage, size_t done, size_t index, mc_status status,
                       const mc_diag *why, mc_diag *diag);
 

@@ -1,4 +1,5 @@
-/* Operands of a measurement: random values over the whole range of their types, on the host, packed, and on the device. */
+/* Operands of a measurement: random values over the whole range of their types, on the host, packed, and on
+   the device. */
 #include <stdlib.h>
 #include <string.h>
 #include "memory.h"

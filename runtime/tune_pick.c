@@ -26,8 +26,8 @@ static void pick_estimated(const candidate_list *list, size_t most, bool *picked
 
 static size_t greatest_divisor(size_t a, size_t b) { return b == 0 ? a : greatest_divisor(b, a % b); }
 
-/* Without a model, MOST of them all over the list: by steps of the golden ratio of its length, which come near no multiple of a field's
-   number of values. */
+/* Without a model, MOST of them all over the list: by steps of the golden ratio of its length, which come
+   near no multiple of a field's number of values. */
 static void pick_spread(const candidate_list *list, size_t most, bool *picked) {
     size_t count = list->count, step = (size_t)(.6180339887 * (double)count);
     while (greatest_divisor(count, step) > 1) step++;

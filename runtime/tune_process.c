@@ -12,11 +12,10 @@
 #include <unistd.h>
 
 enum {
-    FIRST_FREE = 10,    /* descriptors from here on are in nobody's way: 0 to 3 are the worker's */
-    END_PAUSE = 10,     /* milliseconds */
-    END_PATIENCE = 200, /* of these: two seconds, for a driver to put things in order */
-    KILL_PATIENCE =
-        2000, /* a driver may hold on to a process that was killed; its tuner goes on without it */
+    FIRST_FREE = 10,      /* descriptors from here on are in nobody's way: 0 to 3 are the worker's */
+    END_PAUSE = 10,       /* milliseconds */
+    END_PATIENCE = 200,   /* of these: two seconds, for a driver to put things in order */
+    KILL_PATIENCE = 2000, /* a driver may hold on to a killed process; its tuner goes on without it */
 };
 
 /* -- Descriptors */

@@ -16,8 +16,9 @@ typedef struct tune_process {
 /* An empty file in memory; -1 and errno: there is none. */
 int tune_process_file(void);
 
-/* Starts PROGRAM tune-worker on JOB. Nothing of the calling process but its environment and standard error is shared, and its group is its own, so that a
-   terminal's Ctrl-C is the tuner's alone. MC_IO where it cannot be started. */
+/* Starts PROGRAM tune-worker on JOB. Nothing of the calling process but its environment and standard error is
+   shared, and its group is its own, so that a terminal's Ctrl-C is the tuner's alone. MC_IO where it cannot
+   be started. */
 mc_status tune_process_start(const char *program, int job, tune_process *process, mc_diag *diag);
 
 typedef enum tune_reading {

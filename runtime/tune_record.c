@@ -43,8 +43,8 @@ static const contestant *find_contestant(const contest *c, uint64_t hash) {
     return NULL;
 }
 
-/* How much longer than then the fastest known kernel takes now: old times are multiplied by it, so that all of a record's can be compared.
- */
+/* How much longer than then the fastest known kernel takes now: old times are multiplied by it, so that all
+   of a record's can be compared. */
 static double clock_ratio(const contest *c) {
     for (size_t i = 0; i < c->old.candidate_count; i++) {
         const record_candidate *r = &c->old.candidates[i];

@@ -1,5 +1,6 @@
-/* Interleaved rounds: every kernel is timed in turn, again and again, so that a clock that rises or a neighbour that wakes up is the
-   same for all of them. Knows no device: where times come from is the caller's matter. */
+/* Interleaved rounds: every kernel is timed in turn, again and again, so that a clock that rises or a
+   neighbour that wakes up is the same for all of them. Knows no device: where times come from is the caller's
+   matter. */
 #ifndef MCRT_TUNE_ROUNDS_H
 #define MCRT_TUNE_ROUNDS_H
 
@@ -17,9 +18,10 @@ typedef struct tune_runner {
     double median, low, high; /* and the quartiles; the guess where there was no round */
 } tune_runner;
 
-/* Out are: after FIRST rounds those that take more than twice the least median; from LEAST rounds on those clearly behind, by 3 % and with
-   their lower quartile above the leader's upper one. The end is after MOST rounds, or after LEAST when the budget is spent, or after FIRST
-   when it is spent twice. Rounds of the first WARM_US microseconds do not count: clocks rise. */
+/* Out are: after FIRST rounds those that take more than twice the least median; from LEAST rounds on those
+   clearly behind, by 3 % and with their lower quartile above the leader's upper one. The end is after MOST
+   rounds, or after LEAST when the budget is spent, or after FIRST when it is spent twice. Rounds of the first
+   WARM_US microseconds do not count: clocks rise. */
 typedef struct tune_rules {
     int first, least, most;
     double warm_us, budget_us;
@@ -42,8 +44,8 @@ mc_status tune_rounds(const tune_track *track, const tune_rules *rules, tune_run
                       mc_diag *diag);
 void tune_runners_free(tune_runner *runners, size_t count);
 
-/* Which to take: the one of the least median, or the fastest of those that stay where it is slower by at most 1 %, which is noise. COUNT
-   where all are out. */
+/* Which to take: the one of the least median, or the fastest of those that stay where it is slower by at most
+   1 %, which is noise. COUNT where all are out. */
 size_t tune_choose(const tune_runner *runners, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Operands on the device: laid out once in a piece of memory, and that piece repeated, so that launches that rotate over enough sets find
-   none of them in the L2 cache. */
+/* Operands on the device: laid out once in a piece of memory, and that piece repeated, so that launches that
+   rotate over enough sets find none of them in the L2 cache. */
 #ifndef MCRT_TUNE_SLAB_H
 #define MCRT_TUNE_SLAB_H
 

@@ -48,8 +48,8 @@ static int whole_turns(const tune_kernel *k, double launches) {
     return turns < 1 ? sets : (int)turns * sets;
 }
 
-/* Longer and longer graphs, until a replay lasts about as long as it should. A short one's time is mostly that of its own launch, so
-   the first step is not the last. */
+/* Longer and longer graphs, until a replay lasts about as long as it should. A short one's time is mostly
+   that of its own launch, so the first step is not the last. */
 static mc_status fit_graph(tune_kernel *k, mc_diag *diag) {
     int count = whole_turns(k, 1);
     for (;;) {

@@ -54,8 +54,8 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
     if (status != MC_OK) return status;
     if (map.name != NULL) b.items[b.count++] = map;
     status = mc_bind(k->kernel, b.items, b.count, &k->launches[set], diag);
-    /* A launch that begins before the one ahead of it has ended looks faster behind its own kind than it is behind another kernel, as in
-       a network. So all are timed one after another. */
+    /* A launch that begins before the one ahead of it has ended looks faster behind its own kind than it is
+       behind another kernel, as in a network. So all are timed one after another. */
     k->launches[set].overlap = false;
     return status;
 }
@@ -97,8 +97,8 @@ mc_status tune_load(measurement *m, tune_kernel *k, mc_diag *diag) {
 
 /* -- The result */
 
-/* What is wrong with GOT, which is not `want` byte for byte: in front of C, in it, in its gaps, or behind it. MC_OK where only the bits of NaNs
-   differ. */
+/* What is wrong with GOT, which is not `want` byte for byte: in front of C, in it, in its gaps, or behind it.
+   MC_OK where only the bits of NaNs differ. */
 static mc_status explain(const tune_operands *o, unsigned char *got, mc_diag *diag) {
     size_t end = o->want_bytes - o->guard, row = (size_t)mc_type_size(o->c.type, o->c.ld),
            row_bytes = (size_t)mc_type_size(o->c.type, o->c.cols);
@@ -130,7 +130,8 @@ static mc_status check_c(measurement *m, mc_diag *diag) {
     return status;
 }
 
-/* What it reads is looked at too, and put right, also where it failed: a kernel that writes there would make all that follow wrong. */
+/* What it reads is looked at too, and put right, also where it failed: a kernel that writes there would make
+   all that follow wrong. */
 mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag) {
     const tune_operands *o = &m->operands;
     mc_status status =

@@ -1,7 +1,7 @@
 /* What a tuner and its worker say to each other.
  *
  * The worker is `PROGRAM tune-worker`, a process with
- *     descriptor 3   the job, a file in memory: tune_job_write
+ *     descriptor 3   the job, a file in memory: wire_write_race, wire_write_entrants
  *     descriptor 0   a pipe that says nothing; its end asks to stop
  *     descriptor 1   lines to the tuner, each written at once and at most WIRE_LINE long:
  *
@@ -18,8 +18,8 @@
 
 enum {
     WIRE_VERSION = 1,
-    WIRE_LINE =
-        4096, /* with the newline: POSIX's least PIPE_BUF is 512, Linux's is this; lines of several threads stay whole */
+    /* With the newline. Linux's PIPE_BUF (POSIX wants 512): lines of several threads stay whole. */
+    WIRE_LINE = 4096,
     WIRE_JOB = 3, /* descriptors of the worker */
     WIRE_STOP = 0,
     WIRE_OUT = 1
@@ -62,7 +62,8 @@ typedef struct wire_line {
 
 /* Writes LINE, with a newline, into TEXT and returns its length. A text that is too long is cut. */
 size_t wire_print(const wire_line *line, char text[WIRE_LINE]);
-/* The way back, of TEXT without its newline. COUNT is that of the entrants. False: nothing that a worker of this version says. */
+/* The way back, of TEXT without its newline. COUNT is that of the entrants. False: nothing that a worker of
+   this version says. */
 bool wire_parse(const char *text, size_t count, wire_line *line);
 
 #endif

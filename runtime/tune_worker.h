@@ -4,8 +4,8 @@
 
 #include "tune.h"
 
-/* Seconds that a worker may say nothing: before it is ready, while an entrant runs for the first time, otherwise (while a large
-   reference is computed), and after it was asked to stop. */
+/* Seconds that a worker may say nothing: before it is ready, while an entrant runs for the first time,
+   otherwise (while a large reference is computed), and after it was asked to stop. */
 typedef struct tune_patience {
     double start, run, silence, stop;
 } tune_patience;

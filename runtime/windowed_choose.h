@@ -22,9 +22,9 @@ typedef struct stride_choice {
 /* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
 int64_t windowed_span(const mc_ring *ring, int64_t cols);
 
-/* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix with COLS. A
-   stride lies in windowed_span windows from that on of the oldest vector that no stride before it has.
-   False: no memory. */
+/* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
+   with COLS. A stride lies in windowed_span windows from that on of the oldest vector that no stride before
+   it has. False: no memory. */
 bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
                      stride_choice *choice);
 

@@ -1,5 +1,6 @@
-/* Lets the nth allocation fail, or all from the nth on. For programs that link static libraries and are linked with --wrap for what
-   NOMEM_WRAPPED in tests/CMakeLists.txt lists; those inside of the C library itself (fopen, opendir) do not count. */
+/* Lets the nth allocation fail, or all from the nth on. For programs that link static libraries and are
+   linked with --wrap for what NOMEM_WRAPPED in tests/CMakeLists.txt lists; those inside of the C library
+   itself (fopen, opendir) do not count. */
 #ifndef TESTS_NOMEM_H
 #define TESTS_NOMEM_H
 

@@ -1,6 +1,7 @@
-/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are, and what its enumerators are. A row
- * never changes. A later version adds rows: members behind all others, and not in the padding that a struct ends with, which a program of
- * today leaves as it was; enumerators at the end. Where pointers have 64 bits. */
+/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are, and what
+ * its enumerators are. A row never changes. A later version adds rows: members behind all others, and not in
+ * the padding that a struct ends with, which a program of today leaves as it was; enumerators at the end.
+ * Where pointers have 64 bits. */
 #include "mcrt.h"
 #include "check.h"
 

@@ -12,8 +12,8 @@ enum { SKIPPED = 77 /* exit status */ };
 
 enum { BED_PATH = 256 };
 
-/* A new directory in $TMPDIR, else in memory (/dev/shm), else in /tmp; "cache" inside of it is not there yet. Exits where there is
-   none to have. */
+/* A new directory in $TMPDIR, else in memory (/dev/shm), else in /tmp; "cache" inside of it is not there yet.
+   Exits where there is none to have. */
 typedef struct cache_bed {
     char top[BED_PATH], cache[BED_PATH];
 } cache_bed;

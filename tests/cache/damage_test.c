@@ -1,4 +1,5 @@
-/* A file that is cut off, longer, or has one wrong byte, and headers that lie: a miss, never other bytes than were put. */
+/* A file that is cut off, longer, or has one wrong byte, and headers that lie: a miss, never other bytes than
+   were put. */
 #include <stdint.h>
 #include <xxhash.h>
 #include "fixture.h"
@@ -43,8 +44,8 @@ static void sign(unsigned char *bytes, size_t size) {
     XXH128_canonicalFromHash((XXH128_canonical_t *)(bytes + size - 16), XXH3_128bits(bytes, size - 16));
 }
 
-/* Offsets by docs/cache.md. Sizes whose sum wraps around to the right one among them. The checksum is right: it is what the header
-   says that must not be believed. */
+/* Offsets by docs/cache.md. Sizes whose sum wraps around to the right one among them. The checksum is right:
+   it is what the header says that must not be believed. */
 static void check_lies(mccache *cache) {
     static const struct {
         const char *what;

@@ -1,6 +1,6 @@
-/* Lets each system call of a process that uses a cache fail, with each error that it may have, once and from then on, or read and write
- * half: the process must get a miss or the right entry, soon, and say so in a line at most for each kind; the next one finds a cache as
- * good as new. */
+/* Lets each system call of a process that uses a cache fail, with each error that it may have, once and from
+ * then on, or read and write half: the process must get a miss or the right entry, soon, and say so in a line
+ * at most for each kind; the next one finds a cache as good as new. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -122,7 +122,8 @@ static bool fail(const cache_work *work, const call_row *row, int error, long nt
     return outcome.hit;
 }
 
-/* Each error at the first few of a kind of call, which come to all places where it is made; later ones get a few errors each, in turn. */
+/* Each error at the first few of a kind of call, which come to all places where it is made; later ones get a
+   few errors each, in turn. */
 static bool is_turn(long call, int error) {
     enum { FIRST = 3, SHARE = 6 };
     return call < FIRST || (call + error) % SHARE == 0;

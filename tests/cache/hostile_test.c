@@ -1,5 +1,6 @@
-/* What others may leave where the cache looks: anything but a file of ours with our mode, in directories of ours, is a miss. No open
- * hangs, nothing is written through a link, and where it can be replaced, the next put does so. */
+/* What others may leave where the cache looks: anything but a file of ours with our mode, in directories of
+ * ours, is a miss. No open hangs, nothing is written through a link, and where it can be replaced, the next
+ * put does so. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Kills a process at the entry of its first, second, ... system call while it uses a cache, until it survives. After each kill another
- * process must find the cache as good as new. Where the call before returned an error the disk is as it was before that one: such kills
- * are left out. */
+/* Kills a process at the entry of its first, second, ... system call while it uses a cache, until it
+ * survives. After each kill another process must find the cache as good as new. Where the call before
+ * returned an error the disk is as it was before that one: such kills are left out. */
 #include <signal.h>
 #include <stdlib.h>
 #include "check.h"

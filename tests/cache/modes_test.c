@@ -1,4 +1,5 @@
-/* Read-only, off, system directories, directories that cannot be used: misses, and nothing written where nothing may be. */
+/* Read-only, off, system directories, directories that cannot be used: misses, and nothing written where
+   nothing may be. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include "fixture.h"

@@ -1,5 +1,6 @@
-/* Every allocation of every call fails once, in turn: a miss, or a put that is none, and nothing lost or leaked (ASan tells).
-   The linker's --wrap puts the functions below between the library and libc; what libc allocates itself does not fail. */
+/* Every allocation of every call fails once, in turn: a miss, or a put that is none, and nothing lost or
+   leaked (ASan tells). The linker's --wrap puts the functions below between the library and libc; what libc
+   allocates itself does not fail. */
 #include <errno.h>
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
-/* Many processes on one cache: who comes cold makes an entry once, who dies with the lock holds up nobody, and who reads while others
- * write and evict reads what was put. */
+/* Many processes on one cache: who comes cold makes an entry once, who dies with the lock holds up nobody,
+ * and who reads while others write and evict reads what was put. */
 #include <signal.h>
 #include <unistd.h>
 #include "check.h"

@@ -1,11 +1,13 @@
-/* Runs a function in a child process and meddles with its system calls, by ptrace: kills it at the entry of the nth, lets the nth
-   return an error in place of being done, or do half of what was asked. Linux; errors and halves on x86-64 only. */
+/* Runs a function in a child process and meddles with its system calls, by ptrace: kills it at the entry of
+   the nth, lets the nth return an error in place of being done, or do half of what was asked. Linux; errors
+   and halves on x86-64 only. */
 #ifndef TESTS_TRACE_H
 #define TESTS_TRACE_H
 
 #include <stdbool.h>
 
-/* COUNT: nothing. KILL: SIGKILL; the call is not done. FAIL: not done either, returns ERROR. HALF: of a read's or write's bytes. */
+/* COUNT: nothing. KILL: SIGKILL; the call is not done. FAIL: not done either, returns ERROR. HALF: of a
+   read's or write's bytes. */
 typedef enum trace_act { TRACE_COUNT, TRACE_KILL, TRACE_FAIL, TRACE_HALF } trace_act;
 
 typedef struct trace_plan {

@@ -60,7 +60,8 @@ static bool is_beside(int number, const char *name) {
 
 static const char temporary[] = "tmp.77.0123456789abcdef";
 
-/* 1 good, 2 with a wrong checksum, 3 cut off, 4 open to others, 5 a link, 6 of another version, 7 a folder; and strangers. */
+/* 1 good, 2 with a wrong checksum, 3 cut off, 4 open to others, 5 a link, 6 of another version, 7 a folder;
+   and strangers. */
 static void fill(mccache *cache) {
     for (int i = 1; i <= 7; i++) put_text(cache, i, "text");
     flip_last_byte(2);

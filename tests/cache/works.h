@@ -32,8 +32,9 @@ void job_prepare(cache_job *job, const cache_work *work);
 /* Opens the cache, does the work, and closes it; USER is a job. */
 void job_run(void *user);
 
-/* In a process of its own, undisturbed: opens the cache and finds the samples right or missing, can put and get, and has the lock
-   within a second. Sweeps two days later, after which only GOOD entries are there, but for LEFT files (locks). USER is a check. */
+/* In a process of its own, undisturbed: opens the cache and finds the samples right or missing, can put and
+   get, and has the lock within a second. Sweeps two days later, after which only GOOD entries are there, but
+   for LEFT files (locks). USER is a check. */
 typedef struct job_check {
     cache_job *job;
     bool opened, usable, stored, locked, swept;

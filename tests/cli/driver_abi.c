@@ -1,5 +1,5 @@
-/* Holds our declarations of the driver's ABI (runtime/cuda_driver.h) against its own header, where it is installed. Numbers and sizes
-   are compared by the compiler, names of symbols when it runs. */
+/* Holds our declarations of the driver's ABI (runtime/cuda_driver.h) against its own header, where it is
+   installed. Numbers and sizes are compared by the compiler, names of symbols when it runs. */
 #include <cuda.h>
 #include <stddef.h>
 #include "check.h"
@@ -57,7 +57,8 @@ SAME(offsetof(cuda_launch_config, stream), offsetof(CUlaunchConfig, hStream));
 SAME(offsetof(cuda_launch_config, attributes), offsetof(CUlaunchConfig, attrs));
 SAME(offsetof(cuda_launch_config, attribute_count), offsetof(CUlaunchConfig, numAttrs));
 
-/* cuda.h makes of cuMemAlloc the newest symbol, cuMemAlloc_v2: ours, or one that was added later under a name that ours begins. */
+/* cuda.h makes of cuMemAlloc the newest symbol, cuMemAlloc_v2: ours, or one that was added later under a name
+   that ours begins. */
 #define TEXT_OF(symbol)             #symbol
 #define NEWEST(symbol)              TEXT_OF(symbol)
 #define X(name, suffix, parameters) {"cu" #name #suffix, NEWEST(cu##name)},

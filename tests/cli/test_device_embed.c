@@ -1,5 +1,5 @@
-/* What the embedded runtime asks of the CUDA backend, against the fake driver: the caller's context, cubins, launches that only
-   launch, copies on streams, graphs. test_device_embed works | named */
+/* What the embedded runtime asks of the CUDA backend, against the fake driver: the caller's context, cubins,
+   launches that only launch, copies on streams, graphs. test_device_embed works | named */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include "check.h"

@@ -1,5 +1,6 @@
-/* mc_sddmm_run against the fake driver, where the kernel is a function of this test: what reaches the device, what a kernel that
-   writes astray or too little comes to, and that nothing stays behind whichever call fails. */
+/* mc_sddmm_run against the fake driver, where the kernel is a function of this test: what reaches the device,
+   what a kernel that writes astray or too little comes to, and that nothing stays behind whichever call
+   fails. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include "check.h"

@@ -111,8 +111,8 @@ static void test_kernels(void) {
     CHECK_TEXT(mc_diag_text(diag), "b lies at");
 }
 
-/* B's buffer ends with its last row, not with that row's gap; the same for C, but for the 256 bytes that show what a kernel
-   writes there. */
+/* B's buffer ends with its last row, not with that row's gap; the same for C, but for the 256 bytes that show
+   what a kernel writes there. */
 static void test_buffer_sizes(void) {
     char b_size[64], c_size[64];
     snprintf(b_size, sizeof b_size, "cuMemAlloc_v2 %lld\n", (long long)((b.rows - 1) * b.ld + b.cols + 4));

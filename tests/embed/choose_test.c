@@ -115,8 +115,8 @@ static const char gather_64[] = "op=spmm arch=sm_80 tile_n=64 warps=2 split=2 st
 
 /* -- Tests --------------------------------------------------------------------------------------------- */
 
-/* Any types, shapes, alignments and leading dimensions; without records, and with one of another problem that says the nearest kernel is one that
-   few problems can take. */
+/* Any types, shapes, alignments and leading dimensions; without records, and with one of another problem that
+   says the nearest kernel is one that few problems can take. */
 static void test_unseen(void) {
     int origins[4] = {0};
     open_context(MC_CACHE_MEMORY);
@@ -189,8 +189,8 @@ static void test_order_sddmm(void) {
     close_context();
 }
 
-/* Kernels that a record names and this problem, or this generator, does not take: the next one of the record, then other records, then
-   as if there were none. */
+/* Kernels that a record names and this problem, or this generator, does not take: the next one of the record,
+   then other records, then as if there were none. */
 static void test_illegal(void) {
     static const char tma[] = "op=spmm arch=sm_90 staging=tma tile_n=128 warps=16 window=256 stages=6";
     open_context(MC_CACHE_MEMORY);

@@ -1,4 +1,5 @@
-/* Contexts: configurations and their environment, structs of other versions, memory, the application's own allocator. */
+/* Contexts: configurations and their environment, structs of other versions, memory, the application's own
+   allocator. */
 #include <stdint.h>
 #include <stdlib.h>
 #include "context.h"

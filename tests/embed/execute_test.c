@@ -1,5 +1,5 @@
-/* mc_execute, on a driver that is a fake: one launch with every address where the kernel's contract has it, and nothing else: no
-   allocation, no lock, no other call of the driver's. And what it refuses. */
+/* mc_execute, on a driver that is a fake: one launch with every address where the kernel's contract has it,
+   and nothing else: no allocation, no lock, no other call of the driver's. And what it refuses. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static uint64_t value_of(const mc_contract *contract, const char *name) {
     return 0;
 }
 
-/* The fake's kernels have as many parameters as it is told, one of them a tensor map (0: none): those of the contract are found by
-   trying. */
+/* The fake's kernels have as many parameters as it is told, one of them a tensor map (0: none): those of the
+   contract are found by trying. */
 static bool try_params(product *p, size_t map_at) {
     mc_status status = MC_CANNOT;
     fake->map_at = map_at;
@@ -289,7 +289,8 @@ static mc_status plan_with_failure(int fail_at, int *notes) {
     return status;
 }
 
-/* A plan comes of it all the same, with the next kernel, but for a context that cannot be entered. Nothing is left behind. */
+/* A plan comes of it all the same, with the next kernel, but for a context that cannot be entered. Nothing is
+   left behind. */
 static void test_every_failure(void) {
     int fail_at = 1, planned = 0, notes;
     fake->params = 7; /* of both kernels: three packed arrays, B, C, scales, biases */

@@ -1,5 +1,6 @@
-/* A worker that misbehaves: measures nothing, says what a good one would, and when it comes to an entrant "bad" does what FAKE_WORKER says. Entrant
-   "kN" takes 10 + N microseconds. FAKE_ONCE: a file whose removal is the first worker's; only that one misbehaves. */
+/* A worker that misbehaves: measures nothing, says what a good one would, and when it comes to an entrant
+   "bad" does what FAKE_WORKER says. Entrant "kN" takes 10 + N microseconds. FAKE_ONCE: a file whose removal
+   is the first worker's; only that one misbehaves. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Kernels by their fields: made once, however many threads and contexts ask; found in the cache after that; and a cache whose entries are
-   nonsense changes nothing but the time. */
+/* Kernels by their fields: made once, however many threads and contexts ask; found in the cache after that;
+   and a cache whose entries are nonsense changes nothing but the time. */
 #include <ftw.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A small sparse matrix whose products are known: what the tests of faults and threads plan and execute, on the simulator. */
+/* A small sparse matrix whose products are known: what the tests of faults and threads plan and execute, on
+   the simulator. */
 #ifndef TESTS_LAYER_H
 #define TESTS_LAYER_H
 

@@ -215,7 +215,8 @@ static void test_values(const product_kind *which) {
     product_close(&p);
 }
 
-/* Plans of one form share their arrays; the last of them gives them back. Values reach every packing, and plans made later. */
+/* Plans of one form share their arrays; the last of them gives them back. Values reach every packing, and
+   plans made later. */
 static void test_sharing(void) {
     product p;
     if (!product_open(&p, context, &kind, 4) || !product_plan(&p)) return;

@@ -1,5 +1,5 @@
-/* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it is success or MC_NOMEM,
- * nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
+/* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it
+ * is success or MC_NOMEM, nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
 #include <ftw.h>
 #include <jansson.h>
 #include <sys/stat.h>

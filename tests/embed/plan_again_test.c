@@ -1,4 +1,5 @@
-/* A plan that was made before is made of what is there: kernels in memory, then in the cache on disk, which a context leaves behind. */
+/* A plan that was made before is made of what is there: kernels in memory, then in the cache on disk, which a
+   context leaves behind. */
 #include <stdlib.h>
 #include "product.h"
 

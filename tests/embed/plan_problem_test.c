@@ -1,5 +1,5 @@
-/* Plans' configurations: what is refused, and with which words; what is put in for what is left out; that specs take the
-   settings. */
+/* Plans' configurations: what is refused, and with which words; what is put in for what is left out; that
+   specs take the settings. */
 #include <math.h>
 #include <stdlib.h>
 #include "check.h"

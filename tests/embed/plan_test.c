@@ -73,7 +73,7 @@ static const product_kind kinds[] = {
     {"SDDMM, k = 0", MC_S8, 8, SMALL, .config = SDDMM(.b = MC_S8, .c = MC_S32, .k = 0)},
 };
 
-/* -- Every spec that the library ships, alone, for a problem of its own kind: all kinds of kernels, parameters and formats */
+/* -- Every spec that the library ships, alone, for a problem of its own kind */
 
 static mc_per per_of(const mc_kernel *kernel, const char *field) {
     static const char *const names[] = {"none", "tensor", "row", "column"};

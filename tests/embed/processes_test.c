@@ -1,5 +1,5 @@
-/* Many processes plan one problem cold, in one cache directory: each has exact results, few generate and compile. A process that is killed
- * amid it leaves nothing that the next one stumbles over. */
+/* Many processes plan one problem cold, in one cache directory: each has exact results, few generate and
+ * compile. A process that is killed amid it leaves nothing that the next one stumbles over. */
 #include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>

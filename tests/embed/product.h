@@ -1,4 +1,5 @@
-/* A product with everything that it takes: random operands, a plan, addresses; computed by the library and by the reference. */
+/* A product with everything that it takes: random operands, a plan, addresses; computed by the library and by
+   the reference. */
 #ifndef TESTS_EMBED_PRODUCT_H
 #define TESTS_EMBED_PRODUCT_H
 

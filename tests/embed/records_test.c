@@ -1,4 +1,5 @@
-/* Files of records that are damaged, hostile, or name kernels that there are not: contexts open, plans are made, results are right. */
+/* Files of records that are damaged, hostile, or name kernels that there are not: contexts open, plans are
+   made, results are right. */
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdlib.h>

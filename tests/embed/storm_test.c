@@ -1,5 +1,6 @@
-/* Threads that plan, execute, replace values and destroy, each its own matrices, in one context and in two on one cache directory, while
- * others ask for statistics, tidy the cache and import records. Made for ThreadSanitizer. */
+/* Threads that plan, execute, replace values and destroy, each its own matrices, in one context and in two on
+ * one cache directory, while others ask for statistics, tidy the cache and import records. Made for
+ * ThreadSanitizer. */
 #include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>

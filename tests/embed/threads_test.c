@@ -1,5 +1,5 @@
-/* A context, a matrix and a plan used from several threads at once, on the simulator. Under ThreadSanitizer it says more. Threads keep
-   what happened; the first one looks at it when they have ended. */
+/* A context, a matrix and a plan used from several threads at once, on the simulator. Under ThreadSanitizer
+   it says more. Threads keep what happened; the first one looks at it when they have ended. */
 #include <pthread.h>
 #include "product.h"
 

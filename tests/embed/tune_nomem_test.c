@@ -1,5 +1,5 @@
-/* Tuning where the nth allocation fails, or all from the nth on: success or MC_NOMEM, no kernel taken for faulty for it, nothing leaks
-   (AddressSanitizer tells), and the next tuning goes well. */
+/* Tuning where the nth allocation fails, or all from the nth on: success or MC_NOMEM, no kernel taken for
+   faulty for it, nothing leaks (AddressSanitizer tells), and the next tuning goes well. */
 #include <jansson.h>
 #include "../runtime/scratch.h"
 #include "layer.h"

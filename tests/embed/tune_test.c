@@ -1,5 +1,6 @@
-/* Tuning on the simulator, where a kernel's time is the number of its instructions: what is chosen, what is recorded, and that a faulty kernel
-   never is. Faults are planted in the PTX between the generator and the device. */
+/* Tuning on the simulator, where a kernel's time is the number of its instructions: what is chosen, what is
+   recorded, and that a faulty kernel never is. Faults are planted in the PTX between the generator and the
+   device. */
 #include "ptxsim.h"
 #include "tune_common.h"
 
@@ -301,7 +302,8 @@ static void test_faults(mc_diag *diag) {
 
 /* -- A tie */
 
-/* The winner is made slower, by instructions that do nothing, until the default takes hardly longer: then the default is chosen. */
+/* The winner is made slower, by instructions that do nothing, until the default takes hardly longer: then the
+   default is chosen. */
 static void test_tie(mc_diag *diag) {
     static const char nothing[] = "mov.b32 %idle, 7;\n";
     static const char two[] = "op = 'spmm' tile_n = {64, 32} warps = 1 split = 1 prefetch = 'on'";

@@ -1,4 +1,5 @@
-/* What a tuner and its worker say to each other: jobs and lines come back as they were, and what is no job or line is refused. */
+/* What a tuner and its worker say to each other: jobs and lines come back as they were, and what is no job or
+   line is refused. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,7 +94,8 @@ static void check_round_trip(int file, const plan_problem *problem, const mc_vsp
     mc_diag_destroy(diag);
 }
 
-/* Cut at every length, and with a byte of each item's length or of the head changed: refused, or a job that can be freed. */
+/* Cut at every length, and with a byte of each item's length or of the head changed: refused, or a job that
+   can be freed. */
 static void check_damage(int file) {
     enum { HEAD = 8 + 19 }; /* the length and the text that every job begins with */
     off_t size = lseek(file, 0, SEEK_END);

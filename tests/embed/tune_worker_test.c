@@ -1,4 +1,5 @@
-/* A worker that crashes, hangs, lies or never comes takes no other kernel's result with it. Argument: the fake worker. */
+/* A worker that crashes, hangs, lies or never comes takes no other kernel's result with it. Argument: the
+   fake worker. */
 #include <stdlib.h>
 #include <time.h>
 #include <signal.h>
@@ -172,8 +173,9 @@ static void check_lost(bench *b) {
     CHECK_TEXT(mc_diag_text(b->diag), "no memory to tune with");
 }
 
-/* -- It never was ready: this process measures, and says so. Entrants of this test are no kernels, so that all of them fail there. */
+/* -- It never was ready: this process measures, and says so */
 
+/* Entrants of this test are no kernels, so that all of them fail there. */
 static void check_missing(bench *b) {
     static const char *const faults[] = {"mute", "version", "device first"};
     char program[sizeof b->program];

@@ -1,5 +1,5 @@
-/* Any bytes as an entry of the cache: refused, or what is built of the same key, label and data. And an entry with any changes: refused
- * unless it is the same again. */
+/* Any bytes as an entry of the cache: refused, or what is built of the same key, label and data. And an entry
+ * with any changes: refused unless it is the same again. */
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"

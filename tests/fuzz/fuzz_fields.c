@@ -1,4 +1,5 @@
-/* Any bytes as a kernel without its spec. '1' in front: as what follows the first line of a saved kernel; else as fields. */
+/* Any bytes as a kernel without its spec. '1' in front: as what follows the first line of a saved kernel;
+   else as fields. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A layer of a pruned network as the programs here run it through mcrt.h: random weights at some sparsity, operands on the
-   device, and the result that is right to the bit. */
+/* A layer of a pruned network as the programs here run it through mcrt.h: random weights at some sparsity,
+   operands on the device, and the result that is right to the bit. */
 #ifndef TESTS_GPU_LAYER_H
 #define TESTS_GPU_LAYER_H
 

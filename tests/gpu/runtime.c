@@ -137,8 +137,9 @@ static void test_warm(void) {
             mc_matrix_info before = {.size = sizeof before}, after = before;
             if (context == NULL) return;
             if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) {
-                /* The first plan packs. A context of its own loads no module for the second one, so that is what is measured
-                   where packing is free: an open kernel beside the fixed one reads the same arrays. */
+                /* The first plan packs. A context of its own loads no module for the second one, so that is
+                   what is measured where packing is free: an open kernel beside the fixed one reads the same
+                   arrays. */
                 mc_plan_config open = layer_plan(&l);
                 open.shapes = MC_SHAPES_OPEN;
                 works(mc_plan_create(context, &open, &same, diag), "open plan");
@@ -191,8 +192,8 @@ static cuda_result launch_bare(bare_launch *b, cuda_stream stream) {
     return b->driver->LaunchKernelEx(&config, b->function, b->pointers, NULL);
 }
 
-/* An empty kernel with as many parameters as PLAN's kernel: how long its launch takes the host is what a bare launch takes. Its grid is one
-   block, so that no queue fills up. */
+/* An empty kernel with as many parameters as PLAN's kernel: how long its launch takes the host is what a bare
+   launch takes. Its grid is one block, so that no queue fills up. */
 static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream stream) {
     const mc_contract *c = mc_kernel_contract(kernel);
     const cuda_driver *driver = ((cuda_device_state *)device)->driver;
