@@ -199,13 +199,31 @@ static void skip_first_line(const char **text, size_t *size) {
     *size -= skip;
 }
 
+/* What the parser has not read yet. It gets little at a time: between two allocations it may search long among names. */
+typedef struct source {
+    const char *text;
+    size_t size;
+} source;
+
+static const char *read_piece(lua_State *L, void *user, size_t *size) {
+    enum { PIECE = 256 };
+    source *left = user;
+    const char *piece = left->text;
+    stop_late(L, NULL);
+    *size = left->size < PIECE ? left->size : PIECE;
+    left->text += *size;
+    left->size -= *size;
+    return piece;
+}
+
 /* Under lua_pcall: everything that can raise. Arguments: the text as light userdata, its size. */
 static int run(lua_State *L) {
     const char *text = lua_touserdata(L, 1);
     size_t size = (size_t)lua_tointeger(L, 2);
     skip_first_line(&text, &size);
     if (size && text[0] == LUA_SIGNATURE[0]) return luaL_error(L, "Lua bytecode; a spec is text");
-    if (luaL_loadbufferx(L, text, size, "=?", "t") != LUA_OK) return lua_error(L);
+    source left = {text, size};
+    if (lua_load(L, read_piece, &left, "=?", "t") != LUA_OK) return lua_error(L);
     push_environment(L);
     lua_setupvalue(L, -2, 1);
     lua_call(L, 0, LUA_MULTRET);

@@ -12,3 +12,7 @@ foreach(function malloc calloc realloc aligned_alloc strdup strndup asprintf vas
   target_link_options(test_embed_nomem PRIVATE -Wl,--wrap=${function})
   target_link_options(test_embed_tune_nomem PRIVATE -Wl,--wrap=${function})
 endforeach()
+
+# Files of records, as the cache's own.
+mc_test(embed_record_faults record_faults_test.c mcrt cache_bed m)
+set_tests_properties(embed_record_faults PROPERTIES SKIP_RETURN_CODE 77)

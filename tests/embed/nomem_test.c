@@ -92,6 +92,19 @@ static mc_status do_values(bench *b) {
     return status;
 }
 
+/* No kernel is called wrong or faulty because there was no memory for it. */
+static mc_status do_tuning(bench *b) {
+    const mc_tune_config config = {.size = sizeof config, .candidates = 2, .again = true};
+    mc_tune_result result = {.size = sizeof result};
+    const mc_plan_config problem = {
+        .size = sizeof problem, .op = MC_OP_SPMM, .matrix = b->matrix, .b = MC_S8, .c = MC_S32, .n = USUAL_N};
+    mc_status status = mc_tune(b->context, &problem, &config, &result, diag);
+    nomem_failed |= nomem_end();
+    CHECK(status != MC_OK || (result.wrong == 0 && result.failed == 0 && result.measured >= 2),
+          "%d measured, %d wrong, %d failed", (int)result.measured, (int)result.wrong, (int)result.failed);
+    return status;
+}
+
 static mc_status do_records(bench *b) {
     char path[80];
     size_t count = 0;
@@ -118,6 +131,7 @@ static const struct phase {
     {"plan, all of it cached", do_cold_plan, MC_CACHE_READ_WRITE, 60},
     {"execution", do_execute, MC_CACHE_OFF, 60},
     {"new values", do_values, MC_CACHE_OFF, 60},
+    {"tuning", do_tuning, MC_CACHE_READ_WRITE, 6},
     {"records", do_records, MC_CACHE_OFF, 60},
 };
 

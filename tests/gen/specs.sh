@@ -87,6 +87,19 @@ bad "more than a second" 'local s, t = ("\0"):rep(60000), ("\0"):rep(60000) .. "
 bad "more than a second" 'local t = {} for i = 1, 200 do t[("\0"):rep(60000) .. i] = 1 end while true do for k in pairs(t) do end end'
 bad "more than a second" 'local t, s = {}, ("1"):rep(60000) for i = 1, 999 do t[i] = s end while true do local m = math.max(table.unpack(t)) end'
 
+# A second of the script's own time: one that does not get to run meanwhile, as on a busy machine, is not stopped.
+printf 'op = "spmm"\nfor i = 1, 15000000 do local x = i * i end\n' >held.lua
+"$mcgen" held.lua >held.ptx 2>held.txt &
+held=$!
+for _ in 1 2 3 4; do
+    sleep 0.03
+    kill -STOP $held
+    sleep 0.6
+    kill -CONT $held
+done 2>/dev/null
+wait $held
+check "stopped for the time that others took" test $? = 0
+
 bad 'bad.lua:1: a?[31mb' 'error("a\27[31mb")'
 
 printf '\033Lua' >bytecode.lua
