@@ -124,7 +124,7 @@ static const struct phase {
     mc_cache_mode cache;
     int most; /* failures tried: the first ones, and then others in steps that grow */
 } phases[] = {
-    {"context", do_context, MC_CACHE_OFF, 60},
+    {"context", do_context, MC_CACHE_OFF, 20},
     {"matrix", do_matrix, MC_CACHE_OFF, 60},
     {"plan, cold", do_cold_plan, MC_CACHE_OFF, 30},
     {"plan, the choice cached", do_warm_plan, MC_CACHE_READ_WRITE, 60},

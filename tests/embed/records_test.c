@@ -84,7 +84,7 @@ static void make_good(void) {
 /* -- Damaged ------------------------------------------------------------------------------------------ */
 
 static void test_cut_off(void) {
-    for (size_t size = 0; size < good_size - 1; size += 1 + good_size / 40) {
+    for (size_t size = 0; size < good_size - 1; size += 1 + good_size / 20) {
         write_records(good, size);
         CHECK(plan("cut off") != MC_ORIGIN_MEASURED, "%zu of %zu bytes", size, good_size);
         CHECK(notes == (size > 0), "%zu of %zu bytes: %d notes", size, good_size, notes);
@@ -93,7 +93,7 @@ static void test_cut_off(void) {
 
 static void test_flipped(void) {
     char bytes[MOST_BYTES];
-    for (size_t i = 0; i < good_size; i += 1 + good_size / 100) {
+    for (size_t i = 0; i < good_size; i += 1 + good_size / 60) {
         memcpy(bytes, good, good_size);
         bytes[i] = (char)(bytes[i] ^ 1 << i % 7);
         write_records(bytes, good_size);
