@@ -5,6 +5,7 @@
 #include <string.h>
 #include "fields.h"
 #include "fits.h"
+#include "memory.h"
 
 candidate_target candidate_target_of(const mc_device *device) {
     return (candidate_target){mc_device_gpu(device), mc_device_get_info(device)->capability};
@@ -53,13 +54,9 @@ static mc_status unlike_spec(const search *s, const spec_source *source, int *un
 /* -- Variants ----------------------------------------------------------------------------------------- */
 
 static bool make_room(search *s) {
-    if (s->list->count < s->room) return true;
-    size_t room = s->room != 0 ? 2 * s->room : 64;
-    candidate *items = realloc(s->list->items, room * sizeof *items);
-    if (items == NULL) return false;
-    s->list->items = items;
-    s->room = room;
-    return true;
+    candidate *items = mcrt_room(s->list->items, s->list->count, &s->room, sizeof *items);
+    if (items != NULL) s->list->items = items;
+    return items != NULL;
 }
 
 /* As behind some other kernel, which does not begin early: `overlap` saves nothing there. Tuning measures so, too. */

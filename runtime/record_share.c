@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "file.h"
+#include "memory.h"
 #include "record_parts.h"
 
 bool record_default_path(char *path, size_t size) {
@@ -89,12 +90,9 @@ static bool print_record(void *user, const record *r, bool own) {
     exporting *out = user;
     bool brief = (out->what & RECORD_BRIEF) != 0;
     (void)own;
-    if (out->count == out->room) {
-        size_t room = 2 * out->room + 64;
-        char **lines = realloc(out->lines, room * sizeof *lines);
-        if (lines != NULL) out->lines = lines, out->room = room;
-    }
-    char *line = out->count == out->room ? NULL : brief ? print_brief(r) : record_print(r);
+    char **lines = mcrt_room(out->lines, out->count, &out->room, sizeof *lines);
+    if (lines != NULL) out->lines = lines;
+    char *line = lines == NULL ? NULL : brief ? print_brief(r) : record_print(r);
     if (line == NULL) out->status = MC_NOMEM;
     else out->lines[out->count++] = line;
     return line != NULL;

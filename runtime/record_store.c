@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
+#include "memory.h"
 #include "record_parts.h"
 #include "record_text.h"
 
@@ -43,13 +44,9 @@ static entry *twin_of(record_store *store, const record *r, bool own) {
 }
 
 static bool make_room(record_store *store) {
-    if (store->count < store->room) return true;
-    size_t room = store->room != 0 ? 2 * store->room : 64;
-    entry **entries = realloc(store->entries, room * sizeof *entries);
-    if (entries == NULL) return false;
-    store->entries = entries;
-    store->room = room;
-    return true;
+    entry **entries = mcrt_room(store->entries, store->count, &store->room, sizeof *entries);
+    if (entries != NULL) store->entries = entries;
+    return entries != NULL;
 }
 
 static mc_status insert(record_store *store, record *r, bool own, uint64_t digest, mc_diag *diag) {
@@ -126,8 +123,10 @@ static mc_status load_own(record_store *store, mc_diag *diag) {
 mc_status record_store_open(const record_store_config *config, record_store **store, mc_diag *diag) {
     record_store *s = calloc(1, sizeof *s);
     *store = NULL;
-    if (s == NULL) return mc_fail(diag, MC_NOMEM, "no memory for records");
-    pthread_mutex_init(&s->lock, NULL);
+    if (s == NULL || pthread_mutex_init(&s->lock, NULL) != 0) {
+        free(s);
+        return mc_fail(diag, MC_NOMEM, "no memory for records");
+    }
     s->config = *config;
     if (config->path != NULL) s->path = strdup(config->path);
     mc_status status = MC_OK;
