@@ -10,10 +10,6 @@
 /* Another number where choose.c chooses in another way. */
 static const char schema[] = "1";
 
-static const char *const origins[] = {"measured", "near", "estimated",
-                                      "default"}; /* in the order of mc_origin */
-enum { ORIGIN_COUNT = sizeof origins / sizeof *origins };
-
 /* Texts are many and long: a hash of each stands for it. */
 static void add_specs(const spec_sources *sources, XXH128_canonical_t *hashes, mccache_field *fields) {
     for (size_t i = 0; i < sources->count; i++) {
@@ -57,8 +53,8 @@ bool choice_key(mc_context *context, const plan_problem *problem, const spec_sou
 static bool take_origin(const json_t *object, mc_origin *origin) {
     const char *text;
     if (json_take_string(object, "origin", &text, NULL) != MC_OK) return false;
-    for (int i = 0; i < ORIGIN_COUNT; i++)
-        if (strcmp(text, origins[i]) == 0) {
+    for (int i = 0; i < CHOICE_ORIGINS; i++)
+        if (strcmp(text, choice_origin_texts[i]) == 0) {
             *origin = (mc_origin)i;
             return true;
         }
@@ -94,7 +90,7 @@ void choice_cache_put(mc_context *context, const mccache_key *key, const plan_pr
                       const choice *chosen) {
     char title[PROBLEM_TITLE], label[MCCACHE_MAX_LABEL];
     mc_text text = {0};
-    text_add(&text, "{\"origin\":\"%s\",\"us\":", origins[chosen->origin]);
+    text_add(&text, "{\"origin\":\"%s\",\"us\":", choice_origin_texts[chosen->origin]);
     json_add_real(&text, chosen->microseconds);
     text_add(&text, ",\"spec\":");
     json_add_string(&text, chosen->spec);
@@ -104,7 +100,8 @@ void choice_cache_put(mc_context *context, const mccache_key *key, const plan_pr
     char *data = text_take(&text);
     if (data == NULL) return;
     problem_title(problem, title);
-    snprintf(label, sizeof label, "choice %s: %s, %s", title, chosen->spec, origins[chosen->origin]);
+    snprintf(label, sizeof label, "choice %s: %s, %s", title, chosen->spec,
+             choice_origin_texts[chosen->origin]);
     mccache_put(context->cache, key, label, data, strlen(data));
     free(data);
 }

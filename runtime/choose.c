@@ -15,6 +15,11 @@
 static const double near_enough = 0.75;
 enum { MOST_NEAR = 8 };
 
+const char *const choice_origin_texts[CHOICE_ORIGINS] = {[MC_ORIGIN_MEASURED] = "measured",
+                                                         [MC_ORIGIN_NEAR] = "near",
+                                                         [MC_ORIGIN_ESTIMATED] = "estimated",
+                                                         [MC_ORIGIN_DEFAULT] = "default"};
+
 void choice_free(choice *chosen) {
     free(chosen->fields);
     free(chosen->spec);

@@ -11,6 +11,9 @@ typedef struct choice {
     double microseconds;
 } choice;
 
+enum { CHOICE_ORIGINS = MC_ORIGIN_DEFAULT + 1 };
+extern const char *const choice_origin_texts[CHOICE_ORIGINS]; /* "measured", ... */
+
 /* By the policy TUNING (not ENVIRONMENT; TUNE is the caller's matter and means REPLAY here). What was worked
    out without a record is kept in the context's cache, so that it is worked out once. */
 mc_status choose_kernel(mc_context *context, const plan_problem *problem, const mc_plan_config *config,

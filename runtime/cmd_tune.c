@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "clock.h"
 #include "cmd_tune.h"
 
 #define MEMBER(name) offsetof(tune_options, name)
@@ -91,11 +92,11 @@ static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse 
                                    .worker = t->worker,
                                    .progress = tune_view_progress,
                                    .progress_user = &t->view};
-    double begin = tune_clock();
+    double begin = clock_seconds();
     outcome->result.size = sizeof outcome->result;
     tune_view_problem(&t->view, outcome);
     outcome->status = mc_tune(t->context, problem, &config, &outcome->result, diag);
-    outcome->seconds = tune_clock() - begin;
+    outcome->seconds = clock_seconds() - begin;
     tune_view_clear(&t->view);
     if (outcome->status == MC_OK) look_up(t, problem, matrix, outcome);
     else outcome->message = copy_text(mc_diag_text(diag));

@@ -28,8 +28,6 @@ typedef struct tune_kind {
     mc_plan_config config; /* without matrix; n or k 0 where the specs leave it open */
     mc_type type;          /* of the matrix's values */
     int vec;
-    const char *const *specs; /* 0: those of the library */
-    size_t spec_count;
 } tune_kind;
 
 /* Of the COUNT specs at PATHS, which must agree, or, without any, of the options; for a GPU of CAPABILITY. */
@@ -105,11 +103,9 @@ typedef struct tune_view {
     size_t problem, problems;
     const char *name; /* of the problem */
     tune_label size;
-    double started, told;  /* seconds of the monotonic clock; told: when the last line was written */
+    double started, told;  /* clock_seconds; told: when the last line was written */
     char best_fields[256]; /* of the problem's fastest so far, "" before */
 } tune_view;
-
-double tune_clock(void); /* seconds of the monotonic clock */
 
 void tune_view_begin(tune_view *view, size_t problems);
 /* The next problem. */

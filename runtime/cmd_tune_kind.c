@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd_tune.h"
+#include "plan_problem.h"
 
 /* Fields that say what is computed, not how: those that --set may set, and on which specs have to agree. */
 typedef struct problem_field {
@@ -31,8 +32,6 @@ static const problem_field problem_fields[] = {
     {.name = "ldc", .shape = true},
 };
 enum { FIELD_COUNT = sizeof problem_fields / sizeof problem_fields[0] };
-
-static const char *const families[] = {[MC_OP_SPMM] = "spmm", [MC_OP_SDDMM] = "sddmm"};
 
 static bool is_of(const problem_field *field, const char *family) {
     return field->only_in == NULL || strcmp(field->only_in, family) == 0;
@@ -86,11 +85,8 @@ static bool has_text(const mc_kernel *kernel, const char *field, const char *tex
 
 static mc_status read_family(const mc_kernel *kernel, mc_op *op, mc_diag *diag) {
     const char *family = mc_kernel_contract(kernel)->family;
-    for (int i = 0; i < (int)(sizeof families / sizeof families[0]); i++)
-        if (strcmp(families[i], family) == 0) {
-            *op = (mc_op)i;
-            return MC_OK;
-        }
+    for (*op = MC_OP_SPMM; *op <= MC_OP_SDDMM; ++*op)
+        if (strcmp(plan_op_text(*op), family) == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "kernels of family %s are not tuned", family);
 }
 
@@ -140,7 +136,7 @@ static mc_status read_spec(const tune_options *options, const char *path, int ca
     const cmd_settings *settings = &options->settings;
     char text[32];
     if (path != NULL) return mc_spec_read_for(path, settings->items, settings->count, capability, spec, diag);
-    int size = snprintf(text, sizeof text, "op = \"%s\"\n", families[options->op - 1]);
+    int size = snprintf(text, sizeof text, "op = \"%s\"\n", plan_op_text((mc_op)(options->op - 1)));
     return mc_spec_read_text_for("options", text, (size_t)size, settings->items, settings->count, capability,
                                  spec, diag);
 }
@@ -188,7 +184,7 @@ static mc_status check_spec(const tune_options *options, const mc_kernel *first,
 mc_status tune_kind_read(const tune_options *options, char **paths, size_t count, int capability,
                          tune_kind *kind, mc_diag *diag) {
     mc_kernel *first = NULL;
-    *kind = (tune_kind){.specs = (const char *const *)paths, .spec_count = count};
+    *kind = (tune_kind){0};
     mc_status status = MC_OK;
     if (count == 0) status = check_types(options, diag);
     else if (options->op != 0) status = mc_fail(diag, MC_USAGE, "tune: --op goes without a SPEC");
@@ -198,7 +194,7 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
     for (size_t i = 1; i < count && status == MC_OK; i++)
         status = check_spec(options, first, paths[i], capability, diag);
     mc_kernel_destroy(first);
-    kind->config.specs = kind->specs;
+    kind->config.specs = (const char *const *)paths;
     kind->config.spec_count = count;
     kind->config.shapes = options->open ? MC_SHAPES_OPEN : MC_SHAPES_FIXED;
     return status;

@@ -2,19 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "cmd_tune.h"
 
 /* Seconds between two states of the line that is rewritten, and between two lines of a log. */
 static const double rewrite_pause = 0.1, line_pause = 10;
 enum { LINE_SIZE = 512, USUAL_WIDTH = 80 };
-
-double tune_clock(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static size_t terminal_width(void) {
     struct winsize size;
@@ -28,7 +22,7 @@ void tune_view_clear(tune_view *view) {
 
 void tune_view_begin(tune_view *view, size_t problems) {
     *view =
-        (tune_view){.terminal = isatty(STDERR_FILENO) == 1, .problems = problems, .started = tune_clock()};
+        (tune_view){.terminal = isatty(STDERR_FILENO) == 1, .problems = problems, .started = clock_seconds()};
 }
 
 /* In a log the first line comes after a while: a tuning that is done by then has its line of the table. */
@@ -37,7 +31,7 @@ void tune_view_problem(tune_view *view, const tune_outcome *outcome) {
     view->name = outcome->source->name;
     view->size = tune_size_of(outcome);
     view->best_fields[0] = '\0';
-    view->told = tune_clock();
+    view->told = clock_seconds();
     if (view->terminal) view->told = 0;
 }
 
@@ -45,7 +39,7 @@ void tune_view_problem(tune_view *view, const tune_outcome *outcome) {
 
 /* Of all problems: those to come take as long as those so far. */
 static double seconds_left(const tune_view *view, const mc_tune_progress *p) {
-    double gone = tune_clock() - view->started, left = p->left > 0 ? p->left : 0;
+    double gone = clock_seconds() - view->started, left = p->left > 0 ? p->left : 0;
     return left + (double)(view->problems - view->problem) * (gone + left) / (double)view->problem;
 }
 
@@ -82,7 +76,7 @@ static void rewrite(tune_view *view, const char *line) {
 bool tune_view_progress(void *user, const mc_tune_progress *p) {
     tune_view *view = user;
     char line[LINE_SIZE];
-    double time = tune_clock();
+    double time = clock_seconds();
     if (p->best_fields != NULL) snprintf(view->best_fields, sizeof view->best_fields, "%s", p->best_fields);
     if (time - view->told < (view->terminal ? rewrite_pause : line_pause)) return !tune_stop_asked();
     describe(view, p, line);

@@ -7,8 +7,8 @@
 #include "kernels.h"
 #include "record.h"
 
-#define CONFIG_FIRST (offsetof(mc_context_config, memory_user) + sizeof(void *))
-#define INFO_FIRST   (offsetof(mc_context_info, kernels_from_cache) + sizeof(uint64_t))
+#define CONFIG_FIRST STRUCT_SIZE_TO(mc_context_config, memory_user)
+#define INFO_FIRST   STRUCT_SIZE_TO(mc_context_info, kernels_from_cache)
 
 /* -- Public structs */
 

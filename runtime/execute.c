@@ -3,7 +3,7 @@
 #include <string.h>
 #include "plan.h"
 
-#define ARGS_FIRST (offsetof(mc_args, scale_value) + sizeof(float))
+#define ARGS_FIRST STRUCT_SIZE_TO(mc_args, scale_value)
 
 static mc_status refuse(const plan_launch *plan, int argument, mc_address address, mc_diag *diag) {
     const char *name = plan_argument_names[argument];

@@ -2,7 +2,7 @@
    size of the kernel's text (mc_kernel_save) in 8 bytes, the lowest first, then the text, then the image. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "clock.h"
 #include "kernels.h"
 
 enum { SIZE_BYTES = 8 };
@@ -14,12 +14,6 @@ typedef struct making {
     mc_image image;
     char *log;
 } making;
-
-static double milliseconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1000.0 * (double)now.tv_sec + (double)now.tv_nsec / 1e6;
-}
 
 /* Of all that decides what generating and compiling give. What the options of mc_device_compile decide, and
    the layout of an entry, is in the schema's number. */
@@ -120,14 +114,14 @@ static bool find(mc_context *context, const mccache_key *key, const char *fields
 
 static mc_status generate(mc_context *context, const mccache_key *key, const char *fields, making *made,
                           mc_diag *diag) {
-    double begin = milliseconds();
+    double begin = clock_seconds();
     mc_status status = mc_kernel_from_fields(fields, &made->kernel, diag);
     if (status != MC_OK) return status;
-    double generated = milliseconds();
+    double generated = clock_seconds();
     status = mc_device_compile(context->device, mc_kernel_ptx(made->kernel), &made->image, &made->log, diag);
     if (status != MC_OK) return status;
-    context_log(context, MC_LOG_DETAIL, "generated in %.1f ms, compiled in %.1f ms: %s", generated - begin,
-                milliseconds() - generated, fields);
+    context_log(context, MC_LOG_DETAIL, "generated in %.1f ms, compiled in %.1f ms: %s",
+                1e3 * (generated - begin), 1e3 * (clock_seconds() - generated), fields);
     count(context, &context->compiled);
     put(context, key, fields, made->kernel, &made->image);
     return MC_OK;

@@ -6,9 +6,9 @@
 #include "matrix_make.h"
 #include "memory.h"
 
-#define CONFIG_FIRST (offsetof(mc_matrix_config, values) + sizeof(void *))
-#define DENSE_FIRST  (offsetof(mc_dense_config, data) + sizeof(void *))
-#define INFO_FIRST   (offsetof(mc_matrix_info, device_bytes) + sizeof(int64_t))
+#define CONFIG_FIRST STRUCT_SIZE_TO(mc_matrix_config, values)
+#define DENSE_FIRST  STRUCT_SIZE_TO(mc_dense_config, data)
+#define INFO_FIRST   STRUCT_SIZE_TO(mc_matrix_info, device_bytes)
 
 /* -- Handles */
 

@@ -6,16 +6,11 @@
 #include "memory.h"
 #include "vsparse.h"
 
-enum {
-#define X(name, text, bits, bytes, descr) +1
-    TYPES = MC_TYPE_LIST(X)
-#undef X
-};
-
 /* -- Shapes */
 
 static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, mc_diag *diag) {
-    if ((unsigned)type >= TYPES) return mc_fail(diag, MC_USAGE, "type is %d, must be an mc_type", (int)type);
+    if ((unsigned)type >= MC_TYPE_COUNT)
+        return mc_fail(diag, MC_USAGE, "type is %d, must be an mc_type", (int)type);
     if (vec != 2 && vec != 4 && vec != 8) return mc_fail(diag, MC_USAGE, "vec is %d, must be 2, 4 or 8", vec);
     if (rows < 0 || rows > INT32_MAX || rows % vec != 0)
         return mc_fail(diag, MC_USAGE, "rows is %" PRId64 ", must be a multiple of vec = %d from 0 to %d",

@@ -17,6 +17,12 @@
 
 /* -- Element types ------------------------------------------------------------------------------------ */
 
+enum {
+#define X(name, text, bits, bytes, descr) +1
+    MC_TYPE_COUNT = MC_TYPE_LIST(X)
+#undef X
+};
+
 MC_API int mc_type_bits(mc_type type);     /* of the value */
 MC_API size_t mc_type_bytes(mc_type type); /* of an element in memory; 0: two to a byte */
 /* Bytes of COUNT elements one after another, the last one filled up; -1 where they leave int64 or COUNT is negative. */

@@ -3,14 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "candidates.h"
+#include "clock.h"
 #include "order.h"
 #include "record.h"
 #include "tune.h"
 
-#define CONFIG_FIRST (offsetof(mc_plan_config, spec_count) + sizeof(size_t))
-#define INFO_FIRST   (offsetof(mc_plan_info, c_elements) + sizeof(int64_t))
+#define INFO_FIRST STRUCT_SIZE_TO(mc_plan_info, c_elements)
 
 /* A plan that is being made. */
 typedef struct planning {
@@ -170,29 +169,22 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     return status;
 }
 
-static double milliseconds_since(const struct timespec *begin) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) * 1e3 + (double)(now.tv_nsec - begin->tv_nsec) * 1e-6;
-}
-
 static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
-    static const char *const origins[] = {"measured", "near", "estimated", "default"};
     const mc_tuning usual = plan->context->config.tuning;
     planning p = {.plan = plan,
                   .matrix = plan->matrix,
                   .config = config,
                   .tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual};
-    struct timespec begin;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = clock_seconds();
     const mc_vsparse *host = &plan->matrix->host;
     mc_status status = plan_problem_of(config, host, &plan->problem, diag);
     if (status == MC_OK) status = count_elements(&plan->problem, host, &plan->c_elements, diag);
     if (status != MC_OK || plan->c_elements == 0) return status;
     status = plan_on_device(&p, diag);
     if (status == MC_OK)
-        context_log(plan->context, MC_LOG_DETAIL, "planned in %.2f ms: %s (%s)", milliseconds_since(&begin),
-                    plan->choice.fields, origins[plan->choice.origin]);
+        context_log(plan->context, MC_LOG_DETAIL, "planned in %.2f ms: %s (%s)",
+                    1e3 * (clock_seconds() - begin), plan->choice.fields,
+                    choice_origin_texts[plan->choice.origin]);
     return status;
 }
 
@@ -205,7 +197,7 @@ static mc_status check_matrix(const mc_context *context, const mc_matrix *matrix
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
     mc_plan_config whole;
     *plan = NULL;
-    mc_status status = take_struct(&whole, sizeof whole, config, CONFIG_FIRST, "mc_plan_config", diag);
+    mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
     if (status == MC_OK) status = check_matrix(context, whole.matrix, diag);
     if (status != MC_OK) return status;
     mc_plan *made = calloc(1, sizeof *made);

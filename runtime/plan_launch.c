@@ -1,39 +1,23 @@
 /* A plan's launch: parameters bound and checked once, with addresses that each execution replaces. */
 #include <string.h>
+#include "binding_set.h"
 #include "plan.h"
 
 const char *const plan_argument_names[PLAN_ARGUMENTS] = {"a", "b", "c", "scale", "bias"};
 
-enum {
-    NOWHERE = 256, /* stands for an address until there is one: aligned as any may have to be */
-    MAX_BINDINGS = MC_MAX_ARRAYS + 16
-};
-
-typedef struct binding_set {
-    mc_binding items[MAX_BINDINGS];
-    size_t count;
-} binding_set;
-
-static void bind(binding_set *set, const char *name, int64_t value) {
-    set->items[set->count++] = (mc_binding){name, value};
-}
+enum { NOWHERE = 256 }; /* stands for an address until there is one: aligned as any may have to be */
 
 static void bind_problem(binding_set *set, const plan_problem *problem) {
-    bind(set, "m", problem->m);
-    bind(set, "n", problem->n);
-    bind(set, "k", problem->k);
-    bind(set, "lda", problem->lda);
-    bind(set, "ldb", problem->ldb);
-    bind(set, "ldc", problem->ldc);
-    for (int i = 0; i < PLAN_ARGUMENTS; i++) bind(set, plan_argument_names[i], NOWHERE);
+    bind_sizes(set, problem);
+    for (int i = 0; i < PLAN_ARGUMENTS; i++) bind_value(set, plan_argument_names[i], NOWHERE);
 }
 
 static void bind_packing(binding_set *set, const matrix_packing *packing) {
     const mc_packed *host = &packing->host;
     for (size_t i = 0; i < host->array_count; i++)
-        bind(set, host->arrays[i].name, (int64_t)packing->arrays[i]);
-    bind(set, "item_count", mc_sampled_items(host));
-    bind(set, "window_items", mc_sampled_longest(host));
+        bind_value(set, host->arrays[i].name, (int64_t)packing->arrays[i]);
+    bind_value(set, "item_count", mc_sampled_items(host));
+    bind_value(set, "window_items", mc_sampled_longest(host));
 }
 
 /* -- What executions bring */
@@ -90,10 +74,10 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     *launch = (plan_launch){0};
     bind_problem(&set, problem);
     bind_packing(&set, packing);
-    bind(&set, "multiprocessors", mc_device_get_info(context->device)->multiprocessors);
+    bind_value(&set, "multiprocessors", mc_device_get_info(context->device)->multiprocessors);
     mc_status status = mc_bind_tensor(kernel, set.items, set.count, &launch->tensor, diag);
     if (status != MC_OK) return status;
-    if (contract->map.param != NULL) bind(&set, contract->map.param, (int64_t)(uintptr_t)&no_map);
+    if (contract->map.param != NULL) bind_value(&set, contract->map.param, (int64_t)(uintptr_t)&no_map);
     status = mc_bind(kernel, set.items, set.count, &launch->launch, diag);
     if (status == MC_OK) describe_arguments(problem, contract, launch);
     return status;

@@ -14,12 +14,6 @@ static const char *const layout_texts[] = {"columns", "rows"};
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-enum {
-#define X(name, text, bits, bytes, descr) +1
-    TYPES = MC_TYPE_LIST(X)
-#undef X
-};
-
 const char *plan_op_text(mc_op op) { return op_texts[op]; }
 
 static const char *order_text(mc_order order) {
@@ -33,9 +27,9 @@ static mc_status check_choices(const mc_plan_config *config, mc_diag *diag) {
         const char *member;
         int64_t value, count; /* 0 to count - 1 */
     } choices[] = {{"op", (int64_t)config->op, COUNT(op_texts)},
-                   {"a", (int64_t)config->a, TYPES},
-                   {"b", (int64_t)config->b, TYPES},
-                   {"c", (int64_t)config->c, TYPES},
+                   {"a", (int64_t)config->a, MC_TYPE_COUNT},
+                   {"b", (int64_t)config->b, MC_TYPE_COUNT},
+                   {"c", (int64_t)config->c, MC_TYPE_COUNT},
                    {"scale", (int64_t)config->scale, COUNT(per_texts)},
                    {"bias", (int64_t)config->bias, COUNT(per_texts)},
                    {"activation", (int64_t)config->activation, COUNT(activation_texts)},

@@ -1,12 +1,11 @@
 /* Tuning a problem, from the first to the last step. */
 #include <stdlib.h>
+#include "clock.h"
 #include "matrix.h"
 #include "tune_contest.h"
-#include "tune_measurement.h"
 
-#define PROBLEM_FIRST (offsetof(mc_plan_config, spec_count) + sizeof(size_t))
-#define CONFIG_FIRST  (offsetof(mc_tune_config, progress_user) + sizeof(void *))
-#define RESULT_FIRST  (offsetof(mc_tune_result, complete) + sizeof(bool))
+#define CONFIG_FIRST STRUCT_SIZE_TO(mc_tune_config, progress_user)
+#define RESULT_FIRST STRUCT_SIZE_TO(mc_tune_result, complete)
 
 static tune_entrant *entrants_of(const contest *c) {
     tune_entrant *entrants = calloc(c->count + 1, sizeof *entrants);
@@ -49,13 +48,13 @@ static mc_status measure(contest *c, bool *complete, mc_diag *diag) {
 static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
     bool complete = true;
     mc_status status = MC_OK;
-    c->begin = c->stage_begin = tune_now();
+    c->begin = c->stage_begin = clock_seconds();
     if (contest_is_new(c)) status = measure(c, &complete, diag);
     mc_status kept = contest_is_new(c) ? contest_record(c, diag) : MC_OK;
     contest_result(c, complete, result);
     context_log(c->job->context, MC_LOG_DETAIL,
                 "tuning: %zu kernels measured, %zu wrong, %zu failed, %zu known, in %.2f s: %.2f us",
-                result->measured, result->wrong, result->failed, result->known, tune_now() - c->begin,
+                result->measured, result->wrong, result->failed, result->known, clock_seconds() - c->begin,
                 result->microseconds);
     if (status == MC_OK && complete && contest_best(c) == c->count && c->old.fields == NULL)
         status = mc_fail(diag, MC_CANNOT, "none of %zu kernels could be measured: %s", c->count,
@@ -111,7 +110,7 @@ mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_t
     mc_tune_config tune = {.size = sizeof tune};
     mc_tune_result mine = {.size = sizeof mine};
     tune_job job;
-    mc_status status = take_struct(&plan, sizeof plan, problem, PROBLEM_FIRST, "mc_plan_config", diag);
+    mc_status status = take_struct(&plan, sizeof plan, problem, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
     if (status == MC_OK && config != NULL)
         status = take_struct(&tune, sizeof tune, config, CONFIG_FIRST, "mc_tune_config", diag);
     if (status == MC_OK && !(tune.seconds >= 0))

@@ -219,7 +219,7 @@ static void take_matrix(reader *r, mc_vsparse *m) {
     m->cols = take_number(r);
     m->row_blocks = take_number(r);
     m->vectors = take_number(r);
-    r->failed |= m->row_blocks < 0 || m->row_blocks == INT64_MAX || m->type > MC_F32;
+    r->failed |= m->row_blocks < 0 || m->row_blocks == INT64_MAX || (unsigned)m->type >= MC_TYPE_COUNT;
     if (r->failed) return;
     m->row_ptr = take_array(r, m->row_blocks + 1, sizeof *m->row_ptr);
     m->col_idx = take_array(r, m->vectors, sizeof *m->col_idx);

@@ -1,21 +1,15 @@
 /* Measuring a list of kernels: the order of things, and what the listener hears. */
 #include <stdlib.h>
-#include <time.h>
+#include "clock.h"
 #include "tune_measurement.h"
 
 static const double verify_share = .8; /* of the seconds that there are, until then */
-
-double tune_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* -- Events */
 
 bool tune_over(measurement *m, double share) {
     double seconds = m->race->seconds;
-    bool late = seconds > 0 && tune_now() - m->begin >= share * seconds;
+    bool late = seconds > 0 && clock_seconds() - m->begin >= share * seconds;
     if (late || m->stopped) m->partial = true;
     return late || m->stopped;
 }
@@ -23,6 +17,11 @@ bool tune_over(measurement *m, double share) {
 bool tune_tell(measurement *m, const tune_event *event, double share) {
     if (!m->listener(m->user, event)) m->stopped = true;
     return !tune_over(m, share);
+}
+
+bool tune_tell_preparing(measurement *m) {
+    const tune_event event = {TUNE_VERIFY, 0, m->race->count, m->race->count, TUNE_WAITS, 0, ""};
+    return tune_tell(m, &event, 1);
 }
 
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
@@ -118,7 +117,7 @@ static void free_kernels(measurement *m) {
 mc_status tune_measure(mc_context *context, const tune_race *race, tune_listener *listener, void *user,
                        bool *complete, mc_diag *diag) {
     measurement m = {
-        .context = context, .race = race, .listener = listener, .user = user, .begin = tune_now()};
+        .context = context, .race = race, .listener = listener, .user = user, .begin = clock_seconds()};
     mc_status status = measure(&m, diag);
     tune_operands_free(&m);
     free_kernels(&m);

@@ -50,7 +50,7 @@ typedef struct measurement {
     const tune_race *race;
     tune_listener *listener;
     void *user;
-    double begin;  /* seconds, tune_now */
+    double begin;  /* clock_seconds */
     bool stopped;  /* by the listener */
     size_t rounds; /* of stage TIME, known once it begins: of the whole field and of the final */
     bool partial;  /* something was left out: race->seconds were over, or there was no memory on the device */
@@ -63,8 +63,6 @@ typedef struct measurement {
 
 enum { TUNE_POISON = 0x80 };
 
-double tune_now(void); /* seconds of a clock that only rises */
-
 /* -- tune_measure.c */
 
 /* Whether this is the end, by the listener or because SHARE of the seconds are over; the measurement is then
@@ -72,6 +70,8 @@ double tune_now(void); /* seconds of a clock that only rises */
 bool tune_over(measurement *m, double share);
 /* Tells the listener; false if tune_over. */
 bool tune_tell(measurement *m, const tune_event *event, double share);
+/* The same while what VERIFY wants is made. */
+bool tune_tell_preparing(measurement *m);
 /* Kernel INDEX is in STATE; WHY may be NULL. */
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
                     double microseconds, const mc_diag *why);

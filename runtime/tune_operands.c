@@ -175,10 +175,8 @@ static void pack(void *user, size_t index) {
 }
 
 static bool tick(void *user, size_t done) {
-    measurement *m = user;
-    const tune_event event = {TUNE_VERIFY, 0, m->race->count, m->race->count, TUNE_WAITS, 0, ""};
     (void)done;
-    return tune_tell(m, &event, 1);
+    return tune_tell_preparing(user);
 }
 
 mc_status tune_operands_pack(measurement *m, mc_diag *diag) {

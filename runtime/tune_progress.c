@@ -1,6 +1,6 @@
 /* What the caller of mc_tune hears of a measurement. */
+#include "clock.h"
 #include "tune_contest.h"
-#include "tune_measurement.h"
 
 static const double tell_seconds = .1; /* at least, between two calls */
 
@@ -45,7 +45,7 @@ static bool tell(contest *c, const tune_event *event, double now) {
 bool contest_listen(void *user, const tune_event *event) {
     contest *c = user;
     const mc_tune_config *config = c->job->config;
-    double now = tune_now();
+    double now = clock_seconds();
     bool ends = event->total > 0 && event->done == event->total, begins = event->stage != c->stage;
     c->stage = event->stage;
     if (begins || event->done == 0) c->stage_begin = now; /* what a stage prepares says nothing of its rate */

@@ -97,10 +97,9 @@ static void do_band(void *user, size_t index) {
 }
 
 static bool tick(void *user, size_t done) {
-    measurement *m = ((reference *)user)->m;
-    const tune_event event = {TUNE_VERIFY, 0, m->race->count, m->race->count, TUNE_WAITS, 0, ""};
+    const reference *r = user;
     (void)done;
-    return tune_tell(m, &event, 1);
+    return tune_tell_preparing(r->m);
 }
 
 /* All sums of an SDDMM together, as its order of C does not go by rows. */

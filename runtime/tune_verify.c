@@ -1,33 +1,16 @@
 /* One kernel of a measurement: loaded, bound, and its result compared with what it must be, to the last byte. */
 #include <stdlib.h>
+#include "binding_set.h"
 #include "kernels.h"
 #include "tune_measurement.h"
 
-enum {
-    MAX_BINDINGS = 2 * TUNE_MAX_PARTS + 16,
-    SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */
-};
+enum { SIM_MULTIPROCESSORS = 2 }; /* few, so that thread blocks take turns on the simulator too */
 
 /* -- Launches */
 
-typedef struct binding_set {
-    mc_binding items[MAX_BINDINGS];
-    size_t count;
-} binding_set;
-
-static void bind(binding_set *b, const char *name, int64_t value) {
-    b->items[b->count++] = (mc_binding){name, value};
-}
-
 static void bind_slab(binding_set *b, const tune_slab *slab, int set) {
     for (size_t i = 0; i < slab->count; i++)
-        bind(b, slab->parts[i].name, (int64_t)tune_slab_address(slab, i, set));
-}
-
-static void bind_shapes(binding_set *b, const plan_problem *p) {
-    const mc_binding shapes[] = {{"m", p->m},     {"n", p->n},     {"k", p->k},
-                                 {"lda", p->lda}, {"ldb", p->ldb}, {"ldc", p->ldc}};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) b->items[b->count++] = shapes[i];
+        bind_value(b, slab->parts[i].name, (int64_t)tune_slab_address(slab, i, set));
 }
 
 /* The last part of the operands is C and its guards. */
@@ -40,10 +23,10 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
     int multiprocessors = mc_device_get_info(m->context->device)->multiprocessors;
     mc_binding map;
     binding_set b = {0};
-    bind_shapes(&b, m->race->problem);
-    bind(&b, "item_count", mc_sampled_items(&k->packing->packed));
-    bind(&b, "window_items", mc_sampled_longest(&k->packing->packed));
-    bind(&b, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
+    bind_sizes(&b, m->race->problem);
+    bind_value(&b, "item_count", mc_sampled_items(&k->packing->packed));
+    bind_value(&b, "window_items", mc_sampled_longest(&k->packing->packed));
+    bind_value(&b, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
     bind_slab(&b, &k->packing->slab, set);
     bind_slab(&b, &o->slab, set);
     b.items[b.count - 1].value = (int64_t)address_of_c(o, set);

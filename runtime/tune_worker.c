@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "clock.h"
 #include "memory.h"
-#include "tune_measurement.h"
 #include "tune_process.h"
 
 enum { TICK = 100 }; /* milliseconds between two questions to the listener */
@@ -142,7 +142,7 @@ static worker_end take_end(relay *r, const watch *w, const wire_line *line, size
 static bool take_line(relay *r, watch *w, const wire_line *line) {
     bool hello = line->kind == WIRE_HELLO;
     if (hello == w->ready && line->kind != WIRE_NOTE && line->kind != WIRE_DETAIL) return false;
-    w->since = tune_now();
+    w->since = clock_seconds();
     w->ready |= hello;
     if (line->kind == WIRE_EVENT) return take_event(r, line);
     if (!hello)
@@ -153,13 +153,13 @@ static bool take_line(relay *r, watch *w, const wire_line *line) {
 static worker_end listen(relay *r, tune_process *process, mc_status *status, mc_diag *diag) {
     char text[WIRE_LINE];
     wire_line line;
-    watch w = {.since = tune_now()};
+    watch w = {.since = clock_seconds()};
     const size_t failed = count_failed(r);
     for (bool told = false;;) {
         if (r->stopping && !told) {
             tune_process_stop(process);
             told = true;
-            w.since = tune_now();
+            w.since = clock_seconds();
         }
         switch (tune_process_read(process, TICK, text)) {
         case READING_LINE:
@@ -170,7 +170,7 @@ static worker_end listen(relay *r, tune_process *process, mc_status *status, mc_
             break;
         case READING_NOTHING:
             tell_nothing_new(r);
-            if (tune_now() - w.since < patience_of(r, &w)) break;
+            if (clock_seconds() - w.since < patience_of(r, &w)) break;
             return give_up(r, &w, "it said nothing for too long", diag);
         case READING_GARBAGE: return give_up(r, &w, "it said what makes no sense", diag);
         case READING_END: return give_up(r, &w, tune_process_end(process, false).text, diag);
@@ -187,7 +187,7 @@ static void choose_left(relay *r) {
 }
 
 static double seconds_left(const relay *r) {
-    return r->race->seconds > 0 ? r->race->seconds - (tune_now() - r->begin) : 0;
+    return r->race->seconds > 0 ? r->race->seconds - (clock_seconds() - r->begin) : 0;
 }
 
 static worker_end run_worker(relay *r, mc_status *status, mc_diag *diag) {
@@ -287,7 +287,7 @@ mc_status tune_worker_measure(const char *program, const tune_patience *patience
                .listener = listener,
                .user = user,
                .job = -1,
-               .begin = tune_now(),
+               .begin = clock_seconds(),
                .last = {.message = ""}};
     mc_diag *own = mc_diag_create();
     bool started = false;

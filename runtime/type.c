@@ -8,13 +8,11 @@ static const struct {
     const char *text;
     int bits;
     size_t bytes;
-} types[] = {
+} types[MC_TYPE_COUNT] = {
 #define X(name, text, bits, bytes, descr) {text, bits, bytes},
     MC_TYPE_LIST(X)
 #undef X
 };
-
-enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
 int mc_type_bits(mc_type type) { return types[type].bits; }
 
@@ -28,7 +26,7 @@ int64_t mc_type_size(mc_type type, int64_t count) {
 const char *mc_type_text(mc_type type) { return types[type].text; }
 
 mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag) {
-    for (int i = 0; i < TYPE_COUNT; i++) {
+    for (int i = 0; i < MC_TYPE_COUNT; i++) {
         if (strcmp(text, types[i].text) != 0) continue;
         *type = (mc_type)i;
         return MC_OK;
