@@ -180,8 +180,11 @@ static mc_status open_records(mc_context *context, mc_diag *diag) {
         context->config.records = strdup(path);
         if (context->config.records == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     }
-    const record_store_config config = {
-        .path = records_of(context), .shipped = true, .log = log_note, .log_user = context};
+    const record_store_config config = {.path = records_of(context),
+                                        .shipped = true,
+                                        .gpu = mc_device_get_info(context->device)->name,
+                                        .log = log_note,
+                                        .log_user = context};
     return record_store_open(&config, &context->records, diag);
 }
 

@@ -55,6 +55,7 @@ typedef struct record_store record_store;
 typedef struct record_store_config {
     const char *path; /* the file that own records are appended to; NULL: none. It need not be there */
     bool shipped;     /* those that the library ships are in it, too */
+    const char *gpu;  /* of these only the ones for this GPU; NULL: all. Not kept */
     /* About bad lines, a line each, without newline. NULL: none */
     void (*log)(void *user, const char *message);
     void *log_user;

@@ -97,12 +97,18 @@ static mc_status load_record(void *user, record *r, const char *line, size_t siz
     return status == MC_OK ? keep(into->store, r, into->own, line, size, diag) : status;
 }
 
+/* Of another GPU's not even the lines are read: a context is created sooner. */
 static mc_status load_shipped(record_store *store, mc_diag *diag) {
     loading into = {store, false};
+    char gpu[160];
     mc_status status = MC_OK;
-    for (const record_shipped_file *file = record_shipped; file->name != NULL && status == MC_OK; file++)
-        status = record_text_read(file->name, file->text, strlen(file->text), &store->config, load_record,
-                                  &into, diag);
+    if (store->config.gpu != NULL) snprintf(gpu, sizeof gpu, "\"gpu\":\"%s\"", store->config.gpu);
+    for (const record_shipped_file *file = record_shipped; file->name != NULL && status == MC_OK; file++) {
+        const record_text text = {file->name, file->text, strlen(file->text),
+                                  store->config.gpu != NULL ? gpu : NULL};
+        status = record_text_read(&text, &store->config, load_record, &into, diag);
+    }
+    store->config.gpu = NULL;
     return status;
 }
 

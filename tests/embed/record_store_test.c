@@ -420,6 +420,30 @@ static void test_brief(mc_diag *diag) {
     unlink(out);
 }
 
+static bool count_gpu(void *user, const record *r, bool own) {
+    size_t *counts = user;
+    (void)own;
+    counts[strcmp(r->gpu, "NVIDIA H200") == 0]++;
+    return true;
+}
+
+/* Those of the GPU that is there, all where none is named. */
+static void test_shipped(mc_diag *diag) {
+    static const struct {
+        const char *gpu;
+        bool any;
+    } rows[] = {{NULL, true}, {"NVIDIA H200", true}, {"NVIDIA H20", false}, {"PTX simulator", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t counts[2] = {0};
+        record_store *store = NULL;
+        const record_store_config config = {.shipped = true, .gpu = rows[i].gpu, .log = hear};
+        CHECK(record_store_open(&config, &store, diag) == MC_OK, "%s", mc_diag_text(diag));
+        record_walk(store, count_gpu, counts);
+        CHECK((counts[1] > 100) == rows[i].any, "%s: %zu", rows[i].gpu ? rows[i].gpu : "all", counts[1]);
+        record_store_close(store);
+    }
+}
+
 static void test_default_path(void) {
     char path[64];
     setenv("MCGEN_RECORDS", "here.jsonl", 1);
@@ -499,6 +523,7 @@ int main(void) {
     test_company();
     test_share(diag);
     test_brief(diag);
+    test_shipped(diag);
     test_default_path();
     test_speed();
     mc_diag_destroy(diag);

@@ -35,7 +35,8 @@ static mc_status open_matrix(mc_context *context, const char *path, mc_matrix **
 }
 
 /* Microseconds of the kernel of HASH in the record that tuning made; 0: it was not timed. */
-static double recorded_us(const mc_context *context, const mc_plan_config *config, uint64_t hash, double *best) {
+static double recorded_us(const mc_context *context, const mc_plan_config *config, uint64_t hash,
+                          double *best) {
     plan_problem problem;
     record r;
     double us = 0;
@@ -44,7 +45,8 @@ static double recorded_us(const mc_context *context, const mc_plan_config *confi
         return 0;
     *best = r.microseconds;
     for (size_t i = 0; i < r.candidate_count; i++)
-        if (r.candidates[i].hash == hash && r.candidates[i].status == RECORD_TIMED) us = r.candidates[i].microseconds;
+        if (r.candidates[i].hash == hash && r.candidates[i].status == RECORD_TIMED)
+            us = r.candidates[i].microseconds;
     record_free(&r);
     return us;
 }
@@ -62,8 +64,11 @@ static double measure(mc_context *context, mc_matrix *matrix, int64_t n, const c
     if (status == MC_OK) status = mc_plan_get_info(plan, &info, diag);
     if (status == MC_OK) status = mc_tune(context, &config, &tune, NULL, diag);
     if (status == MC_OK) us = recorded_us(context, &config, info.hash, &best);
-    if (us > 0) printf("%-9s %8.2f us  best %8.2f us  %.3f  %s\n", origins[info.origin], us, best, us / best, path);
-    else printf("%-9s not timed: %s  %s\n", status == MC_OK ? origins[info.origin] : "failed", mc_diag_text(diag), path);
+    if (us > 0)
+        printf("%-9s %8.2f us  best %8.2f us  %.3f  %s\n", origins[info.origin], us, best, us / best, path);
+    else
+        printf("%-9s not timed: %s  %s\n", status == MC_OK ? origins[info.origin] : "failed",
+               mc_diag_text(diag), path);
     mc_plan_destroy(plan);
     mc_diag_clear(diag);
     return us > 0 ? us / best : 0;
