@@ -29,14 +29,9 @@ typedef struct candidates {
 } candidates;
 
 static bool add_candidate(candidates *all, const scan_file *file) {
-    if (all->count == all->room) {
-        size_t room = all->room == 0 ? 256 : 2 * all->room, bytes;
-        if (__builtin_mul_overflow(room, sizeof *all->items, &bytes)) return false;
-        void *items = realloc(all->items, bytes);
-        if (items == NULL) return false;
-        all->items = items;
-        all->room = room;
-    }
+    candidate *items = list_room(all->items, all->count, &all->room, sizeof *items);
+    if (items == NULL) return false;
+    all->items = items;
     bool ahead = seconds_since(file->status.st_mtim, all->now) < -STALE_SECONDS;
     uint64_t size = (uint64_t)file->status.st_size;
     all->items[all->count++] = (candidate){file->key, size, file->status.st_mtim, ahead};

@@ -152,6 +152,10 @@ bool disk_read_file(int fd, void *bytes, size_t size);
 
 /* -- The files of a directory (scan.c) */
 
+/* ITEMS, malloc'ed, of SIZE bytes each, with room for one more than COUNT; *ROOM is for how many there is
+   room. NULL: no memory, and ITEMS is as before. */
+void *list_room(void *items, size_t count, size_t *room, size_t size);
+
 typedef struct scan_file {
     unsigned char first_byte;
     int shard; /* open folder; -1: it must not be used, FAULT says why, and nothing below counts */

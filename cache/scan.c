@@ -21,15 +21,20 @@ typedef struct scan {
     bool whole, stopped;
 } scan;
 
+void *list_room(void *items, size_t count, size_t *room, size_t size) {
+    enum { FIRST = 64 };
+    size_t wanted = *room == 0 ? FIRST : 2 * *room, bytes;
+    if (count < *room) return items;
+    if (__builtin_mul_overflow(wanted, size, &bytes)) return NULL;
+    void *moved = realloc(items, bytes);
+    if (moved != NULL) *room = wanted;
+    return moved;
+}
+
 static bool add_name(name_list *list, const char *name) {
-    if (list->count == list->room) {
-        size_t room = list->room == 0 ? 64 : 2 * list->room, bytes;
-        if (__builtin_mul_overflow(room, sizeof *list->names, &bytes)) return false;
-        void *names = realloc(list->names, bytes);
-        if (names == NULL) return false;
-        list->names = names;
-        list->room = room;
-    }
+    void *names = list_room(list->names, list->count, &list->room, sizeof *list->names);
+    if (names == NULL) return false;
+    list->names = names;
     memcpy(list->names[list->count++], name, strlen(name) + 1);
     return true;
 }

@@ -15,9 +15,8 @@ int64_t mcrt_product(int64_t a, int64_t b) {
 
 void *mcrt_room(void *items, size_t count, size_t *room, size_t size) {
     enum { FIRST = 64 };
-    size_t wanted = *room != 0 ? *room : FIRST, bytes;
+    size_t wanted = *room == 0 ? FIRST : 2 * *room, bytes;
     if (count < *room) return items;
-    if (*room != 0 && __builtin_mul_overflow(wanted, 2, &wanted)) return NULL;
     if (__builtin_mul_overflow(wanted, size, &bytes)) return NULL;
     void *moved = realloc(items, bytes);
     if (moved != NULL) *room = wanted;
