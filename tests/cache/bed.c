@@ -1,4 +1,5 @@
 #include "bed.h"
+#include "tree.h"
 
 #include <ftw.h>
 #include <signal.h>
@@ -29,11 +30,6 @@ void bed_make(cache_bed *bed) {
 
 void bed_remove(const cache_bed *bed) { remove_tree(bed->top); }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int open_up(const char *path, const struct stat *status, int kind, struct FTW *place) {
     (void)status, (void)place;
     if (kind == FTW_D || kind == FTW_DNR) (void)!chmod(path, 0700);
@@ -42,7 +38,7 @@ static int open_up(const char *path, const struct stat *status, int kind, struct
 
 void remove_tree(const char *path) {
     nftw(path, open_up, 16, FTW_PHYS);
-    nftw(path, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    tree_remove(path);
 }
 
 static int files_counted; /* nftw passes nothing on */

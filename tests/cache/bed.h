@@ -19,7 +19,7 @@ typedef struct cache_bed {
 } cache_bed;
 void bed_make(cache_bed *bed);
 void bed_remove(const cache_bed *bed);
-/* PATH with all below it. */
+/* PATH with all below it, whatever its modes. */
 void remove_tree(const char *path);
 /* Regular files below PATH. */
 int count_files(const char *path);

@@ -5,7 +5,7 @@ enum { ENTRY_BYTES = 56 + 5 + 4 + 16 }; /* of a put_text of four letters */
 static const char *directory;
 
 static mccache *fresh(uint64_t bytes, uint64_t files) {
-    remove_tree(directory);
+    tree_remove(directory);
     fixture_clock = START;
     fixture_log[0] = '\0';
     return open_limits(MCCACHE_READ_WRITE, directory, bytes, files);

@@ -4,25 +4,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "check.h"
 #include "mccache.h"
+#include "tree.h"
 
 enum { LOG_BYTES = 8192, START = 1700000000 };
 
 static char fixture_root[] = "cache-XXXXXX";
 static uint64_t fixture_clock = START;
 static char fixture_log[LOG_BYTES]; /* lines, newest last */
-
-static inline int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-static inline void remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 static inline void fixture_begin(void) {
     if (mkdtemp(fixture_root) != NULL) return;
@@ -31,7 +24,7 @@ static inline void fixture_begin(void) {
 }
 
 static inline int fixture_end(void) {
-    remove_tree(fixture_root);
+    tree_remove(fixture_root);
     return check_end();
 }
 

@@ -219,7 +219,7 @@ static void check_replaced(void) {
     CHECK(rename(path_of("replaced"), path_of("moved")) == 0, "rename");
     fill(path_of("replaced"), 1, "of the other directory");
     CHECK(has_text(cache, 1, "one"), "what was opened is what is used");
-    remove_tree(path_of("moved"));
+    tree_remove(path_of("moved"));
     CHECK(!has_text(cache, 1, "one"), "removed");
     put_text(cache, 1, "one");
     CHECK(!has_text(cache, 1, "one"), "nowhere to go");

@@ -139,7 +139,7 @@ static void check_modes(void) {
         CHECK(mode_of(shard) == 0600, "umask %o: %o", masks[i], mode_of(shard));
         CHECK(has_text(cache, 1, "text"), "umask %o", masks[i]);
         mccache_close(cache);
-        remove_tree(path_of("modes"));
+        tree_remove(path_of("modes"));
     }
 }
 

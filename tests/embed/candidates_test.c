@@ -91,14 +91,6 @@ static size_t count_with(const candidate_list *list, const char *name, const cha
     return count;
 }
 
-static plan_problem usual(mc_op op) {
-    plan_problem p = {
-        .op = op, .lhs = MC_S8, .rhs = MC_S8, .out = MC_F16, .scale = MC_PER_ROW, .vec = 8, .align = 16};
-    p.m = 512, p.n = 256, p.k = 256, p.features.vectors = 3000;
-    test_complete(&p);
-    return p;
-}
-
 typedef struct row {
     const char *what;
     mc_op op;
@@ -128,7 +120,7 @@ static void test_promises(mc_diag *diag) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const row *r = &rows[i];
-        plan_problem p = usual(r->op);
+        plan_problem p = test_usual(r->op);
         candidate_target target = target_of(r->capability);
         candidate_list list;
         p.k = r->k, p.align = r->align;
@@ -145,7 +137,7 @@ static void test_promises(mc_diag *diag) {
 
 /* A kernel that may begin early is not thought faster than the same one without that. */
 static void test_overlap(mc_diag *diag) {
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     candidate_target target = target_of(90);
     const mc_problem shape = plan_problem_estimate(&p);
     candidate_list list;
@@ -173,7 +165,7 @@ static void test_overlap(mc_diag *diag) {
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
     const char *const nowhere = SPECS "/nowhere.lua", *const text = SPECS "/../README.md";
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     candidate_target target = target_of(90);
     candidate_list list;
     CHECK(candidates_find(&p, &target, both, 2, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
@@ -189,7 +181,7 @@ static void test_paths(mc_diag *diag) {
     CHECK(candidates_find(&p, &target, &text, 1, &list, diag) == MC_USAGE, "no spec");
     mc_diag_clear(diag);
     const char *const window = SPECS "/sddmm_l8r8_window.lua";
-    p = usual(MC_OP_SDDMM);
+    p = test_usual(MC_OP_SDDMM);
     p.ldb = 1000;
     CHECK(candidates_find(&p, &target, &window, 1, &list, diag) == MC_CANNOT, "window");
     CHECK_TEXT(mc_diag_text(diag), "ldb: method = \"window\" wants a multiple of 16");
@@ -202,7 +194,7 @@ static void test_paths(mc_diag *diag) {
 
 /* With shapes open the contract alone knows: rows of B that copies do not take. */
 static void test_open(mc_diag *diag) {
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     candidate_target target = target_of(90);
     candidate_list list;
     p.shapes = MC_SHAPES_OPEN;
@@ -215,7 +207,7 @@ static void test_open(mc_diag *diag) {
               count_with(&list, "staging", "tma") != 0,
           "%zu", list.count);
     candidates_free(&list);
-    p = usual(MC_OP_SDDMM); /* s8 x s4 is exact up to k = 131,071 unless it is fixed */
+    p = test_usual(MC_OP_SDDMM); /* s8 x s4 is exact up to k = 131,071 unless it is fixed */
     p.rhs = MC_S4, p.k = 200000;
     test_complete(&p);
     CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));

@@ -76,14 +76,6 @@ static void expect(const char *what, const plan_problem *p, mc_tuning tuning, mc
     }
 }
 
-static plan_problem usual(mc_op op) {
-    plan_problem p = {
-        .op = op, .lhs = MC_S8, .rhs = MC_S8, .out = MC_F16, .scale = MC_PER_ROW, .vec = 8, .align = 16};
-    p.m = 512, p.n = 256, p.k = 256, p.features.vectors = 3000;
-    test_complete(&p);
-    return p;
-}
-
 /* -- Records to choose by ------------------------------------------------------------------------------ */
 
 /* Kernels of P, the fastest first; NULL at the end. */
@@ -120,12 +112,12 @@ static const char gather_64[] = "op=spmm arch=sm_80 tile_n=64 warps=2 split=2 st
 static void test_unseen(void) {
     int origins[4] = {0};
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SDDMM);
+    plan_problem p = test_usual(MC_OP_SDDMM);
     record_for(
         &p, sim,
         (const char *const[]){"op=sddmm arch=sm_90 method=window tile_k=256 window=512 warps=16 groups=4",
                               "op=sddmm arch=sm_80 groups=1 warps=8 tile_k=128", NULL});
-    p = usual(MC_OP_SPMM);
+    p = test_usual(MC_OP_SPMM);
     record_one(&p, "op=spmm arch=sm_90 staging=tma tile_n=128 warps=16 window=256 stages=6");
     for (int op = MC_OP_SPMM; op <= MC_OP_SDDMM; op++)
         for (int pair = 0; pair < TEST_OPERANDS * TEST_OPERANDS; pair++) {
@@ -139,7 +131,7 @@ static void test_unseen(void) {
         }
     for (int i = 0; i < 200; i++) { /* like those recorded */
         plan_problem like = test_problem(i % 2 ? MC_OP_SDDMM : MC_OP_SPMM);
-        p = usual(like.op);
+        p = test_usual(like.op);
         p.k = like.k, p.n = like.n, p.align = like.align, p.shapes = like.shapes, p.order = like.order;
         p.m = like.m / like.vec * 8;
         p.features.vectors = p.m / 8 * (p.op == MC_OP_SPMM ? p.k : p.n) / 10;
@@ -157,7 +149,7 @@ static void test_unseen(void) {
 
 static void test_order(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM), near = p, far = p;
+    plan_problem p = test_usual(MC_OP_SPMM), near = p, far = p;
     near.m = 640;
     far.m = 4096;
     test_complete(&near);
@@ -180,7 +172,7 @@ static void test_order(void) {
 /* There is no model: any record is better than none, and without one the default. */
 static void test_order_sddmm(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SDDMM), far = p;
+    plan_problem p = test_usual(MC_OP_SDDMM), far = p;
     far.m = 8192;
     expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_DEFAULT, "reads=lines");
     record_one(&far, "op=sddmm arch=sm_80 groups=1 warps=8 tile_k=128");
@@ -194,7 +186,7 @@ static void test_order_sddmm(void) {
 static void test_illegal(void) {
     static const char tma[] = "op=spmm arch=sm_90 staging=tma tile_n=128 warps=16 window=256 stages=6";
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM), q = p;
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
     p.ldb = 257; /* no tensor copies */
     q.ldb = 256;
     record_for(&q, sim, (const char *const[]){tma, gather_64, NULL});
@@ -205,17 +197,17 @@ static void test_illegal(void) {
     plan_problem open = q; /* the kernel is there, and does not take these rows */
     open.shapes = MC_SHAPES_OPEN, open.ldb = 272 + 8;
     expect("not for these rows", &open, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "staging=direct");
-    plan_problem bad = usual(MC_OP_SPMM);
+    plan_problem bad = test_usual(MC_OP_SPMM);
     bad.m = 8 * 4000;
     record_for(&bad, sim, (const char *const[]){"op=spmm tile_n=7", "rubbish", "", NULL});
     expect("nothing of it is a kernel", &bad, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=spmm");
     /* Fields of another product become this one's (check_kernel sees to it). */
-    plan_problem other = usual(MC_OP_SPMM);
+    plan_problem other = test_usual(MC_OP_SPMM);
     other.n = 64, other.m = 64;
     test_complete(&other);
     record_one(&other, "op=spmm arch=sm_80 lhs=u4 rhs=s16 out=s32 vec=2 act=relu m=8 n=9999 k=3 tile_n=32");
     expect("another product's fields", &other, MC_TUNING_REPLAY, MC_ORIGIN_MEASURED, "tile_n=32");
-    plan_problem window = usual(MC_OP_SDDMM), narrow = window;
+    plan_problem window = test_usual(MC_OP_SDDMM), narrow = window;
     record_for(&window, sim,
                (const char *const[]){
                    "op=sddmm arch=sm_90 method=window tile_k=256 window=512 warps=16 groups=4 prefetch=off",
@@ -228,7 +220,7 @@ static void test_illegal(void) {
 
 static void test_elsewhere(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     record_for(&p, "NVIDIA H200", (const char *const[]){gather_64, NULL});
     expect("another GPU's record", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, NULL);
     close_context();
@@ -237,7 +229,7 @@ static void test_elsewhere(void) {
 /* Tuning compares a record's fields with those of candidates: as texts. */
 static void test_canonical(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM), q = p;
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
     const candidate_target target = candidate_target_of(context->device);
     candidate_list list;
     record r;
@@ -267,7 +259,7 @@ static uint64_t hits(void) {
 /* Worked out once; again where anything is different; and what is wrong in the cache counts for nothing. */
 static void test_cache(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM), q = p;
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
     choice first = choose(&p, MC_TUNING_REPLAY);
     CHECK(hits() == 0, "hits");
     choice second = choose(&p, MC_TUNING_REPLAY);
@@ -311,7 +303,7 @@ static void test_specs(void) {
     char path[300];
     const char *const specs[] = {path};
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     snprintf(path, sizeof path, "%s", scratch_write("mine.lua", narrow, sizeof narrow - 1));
     record_one(&p, "op=spmm arch=sm_80 tile_n=128 warps=1");
     choice chosen = choose_of_specs(&p, MC_TUNING_REPLAY, specs, 1);
@@ -332,7 +324,7 @@ static void test_specs(void) {
 static void test_share(mc_diag *diag) {
     char path[300];
     size_t count = 0;
-    plan_problem p = usual(MC_OP_SPMM);
+    plan_problem p = test_usual(MC_OP_SPMM);
     snprintf(path, sizeof path, "%s", scratch_path("shared.jsonl"));
     open_context(MC_CACHE_MEMORY);
     record_one(&p, gather_64);
@@ -372,7 +364,7 @@ static double time_of(const plan_problem *p, int times) {
 /* A warm plan has a millisecond for everything. Sanitizers may take ten times as long. */
 static void test_speed(void) {
     open_context(MC_CACHE_MEMORY);
-    plan_problem p = usual(MC_OP_SPMM), q = p;
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
     record_one(&p, gather_64);
     q.m = 8192;
     double cold = time_of(&q, 1), warm = time_of(&q, 2000), recorded = time_of(&p, 2000);

@@ -83,23 +83,11 @@ static void test_struct_sizes(void) {
 
 /* -- Log and environment */
 
-typedef struct heard {
-    int notes;
-    char last[1024];
-} heard;
-
-static void listen(void *user, mc_log_level level, const char *message) {
-    heard *h = user;
-    if (level != MC_LOG_NOTE) return;
-    h->notes++;
-    snprintf(h->last, sizeof h->last, "%s", message);
-}
-
 static void check_note(const char *variable, const char *value, const char *want) {
     heard h = {0};
     mc_context_config config = simulator();
     config.cache = MC_CACHE_ENVIRONMENT;
-    config.log = listen;
+    config.log = product_listen;
     config.log_user = &h;
     setenv("MCGEN_CACHE", "mem", 1);
     setenv(variable, value, 1);
@@ -122,7 +110,7 @@ static void test_environment(void) {
 static void test_log_is_a_line(void) {
     heard h = {0};
     mc_context_config config = simulator();
-    config.log = listen;
+    config.log = product_listen;
     config.log_user = &h;
     mc_context *context = open_context(&config);
     context_log(context, MC_LOG_NOTE, "%s\n%s", "one", "two");

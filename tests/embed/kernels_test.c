@@ -1,11 +1,11 @@
 /* Kernels by their fields: made once, however many threads and contexts ask; found in the cache after that;
    and a cache whose entries are nonsense changes nothing but the time. */
-#include <ftw.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "check.h"
 #include "kernels.h"
+#include "tree.h"
 
 #define FIELDS_OF(n)                                                                                         \
     "op=spmm arch=sm_80 lhs=s8 rhs=s8 out=s32 vec=8 stride=32 tile_n=64 warps=4 split=1 prefetch=on "        \
@@ -26,12 +26,7 @@ static void keep_note(void *user, mc_log_level level, const char *message) {
     pthread_mutex_unlock(&notes_lock);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-static void empty_cache(void) { (void)nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+static void empty_cache(void) { tree_remove(directory); }
 
 static mc_context *open_context(mc_cache_mode mode) {
     mc_context *context;
@@ -322,6 +317,6 @@ int main(void) {
     test_read_only();
     test_kept();
     mc_diag_destroy(diag);
-    (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    tree_remove(root);
     return check_end();
 }

@@ -1,12 +1,12 @@
 /* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it
  * is success or MC_NOMEM, nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
-#include <ftw.h>
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "check.h"
 #include "layer.h"
 #include "nomem.h"
+#include "tree.h"
 
 /* What a phase works on, and how far it came. */
 typedef struct bench {
@@ -192,11 +192,6 @@ static void run_phase(const struct phase *phase, bool stays) {
            runs, last, reported);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 int main(void) {
     diag = mc_diag_create();
     if (diag == NULL || mkdtemp(root) == NULL) return 1;
@@ -206,6 +201,6 @@ int main(void) {
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         for (int stays = 0; stays < 2; stays++) run_phase(&phases[i], stays != 0);
     mc_diag_destroy(diag);
-    nftw(root, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    tree_remove(root);
     return check_end();
 }

@@ -2,6 +2,7 @@
    context leaves behind. */
 #include <stdlib.h>
 #include "product.h"
+#include "tree.h"
 
 mc_diag *diag;
 static char directory[] = "/tmp/mcgen_plan_again_XXXXXX";
@@ -76,18 +77,12 @@ static void test_open_shapes(void) {
     mc_context_destroy(context);
 }
 
-static void remove_directory(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    CHECK(system(command) == 0, "%s", command);
-}
-
 int main(void) {
     diag = mc_diag_create();
     CHECK(mkdtemp(directory) != NULL, "no directory");
     test_again();
     test_open_shapes();
-    remove_directory();
+    tree_remove(directory);
     mc_diag_destroy(diag);
     return product_end(check_end());
 }

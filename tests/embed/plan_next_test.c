@@ -1,6 +1,7 @@
 /* What a plan does where its first choice cannot be had, and where it is to tune first. */
 #include <stdlib.h>
 #include "product.h"
+#include "tree.h"
 
 mc_diag *diag;
 static char directory[] = "/tmp/mcgen_plan_next_XXXXXX";
@@ -17,18 +18,6 @@ static const char *write_spec(const char *name, const char *text) {
     return path;
 }
 
-typedef struct heard {
-    int notes;
-    char last[2048];
-} heard;
-
-static void listen(void *user, mc_log_level level, const char *message) {
-    heard *h = user;
-    if (level != MC_LOG_NOTE) return;
-    h->notes++;
-    snprintf(h->last, sizeof h->last, "%s", message);
-}
-
 static mc_context *open_context(heard *h, mc_tuning tuning, const char *records) {
     mc_context *context = NULL;
     const mc_context_config config = {.size = sizeof config,
@@ -36,7 +25,7 @@ static mc_context *open_context(heard *h, mc_tuning tuning, const char *records)
                                       .cache = MC_CACHE_MEMORY,
                                       .tuning = tuning,
                                       .records = records,
-                                      .log = listen,
+                                      .log = product_listen,
                                       .log_user = h};
     (void)worked("mc_context_create", mc_context_create(&config, &context, diag));
     return context;
@@ -159,12 +148,6 @@ static void test_tuned(const char *const *specs) {
     mc_context_destroy(context);
 }
 
-static void remove_directory(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    CHECK(system(command) == 0, "%s", command);
-}
-
 int main(void) {
     diag = mc_diag_create();
     CHECK(mkdtemp(directory) != NULL, "no directory");
@@ -174,7 +157,7 @@ int main(void) {
     test_next_choice(digits);
     test_values_refused(digits);
     test_tuned(small);
-    remove_directory();
+    tree_remove(directory);
     mc_diag_destroy(diag);
     return product_end(check_end());
 }

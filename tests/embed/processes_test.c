@@ -1,6 +1,5 @@
 /* Many processes plan one problem cold, in one cache directory: each has exact results, few generate and
  * compile. A process that is killed amid it leaves nothing that the next one stumbles over. */
-#include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 #include "check.h"
 #include "layer.h"
+#include "tree.h"
 
 enum { PROCESSES = 64, SECONDS = 120, SEED = 3, N = 40, MOST_COMPILED = 4, KILLS = 24 };
 
@@ -90,12 +90,7 @@ static void test_warm(void) {
           shared->compiled);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-static void remove_cache(void) { nftw(directory, remove_one, 16, FTW_PHYS | FTW_DEPTH); }
+static void remove_cache(void) { tree_remove(directory); }
 
 /* Cold, killed after more and more time; then another one, at once. */
 static void test_killed(void) {
@@ -124,6 +119,6 @@ int main(void) {
     test_cold();
     test_warm();
     test_killed();
-    nftw(root, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    tree_remove(root);
     return check_end();
 }

@@ -13,6 +13,13 @@ bool worked(const char *what, mc_status status) {
 
 /* -- Operands */
 
+void product_listen(void *user, mc_log_level level, const char *message) {
+    heard *h = user;
+    if (level != MC_LOG_NOTE) return;
+    h->notes++;
+    snprintf(h->last, sizeof h->last, "%s", message);
+}
+
 mc_vsparse product_host(const product_kind *kind, uint64_t seed) {
     const mc_pattern pattern = {.rows = kind->row_blocks,
                                 .cols = kind->cols,

@@ -41,6 +41,13 @@ int product_end(int test_end);
 /* True: it worked; else a check has failed, with the message, which is cleared. */
 bool worked(const char *what, mc_status status);
 
+/* mc_context_config.log with a HEARD as user: how many notes there were, and the last one. */
+typedef struct heard {
+    int notes;
+    char last[2048];
+} heard;
+void product_listen(void *user, mc_log_level level, const char *message);
+
 /* A matrix of KIND with values of SEED, and a context's own one of the same content. */
 mc_vsparse product_host(const product_kind *kind, uint64_t seed);
 mc_matrix *product_matrix(mc_context *context, const mc_vsparse *host);

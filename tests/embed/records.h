@@ -36,6 +36,15 @@ static inline void test_complete(plan_problem *p) {
     p->features.spread = (double)mean / 3;
 }
 
+/* A layer of middle size. */
+static inline plan_problem test_usual(mc_op op) {
+    plan_problem p = {
+        .op = op, .lhs = MC_S8, .rhs = MC_S8, .out = MC_F16, .scale = MC_PER_ROW, .vec = 8, .align = 16};
+    p.m = 512, p.n = 256, p.k = 256, p.features.vectors = 3000;
+    test_complete(&p);
+    return p;
+}
+
 static inline void test_output(plan_problem *p) {
     static const mc_type reals[] = {MC_F16, MC_BF16, MC_F32};
     bool spmm = p->op == MC_OP_SPMM, real = test_random(2) == 0;

@@ -1,12 +1,12 @@
 /* Files of records that are damaged, hostile, or name kernels that there are not: contexts open, plans are
    made, results are right. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "check.h"
 #include "layer.h"
+#include "tree.h"
 
 enum { N = 32, SEED = 5, MOST_BYTES = 1 << 16 };
 
@@ -183,11 +183,6 @@ static void test_kinds(void) {
     (void)remove(records);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 int main(void) {
     alarm(120); /* what waits without end has failed */
     diag = mc_diag_create();
@@ -203,6 +198,6 @@ int main(void) {
         test_kinds();
     }
     mc_diag_destroy(diag);
-    nftw(root, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    tree_remove(root);
     return check_end();
 }

@@ -1,7 +1,6 @@
 /* Threads that plan, execute, replace values and destroy, each its own matrices, in one context and in two on
  * one cache directory, while others ask for statistics, tidy the cache and import records. Made for
  * ThreadSanitizer. */
-#include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 #include "check.h"
 #include "layer.h"
+#include "tree.h"
 
 enum { WORKERS = 4, ROUNDS = 6, PROBLEMS = 3 };
 
@@ -103,11 +103,6 @@ static void run(const char *what, crew *c) {
     CHECK(c->notes == 0, "%s: %d notes in the log", what, c->notes);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 int main(void) {
     crew c = {.notes = 0};
     mc_diag *diag = mc_diag_create();
@@ -124,7 +119,7 @@ int main(void) {
     run("two contexts", &c);
     mc_context_destroy(c.contexts[1]);
     mc_context_destroy(c.contexts[0]);
-    nftw(root, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+    tree_remove(root);
     mc_diag_destroy(diag);
     return check_end();
 }
