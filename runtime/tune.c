@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "matrix.h"
 #include "tune_contest.h"
+#include "tune_wire.h"
 
 #define CONFIG_FIRST STRUCT_SIZE_TO(mc_tune_config, progress_user)
 #define RESULT_FIRST STRUCT_SIZE_TO(mc_tune_result, complete)
@@ -15,8 +16,9 @@ static tune_entrant *entrants_of(const contest *c) {
 }
 
 /* The program that kernels run in; NULL: this one. A test's maker of kernels is here, and nowhere else. A
-   set-user-ID program takes none from who started it. */
+   set-user-ID program takes none from who started it, and a worker none at all. */
 static const char *find_worker(const tune_job *job) {
+    if (secure_getenv(WIRE_WORKER_SIGN) != NULL) return NULL;
     const char *named = job->config != NULL ? job->config->worker : NULL;
     if (named == NULL) named = secure_getenv("MCGEN_TUNER");
     return job->make == NULL && named != NULL && *named != '\0' ? named : NULL;

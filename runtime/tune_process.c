@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -82,6 +83,18 @@ static int set_signals(posix_spawnattr_t *attributes) {
                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
+/* Our environment, and the sign of a worker. NULL: no memory. */
+static char **make_environment(void) {
+    static char sign[] = WIRE_WORKER_SIGN "=1";
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL) count++;
+    char **made = calloc(count + 2, sizeof *made);
+    if (made == NULL) return NULL;
+    if (count > 0) memcpy(made, environ, count * sizeof *made);
+    made[count] = sign;
+    return made;
+}
+
 /* fork is out of the question: a process whose driver is initialised must exec. */
 static int spawn(const char *program, int stop, int out, int job, pid_t *pid) {
     posix_spawn_file_actions_t actions;
@@ -92,7 +105,11 @@ static int spawn(const char *program, int stop, int out, int job, pid_t *pid) {
     if (error != 0) return error;
     error = set_signals(&attributes);
     if (error == 0) {
-        error = posix_spawnp(pid, program, &actions, &attributes, arguments, environ);
+        char **environment = make_environment();
+        error = environment == NULL
+                    ? ENOMEM
+                    : posix_spawnp(pid, program, &actions, &attributes, arguments, environment);
+        free(environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

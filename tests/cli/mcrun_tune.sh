@@ -131,6 +131,9 @@ check 'all is said' grep -q '2 of 3 problems could not be tuned' err
 # A worker that is none: in this process, and said
 expect 0 'tuning in this process: /nonexistent: No such file' tune "$spec" m.smtx --n 48 --worker /nonexistent
 check 'tuned all the same' grep -q ' tuned ' "$work/stdout"
+# A worker starts none
+MCGEN_TUNE_WORKER=1 expect 0 ' tuned  ' tune "$spec" m.smtx --n 48 --again --worker /nonexistent
+check 'a worker tunes by itself' test ! -s "$work/stderr"
 MCGEN_TUNER=/bin/true expect 0 ' tuned  ' tune "$spec" m.smtx --n 48 --again --in-process
 check 'in-process is no matter of MCGEN_TUNER' test ! -s "$work/stderr"
 
