@@ -1,8 +1,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "file.h"
@@ -121,13 +123,23 @@ mc_status file_open(const char *path, file_output *output, mc_diag *diag) {
     return discard(output, io_error(diag, path, error));
 }
 
+/* A write beyond RLIMIT_FSIZE raises SIGXFSZ, which ends a process that does not expect it. What has no position has no size either. */
+static bool within_file_limit(FILE *stream, size_t size) {
+    struct rlimit limit;
+    off_t at = ftello(stream);
+    return at < 0 || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           ((uint64_t)at <= limit.rlim_cur && size <= limit.rlim_cur - (uint64_t)at);
+}
+
 void file_write(file_output *output, const void *bytes, size_t size) {
-    if (fwrite(bytes, 1, size, output->stream) != size && !output->error) output->error = errno;
+    if (output->error) return;
+    if (!within_file_limit(output->stream, size)) output->error = EFBIG;
+    else if (fwrite(bytes, 1, size, output->stream) != size) output->error = errno;
 }
 
 mc_status file_commit(file_output *output, mc_diag *diag) {
     errno = output->error ? output->error : EIO; /* of an earlier write to the stream errno is gone */
-    bool failed = ferror(output->stream) != 0;
+    bool failed = output->error != 0 || ferror(output->stream) != 0;
     if (fclose(output->stream) != 0) failed = true;
     output->stream = NULL;
     if (!failed && output->temporary && rename(output->temporary, output->target) != 0) failed = true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,8 +158,17 @@ static bool ends_in_line(int descriptor) {
     return pread(descriptor, &last, 1, info.st_size - 1) == 1 && last != '\n';
 }
 
+/* A write beyond RLIMIT_FSIZE raises SIGXFSZ, which ends a process that does not expect it. */
+static bool within_file_limit(int descriptor, size_t size) {
+    struct rlimit limit;
+    struct stat info;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           (fstat(descriptor, &info) == 0 && (uint64_t)info.st_size + size <= limit.rlim_cur);
+}
+
 static mc_status write_once(int descriptor, const char *path, const char *bytes, size_t size, mc_diag *diag) {
     ssize_t written;
+    if (!within_file_limit(descriptor, size)) return io_error(path, EFBIG, diag);
     do written = write(descriptor, bytes, size);
     while (written < 0 && errno == EINTR);
     if (written < 0) return io_error(path, errno, diag);

@@ -1,6 +1,7 @@
 /* Stores of records and their files: what is found, merged, kept, and what survives damage, crashes and company. */
 #include <fcntl.h>
 #include <math.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -282,6 +283,33 @@ static void test_unwritable(mc_diag *diag) {
     unlink(path);
 }
 
+/* Neither a record nor an export that leaves the process's limit of file sizes ends it (SIGXFSZ), or leaves a part. */
+static void test_file_limit(mc_diag *diag) {
+    static test_record t;
+    struct rlimit before, limit;
+    plan_problem p = test_problem(MC_OP_SPMM);
+    struct stat info;
+    char path[300];
+    snprintf(path, sizeof path, "%s", scratch_path("limit.jsonl"));
+    record_store *store = open_store(path);
+    test_fill(&t, &p, gpu, 2);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 10;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    mc_status added = record_add(store, &t.r, diag);
+    mc_status exported = record_export(store, scratch_path("limited.jsonl"), 0, NULL, diag);
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(added == MC_IO && exported == MC_IO, "%d, %d", (int)added, (int)exported);
+    CHECK_TEXT(mc_diag_text(diag), "limit.jsonl: File too large");
+    CHECK_TEXT(mc_diag_text(diag), "limited.jsonl: File too large");
+    CHECK(stat(path, &info) == 0 && info.st_size == 0, "nothing was appended");
+    CHECK(stat(scratch_path("limited.jsonl"), &info) != 0, "no file was made");
+    mc_diag_clear(diag);
+    record_store_close(store);
+    unlink(path);
+}
+
 /* -- Company */
 
 enum { WRITERS = 4, EACH = 500 };
@@ -520,6 +548,7 @@ int main(void) {
     test_garbage();
     test_modes();
     test_unwritable(diag);
+    test_file_limit(diag);
     test_company();
     test_share(diag);
     test_brief(diag);
