@@ -5,7 +5,6 @@
  * The threads of a context want the same two kernels, which are compiled once. */
 #include <mcrt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <threads.h>
 
 enum { CONTEXTS = 2, THREADS = 4, ROWS = 64, COLS = 200, VEC = 8, MOST_N = 96, BATCHES = 3 };

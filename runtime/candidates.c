@@ -1,6 +1,5 @@
 /* All variants of all specs that fit a problem. */
 #include "candidates.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fields.h"

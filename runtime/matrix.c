@@ -1,6 +1,5 @@
 /* Matrices of a context: counted by their creator and their plans, packed once for each form that plans want. */
 #include "matrix.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "matrix_make.h"

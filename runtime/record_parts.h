@@ -10,7 +10,6 @@
 #define MCRT_RECORD_PARTS_H
 
 #include "record.h"
-#include "text.h"
 
 /* -- record_near.c */
 

@@ -1,11 +1,11 @@
 /* Records from others and for others; and where one's own are. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "file.h"
 #include "memory.h"
 #include "record_parts.h"
+#include "text.h"
 
 bool record_default_path(char *path, size_t size) {
     const struct {

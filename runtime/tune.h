@@ -10,7 +10,6 @@
 #ifndef MCRT_TUNE_H
 #define MCRT_TUNE_H
 
-#include "candidates.h"
 #include "context.h"
 #include "record.h"
 

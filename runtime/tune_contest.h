@@ -2,6 +2,7 @@
 #ifndef MCRT_TUNE_CONTEST_H
 #define MCRT_TUNE_CONTEST_H
 
+#include "candidates.h"
 #include "tune.h"
 
 typedef struct contestant {

@@ -2,7 +2,6 @@
 #include "tree.h"
 
 #include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

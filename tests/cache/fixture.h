@@ -2,7 +2,6 @@
 #ifndef TESTS_CACHE_FIXTURE_H
 #define TESTS_CACHE_FIXTURE_H
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,4 @@
 /* Keys: a stated hash of length-prefixed fields. */
-#include <stdlib.h>
 #include "check.h"
 #include "mccache.h"
 

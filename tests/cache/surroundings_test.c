@@ -1,7 +1,6 @@
 /* A cache in unkind surroundings: any umask, no HOME, a directory that may only be read, that is another
  * user's, that goes away, a disk that is really full, clocks that are put back, no standard streams, a fork
  * in the middle. */
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>

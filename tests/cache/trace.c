@@ -1,6 +1,5 @@
 #include "trace.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>

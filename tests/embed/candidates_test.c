@@ -1,8 +1,9 @@
 /* Every problem has kernels, and none among them that would be refused. */
 #include <math.h>
+#include <stdlib.h>
 #include "candidates.h"
-#include "fits.h"
 #include "fields.h"
+#include "fits.h"
 #include "records.h"
 
 static const int capabilities[] = {0, 80, 86, 90, 120};

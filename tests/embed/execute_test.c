@@ -2,7 +2,6 @@
    and nothing else: no allocation, no lock, no other call of the driver's. And what it refuses. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include "cli/fake_cuda.h"
 #include "product.h"
 

@@ -1,6 +1,5 @@
 #include "layer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { VEC = 8, BLOCKS = LAYER_ROWS / VEC, APART = 3, MOST_VECTORS = BLOCKS * LAYER_COLS / APART };

@@ -1,7 +1,6 @@
 /* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it
  * is success or MC_NOMEM, nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
 #include <jansson.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "check.h"
 #include "layer.h"

@@ -1,6 +1,5 @@
 /* mc_pack_form: kernels with one form read the same arrays, byte for byte. Of every spec, variants from all
    over its space pack one random matrix; those that must not share arrays have forms of their own. */
-#include <stdlib.h>
 #include "check.h"
 #include "mcrt_internal.h"
 

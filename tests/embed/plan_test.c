@@ -1,5 +1,4 @@
 /* Plans of both operators, of many types and shapes, on the simulator: exact against the CPU reference. */
-#include <stdlib.h>
 #include "product.h"
 
 mc_diag *diag;

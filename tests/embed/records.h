@@ -2,7 +2,6 @@
 #ifndef TESTS_EMBED_RECORDS_H
 #define TESTS_EMBED_RECORDS_H
 
-#include <stdlib.h>
 #include "check.h"
 #include "record.h"
 

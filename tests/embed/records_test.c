@@ -1,6 +1,5 @@
 /* Files of records that are damaged, hostile, or name kernels that there are not: contexts open, plans are
    made, results are right. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

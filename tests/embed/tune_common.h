@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "../runtime/scratch.h"
 #include "kernels.h"
 #include "matrix.h"
