@@ -1,8 +1,9 @@
 /* libmccache: what was expensive to make, kept on disk under a strong hash of everything that it was made from.
  *
- * A cache never changes a result. Whatever is wrong with a file, the directory or the disk (missing, cut off, damaged, someone else's,
- * full, read-only) is a miss, told once through the log. Nothing is read from a file that another user could have written.
- * Any number of processes and threads may use one directory; one that is killed leaves nothing that the others wait for.
+ * A cache never changes a result. Whatever is wrong with a file, the directory or the disk (missing, cut off,
+ * damaged, someone else's, full, read-only) is a miss, told once through the log. Nothing is read from a file
+ * that another user could have written. Any number of processes and threads may use one directory; one that
+ * is killed leaves nothing that the others wait for.
  * docs/cache.md has the layout of directory and entry. */
 #ifndef MCCACHE_H
 #define MCCACHE_H

@@ -1,6 +1,7 @@
-/* BCRS of column vectors, as published: Chen, Qu, Liu, Ding, Xie, "Efficient Tensor Core-Based GPU Kernels for Structured
-   Sparsity under Reduced Precision" (vectorSparse, SC 2021), the column-vector sparse encoding. To the code here it is a format of strides of one
-   slot, whose values are as many bytes (or half a byte) one after another as the type has in memory. */
+/* BCRS of column vectors, as published: Chen, Qu, Liu, Ding, Xie, "Efficient Tensor Core-Based GPU Kernels
+   for Structured Sparsity under Reduced Precision" (vectorSparse, SC 2021), the column-vector sparse
+   encoding. To the code here it is a format of strides of one slot, whose values are as many bytes (or half a
+   byte) one after another as the type has in memory. */
 #include <inttypes.h>
 #include "stride.h"
 

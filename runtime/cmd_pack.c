@@ -1,5 +1,5 @@
-/* mcrun pack: a directory with all that launching a kernel needs, its PTX, its contract, its packed arrays; or with the matrix
-   in a published format. */
+/* mcrun pack: a directory with all that launching a kernel needs, its PTX, its contract, its packed arrays;
+   or with the matrix in a published format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

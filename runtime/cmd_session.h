@@ -1,5 +1,6 @@
-/* What the commands that run kernels share: a device, a spec and its sparse matrix, variants, and a result that is compared
-   with the exact one before anything is said of it. A command for an operator adds its operands: struct session_operator. */
+/* What the commands that run kernels share: a device, a spec and its sparse matrix, variants, and a result
+   that is compared with the exact one before anything is said of it. A command for an operator adds its
+   operands: struct session_operator. */
 #ifndef MCRUN_SESSION_H
 #define MCRUN_SESSION_H
 
@@ -35,8 +36,8 @@ typedef struct session {
     double estimate;     /* of the variant that --variants best picked, us; 0: none */
 } session;
 
-/* Its functions are called in this order; all of them but `prepare` once the problem's sparse matrix is as KERNEL wants it
-   (problem_fit). */
+/* Its functions are called in this order; all of them but `prepare` once the problem's sparse matrix is as
+   KERNEL wants it (problem_fit). */
 struct session_operator {
     const char *family; /* also the command's name */
     /* Makes the dense operands, for the spec's default variant. */
@@ -60,7 +61,8 @@ int session_check_options(const session_options *options, const session_operator
 /* -- Parts of it (cmd_session.c, cmd_variants.c, cmd_best.c) */
 
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag);
-/* Reads the spec again with all shapes fixed to the problem's, and the default variant's V. The problem is fit for KERNEL. */
+/* Reads the spec again with all shapes fixed to the problem's, and the default variant's V. The problem is
+   fit for KERNEL. */
 mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag);
 mc_status session_run_one(session *s, size_t variant, mc_diag *diag);
 mc_status session_run_all(session *s, mc_diag *diag);

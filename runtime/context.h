@@ -47,9 +47,10 @@ void context_leave(mc_context *context, const context_visit *visit);
 mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 void context_free(mc_context *context, mc_address address);
 
-/* Public structs, which begin with their size: STRUCT_SIZE_TO the LAST member that a version has. NEWEST is this version's size, LEAST the first version's;
-   MC_USAGE, naming WHAT ("mc_args"), for a size that no version has. Taken into a struct of NEWEST bytes,
-   with zeros for what the caller does not know; given back as far as the caller knows it. */
+/* Public structs, which begin with their size: STRUCT_SIZE_TO the LAST member that a version has. NEWEST is
+   this version's size, LEAST the first version's; MC_USAGE, naming WHAT ("mc_args"), for a size that no
+   version has. Taken into a struct of NEWEST bytes, with zeros for what the caller does not know; given back
+   as far as the caller knows it. */
 #define STRUCT_SIZE_TO(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 #define PLAN_CONFIG_FIRST          STRUCT_SIZE_TO(mc_plan_config, spec_count)
 mc_status check_struct_size(size_t size, size_t least, size_t newest, const char *what, mc_diag *diag);

@@ -2,8 +2,9 @@
 #include <string.h>
 
 enum {
-    /* What C holds until the kernel writes it: repeated, the number furthest from zero in every integer type, and nearly zero in every
-       real one. Sums of wide types, modulo 2^32, may be any number, but hardly all of those that a fault leaves unwritten. */
+    /* What C holds until the kernel writes it: repeated, the number furthest from zero in every integer type,
+       and nearly zero in every real one. Sums of wide types, modulo 2^32, may be any number, but hardly all
+       of those that a fault leaves unwritten. */
     POISON = 0x80,
     BEHIND = RUN_BOUNDARY,  /* poisoned bytes behind C */
     SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */

@@ -9,7 +9,8 @@
 #include "stride.h"
 #include "vsparse.h"
 
-/* Four elements of the array items. The kernel finds 0 in the last one; while the list is made it holds the item's window. */
+/* Four elements of the array items. The kernel finds 0 in the last one; while the list is made it holds the
+   item's window. */
 typedef struct item {
     int32_t block, first, count, window;
 } item;
@@ -297,8 +298,8 @@ static mc_status take_values(const plan *p, const mc_packed *packed, mc_vsparse 
     return MC_OK;
 }
 
-/* MASK has its row_ptr. What its columns do not say (places, padding, how slots are given out) is right if packing it again
-   gives the same. */
+/* MASK has its row_ptr. What its columns do not say (places, padding, how slots are given out) is right if
+   packing it again gives the same. */
 static mc_status take_all(const source *s, const mc_packed *packed, mc_vsparse *mask, mc_diag *diag) {
     plan p;
     mc_packed again = {0};

@@ -1,7 +1,8 @@
 /* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
-   the last stride of the block is padded with slots of index -1 and value 0. A value is one digit or several, each in a
-   plane of its own, the low one first. The formats differ in where a slot's index and digits lie, in how wide a digit is,
-   in how many strides of each row block come first (the heads), and in what row_ptr says. */
+   the last stride of the block is padded with slots of index -1 and value 0. A value is one digit or several,
+   each in a plane of its own, the low one first. The formats differ in where a slot's index and digits lie,
+   in how wide a digit is, in how many strides of each row block come first (the heads), and in what row_ptr
+   says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
@@ -23,7 +24,8 @@ typedef struct stride_layout {
     int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                        int64_t index);
     int64_t (*row_ptr_count)(int64_t row_blocks);
-    /* COUNT receives the vectors of each row block by packed arrays, of which row_ptr has the right length, but any content. */
+    /* COUNT receives the vectors of each row block by packed arrays, of which row_ptr has the right length,
+       but any content. */
     mc_status (*count_blocks)(const struct stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
                               int64_t *count, mc_diag *diag);
 } stride_layout;
@@ -57,8 +59,8 @@ mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packe
 /* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
 mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
                              mc_diag *diag);
-/* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays that no matrix
-   gives, MC_USAGE for a shape that none has. */
+/* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays
+   that no matrix gives, MC_USAGE for a shape that none has. */
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
                         mc_vsparse *a, mc_diag *diag);
 

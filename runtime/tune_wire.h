@@ -25,8 +25,8 @@ enum {
     WIRE_OUT = 1
 };
 
-/* In the environment of every worker, which starts none of its own: a program that is no worker, but tunes when it is started, would start
-   itself without end. */
+/* In the environment of every worker, which starts none of its own: a program that is no worker, but tunes
+   when it is started, would start itself without end. */
 #define WIRE_WORKER_SIGN "MCGEN_TUNE_WORKER"
 
 /* -- Jobs (tune_job.c) */

@@ -175,7 +175,8 @@ static bool pack_row_block(packer *p, int64_t block) {
 
 /* -- The matrix --------------------------------------------------------------------------------------- */
 
-/* A row of B and its ring row are in one bank if windows are whole groups of 8; controls and places have 8 and 16 bits. */
+/* A row of B and its ring row are in one bank if windows are whole groups of 8; controls and places have 8
+   and 16 bits. */
 static bool is_ring(const mc_ring *ring) {
     bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
     bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
@@ -279,8 +280,8 @@ static mc_status check_same(const mc_packed *packed, const mc_packed *fresh, mc_
     return status;
 }
 
-/* Which slot a vector has is what choosing strides again says: slots of padding point at rows of B that vectors elsewhere
-   may want too, so that the packed arrays alone do not tell. */
+/* Which slot a vector has is what choosing strides again says: slots of padding point at rows of B that
+   vectors elsewhere may want too, so that the packed arrays alone do not tell. */
 mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                   mc_diag *diag) {
     mc_packed fresh;

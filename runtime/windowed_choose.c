@@ -49,8 +49,8 @@ static int64_t groups_for(int64_t rest, int64_t groups_here) {
     return groups_here + (later > 0 ? (later + WINDOWED_SLOTS - 1) / WINDOWED_SLOTS * GROUPS : 0);
 }
 
-/* Accesses of the next group: as few as let it have as many vectors as it must, and, once all vectors to come are in the
-   pool (or those of this stride, where windows allow no more), give the fullest class its share. */
+/* Accesses of the next group: as few as let it have as many vectors as it must, and, once all vectors to come
+   are in the pool (or those of this stride, where windows allow no more), give the fullest class its share. */
 static int64_t group_accesses(const chooser *c, int64_t groups_here) {
     int64_t pool = c->seen - c->taken_count, rest = c->count - c->taken_count;
     if (pool <= groups_here * WINDOWED_GROUP) rest = pool;
