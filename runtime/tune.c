@@ -19,7 +19,7 @@ static tune_entrant *entrants_of(const contest *c) {
    set-user-ID program takes none from who started it, and a worker none at all. */
 static const char *find_worker(const tune_job *job) {
     if (secure_getenv(WIRE_WORKER_SIGN) != NULL) return NULL;
-    const char *named = job->config != NULL ? job->config->worker : NULL;
+    const char *named = job->config->worker;
     if (named == NULL) named = secure_getenv("MCGEN_TUNER");
     return job->make == NULL && named != NULL && *named != '\0' ? named : NULL;
 }
@@ -33,7 +33,7 @@ static mc_status measure(contest *c, bool *complete, mc_diag *diag) {
                             .entrants = entrants,
                             .count = c->count,
                             .cold = c->cold,
-                            .seconds = job->config != NULL ? job->config->seconds : 0,
+                            .seconds = job->config->seconds,
                             .make = job->make};
     const char *worker = find_worker(job);
     if (worker == NULL)
@@ -69,12 +69,15 @@ static bool has_result(const plan_problem *p) {
 }
 
 mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
+    static const mc_tune_config usual = {.size = sizeof usual};
     contest c;
+    tune_job whole = *job;
     mc_tune_result mine = {.size = sizeof mine};
+    if (job->config == NULL) whole.config = &usual;
     if (!has_result(&job->problem))
         return mc_fail(diag, MC_CANNOT, "C has no elements: there is nothing to measure");
     pthread_mutex_lock(&job->context->tuning);
-    mc_status status = contest_open(&c, job, diag);
+    mc_status status = contest_open(&c, &whole, diag);
     if (status == MC_OK) status = run(&c, &mine, diag);
     contest_close(&c);
     pthread_mutex_unlock(&job->context->tuning);

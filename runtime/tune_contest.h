@@ -15,7 +15,7 @@ typedef struct contestant {
 } contestant;
 
 typedef struct contest {
-    const tune_job *job;
+    const tune_job *job; /* its config is not NULL */
     bool cold;
     candidate_list list;
     record old; /* of this problem, by this generator and driver; storage NULL: there is none */

@@ -57,8 +57,7 @@ static void pick_hints(const contest *c, bool *picked) {
 }
 
 static void pick_all(const contest *c, bool *picked) {
-    const mc_tune_config *config = c->job->config;
-    size_t most = config != NULL && config->candidates > 0 ? config->candidates : USUAL_CANDIDATES;
+    size_t given = c->job->config->candidates, most = given > 0 ? given : USUAL_CANDIDATES;
     pick_standard(&c->list, picked);
     if (isfinite(c->list.items[0].estimate)) pick_estimated(&c->list, most, picked);
     else pick_spread(&c->list, most, picked);
@@ -124,7 +123,7 @@ static void add_known(contest *c) {
 }
 
 static void enter(contest *c, const bool *picked) {
-    bool again = c->job->config != NULL && c->job->config->again;
+    bool again = c->job->config->again;
     for (size_t i = 0; i < c->list.count; i++) {
         if (!picked[i]) continue;
         bool known = contest_find_known(c, c->list.items[i].hash) != NULL;
@@ -161,7 +160,7 @@ static mc_status pick(contest *c, mc_diag *diag) {
 }
 
 mc_status contest_open(contest *c, const tune_job *job, mc_diag *diag) {
-    *c = (contest){.job = job, .cold = job->config != NULL && job->config->cold};
+    *c = (contest){.job = job, .cold = job->config->cold};
     const candidate_target target = candidate_target_of(job->context->device);
     c->reason = mc_diag_create();
     if (c->reason == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

@@ -50,7 +50,7 @@ bool contest_listen(void *user, const tune_event *event) {
     c->stage = event->stage;
     if (begins || event->done == 0) c->stage_begin = now; /* what a stage prepares says nothing of its rate */
     take_state(c, event);
-    if (config == NULL || config->progress == NULL) return true;
+    if (config->progress == NULL) return true;
     if (!c->stopped && (begins || ends || now - c->told >= tell_seconds)) c->stopped = !tell(c, event, now);
     return !c->stopped;
 }
