@@ -256,7 +256,8 @@ typedef struct mc_plan_config {
    problem. A kernel that was chosen and cannot be had is told in the log, and the next best is taken. */
 MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan,
                                 mc_diag *diag);
-/* When all that it put on streams is done. */
+/* When all that it and mc_matrix_set_values put on streams is done, and no graph that captured it will be launched: a graph
+   keeps neither the kernel nor the packed matrix. */
 MC_API void mc_plan_destroy(mc_plan *plan);
 
 /* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest, the DEFAULT of its spec. */
