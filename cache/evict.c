@@ -107,28 +107,31 @@ cache_size evict(mccache *cache, cache_size most, cache_size target, uint64_t *g
     return all.size;
 }
 
-/* True for one thread at a time, which then scans. */
-static bool scan_is_due(mccache *cache, uint64_t bytes, cache_size most) {
+/* True for one thread at a time, which then scans. *BEFORE: the estimate then. */
+static bool scan_is_due(mccache *cache, uint64_t bytes, cache_size most, cache_size *before) {
     pthread_mutex_lock(&cache->lock);
     cache->estimate.files++;
     cache->estimate.bytes += bytes;
     bool due = !cache->scanning && (cache->puts_left == 0 || size_exceeds(cache->estimate, most));
     if (due) cache->scanning = true;
     else if (cache->puts_left > 0) cache->puts_left--;
+    *before = cache->estimate;
     pthread_mutex_unlock(&cache->lock);
     return due;
 }
 
 /* A 32nd goes at once, so that a full cache is not looked at for each put; nor is one in which nothing can be
-   removed. */
+   removed. What other threads put meanwhile counts, though the scan may have seen it. */
 void evict_after_put(mccache *cache, uint64_t bytes) {
     cache_size most = {cache->config.max_bytes, cache->config.max_files};
-    if (!scan_is_due(cache, bytes, most)) return;
+    cache_size before;
+    if (!scan_is_due(cache, bytes, most, &before)) return;
     cache_size target = {most.bytes - most.bytes / 32, most.files - most.files / 32};
     cache_size left = evict(cache, most, target, NULL);
     if (size_exceeds(left, most)) left = (cache_size){0};
     pthread_mutex_lock(&cache->lock);
-    cache->estimate = left;
+    cache->estimate.files = left.files + (cache->estimate.files - before.files);
+    cache->estimate.bytes = left.bytes + (cache->estimate.bytes - before.bytes);
     cache->puts_left = PUTS_BETWEEN_SCANS;
     cache->scanning = false;
     pthread_mutex_unlock(&cache->lock);
