@@ -339,7 +339,8 @@ typedef struct mc_tune_result {
 } mc_tune_result;
 
 /* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records, also when it is stopped
-   or fails. CONFIG and RESULT may be NULL. MC_CANNOT where C has no elements or no kernel is right. */
+   or fails. CONFIG and RESULT may be NULL. MC_CANNOT where C has no elements or no kernel is right. Until it returns,
+   other threads' calls that take the problem's matrix, or destroy a plan of it, wait; executions do not. */
 MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config,
                          mc_tune_result *result, mc_diag *diag);
 
