@@ -23,8 +23,8 @@
  * Threads: a context, and everything made with it, may be used from several threads at once, but for: a handle that is
  * being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
  * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without
- * one, or with device "sim", a simulator runs the same kernels, slowly. Create plans outside of a stream's capture;
- * mc_execute may be captured. */
+ * one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute may be captured; while other
+ * threads capture streams that do not wait for the default one (CU_STREAM_NON_BLOCKING), all else may be called. */
 #ifndef MCRT_H
 #define MCRT_H
 
