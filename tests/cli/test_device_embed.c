@@ -205,7 +205,7 @@ static void test_write_on(void) {
 }
 
 static void test_graph(void) {
-    static const float elapsed[] = {0.25f, 1.5f};
+    static const float elapsed[] = {0.25f, 1.5f, 0.75f};
     mc_device *device = open_device("cuda:0");
     mc_launch launches[] = {launch, launch};
     mc_module *module;
@@ -228,6 +228,7 @@ static void test_graph(void) {
     fresh();
     expect(mc_graph_replay_last(graph, 0, &us, diag), MC_USAGE, "0 replays: want at least 1");
     expect(mc_graph_replay_last(graph, 2, &us, diag), MC_OK, "");
+    CHECK(us == 750, "%f", us);
     expect_log("cuCtxSetCurrent 0\ncuGraphLaunch\ncuEventRecord 20\ncuGraphLaunch\ncuEventRecord 21\n"
                "cuEventSynchronize 21\ncuEventElapsedTime\n");
     mc_graph_destroy(graph);
