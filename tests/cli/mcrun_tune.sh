@@ -181,9 +181,9 @@ await gone
 if command -v script >/dev/null; then
     rm -f ends.jsonl
     mkfifo keys
-    echo "'$mcrun' tune --device sim '$spec' large.smtx m.smtx --n 512 --records ends.jsonl" >command
-    set -m # without job control what runs in the background ignores SIGINT
-    script -qefc "bash command" screen <keys >/dev/null &
+    echo "exec '$mcrun' tune --device sim '$spec' large.smtx m.smtx --n 512 --records ends.jsonl" >command
+    set -m # without job control what runs in the background ignores SIGINT; no shell stays between that would end by it
+    script -qefc "exec bash command" screen <keys >/dev/null &
     terminal=$!
     set +m
     exec 7>keys
