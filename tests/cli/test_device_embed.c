@@ -175,6 +175,21 @@ static void test_put(void) {
     CHECK(fake->alive == 0, "%d", fake->alive);
 }
 
+/* What is written or filled is there for streams that do not wait for the default one. */
+static void test_write(void) {
+    mc_device *device = open_device("cuda:0");
+    uint64_t address;
+    expect(mc_device_alloc(device, 4, &address, diag), MC_OK, "");
+    fresh();
+    expect(mc_device_write(device, address, "abc", 4, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\ncuMemcpyHtoD_v2 4\ncuStreamSynchronize none\n");
+    expect(mc_device_fill(device, address, 7, 4, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\ncuMemsetD8_v2 0x7 4\ncuStreamSynchronize none\n");
+    mc_device_free(device, address);
+    mc_device_close(device);
+    CHECK(fake->alive == 0, "%d", fake->alive);
+}
+
 static void test_write_on(void) {
     char got[4] = "";
     for (int host_tables = 0; host_tables <= 1; host_tables++) {
@@ -320,6 +335,7 @@ int main(int argc, char **argv) {
         test_compile();
         test_compile_errors();
         test_put();
+        test_write();
         test_write_on();
         test_graph();
         test_every_failure();
