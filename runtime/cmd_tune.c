@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "cmd_tune.h"
+#include "matrix.h"
 
 #define MEMBER(name) offsetof(tune_options, name)
 
@@ -143,30 +143,6 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
 
 /* -- One matrix */
 
-static int32_t *narrow(const int64_t *values, int64_t count) {
-    int32_t *narrowed = malloc((size_t)count * sizeof *narrowed);
-    for (int64_t i = 0; narrowed != NULL && i < count; i++) narrowed[i] = (int32_t)values[i];
-    return narrowed;
-}
-
-static mc_status hand_over(tuning *t, const mc_vsparse *matrix, mc_matrix **handle, mc_diag *diag) {
-    if (matrix->vectors > INT32_MAX)
-        return mc_fail(diag, MC_CANNOT, "there are %" PRId64 " nonzero vectors, kernels take up to %d",
-                       matrix->vectors, INT32_MAX);
-    int32_t *row_ptr = narrow(matrix->row_ptr, matrix->row_blocks + 1);
-    if (row_ptr == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    const mc_matrix_config config = {.size = sizeof config,
-                                     .type = matrix->type,
-                                     .vec = matrix->vec,
-                                     .rows = matrix->rows,
-                                     .cols = matrix->cols,
-                                     .row_ptr = row_ptr,
-                                     .col_idx = matrix->col_idx};
-    mc_status status = mc_matrix_create(t->context, &config, handle, diag);
-    free(row_ptr);
-    return status;
-}
-
 /* A matrix that cannot be read is the failure of its problems, and no other's. */
 static mc_status report_unread(tuning *t, const tune_source *source, mc_status failure, const mc_diag *why,
                                mc_diag *diag) {
@@ -189,7 +165,7 @@ static mc_status run_source(tuning *t, const tune_source *source, mc_diag *diag)
     mc_matrix *handle = NULL;
     mc_diag *own = mc_diag_create();
     mc_status status = tune_source_load(source, t->options, &t->kind, &matrix, own);
-    if (status == MC_OK && t->context != NULL) status = hand_over(t, &matrix, &handle, own);
+    if (status == MC_OK && t->context != NULL) status = matrix_of_host(t->context, &matrix, &handle, own);
     if (status != MC_OK) status = report_unread(t, source, status, own, diag);
     else
         for (size_t i = 0; i < source->size_count && status == MC_OK && !tune_stop_asked(); i++)

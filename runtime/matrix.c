@@ -1,5 +1,6 @@
 /* Matrices of a context: counted by their creator and their plans, packed once for each form that plans want. */
 #include "matrix.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "matrix_make.h"
@@ -44,6 +45,32 @@ mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *confi
     mc_status status = take_struct(&whole, sizeof whole, config, DENSE_FIRST, "mc_dense_config", diag);
     if (status == MC_OK) status = matrix_make_dense(&whole, &host, diag);
     return status == MC_OK ? matrix_new(context, &host, matrix, diag) : status;
+}
+
+static int32_t *narrow(const int64_t *values, int64_t count) {
+    int32_t *narrowed = mcrt_array(count, sizeof *narrowed);
+    for (int64_t i = 0; narrowed != NULL && i < count; i++) narrowed[i] = (int32_t)values[i];
+    return narrowed;
+}
+
+mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
+    *matrix = NULL;
+    if (host->vectors > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "there are %" PRId64 " nonzero vectors, kernels take up to %d",
+                       host->vectors, INT32_MAX);
+    int32_t *row_ptr = narrow(host->row_ptr, host->row_blocks + 1);
+    if (row_ptr == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    const mc_matrix_config config = {.size = sizeof config,
+                                     .type = host->type,
+                                     .vec = host->vec,
+                                     .rows = host->rows,
+                                     .cols = host->cols,
+                                     .row_ptr = row_ptr,
+                                     .col_idx = host->col_idx,
+                                     .values = host->values};
+    mc_status status = mc_matrix_create(context, &config, matrix, diag);
+    free(row_ptr);
+    return status;
 }
 
 /* The last one frees it: by then no plan is left, and so no packing. */

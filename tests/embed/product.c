@@ -1,4 +1,5 @@
 #include "product.h"
+#include "matrix.h"
 #include <stdlib.h>
 
 enum { POISON = 0x80, ROOM = 256 };
@@ -38,19 +39,8 @@ mc_vsparse product_host(const product_kind *kind, uint64_t seed) {
 }
 
 mc_matrix *product_matrix(mc_context *context, const mc_vsparse *host) {
-    mc_matrix *matrix = NULL;
-    int32_t *row_ptr = calloc((size_t)host->row_blocks + 1, sizeof *row_ptr);
-    for (int64_t i = 0; i <= host->row_blocks; i++) row_ptr[i] = (int32_t)host->row_ptr[i];
-    const mc_matrix_config config = {.size = sizeof config,
-                                     .type = host->type,
-                                     .vec = host->vec,
-                                     .rows = host->rows,
-                                     .cols = host->cols,
-                                     .row_ptr = row_ptr,
-                                     .col_idx = host->col_idx,
-                                     .values = host->values};
-    (void)worked("mc_matrix_create", mc_matrix_create(context, &config, &matrix, diag));
-    free(row_ptr);
+    mc_matrix *matrix;
+    (void)worked("mc_matrix_create", matrix_of_host(context, host, &matrix, diag));
     return matrix;
 }
 

@@ -1,6 +1,7 @@
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
+#include "matrix.h"
 
 static mc_output output_of(const layer *l) {
     return (mc_output){.type = l->shape.out, .scale = l->shape.scale};
@@ -37,20 +38,7 @@ static mc_status make_matrix(layer *l, uint64_t seed, mc_diag *diag) {
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (spmm) mc_vsparse_fill(&l->host, MC_VALUES_FULL, seed + 1, NULL);
-    int32_t *row_ptr = calloc((size_t)l->host.row_blocks + 1, sizeof *row_ptr);
-    if (row_ptr == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (int64_t i = 0; i <= l->host.row_blocks; i++) row_ptr[i] = (int32_t)l->host.row_ptr[i];
-    const mc_matrix_config config = {.size = sizeof config,
-                                     .type = l->host.type,
-                                     .vec = s->vec,
-                                     .rows = l->host.rows,
-                                     .cols = l->host.cols,
-                                     .row_ptr = row_ptr,
-                                     .col_idx = l->host.col_idx,
-                                     .values = l->host.values};
-    status = mc_matrix_create(l->context, &config, &l->matrix, diag);
-    free(row_ptr);
-    return status;
+    return matrix_of_host(l->context, &l->host, &l->matrix, diag);
 }
 
 static mc_status put(layer *l, const void *data, size_t bytes, mc_address *address, mc_diag *diag) {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "context.h"
 #include "matrix.h"
 #include "record.h"
@@ -14,21 +13,9 @@ static mc_diag *diag;
 static mc_status open_matrix(mc_context *context, const char *path, mc_matrix **matrix) {
     mc_csr csr = {0};
     mc_vsparse a = {0};
-    int32_t *row_ptr = NULL;
     mc_status status = mc_csr_read(path, &csr, diag);
     if (status == MC_OK) status = mc_vsparse_dilate(&csr, 8, MC_S8, &a, diag);
-    if (status == MC_OK && (row_ptr = calloc((size_t)a.row_blocks + 1, sizeof *row_ptr)) == NULL)
-        status = mc_fail(diag, MC_NOMEM, "out of memory");
-    for (int64_t i = 0; status == MC_OK && i <= a.row_blocks; i++) row_ptr[i] = (int32_t)a.row_ptr[i];
-    const mc_matrix_config config = {.size = sizeof config,
-                                     .type = MC_S8,
-                                     .vec = 8,
-                                     .rows = a.rows,
-                                     .cols = a.cols,
-                                     .row_ptr = row_ptr,
-                                     .col_idx = a.col_idx};
-    if (status == MC_OK) status = mc_matrix_create(context, &config, matrix, diag);
-    free(row_ptr);
+    if (status == MC_OK) status = matrix_of_host(context, &a, matrix, diag);
     mc_vsparse_free(&a);
     mc_csr_free(&csr);
     return status;
