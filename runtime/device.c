@@ -116,6 +116,11 @@ mc_status mc_device_write(mc_device *device, uint64_t address, const void *data,
     return bytes == 0 ? MC_OK : device->ops->write(device, address, data, bytes, diag);
 }
 
+mc_status mc_device_upload(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                           mc_diag *diag) {
+    return bytes == 0 ? MC_OK : device->ops->upload(device, address, data, bytes, diag);
+}
+
 mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
                              void *stream, mc_diag *diag) {
     return bytes == 0 ? MC_OK : device->ops->write_on(device, address, data, bytes, stream, diag);

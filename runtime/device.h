@@ -9,6 +9,7 @@ typedef struct mc_device_ops {
     mc_status (*alloc)(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
     void (*free)(mc_device *device, uint64_t address);
     mc_status (*write)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
+    mc_status (*upload)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
     mc_status (*read)(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
     mc_status (*fill)(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
     mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);

@@ -1,4 +1,5 @@
 /* The device that is a GPU, by the CUDA driver API. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device_cuda.h"
@@ -69,6 +70,29 @@ static mc_status cuda_write(mc_device *device, uint64_t address, const void *dat
     return status == MC_OK ? wait_for_default_stream(driver, diag) : status;
 }
 
+/* Made by the first upload; of several threads' first ones, one is kept. */
+static mc_status find_upload_stream(cuda_device_state *device, cuda_stream *stream, mc_diag *diag) {
+    cuda_stream made, none = NULL;
+    *stream = atomic_load(&device->uploads);
+    if (*stream != NULL) return MC_OK;
+    mc_status status = CUDA_CALL(device->driver, diag, StreamCreate, &made, CUDA_STREAM_NON_BLOCKING);
+    if (status != MC_OK) return status;
+    bool kept = atomic_compare_exchange_strong(&device->uploads, &none, made);
+    if (!kept) (void)device->driver->StreamDestroy(made);
+    *stream = kept ? made : none;
+    return MC_OK;
+}
+
+static mc_status cuda_upload(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                             mc_diag *diag) {
+    const cuda_driver *driver = cuda_of(device)->driver;
+    cuda_stream stream;
+    mc_status status = cuda_make_current(device, diag);
+    if (status == MC_OK) status = find_upload_stream(cuda_of(device), &stream, diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, MemcpyHtoDAsync, address, data, bytes, stream);
+    return status == MC_OK ? CUDA_CALL(driver, diag, StreamSynchronize, stream) : status;
+}
+
 static mc_status refuse_capture(const cuda_driver *driver, cuda_stream stream, mc_diag *diag) {
     int capture = CUDA_CAPTURE_STATUS_NONE;
     mc_status status = CUDA_CALL(driver, diag, StreamIsCapturing, stream, &capture);
@@ -134,7 +158,15 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
 
 /* -- Devices */
 
+static void end_uploads(cuda_device_state *device) {
+    cuda_stream stream = atomic_load(&device->uploads);
+    if (stream == NULL || device->driver->CtxPushCurrent(device->context) != CUDA_SUCCESS) return;
+    (void)device->driver->StreamDestroy(stream);
+    pop(device->driver);
+}
+
 static void cuda_close(mc_device *device) {
+    end_uploads(cuda_of(device));
     if (cuda_of(device)->retained)
         (void)cuda_of(device)->driver->DevicePrimaryCtxRelease(cuda_of(device)->handle);
     free(device);
@@ -145,6 +177,7 @@ static const mc_device_ops cuda_ops = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .write = cuda_write,
+    .upload = cuda_upload,
     .write_on = cuda_write_on,
     .synchronize = cuda_synchronize,
     .enter = cuda_enter,

@@ -18,6 +18,7 @@ typedef struct cuda_device_state {
     cuda_context context;
     bool retained;       /* it is the primary one, and ours to release */
     bool reads_pageable; /* copies may read pageable host memory after the call that puts them on a stream */
+    _Atomic(cuda_stream) uploads; /* NULL: nothing has been uploaded */
 } cuda_device_state;
 
 static inline cuda_device_state *cuda_of(mc_device *device) { return (cuda_device_state *)device; }

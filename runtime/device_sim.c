@@ -276,6 +276,7 @@ static const mc_device_ops sim_ops = {
     .alloc = sim_alloc,
     .free = sim_free,
     .write = sim_write,
+    .upload = sim_write,
     .write_on = sim_write_on,
     .synchronize = sim_synchronize,
     .enter = sim_enter,

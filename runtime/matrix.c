@@ -125,7 +125,7 @@ static mc_status upload(mc_context *context, matrix_packing *packing, mc_diag *d
         size_t bytes = (size_t)mc_type_size(array->type, array->count);
         status = context_alloc(context, bytes, &packing->arrays[i], diag);
         if (status == MC_OK)
-            status = mc_device_write(context->device, packing->arrays[i], array->data, bytes, diag);
+            status = mc_device_upload(context->device, packing->arrays[i], array->data, bytes, diag);
     }
     return status;
 }

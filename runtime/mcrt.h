@@ -24,7 +24,8 @@
  * being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
  * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without
  * one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute may be captured; while other
- * threads capture streams that do not wait for the default one (CU_STREAM_NON_BLOCKING), all else may be called. */
+ * threads capture, all else may be called, but for what waits for the default stream: mc_memory_write, mc_memory_read
+ * and tuning, beside streams that wait for it too (those created without CU_STREAM_NON_BLOCKING). */
 #ifndef MCRT_H
 #define MCRT_H
 
@@ -124,7 +125,8 @@ typedef struct mc_context_config {
     /* Messages, a line each, without newline. May be called from several threads. NULL: none */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
-    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256 */
+    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256, of
+       memory that no work on any stream uses any more */
     mc_address (*allocate)(void *user, size_t bytes);
     void (*release)(void *user, mc_address address);
     void *memory_user;

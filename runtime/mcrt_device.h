@@ -54,6 +54,10 @@ MC_API mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *addr
 MC_API void mc_device_free(mc_device *device, uint64_t address);
 MC_API mc_status mc_device_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                  mc_diag *diag);
+/* Into memory that no work on any stream uses yet. Waits for no stream but one of its own, so that it spoils no
+   capture elsewhere: mc_device_write, which waits for the default stream, does so to streams that wait for that. */
+MC_API mc_status mc_device_upload(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                                  mc_diag *diag);
 MC_API mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
 MC_API mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
 

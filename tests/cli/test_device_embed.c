@@ -190,6 +190,29 @@ static void test_write(void) {
     CHECK(fake->alive == 0, "%d", fake->alive);
 }
 
+/* By a stream of its own that waits for none, made once: no capture elsewhere notices. */
+static void test_upload(void) {
+    char got[4] = "";
+    (void)set_current(&handles[CALLERS_CONTEXT]);
+    mc_device *device = open_device("cuda:0");
+    uint64_t address;
+    expect(mc_device_alloc(device, 4, &address, diag), MC_OK, "");
+    fresh();
+    expect(mc_device_upload(device, address, "abc", 4, diag), MC_OK, "");
+    expect_log(
+        "cuCtxSetCurrent 0\ncuStreamCreate 1\ncuMemcpyHtoDAsync_v2 4 stream own\ncuStreamSynchronize own\n");
+    expect(mc_device_upload(device, address, "xyz", 4, diag), MC_OK, "");
+    expect_log("cuCtxSetCurrent 0\ncuMemcpyHtoDAsync_v2 4 stream own\ncuStreamSynchronize own\n");
+    expect(mc_device_upload(device, address, "", 0, diag), MC_OK, "");
+    expect_log("");
+    expect(mc_device_read(device, address, got, 4, diag), MC_OK, "");
+    CHECK(strcmp(got, "xyz") == 0, "%s", got);
+    mc_device_free(device, address);
+    (void)set_current(&handles[CALLERS_CONTEXT]);
+    mc_device_close(device);
+    CHECK(fake->alive == 0 && current() == &handles[CALLERS_CONTEXT], "%d", fake->alive);
+}
+
 static void test_write_on(void) {
     char got[4] = "";
     for (int host_tables = 0; host_tables <= 1; host_tables++) {
@@ -274,6 +297,7 @@ static mc_status use_all(used *u) {
     if (status == MC_OK) status = mc_device_compile(u->device, "x", &u->image, NULL, diag);
     if (status == MC_OK) status = mc_module_load_image(u->device, &u->image, "kernel", &u->module, diag);
     if (status == MC_OK) status = mc_device_alloc(u->device, 8, &u->address, diag);
+    if (status == MC_OK) status = mc_device_upload(u->device, u->address, "x", 1, diag);
     if (status == MC_OK) status = mc_device_write_on(u->device, u->address, "x", 1, NULL, diag);
     if (status == MC_OK) status = mc_module_prepare(u->module, &launch, diag);
     if (status == MC_OK) status = mc_module_put(u->module, &launch, NULL, diag);
@@ -336,6 +360,7 @@ int main(int argc, char **argv) {
         test_compile_errors();
         test_put();
         test_write();
+        test_upload();
         test_write_on();
         test_graph();
         test_every_failure();

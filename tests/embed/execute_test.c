@@ -380,6 +380,23 @@ static void test_values_while_captured(mc_context *context) {
     product_close(&p);
 }
 
+/* A plan comes and goes without the default stream: streams that wait for it may be captured meanwhile. */
+static void test_default_stream(mc_context *context) {
+    static const char *const waits[] = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemsetD8_v2", "stream none",
+                                        "cuStreamSynchronize none"};
+    product p;
+    bool opened = product_open(&p, context, &rows, 10);
+    fake->log[0] = '\0';
+    if (opened && make_plan(&p)) {
+        mc_plan_destroy(p.plan);
+        p.plan = NULL;
+        CHECK_TEXT(fake->log, "stream own");
+        for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+            CHECK(strstr(fake->log, waits[i]) == NULL, "%s\n%s", waits[i], fake->log);
+    }
+    product_close(&p);
+}
+
 int main(void) {
     mc_context *context = NULL;
     const mc_context_config config = {
@@ -403,6 +420,7 @@ int main(void) {
         test_refusals(context);
         test_least_alignment(context);
         test_values_while_captured(context);
+        test_default_stream(context);
         test_every_failure();
     }
     mc_context_destroy(context);

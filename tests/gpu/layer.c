@@ -63,10 +63,15 @@ static mc_status make_scale(layer *l, uint64_t seed, mc_diag *diag) {
     return put(l, l->scale, (size_t)count * sizeof *l->scale, &l->device_scale, diag);
 }
 
-mc_status layer_open(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed, mc_diag *diag) {
+mc_status layer_open_matrix(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed,
+                            mc_diag *diag) {
     *l = (layer){.shape = *shape, .context = context};
+    return make_matrix(l, seed, diag);
+}
+
+mc_status layer_open(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed, mc_diag *diag) {
     bool spmm = shape->op == MC_OP_SPMM;
-    mc_status status = make_matrix(l, seed, diag);
+    mc_status status = layer_open_matrix(l, context, shape, seed, diag);
     if (status == MC_OK && !spmm)
         status = put_dense(l, &l->a, shape->lhs, shape->m, shape->k, seed + 2, &l->device_a, diag);
     if (status == MC_OK)

@@ -26,7 +26,9 @@ typedef struct layer {
     unsigned char *got;
 } layer;
 
-/* The caller closes also after a failure. */
+/* The caller closes also after a failure. With the matrix alone, of any values, plans can be made. */
+mc_status layer_open_matrix(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed,
+                            mc_diag *diag);
 mc_status layer_open(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed, mc_diag *diag);
 void layer_close(layer *l);
 

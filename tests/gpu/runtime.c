@@ -342,6 +342,8 @@ static void test_graph(const cuda_driver *driver, cuda_stream stream) {
 
 typedef struct planner {
     mc_context *context;
+    mc_status (*open)(layer *l, mc_context *context, const layer_shape *shape, uint64_t seed, mc_diag *diag);
+    int64_t more; /* columns than the shapes have */
     atomic_bool stop;
     int plans;
     char message[512];
@@ -355,8 +357,8 @@ static int make_plans(void *argument) {
         layer_shape shape = shapes[p->plans % SHAPES];
         layer l;
         mc_plan *plan = NULL;
-        shape.n += 8 * (1 + p->plans / SHAPES);
-        mc_status status = layer_open(&l, p->context, &shape, 5, own);
+        shape.n += p->more + 8 * (p->plans / SHAPES);
+        mc_status status = p->open(&l, p->context, &shape, 5, own);
         const mc_plan_config config = layer_plan(&l);
         if (status == MC_OK) status = mc_plan_create(p->context, &config, &plan, own);
         if (status != MC_OK) snprintf(p->message, sizeof p->message, "%s", mc_diag_text(own));
@@ -368,27 +370,38 @@ static int make_plans(void *argument) {
     return 0;
 }
 
-static void test_capture_beside(const cuda_driver *driver, cuda_stream stream) {
-    planner p = {.context = open_context("cuda:0", NULL)};
+static void capture_beside(const cuda_driver *driver, cuda_stream stream, planner *p) {
     layer l;
     mc_plan *plan = NULL;
     thrd_t thread;
     int captured = 0;
-    if (works(layer_open(&l, p.context, &shapes[1], 1, diag), "layer_open")) plan_us(&l, &plan);
-    thrd_create(&thread, make_plans, &p);
+    if (works(layer_open(&l, p->context, &shapes[1], 1, diag), "layer_open")) plan_us(&l, &plan);
+    thrd_create(&thread, make_plans, p);
     for (double begin = now_us(); plan != NULL && now_us() - begin < 1e6;) {
         cuda_graph_exec exec = NULL;
         if (!capture(driver, &l, plan, stream, &exec)) break;
         (void)driver->GraphExecDestroy(exec);
         captured++;
     }
-    atomic_store(&p.stop, true);
+    atomic_store(&p->stop, true);
     thrd_join(thread, NULL);
-    CHECK(captured > 0 && p.plans > 0 && p.message[0] == '\0', "%d plans: %s", p.plans, p.message);
-    printf("capture      %d graphs captured while another thread made %d plans\n", captured, p.plans);
+    CHECK(captured > 0 && p->plans > 0 && p->message[0] == '\0', "%d plans: %s", p->plans, p->message);
+    printf("capture      %d graphs captured%s while another thread made %d plans\n", captured,
+           p->open == layer_open ? "" : ", of a stream that waits for the default one,", p->plans);
     mc_plan_destroy(plan);
     layer_close(&l);
-    mc_context_destroy(p.context);
+}
+
+/* What waits for the default stream, as writing memory does, is beside the first alone. */
+static void test_capture_beside(const cuda_driver *driver, cuda_stream stream) {
+    planner all = {.context = open_context("cuda:0", NULL), .open = layer_open, .more = 8};
+    planner plans = {.context = all.context, .open = layer_open_matrix, .more = 1024};
+    cuda_stream blocking = NULL;
+    CHECK(driver->StreamCreate(&blocking, CUDA_STREAM_DEFAULT) == CUDA_SUCCESS, "cuStreamCreate");
+    capture_beside(driver, stream, &all);
+    capture_beside(driver, blocking, &plans);
+    (void)driver->StreamDestroy(blocking);
+    mc_context_destroy(all.context);
 }
 
 /* -- Several contexts at once */
