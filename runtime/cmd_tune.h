@@ -1,11 +1,12 @@
 /* mcrun tune, part by part:
  *
  *   cmd_tune.c           the command: options, and one problem after the other
- *   cmd_tune_kind.c      what the specs or the options say of the problem: everything but the matrix and a size
+ *   cmd_tune_kind.c      what the specs or the options say of the problem: all but the matrix and a size
  *   cmd_tune_sources.c   where matrices come from: files, or the shapes of --shapes
  *   cmd_tune_progress.c  what is said meanwhile
  *   cmd_tune_report.c    what is said at the end
- *   cmd_tune_stop.c      Ctrl-C */
+ *   cmd_tune_stop.c      Ctrl-C
+ *   cmd_tune_worker.c    mcrun tune-worker, the process that kernels run in */
 #ifndef MCRUN_TUNE_H
 #define MCRUN_TUNE_H
 

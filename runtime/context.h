@@ -3,9 +3,11 @@
  *   context.c   opening, log, the calling thread's CUDA context, memory
  *   kernels.c   loaded kernels: memory, then disk, then generate and compile
  *   matrix*.c   matrices and their packings
- *   choose.c    problem -> the kernel's fields
- *   plan*.c, execute.c
- *   record*.c   records of tuning;  tune*.c  making them
+ *   choose.c    problem (plan_problem.c) -> the kernel's fields: recorded ones (record.h), those of
+ *               candidates.c (of the specs of spec_sources.c what fits.c lets through), or those that
+ *               choice_cache.c has kept
+ *   plan*.c     problem -> a launch that lacks nothing but addresses (plan.h);  execute.c  these
+ *   record*.c   records of tuning (record.h);  tune*.c  making them (tune.h)
  *
  * Locks are those of pthreads: ThreadSanitizer knows nothing of <threads.h> and sees races everywhere. */
 #ifndef MCRT_CONTEXT_H

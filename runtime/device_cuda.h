@@ -4,6 +4,7 @@
  *   device_cuda_module.c   modules and launches
  *   device_cuda_link.c     PTX to a cubin; what the compiler says
  *   device_cuda_graph.c    launches in a CUDA graph, timed
+ *   cuda_driver.c          the driver's functions (cuda_driver.h)
  *   driver_build.c         which driver it is */
 #ifndef MC_DEVICE_CUDA_H
 #define MC_DEVICE_CUDA_H

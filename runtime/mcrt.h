@@ -1,10 +1,10 @@
-/* libmcrt: hand over a sparse matrix and shapes, get the fastest verified kernel for this GPU, and never wait for it
- * twice.
+/* libmcrt: hand over a sparse matrix and shapes, get the fastest verified kernel for this GPU,
+ * and never wait for it twice.
  *
  *   mc_context *context;  a device, its loaded kernels, the cache on disk, the records of tuning
  *   mc_matrix *matrix;    a sparse matrix: structure and values
- *   mc_plan *plan;        one problem (operator, matrix, shapes, output), and the kernel for it, loaded, its matrix
- *                         packed
+ *   mc_plan *plan;        one problem (operator, matrix, shapes, output), and the kernel for it, loaded, its
+ *                         matrix packed
  *
  *   mc_context_create(&(mc_context_config){.size = sizeof(mc_context_config)}, &context, diag);
  *   mc_matrix_create(context, &(mc_matrix_config){...}, &matrix, diag);
@@ -13,19 +13,21 @@
  *
  * examples/embed.c is a whole program, docs/runtime.md the manual.
  *
- * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL (mc_status.h).
- * On failure an output handle is NULL.
- * Structs: each begins with its size; set it with sizeof. Members that a later version adds are then those that are zero,
- * and zero always means the usual. A size that no version has is MC_USAGE.
- * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for as long as
- * it lives; the matrix itself may be destroyed before the plan. The context is destroyed last. Destroying NULL does
- * nothing.
- * Threads: a context, and everything made with it, may be used from several threads at once, but for: a handle that is
- * being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in time on another stream.
- * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run time; without
- * one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute may be captured; while other
- * threads capture, all else may be called, but for what waits for the default stream: mc_memory_write, mc_memory_read
- * and tuning, beside streams that wait for it too (those created without CU_STREAM_NON_BLOCKING). */
+ * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL
+ * (mc_status.h). On failure an output handle is NULL.
+ * Structs: each begins with its size; set it with sizeof. Members that a later version adds are then those
+ * that are zero, and zero always means the usual. A size that no version has is MC_USAGE.
+ * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for
+ * as long as it lives; the matrix itself may be destroyed before the plan. The context is destroyed last.
+ * Destroying NULL does nothing.
+ * Threads: a context, and everything made with it, may be used from several threads at once, but for: a
+ * handle that is being destroyed, and mc_matrix_set_values, which no execution of that matrix may overlap in
+ * time on another stream.
+ * CUDA: the calling thread's current context is as it was when a call returns. The driver is found at run
+ * time; without one, or with device "sim", a simulator runs the same kernels, slowly. Only mc_execute may be
+ * captured; while other threads capture, all else may be called, but for what waits for the default stream:
+ * mc_memory_write, mc_memory_read and tuning, beside streams that wait for it too (those created without
+ * CU_STREAM_NON_BLOCKING). */
 #ifndef MCRT_H
 #define MCRT_H
 
@@ -40,8 +42,9 @@ extern "C" {
 
 /* -- Vocabulary --------------------------------------------------------------------------------------- */
 
-/* X(name, text, bits of the value, bytes in memory, type in .npy files). Types of elements. Those of 12 bits lie in 16,
-   extended. Two of 4 bits share a byte, which 0 bytes stand for: the one of the lower index in its low half. */
+/* X(name, text, bits of the value, bytes in memory, type in .npy files). Types of elements. Those of 12 bits
+   lie in 16, extended. Two of 4 bits share a byte, which 0 bytes stand for: the one of the lower index in its
+   low half. */
 #define MC_TYPE_LIST(X)                                                                                      \
     X(S8, "s8", 8, 1, "|i1")                                                                                 \
     X(U8, "u8", 8, 1, "|u1")                                                                                 \
@@ -63,15 +66,16 @@ typedef enum mc_type {
 #undef X
 } mc_type;
 
-/* How the B of an SDDMM (k x n) lies in memory. COLUMNS: a column's k elements one after another, ldb elements from
-   column to column. ROWS: row-major. */
+/* How the B of an SDDMM (k x n) lies in memory. COLUMNS: a column's k elements one after another, ldb
+   elements from column to column. ROWS: row-major. */
 typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
-/* The order of the vectors in the C of an SDDMM; the number is the slots of a stride. As an array without gaps C is
+/* The order of the vectors in the C of an SDDMM; the number is the slots of a stride.
+   As an array without gaps C is
      BCRS      vectors x vec: a vector's elements one after another
-     SR-BCRS   strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots filled up
-               with zeros, and a stride's elements lie [vec][S]: slot s, counted over the whole matrix, and row r at
-               s / S * vec * S + r * S + s % S */
+     SR-BCRS   strides * vec x S: each row block has its vectors in slots, the last of its strides of S slots
+               filled up with zeros, and a stride's elements lie [vec][S]: slot s, counted over the whole
+               matrix, and row r at s / S * vec * S + r * S + s % S */
 typedef enum mc_order { MC_ORDER_BCRS = 0, MC_ORDER_SRBCRS16 = 16, MC_ORDER_SRBCRS32 = 32 } mc_order;
 
 /* What there is one scale or bias for. TENSOR: all of C, passed by value; else an f32 array on the device. */
@@ -89,8 +93,8 @@ typedef uint64_t mc_address;
 /* A device, the kernels loaded there, and where compiled kernels and records of tuning are kept. */
 typedef struct mc_context mc_context;
 
-/* The cache of compiled kernels (docs/cache.md). ENVIRONMENT: what MCGEN_CACHE says (rw, ro, mem or off), else
-   READ_WRITE. MEMORY: for this process alone. */
+/* The cache of compiled kernels (docs/cache.md). ENVIRONMENT: what MCGEN_CACHE says (rw, ro, mem or off),
+   else READ_WRITE. MEMORY: for this process alone. */
 typedef enum mc_cache_mode {
     MC_CACHE_ENVIRONMENT,
     MC_CACHE_READ_WRITE,
@@ -99,14 +103,14 @@ typedef enum mc_cache_mode {
     MC_CACHE_OFF
 } mc_cache_mode;
 
-/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of a recorded problem near it, else
-   the one that the model thinks fastest, else a spec's default. OFF: without records. TUNE: a problem that has no record is
-   tuned first, which takes seconds, and the record is kept. ENVIRONMENT: what MCGEN_TUNING says (off, replay or tune),
-   else REPLAY. */
+/* Which kernel a plan gets (docs/tuning.md). REPLAY: the recorded one, else that of a recorded problem near
+   it, else the one that the model thinks fastest, else a spec's default. OFF: without records. TUNE: a
+   problem that has no record is tuned first, which takes seconds, and the record is kept. ENVIRONMENT: what
+   MCGEN_TUNING says (off, replay or tune), else REPLAY. */
 typedef enum mc_tuning { MC_TUNING_ENVIRONMENT, MC_TUNING_REPLAY, MC_TUNING_OFF, MC_TUNING_TUNE } mc_tuning;
 
-/* NOTE: something that costs time but no result (a cache that cannot be written), told once. DETAIL: what was done and
-   how long it took. */
+/* NOTE: something that costs time but no result (a cache that cannot be written), told once.
+   DETAIL: what was done and how long it took. */
 typedef enum mc_log_level { MC_LOG_NOTE, MC_LOG_DETAIL } mc_log_level;
 
 /* What a context is made of; strings are copied. */
@@ -119,20 +123,21 @@ typedef struct mc_context_config {
     uint64_t cache_bytes;        /* at most; 0: MCGEN_CACHE_MAX, else 512 MiB */
     uint64_t cache_files;        /* at most; 0: 10,000 */
     mc_tuning tuning;
-    /* File of records that tuning appends to, read together with those that the library ships. NULL: MCGEN_RECORDS,
-       else $XDG_DATA_HOME/mcgen/records.jsonl, else ~/.local/share/mcgen/records.jsonl. "": no file */
+    /* File of records that tuning appends to, read together with those that the library ships.
+       NULL: MCGEN_RECORDS, else $XDG_DATA_HOME/mcgen/records.jsonl, else
+       ~/.local/share/mcgen/records.jsonl. "": no file */
     const char *records;
     /* Messages, a line each, without newline. May be called from several threads. NULL: none */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
-    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256, of
-       memory that no work on any stream uses any more */
+    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256,
+       of memory that no work on any stream uses any more */
     mc_address (*allocate)(void *user, size_t bytes);
     void (*release)(void *user, mc_address address);
     void *memory_user;
 } mc_context_config;
 
-/* CONFIG may be NULL, which is all zeros. MC_DEVICE where there is no such device. */
+/* CONFIG may be NULL, which is all zeros. MC_CANNOT where there is no such device. */
 MC_API mc_status mc_context_create(const mc_context_config *config, mc_context **context, mc_diag *diag);
 MC_API void mc_context_destroy(mc_context *context);
 
@@ -150,7 +155,8 @@ typedef struct mc_context_info {
 /* Fills INFO, whose size is set. Strings live as long as the context. */
 MC_API mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_diag *diag);
 
-/* Memory on CONTEXT's device, for programs that want none of CUDA's headers; on a GPU any other is as good. */
+/* Memory on CONTEXT's device, for programs that want none of CUDA's headers;
+   on a GPU any other is as good. */
 MC_API mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 MC_API void mc_memory_destroy(mc_context *context, mc_address address);
 /* Copies BYTES there or back, and waits until it is done. */
@@ -207,10 +213,10 @@ typedef struct mc_matrix_info {
 /* Fills INFO, whose size is set. */
 MC_API mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag);
 
-/* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans of MATRIX
-   get them in place. The copies are put on STREAM; VALUES may be changed when the call returns. MC_CANNOT, and the values
-   stay, where STREAM is being captured, or the kernel of a plan cannot take a value (docs/precisions.md: balanced
-   digits). */
+/* New values for the same vectors, in BCRS order as mc_matrix_config has them: the packed arrays of all plans
+   of MATRIX get them in place. The copies are put on STREAM; VALUES may be changed when the call returns.
+   MC_CANNOT, and the values stay, where STREAM is being captured, or the kernel of a plan cannot take a value
+   (docs/precisions.md: balanced digits). */
 MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag);
 
 /* -- Plans -------------------------------------------------------------------------------------------- */
@@ -219,15 +225,16 @@ MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, voi
 typedef struct mc_plan mc_plan;
 
 /* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B, C row-major.
-   SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout says, C as
+   SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
           c_order says. */
 typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
 
-/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them, where they change all the
-   time. */
+/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them,
+   where they change all the time. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
-/* A problem. m and the other sizes that are not here are the matrix's. Members that the operator has not are 0. */
+/* A problem. m and the other sizes that are not here are the matrix's.
+   Members that the operator has not are 0. */
 typedef struct mc_plan_config {
     size_t size;
     mc_op op;
@@ -235,10 +242,11 @@ typedef struct mc_plan_config {
     mc_type a, b, c; /* element types; a: of an SDDMM, an SpMM takes the matrix's */
     int64_t n;       /* SpMM: columns of B and C */
     int64_t k;       /* SDDMM: columns of A, rows of B */
-    /* Leading dimensions in elements, those that the operator has; 0: rows (of B by columns: columns) without gaps */
+    /* Leading dimensions in elements, those that the operator has;
+       0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
-    /* With a c of f16, bf16 or f32 a scale is needed, and a bias by row or column may be (SpMM); docs/output.md says what is
-       computed */
+    /* With a c of f16, bf16 or f32 a scale is needed, and a bias by row or column may be (SpMM);
+       docs/output.md says what is computed */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
@@ -248,21 +256,23 @@ typedef struct mc_plan_config {
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
     mc_shapes shapes;
     mc_tuning tuning; /* ENVIRONMENT: as the context */
-    /* Paths of kernel specs to choose from; 0: those that the library ships */
+    /* Paths of kernel specs to choose from (MC_IO where one cannot be read); 0: those in the library */
     const char *const *specs;
     size_t spec_count;
 } mc_plan_config;
 
-/* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no plan of the
-   same kind did. MC_USAGE, with the member's name, for what makes no sense; MC_CANNOT where there is no kernel for the
-   problem. A kernel that was chosen and cannot be had is told in the log, and the next best is taken. */
+/* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no
+   plan of the same kind did. MC_USAGE, with the member's name, for what makes no sense; MC_CANNOT where there
+   is no kernel for the problem. A kernel that was chosen and cannot be had is told in the log, and the next
+   best is taken. */
 MC_API mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan,
                                 mc_diag *diag);
-/* When all that it and mc_matrix_set_values put on streams is done, and no graph that captured it will be launched: a graph
-   keeps neither the kernel nor the packed matrix. */
+/* When all that it and mc_matrix_set_values put on streams is done, and no graph that captured it will be
+   launched: a graph keeps neither the kernel nor the packed matrix. */
 MC_API void mc_plan_destroy(mc_plan *plan);
 
-/* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest, the DEFAULT of its spec. */
+/* Why this kernel: MEASURED for this very problem, for one NEAR it, ESTIMATED fastest,
+   the DEFAULT of its spec. */
 typedef enum mc_origin {
     MC_ORIGIN_MEASURED,
     MC_ORIGIN_NEAR,
@@ -285,11 +295,12 @@ typedef struct mc_plan_info {
 /* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* Bytes on the device that mc_execute wants as WORKSPACE, of which one serves one stream; 0: it wants none. */
+/* Bytes on the device that mc_execute wants as WORKSPACE,
+   of which one serves one stream; 0: it wants none. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
-/* Where the operands lie; those that the problem does not have, or that have no elements, may be 0. Scales and biases lie
-   at multiples of 16 bytes, C at least at one of its element's size. */
+/* Where the operands lie; those that the problem does not have, or that have no elements, may be 0. Scales
+   and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
     size_t size;
     mc_address a; /* SDDMM */
@@ -298,9 +309,9 @@ typedef struct mc_args {
     float scale_value;      /* per tensor */
 } mc_args;
 
-/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled, locked or
-   read. On the simulator it has run when the call returns. MC_CANNOT for an address that is missing or not aligned as
-   the plan says. */
+/* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled,
+   locked or read. On the simulator it has run when the call returns. MC_CANNOT for an address that is missing
+   or not aligned as the plan says. */
 MC_API mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
                             mc_diag *diag);
 
@@ -323,11 +334,11 @@ typedef struct mc_tune_config {
     double seconds; /* at most, then the best so far is taken; 0: no limit */
     bool again;     /* measure all of them, also those that the record has */
     bool cold;      /* with operands that are not in the L2 cache */
-    /* Program that runs candidates in a process of its own (mcrun), so that a faulty one ends only that; NULL:
-       MCGEN_TUNER, else "": this process does */
+    /* Program that runs candidates in a process of its own (mcrun), so that a faulty one ends only that;
+       NULL: MCGEN_TUNER, else "": this process does */
     const char *worker;
-    /* Called on the thread that called mc_tune, at most some ten times a second; false: stop, and keep the best so
-       far. It may not use the problem's matrix or tune with the context. */
+    /* Called on the thread that called mc_tune, at most some ten times a second; false: stop, and keep the
+       best so far. It may not use the problem's matrix or tune with the context. */
     bool (*progress)(void *user, const mc_tune_progress *progress);
     void *progress_user;
 } mc_tune_config;
@@ -340,15 +351,18 @@ typedef struct mc_tune_result {
     bool complete;                 /* false: stopped early */
 } mc_tune_result;
 
-/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records, also when it is stopped
-   or fails. CONFIG and RESULT may be NULL. MC_CANNOT where C has no elements or no kernel is right. Until it returns,
-   other threads' calls that take the problem's matrix, or destroy a plan of it, wait; executions do not. */
+/* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records, also when it
+   is stopped or fails. CONFIG and RESULT may be NULL. MC_CANNOT where C has no elements or no kernel is
+   right. Until it returns, other threads' calls that take the problem's matrix, or destroy a plan of it,
+   wait; executions do not. */
 MC_API mc_status mc_tune(mc_context *context, const mc_plan_config *problem, const mc_tune_config *config,
                          mc_tune_result *result, mc_diag *diag);
 
-/* Adds the records of the file at PATH to the context's own; *COUNT (may be NULL) of them were new or better. */
+/* Adds the records of the file at PATH to the context's own; *COUNT (may be NULL) of them were new or better.
+   Lines that are no records are told in the log. MC_IO where a file cannot be read or written. */
 MC_API mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag);
-/* Writes the context's own records to PATH, *COUNT (may be NULL) of them, one for each problem. */
+/* Writes the context's own records to PATH, *COUNT (may be NULL) of them, one for each problem: all of them,
+   or MC_IO and PATH as it was. */
 MC_API mc_status mc_records_export(mc_context *context, const char *path, size_t *count, mc_diag *diag);
 
 #ifdef __cplusplus

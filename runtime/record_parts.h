@@ -5,7 +5,8 @@
  *   record_merge.c  two records of one problem become one
  *   record_file.c   lines <-> a file that others write, too
  *   record_store.c  the records in memory
- *   record_share.c  import and export */
+ *   record_share.c  import and export; records.c has those of mcrt.h
+ *   record_shipped.c  those that the library ships */
 #ifndef MCRT_RECORD_PARTS_H
 #define MCRT_RECORD_PARTS_H
 

@@ -5,8 +5,9 @@
  *   tune_pick.c     which kernels take part; what the record knows already (tune_contest.h)
  *   tune_progress.c what the caller hears meanwhile
  *   tune_record.c   the new record, and the caller's result
- *   tune_measure.c  a list of kernels, measured in this process: compiled, verified, timed (tune_measurement.h)
- *   tune_worker.c   the same in another one, which a faulty kernel may end (tune_wire.h) */
+ *   tune_measure.c  a list of kernels, measured in this process: compiled, verified, timed
+ *                   (tune_measurement.h)
+ *   tune_worker.c   the same in another process, which a faulty kernel may end (tune_wire.h) */
 #ifndef MCRT_TUNE_H
 #define MCRT_TUNE_H
 

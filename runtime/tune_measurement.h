@@ -1,4 +1,11 @@
-/* A measurement in progress: what the files of tune_measure share. */
+/* A measurement in progress: what its files share.
+ *
+ *   tune_measure.c    the order of things, and what the listener hears
+ *   tune_compile.c    kernels, on all cores (tune_pool.c)
+ *   tune_operands.c   what they compute with, on the host and on the device (tune_slab.c)
+ *   tune_reference.c  what C must be
+ *   tune_verify.c     one kernel: loaded, run once, compared
+ *   tune_time.c       all that are right, in rounds (tune_rounds.c) */
 #ifndef MCRT_TUNE_MEASUREMENT_H
 #define MCRT_TUNE_MEASUREMENT_H
 
@@ -83,7 +90,8 @@ mc_status tune_settle(measurement *m, tune_stage stage, size_t done, size_t inde
 /* -- tune_compile.c: kernels and images of all entrants; MC_NOMEM is the only failure */
 mc_status tune_compile(measurement *m, mc_diag *diag);
 
-/* -- tune_operands.c: all of operands but want and slab; the matrix packed in every form that a kernel reads */
+/* -- tune_operands.c: all of operands but want and slab;
+   the matrix packed in every form that a kernel reads */
 mc_status tune_operands_make(measurement *m, mc_diag *diag);
 mc_status tune_operands_pack(measurement *m, mc_diag *diag);
 /* Everything on the device. */

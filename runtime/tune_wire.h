@@ -1,16 +1,23 @@
 /* What a tuner and its worker say to each other.
  *
+ *   tune_worker.c       the tuner's side: one worker after another
+ *   tune_process.c      a worker's process: started, read from, ended
+ *   tune_worker_main.c  the worker's side
+ *   tune_job.c          the job as bytes
+ *   tune_line.c         events and notes as lines
+ *
  * The worker is `PROGRAM tune-worker`, a process with
  *     descriptor 3   the job, a file in memory: wire_write_race, wire_write_entrants
  *     descriptor 0   a pipe that says nothing; its end asks to stop
  *     descriptor 1   lines to the tuner, each written at once and at most WIRE_LINE long:
  *
  *     mcgen-tune VERSION GENERATOR                          first, once the job is read
- *     event STAGE DONE TOTAL INDEX STATE PICOSECONDS TEXT   a tune_event; numbers, enumerations by their place
+ *     event STAGE DONE TOTAL INDEX STATE PICOSECONDS TEXT   a tune_event; enumerations are numbers, too
  *     note TEXT, detail TEXT                                for the tuner's log
  *     end STATUS COMPLETE TEXT                              last: what tune_measure returned
  *
- * In TEXT a newline is "\n" and a backslash "\\". A worker of another version or generator reads no job: both sides compare. */
+ * In TEXT a newline is "\n" and a backslash "\\".
+ * A worker of another version or generator reads no job: both sides compare. */
 #ifndef MCRT_TUNE_WIRE_H
 #define MCRT_TUNE_WIRE_H
 

@@ -1,4 +1,5 @@
-/* Uses of a cache that are disturbed at each of their system calls: what is there before, and what one process does. */
+/* Uses of a cache that are disturbed at each of their system calls: what is there before,
+   and what one process does. */
 #ifndef TESTS_WORKS_H
 #define TESTS_WORKS_H
 
@@ -33,8 +34,8 @@ void job_prepare(cache_job *job, const cache_work *work);
 void job_run(void *user);
 
 /* In a process of its own, undisturbed: opens the cache and finds the samples right or missing, can put and
-   get, and has the lock within a second. Sweeps two days later, after which only GOOD entries are there, but
-   for LEFT files (locks). USER is a check. */
+   get, and has the lock within a second. Sweeps two days later, after which only good entries are there, but
+   for strays (locks). USER is a check. */
 typedef struct job_check {
     cache_job *job;
     bool opened, usable, stored, locked, swept;

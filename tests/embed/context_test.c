@@ -158,7 +158,7 @@ static void test_memory(void) {
     mc_context_destroy(context);
 }
 
-/* An allocator of the application's, on top of memory from another context of the same simulator: it counts. */
+/* An allocator of the application's, on top of the device's: it counts. */
 typedef struct pool {
     mc_context *context; /* NULL: nothing is left */
     int held, asked;
