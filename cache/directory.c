@@ -50,7 +50,8 @@ static bool make_path(char *path) {
     return make_folder(AT_FDCWD, path);
 }
 
-/* NULL: no memory. As it is where the current directory has no path (it was removed), and PATH leads nowhere. */
+/* NULL: no memory. As it is where the current directory has no path (it was removed),
+   and PATH leads nowhere. */
 static char *absolute_path(const char *path) {
     char *full = NULL;
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -71,7 +72,8 @@ static int open_folder(int parent, const char *name, int flags) {
     return open_below(parent, name, O_RDONLY | O_DIRECTORY | flags, 0);
 }
 
-/* The last part may be a link: ~/.cache/mcgen to a larger disk. What counts is whose the folder is at its end. */
+/* The last part may be a link: ~/.cache/mcgen to a larger disk.
+   What counts is whose the folder is at its end. */
 bool directory_open(cache_directory *directory, const char *path, bool make, char *why, size_t size) {
     struct stat status;
     const char *fault = NULL;

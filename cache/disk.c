@@ -150,7 +150,8 @@ static bool bring_to_disk(int fd) {
     return true;
 }
 
-/* Closed in any case. A network's file system may tell of a full disk only now; EINTR is no news about the file. */
+/* Closed in any case. A network's file system may tell of a full disk only now;
+   EINTR is no news about the file. */
 static bool close_written(int fd, bool written) {
     int error = errno;
     if (close(fd) == 0 || errno == EINTR) {

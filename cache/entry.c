@@ -8,7 +8,8 @@
  *   56  label, data
  *       XXH3-128 of all before, in canonical byte order, 16
  *
- * The checksum is against accidents (a file cut off, a bad disk); against people there are owners and modes. */
+ * The checksum is against accidents (a file cut off, a bad disk);
+ * against people there are owners and modes. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -34,7 +35,8 @@ static XXH128_canonical_t checksum_of(const unsigned char *bytes, size_t size) {
     return checksum;
 }
 
-/* Neither sum nor sizes can overflow: a label is short, and the data is compared with what is left of the file. */
+/* Neither sum nor sizes can overflow: a label is short,
+   and the data is compared with what is left of the file. */
 const char *entry_read_header(const unsigned char bytes[ENTRY_HEADER_BYTES], uint64_t file_size,
                               const mccache_key *key, entry_header *header) {
     uint64_t label_size = load_number(bytes + 12, 4), data_size = load_number(bytes + 16, 8);

@@ -70,7 +70,8 @@ typedef struct cache_directory {
     int fd;     /* -1: not usable */
 } cache_directory;
 
-/* Says "cache: DIRECTORY/NAME: what FORMAT says: what that means", if it is the first of its kind. NAME may be NULL. */
+/* Says "cache: DIRECTORY/NAME: what FORMAT says: what that means",
+   if it is the first of its kind. NAME may be NULL. */
 void cache_fault(mccache *cache, cache_fault_kind kind, const char *directory, const char *name,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The same of the entry KEY, and FAULT, or what errno says where that is NULL. */
@@ -110,9 +111,11 @@ enum {
 extern const char lock_name[];
 
 void shard_name(unsigned char first_byte, char name[SHARD_NAME]);
-/* The folder of the keys that begin with FIRST_BYTE, or -1: not there (nothing is logged) or not to be used. */
+/* The folder of the keys that begin with FIRST_BYTE,
+   or -1: not there (nothing is logged) or not to be used. */
 int shard_open(mccache *cache, const cache_directory *directory, unsigned char first_byte, bool make);
-/* The same without log and making: where it is -1, *FAULT says why it must not be used, or is NULL and errno counts. */
+/* The same without log and making: where it is -1, *FAULT says why it must not be used,
+   or is NULL and errno counts. */
 int shard_try(const cache_directory *directory, unsigned char first_byte, const char **fault);
 
 void entry_name(const mccache_key *key, char name[ENTRY_NAME]);

@@ -1,4 +1,5 @@
-/* libmccache: what was expensive to make, kept on disk under a strong hash of everything that it was made from.
+/* libmccache: what was expensive to make, kept on disk under a strong hash of
+ * everything that it was made from.
  *
  * A cache never changes a result. Whatever is wrong with a file, the directory or the disk (missing, cut off,
  * damaged, someone else's, full, read-only) is a miss, told once through the log. Nothing is read from a file
@@ -52,10 +53,12 @@ typedef struct mccache_config {
     size_t size; /* sizeof(mccache_config) */
     mccache_mode mode;
     const char *directory; /* READ_WRITE makes it if it is not there (0700); NULL: none, as OFF */
-    /* Directories to read from, after our own and also with MEMORY; they end with NULL, or there are as many as fit. */
+    /* Directories to read from, after our own and also with MEMORY; they end with NULL,
+       or there are as many as fit. */
     const char *system[MCCACHE_MAX_SYSTEM];
     uint64_t max_bytes, max_files; /* of directory, or of memory; 0: 512 MiB, 10,000 */
-    /* A line without newline, once for each kind of fault and cache. May be called from several threads. NULL: none. */
+    /* A line without newline, once for each kind of fault and cache.
+       May be called from several threads. NULL: none. */
     void (*log)(void *user, const char *message);
     void *log_user;
     uint64_t (*clock)(void *user); /* seconds since 1970; NULL: the system's. For tests */
@@ -100,7 +103,8 @@ enum { MCCACHE_MAX_LABEL = 1024 };
 
 MCCACHE_API void mccache_blob_free(mccache_blob *blob); /* and zeroes it */
 
-/* True: BLOB is what was put under KEY, to the byte, and the entry counts as used now. False: BLOB is all zero. */
+/* True: BLOB is what was put under KEY, to the byte, and the entry counts as used now.
+   False: BLOB is all zero. */
 MCCACHE_API bool mccache_get(mccache *cache, const mccache_key *key, mccache_blob *blob);
 /* Stores a copy, and evicts what was used longest ago where there is too much. Nothing is told of success: go
    on with what you have. Of LABEL (may be NULL) what is longer than MCCACHE_MAX_LABEL - 1 bytes is cut off.

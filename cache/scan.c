@@ -1,4 +1,5 @@
-/* Going through the directory. Names that are not ours are passed over: whatever else lies there stays there. */
+/* Going through the directory. Names that are not ours are passed over:
+   whatever else lies there stays there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

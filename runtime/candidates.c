@@ -23,7 +23,8 @@ typedef struct search {
 
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
-/* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory; neither. */
+/* How unlike a spec's own type is to the one that is wanted: the same bits;
+   the same bytes in memory; neither. */
 enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
@@ -58,7 +59,8 @@ static bool make_room(search *s) {
     return items != NULL;
 }
 
-/* As behind some other kernel, which does not begin early: `overlap` saves nothing there. Tuning measures so, too. */
+/* As behind some other kernel, which does not begin early: `overlap` saves nothing there.
+   Tuning measures so, too. */
 static double estimate_of(const search *s, const mc_kernel *kernel) {
     mc_kernel *alone = NULL;
     char *fields =

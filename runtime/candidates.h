@@ -16,7 +16,8 @@ typedef struct candidate {
 } candidate;
 
 typedef struct candidate_list {
-    /* By estimate, the least first; without a model the specs' defaults first, then as the specs have them. */
+    /* By estimate, the least first; without a model the specs' defaults first,
+       then as the specs have them. */
     candidate *items;
     size_t count;
     char **names; /* of the specs */

@@ -51,7 +51,8 @@ static const char *const state_names[] = {"good", "damaged", "foreign", "stale"}
 
 static mc_status no_memory(mc_diag *diag) { return mc_fail(diag, MC_NOMEM, "out of memory"); }
 
-/* Bytes of a label that a terminal would take for commands become '?'; as JSON also those that are not UTF-8. */
+/* Bytes of a label that a terminal would take for commands become '?';
+   as JSON also those that are not UTF-8. */
 static void printable(const char *text, bool ascii, char line[MCCACHE_MAX_LABEL]) {
     size_t i = 0;
     for (; i < MCCACHE_MAX_LABEL - 1 && text[i] != '\0'; i++) {

@@ -4,8 +4,8 @@
 
 #include "mcrt_internal.h"
 
-/* One file to write: DATA as it is or, where that is NULL, ARRAY as .npy, in one dimension if it is flat. Both stay the
-   caller's. */
+/* One file to write: DATA as it is or, where that is NULL, ARRAY as .npy,
+   in one dimension if it is flat. Both stay the caller's. */
 typedef struct out_file {
     char name[64];
     const void *data;

@@ -10,8 +10,8 @@ typedef struct factors {
     int64_t scale_count, bias_count;
 } factors;
 
-/* Those of KERNEL for a C of ROWS x COLS (-1: not known): from the files of OPTIONS, else random. MC_CANNOT for a file
-   whose length does not fit, or for which the kernel has no use. */
+/* Those of KERNEL for a C of ROWS x COLS (-1: not known): from the files of OPTIONS, else random. MC_CANNOT
+   for a file whose length does not fit, or for which the kernel has no use. */
 mc_status factors_make(const problem_options *options, const mc_kernel *kernel, int64_t rows, int64_t cols,
                        factors *f, mc_diag *diag);
 void factors_free(factors *f);

@@ -1,4 +1,5 @@
-/* A spec and a sparse matrix, A of an SpMM or the mask of an SDDMM, as the commands that run and pack take them. */
+/* A spec and a sparse matrix, A of an SpMM or the mask of an SDDMM,
+   as the commands that run and pack take them. */
 #ifndef MCRUN_PROBLEM_H
 #define MCRUN_PROBLEM_H
 
@@ -45,14 +46,15 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
-/* Whether nonzeros of the matrix at PATH usually become vectors (.smtx), and rows do not share vectors (.mtx). */
+/* Whether nonzeros of the matrix at PATH usually become vectors (.smtx),
+   and rows do not share vectors (.mtx). */
 bool problem_is_dilated(const char *path);
 
 /* Whether MATRIX is a mask to KERNEL. */
 bool problem_is_mask(const mc_kernel *kernel);
 
-/* Makes A as KERNEL wants it: V rows a vector, values of its type, random ones with digits of its kind. Does nothing where A is that already;
- *CHANGED says which. */
+/* Makes A as KERNEL wants it: V rows a vector, values of its type, random ones with digits of its kind. Does
+   nothing where A is that already; *CHANGED says which. */
 mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag);
 
 #endif

@@ -53,7 +53,8 @@ struct session_operator {
     mc_status (*write)(const session *s, mc_diag *diag);
 };
 
-/* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it. S has op and options, and is closed. */
+/* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it.
+   S has op and options, and is closed. */
 mc_status session_run(session *s, char **specs, size_t count, const char *matrix, mc_diag *diag);
 /* CMD_DONE, or CMD_USAGE after a message on options that exclude each other. */
 int session_check_options(const session_options *options, const session_operator *op, size_t specs);

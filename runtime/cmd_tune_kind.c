@@ -57,7 +57,8 @@ static mc_status check_settings(const tune_options *options, const mc_kernel *ke
     return status;
 }
 
-/* Without a spec nothing says what the types are: what the schema has as a default is not what somebody wants. */
+/* Without a spec nothing says what the types are: what the schema has as a
+   default is not what somebody wants. */
 static mc_status check_types(const tune_options *options, mc_diag *diag) {
     static const char *const wanted[] = {"lhs", "rhs", "vec"};
     if (options->op == 0)

@@ -57,8 +57,8 @@ struct mc_graph {
 #define MC_PARAM_SIZE_MESSAGE  "the PTX's parameter %zu has %zu bytes, more than any of the contract's"
 #define MC_PARAM_MAP_MESSAGE   "the PTX's parameter %zu has %zu bytes, and a tensor map is passed"
 
-/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has: so a
-   launch first checks the entry's parameters against the contract's. */
+/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has:
+   so a launch first checks the entry's parameters against the contract's. */
 static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) {
         const void *value = launch->maps[i] ? (const void *)launch->maps[i] : &launch->values[i];
@@ -85,7 +85,8 @@ typedef struct mc_sim_settings {
 } mc_sim_settings;
 
 mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag);
-/* In CONTEXT, or, where it is NULL, in the GPU's primary one. An ordinal of ANY_GPU is that of the context. */
+/* In CONTEXT, or, where it is NULL, in the GPU's primary one.
+   An ordinal of ANY_GPU is that of the context. */
 enum { ANY_GPU = -1 };
 mc_status mc_device_cuda_open(int ordinal, void *context, mc_device **device, mc_diag *diag);
 

@@ -1,4 +1,5 @@
-/* PTX to a cubin by the driver's linker, whose result can be stored (cuModuleLoadData keeps its own to itself). */
+/* PTX to a cubin by the driver's linker, whose result can be stored
+   (cuModuleLoadData keeps its own to itself). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,8 @@ static mc_status copy_cubin(const void *cubin, size_t size, mc_image *image, mc_
     return MC_OK;
 }
 
-/* For the GPU of the current context, which is the linker's default (CU_JIT_TARGET_FROM_CUCONTEXT). The size of PTX
-   includes its NUL. */
+/* For the GPU of the current context, which is the linker's default (CU_JIT_TARGET_FROM_CUCONTEXT).
+   The size of PTX includes its NUL. */
 static mc_status link_ptx(const cuda_driver *driver, cuda_link link, const char *ptx, mc_image *image,
                           mc_diag *diag) {
     void *cubin = NULL;

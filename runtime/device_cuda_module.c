@@ -82,7 +82,8 @@ mc_status cuda_put(mc_module *module, const mc_launch *launch, void *stream, mc_
                      block[2], launch->shared_dynamic, stream, pointers, NULL);
 }
 
-/* PTX edited by hand may ask for other parameters than its contract gives. Drivers before 12.4 do not tell. */
+/* PTX edited by hand may ask for other parameters than its contract gives.
+   Drivers before 12.4 do not tell. */
 static mc_status check_params(const cuda_driver *driver, cuda_function function, const mc_launch *launch,
                               mc_diag *diag) {
     size_t offset, size, count = 0;

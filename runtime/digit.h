@@ -1,5 +1,5 @@
-/* How a value is taken apart into the digits that tensor cores multiply, and put together again: the low digit first,
-   digit i weighs 2^(bits i). mcrt_internal.h, mc_digits, says what the modes are. */
+/* How a value is taken apart into the digits that tensor cores multiply, and put together again: the low
+   digit first, digit i weighs 2^(bits i). mcrt_internal.h, mc_digits, says what the modes are. */
 #ifndef MCRT_DIGIT_H
 #define MCRT_DIGIT_H
 

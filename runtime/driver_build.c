@@ -6,7 +6,8 @@
 #include <string.h>
 #include "device_cuda.h"
 
-/* Where TEXT begins with a build ("580.95.05"), copies it. The file of a driver that tells no build ends in ".so.1". */
+/* Where TEXT begins with a build ("580.95.05"), copies it.
+   The file of a driver that tells no build ends in ".so.1". */
 static bool take_build(const char *text, char build[MC_BUILD_TEXT]) {
     size_t major = strspn(text, "0123456789"), length = strspn(text, "0123456789.");
     if (major < 3 || length == major || length >= MC_BUILD_TEXT) return false;

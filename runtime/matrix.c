@@ -1,4 +1,5 @@
-/* Matrices of a context: counted by their creator and their plans, packed once for each form that plans want. */
+/* Matrices of a context: counted by their creator and their plans,
+   packed once for each form that plans want. */
 #include "matrix.h"
 #include <inttypes.h>
 #include <stdlib.h>

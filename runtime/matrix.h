@@ -22,7 +22,8 @@ struct mc_matrix {
     int users; /* the creator, and plans */
 };
 
-/* mc_matrix_create for what the project's own programs have: HOST, which stays theirs. MC_CANNOT where its offsets leave s32. */
+/* mc_matrix_create for what the project's own programs have: HOST, which stays theirs.
+   MC_CANNOT where its offsets leave s32. */
 mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
 /* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. Both between context_enter

@@ -26,7 +26,8 @@ enum {
 
 MC_API int mc_type_bits(mc_type type);     /* of the value */
 MC_API size_t mc_type_bytes(mc_type type); /* of an element in memory; 0: two to a byte */
-/* Bytes of COUNT elements one after another, the last one filled up; -1 where they leave int64 or COUNT is negative. */
+/* Bytes of COUNT elements one after another, the last one filled up;
+   -1 where they leave int64 or COUNT is negative. */
 MC_API int64_t mc_type_size(mc_type type, int64_t count);
 MC_API const char *mc_type_text(mc_type type);
 MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
@@ -88,13 +89,13 @@ MC_API int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col);
 MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value);
 /* The element's value, which every type but s64 holds exactly. */
 MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
-/* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as element of
-   NAME, the first one out of TYPE's range. */
+/* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as
+   element of NAME, the first one out of TYPE's range. */
 MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
                                   mc_dense *to, mc_diag *diag);
-/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes' arrays
-   are saved as, void of two bytes). ld = cols on reading. Types of 4 and 12 bits are written as those of 8 and 16 bits,
-   and read as these: mc_dense_convert makes them what they were. */
+/* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes'
+   arrays are saved as, void of two bytes). ld = cols on reading. Types of 4 and 12 bits are written as those
+   of 8 and 16 bits, and read as these: mc_dense_convert makes them what they were. */
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 /* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
 MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
@@ -142,7 +143,8 @@ MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
    MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
-/* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension LDB. */
+/* What estimates (mc_spec_estimate) want to know of A B,
+   where B has N columns and the leading dimension LDB. */
 MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
 
 /* -- Packed formats ----------------------------------------------------------------------------------- */
@@ -175,10 +177,12 @@ MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc
                                 mc_diag *diag);
 
 /* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
-     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one for unsigned values and
-                 for those of one digit.
-     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits (mc_digits_most).
-     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for each vector. */
+     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one
+                 for unsigned values and for those of one digit.
+     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits
+                 (mc_digits_most).
+     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for
+                 each vector. */
 typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
 
 /* Those of KERNEL's field `digits`. */
@@ -203,13 +207,16 @@ typedef struct mc_strided {
     bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
     bool shuffle; /* of int4: col_idx is permuted, as that of mc_srbcrs */
 } mc_strided;
-/*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the number of strides
+/*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the
+                                            number of strides
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
-     values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for padding
-   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have one, which is the
-   value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the last row is 1 for each vector.
-   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's low half; values have
-   1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
+     values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for
+                                            padding
+   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have
+   one, which is the value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the
+   last row is 1 for each vector.
+   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's
+   low half; values have 1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
    Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);
@@ -230,11 +237,12 @@ typedef struct mc_ring {
     mc_digits digits;
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
-     row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q] and ends
-                                             where the next one begins
+     row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]
+                                             and ends where the next one begins
      control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
-     values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as strided-bcrs has them */
+     values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as
+                                             strided-bcrs has them */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);
@@ -243,8 +251,8 @@ MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *rin
    of at most 16 bits, vec at most 8.
      row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
      col_idx  s32[vectors]         ascending inside a row block
-     values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits in 16, two of
-                                   4 bits in a byte, the lower index in the low half */
+     values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits
+                                   in 16, two of 4 bits in a byte, the lower index in the low half */
 MC_API mc_status mc_bcrs_export(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 /* The way back, as mc_srbcrs_import. */
@@ -262,13 +270,14 @@ typedef struct mc_srbcrs {
 /*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
      col_idx  s32[slots]           column of each slot, -1 for padding
      values   s8 [slots * vec * planes * digit_bits / 8]
-                                   for each stride [planes][vec][k] digits, the low one first, 0 for padding; of two 4-bit
-                                   digits in a byte, that of the lower slot is in the low half
-   From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding included: the index at
-   position j moves to position (j % 2) * 4 + j / 2, the values stay (IV-B3), values cut into digits, of which the top one
-   has the sign and the others none (IV-D). From its authors' host code: -1, the pair of offsets, planes inside a stride, which half
-   of a byte, and that values of 12 bits take the room of 16: with 4-bit digits the fourth plane is 0. That code has no signed
-   values. Ours: a value narrower than its digits (s4 and the top digit of s12 in 8 bits) is extended by its sign; every type goes with every
+                                   for each stride [planes][vec][k] digits, the low one first, 0 for padding;
+                                   of two 4-bit digits in a byte, that of the lower slot is in the low half
+   From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding
+   included: the index at position j moves to position (j % 2) * 4 + j / 2, the values stay (IV-B3), values
+   cut into digits, of which the top one has the sign and the others none (IV-D). From its authors' host code:
+   -1, the pair of offsets, planes inside a stride, which half of a byte, and that values of 12 bits take the
+   room of 16: with 4-bit digits the fourth plane is 0. That code has no signed values. Ours: a value narrower
+   than its digits (s4 and the top digit of s12 in 8 bits) is extended by its sign; every type goes with every
    k and digit width, with or without the shuffle. */
 MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
                                   mc_diag *diag);
@@ -282,8 +291,9 @@ MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec
 
 /* -- Sampled products (SDDMM) ------------------------------------------------------------------------- */
 
-/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count only where a
-   kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any f32). */
+/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count
+   only where a kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any
+   f32). */
 
 /* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
 MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
@@ -296,7 +306,8 @@ MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *
 /* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
 MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
                                    mc_diag *diag);
-/* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding. c: created by the call. */
+/* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding.
+   c: created by the call. */
 MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,
                                     mc_dense *c, mc_diag *diag);
 /* The way back: C in ORDER becomes vectors x vec, without padding. vectors: created by the call. */
@@ -319,8 +330,8 @@ typedef struct mc_sampled {
     bool windows;
 } mc_sampled;
 /*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
-     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h]; -1: padding, or beyond
-                                              the item's slots
+     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h];
+                                              -1: padding, or beyond the item's slots
      window_ptr   s32[windows + 1]            the first item of each window; where form.windows only
      mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only
    MC_CANNOT where slots or items leave s32, or form.values and MASK is not of f32. */
@@ -341,7 +352,8 @@ MC_API int64_t mc_sampled_longest(const mc_packed *packed);
 /* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors)
    have columns in each tile, that is tile_n columns. Padding at a row block's end belongs to the tile of its
    last vector.
-     tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its last one's
+     tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its
+                                           last one's
      col_idx   s32[slots]                  the column of each slot of C, -1: padding
    MC_CANNOT where slots leave s32. */
 typedef struct mc_sampled_tiles {
@@ -362,7 +374,8 @@ MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
 
-/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by the call. */
+/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec,
+   created by the call. */
 MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                     mc_layout layout, mc_dense *sums, mc_diag *diag);
 

@@ -9,7 +9,8 @@
 mc_status order_starts(const mc_vsparse *mask, mc_order order, int64_t **start, mc_diag *diag);
 /* Which element of C is row ROW of slot SLOT. */
 int64_t order_place(mc_order order, int vec, int64_t slot, int row);
-/* Sets the elements of C, of TYPE, to those of VALUES, which is vectors * vec in BCRS order. Padding is left alone. */
+/* Sets the elements of C, of TYPE, to those of VALUES, which is vectors * vec in BCRS order.
+   Padding is left alone. */
 void order_put(const mc_vsparse *mask, mc_order order, const int64_t *start, mc_type type, const void *values,
                void *c);
 

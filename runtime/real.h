@@ -4,8 +4,8 @@
 
 #include "mcrt_internal.h"
 
-/* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity, small ones
-   subnormal, a NaN the one with every bit of its magnitude set. */
+/* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity,
+   small ones subnormal, a NaN the one with every bit of its magnitude set. */
 uint32_t real_to_bits(mc_type type, float value);
 float real_from_bits(mc_type type, uint32_t bits);
 

@@ -1,5 +1,5 @@
-/* Records of tuning: what was measured for a problem, on which GPU, by which generator. Text, one JSON object a line
-   (docs/tuning.md); a line that makes no sense is passed over with a warning. */
+/* Records of tuning: what was measured for a problem, on which GPU, by which generator. Text, one JSON object
+   a line (docs/tuning.md); a line that makes no sense is passed over with a warning. */
 #ifndef MCRT_RECORD_H
 #define MCRT_RECORD_H
 
@@ -31,8 +31,8 @@ typedef struct record {
     double microseconds;
     record_candidate *candidates; /* the fastest first, those that were not timed last */
     size_t candidate_count;
-    /* Of a record that is to be freed: all that it points to. NULL in one that a caller fills with pointers of
-       its own. */
+    /* Of a record that is to be freed: all that it points to.
+       NULL in one that a caller fills with pointers of its own. */
     void *storage;
 } record;
 
@@ -95,8 +95,9 @@ uint64_t record_digest(record_store *store, const char *gpu);
 
 /* -- Other problems (record_near.c) */
 
-/* How unlike two problems are: 0 for the same sizes, structure and output, about 1 where one of them is twice as large;
-   INFINITY where a kernel for one says nothing of the other (another operator, other types, ...). Symmetric. */
+/* How unlike two problems are: 0 for the same sizes, structure and output, about 1 where one of them is twice
+   as large; INFINITY where a kernel for one says nothing of the other (another operator, other types, ...).
+   Symmetric. */
 double record_distance(const plan_problem *a, const plan_problem *b);
 /* R's candidate I made into a kernel for PROBLEM: same tile, stride, ..., PROBLEM's types, shapes and output.
    An outline, which the caller destroys. NULL: there is no such kernel, the record lacks that candidate's

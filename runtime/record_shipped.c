@@ -1,4 +1,5 @@
-/* The records that the library ships: every file of records/, which the build puts here (cmake/embed.cmake). */
+/* The records that the library ships: every file of records/,
+   which the build puts here (cmake/embed.cmake). */
 #include "record.h"
 
 const record_shipped_file record_shipped[] = {

@@ -158,7 +158,8 @@ void record_store_close(record_store *store) {
 
 /* -- Finding */
 
-/* Of several records of a problem the one to go by: this generator's, with operands in the cache, own, the newest. */
+/* Of several records of a problem the one to go by: this generator's,
+   with operands in the cache, own, the newest. */
 static bool is_better(const entry *a, const entry *b) {
     bool a_ours = strcmp(a->r.generator, mc_generator_id()) == 0,
          b_ours = strcmp(b->r.generator, mc_generator_id()) == 0;

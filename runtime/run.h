@@ -44,7 +44,8 @@ mc_status run_check_offset(const char *name, unsigned offset, mc_diag *diag);
 
 /* Packs A, or an SDDMM's mask. */
 mc_status run_put_packed(device_run *run, const mc_vsparse *matrix, mc_diag *diag);
-/* OFFSET past a boundary. Gaps stay unwritten on the device, so that the simulator stops a kernel that reads them. */
+/* OFFSET past a boundary. Gaps stay unwritten on the device,
+   so that the simulator stops a kernel that reads them. */
 mc_status run_put_dense(device_run *run, const char *name, const mc_dense *matrix, unsigned offset,
                         mc_diag *diag);
 /* Scales or biases of a product of ROWS x COLS. */

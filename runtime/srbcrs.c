@@ -1,5 +1,6 @@
 /* SR-BCRS as published: Li, Osawa, Hoefler, "Efficient Quantized Sparse Matrix Operations on Tensor Cores"
-   (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7; digits are section IV-D. */
+   (Magicube, SC 2022), section IV-A; the index shuffle is section IV-B3, figure 7;
+   digits are section IV-D. */
 #include <inttypes.h>
 #include "stride.h"
 

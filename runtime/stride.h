@@ -12,11 +12,12 @@
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    digit_code
-        code; /* of A's values; of digits of 4 bits two to a byte, the one of the lower place in the low half */
+    /* Of A's values; of digits of 4 bits two to a byte, the one of the lower place in the low half */
+    digit_code code;
     int planes;      /* digits that there is room for; those beyond the value's are 0 */
     int vec, stride; /* values a slot, slots a stride */
-    int heads; /* strides of each row block that lie together before all others, whether it fills them or not */
+    /* Strides of each row block that lie together before all others, whether it fills them or not */
+    int heads;
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
     /* In digits. ROW 0 of PLANE `planes`: of the ones (digit_has_ones). */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
@@ -33,7 +34,8 @@ typedef struct stride_layout {
 /* Slots of a row block of COUNT vectors: in its heads, and behind them. */
 int64_t stride_head_slots(const stride_layout *layout);
 int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
-/* The slot of vector VECTOR (which may be padding) of a row block whose slots behind the heads start at START. */
+/* The slot of vector VECTOR (which may be padding) of a row block whose slots
+   behind the heads start at START. */
 int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
 
 /* For index_place: in the order of the slots, and shuffled inside each 8 (fragment.h). */
@@ -51,8 +53,8 @@ mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, cons
 /* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS. */
 mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);
 
-/* START receives each row block's first slot behind the heads, and the number of slots at the end: row_blocks + 1,
-   malloc'ed. MC_CANNOT where A's vector length is not the layout's, or the slots leave s32. */
+/* START receives each row block's first slot behind the heads, and the number of slots at the end:
+   row_blocks + 1, malloc'ed. MC_CANNOT where A's vector length is not the layout's, or slots leave s32. */
 mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
 /* Makes row_ptr, col_idx and values of A. */
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);

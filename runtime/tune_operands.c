@@ -117,7 +117,8 @@ static mc_status shape_c(tune_operands *o, const plan_problem *p, mc_diag *diag)
     return status;
 }
 
-/* The guard is as large as what a wrong kernel would write next to C: a row block, or at least a piece of one. */
+/* The guard is as large as what a wrong kernel would write next to C: a row block,
+   or at least a piece of one. */
 static mc_status size_c(tune_operands *o, const plan_problem *p, mc_diag *diag) {
     int64_t elements = mcrt_product(o->c.rows, o->c.ld), bytes = mc_type_size(o->c.type, elements),
             guard = mc_type_size(o->c.type, mcrt_product(o->c.ld, p->vec));

@@ -101,7 +101,8 @@ static const candidate *find_listed(const candidate_list *list, uint64_t hash) {
     return NULL;
 }
 
-/* Times of another day are not compared with new ones: the best of then run again, and so does the default. */
+/* Times of another day are not compared with new ones: the best of then run again,
+   and so does the default. */
 static void add_known(contest *c) {
     const candidate *standard = c->standard;
     size_t added = 0;

@@ -179,7 +179,8 @@ static tune_ending describe(int status) {
     return ending;
 }
 
-/* False: PID runs. *STATUS is 0 where somebody else, or the kernel because SIGCHLD is ignored, has had its end. */
+/* False: PID runs. *STATUS is 0 where somebody else,
+   or the kernel because SIGCHLD is ignored, has had its end. */
 static bool has_ended(pid_t pid, int *status) {
     pid_t got;
     do got = waitpid(pid, status, WNOHANG);

@@ -7,7 +7,8 @@
 
 enum { PIECES_PER_CORE = 2 };
 
-/* Row blocks FIRST to END - 1 of the matrix, as a matrix: its arrays are parts of the whole's, but for row_ptr. */
+/* Row blocks FIRST to END - 1 of the matrix, as a matrix:
+   its arrays are parts of the whole's, but for row_ptr. */
 typedef struct band {
     mc_vsparse matrix;
     int64_t first_row, first_vector;

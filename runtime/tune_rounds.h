@@ -32,7 +32,8 @@ extern const tune_rules tune_rules_final; /* of the best */
 extern const tune_rules tune_rules_exact; /* of a clock without noise */
 
 typedef struct tune_track {
-    /* One lap: microseconds of a launch. A status other than MC_OK ends everything; *FAILED only this runner's part. */
+    /* One lap: microseconds of a launch. A status other than MC_OK ends everything;
+       *FAILED only this runner's part. */
     mc_status (*lap)(void *user, size_t runner, double *microseconds, bool *failed, mc_diag *diag);
     /* After ROUND of at most ROUNDS; false: stop. NULL: go on. */
     bool (*tick)(void *user, int round, int rounds);

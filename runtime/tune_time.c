@@ -34,7 +34,8 @@ static mc_status make_graph(tune_kernel *k, int count, mc_diag *diag) {
     return status;
 }
 
-/* The second of two where they are short: it finds in the L2 what the first one left there, and waits for nothing. */
+/* The second of two where they are short: it finds in the L2 what the first one left there,
+   and waits for nothing. */
 static int replays_of(const tune_kernel *k) { return k->replay_us < LONG_REPLAY_US ? 2 : 1; }
 
 static mc_status replay(tune_kernel *k, double *microseconds, mc_diag *diag) {
@@ -167,7 +168,8 @@ static void enter_all(field *f) {
     }
 }
 
-/* Where the measurement was stopped early, those without enough rounds have no state: they are for another time. */
+/* Where the measurement was stopped early, those without enough rounds have no state:
+   they are for another time. */
 static void tell_times(field *f, const tune_rules *rules) {
     bool stopped = tune_over(f->m, 1);
     for (size_t i = 0; i < f->count; i++) {
@@ -203,7 +205,8 @@ static void enter_finalists(const field *f, field *final) {
     }
 }
 
-/* What was timed is verified once more: a fault that shows once in a while had hundreds of launches to show. */
+/* What was timed is verified once more: a fault that shows once in a while had
+   hundreds of launches to show. */
 static mc_status choose(field *f, mc_diag *diag) {
     measurement *m = f->m;
     for (size_t best; (best = tune_choose(f->runners, f->count)) < f->count;) {

@@ -1,4 +1,5 @@
-/* One kernel of a measurement: loaded, bound, and its result compared with what it must be, to the last byte. */
+/* One kernel of a measurement: loaded, bound,
+   and its result compared with what it must be, to the last byte. */
 #include <stdlib.h>
 #include "binding_set.h"
 #include "kernels.h"

@@ -1,4 +1,5 @@
-/* windowed-bcrs: what the ring SpMM reads. gen/windowed.h says what it means, and what the kernel relies on. */
+/* windowed-bcrs: what the ring SpMM reads. gen/windowed.h says what it means,
+   and what the kernel relies on. */
 #include <stdlib.h>
 #include <string.h>
 #include "memory.h"
@@ -71,8 +72,8 @@ typedef struct part_packer {
 
 static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
 
-/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its group
-   leaves free. */
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there,
+   in a bank that its group leaves free. */
 static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
@@ -120,8 +121,8 @@ static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
     return true;
 }
 
-/* One step towards windows before LEAVE left and those up to LAST waited for, as far as the ring allows: the control
-   word. */
+/* One step towards windows before LEAVE left and those up to LAST waited for,
+   as far as the ring allows: the control word. */
 static int32_t step_windows(part_packer *p, int64_t leave, int64_t last) {
     int64_t left = leave < p->waited ? leave : p->waited;
     int64_t waited = last + 1 < left + p->ring->stages ? last + 1 : left + p->ring->stages;

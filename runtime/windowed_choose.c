@@ -1,9 +1,10 @@
 /* Strides of a row block, made one after another from a pool of its next vectors.
  *
- * A group of 8 slots is read in as many accesses to shared memory as it has vectors of one bank class, row of B mod 8:
- * with every tile_n, windowed_place mod 8 is a permutation of that. A row block of G groups in all whose fullest class has
- * n vectors takes max(n, G) accesses at least, and comes close to that if
- *   - a group that cannot do with one access takes from the fullest classes only, two of each: it makes them more equal
+ * A group of 8 slots is read in as many accesses to shared memory as it has vectors of one bank class, row of
+ * B mod 8: with every tile_n, windowed_place mod 8 is a permutation of that. A row block of G groups in all
+ * whose fullest class has n vectors takes max(n, G) accesses at least, and comes close to that if
+ *   - a group that cannot do with one access takes from the fullest classes only, two of each: it makes them
+ *     more equal
  *     by up to four vectors, not by the one that was too many;
  *   - slots of padding, which the last stride has in any case, go to any group that lacks a class. */
 #include "windowed_choose.h"
@@ -15,8 +16,8 @@ enum {
     GROUPS = WINDOWED_SLOTS / WINDOWED_GROUP, /* of a stride */
 };
 
-/* Vectors below `seen` are in the pool. Of each bank class (row of B mod 8) the pool's vectors go in order, so that
-   all before cursor[class] are taken. */
+/* Vectors below `seen` are in the pool. Of each bank class (row of B mod 8) the pool's vectors go in order,
+   so that all before cursor[class] are taken. */
 typedef struct chooser {
     const mc_ring *ring;
     const int32_t *columns;
@@ -50,7 +51,8 @@ static int64_t groups_for(int64_t rest, int64_t groups_here) {
 }
 
 /* Accesses of the next group: as few as let it have as many vectors as it must, and, once all vectors to come
-   are in the pool (or those of this stride, where windows allow no more), give the fullest class its share. */
+   are in the pool (or those of this stride, where windows allow no more),
+   give the fullest class its share. */
 static int64_t group_accesses(const chooser *c, int64_t groups_here) {
     int64_t pool = c->seen - c->taken_count, rest = c->count - c->taken_count;
     if (pool <= groups_here * WINDOWED_GROUP) rest = pool;

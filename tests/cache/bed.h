@@ -1,4 +1,5 @@
-/* What the tests of the cache share: directories of their own, entries that tell whose they are, child processes. */
+/* What the tests of the cache share: directories of their own,
+   entries that tell whose they are, child processes. */
 #ifndef TESTS_BED_H
 #define TESTS_BED_H
 

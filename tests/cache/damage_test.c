@@ -92,7 +92,8 @@ static bool visit_damaged(void *user, const mccache_item *item) {
     return true;
 }
 
-/* A label longer than any that is written, in a file that is right otherwise: what reads labels has no room for it. */
+/* A label longer than any that is written, in a file that is right otherwise:
+   what reads labels has no room for it. */
 static void check_long_label(mccache *cache) {
     enum { LABEL = 1024, DATA = 10, SIZE = 56 + LABEL + DATA + 16 };
     bool damaged = false;

@@ -15,7 +15,8 @@ static void put_range(mccache *cache, int first, int last) {
     for (int i = first; i <= last; i++, fixture_clock += 100) put_text(cache, i, "text");
 }
 
-/* "1.1" for entries FIRST to LAST that are there, not there and there. Looks at names, so that nothing is used. */
+/* "1.1" for entries FIRST to LAST that are there, not there and there. Looks at names,
+   so that nothing is used. */
 static const char *present(int first, int last) {
     static char marks[256];
     for (int i = first; i <= last; i++)

@@ -101,7 +101,7 @@ static bool names(const place *p) {
     return made && done(truncate(p->file, 0));
 }
 
-/* -- Plants at the entry's directory and the cache's ------------------------------------------------------- */
+/* -- Plants at the entry's directory and the cache's ----------------------------------------------------- */
 
 static bool shard_elsewhere(const place *p) {
     return done(rmdir(p->yard)) && done(rename(p->shard, p->yard)) && done(symlink(p->yard, p->shard));
@@ -161,7 +161,7 @@ static const struct plant {
     {"cache: FIFO", cache_fifo, STAYS},
 };
 
-/* -- What a process makes of it --------------------------------------------------------------------------- */
+/* -- What a process makes of it -------------------------------------------------------------------------- */
 
 typedef struct visit {
     place place;

@@ -4,7 +4,8 @@
 
 static bool same(mccache_key a, mccache_key b) { return memcmp(a.bytes, b.bytes, MCCACHE_KEY_BYTES) == 0; }
 
-/* BLAKE2b-256 of docs/cache.md's bytes, computed by another implementation. A change of this makes every cache cold. */
+/* BLAKE2b-256 of docs/cache.md's bytes, computed by another implementation.
+   A change of this makes every cache cold. */
 static void check_stated(void) {
     char text[MCCACHE_KEY_TEXT];
     mccache_field fields[] = {mccache_text("target", "sm_90a"), {"ptx", "\0\1\2", 3}, {"empty", NULL, 0}};

@@ -113,7 +113,8 @@ static void test_killed_holder(holding *h) {
     bed_remove(&h->bed);
 }
 
-/* A process that is stopped, or takes long, is waited for no longer than was said; other keys are not its own. */
+/* A process that is stopped, or takes long, is waited for no longer than was said;
+   other keys are not its own. */
 static void test_bounded(holding *h) {
     pid_t holder = start_holder(h);
     mccache *cache = open_quietly(&h->bed);

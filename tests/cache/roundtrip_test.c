@@ -116,7 +116,8 @@ static mode_t mode_of(const char *path) {
     return stat(path, &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-/* Whatever the umask, it is ours and nobody else's. Parents that are made, too (XDG Base Directory Specification). */
+/* Whatever the umask, it is ours and nobody else's.
+   Parents that are made, too (XDG Base Directory Specification). */
 static void check_modes(void) {
     static const mode_t masks[] = {0, 022, 077, 0277, 0777};
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {

@@ -1,4 +1,5 @@
-/* Everything at once: gets, puts, drops, prunes, walks of a few samples in a directory that is too small for them. */
+/* Everything at once: gets, puts, drops, prunes,
+   walks of a few samples in a directory that is too small for them. */
 #ifndef TESTS_STORM_H
 #define TESTS_STORM_H
 

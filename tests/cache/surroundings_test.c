@@ -115,7 +115,7 @@ static void test_umask(scene *s, mode_t value) {
     bed_remove(&s->bed);
 }
 
-/* -- No home ---------------------------------------------------------------------------------------------- */
+/* -- No home --------------------------------------------------------------------------------------------- */
 
 static const struct home {
     const char *home, *xdg;
@@ -164,7 +164,7 @@ static void test_no_home(scene *s) {
     }
 }
 
-/* -- Who may not write ------------------------------------------------------------------------------------ */
+/* -- Who may not write ----------------------------------------------------------------------------------- */
 
 static void become_nobody(void) {
     if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0) _exit(NOT_HERE);
@@ -227,7 +227,7 @@ static void test_other_user(scene *s) {
     bed_remove(&s->bed);
 }
 
-/* -- A disk that is full, and one that became read-only ---------------------------------------------------- */
+/* -- A disk that is full, and one that became read-only -------------------------------------------------- */
 
 static void on_small_disk(void *user) {
     scene *s = user;
@@ -255,7 +255,7 @@ static void test_full_disk(scene *s) {
     bed_remove(&s->bed);
 }
 
-/* -- Clocks ----------------------------------------------------------------------------------------------- */
+/* -- Clocks ---------------------------------------------------------------------------------------------- */
 
 enum { KEPT = 4 };
 
@@ -307,7 +307,7 @@ static void test_future(scene *s) {
     bed_remove(&s->bed);
 }
 
-/* -- The process and its directory ------------------------------------------------------------------------- */
+/* -- The process and its directory ----------------------------------------------------------------------- */
 
 static void test_removed(scene *s) {
     *s = (scene){0};

@@ -29,7 +29,8 @@ typedef struct trace_outcome {
     bool refused[TRACE_CALLS]; /* call n - 1 of them was done and returned an error, and so changed nothing */
 } trace_outcome;
 
-/* False: the system does not permit it. The child shares no memory with the caller but what was mapped as shared. */
+/* False: the system does not permit it. The child shares no memory with the caller
+   but what was mapped as shared. */
 bool trace_run(void (*function)(void *), void *user, const trace_plan *plan, trace_outcome *outcome);
 
 /* Whether FAIL and HALF work on this machine. */

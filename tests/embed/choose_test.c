@@ -1,4 +1,5 @@
-/* Which kernel a problem gets: the order of the policies, and that there is always one, which the problem can run. */
+/* Which kernel a problem gets: the order of the policies, and that there is always one,
+   which the problem can run. */
 #include <math.h>
 #include <time.h>
 #include "../runtime/scratch.h"

@@ -362,7 +362,8 @@ static void test_least_alignment(mc_context *context) {
     product_close(&p);
 }
 
-/* New values cannot become part of a graph; those that were there stay, and what was there can be replaced later. */
+/* New values cannot become part of a graph; those that were there stay,
+   and what was there can be replaced later. */
 static void test_values_while_captured(mc_context *context) {
     product p;
     if (product_open(&p, context, &rows, 9) && make_plan(&p)) {

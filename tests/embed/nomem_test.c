@@ -1,5 +1,6 @@
 /* Lets the nth allocation fail, or all from the nth on, in each of the library's functions: what comes of it
- * is success or MC_NOMEM, nothing leaks (AddressSanitizer tells), and what was open before goes on working. */
+ * is success or MC_NOMEM, nothing leaks (AddressSanitizer tells),
+ * and what was open before goes on working. */
 #include <jansson.h>
 #include <unistd.h>
 #include "check.h"
@@ -31,7 +32,7 @@ static mc_status open_context(mc_cache_mode mode, mc_context **context) {
     return mc_context_create(&config, context, diag);
 }
 
-/* -- Phases: each leaves what it made in the bench, and make_good puts back what it must not break ---------- */
+/* -- Phases: each leaves what it made in the bench, and make_good puts back what it must not break ------- */
 
 static mc_status do_context(bench *b) {
     mc_context *context = NULL;

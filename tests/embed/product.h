@@ -59,7 +59,8 @@ void product_close(product *p);
 
 /* The C that must come of it; the caller frees. */
 mc_dense product_want(const product *p);
-/* Poisons C, executes, and compares: every element, and the gaps. The parts: for those who execute otherwise. */
+/* Poisons C, executes, and compares: every element, and the gaps.
+   The parts: for those who execute otherwise. */
 void product_check(const product *p);
 void product_poison(const product *p);
 void product_compare(const product *p);

@@ -1,5 +1,5 @@
-/* Kills a process at each system call while it adds to a file of records, or lets the call fail: records that were there before stay, and the
- * next process adds what is missing. */
+/* Kills a process at each system call while it adds to a file of records, or lets the call fail: records that
+ * were there before stay, and the next process adds what is missing. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void write_records(const char *file, int count) {
     record_store_close(store);
 }
 
-/* -- What is disturbed: in a child ------------------------------------------------------------------------ */
+/* -- What is disturbed: in a child ----------------------------------------------------------------------- */
 
 static void add(void *user) {
     int notes = 0;
@@ -59,7 +59,7 @@ static const struct change {
     void (*make)(void *user);
 } changes[] = {{"add", add}, {"import", import}};
 
-/* -- Afterwards ------------------------------------------------------------------------------------------- */
+/* -- Afterwards ------------------------------------------------------------------------------------------ */
 
 static int find(record_store *store, int from_record, int to_record) {
     int found = 0;

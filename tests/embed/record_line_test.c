@@ -1,4 +1,5 @@
-/* Records as lines: what is printed reads back; what is damaged is refused with a message, or is a record still. */
+/* Records as lines: what is printed reads back; what is damaged is refused with a message,
+   or is a record still. */
 #include <math.h>
 #include "record_parts.h"
 #include "record_text.h"
@@ -175,7 +176,8 @@ static void test_messages(mc_diag *diag) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect(rows[i].line, rows[i].fragment, diag);
 }
 
-/* Cut off anywhere it is no record; with any byte changed it is none, and says so, or prints and reads back. */
+/* Cut off anywhere it is no record; with any byte changed it is none, and says so,
+   or prints and reads back. */
 static void test_damage(mc_diag *diag) {
     static test_record t;
     plan_problem p = test_problem(MC_OP_SDDMM);

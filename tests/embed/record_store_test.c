@@ -1,4 +1,5 @@
-/* Stores of records and their files: what is found, merged, kept, and what survives damage, crashes and company. */
+/* Stores of records and their files: what is found, merged, kept, and what survives damage,
+   crashes and company. */
 #include <fcntl.h>
 #include <math.h>
 #include <sys/resource.h>
@@ -283,7 +284,8 @@ static void test_unwritable(mc_diag *diag) {
     unlink(path);
 }
 
-/* Neither a record nor an export that leaves the process's limit of file sizes ends it (SIGXFSZ), or leaves a part. */
+/* Neither a record nor an export that leaves the process's limit of file sizes ends it
+   (SIGXFSZ), or leaves a part. */
 static void test_file_limit(mc_diag *diag) {
     static test_record t;
     struct rlimit before, limit;

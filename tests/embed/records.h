@@ -22,7 +22,8 @@ static inline int64_t test_between(int64_t least, int64_t most) {
 static const mc_type test_operands[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
 enum { TEST_OPERANDS = sizeof test_operands / sizeof *test_operands };
 
-/* What follows from shapes, types and vectors: leading dimensions without gaps, and features of some matrix. */
+/* What follows from shapes, types and vectors: leading dimensions without gaps,
+   and features of some matrix. */
 static inline void test_complete(plan_problem *p) {
     bool spmm = p->op == MC_OP_SPMM;
     int64_t b = spmm || p->layout == MC_LAYOUT_ROWS ? p->n : p->k, mean;

@@ -25,7 +25,8 @@ static inline void log_line(void *user, mc_log_level level, const char *message)
     pthread_mutex_unlock(&log_lock);
 }
 
-/* The simulator; or, for TUNE_DEVICE=cuda:0, a driver that is one (tests/bench/sim_cuda.c), with graphs and events. */
+/* The simulator; or, for TUNE_DEVICE=cuda:0, a driver that is one (tests/bench/sim_cuda.c),
+   with graphs and events. */
 static inline const char *device_name(void) {
     const char *name = getenv("TUNE_DEVICE");
     return name != NULL ? name : "sim";

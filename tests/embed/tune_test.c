@@ -402,7 +402,8 @@ static void test_stops(mc_diag *diag) {
 
 /* -- Hints */
 
-/* What was fastest for a problem is measured for the next one like it, though the model likes another one better. */
+/* What was fastest for a problem is measured for the next one like it,
+   though the model likes another one better. */
 static void test_hints(mc_diag *diag) {
     mc_context *context = open_context("/dev/null/records", diag);
     mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);

@@ -1,13 +1,15 @@
-/* What the embedded runtime promises on a GPU, measured: runtime [FOLDER]. FOLDER, emptied before, becomes the cache.
+/* What the embedded runtime promises on a GPU, measured: runtime [FOLDER].
+ * FOLDER, emptied before, becomes the cache.
  *
- *   first use of a kernel    nothing cached: read specs, choose, generate, compile, load, pack     under 150 ms
- *   warm plan                context up, matrix packed, kernel on disk: one module load included   under 1 ms
- *   mc_execute               host time beyond a bare launch of the same function                   under 1 us
+ *   first use of a kernel    nothing cached: read specs, choose, generate, compile, load, pack   under 150 ms
+ *   warm plan                context up, matrix packed, kernel on disk: its module loaded, too   under 1 ms
+ *   mc_execute               host time beyond a bare launch of the same function                 under 1 us
  *   elsewhere                the same where another CUDA context is current to the caller
  *   graph                    a captured execution, replayed 1000 times, right each time
  *   capture                  executions are captured while another thread makes plans
  *   values                   replaced in place, right afterwards
- *   contexts                 two in one process, one of them in a CUcontext of its own, and on every GPU, from threads
+ *   contexts                 two in one process, one of them in a CUcontext of its own, and on every GPU,
+ *                            from threads
  *
  * CUDA_CACHE_DISABLE=1 must be set, so that the driver's own cache takes no part. Exit status 77: no GPU. */
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-/* How good the kernel of a problem without a record is: untuned N MATRIX.smtx... plans each matrix (s8 x s8 -> f16, V = 8, N columns)
- * with the records that the library ships, then tunes it, and prints how much longer the planned kernel takes than the fastest.
- * Exit status 77: no GPU. */
+/* How good the kernel of a problem without a record is: untuned N MATRIX.smtx... plans each matrix
+ * (s8 x s8 -> f16, V = 8, N columns) with the records that the library ships, then tunes it, and prints how
+ * much longer the planned kernel takes than the fastest. Exit status 77: no GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
