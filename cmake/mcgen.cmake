@@ -52,9 +52,9 @@ function(mcgen_library name soversion)
   install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# mcgen_pkg_config(NAME DESCRIPTION [REQUIRES PACKAGES] [PRIVATE FLAGS]): both are for those who link with the static library (--static).
-function(mcgen_pkg_config name description)
-  cmake_parse_arguments(arg "" "REQUIRES;PRIVATE" "" ${ARGN})
+# mcgen_pkg_config(NAME DESCRIPTION FLAGS): FLAGS are for those who link with the static library (--static). As Requires.private the libraries among
+# them would be looked for by who takes the shared one, too, whose header needs none of theirs.
+function(mcgen_pkg_config name description private)
   file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(cmake/library.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

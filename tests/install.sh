@@ -17,6 +17,11 @@ strict=(-Wall -Wextra -Wshadow -Wconversion -Werror)
 
 step() { echo "-- $*"; }
 
+step "the shared library wants no other package's header or pkg-config file"
+for name in mcrt mcgen mccache ptxsim; do
+    PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=${pc%/*} pkg-config --cflags --libs "$name"
+done
+
 step "programs and specs"
 spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 "$prefix/bin/mcgen" "$spec" >"$work/kernel.ptx"
