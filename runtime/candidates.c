@@ -175,11 +175,29 @@ static mc_status find_in(search *s, const spec_sources *sources) {
     return status;
 }
 
+/* Whether a line of LENGTH is among those of TEXT before it. */
+static bool is_told(const char *text, const char *line, size_t length) {
+    for (const char *at = text; at < line; at = strchr(at, '\n') + 1)
+        if (strncmp(at, line, length) == 0 && at[length] == '\n') return true;
+    return false;
+}
+
+/* The lines of TEXT, each once: specs are often refused for the same reason. */
+static void tell_lines(mc_diag *diag, mc_status status, const char *text) {
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        if (!is_told(text, line, length)) mc_fail(diag, status, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static mc_status nothing_left(const search *s, const spec_sources *sources) {
     const char *family = plan_op_text(s->problem->op), *why = mc_diag_text(s->why);
     if (s->list->name_count == 0 && why[0] == '\0')
         return mc_fail(s->diag, MC_CANNOT, "none of %zu specs is of family %s", sources->count, family);
-    return mc_fail(s->diag, MC_CANNOT, "no kernel of family %s does this problem:\n%s", family, why);
+    mc_fail(s->diag, MC_CANNOT, "no kernel of family %s does this problem:", family);
+    tell_lines(s->diag, MC_CANNOT, why);
+    return MC_CANNOT;
 }
 
 mc_status candidates_of(const plan_problem *problem, const candidate_target *target,

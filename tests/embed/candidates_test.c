@@ -193,6 +193,22 @@ static void test_paths(mc_diag *diag) {
     mc_diag_clear(diag);
 }
 
+/* Why there is no kernel is told in lines of which no two are the same, though many specs say it. */
+static void test_reasons(mc_diag *diag) {
+    plan_problem p = test_usual(MC_OP_SPMM);
+    candidate_target target = target_of(90);
+    candidate_list list;
+    p.n = 1 << 30;
+    test_complete(&p);
+    CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_CANNOT && list.items == NULL, "n");
+    const char *text = mc_diag_text(diag), *why = "more than 65535 tiles of 128 columns";
+    CHECK_TEXT(text, "no kernel of family spmm does this problem:\n--set: n: more than 65535 tiles");
+    const char *first = strstr(text, why);
+    CHECK(first != NULL && strstr(first + 1, why) == NULL, "%s", text);
+    CHECK(strstr(text, "more than 65535 tiles of 64 columns") != NULL, "%s", text);
+    mc_diag_clear(diag);
+}
+
 /* With shapes open the contract alone knows: rows of B that copies do not take. */
 static void test_open(mc_diag *diag) {
     plan_problem p = test_usual(MC_OP_SPMM);
@@ -225,6 +241,7 @@ int main(void) {
     test_promises(diag);
     test_overlap(diag);
     test_paths(diag);
+    test_reasons(diag);
     test_open(diag);
     mc_diag_destroy(diag);
     return check_end();
