@@ -29,7 +29,7 @@ static const cmd_option tune_table[] = {
     {"seed", 0, OPTION_INTEGER, MEMBER(seed), "S", 0, INT64_MAX, "of the matrices of --shapes (1)"},
     {"device", 0, OPTION_TEXT, MEMBER(device), "DEVICE", 0, 0, "auto (the usual), cuda:I or sim"},
     {"candidates", 0, OPTION_INTEGER, MEMBER(candidates), "C", 1, 1000000,
-     "kernels to measure of a problem, at most (40)"},
+     "kernels to measure of a problem, besides defaults and those best for the like (40)"},
     {"seconds", 0, OPTION_REAL, MEMBER(seconds), "S", 0, 1000000,
      "for a problem, at most; then its best so far is kept (no limit)"},
     {"again", 0, OPTION_SWITCH, MEMBER(again), NULL, 0, 0, "measure also what the records have"},
@@ -81,6 +81,11 @@ static void look_up(tuning *t, const mc_plan_config *problem, const mc_vsparse *
     mc_plan_destroy(plan);
 }
 
+/* A tuning that ran out of --seconds is no failure, if there is a record. */
+static bool has_nothing(const mc_tune_result *result) {
+    return !result->complete && !(result->microseconds > 0) && !tune_stop_asked();
+}
+
 static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse *matrix,
                      tune_outcome *outcome, mc_diag *diag) {
     const tune_options *options = t->options;
@@ -96,6 +101,9 @@ static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse 
     outcome->result.size = sizeof outcome->result;
     tune_view_problem(&t->view, outcome);
     outcome->status = mc_tune(t->context, problem, &config, &outcome->result, diag);
+    if (outcome->status == MC_OK && has_nothing(&outcome->result))
+        outcome->status =
+            mc_fail(diag, MC_CANNOT, "no kernel was measured: %g seconds are too few", options->seconds);
     outcome->seconds = clock_seconds() - begin;
     tune_view_clear(&t->view);
     if (outcome->status == MC_OK) look_up(t, problem, matrix, outcome);
@@ -178,7 +186,6 @@ static mc_status run_source(tuning *t, const tune_source *source, mc_diag *diag)
 
 /* -- All of them */
 
-/* A tuning that ran out of --seconds is no failure. */
 static mc_status sum_up(const tuning *t, mc_diag *diag) {
     char kept[64] = "";
     if (t->kept > 0) snprintf(kept, sizeof kept, ", of %zu more the best so far is kept", t->kept);

@@ -117,6 +117,10 @@ check 'the second one failed' grep -q 'N 12 .*failed .*ldb is 11' table
 check 'the first one is tuned' grep -q 'N 8 .*tuned' table
 check 'it is said' grep -q '1 of 2 problems could not be tuned' err
 
+tune "$spec" m.smtx --n 13 --seconds 0.000001 >table 2>err
+check 'no time, no record: exit 1' test $? = 1
+check 'what to do is told' grep -q 'N 13 .*failed .*no kernel was measured: 1e-06 seconds are too few' table
+
 printf '3, 4, 2\n0 1 2 2\n9 0\n' >malformed.smtx
 tune "$spec" malformed.smtx packed m.smtx --vec 4 --n 8 --json >lines 2>err
 check 'exit 1' test $? = 1
