@@ -43,6 +43,10 @@ mc_status give_struct(void *to, size_t least, const void *from, size_t newest, c
     return status;
 }
 
+mc_status check_handle(const void *handle, const char *what, mc_diag *diag) {
+    return handle != NULL ? MC_OK : mc_fail(diag, MC_USAGE, "%s is NULL", what);
+}
+
 /* -- Log */
 
 void context_log(mc_context *context, mc_log_level level, const char *format, ...) {
@@ -64,7 +68,8 @@ static void log_note(void *user, const char *message) { context_log(user, MC_LOG
 
 mc_status context_enter(mc_context *context, context_visit *visit, mc_diag *diag) {
     *visit = (context_visit){0};
-    mc_status status = mc_device_enter(context->device, &visit->capture_mode, diag);
+    mc_status status = check_handle(context, "context", diag);
+    if (status == MC_OK) status = mc_device_enter(context->device, &visit->capture_mode, diag);
     visit->entered = status == MC_OK;
     return status;
 }
@@ -256,6 +261,7 @@ void mc_context_destroy(mc_context *context) {
 /* -- Public functions on an open context */
 
 mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_diag *diag) {
+    if (context == NULL) return check_handle(context, "context", diag);
     const mc_device_info *device = mc_device_get_info(context->device);
     mc_context_info all = {.device = device->name,
                            .driver = mc_device_build(context->device),
@@ -274,7 +280,7 @@ mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *addres
     context_visit visit;
     *address = 0;
     mc_status status = context_enter(context, &visit, diag);
-    if (status == MC_OK) status = context_alloc(context, bytes, address, diag);
+    if (status == MC_OK) status = mc_device_alloc(context->device, bytes, address, diag);
     context_leave(context, &visit);
     return status;
 }
@@ -282,14 +288,16 @@ mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *addres
 void mc_memory_destroy(mc_context *context, mc_address address) {
     context_visit visit;
     if (address == 0 || context_enter(context, &visit, NULL) != MC_OK) return;
-    context_free(context, address);
+    mc_device_free(context->device, address);
     context_leave(context, &visit);
 }
 
 mc_status mc_memory_write(mc_context *context, mc_address address, const void *data, size_t bytes,
                           mc_diag *diag) {
     context_visit visit;
-    mc_status status = context_enter(context, &visit, diag);
+    mc_status status = bytes > 0 ? check_handle(data, "data", diag) : MC_OK;
+    if (status != MC_OK) return status;
+    status = context_enter(context, &visit, diag);
     if (status == MC_OK) status = mc_device_write(context->device, address, data, bytes, diag);
     context_leave(context, &visit);
     return status;
@@ -297,7 +305,9 @@ mc_status mc_memory_write(mc_context *context, mc_address address, const void *d
 
 mc_status mc_memory_read(mc_context *context, mc_address address, void *data, size_t bytes, mc_diag *diag) {
     context_visit visit;
-    mc_status status = context_enter(context, &visit, diag);
+    mc_status status = bytes > 0 ? check_handle(data, "data", diag) : MC_OK;
+    if (status != MC_OK) return status;
+    status = context_enter(context, &visit, diag);
     if (status == MC_OK) status = mc_device_read(context->device, address, data, bytes, diag);
     context_leave(context, &visit);
     return status;

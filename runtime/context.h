@@ -45,7 +45,7 @@ typedef struct context_visit {
 mc_status context_enter(mc_context *context, context_visit *visit, mc_diag *diag);
 void context_leave(mc_context *context, const context_visit *visit);
 
-/* Memory by config.allocate, else the device's. */
+/* Memory of the library's own: by config.allocate, else the device's. */
 mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 void context_free(mc_context *context, mc_address address);
 
@@ -60,5 +60,7 @@ mc_status take_struct(void *to, size_t newest, const void *from, size_t least, c
                       mc_diag *diag);
 mc_status give_struct(void *to, size_t least, const void *from, size_t newest, const char *what,
                       mc_diag *diag);
+/* What was not created is often passed on: MC_USAGE, naming WHAT ("plan"), for NULL. */
+mc_status check_handle(const void *handle, const char *what, mc_diag *diag);
 
 #endif

@@ -56,6 +56,7 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
                      mc_diag *diag) {
     mc_args whole;
     (void)workspace; /* no kernel wants any so far */
+    if (plan == NULL) return check_handle(plan, "plan", diag);
     if (args == NULL || args->size != sizeof *args) {
         mc_status status = take_struct(&whole, sizeof whole, args, ARGS_FIRST, "mc_args", diag);
         if (status != MC_OK) return status;

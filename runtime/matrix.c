@@ -33,7 +33,9 @@ mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, 
     mc_matrix_config whole;
     mc_vsparse host;
     *matrix = NULL;
-    mc_status status = take_struct(&whole, sizeof whole, config, CONFIG_FIRST, "mc_matrix_config", diag);
+    mc_status status = check_handle(context, "context", diag);
+    if (status == MC_OK)
+        status = take_struct(&whole, sizeof whole, config, CONFIG_FIRST, "mc_matrix_config", diag);
     if (status == MC_OK) status = matrix_make(&whole, &host, diag);
     return status == MC_OK ? matrix_new(context, &host, matrix, diag) : status;
 }
@@ -43,7 +45,9 @@ mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *confi
     mc_dense_config whole;
     mc_vsparse host;
     *matrix = NULL;
-    mc_status status = take_struct(&whole, sizeof whole, config, DENSE_FIRST, "mc_dense_config", diag);
+    mc_status status = check_handle(context, "context", diag);
+    if (status == MC_OK)
+        status = take_struct(&whole, sizeof whole, config, DENSE_FIRST, "mc_dense_config", diag);
     if (status == MC_OK) status = matrix_make_dense(&whole, &host, diag);
     return status == MC_OK ? matrix_new(context, &host, matrix, diag) : status;
 }
@@ -97,6 +101,7 @@ static int64_t packing_bytes(const matrix_packing *packing) {
 }
 
 mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag) {
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     mc_matrix *counted = (mc_matrix *)(uintptr_t)matrix; /* for its lock */
     mc_matrix_info all = {.type = matrix->host.type,
                           .vec = matrix->host.vec,
@@ -251,6 +256,7 @@ static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stre
 }
 
 mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag) {
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     int64_t count = matrix->host.vectors * matrix->host.vec;
     int64_t bytes = mc_type_size(matrix->host.type, count);
     if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");

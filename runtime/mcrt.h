@@ -14,7 +14,7 @@
  * examples/embed.c is a whole program, docs/runtime.md the manual.
  *
  * Errors: every function that can fail returns a status and puts messages into DIAG, which may be NULL
- * (mc_status.h). On failure an output handle is NULL.
+ * (mc_status.h). On failure an output handle is NULL; who passes that on is told MC_USAGE.
  * Structs: each begins with its size; set it with sizeof. Members that a later version adds are then those
  * that are zero, and zero always means the usual. A size that no version has is MC_USAGE.
  * Ownership: a handle belongs to who created it. A plan keeps its matrix's packed arrays and its kernel for
@@ -130,14 +130,15 @@ typedef struct mc_context_config {
     /* Messages, a line each, without newline. May be called from several threads. NULL: none */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
-    /* Memory on the device. NULL: the driver's. allocate gives 0 where there is none, else a multiple of 256,
-       of memory that no work on any stream uses any more */
+    /* Memory on the device for what the library keeps there. NULL: the driver's. allocate gives 0 where there
+       is none, else a multiple of 256, of memory that no work on any stream uses any more. It may come from
+       mc_memory_create of this context, and on the simulator from nowhere else */
     mc_address (*allocate)(void *user, size_t bytes);
     void (*release)(void *user, mc_address address);
     void *memory_user;
 } mc_context_config;
 
-/* CONFIG may be NULL, which is all zeros. MC_CANNOT where there is no such device. */
+/* CONFIG may be NULL, which is all zeros. MC_CANNOT where there is no such device, or no driver for it. */
 MC_API mc_status mc_context_create(const mc_context_config *config, mc_context **context, mc_diag *diag);
 MC_API void mc_context_destroy(mc_context *context);
 
@@ -155,7 +156,7 @@ typedef struct mc_context_info {
 /* Fills INFO, whose size is set. Strings live as long as the context. */
 MC_API mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_diag *diag);
 
-/* Memory on CONTEXT's device, for programs that want none of CUDA's headers;
+/* Memory on CONTEXT's device, from its driver, for programs that want none of CUDA's headers;
    on a GPU any other is as good. */
 MC_API mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 MC_API void mc_memory_destroy(mc_context *context, mc_address address);
@@ -347,7 +348,7 @@ typedef struct mc_tune_result {
     size_t size;
     /* Candidates. known: already in the record */
     size_t measured, wrong, failed, known;
-    double microseconds, standard; /* of the fastest, and of the default kernel */
+    double microseconds, standard; /* of the fastest, and of the default kernel; 0: not measured */
     bool complete;                 /* false: stopped early */
 } mc_tune_result;
 

@@ -189,7 +189,8 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
 }
 
 static mc_status check_matrix(const mc_context *context, const mc_matrix *matrix, mc_diag *diag) {
-    if (matrix == NULL) return mc_fail(diag, MC_USAGE, "matrix is NULL");
+    if (context == NULL) return check_handle(context, "context", diag);
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     if (matrix->context == context) return MC_OK;
     return mc_fail(diag, MC_USAGE, "the matrix is of another context");
 }
@@ -221,6 +222,7 @@ void mc_plan_destroy(mc_plan *plan) {
 }
 
 mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag) {
+    if (plan == NULL) return check_handle(plan, "plan", diag);
     const loaded_kernel *kernel = plan->kernel;
     mc_plan_info all = {.origin = plan->choice.origin,
                         .microseconds = plan->choice.microseconds,

@@ -5,13 +5,13 @@
 mc_status mc_records_import(mc_context *context, const char *path, size_t *count, mc_diag *diag) {
     if (count != NULL) *count = 0;
     if (context == NULL || path == NULL)
-        return mc_fail(diag, MC_USAGE, "mc_records_import: no context or path");
+        return check_handle(NULL, context == NULL ? "context" : "path", diag);
     return record_import(context->records, path, count, diag);
 }
 
 mc_status mc_records_export(mc_context *context, const char *path, size_t *count, mc_diag *diag) {
     if (count != NULL) *count = 0;
     if (context == NULL || path == NULL)
-        return mc_fail(diag, MC_USAGE, "mc_records_export: no context or path");
+        return check_handle(NULL, context == NULL ? "context" : "path", diag);
     return record_export(context->records, path, 0, count, diag);
 }

@@ -88,7 +88,8 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
 /* -- For applications */
 
 static mc_status take_job(mc_context *context, const mc_plan_config *problem, tune_job *job, mc_diag *diag) {
-    if (problem->matrix == NULL) return mc_fail(diag, MC_USAGE, "matrix is NULL");
+    if (context == NULL) return check_handle(context, "context", diag);
+    if (problem->matrix == NULL) return check_handle(problem->matrix, "matrix", diag);
     *job = (tune_job){.context = context,
                       .matrix = &problem->matrix->host,
                       .specs = problem->specs,
