@@ -1,11 +1,14 @@
-/* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute, those in
-   graphs when they are captured; a launch in a graph lasts 10 us. The kernels of the ceilings do
-   nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP; those that begin with SIM_CUDA_REFUSE are not
-   launched. Where SIM_CUDA_LOST is set, a launch that faults is the last one: from then on the device is lost, as after an illegal address. Written from the CUDA Driver API manual. */
+/* A libcuda.so.1 that is the simulator, so that a whole run of mcbench works without a GPU: launches compute,
+   those in graphs when they are captured; a launch in a graph lasts 10 us. The kernels of the ceilings do
+   nothing, nor do those whose names begin with the value of SIM_CUDA_SKIP; those that begin with SIM_CUDA_REFUSE
+   are not launched. Where SIM_CUDA_LOST is set, a launch that faults is the last one: from then on the device is
+   lost, as after an illegal address. Where SIM_CUDA_HANG is set, a launch makes the file of that name and never
+   ends. Written from the CUDA Driver API manual. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 #include "ptxsim.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -196,12 +199,19 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
     return (void)function, (void)attribute, (void)value, 0;
 }
 
+static void hang(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (file != NULL) fclose(file);
+    for (;;) pause();
+}
+
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     (void)stream, (void)extra;
     capturing++;
     if (is_among(function, refused, refused_count)) return FAILURE;
     if (is_among(function, skipped, skipped_count)) return 0;
+    if (getenv("SIM_CUDA_HANG") != NULL) hang(getenv("SIM_CUDA_HANG"));
     mtx_lock(&lock);
     ptxsim_status status =
         ptxsim_launch(sim, function, (ptxsim_dim3){gx, gy, gz}, (ptxsim_dim3){bx, by, bz}, shared, params);
@@ -225,13 +235,20 @@ EXPORT int cuLaunchKernelEx(const launch_config *config, void *function, void **
                           params, extra);
 }
 
-/* Of bytes (CU_TENSOR_MAP_DATA_TYPE_UINT8), 2-D. */
+/* CUtensorMapDataType, from CU_TENSOR_MAP_DATA_TYPE_UINT8 to _BFLOAT16. */
+static const ptxsim_element elements[] = {
+    PTXSIM_ELEMENT_U8,  PTXSIM_ELEMENT_U16, PTXSIM_ELEMENT_U32, PTXSIM_ELEMENT_S32, PTXSIM_ELEMENT_U64,
+    PTXSIM_ELEMENT_S64, PTXSIM_ELEMENT_F16, PTXSIM_ELEMENT_F32, PTXSIM_ELEMENT_F64, PTXSIM_ELEMENT_BF16};
+
+/* 2-D. */
 EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                                   const unsigned long long *dims, const unsigned long long *strides,
                                   const unsigned *box, const unsigned *steps, int interleave, int swizzle,
                                   int promotion, int fill) {
+    enum { TYPES = sizeof elements / sizeof *elements };
+    if (type < 0 || type >= TYPES || rank != 2 || (uintptr_t)map % 64 != 0) return FAILURE;
     ptxsim_tensor tensor = {.size = sizeof tensor,
-                            .element = PTXSIM_ELEMENT_U8,
+                            .element = elements[type],
                             .rank = rank,
                             .address = (uintptr_t)address,
                             .dims = {dims[0], dims[1]},
@@ -239,7 +256,6 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr
                             .box = {box[0], box[1]},
                             .swizzle = (ptxsim_swizzle)swizzle};
     (void)steps, (void)interleave, (void)promotion, (void)fill;
-    if (type != 0 || rank != 2 || (uintptr_t)map % 64 != 0) return FAILURE;
     mtx_lock(&lock);
     return after(ptxsim_tensor_map_encode(sim, &tensor, map));
 }

@@ -33,6 +33,12 @@ static const struct kind {
      4,
      "op = 'spmm' lhs = 's16' rhs = 's8' vec = 4 digits = 'balanced' warps = {4, 1}",
      {.b = MC_S8, .c = MC_S32, .n = 32}},
+    {"a tensor map of 16 bits",
+     MC_S16,
+     8,
+     "op = 'spmm' arch = 'sm_90' lhs = 's16' rhs = 's16' vec = 8 staging = 'tma' tile_n = {64, 32} warps = 4 "
+     "window = 64 stages = 2",
+     {.b = MC_S16, .c = MC_S32, .n = 64}},
     {"sddmm", MC_S8, 8, NULL, {.op = MC_OP_SDDMM, .a = MC_S8, .b = MC_S8, .c = MC_S32, .k = 64}},
     {"sddmm, a mask's values",
      MC_F32,
