@@ -122,7 +122,8 @@ static void make_directories(const char *path) {
     }
 }
 
-/* Not for ever: what a lock prevents is the loss of a line, and only while somebody extends the file. */
+/* Not for ever: what a lock prevents is the loss of a line, and only while somebody extends the file or takes
+   back a part of a line. */
 static void lock(int descriptor) {
     for (int i = 0; i < LOCK_TRIES; i++) {
         if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
@@ -166,14 +167,25 @@ static bool within_file_limit(int descriptor, size_t size) {
            (fstat(descriptor, &info) == 0 && (uint64_t)info.st_size + size <= limit.rlim_cur);
 }
 
+/* The part of a line that a full disk had room for goes again, unless others have written behind it. Where it
+   cannot, or a kill comes before, it stays as after a crash. */
+static void take_back(int descriptor, size_t written) {
+    struct stat info;
+    off_t end = lseek(descriptor, 0, SEEK_CUR); /* of what was written */
+    bool last =
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &info) == 0 && info.st_size == end;
+    if (last && ftruncate(descriptor, end - (off_t)written) != 0) return;
+}
+
 static mc_status write_once(int descriptor, const char *path, const char *bytes, size_t size, mc_diag *diag) {
     ssize_t written;
     if (!within_file_limit(descriptor, size)) return io_error(path, EFBIG, diag);
     do written = write(descriptor, bytes, size);
     while (written < 0 && errno == EINTR);
     if (written < 0) return io_error(path, errno, diag);
-    if ((size_t)written != size) return io_error(path, ENOSPC, diag);
-    return MC_OK;
+    if ((size_t)written == size) return MC_OK;
+    take_back(descriptor, (size_t)written);
+    return io_error(path, ENOSPC, diag);
 }
 
 mc_status record_file_append(const char *path, const char *lines, size_t size, mc_diag *diag) {

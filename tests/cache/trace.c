@@ -77,7 +77,9 @@ static void at_call(pid_t child, const trace_plan *plan, bool *failing, trace_ou
         set_result(child, -plan->error);
         *failing = false;
     }
-    if (info.op != PTRACE_SYSCALL_INFO_ENTRY || !acts(plan, (long)info.entry.nr, outcome)) return;
+    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
+    if (outcome->hit && plan->then != NULL && ++outcome->since == plan->after) plan->then(child);
+    if (!acts(plan, (long)info.entry.nr, outcome)) return;
     outcome->hit = true;
     outcome->hit_call = (long)info.entry.nr;
     *failing = plan->act == TRACE_FAIL;

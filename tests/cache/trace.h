@@ -5,6 +5,7 @@
 #define TESTS_TRACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* COUNT: nothing. KILL: SIGKILL; the call is not done. FAIL: not done either, returns ERROR. HALF: of a
    read's or write's bytes. */
@@ -16,6 +17,9 @@ typedef struct trace_plan {
     long nth;   /* of those, from 1 */
     bool stays; /* and those after it */
     int error;  /* of FAIL: an errno */
+    /* Once it has acted: called at the entry of the AFTERth call of any kind from there on. NULL: nothing. */
+    void (*then)(pid_t child);
+    long after;
 } trace_plan;
 
 enum { TRACE_ANY = -1, TRACE_SECONDS = 20 /* that the function may take */, TRACE_CALLS = 4096 };
@@ -24,6 +28,7 @@ typedef struct trace_outcome {
     long calls;                /* seen, of those that the plan means */
     bool hit;                  /* the plan came to act */
     long hit_call;             /* on this system call */
+    long since;                /* calls of any kind after that */
     int signal;                /* that ended the child: SIGKILL by us; SIGALRM: it hung; 0: none did */
     int status;                /* exit status: 0 when the function returned */
     bool refused[TRACE_CALLS]; /* call n - 1 of them was done and returned an error, and so changed nothing */
