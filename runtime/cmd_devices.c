@@ -1,7 +1,6 @@
 /* mcrun devices */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include "cmd_options.h"
 
 typedef struct devices_options {

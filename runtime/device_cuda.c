@@ -1,7 +1,6 @@
 /* The device that is a GPU, by the CUDA driver API. */
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include "device_cuda.h"
 
 /* -- The calling thread */

@@ -2,7 +2,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include "element.h"
 #include "memory.h"
 

@@ -1,6 +1,5 @@
 /* What came of a tuning: its record, merged with the one that was there, and the caller's result. */
 #include <stdlib.h>
-#include <string.h>
 #include "tune_contest.h"
 
 /* -- The best */

@@ -4,12 +4,10 @@
  * B mod 8: with every tile_n, windowed_place mod 8 is a permutation of that. A row block of G groups in all
  * whose fullest class has n vectors takes max(n, G) accesses at least, and comes close to that if
  *   - a group that cannot do with one access takes from the fullest classes only, two of each: it makes them
- *     more equal
- *     by up to four vectors, not by the one that was too many;
+ *     more equal by up to four vectors, not by the one that was too many;
  *   - slots of padding, which the last stride has in any case, go to any group that lacks a class. */
 #include "windowed_choose.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     POOL = 160, /* vectors to choose from: more choice, more windows that must be there */

@@ -1,6 +1,5 @@
 #include "works.h"
 
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

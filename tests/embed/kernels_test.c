@@ -2,7 +2,6 @@
    and a cache whose entries are nonsense changes nothing but the time. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "check.h"
 #include "kernels.h"
 #include "tree.h"

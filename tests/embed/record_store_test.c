@@ -1,6 +1,5 @@
 /* Stores of records and their files: what is found, merged, kept, and what survives damage,
    crashes and company. */
-#include <fcntl.h>
 #include <math.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -8,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "../runtime/scratch.h"
-#include "record_parts.h"
 #include "record_text.h"
 #include "records.h"
 

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 #include "check.h"
 #include "layer.h"
 #include "tree.h"
