@@ -23,11 +23,17 @@ static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, 
 /* -- Values */
 
 /* What lies in 16 bits may be no number of 12. Every other type's elements fill their place. */
+static bool fills_its_place(mc_type type) { return type != MC_S12 && type != MC_U12; }
+
+static bool is_in_range(mc_type type, int64_t value) {
+    return value >= mc_type_min(type) && value <= mc_type_max(type);
+}
+
 mc_status matrix_check_values(mc_type type, const void *values, int64_t count, mc_diag *diag) {
-    if (type != MC_S12 && type != MC_U12) return MC_OK;
+    if (fills_its_place(type)) return MC_OK;
     for (int64_t i = 0; i < count; i++) {
         int64_t value = element_get(type, values, i);
-        if (value < mc_type_min(type) || value > mc_type_max(type))
+        if (!is_in_range(type, value))
             return mc_fail(diag, MC_FORMAT, "values[%" PRId64 "] is %" PRId64 ", out of %s's range", i, value,
                            mc_type_text(type));
     }
@@ -143,11 +149,11 @@ static void take_vectors(const mc_dense *dense, mc_vsparse *matrix) {
 }
 
 static mc_status check_elements(const mc_dense *dense, mc_diag *diag) {
-    if (dense->type != MC_S12 && dense->type != MC_U12) return MC_OK;
+    if (fills_its_place(dense->type)) return MC_OK;
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {
             int64_t value = mc_dense_get(dense, i, j);
-            if (value < mc_type_min(dense->type) || value > mc_type_max(dense->type))
+            if (!is_in_range(dense->type, value))
                 return mc_fail(diag, MC_FORMAT,
                                "data[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", i, j,
                                value, mc_type_text(dense->type));

@@ -14,7 +14,6 @@
 /* A plan that is being made. */
 typedef struct planning {
     mc_plan *plan;
-    mc_matrix *matrix;
     const mc_plan_config *config;
     mc_tuning tuning;
     mc_status failure; /* of the first kernel that could not be had, and why */
@@ -131,13 +130,13 @@ static void tune_first(planning *p) {
     mc_plan *plan = p->plan;
     const tune_job job = {.context = plan->context,
                           .problem = plan->problem,
-                          .matrix = &p->matrix->host,
+                          .matrix = &plan->matrix->host,
                           .specs = p->config->specs,
                           .spec_count = p->config->spec_count};
     mc_diag *diag = mc_diag_create();
-    pthread_mutex_lock(&p->matrix->lock);
+    pthread_mutex_lock(&plan->matrix->lock);
     mc_status status = tune_run(&job, NULL, diag);
-    pthread_mutex_unlock(&p->matrix->lock);
+    pthread_mutex_unlock(&plan->matrix->lock);
     if (status != MC_OK && diag != NULL)
         context_log(plan->context, MC_LOG_NOTE, "tuning failed: %s", mc_diag_text(diag));
     mc_diag_destroy(diag);
@@ -172,7 +171,6 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
 static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
     const mc_tuning usual = plan->context->config.tuning;
     planning p = {.plan = plan,
-                  .matrix = plan->matrix,
                   .config = config,
                   .tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual};
     double begin = clock_seconds();

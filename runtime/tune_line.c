@@ -32,16 +32,17 @@ static size_t print_text(const char *from, char *to, size_t room) {
 
 static int print_head(const wire_line *line, char *text, size_t size) {
     const tune_event *e = &line->event;
+    const char *word = words[line->kind];
     switch (line->kind) {
-    case WIRE_HELLO: return snprintf(text, size, "mcgen-tune %d %s", WIRE_VERSION, mc_generator_id());
+    case WIRE_HELLO: return snprintf(text, size, "%s %d %s", word, WIRE_VERSION, mc_generator_id());
     case WIRE_EVENT:
-        return snprintf(text, size, "event %d %zu %zu %zu %d %" PRId64 " ", (int)e->stage, e->done, e->total,
-                        e->index, (int)e->state, print_time(e->microseconds));
-    case WIRE_END: return snprintf(text, size, "end %d %d ", (int)line->status, (int)line->complete);
+        return snprintf(text, size, "%s %d %zu %zu %zu %d %" PRId64 " ", word, (int)e->stage, e->done,
+                        e->total, e->index, (int)e->state, print_time(e->microseconds));
+    case WIRE_END: return snprintf(text, size, "%s %d %d ", word, (int)line->status, (int)line->complete);
     case WIRE_NOTE:
     case WIRE_DETAIL: break;
     }
-    return snprintf(text, size, "%s ", words[line->kind]);
+    return snprintf(text, size, "%s ", word);
 }
 
 size_t wire_print(const wire_line *line, char text[WIRE_LINE]) {
