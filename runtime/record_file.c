@@ -77,16 +77,16 @@ static bool holds(const char *line, size_t size, const char *text) {
     return text == NULL || memmem(line, size, text, strlen(text)) != NULL;
 }
 
-mc_status record_text_read(const record_text *text, const record_store_config *config, record_taker *take,
-                           void *user, mc_diag *diag) {
+mc_status record_lines_read(const record_lines *lines, const record_store_config *config, record_taker *take,
+                            void *user, mc_diag *diag) {
     mc_status status = MC_OK;
     size_t number = 1;
-    for (const char *at = text->text, *end = at + text->size; at < end && status == MC_OK; number++) {
+    for (const char *at = lines->text, *end = at + lines->size; at < end && status == MC_OK; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline != NULL ? newline : end) - at), used = length;
         while (used > 0 && strchr(" \t\r", at[used - 1]) != NULL && at[used - 1] != '\0') used--;
-        if (used > 0 && holds(at, used, text->holding))
-            status = take_line(text->name, number, at, used, config, take, user, diag);
+        if (used > 0 && holds(at, used, lines->holding))
+            status = take_line(lines->name, number, at, used, config, take, user, diag);
         at += length + 1;
     }
     return status;
@@ -104,8 +104,8 @@ mc_status record_file_read(const char *path, const record_store_config *config, 
     status = read_all(descriptor, path, &text, &size, diag);
     close(descriptor);
     if (status != MC_OK) return status;
-    const record_text whole = {.name = path, .text = text, .size = size};
-    status = record_text_read(&whole, config, take, user, diag);
+    const record_lines lines = {.name = path, .text = text, .size = size};
+    status = record_lines_read(&lines, config, take, user, diag);
     free(text);
     return status;
 }

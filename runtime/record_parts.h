@@ -51,15 +51,15 @@ mc_status record_merge(const record *old, const record *new, record *merged, mc_
 typedef mc_status record_taker(void *user, record *r, const char *line, size_t size, mc_diag *diag);
 mc_status record_file_read(const char *path, const record_store_config *config, record_taker *take,
                            void *user, bool *missing, mc_diag *diag);
-/* Text that messages call NAME. */
-typedef struct record_text {
+/* Lines in memory; messages call where they come from NAME. */
+typedef struct record_lines {
     const char *name, *text;
     size_t size;
     const char *holding; /* other lines are not looked at; NULL: all are */
-} record_text;
-/* The same for its lines. */
-mc_status record_text_read(const record_text *text, const record_store_config *config, record_taker *take,
-                           void *user, mc_diag *diag);
+} record_lines;
+/* The same for these. */
+mc_status record_lines_read(const record_lines *lines, const record_store_config *config, record_taker *take,
+                            void *user, mc_diag *diag);
 /* Adds LINES (with their newlines) to the end of the file in one write, begun on a line of its own. The file
    is made if it is not there (0600), its directories too (0700). MC_IO. */
 mc_status record_file_append(const char *path, const char *lines, size_t size, mc_diag *diag);

@@ -104,9 +104,9 @@ static mc_status load_shipped(record_store *store, mc_diag *diag) {
     mc_status status = MC_OK;
     if (store->config.gpu != NULL) snprintf(gpu, sizeof gpu, "\"gpu\":\"%s\"", store->config.gpu);
     for (const record_shipped_file *file = record_shipped; file->name != NULL && status == MC_OK; file++) {
-        const record_text text = {file->name, file->text, strlen(file->text),
-                                  store->config.gpu != NULL ? gpu : NULL};
-        status = record_text_read(&text, &store->config, load_record, &into, diag);
+        const record_lines lines = {file->name, file->text, strlen(file->text),
+                                    store->config.gpu != NULL ? gpu : NULL};
+        status = record_lines_read(&lines, &store->config, load_record, &into, diag);
     }
     store->config.gpu = NULL;
     return status;

@@ -51,8 +51,8 @@ static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
     bool complete = true;
     mc_status status = MC_OK;
     c->begin = c->stage_begin = clock_seconds();
-    if (contest_is_new(c)) status = measure(c, &complete, diag);
-    mc_status kept = contest_is_new(c) ? contest_record(c, diag) : MC_OK;
+    if (!contest_is_empty(c)) status = measure(c, &complete, diag);
+    mc_status kept = contest_is_empty(c) ? MC_OK : contest_record(c, diag);
     contest_result(c, complete, result);
     context_log(c->job->context, MC_LOG_DETAIL,
                 "tuning: %zu kernels measured, %zu wrong, %zu failed, %zu known, in %.2f s: %.2f us",

@@ -34,8 +34,8 @@ mc_status contest_open(contest *c, const tune_job *job, mc_diag *diag);
 void contest_close(contest *c);
 /* What OLD says of the kernel HASH. NULL: nothing. */
 const record_candidate *contest_find_known(const contest *c, uint64_t hash);
-/* Whether there is anything to measure. */
-bool contest_is_new(const contest *c);
+/* Whether there is nothing to measure: all is known. */
+bool contest_is_empty(const contest *c);
 
 /* The listener of a contest (tune_progress.c). */
 bool contest_listen(void *user, const tune_event *event);

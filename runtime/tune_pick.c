@@ -178,4 +178,4 @@ void contest_close(contest *c) {
     free(c->items);
 }
 
-bool contest_is_new(const contest *c) { return c->count > 0; }
+bool contest_is_empty(const contest *c) { return c->count == 0; }
