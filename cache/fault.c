@@ -1,3 +1,4 @@
+/* What is wrong, told once for each kind of fault. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

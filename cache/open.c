@@ -1,3 +1,4 @@
+/* Opening and closing: what cannot be used makes a cache that misses. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ static const struct leading {
                 {"sddmm", "columns", "ldb", "k", "rhs"},
                 {"sddmm", "rows", "ldb", "n", "rhs"}};
 
-/* CUDA programming guide, "Technical Specifications per Compute Capability": largest grid, x y z. */
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": largest grid, x y z. */
 static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
 
 typedef struct binding_list {

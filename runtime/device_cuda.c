@@ -55,7 +55,7 @@ static void cuda_free(mc_device *device, uint64_t address) {
 }
 
 /* When cuMemcpyHtoD returns, a copy from pageable memory may still be on its way, and a fill may not have
-   begun (CUDA driver API, "API synchronization behavior"): streams that do not wait for the default one would
+   begun (CUDA Driver API, "API synchronization behavior"): streams that do not wait for the default one would
    not find them there. */
 static mc_status wait_for_default_stream(const cuda_driver *driver, mc_diag *diag) {
     return CUDA_CALL(driver, diag, StreamSynchronize, NULL);

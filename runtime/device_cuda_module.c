@@ -47,7 +47,7 @@ mc_status cuda_load(mc_device *device, const mc_image *image, const char *entry,
 /* -- Launches */
 
 /* Static and dynamic shared memory beyond 48 KB together want the kernel's consent, given here for whatever
-   dynamic part there is (CUDA programming guide, "Shared Memory" of compute capability 8.x). */
+   dynamic part there is (CUDA C++ Programming Guide, "Shared Memory" of compute capability 8.x). */
 static mc_status allow_shared(const cuda_driver *driver, cuda_function function, unsigned bytes,
                               mc_diag *diag) {
     if (bytes == 0) return MC_OK;
@@ -56,8 +56,8 @@ static mc_status allow_shared(const cuda_driver *driver, cuda_function function,
                      (int)bytes);
 }
 
-/* The kernel waits for what was launched before it by itself (CUDA programming guide, "Programmatic Dependent
-   Launch and Synchronization"). */
+/* The kernel waits for what was launched before it by itself (CUDA C++ Programming Guide,
+   "Programmatic Dependent Launch and Synchronization"). */
 static mc_status launch_overlapped(const cuda_driver *driver, cuda_function function, const mc_launch *launch,
                                    cuda_stream stream, void **pointers, mc_diag *diag) {
     cuda_launch_attribute attribute = {.id = CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION, .value.allowed = 1};
