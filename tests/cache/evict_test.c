@@ -123,20 +123,13 @@ static void check_skew(void) {
 }
 
 static void make_temporary(const char *name, int64_t age) {
-    char path[512];
-    const char *entry = entry_path(directory, 1);
-    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(entry, '/') - entry), entry, name);
+    const char *path = shard_path(directory, 1, name);
     write_file(path, (const unsigned char *)"half", 4);
     struct timespec time = {.tv_sec = (time_t)((int64_t)fixture_clock - age)};
     utimensat(AT_FDCWD, path, (const struct timespec[]){time, time}, 0);
 }
 
-static bool has_temporary(const char *name) {
-    char path[512];
-    const char *entry = entry_path(directory, 1);
-    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(entry, '/') - entry), entry, name);
-    return access(path, F_OK) == 0;
-}
+static bool has_temporary(const char *name) { return access(shard_path(directory, 1, name), F_OK) == 0; }
 
 /* Of processes that died. Names that are not quite ours are somebody else's. */
 static void check_temporaries(void) {

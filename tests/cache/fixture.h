@@ -108,6 +108,17 @@ static inline const char *entry_path(const char *directory, int number) {
     return path;
 }
 
+/* The folder that entry NUMBER lies in; with a NAME, a file of that name there. Valid as that of path_of. */
+static inline const char *shard_path(const char *directory, int number, const char *name) {
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    const char *entry = entry_path(directory, number);
+    snprintf(path, sizeof paths[0], "%.*s%s%s", (int)(strrchr(entry, '/') - entry), entry,
+             name != NULL ? "/" : "", name != NULL ? name : "");
+    return path;
+}
+
 static inline size_t read_file(const char *path, unsigned char *bytes, size_t size) {
     FILE *file = fopen(path, "rb");
     if (file == NULL) return 0;

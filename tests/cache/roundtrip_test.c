@@ -129,15 +129,14 @@ static void check_modes(void) {
         umask(before);
         CHECK(lock != NULL, "umask %o", masks[i]);
         mccache_lock_release(lock);
-        const char *entry = entry_path(mccache_directory(cache), 1);
-        char shard[512];
-        snprintf(shard, sizeof shard, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
+        const char *entry = entry_path(mccache_directory(cache), 1),
+                   *shard = shard_path(mccache_directory(cache), 1, NULL),
+                   *file = shard_path(mccache_directory(cache), 1, "lock");
         CHECK(mode_of(entry) == 0600, "umask %o: %o", masks[i], mode_of(entry));
         CHECK(mode_of(shard) == 0700, "umask %o: %o", masks[i], mode_of(shard));
         CHECK(mode_of(mccache_directory(cache)) == 0700, "umask %o", masks[i]);
         CHECK(mode_of(path_of("modes")) == 0700, "umask %o: %o", masks[i], mode_of(path_of("modes")));
-        strcat(shard, "/lock");
-        CHECK(mode_of(shard) == 0600, "umask %o: %o", masks[i], mode_of(shard));
+        CHECK(mode_of(file) == 0600, "umask %o: %o", masks[i], mode_of(file));
         CHECK(has_text(cache, 1, "text"), "umask %o", masks[i]);
         mccache_close(cache);
         tree_remove(path_of("modes"));

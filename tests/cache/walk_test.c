@@ -45,17 +45,11 @@ static void flip_last_byte(int number) {
 }
 
 static void write_beside(int number, const char *name) {
-    char path[512];
-    const char *entry = entry_path(directory, number);
-    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(entry, '/') - entry), entry, name);
-    write_file(path, (const unsigned char *)"theirs", 6);
+    write_file(shard_path(directory, number, name), (const unsigned char *)"theirs", 6);
 }
 
 static bool is_beside(int number, const char *name) {
-    char path[512];
-    const char *entry = entry_path(directory, number);
-    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(entry, '/') - entry), entry, name);
-    return access(path, F_OK) == 0;
+    return access(shard_path(directory, number, name), F_OK) == 0;
 }
 
 static const char temporary[] = "tmp.77.0123456789abcdef";
@@ -141,9 +135,8 @@ static void check_prune(mccache *cache) {
 /* A shard that others may write into is told of, not read, and left alone. */
 static void check_foreign_shard(mccache *cache) {
     put_text(cache, 1, "text");
-    char shard[512], line[64];
-    const char *entry = entry_path(directory, 1);
-    snprintf(shard, sizeof shard, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
+    const char *shard = shard_path(directory, 1, NULL);
+    char line[64];
     chmod(shard, 0770);
     fixture_log[0] = '\0';
     CHECK(!has_text(cache, 1, "text"), "a shard open to others");
