@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "context.h"
+#include "choose.h"
 #include "matrix.h"
 #include "record.h"
 
@@ -40,7 +40,6 @@ static double recorded_us(const mc_context *context, const mc_plan_config *confi
 
 /* The ratio, or 0. */
 static double measure(mc_context *context, mc_matrix *matrix, int64_t n, const char *path) {
-    static const char *const origins[] = {"measured", "near", "estimated", "default"};
     const mc_plan_config config = {
         .size = sizeof config, .matrix = matrix, .b = MC_S8, .c = MC_F16, .n = n, .scale = MC_PER_ROW};
     const mc_tune_config tune = {.size = sizeof tune, .again = true};
@@ -52,9 +51,10 @@ static double measure(mc_context *context, mc_matrix *matrix, int64_t n, const c
     if (status == MC_OK) status = mc_tune(context, &config, &tune, NULL, diag);
     if (status == MC_OK) us = recorded_us(context, &config, info.hash, &best);
     if (us > 0)
-        printf("%-9s %8.2f us  best %8.2f us  %.3f  %s\n", origins[info.origin], us, best, us / best, path);
+        printf("%-9s %8.2f us  best %8.2f us  %.3f  %s\n", choice_origin_texts[info.origin], us, best,
+               us / best, path);
     else
-        printf("%-9s not timed: %s  %s\n", status == MC_OK ? origins[info.origin] : "failed",
+        printf("%-9s not timed: %s  %s\n", status == MC_OK ? choice_origin_texts[info.origin] : "failed",
                mc_diag_text(diag), path);
     mc_plan_destroy(plan);
     mc_diag_clear(diag);
