@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include "candidates.h"
 #include "fields.h"
-#include "fits.h"
 #include "records.h"
 
 static const int capabilities[] = {0, 80, 86, 90, 120};
@@ -32,14 +31,7 @@ static void check_candidate(const candidate *c, const plan_problem *p, int capab
     if (kernel != NULL) {
         CHECK(mc_kernel_hash(kernel) == c->hash && strcmp(mc_kernel_fields(kernel), c->fields) == 0, "%s",
               c->fields);
-        CHECK(kernel_fits(kernel, p, diag) == MC_OK, "%s: %s", mc_diag_text(diag), c->fields);
-        problem_settings settings;
-        plan_problem_settings(p, &settings);
-        for (size_t i = 0; i < settings.count; i++) {
-            const char *got = mc_kernel_field_text(kernel, settings.items[i].field);
-            CHECK(got != NULL && strcmp(got, settings.items[i].value) == 0, "%s is %s in %s",
-                  settings.items[i].field, settings.items[i].value, c->fields);
-        }
+        test_kernel(kernel, p);
     }
     const char *arch = mc_arch_for(capability);
     CHECK(arch == NULL || strcmp(value_of(c->fields, "arch", text), arch) == 0, "arch %s for %d", text,

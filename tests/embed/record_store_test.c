@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "../runtime/scratch.h"
 #include "record_text.h"
@@ -492,13 +491,6 @@ static void test_default_path(void) {
 
 /* -- Speed: what a warm plan has is a millisecond */
 
-/* Of this thread on a processor: other programs have no part in it. */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 static void test_speed(void) {
     enum { RECORDS = 3000, LOOKUPS = 1000 };
     static test_record t;
@@ -514,22 +506,22 @@ static void test_speed(void) {
         free(line);
     }
     fclose(file);
-    double start = now();
+    double start = test_cpu_us();
     store = reopen(store, path);
-    double opened = now();
+    double opened = test_cpu_us();
     record found[8];
     double distances[8];
     for (int i = 0; i < LOOKUPS; i++) {
         CHECK(record_find(store, gpu, &problems[i * 3], false, &found[0]), "%d", i);
         record_free(&found[0]);
     }
-    double looked = now();
+    double looked = test_cpu_us();
     for (int i = 0; i < 100; i++) {
         problems[i].n++;
         size_t count = record_nearest(store, gpu, &problems[i], 8, found, distances);
         for (size_t j = 0; j < count; j++) record_free(&found[j]);
     }
-    double compared = now();
+    double compared = test_cpu_us();
     printf("%d records: opened in %.1f ms, one found in %.2f us, the nearest 8 in %.1f us\n", RECORDS,
            (opened - start) / 1e3, (looked - opened) / LOOKUPS, (compared - looked) / 100);
     CHECK((looked - opened) / LOOKUPS < 500, "%g us", (looked - opened) / LOOKUPS); /* sanitizers are slow */

@@ -1,8 +1,10 @@
-/* Random problems and records for tests. */
+/* Random problems and records for tests, and what is looked at in several of these. */
 #ifndef TESTS_EMBED_RECORDS_H
 #define TESTS_EMBED_RECORDS_H
 
+#include <time.h>
 #include "check.h"
+#include "fits.h"
 #include "record.h"
 
 /* xorshift64*: the same everywhere. */
@@ -109,8 +111,8 @@ static inline void test_fill(test_record *t, const plan_problem *problem, const 
         c->microseconds = us;
         us *= 1 + (double)test_random(1000) / 10007; /* a number of many digits */
         snprintf(t->fields[i], sizeof t->fields[i],
-                 "op=spmm arch=sm_90 lhs=s8 rhs=s8 out=s32 vec=8 tile_n=%d warps=%d staging=tma%s",
-                 tiles[test_random(3)], i + 1, "");
+                 "op=spmm arch=sm_90 lhs=s8 rhs=s8 out=s32 vec=8 tile_n=%d warps=%d staging=tma",
+                 tiles[test_random(3)], i + 1);
         if (test_random(2))
             snprintf(t->fields[i] + strlen(t->fields[i]), 64, " stages=%d", stages[test_random(4)]);
         c->fields = t->fields[i];
@@ -118,6 +120,27 @@ static inline void test_fill(test_record *t, const plan_problem *problem, const 
     t->r.fields = count ? t->fields[0] : "";
     t->r.spec = count ? "spmm_l8r8_tiled.lua" : "";
     t->r.microseconds = count ? t->candidates[0].microseconds : 0;
+}
+
+/* KERNEL takes P, and has its settings. */
+static inline void test_kernel(const mc_kernel *kernel, const plan_problem *p) {
+    mc_diag *diag = mc_diag_create();
+    problem_settings settings;
+    plan_problem_settings(p, &settings);
+    CHECK(kernel_fits(kernel, p, diag) == MC_OK, "%s: %s", mc_diag_text(diag), mc_kernel_fields(kernel));
+    for (size_t i = 0; i < settings.count; i++) {
+        const char *got = mc_kernel_field_text(kernel, settings.items[i].field);
+        CHECK(got != NULL && strcmp(got, settings.items[i].value) == 0, "%s is %s in %s",
+              settings.items[i].field, settings.items[i].value, mc_kernel_fields(kernel));
+    }
+    mc_diag_destroy(diag);
+}
+
+/* Microseconds of this thread on a processor: other programs have no part in it. */
+static inline double test_cpu_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 #endif
