@@ -125,6 +125,10 @@ static void expect(const char *line, const char *fragment, mc_diag *diag) {
 #define HEAD                                                                                                 \
     "{\"schema\":1,\"gpu\":\"G\",\"problem\":" PROBLEM                                                       \
     "},\"cold\":false,\"driver\":\"1\",\"capability\":90,\"us\":1.5,"
+/* A line without a problem so far. */
+#define START(fields)                                                                                        \
+    "{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"time\":1,\"fields\":"  \
+    "\"" fields "\","
 #define TAIL                                                                                                 \
     "\"time\":5,\"spec\":\"a.lua\",\"fields\":\"op=spmm\",\"candidates\":[[\"0123456789abcdef\",\"timed\","  \
     "1.5]]}"
@@ -142,35 +146,19 @@ static void test_messages(mc_diag *diag) {
         {"{}", "schema is missing"},
         {"[]", "schema is missing"},
         {"", "at character"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"\","
-         "\"time\":1,\"capability\":90,"
-         "\"us\":-1}",
-         "us is not a number from 0 on"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"\","
-         "\"time\":1,\"capability\":9e9,"
-         "\"us\":1}",
-         "capability is not a whole number"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"\","
-         "\"time\":1,\"capability\":90,"
-         "\"us\":1,\"cold\":false}",
-         "problem is missing"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"\","
-         "\"time\":1,\"capability\":90,"
-         "\"us\":1,\"cold\":false,\"problem\":{\"op\":\"gemm\"}}",
+        {START("") "\"capability\":90,\"us\":-1}", "us is not a number from 0 on"},
+        {START("") "\"capability\":9e9,\"us\":1}", "capability is not a whole number"},
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false}", "problem is missing"},
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":{\"op\":\"gemm\"}}",
          "op is 'gemm', which it cannot be"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"op="
-         "spmm\",\"time\":1,"
-         "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM "},\"candidates\":[]}",
+        {START("op=spmm") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
+                          "},\"candidates\":[]}",
          "none of its candidates"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"op="
-         "spmm\",\"time\":1,"
-         "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
-         "},\"candidates\":[[\"0123456789abcdef\",\"wrong\",1]]}",
+        {START("op=spmm") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
+                          "},\"candidates\":[[\"0123456789abcdef\",\"wrong\",1]]}",
          "not those of a timed candidate"},
-        {"{\"schema\":1,\"gpu\":\"G\",\"driver\":\"1\",\"generator\":\"g\",\"spec\":\"\",\"fields\":\"\","
-         "\"time\":1,"
-         "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
-         "},\"candidates\":[[\"0123456789abcdeX\",\"wrong\",1]]}",
+        {START("") "\"capability\":90,\"us\":1,\"cold\":false,\"problem\":" PROBLEM
+                   "},\"candidates\":[[\"0123456789abcdeX\",\"wrong\",1]]}",
          "candidate 0 is not"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect(rows[i].line, rows[i].fragment, diag);

@@ -118,61 +118,91 @@ static void test_nearest(void) {
 
 /* -- Merging */
 
-static void test_merge(void) {
-    static test_record t;
-    const char *path = scratch_path("merge.jsonl");
-    record_store *store = open_store(path);
-    plan_problem p = test_problem(MC_OP_SPMM);
+/* One problem, measured again and again. */
+typedef struct merging {
+    record_store *store;
+    plan_problem problem;
+    test_record t;          /* what is added next */
+    record_candidate first; /* the fastest of the first time */
+} merging;
+
+static record find_merged(const merging *m) {
     record found;
-    test_fill(&t, &p, gpu, 4);
-    for (int i = 0; i < 4; i++) t.candidates[i].status = RECORD_TIMED;
-    t.r.time = 100;
-    add(store, &t.r);
-    /* One more candidate, which is the fastest; the clock went backwards. */
-    record_candidate first = t.candidates[0];
-    t.candidates[0] = (record_candidate){77, RECORD_TIMED, t.r.microseconds / 2, "b.lua", "op=spmm warps=2"};
-    t.r.fields = t.candidates[0].fields, t.r.spec = "b.lua";
-    t.r.candidate_count = 1;
-    t.r.time = 50;
-    add(store, &t.r);
+    CHECK(record_find(m->store, gpu, &m->problem, false, &found), "no record");
+    return found;
+}
+
+/* One more candidate, which is the fastest; the clock went backwards. Read again it is the same. */
+static void check_faster(merging *m, const char *path) {
+    record_candidate *next = m->t.candidates;
+    m->first = *next;
+    *next = (record_candidate){77, RECORD_TIMED, m->t.r.microseconds / 2, "b.lua", "op=spmm warps=2"};
+    m->t.r.fields = next->fields, m->t.r.spec = next->spec;
+    m->t.r.candidate_count = 1;
+    m->t.r.time = 50;
+    add(m->store, &m->t.r);
     for (int pass = 0; pass < 2; pass++) {
-        CHECK(record_find(store, gpu, &p, false, &found) && found.candidate_count == 5, "%zu",
-              found.candidate_count);
+        record found = find_merged(m);
+        CHECK(found.candidate_count == 5, "%zu", found.candidate_count);
         CHECK(found.candidates[0].hash == 77 && strcmp(found.fields, "op=spmm warps=2") == 0, "%s",
               found.fields);
         CHECK(found.microseconds == found.candidates[0].microseconds && strcmp(found.spec, "b.lua") == 0,
               "%s", found.spec);
-        CHECK(found.candidates[1].hash == first.hash, "second");
+        CHECK(found.candidates[1].hash == m->first.hash, "second");
         record_free(&found);
-        store = reopen(store, path);
+        m->store = reopen(m->store, path);
     }
-    /* Measured again it is slow: the one before is taken again. */
-    t.candidates[0].microseconds = first.microseconds * 3;
-    t.r.time = 200;
-    add(store, &t.r);
-    CHECK(record_find(store, gpu, &p, false, &found) && found.candidates[0].hash == first.hash, "%s",
-          found.fields);
+}
+
+/* Measured again it is slow: the one before is taken again. */
+static void check_slower(merging *m) {
+    m->t.candidates[0].microseconds = m->first.microseconds * 3;
+    m->t.r.time = 200;
+    add(m->store, &m->t.r);
+    record found = find_merged(m);
+    CHECK(found.candidates[0].hash == m->first.hash, "%s", found.fields);
     CHECK(found.candidate_count == 5 && found.time == 200, "%zu", found.candidate_count);
     record_free(&found);
-    /* What is measured now counts, though the clock says that it was before. */
-    t.candidates[0].microseconds = first.microseconds / 4;
-    t.r.time = 150;
-    add(store, &t.r);
-    CHECK(record_find(store, gpu, &p, false, &found) && found.candidates[0].hash == 77, "%s", found.fields);
-    CHECK(found.time == 200 && found.microseconds < first.microseconds / 3, "%g", found.microseconds);
+}
+
+/* What is measured now counts, though the clock says that it was before. */
+static void check_clock_back(merging *m) {
+    m->t.candidates[0].microseconds = m->first.microseconds / 4;
+    m->t.r.time = 150;
+    add(m->store, &m->t.r);
+    record found = find_merged(m);
+    CHECK(found.candidates[0].hash == 77, "%s", found.fields);
+    CHECK(found.time == 200 && found.microseconds < m->first.microseconds / 3, "%g", found.microseconds);
     record_free(&found);
-    /* Another generator's record stands beside it, and comes after it. */
-    t.r.generator = "0000000000000000";
-    t.r.time = 300;
-    add(store, &t.r);
-    CHECK(records_of(store) == 2, "%zu records", records_of(store));
-    CHECK(record_find(store, gpu, &p, false, &found) && strcmp(found.generator, mc_generator_id()) == 0, "%s",
-          found.generator);
+}
+
+/* Another generator's record stands beside it, and comes after it. */
+static void check_other_generator(merging *m) {
+    m->t.r.generator = "0000000000000000";
+    m->t.r.time = 300;
+    add(m->store, &m->t.r);
+    CHECK(records_of(m->store) == 2, "%zu records", records_of(m->store));
+    record found = find_merged(m);
+    CHECK(strcmp(found.generator, mc_generator_id()) == 0, "%s", found.generator);
     record_free(&found);
-    /* Fields that no candidate has. */
-    t.r.fields = "op=sddmm";
-    CHECK(record_add(store, &t.r, NULL) == MC_USAGE, "fields of no candidate");
-    record_store_close(store);
+}
+
+static void test_merge(void) {
+    static merging m;
+    const char *path = scratch_path("merge.jsonl");
+    m.store = open_store(path);
+    m.problem = test_problem(MC_OP_SPMM);
+    test_fill(&m.t, &m.problem, gpu, 4);
+    for (int i = 0; i < 4; i++) m.t.candidates[i].status = RECORD_TIMED;
+    m.t.r.time = 100;
+    add(m.store, &m.t.r);
+    check_faster(&m, path);
+    check_slower(&m);
+    check_clock_back(&m);
+    check_other_generator(&m);
+    m.t.r.fields = "op=sddmm";
+    CHECK(record_add(m.store, &m.t.r, NULL) == MC_USAGE, "fields of no candidate");
+    record_store_close(m.store);
     unlink(path);
 }
 
