@@ -78,4 +78,27 @@ static inline mc_plan_config spmm_of(mc_matrix *matrix, int64_t n) {
                             .ldc = n + LDC - N};
 }
 
+/* A small SpMM, and a context that knows nothing of it. */
+typedef struct bench {
+    mc_context *context;
+    mc_matrix *matrix;
+    mc_plan_config config;
+} bench;
+
+/* RECORDS: the file of records, NULL: one that cannot be written. SPEC: the one to choose from, NULL: those
+   built in. */
+static inline bench open_bench(const char *records, const char *const *spec, mc_diag *diag) {
+    bench b = {.context = open_context(records != NULL ? records : "/dev/null/records", diag)};
+    b.matrix = make_matrix(b.context, MC_S8, 8, ROWS / 8, 64, diag);
+    b.config = spmm_of(b.matrix, N);
+    b.config.specs = spec;
+    b.config.spec_count = spec != NULL;
+    return b;
+}
+
+static inline void close_bench(const bench *b) {
+    mc_matrix_destroy(b->matrix);
+    mc_context_destroy(b->context);
+}
+
 #endif

@@ -104,17 +104,14 @@ static mc_status make_greedy(mc_context *context, const char *fields, mc_kernel 
 }
 
 static void test_alignment(mc_diag *diag) {
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N);
+    bench b = open_bench(NULL, NULL, diag);
     const mc_tune_config tune = {.size = sizeof tune, .candidates = 2};
-    tune_job job = {.context = context, .matrix = &matrix->host, .config = &tune, .make = make_greedy};
-    config.align = 4;
-    expect_ok("problem", plan_problem_of(&config, &matrix->host, &job.problem, diag), diag);
+    tune_job job = {.context = b.context, .matrix = &b.matrix->host, .config = &tune, .make = make_greedy};
+    b.config.align = 4;
+    expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
     expect_failure("greedy", tune_run(&job, NULL, diag), MC_CANNOT, diag,
                    "which is not a multiple of the 16");
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 /* -- Memory of the caller's */
@@ -291,18 +288,19 @@ static mc_status make_deadly(mc_context *context, const char *fields, mc_kernel 
 static void test_loss(mc_diag *diag) {
     static const char two[] = "op = 'spmm' tile_n = {64, 32} warps = 1 split = 1 prefetch = 'on'";
     const char *spec = scratch_write("two.lua", two, sizeof two - 1);
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N);
+    const bench b = open_bench(NULL, &spec, diag);
     mc_tune_result result = {.size = sizeof result};
-    tune_job job = {
-        .context = context, .matrix = &matrix->host, .specs = &spec, .spec_count = 1, .make = make_deadly};
+    tune_job job = {.context = b.context,
+                    .matrix = &b.matrix->host,
+                    .specs = &spec,
+                    .spec_count = 1,
+                    .make = make_deadly};
     record r;
-    expect_ok("problem", plan_problem_of(&config, &matrix->host, &job.problem, diag), diag);
+    expect_ok("problem", plan_problem_of(&b.config, job.matrix, &job.problem, diag), diag);
     expect_failure("loss", tune_run(&job, &result, diag), MC_DEVICE, diag, "of no use any more");
     CHECK(result.failed == 1 && !result.complete, "%zu failed", result.failed);
     bool found =
-        record_find(context->records, mc_device_get_info(context->device)->name, &job.problem, false, &r);
+        record_find(b.context->records, mc_device_get_info(b.context->device)->name, &job.problem, false, &r);
     CHECK(found, "no record");
     bool told = false;
     for (size_t i = 0; found && i < r.candidate_count; i++)
@@ -312,8 +310,7 @@ static void test_loss(mc_diag *diag) {
     CHECK(!found || result.measured == 0 || strstr(r.fields, "tile_n=32") != NULL, "chosen: %s", r.fields);
     record_free(&r);
     unlink(spec);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 int main(void) {

@@ -160,70 +160,98 @@ static bool hear(void *user, const mc_tune_progress *p) {
     return !stop;
 }
 
-/* The kernel of the fewest instructions is chosen and written down; what is known is not measured again. */
-static void test_choice(mc_diag *diag) {
-    const char *path = strdup(scratch_path("records"));
-    mc_context *context = open_context(path, diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    const mc_plan_config config = spmm_of(matrix, N);
-    heard h = {0};
-    mc_tune_config tune = {.size = sizeof tune, .candidates = 5, .progress = hear, .progress_user = &h};
-    mc_tune_result first = {.size = sizeof first}, second = {.size = sizeof second};
+/* One problem, tuned again and again. */
+typedef struct story {
+    bench bench;
+    const char *path; /* of its records */
+    heard heard;
+    mc_tune_config tune;
+    mc_tune_result first; /* what came of the first time, and its record */
     record r;
+} story;
 
-    expect_ok("tune", mc_tune(context, &config, &tune, &first, diag), diag);
-    CHECK(first.measured >= 5 && first.wrong == 0 && first.failed == 0 && first.known == 0 && first.complete,
-          "%zu measured, %zu wrong, %zu failed", first.measured, first.wrong, first.failed);
-    CHECK(h.stages[0] && h.stages[1] && h.stages[2] && h.ended[0] && h.ended[1] && h.ended[2], "stages");
-    CHECK(h.best == first.microseconds && strchr(h.fields, '=') != NULL, "%g '%s'", h.best, h.fields);
-    CHECK(find_record(context, &config, false, &r), "no record");
-    check_least(&r);
-    CHECK(r.candidate_count == first.measured && r.microseconds == first.microseconds, "%zu",
-          r.candidate_count);
-    CHECK(strcmp(r.generator, mc_generator_id()) == 0 &&
-              strcmp(r.driver, mc_device_build(context->device)) == 0,
-          "%s %s", r.generator, r.driver);
-    double count = count_instructions(r.fields, &config, diag);
-    CHECK(count == 1000 * first.microseconds, "%g instructions, %g us", count, first.microseconds);
-    CHECK(first.standard >= first.microseconds, "%g, the default %g", first.microseconds, first.standard);
-    CHECK(file_lines(path) == 1, "%ld lines", file_lines(path));
+/* The kernel of the fewest instructions is chosen and written down. */
+static void check_first(story *s, mc_diag *diag) {
+    mc_tune_result *first = &s->first;
+    const heard *h = &s->heard;
+    record *r = &s->r;
+    expect_ok("tune", mc_tune(s->bench.context, &s->bench.config, &s->tune, first, diag), diag);
+    CHECK(first->measured >= 5 && first->wrong == 0 && first->failed == 0 && first->known == 0 &&
+              first->complete,
+          "%zu measured, %zu wrong, %zu failed", first->measured, first->wrong, first->failed);
+    CHECK(h->stages[0] && h->stages[1] && h->stages[2] && h->ended[0] && h->ended[1] && h->ended[2],
+          "stages");
+    CHECK(h->best == first->microseconds && strchr(h->fields, '=') != NULL, "%g '%s'", h->best, h->fields);
+    CHECK(find_record(s->bench.context, &s->bench.config, false, r), "no record");
+    check_least(r);
+    CHECK(r->candidate_count == first->measured && r->microseconds == first->microseconds, "%zu",
+          r->candidate_count);
+    CHECK(strcmp(r->generator, mc_generator_id()) == 0 &&
+              strcmp(r->driver, mc_device_build(s->bench.context->device)) == 0,
+          "%s %s", r->generator, r->driver);
+    double count = count_instructions(r->fields, &s->bench.config, diag);
+    CHECK(count == 1000 * first->microseconds, "%g instructions, %g us", count, first->microseconds);
+    CHECK(first->standard >= first->microseconds, "%g, the default %g", first->microseconds, first->standard);
+    CHECK(file_lines(s->path) == 1, "%ld lines", file_lines(s->path));
+}
 
-    expect_ok("tune again", tune_made(context, &config, &tune, &second, diag), diag);
-    CHECK(workshop.made == 0 && second.measured == 0 && second.known == first.measured, "%d made, %zu known",
-          workshop.made, second.known);
-    CHECK(second.microseconds == first.microseconds && second.complete, "%g", second.microseconds);
-    CHECK(second.standard == first.standard, "%g", second.standard);
-    CHECK(file_lines(path) == 1, "%ld lines", file_lines(path));
+/* What is known is not measured again. */
+static void check_known(const story *s, mc_diag *diag) {
+    mc_tune_result result = {.size = sizeof result};
+    expect_ok("tune again", tune_made(s->bench.context, &s->bench.config, &s->tune, &result, diag), diag);
+    CHECK(workshop.made == 0 && result.measured == 0 && result.known == s->first.measured,
+          "%d made, %zu known", workshop.made, result.known);
+    CHECK(result.microseconds == s->first.microseconds && result.complete, "%g", result.microseconds);
+    CHECK(result.standard == s->first.standard, "%g", result.standard);
+    CHECK(file_lines(s->path) == 1, "%ld lines", file_lines(s->path));
+}
 
-    tune.candidates = 8;
-    expect_ok("tune more", tune_made(context, &config, &tune, &second, diag), diag);
-    CHECK(second.measured > 0 && second.measured <= 3 && second.known == first.measured, "%zu new, %zu known",
-          second.measured, second.known);
-    CHECK(workshop.made >= (int)second.measured + 1 && workshop.made <= (int)second.measured + 3, "%d made",
+/* New candidates are measured, beside them only the best of those that are known. */
+static void check_more(story *s, mc_diag *diag) {
+    mc_tune_result result = {.size = sizeof result};
+    record now;
+    s->tune.candidates = 8;
+    expect_ok("tune more", tune_made(s->bench.context, &s->bench.config, &s->tune, &result, diag), diag);
+    CHECK(result.measured > 0 && result.measured <= 3 && result.known == s->first.measured,
+          "%zu new, %zu known", result.measured, result.known);
+    CHECK(workshop.made >= (int)result.measured + 1 && workshop.made <= (int)result.measured + 3, "%d made",
           workshop.made);
-    record before = r;
-    CHECK(find_record(context, &config, false, &r), "no record");
-    CHECK(r.candidate_count == first.measured + second.measured, "%zu", r.candidate_count);
-    check_least(&r);
-    check_times_kept(&before, &r);
-    record_free(&before);
-    record_free(&r);
+    CHECK(find_record(s->bench.context, &s->bench.config, false, &now), "no record");
+    CHECK(now.candidate_count == s->first.measured + result.measured, "%zu", now.candidate_count);
+    check_least(&now);
+    check_times_kept(&s->r, &now);
+    record_free(&now);
+}
 
-    tune.again = true;
-    expect_ok("tune all again", tune_made(context, &config, &tune, &second, diag), diag);
-    CHECK(workshop.made == (int)second.measured && second.known == 0 && second.measured >= 8,
-          "%d made, %zu known", workshop.made, second.known);
-    tune.again = false;
-    tune.cold = true;
-    tune.candidates = 2;
-    expect_ok("tune cold", mc_tune(context, &config, &tune, &second, diag), diag);
-    CHECK(second.known == 0 && second.measured >= 2, "cold is another record: %zu known", second.known);
-    CHECK(find_record(context, &config, true, &r) && r.cold, "no record");
-    record_free(&r);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+static void check_again_and_cold(story *s, mc_diag *diag) {
+    mc_tune_result result = {.size = sizeof result};
+    record cold;
+    s->tune.again = true;
+    expect_ok("tune all again", tune_made(s->bench.context, &s->bench.config, &s->tune, &result, diag), diag);
+    CHECK(workshop.made == (int)result.measured && result.known == 0 && result.measured >= 8,
+          "%d made, %zu known", workshop.made, result.known);
+    s->tune.again = false;
+    s->tune.cold = true;
+    s->tune.candidates = 2;
+    expect_ok("tune cold", mc_tune(s->bench.context, &s->bench.config, &s->tune, &result, diag), diag);
+    CHECK(result.known == 0 && result.measured >= 2, "cold is another record: %zu known", result.known);
+    CHECK(find_record(s->bench.context, &s->bench.config, true, &cold) && cold.cold, "no record");
+    record_free(&cold);
+}
+
+static void test_choice(mc_diag *diag) {
+    char *path = strdup(scratch_path("records"));
+    story s = {.bench = open_bench(path, NULL, diag), .path = path, .first = {.size = sizeof s.first}};
+    s.tune =
+        (mc_tune_config){.size = sizeof s.tune, .candidates = 5, .progress = hear, .progress_user = &s.heard};
+    check_first(&s, diag);
+    check_known(&s, diag);
+    check_more(&s, diag);
+    check_again_and_cold(&s, diag);
+    record_free(&s.r);
+    close_bench(&s.bench);
     unlink(path);
-    free((char *)path);
+    free(path);
 }
 
 /* -- Faults */
@@ -235,24 +263,20 @@ static record_status recorded_as(const record *r, const char *fields) {
 }
 
 /* The kernel that would win gets the fault. */
-static void check_fault(const fault *f, const char *winner, const char *spec, mc_diag *diag) {
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N);
-    mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
+static void check_fault(const fault *f, const char *winner, const char *const *spec, mc_diag *diag) {
+    const bench b = open_bench(NULL, spec, diag);
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
     mc_tune_result result = {.size = sizeof result};
     record r;
-    config.specs = &spec;
-    config.spec_count = 1;
     workshop.fault = f;
     workshop.victim = winner;
-    expect_ok(f->name, tune_made(context, &config, &tune, &result, diag), diag);
+    expect_ok(f->name, tune_made(b.context, &b.config, &tune, &result, diag), diag);
     workshop.fault = NULL;
     bool wrong = f->state == TUNE_WRONG;
     size_t tried = result.measured + result.wrong + result.failed;
     CHECK(result.wrong == wrong && result.failed == !wrong && result.measured >= 3,
           "%s: %zu wrong, %zu failed", f->name, result.wrong, result.failed);
-    bool found = find_record(context, &config, false, &r);
+    bool found = find_record(b.context, &b.config, false, &r);
     CHECK(found, "%s: no record", f->name);
     CHECK(found && strcmp(r.fields, winner) != 0, "%s: it is chosen", f->name);
     CHECK(recorded_as(&r, winner) == (wrong ? RECORD_WRONG : RECORD_FAILED), "%s: recorded as %d", f->name,
@@ -263,82 +287,79 @@ static void check_fault(const fault *f, const char *winner, const char *spec, mc
     record_free(&r);
 
     /* And it stays so: nobody tries it again. */
-    expect_ok(f->name, tune_made(context, &config, &tune, &result, diag), diag);
+    expect_ok(f->name, tune_made(b.context, &b.config, &tune, &result, diag), diag);
     CHECK(workshop.made == 0 && result.known == tried, "%s: %d made, %zu known", f->name, workshop.made,
           result.known);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 static void test_faults(mc_diag *diag) {
-    static const char spec[] = SPECS "/spmm_l8r8.lua";
-    const char *specs[] = {spec};
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N);
-    mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
+    static const char *const spec = SPECS "/spmm_l8r8.lua";
+    const bench b = open_bench(NULL, &spec, diag);
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
     record r;
-    config.specs = specs;
-    config.spec_count = 1;
-    expect_ok("tune", mc_tune(context, &config, &tune, NULL, diag), diag);
-    bool found = find_record(context, &config, false, &r);
+    expect_ok("tune", mc_tune(b.context, &b.config, &tune, NULL, diag), diag);
+    bool found = find_record(b.context, &b.config, false, &r);
     CHECK(found, "no record");
     for (size_t i = 0; found && i < sizeof faults / sizeof faults[0]; i++)
-        check_fault(&faults[i], r.fields, spec, diag);
+        check_fault(&faults[i], r.fields, &spec, diag);
+    record_free(&r);
+    close_bench(&b);
+}
 
-    /* All of them. */
+static void test_all_fail(mc_diag *diag) {
+    const bench b = open_bench(NULL, NULL, diag);
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
     mc_tune_result result = {.size = sizeof result};
-    mc_context *other = open_context("/dev/null/records", diag);
     workshop.all_fail = true;
-    expect_failure("all fail", tune_made(other, &config, &tune, &result, diag), MC_CANNOT, diag,
+    expect_failure("all fail", tune_made(b.context, &b.config, &tune, &result, diag), MC_CANNOT, diag,
                    "kernels could be measured: the workshop is closed");
     CHECK(result.failed >= 4 && result.measured == 0 && result.microseconds == 0, "%zu", result.failed);
     workshop.all_fail = false;
-    record_free(&r);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(other);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 /* -- A tie */
 
+/* LINES instructions that do nothing; the caller frees. */
+static char *idle_lines(size_t lines) {
+    static const char nothing[] = "mov.b32 %idle, 7;\n";
+    char *text = malloc(lines * sizeof nothing + 64), *at = text;
+    at += sprintf(at, ".reg .b32 %%idle;\n");
+    for (size_t i = 0; i < lines; i++) at += sprintf(at, "%s", nothing);
+    return text;
+}
+
 /* The winner is made slower, by instructions that do nothing, until the default takes hardly longer: then the
    default is chosen. */
 static void test_tie(mc_diag *diag) {
-    static const char nothing[] = "mov.b32 %idle, 7;\n";
     static const char two[] = "op = 'spmm' tile_n = {64, 32} warps = 1 split = 1 prefetch = 'on'";
     const char *spec = scratch_write("two.lua", two, sizeof two - 1);
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N);
+    const bench b = open_bench(NULL, &spec, diag);
     mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
     mc_tune_result result = {.size = sizeof result};
     record r;
-    config.specs = &spec;
-    config.spec_count = 1;
-    expect_ok("tune", mc_tune(context, &config, &tune, &result, diag), diag);
-    if (!find_record(context, &config, false, &r)) {
+    expect_ok("tune", mc_tune(b.context, &b.config, &tune, &result, diag), diag);
+    if (!find_record(b.context, &b.config, false, &r)) {
         CHECK(false, "no record");
         return;
     }
     /* One warp for each of three row blocks executes a line of them. */
     double behind = 1000 * (result.standard - result.microseconds);
     size_t lines = (size_t)((behind - 1) / 3);
-    char *text = malloc(lines * sizeof nothing + 64), *at = text;
-    at += sprintf(at, ".reg .b32 %%idle;\n");
-    for (size_t i = 0; i < lines; i++) at += sprintf(at, "%s", nothing);
+    char *text = idle_lines(lines);
     const fault idle = {"idle", AT_C, NULL, text, TUNE_CHOSEN, ""};
     workshop.fault = &idle;
     workshop.victim = r.fields;
     tune.again = true;
     double standard = result.standard;
     CHECK(strstr(r.fields, " tile_n=32 ") != NULL && lines > 10, "%zu lines, %s", lines, r.fields);
-    expect_ok("tie", tune_made(context, &config, &tune, &result, diag), diag);
+    expect_ok("tie", tune_made(b.context, &b.config, &tune, &result, diag), diag);
     workshop.fault = NULL;
     CHECK(result.microseconds == standard && result.standard == standard, "chosen %g, the default %g",
           result.microseconds, standard);
     record now;
-    if (find_record(context, &config, false, &now)) {
+    if (find_record(b.context, &b.config, false, &now)) {
         double winner = now.candidates[1].microseconds;
         CHECK(strcmp(now.candidates[1].fields, r.fields) == 0 && winner < standard && winner > .99 * standard,
               "the fastest is a little faster: %g, %g", winner, standard);
@@ -347,29 +368,26 @@ static void test_tie(mc_diag *diag) {
     record_free(&r);
     free(text);
     unlink(scratch_path("two.lua"));
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 /* -- Stopping */
 
 static void check_stop(const char *stage, int calls, bool something, mc_diag *diag) {
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    const mc_plan_config config = spmm_of(matrix, N);
+    const bench b = open_bench(NULL, NULL, diag);
     heard h = {.stop_at = calls, .stop_stage = stage};
     mc_tune_config tune = {.size = sizeof tune, .candidates = 5, .progress = hear, .progress_user = &h};
     mc_tune_result result = {.size = sizeof result};
     record r = {0};
     const char *name = stage != NULL ? stage : "at once";
-    expect_ok(name, mc_tune(context, &config, &tune, &result, diag), diag);
+    expect_ok(name, mc_tune(b.context, &b.config, &tune, &result, diag), diag);
     CHECK(!result.complete, "%s: not told that it was stopped", name);
-    bool found = find_record(context, &config, false, &r);
+    bool found = find_record(b.context, &b.config, false, &r);
     if (something) {
         CHECK(found && r.fields[0] != '\0' && r.microseconds == result.microseconds &&
                   result.microseconds > 0,
               "%s: the best so far is kept: %g", name, result.microseconds);
-        CHECK(count_instructions(r.fields, &config, diag) == 1000 * r.microseconds, "%s: %g", name,
+        CHECK(count_instructions(r.fields, &b.config, diag) == 1000 * r.microseconds, "%s: %g", name,
               r.microseconds);
     } else {
         CHECK(result.microseconds == 0 && result.measured == 0 && !found, "%s: %zu measured", name,
@@ -378,26 +396,22 @@ static void check_stop(const char *stage, int calls, bool something, mc_diag *di
     size_t before = r.candidate_count;
     record_free(&r);
     tune.progress = NULL;
-    expect_ok(name, mc_tune(context, &config, &tune, &result, diag), diag);
+    expect_ok(name, mc_tune(b.context, &b.config, &tune, &result, diag), diag);
     CHECK(result.complete && result.known == before, "%s: then the rest: %zu known, %zu before", name,
           result.known, before);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 static void test_stops(mc_diag *diag) {
     check_stop(NULL, 1, false, diag);
     check_stop("verify", 0, true, diag);
     check_stop("time", 0, true, diag);
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    const mc_plan_config config = spmm_of(matrix, N);
+    const bench b = open_bench(NULL, NULL, diag);
     const mc_tune_config tune = {.size = sizeof tune, .candidates = 5, .seconds = 1e-6};
     mc_tune_result result = {.size = sizeof result};
-    expect_ok("a microsecond", mc_tune(context, &config, &tune, &result, diag), diag);
+    expect_ok("a microsecond", mc_tune(b.context, &b.config, &tune, &result, diag), diag);
     CHECK(!result.complete && result.measured == 0, "%zu measured in a microsecond", result.measured);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 /* -- Hints */
@@ -405,17 +419,16 @@ static void test_stops(mc_diag *diag) {
 /* What was fastest for a problem is measured for the next one like it,
    though the model likes another one better. */
 static void test_hints(mc_diag *diag) {
-    mc_context *context = open_context("/dev/null/records", diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    mc_plan_config config = spmm_of(matrix, N), next = spmm_of(matrix, 2 * N);
+    const bench b = open_bench(NULL, NULL, diag);
+    const mc_plan_config next = spmm_of(b.matrix, 2 * N);
     mc_tune_config tune = {.size = sizeof tune, .candidates = 30};
     record r = {0}, found = {0};
     plan_problem problem;
-    expect_ok("tune", mc_tune(context, &config, &tune, NULL, diag), diag);
+    expect_ok("tune", mc_tune(b.context, &b.config, &tune, NULL, diag), diag);
     tune.candidates = 1;
-    expect_ok("tune the next", mc_tune(context, &next, &tune, NULL, diag), diag);
-    expect_ok("problem", plan_problem_of(&next, &matrix->host, &problem, diag), diag);
-    CHECK(find_record(context, &config, false, &r) && find_record(context, &next, false, &found),
+    expect_ok("tune the next", mc_tune(b.context, &next, &tune, NULL, diag), diag);
+    expect_ok("problem", plan_problem_of(&next, &b.matrix->host, &problem, diag), diag);
+    CHECK(find_record(b.context, &b.config, false, &r) && find_record(b.context, &next, false, &found),
           "no record");
     for (size_t i = 0; i < 3 && i < r.candidate_count; i++) {
         char *fields = record_fields_for(&r, i, &problem);
@@ -425,8 +438,7 @@ static void test_hints(mc_diag *diag) {
     }
     record_free(&r);
     record_free(&found);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
+    close_bench(&b);
 }
 
 /* -- The events of a measurement */
@@ -445,22 +457,17 @@ static bool check_event(void *user, const tune_event *event) {
 
 /* More rounds than kernels: what is done is still no more than the total. */
 static void test_alone(mc_diag *diag) {
-    char *path = strdup(scratch_path("alone"));
-    mc_context *context = open_context(path, diag);
-    mc_matrix *matrix = make_matrix(context, MC_S8, 8, 3, 64, diag);
-    const mc_plan_config config = spmm_of(matrix, N);
+    const bench b = open_bench(NULL, NULL, diag);
     const tune_entrant entrant = {.fields = "op=spmm lhs=s8 rhs=s8 out=s32 vec=8 tile_n=32 warps=1",
                                   .standard = true};
     plan_problem problem;
     told t = {0};
     bool complete = false;
-    expect_ok("problem", plan_problem_of(&config, &matrix->host, &problem, diag), diag);
-    const tune_race race = {.problem = &problem, .matrix = &matrix->host, .entrants = &entrant, .count = 1};
-    expect_ok("measure", tune_measure(context, &race, check_event, &t, &complete, diag), diag);
+    expect_ok("problem", plan_problem_of(&b.config, &b.matrix->host, &problem, diag), diag);
+    const tune_race race = {.problem = &problem, .matrix = &b.matrix->host, .entrants = &entrant, .count = 1};
+    expect_ok("measure", tune_measure(b.context, &race, check_event, &t, &complete, diag), diag);
     CHECK(complete && t.chosen == 1 && t.events > 3, "%d events, %d chosen", t.events, t.chosen);
-    mc_matrix_destroy(matrix);
-    mc_context_destroy(context);
-    free(path);
+    close_bench(&b);
 }
 
 int main(void) {
@@ -470,6 +477,7 @@ int main(void) {
     test_alone(diag);
     test_hints(diag);
     test_faults(diag);
+    test_all_fail(diag);
     test_tie(diag);
     test_stops(diag);
     mc_diag_destroy(diag);
