@@ -45,7 +45,9 @@ typedef struct context_visit {
 mc_status context_enter(mc_context *context, context_visit *visit, mc_diag *diag);
 void context_leave(mc_context *context, const context_visit *visit);
 
-/* Memory of the library's own: by config.allocate, else the device's. */
+/* Memory of the library's own, at a multiple of 256: by config.allocate, else the device's. Between
+   context_enter and context_leave. MC_USAGE where config.allocate gave another address, MC_NOMEM where it
+   gave none; 0 may be freed. */
 mc_status context_alloc(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag);
 void context_free(mc_context *context, mc_address address);
 

@@ -1,9 +1,12 @@
-/* What a kind of device implements. A backend's device and module structs begin with the structs below. */
+/* What a kind of device implements. A backend's device, module and graph structs begin with the structs
+   below. */
 #ifndef MC_DEVICE_H
 #define MC_DEVICE_H
 
 #include "mcrt_internal.h"
 
+/* Each does what the function of that name does (mcrt_device.h), which has seen to it before that there is a
+   handle, a byte to copy, and a launch to put into a graph or to time. */
 typedef struct mc_device_ops {
     void (*close)(mc_device *device);
     mc_status (*alloc)(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);

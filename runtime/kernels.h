@@ -21,7 +21,8 @@ typedef struct loaded_kernel {
 enum { KERNELS_KEPT = 64 }; /* loaded ones that nobody uses, at most */
 
 /* The kernel with FIELDS, as mc_kernel_fields gives them (others that name a kernel do as well, but are not
-   cached); kernels_release gives it back. Thread-safe. A failure is not kept: the next call tries again. */
+   cached); kernels_release gives it back. Thread-safe. MC_USAGE for fields that make no kernel. A failure is
+   not kept: the next call tries again. */
 mc_status kernels_obtain(mc_context *context, const char *fields, loaded_kernel **kernel, mc_diag *diag);
 void kernels_release(mc_context *context, loaded_kernel *kernel);
 /* Unloads all: at the end of the context. */

@@ -26,8 +26,8 @@ struct mc_matrix {
    MC_CANNOT where its offsets leave s32. */
 mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
-/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. Both between context_enter
-   and context_leave. */
+/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. MC_CANNOT as mc_pack.
+   matrix_unpack gives it back. Both between context_enter and context_leave. */
 mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
                           mc_diag *diag);
 void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
