@@ -40,10 +40,19 @@ static void check_storm(const char *what, const storm *s) {
     CHECK(s->lines == 0, "%s: %ld lines in the log", what, s->lines);
 }
 
+/* What CACHE, which all threads had, has counted. */
+static void check_counts(const char *what, const storm *s, mccache *cache) {
+    mccache_stats stats = {.size = sizeof stats};
+    mccache_get_stats(cache, &stats);
+    CHECK(stats.hits > 0 && (long)stats.hits == s->right, "%s: %lu hits", what, (unsigned long)stats.hits);
+    CHECK((long)stats.puts == s->puts, "%s: %lu puts", what, (unsigned long)stats.puts);
+    CHECK(stats.files <= STORM_FILES && stats.bytes <= STORM_BYTES, "%s: %lu files, %lu bytes", what,
+          (unsigned long)stats.files, (unsigned long)stats.bytes);
+}
+
 static void run(const char *what, mccache_mode mode, bool one, double seconds) {
     cache_bed bed;
     storm s;
-    mccache_stats stats = {.size = sizeof stats};
     bed_make(&bed);
     storm_begin(&s, mode, bed.cache, seconds);
     mccache *cache = one ? mccache_open(&s.config) : NULL;
@@ -56,11 +65,7 @@ static void run(const char *what, mccache_mode mode, bool one, double seconds) {
         mccache_put(cache, &key, "last", what, 1);
         s.puts++;
         CHECK(mode == MCCACHE_MEMORY || s.locked > 5, "%s: locked %ld times", what, s.locked);
-        mccache_get_stats(cache, &stats);
-        CHECK(stats.hits > 0 && (long)stats.hits == s.right, "%s: %lu hits", what, (unsigned long)stats.hits);
-        CHECK((long)stats.puts == s.puts, "%s: %lu puts", what, (unsigned long)stats.puts);
-        CHECK(stats.files <= STORM_FILES && stats.bytes <= STORM_BYTES, "%s: %lu files, %lu bytes", what,
-              (unsigned long)stats.files, (unsigned long)stats.bytes);
+        check_counts(what, &s, cache);
     }
     mccache_close(cache);
     bed_remove(&bed);

@@ -5,7 +5,7 @@
 #include "tree.h"
 
 mc_diag *diag;
-static char directory[] = "/tmp/mcgen_plan_again_XXXXXX";
+static char directory[] = "plan-again-XXXXXX";
 
 static const product_kind kind = {"again",
                                   MC_S8,

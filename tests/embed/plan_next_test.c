@@ -4,7 +4,7 @@
 #include "tree.h"
 
 mc_diag *diag;
-static char directory[] = "/tmp/mcgen_plan_next_XXXXXX";
+static char directory[] = "plan-next-XXXXXX";
 
 /* -- Specs and log of a test's own */
 

@@ -12,14 +12,14 @@ bool worked(const char *what, mc_status status) {
     return status == MC_OK;
 }
 
-/* -- Operands */
-
 void product_listen(void *user, mc_log_level level, const char *message) {
     heard *h = user;
     if (level != MC_LOG_NOTE) return;
     h->notes++;
     snprintf(h->last, sizeof h->last, "%s", message);
 }
+
+/* -- Operands */
 
 mc_vsparse product_host(const product_kind *kind, uint64_t seed) {
     const mc_pattern pattern = {.rows = kind->row_blocks,
