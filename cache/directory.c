@@ -40,14 +40,20 @@ static bool make_folder(int parent, const char *name) {
 
 /* PATH and what is missing above it. PATH is changed meanwhile. */
 static bool make_path(char *path) {
+    int denied = ENOENT; /* why a folder is not there, for who cannot make one in it */
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool made = make_folder(AT_FDCWD, path);
         *slash = '/';
+        if (made) continue;
+        if (errno == ENOENT) errno = denied;
         /* These it says also of what is there. */
-        if (!made && errno != EACCES && errno != EROFS) return false;
+        if (errno != EACCES && errno != EROFS) return false;
+        denied = errno;
     }
-    return make_folder(AT_FDCWD, path);
+    if (make_folder(AT_FDCWD, path)) return true;
+    if (errno == ENOENT) errno = denied;
+    return false;
 }
 
 /* NULL: no memory. As it is where the current directory has no path (it was removed),

@@ -1,11 +1,10 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "clock.h"
 #include "cmd_tune.h"
 #include "matrix.h"
+#include "record_parts.h"
 
 #define MEMBER(name) offsetof(tune_options, name)
 
@@ -209,10 +208,12 @@ static mc_status run_all(tuning *t, mc_diag *diag) {
 
 /* Found out before the first measurement, not after hours. */
 static mc_status check_records(const char *path, mc_diag *diag) {
-    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file >= 0) close(file);
-    if (file >= 0 || errno == ENOENT) return MC_OK;
-    return mc_fail(diag, MC_IO, "%s: %s: records could not be appended", path, strerror(errno));
+    mc_diag *why = mc_diag_create();
+    mc_status status = record_file_check(path, why);
+    if (status != MC_OK)
+        status = mc_fail(diag, status, "%s: records could not be appended", mc_diag_text(why));
+    mc_diag_destroy(why);
+    return status;
 }
 
 static mc_status open_context(tuning *t, mc_diag *diag) {

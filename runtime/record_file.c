@@ -112,14 +112,25 @@ mc_status record_file_read(const char *path, const record_store_config *config, 
 
 /* -- Adding */
 
-static void make_directories(const char *path) {
+/* What mkdir says of a folder that is there depends on the one above it. */
+static bool make_directory(const char *folder, int *error) {
+    struct stat info;
+    if (mkdir(folder, 0700) == 0) return true;
+    *error = errno;
+    return stat(folder, &info) == 0;
+}
+
+static mc_status make_directories(const char *path, mc_diag *diag) {
     char folder[PATH_MAX];
-    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) return;
+    int error;
+    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
+        return io_error(path, ENAMETOOLONG, diag);
     for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(folder, 0700); /* where that fails, so does the open */
+        if (!make_directory(folder, &error)) return io_error(folder, error, diag);
         *slash = '/';
     }
+    return MC_OK;
 }
 
 /* Not for ever: what a lock prevents is the loss of a line, and only while somebody extends the file or takes
@@ -140,15 +151,22 @@ static bool is_still_at(const char *path, int descriptor) {
 /* The file, locked: who extends it puts another one in its place. */
 static mc_status open_locked(const char *path, int *descriptor, mc_diag *diag) {
     enum { TRIES = 100 };
-    make_directories(path);
-    for (int i = 0; i < TRIES; i++) {
-        mc_status status = open_regular(path, O_RDWR | O_APPEND | O_CREAT, descriptor, diag);
+    mc_status status = make_directories(path, diag);
+    for (int i = 0; i < TRIES && status == MC_OK; i++) {
+        status = open_regular(path, O_RDWR | O_APPEND | O_CREAT, descriptor, diag);
         if (status != MC_OK) return status;
         lock(*descriptor);
         if (is_still_at(path, *descriptor)) return MC_OK;
         close(*descriptor);
     }
-    return mc_fail(diag, MC_IO, "%s: another file each time it is opened", path);
+    return status != MC_OK ? status : mc_fail(diag, MC_IO, "%s: another file each time it is opened", path);
+}
+
+mc_status record_file_check(const char *path, mc_diag *diag) {
+    int descriptor;
+    mc_status status = open_locked(path, &descriptor, diag);
+    if (status == MC_OK) close(descriptor);
+    return status;
 }
 
 /* A line that a crash cut off is left to itself. */

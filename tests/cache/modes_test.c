@@ -177,6 +177,7 @@ static void check_not_ours(void) {
     put_text(cache, 1, "x");
     CHECK(!has_text(cache, 1, "x"), "cannot be written");
     mccache_close(cache);
+    expect_unusable(path_of("roots/not/there"), "Permission denied");
     CHECK(seteuid(0) == 0, "root again");
     CHECK(chown(path_of("roots"), 65534, 65534) == 0, "chown");
     expect_unusable(path_of("roots"), "owned by someone else");

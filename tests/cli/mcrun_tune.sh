@@ -110,6 +110,7 @@ expect 1 'absent.smtx' tune "$spec" absent.smtx
 expect 1 'absent.lua' tune absent.lua m.smtx
 mkdir directory
 expect 1 'records could not be appended' tune "$spec" m.smtx --records directory
+expect 1 '/proc/none: No such file or directory: records could not be appended' tune "$spec" m.smtx --records /proc/none/records.jsonl
 # A problem that cannot be tuned is a line, and the exit status tells; the others are tuned
 tune "$spec" m.smtx --n 8,12 --set ldb=11 >table 2>err
 check 'exit 1' test $? = 1
