@@ -22,6 +22,12 @@ for name in mcrt mcgen mccache ptxsim; do
     PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=${pc%/*} pkg-config --cflags --libs "$name"
 done
 
+step "manuals and examples"
+readme=$(find "$prefix" -name README.md)
+for page in $(grep -oE '\]\((docs|examples)/[^)#]*' "$readme" | cut -c3-); do
+    [ -f "${readme%/*}/$page" ] || { echo "README.md names $page, which is not there"; exit 1; }
+done
+
 step "programs and specs"
 spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
 "$prefix/bin/mcgen" "$spec" >"$work/kernel.ptx"
