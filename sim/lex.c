@@ -1,5 +1,6 @@
 #include "lex.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +68,16 @@ static void lex_float_bits(struct sim_lexer *lexer, struct sim_token *token, uns
     if ((size_t)(end - start) != 2 * (size_t)bytes) bad(token, "wrong number of digits in a float constant");
 }
 
+/* PTX has a decimal point, whatever the locale that the program has set. */
 static void lex_decimal_float(struct sim_lexer *lexer, struct sim_token *token) {
     char *end;
-    double value = strtod(lexer->at, &end);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) {
+        bad(token, "no memory for a number");
+        return;
+    }
+    double value = strtod_l(lexer->at, &end, plain);
+    freelocale(plain);
     lexer->at = end;
     token->kind = SIM_TOKEN_FLOAT;
     token->float_bytes = 8;
