@@ -142,6 +142,12 @@ static void lock(int descriptor) {
     }
 }
 
+/* close alone would keep the lock for as long as a child that was forked meanwhile has the file open. */
+static int close_locked(int descriptor) {
+    flock(descriptor, LOCK_UN);
+    return close(descriptor);
+}
+
 static bool is_still_at(const char *path, int descriptor) {
     struct stat here, there;
     return fstat(descriptor, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
@@ -157,7 +163,7 @@ static mc_status open_locked(const char *path, int *descriptor, mc_diag *diag) {
         if (status != MC_OK) return status;
         lock(*descriptor);
         if (is_still_at(path, *descriptor)) return MC_OK;
-        close(*descriptor);
+        close_locked(*descriptor);
     }
     return status != MC_OK ? status : mc_fail(diag, MC_IO, "%s: another file each time it is opened", path);
 }
@@ -216,7 +222,7 @@ mc_status record_file_append(const char *path, const char *lines, size_t size, m
     if (status == MC_OK) {
         bool torn = ends_in_line(descriptor);
         status = write_once(descriptor, path, bytes + !torn, size + torn, diag);
-        if (close(descriptor) != 0 && status == MC_OK) status = io_error(path, errno, diag);
+        if (close_locked(descriptor) != 0 && status == MC_OK) status = io_error(path, errno, diag);
     }
     free(bytes);
     return status;
@@ -246,6 +252,6 @@ mc_status record_file_extend(const char *path, const char *lines, size_t size, m
     mc_status status = open_locked(path, &descriptor, diag);
     if (status != MC_OK) return status;
     status = write_anew(descriptor, path, lines, size, diag);
-    close(descriptor);
+    close_locked(descriptor);
     return status;
 }

@@ -1,6 +1,8 @@
 /* Stores of records and their files: what is found, merged, kept, and what survives damage,
    crashes and company. */
 #include <math.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -394,6 +396,38 @@ static void test_company(void) {
     unlink(other);
 }
 
+/* -- A child that the application forks meanwhile */
+
+ssize_t __real_write(int descriptor, const void *bytes, size_t size);
+ssize_t __wrap_write(int descriptor, const void *bytes, size_t size);
+
+static pid_t bystander = -1; /* 0: the next write is preceded by its birth */
+
+ssize_t __wrap_write(int descriptor, const void *bytes, size_t size) {
+    if (bystander == 0 && (bystander = fork()) == 0)
+        for (;;) pause();
+    return __real_write(descriptor, bytes, size);
+}
+
+/* It has the file open, but not locked. */
+static void test_fork(void) {
+    static test_record t;
+    const char *path = scratch_path("forked.jsonl");
+    record_store *store = open_store(path);
+    plan_problem p = test_problem(MC_OP_SPMM);
+    test_fill(&t, &p, gpu, 2);
+    fflush(stdout);
+    bystander = 0;
+    add(store, &t.r);
+    record_store_close(store);
+    int file = open(path, O_RDWR);
+    CHECK(bystander > 0 && flock(file, LOCK_EX | LOCK_NB) == 0, "locked by a child that does nothing");
+    close(file);
+    if (bystander > 0) kill(bystander, SIGKILL);
+    while (wait(NULL) > 0) continue;
+    unlink(path);
+}
+
 /* -- Import and export */
 
 static size_t bytes_of(const char *path, char *bytes, size_t room) {
@@ -572,6 +606,7 @@ int main(void) {
     test_unwritable(diag);
     test_file_limit(diag);
     test_company();
+    test_fork();
     test_share(diag);
     test_brief(diag);
     test_shipped(diag);
