@@ -1,9 +1,11 @@
 /* Contexts: a device with everything that is kept for it. */
 #include "context.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "kernels.h"
 #include "record.h"
 
@@ -179,12 +181,26 @@ static const char *records_of(const mc_context *context) {
     return path != NULL && *path != '\0' ? path : NULL;
 }
 
+/* Tuning appends to the file that was read, wherever the program's current directory is by then. A directory
+   that was removed has no path: *PATH stays, and leads nowhere. */
+static bool make_absolute(const char **path) {
+    if (**path == '/' || **path == '\0') return true;
+    char *full = NULL, *here = getcwd(NULL, 0);
+    if (here == NULL) return errno != ENOMEM;
+    if (asprintf(&full, "%s/%s", here, *path) < 0) full = NULL;
+    free(here);
+    if (full == NULL) return false;
+    free((char *)*path);
+    *path = full;
+    return true;
+}
+
 static mc_status open_records(mc_context *context, mc_diag *diag) {
     char path[MCCACHE_MAX_PATH];
-    if (context->config.records == NULL && record_default_path(path, sizeof path)) {
-        context->config.records = strdup(path);
-        if (context->config.records == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    }
+    const char **own = &context->config.records;
+    bool named = *own != NULL || record_default_path(path, sizeof path);
+    if (*own == NULL && named) *own = strdup(path);
+    if (named && (*own == NULL || !make_absolute(own))) return mc_fail(diag, MC_NOMEM, "out of memory");
     const record_store_config config = {.path = records_of(context),
                                         .shipped = true,
                                         .gpu = mc_device_get_info(context->device)->name,

@@ -2,6 +2,7 @@
    allocator. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "context.h"
 #include "product.h"
 
@@ -105,6 +106,21 @@ static void test_environment(void) {
     check_note("MCGEN_TUNING", "", NULL);
     check_note("MCGEN_CACHE", "sometimes", "MCGEN_CACHE");
     check_note("MCGEN_CACHE", "mem", NULL);
+}
+
+/* A later chdir changes nothing. */
+static void test_relative_records(void) {
+    static const char name[] = "records-of-this-test.jsonl";
+    char here[4096], want[4096 + sizeof name];
+    mc_context_info info = {.size = sizeof info};
+    mc_context_config config = simulator();
+    config.records = name;
+    mc_context *context = open_context(&config);
+    if (getcwd(here, sizeof here) == NULL) exit(1);
+    snprintf(want, sizeof want, "%s/%s", here, name);
+    (void)worked("mc_context_get_info", mc_context_get_info(context, &info, diag));
+    CHECK(strcmp(info.records, want) == 0, "%s", info.records);
+    mc_context_destroy(context);
 }
 
 static void test_log_is_a_line(void) {
@@ -299,6 +315,7 @@ int main(void) {
     test_refusals();
     test_struct_sizes();
     test_environment();
+    test_relative_records();
     test_log_is_a_line();
     test_strings_are_copied();
     test_memory();
