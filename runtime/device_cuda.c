@@ -261,6 +261,17 @@ static mc_status find_gpu_of(const cuda_driver *driver, cuda_context context, cu
     return status;
 }
 
+/* Of the GPU that is OPENED already. */
+static mc_status find_ordinal(cuda_device_state *opened, int count, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (int i = 0; i < count && status == MC_OK; i++) {
+        cuda_device handle = 0;
+        status = CUDA_CALL(opened->driver, diag, DeviceGet, &handle, i);
+        if (handle == opened->handle) opened->base.info.ordinal = i;
+    }
+    return status;
+}
+
 /* Sets the GPU and its context. */
 static mc_status find_context(cuda_device_state *opened, int ordinal, cuda_context context, mc_diag *diag) {
     cuda_device own = 0;
@@ -269,7 +280,9 @@ static mc_status find_context(cuda_device_state *opened, int ordinal, cuda_conte
     if (status == MC_OK && context != NULL) status = find_gpu_of(opened->driver, context, &own, diag);
     opened->handle = own;
     opened->context = context;
-    if (status != MC_OK || ordinal == ANY_GPU) return status;
+    opened->base.info.ordinal = ordinal;
+    if (status != MC_OK) return status;
+    if (ordinal == ANY_GPU) return find_ordinal(opened, count, diag);
     status = find_gpu(opened->driver, count, ordinal, &opened->handle, diag);
     if (status == MC_OK && context != NULL && own != opened->handle)
         return mc_fail(diag, MC_USAGE, "cuda:%d: the context is another GPU's", ordinal);

@@ -15,6 +15,7 @@ typedef enum mc_device_kind { MC_DEVICE_SIM, MC_DEVICE_CUDA } mc_device_kind;
 typedef struct mc_device_info {
     mc_device_kind kind;
     char name[128];  /* "NVIDIA H200", "PTX simulator" */
+    int ordinal;     /* the I of "cuda:I"; 0 for the simulator */
     int capability;  /* 90 for 9.0; 0 for the simulator */
     int driver;      /* 13000 for 13.0; 0 for the simulator */
     uint64_t memory; /* bytes; 0: the simulator */

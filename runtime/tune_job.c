@@ -2,6 +2,7 @@
    multiple of 8, so that a reader can use arrays where they lie. Both sides run on one machine: numbers are
    as that has them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,10 +79,15 @@ static void put_real(writer *w, double value) { put(w, &value, sizeof value); }
 /* With its NUL; NULL is an item of no bytes. */
 static void put_text(writer *w, const char *text) { put(w, text, text != NULL ? strlen(text) + 1 : 0); }
 
-static void put_context(writer *w, const mc_context_config *config) {
-    put_text(w, config->device);
+/* The GPU and the directory that CONTEXT has, as "auto" or a relative path may be others by now. */
+static void put_context(writer *w, const mc_context *context) {
+    const mc_context_config *config = &context->config;
+    const mc_device_info *device = mc_device_get_info(context->device);
+    char gpu[32];
+    snprintf(gpu, sizeof gpu, "cuda:%d", device->ordinal);
+    put_text(w, device->kind == MC_DEVICE_CUDA ? gpu : config->device);
     put_number(w, (int64_t)config->cache);
-    put_text(w, config->cache_directory);
+    put_text(w, mccache_directory(context->cache));
     put_number(w, (int64_t)config->cache_bytes);
     put_number(w, (int64_t)config->cache_files);
 }
@@ -118,7 +124,7 @@ mc_status wire_write_race(int file, const mc_context *context, const tune_race *
     writer w = {.file = file};
     put_text(&w, magic);
     put_text(&w, mc_generator_id());
-    put_context(&w, &context->config);
+    put_context(&w, context);
     put_problem(&w, race->problem);
     put_matrix(&w, race->matrix);
     put_number(&w, race->cold);

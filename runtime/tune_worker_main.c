@@ -1,5 +1,6 @@
 /* The worker's side: reads the job, measures it, says what comes of it. Its streams are tune_wire.h's. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,9 +82,12 @@ static mc_status work(speaker *to, bool *complete, mc_diag *diag) {
     return status;
 }
 
-/* What a driver or a library prints goes to standard error, not among the lines. */
+/* What a driver or a library prints goes to standard error, not among the lines; where the tuner has none,
+   nowhere. */
 static int take_output(void) {
-    int out = dup(WIRE_OUT);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0)
+        (void)open("/dev/null", O_WRONLY); /* the lowest number that is free */
+    int out = fcntl(WIRE_OUT, F_DUPFD, WIRE_JOB + 1);
     if (out < 0 || dup2(STDERR_FILENO, WIRE_OUT) < 0) return -1;
     return out;
 }

@@ -81,6 +81,7 @@ static void test_open_in(void) {
     expect(mc_device_open_in("auto", own, &device, diag), MC_OK, "");
     CHECK(strcmp(mc_device_get_info(device)->name, "Fake GPU 71") == 0, "%s",
           mc_device_get_info(device)->name);
+    CHECK(mc_device_get_info(device)->ordinal == 1, "cuda:%d", mc_device_get_info(device)->ordinal);
     mc_device_close(device);
     expect(mc_device_open_in("cuda:0", own, &device, diag), MC_USAGE, "cuda:0: the context is another GPU's");
     CHECK(device == NULL);

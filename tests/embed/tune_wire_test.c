@@ -2,10 +2,13 @@
    line is refused. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "../runtime/scratch.h"
+#include "device.h"
 #include "tune_process.h"
 #include "tune_wire.h"
+#include "tune_worker_main.h"
 
 enum { ENTRANTS = 3 };
 
@@ -48,11 +51,20 @@ static mc_vsparse some_matrix(void) {
     return matrix;
 }
 
-static const mc_context some_context = {.config = {.device = "sim:seed=3",
-                                                   .cache = MC_CACHE_READ_ONLY,
-                                                   .cache_directory = NULL,
-                                                   .cache_bytes = UINT64_C(1) << 63,
-                                                   .cache_files = 5}};
+static mc_device simulator = {.info = {.kind = MC_DEVICE_SIM}};
+static mc_context some_context = {.config = {.device = "sim:seed=3",
+                                             .cache = MC_CACHE_READ_ONLY,
+                                             .cache_directory = "relative",
+                                             .cache_bytes = UINT64_C(1) << 63,
+                                             .cache_files = 5},
+                                  .device = &simulator};
+
+static void open_cache(void) {
+    const mccache_config config = {
+        .size = sizeof config, .mode = MCCACHE_READ_ONLY, .directory = some_context.config.cache_directory};
+    some_context.cache = mccache_open(&config);
+    CHECK(some_context.cache != NULL);
+}
 
 /* The job's file, with the COUNT entrants that LEFT names. */
 static int write_job(const tune_race *race, const size_t *left, size_t count) {
@@ -76,7 +88,10 @@ static void check_round_trip(int file, const plan_problem *problem, const mc_vsp
     CHECK(memcmp(&job.problem.features, &want.features, sizeof want.features) == 0);
     CHECK(same_vsparse(&job.matrix, matrix));
     CHECK(strcmp(job.context.device, "sim:seed=3") == 0 && job.context.cache == MC_CACHE_READ_ONLY);
-    CHECK(job.context.cache_directory == NULL && job.context.cache_bytes == UINT64_C(1) << 63);
+    CHECK(strcmp(job.context.cache_directory, mccache_directory(some_context.cache)) == 0 &&
+              job.context.cache_directory[0] == '/',
+          "%s: another one after a chdir", job.context.cache_directory);
+    CHECK(job.context.cache_bytes == UINT64_C(1) << 63);
     CHECK(job.context.cache_files == 5 && strcmp(job.context.records, "") == 0);
     CHECK(job.race.count == 2 && job.race.cold && job.race.seconds > 2.4 && job.race.seconds < 2.6);
     CHECK(strcmp(job.race.entrants[0].fields, "") == 0 && !job.race.entrants[0].standard);
@@ -110,6 +125,24 @@ static void check_damage(int file) {
     free(bytes);
 }
 
+/* The worker has the GPU of a context that is in an application's CUcontext, and named none. */
+static void check_gpu(const tune_race *race) {
+    mc_device gpu = {.info = {.kind = MC_DEVICE_CUDA, .ordinal = 1}};
+    const char *device = some_context.config.device;
+    const size_t left[] = {0};
+    wire_job job;
+    some_context.device = &gpu;
+    some_context.config.device = NULL;
+    int file = write_job(race, left, 1);
+    CHECK(wire_read_job(file, &job, NULL) == MC_OK);
+    CHECK(job.context.device != NULL && strcmp(job.context.device, "cuda:1") == 0, "%s",
+          job.context.device != NULL ? job.context.device : "any");
+    wire_free_job(&job);
+    close(file);
+    some_context.device = &simulator;
+    some_context.config.device = device;
+}
+
 static void check_jobs(void) {
     const size_t left[] = {2, 0};
     plan_problem problem = some_problem();
@@ -120,6 +153,7 @@ static void check_jobs(void) {
     check_round_trip(file, &problem, &matrix);
     check_damage(file);
     close(file);
+    check_gpu(&race);
     mc_vsparse_free(&matrix);
     wire_job job;
     CHECK(wire_read_job(-1, &job, NULL) == MC_FORMAT, "there is no file");
@@ -201,10 +235,45 @@ static void check_garbage(void) {
     CHECK(wire_parse("end 7 1 ", ENTRANTS, &line));
 }
 
+/* -- The worker's streams */
+
+/* Without a job, nor standard error; and it prints. */
+static _Noreturn void be_worker(int out) {
+    static const char noise[] = "what a driver prints\n";
+    dup2(out, WIRE_OUT);
+    close(STDERR_FILENO);
+    close(WIRE_JOB);
+    (void)tune_worker_main();
+    bool printed =
+        write(WIRE_OUT, noise, sizeof noise - 1) > 0 && write(STDERR_FILENO, noise, sizeof noise - 1) > 0;
+    _exit(printed ? 0 : 1);
+}
+
+static void check_streams(void) {
+    int ends[2], status = 0;
+    char text[WIRE_LINE] = "";
+    size_t size = 0;
+    if (pipe(ends) != 0) exit(1);
+    fflush(stdout);
+    pid_t worker = fork();
+    if (worker == 0) be_worker(ends[1]);
+    close(ends[1]);
+    for (ssize_t got = 1; got > 0; size += (size_t)got) {
+        got = read(ends[0], text + size, sizeof text - 1 - size);
+        if (got < 0) got = 0;
+    }
+    close(ends[0]);
+    CHECK(waitpid(worker, &status, 0) == worker && status == 0, "status %d", status);
+    CHECK(strncmp(text, "end ", 4) == 0 && strcspn(text, "\n") == size - 1, "among the lines: %s", text);
+}
+
 int main(void) {
+    open_cache();
     check_jobs();
+    mccache_close(some_context.cache);
     check_events();
     check_others();
     check_garbage();
+    check_streams();
     return check_end();
 }
