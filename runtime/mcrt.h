@@ -230,8 +230,8 @@ typedef struct mc_plan mc_plan;
           c_order says. */
 typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
 
-/* FIXED: the kernel is made for exactly these shapes. OPEN: one kernel for all of them,
-   where they change all the time. */
+/* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
+   plans of other shapes have the same one, or another where that should be faster. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
 /* A problem. m and the other sizes that are not here are the matrix's.
