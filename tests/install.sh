@@ -24,9 +24,9 @@ done
 
 step "manuals and examples"
 readme=$(find "$prefix" -name README.md)
-for page in $(grep -oE '\]\((docs|examples)/[^)#]*' "$readme" | cut -c3-); do
+while read -r page; do
     [ -f "${readme%/*}/$page" ] || { echo "README.md names $page, which is not there"; exit 1; }
-done
+done < <(grep -oE '\]\((docs|examples)/[^)#]*' "$readme" | cut -c3-)
 
 step "programs and specs"
 spec=$(pkg-config --variable=specdir mcgen)/spmm_l8r8.lua
