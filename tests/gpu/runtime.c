@@ -127,46 +127,56 @@ static void test_first(void) {
     mc_context_destroy(context);
 }
 
-/* A plan with another output has another kernel, whose arrays are often the same: those are packed once. */
-static void test_warm(void) {
-    for (int i = 0; i < SHAPES; i++) {
-        double times[5];
-        size_t count = 0;
-        for (; count < 5; count++) {
-            mc_context *context = open_context("cuda:0", NULL);
-            layer l;
-            mc_plan *plan = NULL, *same = NULL;
-            mc_matrix_info before = {.size = sizeof before}, after = before;
-            if (context == NULL) return;
-            if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) {
-                /* The first plan packs. A context of its own loads no module for the second one, so that is
-                   what is measured where packing is free: an open kernel beside the fixed one reads the same
-                   arrays. */
-                mc_plan_config open = layer_plan(&l);
-                open.shapes = MC_SHAPES_OPEN;
-                works(mc_plan_create(context, &open, &same, diag), "open plan");
-                mc_matrix_get_info(l.matrix, &before, diag);
-                times[count] = plan_us(&l, &plan);
-                mc_matrix_get_info(l.matrix, &after, diag);
-                if (count == 4) {
-                    print_plan("warm", &l, median(times, 5), plan);
-                    if (before.device_bytes != after.device_bytes)
-                        printf("             (packed anew: %lld, then %lld bytes)\n",
-                               (long long)before.device_bytes, (long long)after.device_bytes);
-                    CHECK(times[2] < 1e3, "a warm plan took %.1f us", times[2]);
-                    if (plan != NULL) runs(&l, plan, NULL);
-                    mc_context_info info = {.size = sizeof info};
-                    mc_context_get_info(context, &info, diag);
-                    CHECK(info.kernels_compiled == 0, "%llu kernels were compiled",
-                          (unsigned long long)info.kernels_compiled);
-                }
-            }
-            mc_plan_destroy(plan);
-            mc_plan_destroy(same);
-            layer_close(&l);
-            mc_context_destroy(context);
+enum { WARM_ROUNDS = 5 };
+
+/* Microseconds of a plan whose kernel is on disk and whose matrix is packed: an open kernel reads, as a rule,
+   the arrays that the fixed one beside it does. *PACKED: bytes of those that it does not. */
+static double warm_us(layer *l, mc_plan **plan, int64_t *packed) {
+    mc_matrix_info before = {.size = sizeof before}, after = before;
+    mc_plan_config open = layer_plan(l);
+    mc_plan *other = NULL;
+    open.shapes = MC_SHAPES_OPEN;
+    works(mc_plan_create(l->context, &open, &other, diag), "open plan");
+    mc_matrix_get_info(l->matrix, &before, diag);
+    double us = plan_us(l, plan);
+    mc_matrix_get_info(l->matrix, &after, diag);
+    *packed = after.device_bytes - before.device_bytes;
+    mc_plan_destroy(other);
+    return us;
+}
+
+static void check_warm(layer *l, const mc_plan *plan, double us, int64_t packed) {
+    mc_context_info info = {.size = sizeof info};
+    print_plan("warm", l, us, plan);
+    if (packed != 0) printf("             (packed anew: %lld bytes)\n", (long long)packed);
+    CHECK(us < 1e3, "a warm plan took %.1f us", us);
+    if (plan != NULL) runs(l, plan, NULL);
+    mc_context_get_info(l->context, &info, diag);
+    CHECK(info.kernels_compiled == 0, "%llu kernels were compiled",
+          (unsigned long long)info.kernels_compiled);
+}
+
+/* In contexts of their own, since one context loads a kernel's module once. */
+static void test_warm_shape(const layer_shape *shape, uint64_t seed) {
+    double times[WARM_ROUNDS] = {0};
+    for (int round = 0; round < WARM_ROUNDS; round++) {
+        mc_context *context = open_context("cuda:0", NULL);
+        layer l;
+        mc_plan *plan = NULL;
+        int64_t packed = 0;
+        if (context == NULL) return;
+        if (works(layer_open(&l, context, shape, seed, diag), "layer_open")) {
+            times[round] = warm_us(&l, &plan, &packed);
+            if (round == WARM_ROUNDS - 1) check_warm(&l, plan, median(times, WARM_ROUNDS), packed);
         }
+        mc_plan_destroy(plan);
+        layer_close(&l);
+        mc_context_destroy(context);
     }
+}
+
+static void test_warm(void) {
+    for (int i = 0; i < SHAPES; i++) test_warm_shape(&shapes[i], (uint64_t)i);
 }
 
 /* -- mc_execute beside a bare launch */
@@ -194,11 +204,8 @@ static cuda_result launch_bare(bare_launch *b, cuda_stream stream) {
     return b->driver->LaunchKernelEx(&config, b->function, b->pointers, NULL);
 }
 
-/* An empty kernel with as many parameters as PLAN's kernel: how long its launch takes the host is what a bare
-   launch takes. Its grid is one block, so that no queue fills up. */
-static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream stream) {
-    const mc_contract *c = mc_kernel_contract(kernel);
-    const cuda_driver *driver = ((cuda_device_state *)device)->driver;
+/* An empty kernel with the parameters that C has. */
+static mc_module *load_empty(const mc_contract *c, mc_device *device) {
     char ptx[2048];
     int size =
         snprintf(ptx, sizeof ptx, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(\n");
@@ -211,12 +218,23 @@ static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream st
     }
     snprintf(ptx + size, sizeof ptx - (size_t)size, ") { ret; }\n");
     mc_module *module = NULL;
-    if (!works(mc_module_load(device, ptx, "empty", &module, diag), "empty kernel")) return 0;
-    bare_launch b = {
-        .driver = driver, .function = ((cuda_module_state *)module)->function, .overlap = c->overlap};
+    works(mc_module_load(device, ptx, "empty", &module, diag), "empty kernel");
+    return module;
+}
+
+/* How long the host takes to launch an empty kernel with KERNEL's parameters: that is what a bare launch
+   takes. Its grid is one block, so that no queue fills up. */
+static double bare_us(const mc_kernel *kernel, mc_device *device, cuda_stream stream) {
     static _Alignas(64) unsigned char zeros[128];
+    const mc_contract *c = mc_kernel_contract(kernel);
+    const cuda_driver *driver = ((cuda_device_state *)device)->driver;
+    mc_module *module = load_empty(c, device);
+    if (module == NULL) return 0;
+    bare_launch b = {.driver = driver,
+                     .function = ((cuda_module_state *)module)->function,
+                     .launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+                     .overlap = c->overlap};
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) b.pointers[i] = zeros;
-    b.launch = (mc_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}};
     double times[BATCHES];
     for (int batch = 0; batch < BATCHES; batch++) {
         double begin = now_us();
@@ -306,31 +324,40 @@ static bool capture(const cuda_driver *driver, layer *l, const mc_plan *plan, cu
     return works(status, "capture");
 }
 
+static mc_status replay(const cuda_driver *driver, layer *l, cuda_graph_exec exec, cuda_stream stream) {
+    mc_status status = layer_poison(l, diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
+    if (status == MC_OK) status = mc_synchronize(l->context, stream, diag);
+    return status == MC_OK ? layer_check(l, diag) : status;
+}
+
+/* How many were right; only the first that is wrong is told. Half way the values change: the graph's kernel
+   reads the new ones. */
+static int replay_all(const cuda_driver *driver, layer *l, cuda_graph_exec exec, cuda_stream stream) {
+    int right = 0;
+    for (int i = 0; i < REPLAYS; i++) {
+        if (i == REPLAYS / 2 && l->shape.op == MC_OP_SPMM)
+            works(layer_change_values(l, 77, stream, diag), "mc_matrix_set_values");
+        mc_status status = replay(driver, l, exec, stream);
+        if (status == MC_OK) right++;
+        else if (right == i) works(status, "replay");
+        mc_diag_clear(diag);
+    }
+    CHECK(right == REPLAYS, "%d of %d replays were right", right, REPLAYS);
+    return right;
+}
+
 static void test_graph(const cuda_driver *driver, cuda_stream stream) {
     mc_context *context = open_context("cuda:0", NULL);
     for (int i = 0; i < SHAPES && context != NULL; i++) {
         layer l;
         mc_plan *plan = NULL;
         cuda_graph_exec exec = NULL;
+        char text[128];
         int right = 0;
         if (works(layer_open(&l, context, &shapes[i], (uint64_t)i, diag), "layer_open")) plan_us(&l, &plan);
-        if (plan != NULL && capture(driver, &l, plan, stream, &exec)) {
-            for (int replay = 0; replay < REPLAYS; replay++) {
-                if (replay == REPLAYS / 2 &&
-                    l.shape.op == MC_OP_SPMM) /* the graph's kernel reads the new values */
-                    works(layer_change_values(&l, 77, stream, diag), "mc_matrix_set_values");
-                mc_status status = layer_poison(&l, diag);
-                if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
-                if (status == MC_OK) status = mc_synchronize(context, stream, diag);
-                if (status == MC_OK) status = layer_check(&l, diag);
-                right += status == MC_OK;
-                if (status != MC_OK && right == replay)
-                    works(status, "replay"); /* the first one that is wrong */
-                mc_diag_clear(diag);
-            }
-            CHECK(right == REPLAYS, "%d of %d replays were right", right, REPLAYS);
-        }
-        char text[128];
+        if (plan != NULL && capture(driver, &l, plan, stream, &exec))
+            right = replay_all(driver, &l, exec, stream);
         describe(&shapes[i], text, sizeof text);
         printf("graph        %d replays right  %s\n", right, text);
         if (exec != NULL) (void)driver->GraphExecDestroy(exec);
