@@ -76,7 +76,7 @@ bool choice_cache_get(mc_context *context, const mccache_key *key, choice *chose
     mccache_blob blob;
     *chosen = (choice){0};
     if (!mccache_get(context->cache, key, &blob)) return false;
-    json_t *object = json_loadb(blob.data, blob.size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object = json_read(blob.data, blob.size, NULL);
     bool taken = object != NULL && take_choice(object, chosen);
     if (!taken) choice_free(chosen);
     json_decref(object);

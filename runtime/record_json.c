@@ -1,5 +1,6 @@
 /* Values of record lines as JSON, and back. */
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,15 @@ void json_add_string(mc_text *text, const char *string) {
 }
 
 /* -- Reading */
+
+/* Jansson puts the locale's decimal point in the place of the dot, and asserts that it is of one byte. */
+json_t *json_read(const char *text, size_t size, json_error_t *error) {
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, error);
+    (void)uselocale(before);
+    if (plain != (locale_t)0) freelocale(plain);
+    return value;
+}
 
 static mc_status take(const json_t *object, const char *name, json_t **value, mc_diag *diag) {
     *value = json_object_get(object, name);

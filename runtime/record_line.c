@@ -236,7 +236,7 @@ static mc_status take_record(reading *in, mc_diag *diag) {
 
 mc_status record_parse(const char *line, size_t size, record *r, mc_diag *diag) {
     json_error_t error;
-    reading in = {.line = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error)};
+    reading in = {.line = json_read(line, size, &error)};
     *r = (record){0};
     mc_status status = in.line != NULL
                            ? take_record(&in, diag)

@@ -14,6 +14,8 @@ void json_add_real(mc_text *text, double value);
 /* With quotes. Bytes that are no UTF-8 become '?'. */
 void json_add_string(mc_text *text, const char *string);
 
+/* Jansson's json_loadb, with names once, and whatever the locale. ERROR may be NULL. */
+json_t *json_read(const char *text, size_t size, json_error_t *error);
 /* Member NAME of OBJECT: MC_FORMAT names what is missing, or of another type, or out of LEAST to MOST. */
 mc_status json_take_integer(const json_t *object, const char *name, int64_t least, int64_t most,
                             int64_t *value, mc_diag *diag);
