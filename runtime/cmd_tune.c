@@ -52,6 +52,7 @@ typedef struct tuning {
     const char *records, *worker;
     tune_view view;
     size_t tuned, kept, failed; /* problems; kept: the best so far */
+    size_t lost;                /* of them, those whose records are not in the file */
     bool head;                  /* of the table: is printed */
 } tuning;
 
@@ -109,6 +110,7 @@ static void tune_one(tuning *t, const mc_plan_config *problem, const mc_vsparse 
 }
 
 static void count_outcome(tuning *t, const tune_outcome *outcome) {
+    t->lost += outcome->status == MC_OK && !outcome->result.recorded;
     if (outcome->status != MC_OK) t->failed++;
     else if (outcome->result.complete) t->tuned++;
     else t->kept += outcome->result.microseconds > 0;
@@ -193,6 +195,9 @@ static mc_status sum_up(const tuning *t, mc_diag *diag) {
     if (t->failed > 0)
         return mc_fail(diag, MC_CANNOT, "%zu of %zu problems could not be tuned", t->failed,
                        t->sources.problems);
+    if (t->lost > 0)
+        return mc_fail(diag, MC_IO, "%s: records of %zu problem%s could not be written, and are lost",
+                       t->records, t->lost, t->lost == 1 ? "" : "s");
     return MC_OK;
 }
 

@@ -89,13 +89,14 @@ static json_t *real_or_nothing(double value) { return value > 0 ? json_real(valu
 
 mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
     const mc_tune_result *result = &o->result;
-    json_t *json = json_pack(
-        "{s:o, s:s, s:s*, s:I, s:I, s:I, s:I, s:b, s:f, s:o*, s:o*, s:o*, s:s*, s:s*, s:s*}", "problem",
-        problem_json(o), "verdict", verdict_of(o), "message", o->message, "measured",
-        (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong", (json_int_t)result->wrong,
-        "failed", (json_int_t)result->failed, "complete", result->complete, "seconds", o->seconds,
-        "default_us", real_or_nothing(result->standard), "best_us", real_or_nothing(result->microseconds),
-        "gain", real_or_nothing(gain_of(result)), "spec", o->spec, "fields", o->fields, "tuned", o->tuned);
+    json_t *json =
+        json_pack("{s:o, s:s, s:s*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:s*, s:s*, s:s*}",
+                  "problem", problem_json(o), "verdict", verdict_of(o), "message", o->message, "measured",
+                  (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong",
+                  (json_int_t)result->wrong, "failed", (json_int_t)result->failed, "complete",
+                  result->complete, "recorded", result->recorded, "seconds", o->seconds, "default_us",
+                  real_or_nothing(result->standard), "best_us", real_or_nothing(result->microseconds), "gain",
+                  real_or_nothing(gain_of(result)), "spec", o->spec, "fields", o->fields, "tuned", o->tuned);
     return print_json(json, diag);
 }
 

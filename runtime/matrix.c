@@ -78,6 +78,13 @@ mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix 
     return status;
 }
 
+mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag) {
+    if (context == NULL) return check_handle(context, "context", diag);
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    if (matrix->context == context) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "the matrix is of another context");
+}
+
 /* The last one frees it: by then no plan is left, and so no packing. */
 static void drop_user(mc_matrix *matrix) {
     pthread_mutex_lock(&matrix->lock);

@@ -26,6 +26,9 @@ struct mc_matrix {
    MC_CANNOT where its offsets leave s32. */
 mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
+/* MC_USAGE where either is NULL, or MATRIX is of another context. */
+mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
+
 /* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. MC_CANNOT as mc_pack.
    matrix_unpack gives it back. Both between context_enter and context_leave. */
 mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,

@@ -186,18 +186,11 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     return status;
 }
 
-static mc_status check_matrix(const mc_context *context, const mc_matrix *matrix, mc_diag *diag) {
-    if (context == NULL) return check_handle(context, "context", diag);
-    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
-    if (matrix->context == context) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "the matrix is of another context");
-}
-
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
     mc_plan_config whole;
     *plan = NULL;
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
-    if (status == MC_OK) status = check_matrix(context, whole.matrix, diag);
+    if (status == MC_OK) status = matrix_check(whole.matrix, context, diag);
     if (status != MC_OK) return status;
     mc_plan *made = calloc(1, sizeof *made);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

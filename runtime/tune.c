@@ -6,7 +6,7 @@
 #include "tune_wire.h"
 
 #define CONFIG_FIRST STRUCT_SIZE_TO(mc_tune_config, progress_user)
-#define RESULT_FIRST STRUCT_SIZE_TO(mc_tune_result, complete)
+#define RESULT_FIRST STRUCT_SIZE_TO(mc_tune_result, recorded)
 
 static tune_entrant *entrants_of(const contest *c) {
     tune_entrant *entrants = calloc(c->count + 1, sizeof *entrants);
@@ -88,8 +88,8 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
 /* -- For applications */
 
 static mc_status take_job(mc_context *context, const mc_plan_config *problem, tune_job *job, mc_diag *diag) {
-    if (context == NULL) return check_handle(context, "context", diag);
-    if (problem->matrix == NULL) return check_handle(problem->matrix, "matrix", diag);
+    mc_status status = matrix_check(problem->matrix, context, diag);
+    if (status != MC_OK) return status;
     *job = (tune_job){.context = context,
                       .matrix = &problem->matrix->host,
                       .specs = problem->specs,

@@ -27,6 +27,7 @@ typedef struct contest {
     double begin, stage_begin, told;
     tune_stage stage;
     bool stopped;
+    bool lost; /* the file of records could not be written */
 } contest;
 
 /* Fills LIST, OLD and ITEMS (tune_pick.c). MC_CANNOT where no kernel can do the problem. */
@@ -43,7 +44,7 @@ bool contest_listen(void *user, const tune_event *event);
 /* The fastest so far, the CHOSEN one if there is one; COUNT: none (tune_record.c). */
 size_t contest_best(const contest *c);
 /* Puts down what came of it: the new record, merged with the old one. */
-mc_status contest_record(const contest *c, mc_diag *diag);
+mc_status contest_record(contest *c, mc_diag *diag);
 void contest_result(const contest *c, bool complete, mc_tune_result *result);
 
 #endif

@@ -102,7 +102,7 @@ static record describe(const contest *c) {
 }
 
 /* A file that cannot be written is no failure: the record is in memory. */
-static mc_status add(const contest *c, record *r, mc_diag *diag) {
+static mc_status add(contest *c, record *r, mc_diag *diag) {
     add_old(c, r);
     mc_diag *why = mc_diag_create();
     mc_status status = record_add(c->job->context->records, r, why);
@@ -112,10 +112,11 @@ static mc_status add(const contest *c, record *r, mc_diag *diag) {
         status = mc_fail(diag, status, "tuning: the record is not kept: %s",
                          why != NULL ? mc_diag_text(why) : "out of memory");
     mc_diag_destroy(why);
-    return status == MC_IO ? MC_OK : status;
+    c->lost = status == MC_IO;
+    return c->lost ? MC_OK : status;
 }
 
-mc_status contest_record(const contest *c, mc_diag *diag) {
+mc_status contest_record(contest *c, mc_diag *diag) {
     record r = describe(c);
     r.candidates = calloc(c->count + c->old.candidate_count + 1, sizeof *r.candidates);
     if (r.candidates == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
@@ -138,7 +139,8 @@ static double standard_time(const contest *c) {
 
 void contest_result(const contest *c, bool complete, mc_tune_result *result) {
     size_t best = contest_best(c);
-    *result = (mc_tune_result){.size = sizeof *result, .known = c->known, .complete = complete};
+    *result = (mc_tune_result){
+        .size = sizeof *result, .known = c->known, .complete = complete, .recorded = !c->lost};
     for (size_t i = 0; i < c->count; i++) {
         const contestant *item = &c->items[i];
         result->wrong += item->state == TUNE_WRONG;

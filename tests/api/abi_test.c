@@ -133,6 +133,7 @@ static const struct {
     AT(mc_tune_result, microseconds, 40),
     AT(mc_tune_result, standard, 48),
     AT(mc_tune_result, complete, 56),
+    AT(mc_tune_result, recorded, 57),
     SIZE(mc_tune_result, 64),
     IS(MC_LAYOUT_COLUMNS, 0),
     IS(MC_LAYOUT_ROWS, 1),

@@ -44,6 +44,10 @@ tune "$spec" m.smtx --n 72 --json --again --in-process >own.json
 for member in fields tuned best_us default_us measured; do
     check "$member differs" test "$("$json_get" worker.json $member)" = "$("$json_get" own.json $member)"
 done
+check 'what was measured is recorded' grep -q '"recorded": true' own.json
+# A file of records that takes nothing more
+full=$(trap '' XFSZ; ulimit -f 0; tune "$spec" m.smtx --n 80 --json --in-process 2>&1; echo "exit status $?")
+check 'it is tuned, not recorded, and said' grep -q '"recorded": false.*records of 1 problem could not be written.*exit status 1' <<<"${full//$'\n'/ }"
 # The SDDMM, open shapes, a matrix in a published format, another type
 expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64
 expect 0 ' tuned  ' tune "$specs/sddmm_l8r8.lua" m.smtx --k 64 --set out=f16 --set scale=tensor --set mask=values --set order=srbcrs16

@@ -303,6 +303,9 @@ static void test_two_contexts(void) {
     mc_diag_clear(diag);
     CHECK(mc_plan_create(contexts[0], &p[0].config, &plan, diag) == MC_USAGE && plan == NULL);
     CHECK_TEXT(mc_diag_text(diag), "the matrix is of another context");
+    mc_diag_clear(diag);
+    CHECK(mc_tune(contexts[0], &p[0].config, NULL, NULL, diag) == MC_USAGE);
+    CHECK_TEXT(mc_diag_text(diag), "the matrix is of another context");
     product_close(&p[0]);
     mc_context_destroy(contexts[0]);
     product_check(&p[1]);

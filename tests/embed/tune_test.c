@@ -284,6 +284,7 @@ static void check_fault(const fault *f, const char *winner, const char *const *s
     CHECK(strstr(log_text, winner) != NULL && strstr(log_text, f->message) != NULL, "%s: want '%s' in\n%s",
           f->name, f->message, log_text);
     CHECK_TEXT(log_text, "the record is not kept");
+    CHECK(!result.recorded, "%s", f->name);
     record_free(&r);
 
     /* And it stays so: nobody tries it again. */
