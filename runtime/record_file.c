@@ -171,7 +171,7 @@ static mc_status open_locked(const char *path, int *descriptor, mc_diag *diag) {
 mc_status record_file_check(const char *path, mc_diag *diag) {
     int descriptor;
     mc_status status = open_locked(path, &descriptor, diag);
-    if (status == MC_OK) close(descriptor);
+    if (status == MC_OK) close_locked(descriptor);
     return status;
 }
 
@@ -198,7 +198,7 @@ static void take_back(int descriptor, size_t written) {
     off_t end = lseek(descriptor, 0, SEEK_CUR); /* of what was written */
     bool last =
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &info) == 0 && info.st_size == end;
-    if (last && ftruncate(descriptor, end - (off_t)written) != 0) return;
+    if (last) (void)!ftruncate(descriptor, end - (off_t)written);
 }
 
 static mc_status write_once(int descriptor, const char *path, const char *bytes, size_t size, mc_diag *diag) {
