@@ -4,6 +4,14 @@
 
 enum { VEC = 8, BLOCKS = LAYER_ROWS / VEC, APART = 3, MOST_VECTORS = BLOCKS * LAYER_COLS / APART };
 
+mc_context_config layer_context(const char *cache_directory, const char *records) {
+    return (mc_context_config){.size = sizeof(mc_context_config),
+                               .device = "sim",
+                               .cache = MC_CACHE_READ_WRITE,
+                               .cache_directory = cache_directory,
+                               .records = records};
+}
+
 /* The columns with vectors differ from row block to row block. */
 static int first_column(int block) { return block % APART; }
 

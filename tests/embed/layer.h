@@ -7,6 +7,9 @@
 
 enum { LAYER_ROWS = 64, LAYER_COLS = 96, LAYER_MOST_N = 96 };
 
+/* On the simulator, with a cache and a file of records of the test's own. */
+mc_context_config layer_context(const char *cache_directory, const char *records);
+
 /* Every third vector of 8 s8; values follow from SEED. */
 mc_status layer_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, mc_diag *diag);
 mc_status layer_set_values(mc_matrix *matrix, unsigned seed, mc_diag *diag);

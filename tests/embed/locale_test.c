@@ -68,12 +68,8 @@ static double work(const char *what, uint64_t *compiled) {
     mc_context_info info = {.size = sizeof info};
     double tuned = 0;
     int wrong = 0;
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
-                                      .cache = MC_CACHE_READ_WRITE,
-                                      .cache_directory = cache_directory,
-                                      .records = records,
-                                      .log = note};
+    mc_context_config config = layer_context(cache_directory, records);
+    config.log = note;
     mc_status status = mc_context_create(&config, &context, diag);
     if (status == MC_OK) status = layer_matrix(context, SEED, &matrix, diag);
     if (status == MC_OK) status = tune(context, matrix, &tuned);

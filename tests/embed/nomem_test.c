@@ -24,11 +24,8 @@ static char root[] = "nomem-XXXXXX", cache_directory[64], records[64];
 static mc_diag *diag;
 
 static mc_status open_context(mc_cache_mode mode, mc_context **context) {
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
-                                      .cache = mode,
-                                      .cache_directory = cache_directory,
-                                      .records = records};
+    mc_context_config config = layer_context(cache_directory, records);
+    config.cache = mode;
     return mc_context_create(&config, context, diag);
 }
 

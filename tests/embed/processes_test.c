@@ -33,12 +33,8 @@ static int plan_and_execute(void) {
     mc_context *context;
     mc_context_info info = {.size = sizeof info};
     int wrong;
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
-                                      .cache = MC_CACHE_READ_WRITE,
-                                      .cache_directory = directory,
-                                      .records = records,
-                                      .log = note};
+    mc_context_config config = layer_context(directory, records);
+    config.log = note;
     mc_diag *diag = mc_diag_create();
     if (mc_context_create(&config, &context, diag) != MC_OK) return 2;
     if (layer_run(context, SEED, N, &wrong, diag) != MC_OK)

@@ -22,12 +22,8 @@ static void note(void *user, mc_log_level level, const char *message) {
 
 static mc_context *open_context(void) {
     mc_context *context;
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
-                                      .cache = MC_CACHE_READ_WRITE,
-                                      .cache_directory = cache_directory,
-                                      .records = records,
-                                      .log = note};
+    mc_context_config config = layer_context(cache_directory, records);
+    config.log = note;
     notes = 0;
     mc_diag_clear(diag);
     CHECK(mc_context_create(&config, &context, diag) == MC_OK, "%s", mc_diag_text(diag));

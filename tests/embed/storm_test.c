@@ -36,14 +36,10 @@ static void note(void *user, mc_log_level level, const char *message) {
 
 static mc_context *open_context(crew *c, mc_diag *diag) {
     mc_context *context;
-    const mc_context_config config = {.size = sizeof config,
-                                      .device = "sim",
-                                      .cache = MC_CACHE_READ_WRITE,
-                                      .cache_directory = directory,
-                                      .cache_files = 4, /* so that entries go, too */
-                                      .records = records,
-                                      .log = note,
-                                      .log_user = c};
+    mc_context_config config = layer_context(directory, records);
+    config.cache_files = 4; /* so that entries go, too */
+    config.log = note;
+    config.log_user = c;
     CHECK(mc_context_create(&config, &context, diag) == MC_OK, "%s", mc_diag_text(diag));
     if (context == NULL) exit(1);
     return context;
