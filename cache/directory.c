@@ -32,33 +32,33 @@ const char *trust_file(const struct stat *status) {
 
 /* -- The directory */
 
+/* What mkdir says of a folder that is there depends on the one above it. */
+static bool is_there(int parent, const char *name) {
+    struct stat status;
+    int error = errno;
+    bool there = error == EEXIST || fstatat(parent, name, &status, 0) == 0;
+    errno = error;
+    return there;
+}
+
 /* The umask can only take bits away: it must leave us ours. */
 static bool make_folder(int parent, const char *name) {
     if (mkdirat(parent, name, S_IRWXU) == 0) return fchmodat(parent, name, S_IRWXU, 0) == 0;
-    return errno == EEXIST;
+    return is_there(parent, name);
 }
 
 /* PATH and what is missing above it. PATH is changed meanwhile. */
 static bool make_path(char *path) {
-    int denied = ENOENT; /* why a folder is not there, for who cannot make one in it */
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool made = make_folder(AT_FDCWD, path);
         *slash = '/';
-        if (made) continue;
-        if (errno == ENOENT) errno = denied;
-        /* These it says also of what is there. */
-        if (errno != EACCES && errno != EROFS) return false;
-        denied = errno;
+        if (!made) return false;
     }
-    if (make_folder(AT_FDCWD, path)) return true;
-    if (errno == ENOENT) errno = denied;
-    return false;
+    return make_folder(AT_FDCWD, path);
 }
 
-/* NULL: no memory. As it is where the current directory has no path (it was removed),
-   and PATH leads nowhere. */
-static char *absolute_path(const char *path) {
+char *mccache_absolute_path(const char *path) {
     char *full = NULL;
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
     if (here == NULL && (*path == '/' || errno != ENOMEM)) return strdup(path);
@@ -84,7 +84,7 @@ bool directory_open(cache_directory *directory, const char *path, bool make, cha
     struct stat status;
     const char *fault = NULL;
     directory->fd = -1;
-    directory->path = absolute_path(path);
+    directory->path = mccache_absolute_path(path);
     if (directory->path == NULL) return false;
     int fd = open_folder(AT_FDCWD, directory->path, 0);
     if (fd < 0 && errno == ENOENT && make && make_path(directory->path))

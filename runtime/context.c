@@ -1,11 +1,9 @@
 /* Contexts: a device with everything that is kept for it. */
 #include "context.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "kernels.h"
 #include "record.h"
 
@@ -181,26 +179,22 @@ static const char *records_of(const mc_context *context) {
     return path != NULL && *path != '\0' ? path : NULL;
 }
 
-/* Tuning appends to the file that was read, wherever the program's current directory is by then. A directory
-   that was removed has no path: *PATH stays, and leads nowhere. */
-static bool make_absolute(const char **path) {
-    if (**path == '/' || **path == '\0') return true;
-    char *full = NULL, *here = getcwd(NULL, 0);
-    if (here == NULL) return errno != ENOMEM;
-    if (asprintf(&full, "%s/%s", here, *path) < 0) full = NULL;
-    free(here);
-    if (full == NULL) return false;
-    free((char *)*path);
-    *path = full;
-    return true;
+/* Absolute: tuning appends to the file that was read, wherever the program's current directory is by then. */
+static mc_status name_records(mc_context *context, mc_diag *diag) {
+    char path[MCCACHE_MAX_PATH];
+    const char *named = context->config.records;
+    if (named == NULL && record_default_path(path, sizeof path)) named = path;
+    if (named == NULL || *named == '\0') return MC_OK;
+    char *full = mccache_absolute_path(named);
+    if (full == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    free((char *)context->config.records);
+    context->config.records = full;
+    return MC_OK;
 }
 
 static mc_status open_records(mc_context *context, mc_diag *diag) {
-    char path[MCCACHE_MAX_PATH];
-    const char **own = &context->config.records;
-    bool named = *own != NULL || record_default_path(path, sizeof path);
-    if (*own == NULL && named) *own = strdup(path);
-    if (named && (*own == NULL || !make_absolute(own))) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = name_records(context, diag);
+    if (status != MC_OK) return status;
     const record_store_config config = {.path = records_of(context),
                                         .shipped = true,
                                         .gpu = mc_device_get_info(context->device)->name,

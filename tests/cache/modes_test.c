@@ -1,5 +1,6 @@
 /* Read-only, off, system directories, directories that cannot be used: misses, and nothing written where
    nothing may be. */
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include "fixture.h"
@@ -183,6 +184,31 @@ static void check_not_ours(void) {
     expect_unusable(path_of("roots"), "owned by someone else");
 }
 
+/* As on a network's file system, whose server refuses before it looks whether the folder is there. */
+int __real_mkdirat(int parent, const char *name, mode_t mode);
+int __wrap_mkdirat(int parent, const char *name, mode_t mode);
+static int refusal; /* 0: as usual */
+
+int __wrap_mkdirat(int parent, const char *name, mode_t mode) {
+    if (refusal == 0 || faccessat(parent, name, F_OK, 0) != 0) return __real_mkdirat(parent, name, mode);
+    errno = refusal;
+    return -1;
+}
+
+static void check_refused(void) {
+    static const int refusals[] = {EACCES, EROFS, EPERM};
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "refused%d/below/cache", i);
+        refusal = refusals[i];
+        mccache *cache = open_mode(MCCACHE_READ_WRITE, path_of(name));
+        put_text(cache, 1, "one");
+        CHECK(mccache_usable(cache, NULL) && has_text(cache, 1, "one"), "%s", strerror(refusal));
+        mccache_close(cache);
+        refusal = 0;
+    }
+}
+
 /* Relative paths are made absolute once: a later chdir changes nothing. */
 static void check_relative(void) {
     const char *relative = path_of("relative");
@@ -276,6 +302,7 @@ int main(void) {
     check_damaged_own();
     check_unusable();
     check_not_ours();
+    check_refused();
     check_relative();
     check_replaced();
     CHECK(in_child(without_current_directory) == 0, "a current directory that was removed");
