@@ -57,9 +57,13 @@ mc_status layer_set_values(mc_matrix *matrix, unsigned seed, mc_diag *diag) {
     return mc_matrix_set_values(matrix, values, NULL, diag);
 }
 
+mc_plan_config layer_problem(mc_matrix *matrix, int n) {
+    return (mc_plan_config){
+        .size = sizeof(mc_plan_config), .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = n};
+}
+
 mc_status layer_plan(mc_context *context, mc_matrix *matrix, int n, mc_plan **plan, mc_diag *diag) {
-    const mc_plan_config config = {
-        .size = sizeof config, .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = n};
+    const mc_plan_config config = layer_problem(matrix, n);
     return mc_plan_create(context, &config, plan, diag);
 }
 

@@ -15,6 +15,8 @@ mc_status layer_matrix(mc_context *context, unsigned seed, mc_matrix **matrix, m
 mc_status layer_set_values(mc_matrix *matrix, unsigned seed, mc_diag *diag);
 
 /* MATRIX times B of N columns of s8, in s32; shapes are fixed, so that each N has a kernel of its own. */
+mc_plan_config layer_problem(mc_matrix *matrix, int n);
+/* A plan of it. */
 mc_status layer_plan(mc_context *context, mc_matrix *matrix, int n, mc_plan **plan, mc_diag *diag);
 
 /* Executes PLAN on a poisoned C; *WRONG elements are not what values of SEED give. */

@@ -50,8 +50,7 @@ static bool make_locale(const point *p) {
 }
 
 static mc_status tune(mc_context *context, mc_matrix *matrix, double *microseconds) {
-    const mc_plan_config problem = {
-        .size = sizeof problem, .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = N};
+    const mc_plan_config problem = layer_problem(matrix, N);
     const mc_tune_config config = {.size = sizeof config, .candidates = CANDIDATES, .worker = ""};
     mc_tune_result result = {.size = sizeof result};
     mc_status status = mc_tune(context, &problem, &config, &result, diag);

@@ -93,8 +93,7 @@ static mc_status do_values(bench *b) {
 static mc_status do_tuning(bench *b) {
     const mc_tune_config config = {.size = sizeof config, .candidates = 2, .again = true};
     mc_tune_result result = {.size = sizeof result};
-    const mc_plan_config problem = {
-        .size = sizeof problem, .op = MC_OP_SPMM, .matrix = b->matrix, .b = MC_S8, .c = MC_S32, .n = USUAL_N};
+    const mc_plan_config problem = layer_problem(b->matrix, USUAL_N);
     mc_status status = mc_tune(b->context, &problem, &config, &result, diag);
     nomem_failed |= nomem_end();
     CHECK(status != MC_OK || (result.wrong == 0 && result.failed == 0 && result.measured >= 2),

@@ -62,8 +62,7 @@ static void make_good(void) {
     mc_matrix *matrix = NULL;
     const mc_tune_config few = {.size = sizeof few, .candidates = 3};
     mc_status status = layer_matrix(context, SEED, &matrix, diag);
-    const mc_plan_config problem = {
-        .size = sizeof problem, .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = N};
+    const mc_plan_config problem = layer_problem(matrix, N);
     if (status == MC_OK) status = mc_tune(context, &problem, &few, NULL, diag);
     CHECK(status == MC_OK, "%s", mc_diag_text(diag));
     mc_matrix_destroy(matrix);

@@ -17,14 +17,9 @@ static mc_status open_context(mc_context **context, mc_diag *diag) {
 
 static mc_status tune(mc_context *context, mc_matrix *matrix, const char *spec, mc_tune_result *result,
                       mc_diag *diag) {
-    const mc_plan_config problem = {.size = sizeof problem,
-                                    .op = MC_OP_SPMM,
-                                    .matrix = matrix,
-                                    .b = MC_S8,
-                                    .c = MC_S32,
-                                    .n = COLUMNS,
-                                    .specs = &spec,
-                                    .spec_count = 1};
+    mc_plan_config problem = layer_problem(matrix, COLUMNS);
+    problem.specs = &spec;
+    problem.spec_count = 1;
     const mc_tune_config config = {.size = sizeof config, .again = true};
     *result = (mc_tune_result){.size = sizeof *result};
     return mc_tune(context, &problem, &config, result, diag);
