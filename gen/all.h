@@ -23,12 +23,13 @@ enum {
 
 typedef struct mc_arch {
     const char *target;
-    int sm;          /* 90 for sm_90 and sm_90a */
-    int ptx_version; /* least .version that knows the target */
-    unsigned shared; /* KiB that a thread block can have (CUDA C++ Programming Guide, compute capabilities) */
-    bool tma;        /* bulk tensor copies and mbarriers that count their bytes */
-    bool overlap;    /* programmatic dependent launch (griddepcontrol) */
-    bool int4;       /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
+    int sm;                   /* 90 for sm_90 and sm_90a */
+    int ptx_version;          /* least .version that knows the target */
+    unsigned shared;          /* KiB that a thread block can have */
+    unsigned threads, blocks; /* that a multiprocessor can hold at once; blocks are thread blocks */
+    bool tma;                 /* bulk tensor copies and mbarriers that count their bytes */
+    bool overlap;             /* programmatic dependent launch (griddepcontrol) */
+    bool int4;                /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
 } mc_arch;
 
 extern const mc_arch mc_archs[];

@@ -1,25 +1,27 @@
-/* Architectures. Families ask for a capability, never for a number: a capability is a column here, with its first user. */
+/* Architectures. Families ask for a capability, never for a number: a capability is a column here, with its first user.
+   Numbers are from the CUDA programming guide, "Technical Specifications per Compute Capability". */
 #include "all.h"
 #include <string.h>
 
 #define ARCH_LIST(X)                                                                                         \
-    /* target, sm, least .version, shared, tma, overlap, int4 */                                             \
-    X("sm_80", 80, 70, 163, false, false, true)                                                              \
-    X("sm_86", 86, 71, 99, false, false, true)                                                               \
-    X("sm_89", 89, 78, 99, false, false, true)                                                               \
-    X("sm_90", 90, 78, 227, true, true, false)                                                               \
-    X("sm_90a", 90, 80, 227, true, true, false)                                                              \
-    X("sm_100", 100, 86, 227, true, true, false)                                                             \
-    X("sm_120", 120, 87, 99, true, true, false)
+    /* target, sm, least .version, shared, threads, blocks, tma, overlap, int4 */                            \
+    X("sm_80", 80, 70, 163, 2048, 32, false, false, true)                                                    \
+    X("sm_86", 86, 71, 99, 1536, 16, false, false, true)                                                     \
+    X("sm_89", 89, 78, 99, 1536, 24, false, false, true)                                                     \
+    X("sm_90", 90, 78, 227, 2048, 32, true, true, false)                                                     \
+    X("sm_90a", 90, 80, 227, 2048, 32, true, true, false)                                                    \
+    X("sm_100", 100, 86, 227, 2048, 32, true, true, false)                                                   \
+    X("sm_120", 120, 87, 99, 1536, 24, true, true, false)
 
 const mc_arch mc_archs[] = {
-#define X(target, sm, version, shared, tma, overlap, int4) {target, sm, version, shared, tma, overlap, int4},
+#define X(target, sm, version, shared, threads, blocks, tma, overlap, int4)                                  \
+    {target, sm, version, shared, threads, blocks, tma, overlap, int4},
     ARCH_LIST(X)
 #undef X
 };
 
 const char *const mc_arch_names[] = {
-#define X(target, sm, version, shared, tma, overlap, int4) target,
+#define X(target, ...) target,
     ARCH_LIST(X)
 #undef X
         NULL};

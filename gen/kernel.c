@@ -11,9 +11,10 @@ static mc_status build_failure(const mc_builder *b, const mc_kernel *kernel, mc_
 
 /* -- Registers ---------------------------------------------------------------------------------------- */
 
-/* A multiprocessor (CUDA programming guide, "Technical Specifications per Compute Capability", 8.0 and 9.0). It has 1 KB of shared memory
-   more than a thread block may have; each thread block takes 1 KB of shared memory beside its own. */
-enum { SM_THREADS = 2048, SM_BLOCKS = 32, SM_REGISTERS = 65536, BLOCK_SHARED = 1 << 10 };
+/* Of every architecture in arch.c alike (CUDA programming guide, "Technical Specifications per Compute Capability"):
+   a multiprocessor has 1 KB of shared memory more than a thread block may have, and each thread block takes 1 KB of
+   it beside its own. */
+enum { SM_REGISTERS = 65536, BLOCK_SHARED = 1 << 10 };
 enum { MOST_REGISTERS = 255, REGISTER_UNIT = 8, SPARE = 16 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -23,7 +24,7 @@ static unsigned in_units(unsigned registers) {
 static unsigned threads_of(const mc_contract *c) { return c->block[0] * c->block[1] * c->block[2]; }
 
 static unsigned blocks_by_shared(const mc_contract *c, const mc_arch *arch) {
-    unsigned blocks = least(SM_BLOCKS, SM_THREADS / threads_of(c));
+    unsigned blocks = least(arch->blocks, arch->threads / threads_of(c));
     return least(blocks, ((arch->shared << 10) + BLOCK_SHARED) /
                              (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
 }

@@ -16,13 +16,22 @@ first=$(id "$work/gen")
 check "the id is 16 hex digits" grep -qE '^#define GENERATOR_ID "[0-9a-f]{16}"$' "$work/id.h"
 cp -r "$work/gen" "$work/elsewhere"
 check "a copy elsewhere, with new times, has the same id" [ "$(id "$work/elsewhere")" = "$first" ]
-for file in isa.def spmm_loop.c all.h; do
-    echo "/* changed */" >>"$work/elsewhere/$file"
-    check "the id follows $file" [ "$(id "$work/elsewhere")" != "$first" ]
+# Whatever its folder, and whatever it is called: all that PTX is made of.
+(cd "$work/gen" && find . -type f ! -name CMakeLists.txt ! -name '*.map') >"$work/files"
+check "there are sources to change" [ "$(wc -l <"$work/files")" -gt 60 ]
+while read -r file; do
+    printf ' ' >>"$work/elsewhere/$file"
+    check "the id follows a byte of $file" [ "$(id "$work/elsewhere")" != "$first" ]
     cp "$work/gen/$file" "$work/elsewhere/$file"
-done
-mv "$work/elsewhere/text.c" "$work/elsewhere/text2.c"
-check "the id follows names" [ "$(id "$work/elsewhere")" != "$first" ]
+done <"$work/files"
+check "the id is the first again" [ "$(id "$work/elsewhere")" = "$first" ]
+mkdir -p "$work/elsewhere/a/b"
+echo >"$work/elsewhere/a/b/new.c"
+check "the id follows a new file two folders down" [ "$(id "$work/elsewhere")" != "$first" ]
+mv "$work/elsewhere/a/b/new.c" "$work/elsewhere/a/new.c"
+moved=$(id "$work/elsewhere")
+mv "$work/elsewhere/a/new.c" "$work/elsewhere/a/b/new.c"
+check "the id follows folders' names" [ "$(id "$work/elsewhere")" != "$moved" ]
 
 # A build of its own: changed sources are seen.
 mkdir "$work/tree"
