@@ -2,7 +2,7 @@
 #ifndef BENCH_COMMANDS_H
 #define BENCH_COMMANDS_H
 
-#include "cmd_options.h"
+#include "mcrun/options.h"
 
 extern const cmd cmd_run, cmd_fit, cmd_summary, cmd_plot;
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_CUBLASLT_API_H
 #define BENCH_CUBLASLT_API_H
 
-#include "cuda_driver.h"
+#include "device/cuda_driver.h"
 
 enum { /* cudaDataType_t, also cuSPARSE's */
        VENDOR_R_32F = 0,

@@ -2,7 +2,7 @@
 #ifndef BENCH_GPU_H
 #define BENCH_GPU_H
 
-#include "cuda_driver.h"
+#include "device/cuda_driver.h"
 
 typedef struct gpu_device {
     mc_device *device;

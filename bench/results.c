@@ -1,6 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
-#include "file.h"
+#include "text/file.h"
 #include "results.h"
 
 static const char *text_of(const json_t *line, const char *key) {

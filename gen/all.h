@@ -9,7 +9,7 @@
 #define MC_ALL_H
 
 #include "mcgen.h"
-#include "text.h"
+#include "text/text.h"
 
 enum {
     MC_MAX_FIELDS = 32,

@@ -1,8 +1,8 @@
 /* Every problem has kernels, and none among them that would be refused. */
 #include <math.h>
 #include <stdlib.h>
-#include "candidates.h"
-#include "fields.h"
+#include "choose/candidates.h"
+#include "base/fields.h"
 #include "records.h"
 
 static const int capabilities[] = {0, 80, 86, 90, 120};

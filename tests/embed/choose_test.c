@@ -2,9 +2,9 @@
    which the problem can run. */
 #include <math.h>
 #include "../runtime/scratch.h"
-#include "candidates.h"
-#include "choice_cache.h"
-#include "record.h"
+#include "choose/candidates.h"
+#include "choose/choice_cache.h"
+#include "records/record.h"
 #include "records.h"
 
 static mc_context *context;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "context.h"
+#include "context/context.h"
 #include "product.h"
 
 mc_diag *diag;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "tune_wire.h"
+#include "tune/wire.h"
 
 static const char *fault;
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "check.h"
-#include "kernels.h"
+#include "context/kernels.h"
 #include "tree.h"
 
 #define FIELDS_OF(n)                                                                                         \

@@ -1,6 +1,6 @@
 /* Matrices: what none has is refused with its place; dense ones; new values in all packings; lifetimes. */
 #include <stdlib.h>
-#include "matrix.h"
+#include "context/matrix.h"
 #include "product.h"
 
 mc_diag *diag;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "check.h"
-#include "plan_problem.h"
+#include "problem/problem.h"
 
 static mc_diag *diag;
 

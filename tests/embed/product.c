@@ -1,5 +1,5 @@
 #include "product.h"
-#include "matrix.h"
+#include "context/matrix.h"
 #include <stdlib.h>
 
 enum { POISON = 0x80, ROOM = 256 };

@@ -1,9 +1,9 @@
 /* Records as lines: what is printed reads back; what is damaged is refused with a message,
    or is a record still. */
 #include <math.h>
-#include "record_parts.h"
-#include "record_text.h"
-#include "fields.h"
+#include "records/parts.h"
+#include "records/text.h"
+#include "base/fields.h"
 #include "records.h"
 
 static bool same_candidate(const record_candidate *a, const record_candidate *b) {
@@ -16,7 +16,7 @@ static bool same_features(const matrix_features *a, const matrix_features *b) {
            memcmp(&a->spread, &b->spread, sizeof a->spread) == 0;
 }
 
-/* Not by record_problem.c's table, which could lack a member. */
+/* Not by records/problem.c's table, which could lack a member. */
 static bool same_problem(const plan_problem *a, const plan_problem *b) {
     return a->op == b->op && a->lhs == b->lhs && a->rhs == b->rhs && a->out == b->out && a->vec == b->vec &&
            a->scale == b->scale && a->bias == b->bias && a->activation == b->activation &&

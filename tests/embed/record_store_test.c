@@ -2,7 +2,7 @@
 #include <math.h>
 #include <unistd.h>
 #include "record_stores.h"
-#include "record_text.h"
+#include "records/text.h"
 
 /* -- Finding */
 

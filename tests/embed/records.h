@@ -4,8 +4,8 @@
 
 #include <time.h>
 #include "check.h"
-#include "fits.h"
-#include "record.h"
+#include "choose/fits.h"
+#include "records/record.h"
 
 /* xorshift64*: the same everywhere. */
 static uint64_t test_seed = 0x9e3779b97f4a7c15u;

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "../runtime/scratch.h"
-#include "kernels.h"
-#include "matrix.h"
-#include "tune.h"
+#include "context/kernels.h"
+#include "context/matrix.h"
+#include "tune/tune.h"
 
 /* A tile of columns; 8 columns of gap in C and 16 in B. */
 enum { N = 32, ROWS = 24, LDC = N + 8, LDB = N + 16 };

@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../runtime/scratch.h"
-#include "device.h"
-#include "tune_process.h"
-#include "tune_wire.h"
-#include "tune_worker_main.h"
+#include "device/device.h"
+#include "tune/process.h"
+#include "tune/wire.h"
+#include "tune/worker_main.h"
 
 enum { ENTRANTS = 3 };
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "check.h"
-#include "tune_worker.h"
+#include "tune/worker.h"
 
 enum { COUNT = 5, BAD = 2, WRONG = 3 };
 

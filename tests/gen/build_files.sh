@@ -35,12 +35,12 @@ check "the id follows folders' names" [ "$(id "$work/elsewhere")" != "$moved" ]
 
 # A build of its own: changed sources are seen.
 mkdir "$work/tree"
-cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,bench,specs,README.md,LICENSE,CHANGELOG.md} "$work/tree"
+cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,README.md,LICENSE,CHANGELOG.md} "$work/tree"
 cmake -S "$work/tree" -B "$work/build" -G Ninja -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
 made() { cmake --build "$work/build" --target gen/generator_id.h gen/builtin_specs.inc >"$work/log" 2>&1 || cat "$work/log"; }
 made
 check "the build's id is the sources'" grep -qF "${first#*\"}" "$work/build/gen/generator_id.h"
-echo "/* changed */" >>"$work/tree/gen/isa.def"
+echo "/* changed */" >>"$work/tree/gen/ptx/isa.def"
 echo "-- changed" >>"$work/tree/specs/spmm_l8r8.lua"
 cp "$work/tree/specs/spmm_l8r8.lua" "$work/tree/specs/aaa.lua"
 made

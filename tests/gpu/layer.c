@@ -1,7 +1,7 @@
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
-#include "matrix.h"
+#include "context/matrix.h"
 
 static mc_output output_of(const layer *l) {
     return (mc_output){.type = l->shape.out, .scale = l->shape.scale};

@@ -18,7 +18,7 @@
 #include <threads.h>
 #include <time.h>
 #include "../check.h"
-#include "device_cuda.h"
+#include "device/cuda.h"
 #include "layer.h"
 
 enum { CAPTURE_GLOBAL = 0 }; /* CUstreamCaptureMode: the strictest */

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "choose.h"
-#include "matrix.h"
-#include "record.h"
+#include "choose/choose.h"
+#include "context/matrix.h"
+#include "records/record.h"
 
 static mc_diag *diag;
 

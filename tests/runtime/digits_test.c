@@ -1,6 +1,6 @@
 /* strided-bcrs of every value type: the digit planes, read as a kernel reads them, make the values again. */
-#include "digit.h"
-#include "fragment.h"
+#include "formats/digit.h"
+#include "parts/fragment.h"
 #include "scratch.h"
 
 static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};

@@ -1,5 +1,5 @@
 /* Packed formats: literal layouts, round trips over edge shapes, and refusal of arrays that no matrix has. */
-#include "fragment.h"
+#include "parts/fragment.h"
 #include "scratch.h"
 
 /* -- Layout, from the definition (Magicube, section IV-A): row block 0 holds vectors (1, 2), (3, 4), (5, 6)

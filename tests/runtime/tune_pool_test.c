@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "check.h"
-#include "tune_pool.h"
+#include "tune/pool.h"
 
 enum { PIECES = 1000 };
 

@@ -1,7 +1,7 @@
 /* Rounds and the choice, with times that the test makes up. */
 #include <stdlib.h>
 #include "check.h"
-#include "tune_rounds.h"
+#include "tune/rounds.h"
 
 enum { MAX_RUNNERS = 64 };
 

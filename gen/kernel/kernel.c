@@ -1,0 +1,162 @@
+/* One variant, whole: point -> plan -> instructions -> check -> text. */
+#include "ptx/builder.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mc_status build_failure(const mc_builder *b, const mc_kernel *kernel, mc_diag *diag) {
+    if (b->no_memory) return mc_fail(diag, MC_NOMEM, "out of memory");
+    return mc_fail(diag, MC_CANNOT, "%s: %s (an error of the generator)", kernel->family->name, b->error);
+}
+
+/* -- Registers ---------------------------------------------------------------------------------------- */
+
+/* Of every architecture in arch.c alike (CUDA programming guide, "Technical Specifications per Compute Capability"):
+   a multiprocessor has 1 KB of shared memory more than a thread block may have, and each thread block takes 1 KB of
+   it beside its own. */
+enum { SM_REGISTERS = 65536, BLOCK_SHARED = 1 << 10 };
+enum { MOST_REGISTERS = 255, REGISTER_UNIT = 8, SPARE = 16 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+static unsigned in_units(unsigned registers) {
+    return (registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+}
+static unsigned threads_of(const mc_contract *c) { return c->block[0] * c->block[1] * c->block[2]; }
+
+static unsigned blocks_by_shared(const mc_contract *c, const mc_arch *arch) {
+    unsigned blocks = least(arch->blocks, arch->threads / threads_of(c));
+    return least(blocks, ((arch->shared << 10) + BLOCK_SHARED) /
+                             (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
+}
+
+/* Each of a multiprocessor's four parts has its own quarter of the registers: warps count in fours. */
+static unsigned register_threads(const mc_contract *c) {
+    unsigned four_warps = 4 * 32;
+    return (threads_of(c) + four_warps - 1) / four_warps * four_warps;
+}
+
+static unsigned blocks_by_registers(const mc_contract *c, unsigned registers) {
+    return SM_REGISTERS / (register_threads(c) * registers);
+}
+
+/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
+   stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it use them, and
+   leaves it room to move without spills. */
+static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE), MOST_REGISTERS); }
+
+/* What as many blocks as shared memory allows can have, if that is enough. ptxas keeps what all lanes have in common in
+   uniform registers: fewer than are alive are enough. */
+static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned alive) {
+    unsigned enough = in_units(alive - REGISTER_UNIT);
+    unsigned blocks = least(blocks_by_shared(c, arch), blocks_by_registers(c, enough));
+    unsigned share =
+        SM_REGISTERS / (register_threads(c) * (blocks ? blocks : 1)) / REGISTER_UNIT * REGISTER_UNIT;
+    return least(share, generous(alive));
+}
+
+void kernel_limit_registers(mc_kernel *kernel, unsigned limit) {
+    mc_contract *c = &kernel->contract;
+    const mc_arch *arch = &mc_archs[kernel->point[FIELD_ARCH]];
+    kernel->register_limit = (int)limit;
+    c->blocks_per_sm = least(blocks_by_shared(c, arch), blocks_by_registers(c, limit));
+}
+
+static unsigned wanted_limit(const mc_kernel *kernel, const mc_builder *b) {
+    unsigned alive = (unsigned)(kernel->registers + b->spare);
+    return b->fills_shared ? shared_out(&kernel->contract, b->arch, alive) : generous(alive);
+}
+
+/* -- Building ----------------------------------------------------------------------------------------- */
+
+mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
+    const mc_family *family = kernel->family;
+    mc_builder b = {.arch = &mc_archs[kernel->point[FIELD_ARCH]]};
+    mc_text text = {0};
+    mc_status status = MC_OK;
+    family->emit(kernel->plan, &b);
+    if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
+        kernel_limit_registers(kernel, wanted_limit(kernel, &b));
+        print_module(&b, kernel, spec_name, &text);
+        kernel->ptx = text_take(&text);
+        if (!kernel->ptx) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    } else {
+        status = build_failure(&b, kernel, diag);
+    }
+    builder_free(&b);
+    return status;
+}
+
+static void name_fields(mc_kernel *kernel) {
+    const mc_family *family = kernel->family;
+    mc_text text = {0};
+    for (size_t i = 0; i < family->field_count; i++)
+        field_value_text(&family->fields[i], kernel->point[i], kernel->texts[i]);
+    point_text(family, kernel->point, NULL, &text);
+    kernel->fields = text_take(&text);
+    kernel->hash = point_hash(family, kernel->point);
+}
+
+mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant) {
+    mc_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return NULL;
+    mc_complaints complaints = {0};
+    kernel->family = spec->family;
+    space_point(spec, variant, kernel->point);
+    name_fields(kernel);
+    spec->family->plan(kernel->point, kernel->plan, &complaints);
+    spec->family->entry_name(kernel->plan, kernel->entry);
+    spec->family->contract(kernel->plan, &kernel->contract);
+    spec->family->facts(kernel->plan, &kernel->facts);
+    kernel->contract.entry = kernel->entry;
+    kernel->contract.family = spec->family->name;
+    kernel->contract.target = mc_archs[kernel->point[FIELD_ARCH]].target;
+    if (kernel->fields) return kernel;
+    mc_kernel_destroy(kernel);
+    return NULL;
+}
+
+mc_status mc_kernel_outline(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+    *out = NULL;
+    if (variant >= spec->variant_count)
+        return mc_fail(diag, MC_USAGE, "%s: there is no variant %zu", spec->name, variant);
+    *out = kernel_of_variant(spec, variant);
+    return *out ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
+}
+
+mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+    mc_kernel *kernel;
+    mc_status status = mc_kernel_outline(spec, variant, &kernel, diag);
+    *out = NULL;
+    if (status == MC_OK) status = kernel_emit(kernel, spec->name, diag);
+    if (status == MC_OK) *out = kernel;
+    else mc_kernel_destroy(kernel);
+    return status;
+}
+
+double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem) {
+    bool runs = mc_archs[kernel->point[FIELD_ARCH]].sm <= gpu->capability;
+    if (!kernel->family->estimate || !runs) return INFINITY;
+    return kernel->family->estimate(kernel->plan, gpu, problem);
+}
+
+void mc_kernel_destroy(mc_kernel *kernel) {
+    if (!kernel) return;
+    free(kernel->fields);
+    free(kernel->ptx);
+    free(kernel);
+}
+
+const char *mc_kernel_ptx(const mc_kernel *kernel) { return kernel->ptx; }
+const mc_contract *mc_kernel_contract(const mc_kernel *kernel) { return &kernel->contract; }
+const char *mc_kernel_fields(const mc_kernel *kernel) { return kernel->fields; }
+uint64_t mc_kernel_hash(const mc_kernel *kernel) { return kernel->hash; }
+
+int64_t mc_kernel_field(const mc_kernel *kernel, const char *name) {
+    int field = family_field(kernel->family, name);
+    return field < 0 ? -2 : kernel->point[field];
+}
+
+const char *mc_kernel_field_text(const mc_kernel *kernel, const char *name) {
+    int field = family_field(kernel->family, name);
+    return field < 0 ? NULL : kernel->texts[field];
+}

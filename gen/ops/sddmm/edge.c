@@ -1,0 +1,163 @@
+/* The edge path of the SDDMM: any alignment and any k, a value a load (of 4 bits two, where they are neighbours). The wide path's last
+ * k are its work too, those of a unit that k cuts.
+ *
+ * A round is a step of each group: lane t has s k from s t on of the round's 4 s. Loads are guarded by k, so that nothing is read
+ * that a row does not have. */
+#include "ops/sddmm/emit.h"
+
+typedef struct edge {
+    mc_reg a_at, b_at;               /* this lane's first k of its row of A, and of column 0 of B; */
+    mc_reg k, left;                  /* that k; how many there are from there on */
+    mc_reg inside[SDDMM_MAX_STEP_K]; /* k's of this lane's step that there are */
+    mc_reg a_element[SDDMM_MAX_STEP_K], b_element[SDDMM_MAX_STEP_K];
+    mc_reg word[SDDMM_MAX_STEP_A], operand[SDDMM_MAX_STEP_A];
+    mc_reg row[2][SDDMM_MAX_STEP_B];
+    mc_reg address, cut;
+} edge;
+
+static bool is_rows(const sddmm_emitter *e) { return e->plan->layout == SDDMM_ROWS; }
+
+/* Values of an element, where they are neighbours in memory; elements of a step. */
+static int element_k(digit_side side) { return side.bits == 4 ? 2 : 1; }
+static int b_elements(const sddmm_emitter *e) {
+    return e->plan->step_k / (is_rows(e) ? 1 : element_k(e->plan->rhs));
+}
+
+/* A byte's high half can lie beyond k, where B has something there. */
+static bool needs_cut(const sddmm_emitter *e) {
+    return e->plan->lhs.bits == 4 && e->plan->rhs.bits == 4 && !is_rows(e);
+}
+
+static edge declare_edge(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    const sddmm_plan *plan = e->plan;
+    edge d = {.a_at = b64(b, "a_at"), .left = b32(b, "left"), .k = b32(b, "k_at")};
+    if (!is_rows(e)) d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
+    pred_array(b, "inside", plan->step_k, d.inside);
+    if (needs_cut(e)) d.cut = pred(b, "cut");
+    b32_array(b, "a_element", plan->step_k / element_k(plan->lhs), d.a_element);
+    b32_array(b, "b_element", b_elements(e), d.b_element);
+    b32_array(b, "a_word", sddmm_a_words(plan), d.word);
+    if (!sddmm_a_is_plain(plan)) b32_array(b, "a_operand", sddmm_a_operands(plan), d.operand);
+    else
+        for (int i = 0; i < sddmm_a_words(plan); i++) d.operand[i] = d.word[i];
+    b32_array(b, "x", sddmm_b_words(plan), d.row[0]);
+    b32_array(b, "y", sddmm_b_words(plan), d.row[1]);
+    return d;
+}
+
+/* at = array + bytes of the first K values. */
+static void emit_at(mc_builder *b, mc_reg at, mc_reg array, mc_reg k, digit_side side, mc_reg scratch) {
+    if (side.bits == 4) EMIT(b, shr_u32, R(scratch), R(k), I(1));
+    EMIT(b, mad_wide, R(at), R(side.bits == 4 ? scratch : k), I(side_bytes(side)), R(array));
+}
+
+static void emit_start(sddmm_emitter *e, edge *d) {
+    mc_builder *b = e->b;
+    const sddmm_plan *plan = e->plan;
+    mc_reg place = b32(b, "first_pair");
+    note(b, "lane t: %d k from %d t on", plan->step_k, plan->step_k);
+    EMIT(b, mad_s32, R(d->left), R(e->t), I(-plan->step_k), R(e->k_left));
+    EMIT(b, sub_s32, R(d->k), dim_operand(plan->k, e->k), R(d->left));
+    emit_at(b, d->a_at, e->a_row, d->k, plan->lhs, place);
+    if (!is_rows(e)) emit_at(b, d->b_at, e->b_array, d->k, plan->rhs, place);
+}
+
+/* The side's elements from AT on, where k has them; elsewhere zeros. */
+static void emit_elements(sddmm_emitter *e, const edge *d, digit_side side, mc_reg at, const mc_reg *to) {
+    mc_builder *b = e->b;
+    int each = element_k(side);
+    sddmm_emit_zero(b, to, e->plan->step_k / each);
+    for (int i = 0; i < e->plan->step_k / each; i++) {
+        mc_reg inside = d->inside[each * i];
+        if (side_bytes(side) == 2) EMIT_IF(b, inside, ldg_u16, R(to[i]), AT(at, 2 * i));
+        else EMIT_IF(b, inside, ldg_u8, R(to[i]), AT(at, i));
+    }
+}
+
+static void emit_cut(sddmm_emitter *e, const edge *d) {
+    mc_builder *b = e->b;
+    if (!needs_cut(e)) return;
+    note(b, "the last byte's high half is beyond an odd k");
+    for (int i = 0; i < e->plan->step_k; i += 2) {
+        EMIT(b, setp_eq, R(d->cut), R(d->left), I(i + 1));
+        EMIT_IF(b, d->cut, and_b32, R(d->a_element[i / 2]), R(d->a_element[i / 2]), I(15));
+    }
+}
+
+/* Where values of both sides come in pairs, for the first of each. */
+static void emit_inside(sddmm_emitter *e, const edge *d) {
+    int each = needs_cut(e) ? 2 : 1;
+    for (int i = 0; i < e->plan->step_k; i += each) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
+}
+
+static void emit_round_a(sddmm_emitter *e, const edge *d) {
+    note(e->b, "A: this lane's row");
+    emit_inside(e, d);
+    emit_elements(e, d, e->plan->lhs, d->a_at, d->a_element);
+    emit_cut(e, d);
+    sddmm_emit_join(e, e->plan->lhs, d->a_element, sddmm_a_words(e->plan), d->word);
+    sddmm_emit_a_step(e, d->word, d->operand);
+}
+
+static void emit_round_column(sddmm_emitter *e, const edge *d, mc_reg column, const mc_reg *words) {
+    mc_builder *b = e->b;
+    if (is_rows(e)) {
+        sddmm_emit_zero(b, d->b_element, b_elements(e));
+        sddmm_emit_row_loads(e, column, d->k, 0, e->plan->step_k, d->inside, d->b_element);
+        sddmm_emit_row_words(e, column, d->b_element, words);
+        return;
+    }
+    EMIT(b, mad_wide, R(d->address), R(column), e->row_bytes, R(d->b_at));
+    emit_elements(e, d, e->plan->rhs, d->address, d->b_element);
+    sddmm_emit_join(e, e->plan->rhs, d->b_element, sddmm_b_words(e->plan), words);
+}
+
+static void emit_round_set(sddmm_emitter *e, const edge *d, sddmm_set of) {
+    sddmm_note_set(e, "B:", of);
+    for (int half = 0; half < 2; half++)
+        emit_round_column(e, d, e->column[of.set][2 * of.group + half], d->row[half]);
+    sddmm_emit_products(e, d->row[0], d->row[1], &(sddmm_factor){d->operand, sddmm_acc(e, of)}, 1);
+}
+
+/* Lanes abreast load the same: all of it is an even chunk of lines. */
+static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
+    sddmm_emit_begin(e, group);
+    for (int set = 0; set < e->plan->abreast; set++) emit_round_set(e, d, (sddmm_set){group, set});
+    sddmm_emit_finish(e, group);
+}
+
+static void emit_advance(sddmm_emitter *e, const edge *d, int round_k) {
+    mc_builder *b = e->b;
+    EMIT(b, add_s64, R(d->a_at), R(d->a_at), I(sddmm_bytes(e->plan->lhs, round_k)));
+    if (is_rows(e)) EMIT(b, add_s32, R(d->k), R(d->k), I(round_k));
+    else EMIT(b, add_s64, R(d->b_at), R(d->b_at), I(sddmm_bytes(e->plan->rhs, round_k)));
+    EMIT(b, add_s32, R(d->left), R(d->left), I(-round_k));
+    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-round_k));
+}
+
+void sddmm_emit_edge(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    const sddmm_plan *plan = e->plan;
+    int round_k = 4 * plan->step_k;
+    b->prefix = "edge_";
+    stage(b, "Edge path: the k that are left, %d at a time, in loads of a value", round_k);
+    mc_reg more = pred(b, "more");
+    mc_label loop = label(b, "ROUNDS"), end = label(b, "ROUND_END"), done = label(b, "DONE");
+    edge d = declare_edge(e);
+    EMIT(b, setp_lt, R(more), R(e->k_left), I(1));
+    EMIT_IF(b, more, bra_uni, TO(done));
+    emit_start(e, &d);
+    place(b, loop);
+    emit_round_a(e, &d);
+    for (int group = 0; group < plan->groups; group++) {
+        if (group > 0) sddmm_emit_group_end(e, group, end);
+        emit_round_group(e, &d, group);
+    }
+    place(b, end);
+    emit_advance(e, &d, round_k);
+    EMIT(b, setp_gt, R(more), R(e->k_left), I(0));
+    EMIT_IF(b, more, bra_uni, TO(loop));
+    place(b, done);
+    b->prefix = NULL;
+}

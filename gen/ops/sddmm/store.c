@@ -1,0 +1,253 @@
+/* The SDDMM's output: sums to elements of C, in the order of the mask's vectors.
+ *
+ * Lane 4 g + t has rows 2 t and 2 t + 1 of the vectors in rows g and g + 8 of each mma (fragment.h, frag_c_reg). Its index number i, of row
+ * g + 8 (i % 2) of mma i / 2, is for the item's slot
+ *
+ *   gather     8 i + g; of lines 8 i + 4 h + v (lines.c)
+ *   window     that the index itself says (fragment.h)
+ *
+ * and slots lie in C
+ *
+ *   BCRS       slot s, row r at s * vec + r: the lane's two rows adjoin
+ *   SR-BCRS    at s / S * vec * S + r * S + s % S = s + (vec - 1) * (s rounded down to a multiple of S) + r * S
+ *
+ * with s counted over all of C: first + the item's slot. Mask values lie as C does. */
+#include "ops/sddmm/emit.h"
+
+static bool index_says_slot(const sddmm_plan *plan) { return plan->method == SDDMM_WINDOW; }
+
+/* -- Which slots -------------------------------------------------------------------------------------- */
+
+static void declare_slots(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    e->stores = pred(b, "stores");
+    if (sddmm_stride(e->plan)) e->stride = b32(b, "slot_stride"), e->has_vector = pred(b, "has_vector");
+    if (sddmm_stride(e->plan) || index_says_slot(e->plan)) e->c_at = b64(b, "c_at");
+    if (!index_says_slot(e->plan)) {
+        e->slots_left = b32(b, "slots_left"), e->slot = b32(b, "slot");
+        return;
+    }
+    e->slots_left = sddmm_count(e), e->slot = sddmm_first(e), e->in_item = b32(b, "slot_in_item");
+    if (e->plan->vec == SDDMM_MMA_ROWS) return;
+    note(b, "lanes of the mma's empty columns have no sums");
+    e->has_rows = pred(b, "has_rows");
+    EMIT(b, setp_lt, R(e->has_rows), R(e->t), I(e->plan->vec / 2));
+}
+
+/* Once the item is known: slots_left and slot. */
+static void emit_slots(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    if (index_says_slot(e->plan)) return;
+    EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->own));
+    EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->own));
+    if (e->plan->vec == SDDMM_MMA_ROWS) return;
+    note(b, "lanes of the mma's empty columns have no sums");
+    EMIT(b, setp_lt, R(e->stores), R(e->t), I(e->plan->vec / 2));
+    EMIT(b, selp_b32, R(e->slots_left), R(e->slots_left), I(0), R(e->stores));
+}
+
+/* How far index I's slot lies behind e->slot. */
+static mc_operand slot_offset(const sddmm_emitter *e, int i) {
+    return index_says_slot(e->plan) ? R(e->in_item) : I(8 * i);
+}
+
+/* in_item of index I. In BCRS order one without a vector is beyond the item's slots, and more so with its sign. */
+static void emit_slot_of_index(sddmm_emitter *e, int i) {
+    mc_builder *b = e->b;
+    EMIT(b, shr_u32, R(e->in_item), R(e->index[i]), I(SAMPLED_SLOT_SHIFT));
+    if (sddmm_stride(e->plan)) EMIT(b, and_b32, R(e->in_item), R(e->in_item), H(SAMPLED_SLOT_MASK));
+}
+
+/* e->stores: index I's slot is one of the item's, and this lane has rows of it. */
+static void emit_stores(sddmm_emitter *e, int i) {
+    mc_builder *b = e->b;
+    if (index_says_slot(e->plan)) emit_slot_of_index(e, i);
+    if (e->has_rows.id) EMIT(b, setp_lt_and, R(e->stores), R(e->in_item), R(e->slots_left), R(e->has_rows));
+    else EMIT(b, setp_gt, R(e->stores), R(e->slots_left), slot_offset(e, i));
+}
+
+/* -- Where an element lies ---------------------------------------------------------------------------- */
+
+static sddmm_ordered load_ordered(sddmm_emitter *e, const char *name, const char *lane_name, int bytes) {
+    mc_builder *b = e->b;
+    mc_reg array = load_array(b, name);
+    return (sddmm_ordered){.array = array, .lane = b64(b, lane_name), .log_bytes = log2_of(bytes)};
+}
+
+/* Once the item is known: o.lane. */
+static void emit_lane(sddmm_emitter *e, sddmm_ordered o) {
+    mc_builder *b = e->b;
+    int stride = sddmm_stride(e->plan), rows = 2 << o.log_bytes;
+    EMIT(b, mad_wide, R(o.lane), R(e->t), I(stride ? stride * rows : rows), R(o.array));
+    if (!stride) EMIT(b, mad_wide, R(o.lane), R(e->slot), I(e->plan->vec << o.log_bytes), R(o.lane));
+}
+
+/* Where rows 2 t and 2 t + 1 of index I's slot lie, of which emit_stores has been: the first, and how many bytes behind it the
+   other. */
+static mc_operand emit_element(sddmm_emitter *e, sddmm_ordered o, int i, int *to_second) {
+    mc_builder *b = e->b;
+    const sddmm_plan *plan = e->plan;
+    int stride = sddmm_stride(plan);
+    *to_second = (stride ? stride : 1) << o.log_bytes;
+    if (!stride && !index_says_slot(plan)) return AT(o.lane, (8 * i * plan->vec) << o.log_bytes);
+    if (!stride) {
+        EMIT(b, mad_wide, R(e->c_at), R(e->in_item), I(plan->vec << o.log_bytes), R(o.lane));
+        return AT(e->c_at, 0);
+    }
+    EMIT(b, add_s32, R(e->stride), R(e->slot), slot_offset(e, i));
+    EMIT(b, cvt_s64, R(e->c_at), R(e->stride));
+    EMIT(b, and_b32, R(e->stride), R(e->stride), I(-stride));
+    EMIT(b, mad_wide, R(e->c_at), R(e->stride), I(plan->vec - 1), R(e->c_at));
+    EMIT(b, shl_b64, R(e->c_at), R(e->c_at), I(o.log_bytes));
+    EMIT(b, add_s64, R(e->c_at), R(e->c_at), R(o.lane));
+    return AT(e->c_at, 0);
+}
+
+static mc_operand behind(mc_operand at, int bytes) { return AT(at.regs[0], at.imm + bytes); }
+
+/* -- Scales and mask values --------------------------------------------------------------------------- */
+
+static void emit_row_scales(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    EMIT(b, mul_s32, R(e->scale_row), R(sddmm_row_block(e)), I(e->plan->vec));
+    EMIT(b, mad_s32, R(e->scale_row), R(e->t), I(2), R(e->scale_row));
+    EMIT(b, mad_wide, R(e->scale_at), R(e->scale_row), I(WORD), R(e->scale_array));
+    for (int i = 0; i < 2; i++) EMIT(b, mov_b32, R(e->row_scale[i]), I(0));
+    if (!e->has_rows.id) EMIT(b, setp_gt, R(e->stores), R(e->slots_left), I(0));
+    EMIT_IF(b, e->has_rows.id ? e->has_rows : e->stores, ldr_v2, V2(e->row_scale), AT(e->scale_at, 0));
+}
+
+static void emit_column_scale(sddmm_emitter *e, int i) {
+    mc_builder *b = e->b;
+    if (index_says_slot(e->plan)) { /* a window has its column 0: that of indices without a vector */
+        EMIT(b, and_b32, R(e->in_item), R(e->index[i]), H(SAMPLED_COLUMN_MASK));
+        EMIT(b, mad_wide, R(e->scale_at), R(e->in_item), I(WORD), R(e->scale_array));
+        EMIT(b, ldr_b32, R(e->column_scale[i]), AT(e->scale_at, 0));
+        return;
+    }
+    EMIT(b, mov_b32, R(e->column_scale[i]), I(0));
+    EMIT(b, setp_ge, R(e->stores), R(e->index[i]), I(0));
+    EMIT(b, mad_wide, R(e->scale_at), R(e->index[i]), I(WORD), R(e->scale_array));
+    EMIT_IF(b, e->stores, ldr_b32, R(e->column_scale[i]), AT(e->scale_at, 0));
+}
+
+static void emit_mask_value(sddmm_emitter *e, int i) {
+    mc_builder *b = e->b;
+    const mc_reg *to = &e->mask_value[2 * i];
+    int second;
+    for (int row = 0; row < 2; row++) EMIT(b, mov_b32, R(to[row]), I(0));
+    emit_stores(e, i);
+    mc_operand from = emit_element(e, e->values, i, &second);
+    if (second == WORD) {
+        EMIT_IF(b, e->stores, ldr_v2, V2(to), from);
+        return;
+    }
+    EMIT_IF(b, e->stores, ldr_b32, R(to[0]), from);
+    EMIT_IF(b, e->stores, ldr_b32, R(to[1]), behind(from, second));
+}
+
+/* Registers of the indices' factors: of all of them, or, where items come one after another, of one group at a time. */
+static void declare_factors(sddmm_emitter *e, const char *name, int each, mc_reg *regs) {
+    int all = 2 * e->plan->groups * each, own = index_says_slot(e->plan) ? 2 * each : all;
+    b32_array(e->b, name, own, regs);
+    for (int i = own; i < all; i++) regs[i] = regs[i - own];
+}
+
+static void declare_scale(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    out_per scale = e->plan->output.scale;
+    if (scale == OUT_PER_NONE) return;
+    if (scale == OUT_PER_TENSOR) {
+        e->scale = b32(b, "scale");
+        EMIT(b, ld_param_f32, R(e->scale), NAME("scale"));
+        return;
+    }
+    e->scale_array = load_array(b, "scale");
+    e->scale_at = b64(b, "scale_at");
+    if (scale == OUT_PER_COLUMN) declare_factors(e, "column_scale", 1, e->column_scale);
+    if (scale == OUT_PER_COLUMN && e->first_column.id)
+        EMIT(b, mad_wide, R(e->scale_array), R(e->first_column), I(WORD), R(e->scale_array));
+    if (scale == OUT_PER_ROW) e->scale_row = b32(b, "scale_row"), b32_array(b, "row_scale", 2, e->row_scale);
+}
+
+void sddmm_declare_output(sddmm_emitter *e) {
+    mc_builder *b = e->b;
+    out_element element = e->plan->output.element;
+    declare_slots(e);
+    if (e->plan->mask == SDDMM_VALUES) {
+        e->values = load_ordered(e, "mask_values", "mask_lane", WORD);
+        declare_factors(e, "mask_value", 2, e->mask_value);
+    }
+    declare_scale(e);
+    e->c = load_ordered(e, "c", "c_lane", out_element_bytes(element));
+    out_declare_scratch(&e->scratch, b, element, 2);
+}
+
+void sddmm_emit_item_factors(sddmm_emitter *e) {
+    emit_slots(e);
+    if (e->plan->mask == SDDMM_VALUES) emit_lane(e, e->values);
+    emit_lane(e, e->c);
+    if (e->plan->output.scale == OUT_PER_ROW) emit_row_scales(e);
+}
+
+void sddmm_emit_group_factors(sddmm_emitter *e, int group) {
+    for (int i = 2 * group; i < 2 * group + 2; i++) {
+        if (e->plan->mask == SDDMM_VALUES) emit_mask_value(e, i);
+        if (e->plan->output.scale == OUT_PER_COLUMN) emit_column_scale(e, i);
+    }
+}
+
+/* -- Stores ------------------------------------------------------------------------------------------- */
+
+/* The slot of this lane's index INDEX: its two sums, one a row. */
+typedef struct slot_sums {
+    int index;
+    mc_reg sum[2];
+} slot_sums;
+
+static out_terms terms_of(const sddmm_emitter *e, const slot_sums *s, int row) {
+    out_terms terms = {.scale = e->scale};
+    if (e->plan->output.scale == OUT_PER_ROW) terms.scale = e->row_scale[row];
+    if (e->plan->output.scale == OUT_PER_COLUMN) terms.scale = e->column_scale[s->index];
+    return terms;
+}
+
+/* A padding slot of SR-BCRS holds zeros, whatever was multiplied for it. */
+static void emit_padding(sddmm_emitter *e, mc_reg value) {
+    if (sddmm_stride(e->plan)) EMIT(e->b, selp_b32, R(value), R(value), I(0), R(e->has_vector));
+}
+
+/* Rows ROW .. ROW + COUNT - 1 as words to be stored. */
+static const mc_reg *emit_elements(sddmm_emitter *e, const slot_sums *s, int row, int count) {
+    mc_builder *b = e->b;
+    const out_kind *output = &e->plan->output;
+    bool scaled = out_is_scaled(output->element);
+    for (int i = 0; i < count; i++) {
+        mc_reg value = scaled ? e->scratch.real[i] : s->sum[row + i];
+        if (scaled) out_scale(b, output, s->sum[row + i], terms_of(e, s, row + i), value);
+        if (e->plan->mask == SDDMM_VALUES)
+            EMIT(b, mul_f32, R(value), R(value), R(e->mask_value[2 * s->index + row + i]));
+        emit_padding(e, value);
+    }
+    return scaled ? out_pack(b, output->element, &e->scratch, count) : &s->sum[row];
+}
+
+static void emit_slot(sddmm_emitter *e, const slot_sums *s) {
+    mc_builder *b = e->b;
+    out_element element = e->plan->output.element;
+    int second, rows = e->plan->store;
+    if (sddmm_stride(e->plan)) EMIT(b, setp_ge, R(e->has_vector), R(e->index[s->index]), I(0));
+    emit_stores(e, s->index);
+    mc_operand at = emit_element(e, e->c, s->index, &second);
+    for (int row = 0; row < 2; row += rows) {
+        const mc_reg *words = emit_elements(e, s, row, rows);
+        out_store(b, e->stores, behind(at, row * second), element, rows, words);
+    }
+}
+
+void sddmm_emit_store(sddmm_emitter *e, int group) {
+    const mc_reg *sum = sddmm_emit_sums(e, group);
+    note(e->b, "group %d", group);
+    for (int half = 0; half < 2; half++)
+        emit_slot(e, &(slot_sums){2 * group + half, {sum[frag_c_reg(half, 0)], sum[frag_c_reg(half, 1)]}});
+}

@@ -1,0 +1,71 @@
+/* A 4-bit B that is multiplied as 8 bits. A byte has two columns of B, the even one in its low half; two operands are made of
+ * four such bytes, of the even columns and of the odd ones (half_form in emit.h).
+ *
+ * What they hold too much comes off the sums at the end: 8 times the sum of A's row, which an mma adds up as if B had columns of nothing
+ * but -8; the even column's sum; the factor of 16. 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k):
+ * kernels for a larger k, which their spec fixes, do without it. All other steps are exact modulo 2^32. */
+#include "ops/spmm/emit.h"
+
+enum { ACCUMULATORS = 4 /* of an mma */ };
+
+static const uint32_t minus_biases = 0xf8f8f8f8;
+
+mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
+    return emit_halves(e->b, (half_form){e->plan->rhs.is_signed, e->plan->times_16}, bytes, high, to);
+}
+
+/* -- What the sums have too much ---------------------------------------------------------------------- */
+
+/* Accumulators are laid out as those of the product: 0 and 1 are of the lane's two runs, of rows 2 t and 2 t + 1 or
+   both of row g. */
+static mc_reg bias_of(const spmm_emitter *e, int mma, int row) {
+    return e->bias_sum[ACCUMULATORS * mma + row];
+}
+
+void spmm_declare_bias(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    if (!spmm_is_biased(e->plan)) return;
+    e->bias = b32(b, "bias_bytes");
+    b32_array(b, "bias_sum", ACCUMULATORS * e->plan->mma, e->bias_sum);
+    EMIT(b, mov_b32, R(e->bias), H(minus_biases));
+}
+
+void spmm_emit_zero_bias(spmm_emitter *e) {
+    if (!spmm_is_biased(e->plan)) return;
+    for (int i = 0; i < ACCUMULATORS * e->plan->mma; i++) EMIT(e->b, mov_b32, R(e->bias_sum[i]), I(0));
+}
+
+void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]) {
+    if (!spmm_is_biased(e->plan)) return;
+    const mc_reg bias[] = {e->bias, e->bias, e->bias, e->bias}, *sums = &e->bias_sum[ACCUMULATORS * mma];
+    mc_opcode op = spmm_mma(e->plan, mma * e->plan->planes, 0);
+    spmm_emit_product(e, op, (spmm_operands){bias, values, 2, 1}, sums);
+}
+
+static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {
+    mc_builder *b = e->b;
+    note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
+    for (int i = 0; i < count * e->plan->mma; i++) {
+        if (e->plan->times_16 && i & odd_column) continue;
+        EMIT(b, add_s32, R(e->acc[i]), R(e->acc[i]), R(bias_of(e, i / count, i & 1)));
+    }
+}
+
+static void emit_divide(spmm_emitter *e, int count, int odd_column) {
+    mc_builder *b = e->b;
+    bool with_even = !spmm_is_biased(e->plan);
+    note(b, "odd columns of B were 16 times what they are%s",
+         with_even ? ", and had the even ones added" : "");
+    for (int i = 0; i < count * e->plan->mma; i++) {
+        mc_reg acc = e->acc[i];
+        if (!(i & odd_column)) continue;
+        if (with_even) EMIT(b, sub_s32, R(acc), R(acc), R(e->acc[i - odd_column]));
+        EMIT(b, shr_s32, R(acc), R(acc), I(4));
+    }
+}
+
+void spmm_emit_settle_halves(spmm_emitter *e, int count, int odd_column) {
+    if (!e->plan->takes_halves) return;
+    if (spmm_is_biased(e->plan)) emit_take_bias(e, count, odd_column);
+    if (e->plan->times_16) emit_divide(e, count, odd_column);
+}

@@ -1,0 +1,76 @@
+/* B's columns of 4 bits as operands of a 4-bit mma, of which the row block's vectors are the other: m16n8k64, or
+   m16n8k32 where the stride is 32; in the paper's order m8n8k32.
+
+   A transpose by bytes has brought two columns of 4 rows into a register: the even one in low halves of bytes, the odd one in
+   high halves. Two such registers make one of each column by a shift and a lop3. Their nibbles then lie in the order of
+   rows 0, 4, 1, 5, 2, 6, 3, 7, so the packer has put the indices into that order's reverse (shuffled_slot in fragment.h):
+   Magicube's index shuffle (section IV-B3, figure 7; the 8 bitwise operations there are 4 instructions here). Without it bytes change
+   places first, which takes two instructions more. */
+#include "parts/fragment.h"
+#include "ops/spmm/emit.h"
+
+enum {
+    SELECT =
+        (0xf0 & 0xaa) | (0xcc & ~0xaa & 0xff), /* lop3: a where bits of c are set, else b (PTX ISA, "lop3") */
+};
+
+enum { EMULATION = 16 /* registers, where ptxas 13 makes several instructions of a 4-bit mma */ };
+
+/* Registers of the operand A. */
+static int operand_count(const spmm_plan *plan) { return plan->depth / 16; }
+
+void spmm_declare_columns4(spmm_emitter *e) {
+    b32_array(e->b, "column", operand_count(e->plan) * SPMM_BYTES, e->column);
+    if (!e->b->arch->int4) e->b->spare += EMULATION;
+}
+
+/* The columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand, frag_a_reg. */
+static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_reg odd) {
+    EMIT(b, shl_b32, R(even), R(high), I(4));
+    EMIT(b, lop3, R(even), R(low), R(even), H(LOW_HALVES), I(SELECT));
+    EMIT(b, shr_u32, R(odd), R(low), I(4));
+    EMIT(b, lop3, R(odd), R(odd), R(high), H(LOW_HALVES), I(SELECT));
+}
+
+void spmm_note_columns4(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    note(b, "by bytes, low and high get two columns each of rows 0..3 and 4..7 of 8 slots; by halves of "
+            "bytes, column gets one");
+    note(b, "of all 8: lop3 0x%02x takes low halves from its first operand, high ones from its second",
+         SELECT);
+    if (e->plan->shuffle)
+        note(b, "the rows are then in the order 0, 4, 1, 5, 2, 6, 3, 7, for which col_idx has been shuffled");
+    else
+        note(b, "prmt first brings together the bytes of rows 0, 2, 4, 6 and of 1, 3, 5, 7, so that the rows "
+                "stay in order");
+}
+
+void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
+    mc_builder *b = e->b;
+    note(b, "by halves of bytes");
+    for (int c = 0; c < bytes; c++) {
+        mc_reg *column = &e->column[operand_count(e->plan) * c];
+        mc_reg low = e->low[c], high = e->high[c];
+        if (!e->plan->shuffle) {
+            low = e->pair[0], high = e->pair[1];
+            EMIT(b, prmt, R(low), R(e->low[c]), R(e->high[c]), I(0x6420));
+            EMIT(b, prmt, R(high), R(e->low[c]), R(e->high[c]), I(0x7531));
+        }
+        emit_pair(b, low, high, column[frag_a_reg(0, step)], column[frag_a_reg(1, step)]);
+    }
+}
+
+static mc_opcode mma4(const spmm_plan *plan, int mma) {
+    bool rhs_signed = digit_is_signed(plan->b, 0), lhs_signed = digit_is_signed(plan->a, mma * plan->planes);
+    return plan->order == SPMM_PAPER ? mma_int4_small(lhs_signed, rhs_signed)
+                                     : mma_int4(plan->depth, rhs_signed, lhs_signed);
+}
+
+void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count) {
+    const spmm_plan *plan = e->plan;
+    int values = operand_count(plan) / 2;
+    for (int m = 0; m < plan->mma; m++) {
+        spmm_operands of = {&e->column[2 * values * byte], &value[values * m], values, 2};
+        spmm_emit_product(e, mma4(plan, m), of, &acc[acc_count * spmm_sum_of(plan, m, 0)]);
+    }
+}

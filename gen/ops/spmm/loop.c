@@ -1,0 +1,457 @@
+/* The gather SpMM's loop over strides: indices and values, rows of B, transpose, mma. */
+#include "parts/fragment.h"
+#include "ops/spmm/emit.h"
+#include <string.h>
+
+enum {
+    STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD, /* of col_idx, a step of 32 slots */
+    MAX_WORDS = 4,                            /* registers of one row of B, a lane */
+};
+
+/* -- Registers of a path's loop ----------------------------------------------------------------------- */
+
+/* Everything that one pass over the strides keeps in registers. Loads of whole words hold a stride's rows at
+   once; loads of single bytes go four slots at a time, so that the edge path does not decide how many
+   registers the kernel takes. */
+typedef struct pass {
+    const spmm_path *path;
+    bool bytes; /* path->unit is an element (of 4 bits, two): each has a register of its own */
+    int units;  /* loads of one row of B, a lane */
+    int words;  /* registers of one row of B, a lane */
+    int row_count;
+    mc_reg base[4];                /* address of the lane's columns in row 0 of B, a unit each */
+    mc_reg first, stride;          /* stride = first + part is to be loaded */
+    mc_reg value[SPMM_MAX_VALUES]; /* of this one, where e->value is the next one's */
+    mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
+    mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
+    mc_reg more;                    /* there is a stride to be loaded; */
+    mc_reg more_values[MAX_DIGITS]; /* and this lane has values of it, of each mma */
+    spmm_stager stager;             /* path->copy: rows go through shared memory; */
+    mc_reg more_indices;            /* then, with prefetch: there is one behind that stride */
+} pass;
+
+/* Accumulators of one weight. */
+static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
+
+static mc_reg *row_of(pass *p, int step, int slot) {
+    return p->bytes ? &p->row[slot % 4 * p->units] : &p->row[(step * MC_LANE_SLOTS + slot) * p->words];
+}
+
+static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
+    mc_builder *b = e->b;
+    int steps = e->plan->stride_steps;
+    *p = (pass){.path = path};
+    p->bytes = path->unit < WORD;
+    p->units = p->bytes ? path->columns / 8 / (e->plan->rhs.bits == 4 ? 2 : 1) : 1;
+    p->words = p->bytes ? p->units : path->unit / WORD;
+    p->row_count = p->bytes ? 4 * p->units : steps * MC_LANE_SLOTS * p->words;
+    b64_array(b, "base", p->units, p->base);
+    p->first = b32(b, "next_first"), p->stride = b32(b, "stride");
+    if (e->plan->prefetch) b32_array(b, "this_value", spmm_value_regs(e->plan), p->value);
+    else memcpy(p->value, e->value, sizeof e->value);
+    b32_array(b, "row", p->row_count, p->row);
+    pred_array(b, "used", MC_LANE_SLOTS, p->used);
+    b64_array(b, "address", MC_LANE_SLOTS, p->address);
+    p->more = pred(b, "more");
+    static const char *const guards[] = {"more_values", "more_last_values"};
+    if (e->plan->prefetch) spmm_declare_guards(e, guards, p->more, p->more_values);
+    if (path->copy) {
+        p->stager = (spmm_stager){.base = p->base[0], .used = p->used, .address = p->address};
+        if (e->plan->prefetch) p->more_indices = pred(b, "more_indices");
+    }
+    b32_array(b, "acc", acc_count(path) * e->plan->sums, e->acc);
+    spmm_declare_totals(e, acc_count(path));
+}
+
+/* Element UNIT from column AT on in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
+static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load_at, mc_reg last_at) {
+    mc_builder *b = e->b;
+    if (e->plan->rhs.bits == 4) {
+        EMIT(b, shr_u32, R(load_at), R(at), I(1));
+        at = load_at;
+    }
+    if (unit) {
+        EMIT(b, add_s32, R(load_at), R(at), I(unit));
+        at = load_at;
+    }
+    if (p->path->clamp) {
+        EMIT(b, min_s32, R(load_at), R(at), R(last_at));
+        at = load_at;
+    }
+    EMIT(b, mad_wide, R(p->base[unit]), R(at), I(side_bytes(e->plan->rhs)), R(e->b_array));
+}
+
+static mc_reg emit_lane_column(spmm_emitter *e, int columns, mc_reg path_col) {
+    e->col = b32(e->b, "col");
+    note(e->b, "columns %d g .. %d g + %d of the tile are this lane's", columns, columns, columns - 1);
+    EMIT(e->b, mad_s32, R(e->col), R(e->place.g), I(columns), R(path_col));
+    return e->col;
+}
+
+/* The lane's first column of B, and where its columns start. Columns beyond n are read at the last unit
+   inside: what comes out of them is not stored. */
+static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
+    mc_builder *b = e->b;
+    int lane_columns = p->path->columns / 8;
+    bool halves = e->plan->rhs.bits == 4;
+    mc_reg first =
+        p->path->copy ? spmm_shared_first_column(e, path_col) : emit_lane_column(e, lane_columns, path_col);
+    mc_reg load_at = {0}, last_at = {0};
+    int access = spmm_access(p->path);
+    if (p->path->clamp || halves) load_at = b32(b, "load_at");
+    if (p->path->clamp) {
+        note(b, "columns beyond n are read at the last %s inside; their sums are not stored",
+             p->bytes ? "element" : "group of columns");
+        last_at = b32(b, "last_at");
+        int columns = p->bytes || halves ? 1 : access / side_bytes(e->plan->rhs);
+        EMIT(b, add_s32, R(last_at), dim_operand(e->plan->n, e->n), I(-columns));
+        if (halves) EMIT(b, shr_u32, R(last_at), R(last_at), I(1));
+        if (halves && access > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - access));
+    }
+    for (int unit = 0; unit < p->units; unit++) emit_base(e, p, unit, first, load_at, last_at);
+}
+
+static void emit_zero(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    spmm_emit_zero_bias(e);
+    if (p->path->copy) {
+        spmm_shared_start(e, &p->stager);
+        return;
+    }
+    note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
+    for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
+}
+
+/* -- One stride --------------------------------------------------------------------------------------- */
+
+static void emit_find_indices(spmm_emitter *e, mc_reg stride) {
+    EMIT(e->b, mad_wide, R(e->index_at), R(stride), I(e->plan->stride * WORD), R(e->index_lane));
+}
+
+static void emit_find_values(spmm_emitter *e, mc_reg stride) {
+    const spmm_plan *plan = e->plan;
+    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride_values), R(e->value_lane));
+}
+
+/* Where GUARD holds (none: always). */
+static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_opcode v2) {
+    for (int s = 0; s < e->plan->stride_steps; s++) {
+        mc_reg *index = &e->index[s * MC_LANE_SLOTS];
+        for (int i = 0; i < e->indices; i += 4) {
+            mc_operand from = AT(e->index_at, s * STEP_INDEX_BYTES + i * WORD);
+            if (e->indices < 4) builder_emit(e->b, guard, v2, MC_OPERANDS(V2(index), from));
+            else builder_emit(e->b, guard, v4, MC_OPERANDS(V4(index + i), from));
+        }
+    }
+}
+
+/* Of each mma, one or two registers, where WITH_VALUES of it holds (none: always). */
+static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opcode v2, mc_opcode v1) {
+    const spmm_plan *plan = e->plan;
+    int regs = spmm_mma_regs(plan), row_bytes = plan->depth * plan->a.bits / 8;
+    int values = 0, group_bytes = row_bytes * spmm_value_rows(plan),
+        mma_bytes = row_bytes * plan->vec * plan->planes;
+    for (int group = 0; group < plan->stride / plan->depth; group++)
+        for (int m = 0; m < plan->mma; m++, values += regs)
+            builder_emit(e->b, with_values[m], regs == 2 ? v2 : v1,
+                         MC_OPERANDS(operand_vector(&e->value[values], regs),
+                                     AT(e->value_at, group * group_bytes + m * mma_bytes)));
+}
+
+/* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
+void spmm_emit_load_head(spmm_emitter *e) {
+    emit_find_indices(e, e->head);
+    emit_find_values(e, e->head);
+    emit_load_indices(e, (mc_reg){0}, OP_ldr_v4, OP_ldr_v2);
+    emit_load_values(e, e->has_values, OP_ldr_v2, OP_ldr_b32);
+}
+
+static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, const mc_reg *with_values) {
+    emit_find_indices(e, p->stride);
+    emit_find_values(e, p->stride);
+    emit_load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
+    emit_load_values(e, with_values, OP_ldg_v2, OP_ldg_b32);
+}
+
+static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
+    switch (unit) {
+    case 16: EMIT_IF(b, used, ldg_v4, V4(row), AT(address, 0)); break;
+    case 8: EMIT_IF(b, used, ldg_v2, V2(row), AT(address, 0)); break;
+    case 4: EMIT_IF(b, used, ldg_b32, R(*row), AT(address, 0)); break;
+    case 2: EMIT_IF(b, used, ldg_u16, R(*row), AT(address, 0)); break;
+    default: EMIT_IF(b, used, ldg_u8, R(*row), AT(address, 0));
+    }
+}
+
+/* Rows col_idx[slot] of B for COUNT slots from FIRST on, this lane's columns of them. Slots with index -1 are
+ * padding. */
+static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count) {
+    mc_builder *b = e->b;
+    for (int slot = first; slot < first + count; slot++) {
+        mc_reg index = e->index[step * MC_LANE_SLOTS + slot];
+        EMIT(b, setp_ge, R(p->used[slot]), R(index), I(0));
+        for (int unit = 0; unit < p->units; unit++) {
+            EMIT(b, mad_wide, R(p->address[slot]), R(index), e->row_bytes, R(p->base[unit]));
+            emit_load_unit(b, p->used[slot], p->path->unit, row_of(p, step, slot) + unit, p->address[slot]);
+        }
+    }
+}
+
+/* column[c] = byte c of each of four words, as a 4 x 4 byte transpose: 8 prmt. */
+static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg column[4]) {
+    mc_builder *b = e->b;
+    const mc_reg *pair = e->pair;
+    EMIT(b, prmt, R(pair[0]), R(word[0]), R(word[1]), I(0x5140));
+    EMIT(b, prmt, R(pair[1]), R(word[0]), R(word[1]), I(0x7362));
+    EMIT(b, prmt, R(pair[2]), R(word[2]), R(word[3]), I(0x5140));
+    EMIT(b, prmt, R(pair[3]), R(word[2]), R(word[3]), I(0x7362));
+    EMIT(b, prmt, R(column[0]), R(pair[0]), R(pair[2]), I(0x5410));
+    EMIT(b, prmt, R(column[1]), R(pair[0]), R(pair[2]), I(0x7632));
+    EMIT(b, prmt, R(column[2]), R(pair[1]), R(pair[3]), I(0x5410));
+    EMIT(b, prmt, R(column[3]), R(pair[1]), R(pair[3]), I(0x7632));
+}
+
+/* The same from single elements: element[units slot + c]; column[digits c + d] = digit d of element c of each of four slots. */
+static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const mc_reg *column) {
+    static const unsigned pick[] = {0x0040, 0x0051};
+    mc_builder *b = e->b;
+    int digits = e->plan->b.count;
+    for (int i = 0; i < units * digits; i++) {
+        const mc_reg *of = &element[i / digits];
+        unsigned bytes = pick[i % digits];
+        EMIT(b, prmt, R(e->pair[0]), R(of[0]), R(of[units]), I(bytes));
+        EMIT(b, prmt, R(e->pair[1]), R(of[2 * units]), R(of[3 * units]), I(bytes));
+        EMIT(b, prmt, R(column[i]), R(e->pair[0]), R(e->pair[1]), I(0x5410));
+    }
+}
+
+/* Bytes 4 word .. 4 word + 3 of this lane's, from words: slots 0..3 to `low`, 4..7 to `high`. */
+static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
+    int columns = 4 * 8 / e->plan->rhs.bits;
+    note(e->b, "columns %d..%d of this lane%s", columns * word, columns * word + columns - 1,
+         !e->plan->int4 ? ""
+         : step         ? ", slots 32..63"
+                        : ", slots 0..31");
+    for (int half = 0; half < 2; half++) {
+        const mc_reg *row = row_of(p, step, 4 * half);
+        const mc_reg words[4] = {row[word], row[p->words + word], row[2 * p->words + word],
+                                 row[3 * p->words + word]};
+        emit_transpose(e, words, half ? e->high : e->low);
+    }
+}
+
+/* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
+   registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
+static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
+    const spmm_plan *plan = e->plan;
+    for (int m = 0; m < plan->mma; m++) {
+        mc_reg *acc = &e->acc[acc_count(p->path) * spmm_sum_of(plan, m, rhs_digit) + 4 * pair];
+        const mc_reg *value = &p->value[2 * (step * plan->mma + m)];
+        mc_opcode op = spmm_mma(plan, m * plan->planes, rhs_digit);
+        spmm_emit_product(e, op, (spmm_operands){a, value, 2, 2}, acc);
+    }
+}
+
+/* Byte columns FIRST and SECOND of low and high. */
+static void emit_byte_pair(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, int first,
+                           int second) {
+    mc_reg a[4];
+    const int columns[] = {first, second};
+    for (int half = 0; half < 2; half++) {
+        a[frag_a_reg(half, 0)] = e->low[columns[half]];
+        a[frag_a_reg(half, 1)] = e->high[columns[half]];
+    }
+    emit_mma(e, p, step, pair, rhs_digit, a);
+}
+
+/* Four bytes of columns of 8 bits. */
+static void emit_bytes(spmm_emitter *e, pass *p, int step, int word) {
+    for (int two = 0; two < 2; two++) emit_byte_pair(e, p, step, 2 * word + two, 0, 2 * two, 2 * two + 1);
+}
+
+/* Two columns of several digits, from byte FIRST of low and high on. */
+static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first) {
+    int digits = e->plan->b.count;
+    for (int d = 0; d < digits; d++) emit_byte_pair(e, p, step, pair, d, first + d, first + digits + d);
+}
+
+/* COUNT bytes of two 4-bit columns each. */
+static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count) {
+    for (int c = 0; c < count; c++) {
+        mc_reg a[4];
+        for (int odd = 0; odd < 2; odd++) {
+            a[frag_a_reg(odd, 0)] = spmm_emit_half(e, e->low[c], odd, e->nibble[odd]);
+            a[frag_a_reg(odd, 1)] = spmm_emit_half(e, e->high[c], odd, e->nibble[2 + odd]);
+        }
+        emit_mma(e, p, step, 4 * word + c, 0, a);
+    }
+}
+
+/* What 4-bit columns want of a step besides. */
+static void emit_bias(spmm_emitter *e, pass *p, int step) {
+    int count = e->plan->mma;
+    for (int m = 0; m < count; m++) spmm_emit_add_bias(e, m, &p->value[2 * (step * count + m)]);
+}
+
+/* COUNT bytes of two 4-bit columns each, which the mma takes as they are: once all of its steps are there. */
+static void emit_int4(spmm_emitter *e, pass *p, int step, int word, int count) {
+    spmm_emit_columns4(e, count, step);
+    if (step + 1 < e->plan->stride_steps) return;
+    note(e->b, "multiply");
+    for (int c = 0; c < count; c++)
+        spmm_emit_mma4(e, c, p->value, &e->acc[4 * (4 * word + c)], acc_count(p->path));
+}
+
+static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
+    int bits = e->plan->rhs.bits;
+    if (e->plan->int4) emit_int4(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
+    else if (bits == 4) emit_nibbles(e, p, step, word, p->bytes ? p->units : SPMM_BYTES);
+    else if (bits == 8) emit_bytes(e, p, step, word);
+    else if (!p->bytes) emit_digits(e, p, step, word, 0);
+    else
+        for (int pair = 0; pair < p->units / 2; pair++) emit_digits(e, p, step, pair, SPMM_BYTES * pair);
+}
+
+/* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
+static void emit_advance(spmm_emitter *e, pass *p, mc_reg more) {
+    mc_builder *b = e->b;
+    if (e->part.id) EMIT(b, add_s32, R(p->stride), R(p->first), R(e->part));
+    else EMIT(b, mov_b32, R(p->stride), R(p->first));
+    EMIT(b, add_s32, R(p->first), R(p->first), I(e->plan->split));
+    EMIT(b, setp_lt, R(more), R(p->stride), R(e->last));
+}
+
+static void emit_next(spmm_emitter *e, pass *p) {
+    emit_advance(e, p, p->more);
+    if (!e->plan->prefetch) return;
+    note(e->b, "prefetch the next stride's indices and values");
+    spmm_emit_guards(e, p->stride, e->last, p->more_values);
+    emit_load_stride(e, p, p->more, p->more_values);
+}
+
+/* An int4 mma takes all steps, so that the words take turns around them. */
+static void emit_multiply_int4(spmm_emitter *e, pass *p) {
+    note(e->b, "transpose and multiply slots 0..%d", e->plan->depth - 1);
+    spmm_note_columns4(e);
+    for (int word = 0; word < p->words; word++)
+        for (int s = 0; s < e->plan->stride_steps; s++) {
+            emit_transpose_word(e, p, s, word);
+            emit_products(e, p, s, word);
+        }
+}
+
+/* Rows of B are in p->row. */
+static void emit_multiply(spmm_emitter *e, pass *p) {
+    if (e->plan->int4) {
+        emit_multiply_int4(e, p);
+        return;
+    }
+    for (int s = 0; s < e->plan->stride_steps; s++) {
+        note(e->b, "transpose and multiply slots %d..%d", MC_GROUP_SLOTS * s,
+             MC_GROUP_SLOTS * s + MC_GROUP_SLOTS - 1);
+        emit_bias(e, p, s);
+        for (int word = 0; word < p->words; word++) {
+            emit_transpose_word(e, p, s, word);
+            emit_products(e, p, s, word);
+        }
+    }
+}
+
+/* The whole stride's loads first, then its arithmetic. */
+static void emit_word_steps(spmm_emitter *e, pass *p) {
+    note(e->b, "gather rows of B");
+    if (p->path->copy) spmm_shared_copy(e, &p->stager, (mc_reg){0});
+    else
+        for (int s = 0; s < e->plan->stride_steps; s++) emit_gather(e, p, s, 0, MC_LANE_SLOTS);
+    emit_next(e, p);
+    if (p->path->copy) spmm_shared_read(e, &p->stager, p->row, p->words);
+    emit_multiply(e, p);
+}
+
+/* -- Rows through shared memory, a stride ahead ------------------------------------------------------- */
+
+static bool is_ahead(const spmm_emitter *e, const pass *p) { return p->path->copy && e->plan->prefetch; }
+
+/* Magicube's Algorithm 1: rows of the next stride are under way while this one's are multiplied. Here they need no second
+   buffer, since this one's are in registers by then. Indices are a stride further ahead. */
+static void emit_ahead_start(spmm_emitter *e, pass *p) {
+    note(e->b, "copy the head's rows");
+    spmm_shared_copy(e, &p->stager, (mc_reg){0});
+    emit_advance(e, p, p->more_indices);
+    emit_find_indices(e, p->stride);
+    emit_load_indices(e, p->more_indices, OP_ldg_v4, OP_ldg_v2);
+}
+
+static void emit_ahead(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    spmm_shared_read(e, &p->stager, p->row, p->words);
+    note(b, "the next stride's rows and values, and the indices of the one behind it");
+    EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
+    spmm_shared_copy(e, &p->stager, p->more);
+    spmm_emit_guards(e, p->stride, e->last, p->more_values);
+    emit_find_values(e, p->stride);
+    emit_load_values(e, p->more_values, OP_ldg_v2, OP_ldg_b32);
+    emit_advance(e, p, p->more_indices);
+    emit_find_indices(e, p->stride);
+    emit_load_indices(e, p->more_indices, OP_ldg_v4, OP_ldg_v2);
+    emit_multiply(e, p);
+}
+
+/* -- Each stride -------------------------------------------------------------------------------------- */
+
+/* Four slots of this lane at a time. */
+static void emit_byte_steps(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    if (e->plan->int4) spmm_note_columns4(e);
+    for (int s = 0; s < e->plan->stride_steps; s++) {
+        for (int half = 0; half < 2; half++) {
+            note(b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,
+                 MC_GROUP_SLOTS * s + 4 * half + 3);
+            emit_gather(e, p, s, 4 * half, 4);
+            emit_join(e, p->row, p->units, half ? e->high : e->low);
+        }
+        emit_bias(e, p, s);
+        emit_products(e, p, s, 0);
+    }
+    emit_next(e, p);
+}
+
+static void emit_stride(spmm_emitter *e, pass *p) {
+    mc_builder *b = e->b;
+    if (e->plan->prefetch) {
+        note(b, "the values that were prefetched");
+        for (int i = 0; i < spmm_value_regs(e->plan); i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
+    } else {
+        note(b, "indices and values of this stride");
+        emit_load_stride(e, p, (mc_reg){0}, e->has_values);
+    }
+    if (p->bytes) emit_byte_steps(e, p);
+    else if (is_ahead(e, p)) emit_ahead(e, p);
+    else emit_word_steps(e, p);
+}
+
+/* -- A path ------------------------------------------------------------------------------------------- */
+
+/* Computes and stores one tile of path->columns columns from path_col on. */
+void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
+    mc_builder *b = e->b;
+    pass p;
+    declare_pass(e, &p, path);
+    mc_label loop = label(b, "STRIDES");
+    emit_columns(e, &p, path_col);
+    emit_zero(e, &p);
+    EMIT(b, mov_b32, R(p.first), R(e->first));
+    if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
+    emit_grid_wait(e->b, e->plan->overlap, "B");
+    if (is_ahead(e, &p)) emit_ahead_start(e, &p);
+    spmm_emit_begin_rounds(e, acc_count(path));
+    stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
+    place(b, loop);
+    emit_stride(e, &p);
+    EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
+    spmm_emit_settle_halves(e, acc_count(path), frag_c_reg(1, 0));
+    if (e->plan->output.exact) spmm_emit_totals(e, acc_count(path), p.more);
+    else spmm_emit_weigh(e, acc_count(path));
+    spmm_emit_epilogue(e, path, path_col);
+}

@@ -1,0 +1,46 @@
+/* What sums can reach: the ranges of the two sides' types, of their digits, and of products of these. */
+#include "ops/spmm/spmm.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static digit_span value_products(const spmm_plan *plan) {
+    return span_of_product(span_of_side(plan->lhs), span_of_side(plan->rhs));
+}
+
+int64_t spmm_largest_product(const spmm_plan *plan) { return span_magnitude(value_products(plan)); }
+
+int64_t spmm_sum_bound(const spmm_plan *plan) { return span_terms_in_s32(value_products(plan)); }
+
+/* What a slot can add to the accumulator SUM of the mma's plane PLANE. 4-bit values of B may be multiplied by 16. */
+static digit_span slot_span(const spmm_plan *plan, int sum, int plane) {
+    int64_t factor = plan->times_16 ? 16 : 1;
+    digit_span slot = {0, 0};
+    for (int i = plane; i < plan->a.count; i += plan->planes)
+        for (int j = 0; j < plan->b.count; j++) {
+            if (spmm_sum_of(plan, i / plan->planes, j) != sum) continue;
+            digit_span products =
+                span_of_product(span_of_digit(plan->lhs, plan->a, i), span_of_digit(plan->rhs, plan->b, j));
+            slot.low += products.low * factor;
+            slot.high += products.high * factor;
+        }
+    return slot;
+}
+
+int64_t spmm_accumulator_bound(const spmm_plan *plan) {
+    int64_t bound = INT64_MAX;
+    for (int sum = 0; sum < plan->sums; sum++)
+        for (int plane = 0; plane < plan->planes; plane++)
+            bound = least(bound, span_terms_in_s32(slot_span(plan, sum, plane)));
+    return bound;
+}
+
+int64_t spmm_exact_k(const spmm_plan *plan) {
+    spmm_plan times_16 = *plan;
+    times_16.times_16 = true;
+    return spmm_accumulator_bound(&times_16);
+}
+
+int spmm_flush_strides(const spmm_plan *plan) {
+    int64_t bound = spmm_accumulator_bound(plan);
+    if (!plan->output.exact || (plan->k != MC_OPEN && plan->k <= bound)) return 0;
+    return (int)(bound / plan->stride);
+}

@@ -1,0 +1,103 @@
+/* Which row blocks a warp of the ring kernel computes, and where their strides lie.
+ *
+ * Places hold row blocks longest first (windowed.h). They are dealt to thread blocks like cards: item i of thread block x, of X, is
+ * place i X + x. Of R = warps / split groups of warps, group w takes item w; resident, then item 2 R - 1 - w, then 2 R + w,
+ * and so on while there are places. So thread blocks have about the same work, and so have, in two turns, their warps.
+ *
+ * Of N places in all, the last one that a warp looks at is below N + (2 R - 1) X, and X <= ceil(N / R): below 3 N + 2 R, where N < 2^30.
+ * That does not fit an s32, but a u32. */
+#include "ops/spmm/ring.h"
+
+static void emit_row_count(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    if (plan->m != MC_OPEN) r->rows.count = I(plan->m / plan->vec);
+    if (plan->m != MC_OPEN || !plan->guard_rows) return;
+    mc_reg count = b32(b, "row_blocks");
+    EMIT(b, shr_u32, R(count), R(r->e.m), I(log2_of(plan->vec)));
+    r->rows.count = R(count);
+}
+
+static void emit_deal(spmm_ring *r) {
+    const ring_rows *rows = &r->rows;
+    EMIT(r->e.b, mad_s32, R(rows->place), R(rows->item), R(rows->blocks), R(rows->block));
+}
+
+/* Sets `place` to this warp's first. */
+static void emit_first_place(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    ring_rows *rows = &r->rows;
+    rows->block = load_special(b, "block", "ctaid.x");
+    if (plan->row_blocks == 1 && !plan->resident) {
+        rows->place = rows->block;
+        return;
+    }
+    rows->blocks = load_special(b, "blocks", "nctaid.x");
+    rows->place = b32(b, "row_place"), rows->item = b32(b, "item");
+    if (plan->row_blocks == 1) EMIT(b, mov_b32, R(rows->item), I(0));
+    else EMIT(b, shr_u32, R(rows->item), R(r->e.place.warp), I(log2_of(plan->split)));
+    emit_deal(r);
+}
+
+static void emit_arrays(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    ring_rows *rows = &r->rows;
+    rows->ptr = load_array(b, "row_ptr"), rows->order = load_array(b, "row_order");
+    rows->at = b64(b, "row_at");
+    if (r->e.plan->split == 1) return;
+    mc_reg before = b32(b, "parts_before");
+    note(b, "a part's strides of all row blocks stand together");
+    EMIT(b, mul_s32, R(before), R(r->e.part), rows->count);
+    EMIT(b, mad_wide, R(rows->ptr), R(before), I(WORD), R(rows->ptr));
+}
+
+/* The row block in `place`, where IN says that there is one; nothing, and no strides, elsewhere. */
+static void emit_row(spmm_ring *r, mc_reg in, mc_reg first, mc_reg last, mc_reg c_row_block) {
+    mc_builder *b = r->e.b;
+    const ring_rows *rows = &r->rows;
+    const mc_reg start[] = {first, last, c_row_block};
+    for (size_t i = 0; in.id && i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
+    EMIT(b, mad_wide, R(rows->at), R(rows->place), I(WORD), R(rows->ptr));
+    EMIT_IF(b, in, ldg_b32, R(first), AT(rows->at, 0));
+    EMIT_IF(b, in, ldg_b32, R(last), AT(rows->at, WORD));
+    EMIT(b, mad_wide, R(rows->at), R(rows->place), I(WORD), R(rows->order));
+    EMIT_IF(b, in, ldg_b32, R(c_row_block), AT(rows->at, 0));
+}
+
+void ring_emit_first_row(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    stage(b, "This warp's place: where its strides begin and end, and which row block it is");
+    r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
+    emit_row_count(r);
+    emit_first_place(r);
+    emit_arrays(r);
+    if (plan->guard_rows) {
+        r->e.in_rows = pred(b, "in_rows");
+        EMIT(b, setp_lt, R(r->e.in_rows), R(r->rows.place), r->rows.count);
+    }
+    spmm_emit_sum_guards(&r->e);
+    emit_row(r, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
+}
+
+void ring_declare_turns(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    ring_rows *rows = &r->rows;
+    if (!r->e.plan->resident) return;
+    rows->next_first = b32(b, "next_first"), rows->next_last = b32(b, "next_last");
+    rows->next_c_row_block = b32(b, "next_c_row_block");
+    rows->two_items = b32(b, "two_items"), rows->is_next = pred(b, "is_next");
+    EMIT(b, mov_b32, R(rows->two_items), I(2 * r->e.plan->row_blocks - 1));
+}
+
+void ring_emit_next_row(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    ring_rows *rows = &r->rows;
+    note(b, "the next place: this warp's items of two turns add up to two_items");
+    EMIT(b, sub_s32, R(rows->item), R(rows->two_items), R(rows->item));
+    EMIT(b, add_s32, R(rows->two_items), R(rows->two_items), I(2 * r->e.plan->row_blocks));
+    emit_deal(r);
+    EMIT(b, setp_lt_u32, R(rows->is_next), R(rows->place), rows->count);
+    emit_row(r, rows->is_next, rows->next_first, rows->next_last, rows->next_c_row_block);
+}

@@ -1,0 +1,161 @@
+/* The ring kernel's epilogue: a warp's accumulators to its rows of C, with scales and biases.
+ *
+ * A lane has the columns of its pair of bytes of each 16 bytes. Where that is one column (12- or 16-bit B) lanes g and g + 1, g even,
+ * exchange sums first: the even one gets both columns of the even 16 bytes, the odd one both of the odd. Stores then have the width
+ * and the sectors that they have for 8 bits. */
+#include "parts/fragment.h"
+#include "ops/spmm/ring.h"
+
+enum { PAIR_COLUMNS = 16 }; /* of an mma's columns: 8 pairs */
+
+static bool exchanges(const spmm_plan *plan) { return plan->b.count > 1; }
+
+/* Of this warp's tile: runs of neighbouring columns of a lane, each of them 8 runs apart. */
+static int runs(const spmm_plan *plan) { return plan->tile_n / plan->split / (8 * ring_run(plan)); }
+
+/* Run C's columns in row 2t + ROW: those of one mma after another, or after the exchange both of one. */
+static void run_of_sums(const spmm_ring *r, int c, int row, mc_reg *sums) {
+    int run = ring_run(r->e.plan);
+    for (int i = 0; i < run; i++)
+        sums[i] = exchanges(r->e.plan) ? r->e.acc[c * 4 + frag_c_reg(i, row)]
+                                       : r->e.acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+}
+
+void ring_emit_column(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg col = r->e.col = b32(b, "col");
+    if (exchanges(plan)) {
+        note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
+        EMIT(b, and_b32, R(col), R(r->e.place.g), I(1));
+        EMIT(b, mad_s32, R(col), R(col), I(PAIR_COLUMNS / 2 - 1), R(r->e.place.g));
+        EMIT(b, add_s32, R(col), R(col), R(r->e.tile_col));
+    } else EMIT(b, mad_s32, R(col), R(r->e.place.g), I(ring_run(plan)), R(r->e.tile_col));
+    if (plan->split > 1) EMIT(b, mad_s32, R(col), R(r->e.part), I(plan->tile_n / plan->split), R(col));
+}
+
+/* Of an mma's columns g and g + 8 of one lane, and those of its neighbour in g: the two halves become neighbours. */
+static void emit_exchange(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    if (!exchanges(r->e.plan)) return;
+    stage(b, "Neighbours in g exchange sums: two columns beside one another for each");
+    mc_reg odd = pred(b, "odd_g"), give = b32(b, "give"), got = b32(b, "got");
+    EMIT(b, and_b32, R(give), R(r->e.place.g), I(1));
+    EMIT(b, setp_eq, R(odd), R(give), I(1));
+    for (int i = 0; i < ring_acc_count(r->e.plan) / r->e.plan->split; i += 4)
+        for (int row = 0; row < 2; row++) {
+            mc_reg first = r->e.acc[i + frag_c_reg(0, row)], second = r->e.acc[i + frag_c_reg(1, row)];
+            EMIT(b, selp_b32, R(give), R(first), R(second), R(odd));
+            EMIT(b, shfl_bfly, R(got), R(give), I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+            EMIT(b, selp_b32, R(first), R(got), R(first), R(odd));
+            EMIT(b, selp_b32, R(second), R(second), R(got), R(odd));
+        }
+}
+
+static void emit_store(spmm_ring *r, bool clamp, int store) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    int run = ring_run(e->plan), apart = 8 * run;
+    out_writer w = {.b = b,
+                    .output = &e->plan->output,
+                    .columns = {dim_operand(e->plan->n, e->n), clamp, 1},
+                    .ldc = dim_operand(e->plan->ldc, e->ldc),
+                    .c_array = e->c_array,
+                    .in_rows = e->stores,
+                    .store = store};
+    out_factors *f = &e->factors;
+    f->columns = w.columns;
+    out_declare_writer(&w);
+    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, R(w.row), R(e->place.t), I(2), R(w.row));
+    for (int c = 0; c < runs(e->plan); c++) out_load_column_factors(f, run * c, e->col, apart * c, run);
+    for (int row = 0; row < 2; row++) {
+        if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
+        out_c_address(&w, w.row, e->col);
+        for (int c = 0; c < runs(e->plan); c++) {
+            mc_reg sums[OUT_MAX_RUN];
+            run_of_sums(r, c, row, sums);
+            out_store_run(&w, f,
+                          &(out_run){.col = e->col,
+                                     .offset = apart * c,
+                                     .count = run,
+                                     .sums = sums,
+                                     .factor_row = row,
+                                     .factor_column = run * c});
+        }
+    }
+    if (e->plan->resident) EMIT(b, bra_uni, TO(r->next));
+    else EMIT_RET(b);
+}
+
+static int run_bytes(const spmm_plan *plan) {
+    return ring_run(plan) * out_element_bytes(plan->output.element);
+}
+
+static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
+    if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
+        note(b, "the tile reaches beyond n");
+        EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
+        EMIT(b, setp_gt, R(odd), R(test), dim_operand(plan->n, r->e.n));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    if (plan->ldc == MC_OPEN) {
+        note(b, "rows of C are not aligned for %s columns at once", ring_run(plan) == 2 ? "two" : "four");
+        EMIT(b, and_b32, R(test), R(r->e.ldc), I(ring_run(plan) - 1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+    if (plan->align < run_bytes(plan)) {
+        note(b, "C itself is not");
+        EMIT(b, cvt_low, R(test), R(r->e.c_array));
+        EMIT(b, and_b32, R(test), R(test), I(run_bytes(plan) - 1));
+        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT_IF(b, odd, bra_uni, TO(edge));
+    }
+}
+
+void ring_emit_output(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    int run = ring_run(plan);
+    bool aligned = plan->ldc == MC_OPEN || plan->ldc % run == 0;
+    bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
+                  plan->align >= run_bytes(plan);
+    mc_label edge = label(b, "EDGE");
+    spmm_emit_settle_halves(&r->e, ring_acc_count(plan), RING_ODD_COLUMN);
+    spmm_emit_weigh(&r->e, ring_acc_count(plan));
+    ring_emit_sum(r);
+    emit_exchange(r);
+    if (ring_has_copier(r)) emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
+    if (aligned) {
+        if (!always) branch_if_not_whole(r, edge);
+        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
+              run == 2 ? "two" : "four", 8 * run);
+        emit_store(r, false, run);
+    }
+    if (always) return;
+    b->prefix = "edge_";
+    stage(b, "Store, column by column, what lies inside n");
+    place(b, edge);
+    emit_store(r, true, 1);
+}
+
+void ring_declare_factors(spmm_ring *r) {
+    spmm_emitter *e = &r->e;
+    out_columns columns = {dim_operand(e->plan->n, e->n), true, 1};
+    out_declare_factors(&e->factors, e->b, &e->plan->output, columns, 2,
+                        e->plan->tile_n / e->plan->split / 8);
+}
+
+void ring_emit_row_factors(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    spmm_emitter *e = &r->e;
+    if (!out_by_rows(&e->plan->output)) return;
+    mc_reg row = b32(b, "factor_row");
+    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, R(row), R(e->place.t), I(2), R(row));
+    for (int odd = 0; odd < 2; odd++) out_load_row_factors(&e->factors, odd, row, odd, e->stores);
+}

@@ -1,0 +1,96 @@
+/* The ring kernel where several warps share a row block: each part of them owns a share of the tile's columns, gets the others'
+ * sums of these through shared memory, and stores them.
+ *
+ * Behind the ring, for each row block and each part: what each other part gives to it, 16 bytes a lane one after another. The
+ * other parts go by part xor own part, 1 .. split - 1. */
+#include "parts/fragment.h"
+#include "ops/spmm/ring.h"
+
+enum {
+    QUAD = 4, /* accumulators that move at once */
+    QUAD_BYTES = MC_WARP * QUAD * WORD,
+};
+
+/* Of a lane, for a part's columns. */
+static int accumulators(const spmm_plan *plan) { return plan->tile_n / 16 * 4 / plan->split; }
+static int gift_bytes(const spmm_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
+static int part_bytes(const spmm_plan *plan) { return (plan->split - 1) * gift_bytes(plan); }
+
+unsigned ring_sum_bytes(const spmm_plan *plan) { return (unsigned)(plan->warps * part_bytes(plan)); }
+
+void ring_declare_sum(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    int split = r->e.plan->split;
+    if (split == 1) return;
+    r->sum = (ring_sum){
+        .at = b32(b, "sum_at"), .part_at = b32(b, "sum_part_at"), .barrier = b32(b, "sum_barrier")};
+    r->sum.to = b32(b, "gift_at"), r->sum.other = pred(b, "other");
+    b32_array(b, "gift", QUAD, r->sum.gift);
+}
+
+/* Where this lane's row block has its sums, and this part its own. */
+void ring_emit_sum_place(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    const ring_sum *s = &r->sum;
+    if (plan->split == 1) return;
+    stage(b, "The row block's sums behind the ring; its warps' barrier");
+    EMIT(b, shr_u32, R(s->barrier), R(r->e.place.warp), I(log2_of(plan->split)));
+    EMIT(b, mad_s32, R(s->at), R(s->barrier), I(plan->split * part_bytes(plan)), R(r->ring_at));
+    EMIT(b, mad_s32, R(s->at), R(r->e.place.lane), I(QUAD * WORD), R(s->at));
+    EMIT(b, mad_s32, R(s->part_at), R(r->e.part), I(part_bytes(plan)), R(s->at));
+    EMIT(b, add_s32, R(s->barrier), R(s->barrier), I(1));
+}
+
+static void emit_meet(spmm_ring *r) {
+    EMIT(r->e.b, bar_sync_some, R(r->sum.barrier), I(MC_WARP * r->e.plan->split));
+}
+
+static void emit_give(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    const ring_sum *s = &r->sum;
+    int first = ring_sum_offset(plan) - gift_bytes(plan);
+    for (int part = 0; part < plan->split; part++) {
+        note(b, "to part %d", part);
+        EMIT(b, setp_ne, R(s->other), R(r->e.part), I(part));
+        EMIT(b, xor_b32, R(s->to), R(r->e.part), I(part));
+        EMIT(b, mad_s32, R(s->to), R(s->to), I(gift_bytes(plan)), R(s->at));
+        for (int i = 0; i < accumulators(plan); i += QUAD)
+            EMIT_IF(b, s->other, sts_v4, AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
+                    V4(&r->e.acc[part * accumulators(plan) + i]));
+    }
+}
+
+static void emit_take(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    const ring_sum *s = &r->sum;
+    note(b, "this part's own");
+    for (int part = 1; part < plan->split; part++) {
+        EMIT(b, setp_eq, R(s->other), R(r->e.part), I(part));
+        for (int i = 0; i < accumulators(plan); i++)
+            EMIT_IF(b, s->other, mov_b32, R(r->e.acc[i]), R(r->e.acc[part * accumulators(plan) + i]));
+    }
+    note(b, "and what the others have");
+    for (int other = 0; other < plan->split - 1; other++)
+        for (int i = 0; i < accumulators(plan); i += QUAD) {
+            int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
+            EMIT(b, lds_v4, V4(s->gift), AT(s->part_at, offset));
+            for (int j = 0; j < QUAD; j++)
+                EMIT(b, add_s32, R(r->e.acc[i + j]), R(r->e.acc[i + j]), R(s->gift[j]));
+        }
+}
+
+void ring_emit_sum(spmm_ring *r) {
+    mc_builder *b = r->e.b;
+    const spmm_plan *plan = r->e.plan;
+    if (plan->split == 1) return;
+    stage(b, "Sums of the %d warps that share the row block: %d columns for each", plan->split,
+          plan->tile_n / plan->split);
+    if (plan->resident) note(b, "those of the row block before have been read");
+    if (plan->resident) emit_meet(r);
+    emit_give(r);
+    emit_meet(r);
+    emit_take(r);
+}

@@ -1,0 +1,122 @@
+/* Staging "shared": rows of B of a stride go through shared memory, as in Magicube (section IV-B2). All else is the direct
+ * kernel's. Each warp has a share of its own, so that no warp waits for another.
+ *
+ *   copy    8 neighbouring lanes copy 128 bytes, 16 each, by cp.async: a row, or rows that lie side by side
+ *   wait    each lane for its copies, then the warp for its lanes
+ *   read    lane 4 g + t takes its columns of slots 8 t .. 8 t + 7, which the direct kernel loads from global memory
+ *
+ * Banks. The rows of 8 slots lie together, an octet; the i-th copies of the lanes fill 128 bytes of each octet, so that they
+ * meet no bank twice. Reads of neighbouring g lie side by side, 32 bytes in all where lanes are served together, and
+ * those of the four t an octet apart. An octet of rows is a multiple of 128 bytes: the four t meet in the same banks. 32 bytes of padding
+ * behind it send them to four different quarters of the banks (the paper's 8 words behind every 64, Figure 4). */
+#include "ops/spmm/emit.h"
+
+enum { COPY = 16, PADDING = 32, ROW_OF_BANKS = 128 };
+enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before the first */
+
+void spmm_shared_plan(spmm_plan *plan) {
+    int row = MC_LANE_SLOTS * plan->wide.unit; /* eight g read it */
+    plan->wide.copy = COPY;
+    plan->rows = (spmm_rows){row, row / COPY, MC_LANE_SLOTS * row + (plan->padding ? PADDING : 0)};
+}
+
+/* Octets of a step of 32 slots lie one behind the other. */
+static int step_place(const spmm_plan *plan, int step) {
+    return step * (MC_GROUP_SLOTS / MC_LANE_SLOTS) * plan->rows.octet;
+}
+
+/* Of copy I of a lane, from its first. */
+static int copy_place(const spmm_plan *plan, int step, int i) {
+    return step_place(plan, step) + i * ROW_OF_BANKS;
+}
+
+/* Of slot 8 t + J, from slot 8 t: it is the copy J mod copies of its lanes, which are the (J / copies)-th of the octet's. */
+static int slot_place(const spmm_plan *plan, int step, int j) {
+    const spmm_rows *rows = &plan->rows;
+    return copy_place(plan, step, j % rows->copies) + j / rows->copies * rows->row;
+}
+
+/* Lane l copies unit l mod copies of the rows of slots l - l mod copies and up. */
+void spmm_shared_index_lane(spmm_emitter *e) {
+    mc_builder *b = e->b;
+    int copies = e->plan->rows.copies;
+    mc_reg slot = b32(b, "copy_slot");
+    note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
+         copies);
+    EMIT(b, and_b32, R(slot), R(e->place.lane), I(MC_WARP - copies));
+    EMIT(b, mad_wide, R(e->index_lane), R(slot), I(WORD), R(e->col_idx));
+}
+
+mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col) {
+    mc_builder *b = e->b;
+    mc_reg column = b32(b, "copy_col");
+    int copies = e->plan->rows.copies;
+    note(b, "and it copies columns %d (lane mod %d) and up", spmm_access_columns(e->plan), copies);
+    EMIT(b, and_b32, R(column), R(e->place.lane), I(copies - 1));
+    EMIT(b, mad_s32, R(column), R(column), I(spmm_access_columns(e->plan)), R(path_col));
+    return column;
+}
+
+static void emit_zero(spmm_emitter *e, const spmm_stager *s) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    mc_reg zero = b32(b, "zero");
+    const mc_reg zeros[] = {zero, zero, zero, zero};
+    note(b, "a padding slot copies nothing: its old bytes stay, and meet a value of zero");
+    EMIT(b, mov_b32, R(zero), I(0));
+    for (int step = 0; step < plan->stride_steps; step++)
+        for (int i = 0; i < plan->rows.copies; i++)
+            EMIT(b, sts_v4, AT(s->to, copy_place(plan, step, i)), V4(zeros));
+}
+
+void spmm_shared_start(spmm_emitter *e, spmm_stager *s) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    mc_reg share = b32(b, "share_at");
+    b->spare += SPARE;
+    s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
+    EMIT(b, mov_shared, R(share), NAME(spmm_shared_name(plan)));
+    if (e->place.warp.id)
+        EMIT(b, mad_s32, R(share), R(e->place.warp), I(spmm_share_bytes(plan, &plan->wide)), R(share));
+    note(b, "lanes 8 i .. 8 i + 7 copy to octet i; lane 4 g + t reads from octet t");
+    EMIT(b, shr_u32, R(s->to), R(e->place.lane), I(log2_of(MC_LANE_SLOTS)));
+    EMIT(b, mad_s32, R(s->to), R(s->to), I(plan->rows.octet - ROW_OF_BANKS), R(share));
+    EMIT(b, mad_s32, R(s->to), R(e->place.lane), I(COPY), R(s->to));
+    EMIT(b, mad_s32, R(s->from), R(e->place.t), I(plan->rows.octet), R(share));
+    EMIT(b, mad_s32, R(s->from), R(e->place.g), I(plan->wide.unit), R(s->from));
+    emit_zero(e, s);
+}
+
+void spmm_shared_copy(spmm_emitter *e, const spmm_stager *s, mc_reg guard) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    for (int step = 0; step < plan->stride_steps; step++)
+        for (int i = 0; i < plan->rows.copies; i++) {
+            mc_reg index = e->index[step * MC_LANE_SLOTS + i], used = s->used[i], address = s->address[i];
+            if (guard.id) EMIT(b, setp_ge_and, R(used), R(index), I(0), R(guard));
+            else EMIT(b, setp_ge, R(used), R(index), I(0));
+            EMIT(b, mad_wide, R(address), R(index), e->row_bytes, R(s->base));
+            EMIT_IF(b, used, cp_async_whole, AT(s->to, copy_place(plan, step, i)), AT(address, 0), I(COPY));
+        }
+}
+
+static void emit_read(mc_builder *b, int words, const mc_reg *row, mc_operand place) {
+    switch (words) {
+    case 4: EMIT(b, lds_v4, V4(row), place); break;
+    case 2: EMIT(b, lds_v2, V2(row), place); break;
+    default: EMIT(b, lds_b32, R(*row), place);
+    }
+}
+
+void spmm_shared_read(spmm_emitter *e, const spmm_stager *s, const mc_reg *row, int words) {
+    mc_builder *b = e->b;
+    const spmm_plan *plan = e->plan;
+    note(b, "all of the warp's copies have arrived");
+    EMIT_BARE(b, cp_async_wait_all);
+    EMIT(b, bar_warp_sync, I(-1));
+    for (int step = 0; step < plan->stride_steps; step++)
+        for (int j = 0; j < MC_LANE_SLOTS; j++, row += words)
+            emit_read(b, words, row, AT(s->from, slot_place(plan, step, j)));
+    note(b, "all lanes have read: the rows may be overwritten");
+    EMIT(b, bar_warp_sync, I(-1));
+}

@@ -1,0 +1,306 @@
+#include "parts/output.h"
+#include "schema/family.h"
+
+enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
+
+const char *const out_element_names[] = {"s32", "f16", "bf16", "f32", "s64", NULL};
+const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
+const char *const out_act_names[] = {"none", "relu", NULL};
+
+static const struct {
+    int log_bytes;
+    mc_opcode pack; /* of two f32, for 16-bit elements */
+} elements[] = {
+    [OUT_S32] = {2, MC_OPCODES}, [OUT_F16] = {1, OP_cvt_f16x2}, [OUT_BF16] = {1, OP_cvt_bf16x2},
+    [OUT_F32] = {2, MC_OPCODES}, [OUT_S64] = {3, MC_OPCODES},
+};
+
+int out_element_bytes(out_element element) { return 1 << elements[element].log_bytes; }
+
+const char *out_element_name(out_element element) { return out_element_names[element]; }
+
+bool out_is_scaled(out_element element) { return element != OUT_S32 && element != OUT_S64; }
+
+bool out_by_rows(const out_kind *output) {
+    return output->scale == OUT_PER_ROW || output->bias == OUT_PER_ROW;
+}
+
+bool out_by_columns(const out_kind *output) {
+    return output->scale == OUT_PER_COLUMN || output->bias == OUT_PER_COLUMN;
+}
+
+void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
+    const char *name = out_element_name(output->element);
+    bool scaled = out_is_scaled(output->element);
+    if (scaled && output->scale == OUT_PER_NONE)
+        complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
+                 name);
+    if (!scaled && output->scale != OUT_PER_NONE)
+        complain(complaints, fields->scale,
+                 "out = \"%s\" is the sums as they are: scales go with f16, bf16 and f32", name);
+    if (!scaled && output->bias != OUT_PER_NONE)
+        complain(complaints, fields->bias,
+                 "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
+    if (!scaled && output->act != OUT_ACT_NONE)
+        complain(complaints, fields->act,
+                 "out = \"%s\" is the sums as they are: \"%s\" goes with f16, bf16 and f32", name,
+                 out_act_names[output->act]);
+    if (output->element == OUT_S64 && !output->exact)
+        complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
+    if (output->element == OUT_S32 && output->exact)
+        complain(complaints, fields->out,
+                 "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
+}
+
+/* -- Contract ----------------------------------------------------------------------------------------- */
+
+#define C_DOC(type) "C: " type "[m][ldc], row-major; columns n and beyond are not touched"
+#define STEPS(type, open, close)                                                                             \
+    {                                                                                                        \
+        C_DOC(type)                                                                                          \
+        "; C = " open "f32(sum) * scale" close, C_DOC(type) "; C = " open "fma(f32(sum), scale, bias)" close \
+    }
+#define REAL(type, open, close)                                                                              \
+    { STEPS(type, open, close), STEPS(type, open "max(", ", 0)" close) }
+
+/* Without and with relu, without and with a bias. */
+static const char *const c_docs[][2][2] = {[OUT_S32] = {{C_DOC("s32")}},
+                                           [OUT_S64] = {{C_DOC("s64")}},
+                                           [OUT_F16] = REAL("f16", "f16(", ")"),
+                                           [OUT_BF16] = REAL("bf16", "bf16(", ")"),
+                                           [OUT_F32] = REAL("f32", "", "")};
+
+static void add_factor(mc_contract *c, const char *name, out_per per, const char *const docs[]) {
+    if (per == OUT_PER_NONE) return;
+    bool scalar = per == OUT_PER_TENSOR;
+    add_param(c, (mc_param){name, scalar ? "f32" : "u64", scalar ? MC_PARAM_SCALAR : MC_PARAM_ARRAY,
+                            scalar ? FACTOR_BYTES : FACTOR_ALIGN, docs[per]});
+}
+
+void out_add_factors(const out_kind *output, mc_contract *c) {
+    static const char *const scales[] = {[OUT_PER_TENSOR] = "scale of every sum",
+                                         [OUT_PER_ROW] = "f32[m]: scale of each row of C",
+                                         [OUT_PER_COLUMN] = "f32[n]: scale of each column of C"};
+    static const char *const biases[] = {[OUT_PER_ROW] = "f32[m]: bias of each row of C",
+                                         [OUT_PER_COLUMN] = "f32[n]: bias of each column of C"};
+    add_factor(c, "scale", output->scale, scales);
+    add_factor(c, "bias", output->bias, biases);
+}
+
+unsigned out_align(out_element element, unsigned align) {
+    unsigned bytes = (unsigned)out_element_bytes(element);
+    return align < bytes ? bytes : align;
+}
+
+void out_add_dense(const out_kind *output, unsigned align, mc_contract *c) {
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align),
+                            c_docs[output->element][output->act][output->bias != OUT_PER_NONE]});
+    out_add_factors(output, c);
+}
+
+/* -- Scales and biases -------------------------------------------------------------------------------- */
+
+static mc_reg declare_factor(mc_builder *b, const char *name, out_per per) {
+    mc_reg reg = {0};
+    if (per == OUT_PER_TENSOR) {
+        reg = b32(b, name);
+        EMIT(b, ld_param_f32, R(reg), NAME(name));
+    } else if (per != OUT_PER_NONE) {
+        reg = b64(b, name);
+        EMIT(b, ld_param_u64, R(reg), NAME(name));
+        EMIT(b, cvta_global, R(reg), R(reg));
+    }
+    return reg;
+}
+
+void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, out_columns columns, int rows,
+                         int column_count) {
+    bool by_columns = out_by_columns(output);
+    *f = (out_factors){.b = b, .output = output, .columns = columns};
+    f->scale = declare_factor(b, "scale", output->scale);
+    f->bias = declare_factor(b, "bias", output->bias);
+    if (output->act == OUT_ACT_RELU) {
+        f->least = b32(b, "least");
+        EMIT(b, mov_b32, R(f->least), I(0));
+    }
+    if (output->scale == OUT_PER_ROW) b32_array(b, "row_scale", rows, f->row_scale);
+    if (output->bias == OUT_PER_ROW) b32_array(b, "row_bias", rows, f->row_bias);
+    if (output->scale == OUT_PER_COLUMN) b32_array(b, "column_scale", column_count, f->column_scale);
+    if (output->bias == OUT_PER_COLUMN) b32_array(b, "column_bias", column_count, f->column_bias);
+    if (out_by_rows(output) || by_columns) f->at = b64(b, "factor_at");
+    if (by_columns && columns.clamp) f->col = b32(b, "factor_col");
+    if (by_columns && columns.clamp && columns.n.kind == OPERAND_REG) f->last = b32(b, "factor_last");
+}
+
+static void load_row(out_factors *f, mc_reg to, mc_reg array, mc_reg row, int offset, mc_reg in_rows) {
+    mc_builder *b = f->b;
+    EMIT(b, mad_wide, R(f->at), R(row), I(FACTOR_BYTES), R(array));
+    if (in_rows.id) EMIT(b, mov_b32, R(to), I(0));
+    EMIT_IF(b, in_rows, ldr_b32, R(to), AT(f->at, FACTOR_BYTES * offset));
+}
+
+void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg in_rows) {
+    if (f->output->scale == OUT_PER_ROW) load_row(f, f->row_scale[r], f->scale, row, offset, in_rows);
+    if (f->output->bias == OUT_PER_ROW) load_row(f, f->row_bias[r], f->bias, row, offset, in_rows);
+}
+
+/* COUNT neighbours from ARRAY[COL + OFFSET] on. */
+static void load_neighbours(out_factors *f, const mc_reg *to, mc_reg array, mc_reg col, int offset,
+                            int count) {
+    mc_builder *b = f->b;
+    EMIT(b, mad_wide, R(f->at), R(col), I(FACTOR_BYTES), R(array));
+    for (int i = 0; f->inside.id && i < count; i++) EMIT(b, mov_b32, R(to[i]), I(0));
+    for (int i = 0; i < count;) {
+        int left = count - i, at = FACTOR_BYTES * (offset + i);
+        if (left >= 4) EMIT_IF(b, f->inside, ldr_v4, V4(to + i), AT(f->at, at));
+        else if (left >= 2) EMIT_IF(b, f->inside, ldr_v2, V2(to + i), AT(f->at, at));
+        else EMIT_IF(b, f->inside, ldr_b32, R(to[i]), AT(f->at, at));
+        i += left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    }
+}
+
+/* The last column from which COUNT columns lie inside n. */
+static mc_operand last_inside(out_factors *f, int count) {
+    mc_operand n = f->columns.n;
+    if (n.kind == OPERAND_IMM) return I(n.imm - count);
+    mc_builder *b = f->b;
+    EMIT(b, add_s32, R(f->last), n, I(-count));
+    return R(f->last);
+}
+
+/* Columns beyond n get what those before n have: nothing that comes out of it is stored. */
+static void load_clamped(out_factors *f, const mc_reg *to, mc_reg array, mc_reg col, int offset, int count) {
+    mc_builder *b = f->b;
+    int whole = f->columns.whole < count ? f->columns.whole : count;
+    mc_operand last = last_inside(f, whole);
+    for (int i = 0; i < count; i += whole) {
+        if (offset + i) EMIT(b, add_s32, R(f->col), R(col), I(offset + i));
+        EMIT(b, min_s32, R(f->col), R(offset + i ? f->col : col), last);
+        load_neighbours(f, to + i, array, f->col, 0, whole);
+    }
+}
+
+static void load_columns(out_factors *f, const mc_reg *to, mc_reg array, mc_reg col, int offset, int count) {
+    if (f->columns.clamp) load_clamped(f, to, array, col, offset, count);
+    else load_neighbours(f, to, array, col, offset, count);
+}
+
+void out_load_column_factors(out_factors *f, int c, mc_reg col, int offset, int count) {
+    if (f->output->scale == OUT_PER_COLUMN)
+        load_columns(f, f->column_scale + c, f->scale, col, offset, count);
+    if (f->output->bias == OUT_PER_COLUMN) load_columns(f, f->column_bias + c, f->bias, col, offset, count);
+}
+
+/* -- Conversion --------------------------------------------------------------------------------------- */
+
+static mc_reg factor_of(out_per per, mc_reg tensor, mc_reg row, mc_reg column) {
+    return per == OUT_PER_ROW ? row : per == OUT_PER_COLUMN ? column : tensor;
+}
+
+void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int count) {
+    if (!out_is_scaled(element)) return;
+    b32_array(b, "real", count, s->real);
+    if (out_element_bytes(element) == 2) b32_array(b, "packed", (count + 1) / 2, s->packed);
+}
+
+void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
+    if (output->exact) EMIT(b, cvt_f32_s64, R(real), R(sum));
+    else EMIT(b, cvt_f32_s32, R(real), R(sum));
+    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, R(real), R(real), R(terms.scale));
+    else EMIT(b, fma_f32, R(real), R(real), R(terms.scale), R(terms.bias));
+    if (terms.least.id) EMIT(b, max_nan_f32, R(real), R(real), R(terms.least));
+}
+
+const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count) {
+    mc_opcode pack = elements[element].pack;
+    if (pack == MC_OPCODES) return s->real;
+    for (int i = 0; i < count; i += 2) {
+        mc_reg high = s->real[count > 1 ? i + 1 : i];
+        builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(R(s->packed[i / 2]), R(high), R(s->real[i])));
+    }
+    return s->packed;
+}
+
+static out_terms terms_of(const out_factors *f, int row, int column) {
+    return (out_terms){factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
+                       factor_of(f->output->bias, f->bias, f->row_bias[row], f->column_bias[column]),
+                       f->least};
+}
+
+/* Columns I .. I + COUNT - 1 of RUN as elements of C. */
+static const mc_reg *emit_elements(const out_writer *w, const out_factors *f, const out_run *run, int i,
+                                   int count) {
+    out_element element = w->output->element;
+    if (!out_is_scaled(element)) return run->sums + i;
+    for (int j = 0; j < count; j++)
+        out_scale(w->b, w->output, run->sums[i + j], terms_of(f, run->factor_row, run->factor_column + i + j),
+                  w->scratch.real[j]);
+    return out_pack(w->b, element, &w->scratch, count);
+}
+
+/* -- Stores ------------------------------------------------------------------------------------------- */
+
+void out_declare_writer(out_writer *w) {
+    mc_builder *b = w->b;
+    w->row = b32(b, "c_row"), w->at = b64(b, "c_at");
+    w->guard = w->columns.clamp ? pred(b, "inside") : w->in_rows;
+    if (w->columns.clamp) w->col = b32(b, "c_col");
+    out_declare_scratch(&w->scratch, b, w->output->element, w->store);
+}
+
+void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
+    mc_builder *b = w->b;
+    EMIT(b, mul_wide, R(w->at), R(row), w->ldc);
+    EMIT(b, mad_wide, R(w->at), R(col), I(1), R(w->at));
+    EMIT(b, shl_b64, R(w->at), R(w->at), I(elements[w->output->element].log_bytes));
+    EMIT(b, add_s64, R(w->at), R(w->at), R(w->c_array));
+}
+
+void out_advance_c(out_writer *w, int rows) {
+    mc_builder *b = w->b;
+    int64_t bytes = (int64_t)rows * out_element_bytes(w->output->element);
+    if (w->ldc.kind == OPERAND_IMM) EMIT(b, add_s64, R(w->at), R(w->at), I(w->ldc.imm * bytes));
+    else EMIT(b, mad_wide, R(w->at), w->ldc, I(bytes), R(w->at));
+}
+
+/* guard = col + offset is a column of C, and the row one of its rows. */
+static void emit_guard(out_writer *w, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    if (!w->columns.clamp) return;
+    if (offset) EMIT(b, add_s32, R(w->col), R(col), I(offset));
+    mc_reg tested = offset ? w->col : col;
+    if (w->in_rows.id) EMIT(b, setp_lt_and, R(w->guard), R(tested), w->columns.n, R(w->in_rows));
+    else EMIT(b, setp_lt, R(w->guard), R(tested), w->columns.n);
+}
+
+/* BYTES of sums in s64. */
+static void emit_long_store(mc_builder *b, mc_reg guard, mc_operand to, int bytes, const mc_reg *sums) {
+    if (bytes == 16) EMIT_IF(b, guard, stg_v2_b64, to, V2(sums));
+    else EMIT_IF(b, guard, stg_b64, to, R(sums[0]));
+}
+
+void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
+               const mc_reg *words) {
+    int bytes = count * out_element_bytes(element);
+    if (element == OUT_S64) {
+        emit_long_store(b, guard, to, bytes, words);
+        return;
+    }
+    switch (bytes) {
+    case 16: EMIT_IF(b, guard, stg_v4, to, V4(words)); break;
+    case 8: EMIT_IF(b, guard, stg_v2, to, V2(words)); break;
+    case 4: EMIT_IF(b, guard, stg_b32, to, R(words[0])); break;
+    default: EMIT_IF(b, guard, stg_b16, to, R(words[0]));
+    }
+}
+
+void out_store_run(out_writer *w, const out_factors *f, const out_run *run) {
+    int columns = w->store < run->count ? w->store : run->count;
+    int bytes = out_element_bytes(w->output->element);
+    for (int i = 0; i < run->count; i += columns) {
+        const mc_reg *words = emit_elements(w, f, run, i, columns);
+        emit_guard(w, run->col, run->offset + i);
+        mc_operand to = AT(w->at, (int64_t)bytes * (run->offset + i));
+        out_store(w->b, w->guard, to, w->output->element, columns, words);
+    }
+}

@@ -1,0 +1,41 @@
+/* mcrun: runs generated kernels, and makes and looks at what they run on. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "options.h"
+
+const char cmd_program[] = "mcrun";
+
+static const cmd *const commands[] = {&cmd_spmm,    &cmd_sddmm,      &cmd_pack,
+                                      &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info,
+                                      &cmd_cache,   &cmd_records,    &cmd_tune};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static int print_help(void) {
+    printf("usage: mcrun COMMAND [arguments]\n\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
+    printf("\nmcrun COMMAND --help tells a command's options; mcrun --version tells the version.\n"
+           "Exit status: 0 done and exact, 1 impossible, failed or wrong, 2 wrong usage or spec.\n");
+    return CMD_DONE;
+}
+
+static int run_command(int argc, char **argv) {
+    if (argc < 2) return cmd_usage("wants a command (mcrun --help lists them)");
+    if (strcmp(argv[1], "--help") == 0) return print_help();
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("mcrun %s\n", MC_VERSION);
+        return CMD_DONE;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
+    if (strcmp(argv[1], cmd_tune_worker.name) == 0) return cmd_tune_worker.run(argc - 1, argv + 1);
+    return cmd_usage("unknown command '%s' (mcrun --help lists them)", argv[1]);
+}
+
+/* A result that nobody could read is no success. */
+int main(int argc, char **argv) {
+    int status = run_command(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "mcrun: standard output: %s\n", strerror(errno));
+    return status == CMD_DONE ? CMD_FAILED : status;
+}

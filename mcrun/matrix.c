@@ -1,0 +1,211 @@
+/* mcrun matrix-gen and mcrun matrix-info */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include "options.h"
+
+/* -- matrix-gen */
+
+typedef struct gen_options {
+    int64_t rows, cols, m, vec, seed; /* 0 or -1: not given */
+    double sparsity, cv;
+    int law;
+    const char *output;
+} gen_options;
+
+enum { LAW_UNIFORM = 1, LAW_REALISTIC = 2 };
+
+static const cmd_option gen_table[] = {
+    {"rows", 0, OPTION_INTEGER, offsetof(gen_options, rows), "R", 0, INT32_MAX,
+     "rows of the pattern: row blocks, where it is dilated"},
+    {"m", 0, OPTION_INTEGER, offsetof(gen_options, m), "M", 0, INT32_MAX, "with --vec V: R = M / V"},
+    {"vec", 0, OPTION_INTEGER, offsetof(gen_options, vec), "V", 1, 64, "rows of a nonzero vector"},
+    {"cols", 0, OPTION_INTEGER, offsetof(gen_options, cols), "C", 0, INT32_MAX, "columns"},
+    {"sparsity", 0, OPTION_REAL, offsetof(gen_options, sparsity), "S", 0, 1, "0 (full) to 1 (empty)"},
+    {"law", 0, OPTION_CHOICE, offsetof(gen_options, law), "uniform|realistic", 0, 0,
+     "how row lengths vary (uniform)"},
+    {"cv", 0, OPTION_REAL, offsetof(gen_options, cv), "X", 0, 4,
+     "realistic: coefficient of variation of row lengths (0.3)"},
+    {"seed", 0, OPTION_INTEGER, offsetof(gen_options, seed), "S", 0, INT64_MAX, "seed (1)"},
+    {"output", 'o', OPTION_TEXT, offsetof(gen_options, output), "FILE.smtx", 0, 0,
+     "where to (standard output)"},
+};
+
+/* R from --rows or from --m and --vec, into options->rows; an exit status. */
+static int settle_rows(gen_options *options) {
+    bool by_m = options->m >= 0 || options->vec > 0;
+    if (by_m == (options->rows >= 0)) return cmd_usage("matrix-gen: wants either --rows, or --m and --vec");
+    if (by_m && (options->m < 0 || options->vec == 0))
+        return cmd_usage("matrix-gen: --m and --vec go together");
+    if (by_m && options->m % options->vec != 0)
+        return cmd_usage("matrix-gen: --m %" PRId64 " is not a multiple of --vec %" PRId64, options->m,
+                         options->vec);
+    if (by_m) options->rows = options->m / options->vec;
+    return CMD_DONE;
+}
+
+static int check_gen(gen_options *options) {
+    if (options->cols < 0) return cmd_usage("matrix-gen: --cols is missing");
+    if (isnan(options->sparsity)) return cmd_usage("matrix-gen: --sparsity is missing");
+    if (!isnan(options->cv) && options->law != LAW_REALISTIC)
+        return cmd_usage("matrix-gen: --cv goes with --law realistic");
+    return settle_rows(options);
+}
+
+/* mc_csr_write_smtx replaces files; standard output may be one that is appended to. */
+static void print_smtx(const mc_csr *csr) {
+    printf("%" PRId64 ", %" PRId64 ", %" PRId64 "\n", csr->rows, csr->cols, csr->nnz);
+    for (int64_t i = 0; i <= csr->rows; i++) printf("%s%" PRId64, i > 0 ? " " : "", csr->row_ptr[i]);
+    printf("\n");
+    for (int64_t i = 0; i < csr->nnz; i++) printf("%s%" PRId32, i > 0 ? " " : "", csr->col_idx[i]);
+    printf("\n");
+}
+
+static int gen_run(int argc, char **argv) {
+    gen_options options = {.rows = -1, .cols = -1, .m = -1, .seed = 1, .sparsity = NAN, .cv = NAN};
+    int exit_status;
+    if (!cmd_parse(&cmd_matrix_gen, argc, argv, &options, NULL, &exit_status)) return exit_status;
+    exit_status = check_gen(&options);
+    if (exit_status != CMD_DONE) return exit_status;
+    mc_pattern pattern = {.rows = options.rows,
+                          .cols = options.cols,
+                          .sparsity = options.sparsity,
+                          .law = options.law == LAW_REALISTIC ? MC_PATTERN_REALISTIC : MC_PATTERN_UNIFORM,
+                          .cv = isnan(options.cv) ? 0.3 : options.cv,
+                          .seed = (uint64_t)options.seed};
+    mc_diag *diag = mc_diag_create();
+    mc_csr csr;
+    mc_status status = mc_csr_generate(&pattern, &csr, diag);
+    if (status == MC_OK && options.output != NULL) status = mc_csr_write_smtx(options.output, &csr, diag);
+    if (status == MC_OK && options.output == NULL) print_smtx(&csr);
+    mc_csr_free(&csr);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_matrix_gen = {"matrix-gen",
+                            "",
+                            "writes a random sparsity pattern",
+                            0,
+                            {{gen_table, sizeof gen_table / sizeof gen_table[0]}},
+                            gen_run};
+
+/* -- matrix-info */
+
+enum { INFO_STRIDE = 32 }; /* the least stride of the strided format */
+
+typedef struct info_options {
+    int64_t vec; /* 0: not given */
+    bool json;
+} info_options;
+
+static const cmd_option info_table[] = {
+    {"vec", 0, OPTION_INTEGER, offsetof(info_options, vec), "V", 1, 64,
+     "also: vectors of V rows, their fill and padding"},
+    {"json", 0, OPTION_SWITCH, offsetof(info_options, json), NULL, 0, 0, "print JSON"},
+};
+
+typedef struct row_lengths {
+    int64_t min, max, empty;
+    double mean, cv;
+} row_lengths;
+
+typedef struct vector_info {
+    int64_t vectors, slots; /* slots: vectors with the padding to whole strides */
+    double fill;
+} vector_info;
+
+static row_lengths measure_rows(const mc_csr *csr) {
+    row_lengths lengths = {.min = csr->rows > 0 ? INT64_MAX : 0};
+    double squares = 0;
+    if (csr->rows == 0) return lengths;
+    lengths.mean = (double)csr->nnz / (double)csr->rows;
+    for (int64_t row = 0; row < csr->rows; row++) {
+        int64_t length = csr->row_ptr[row + 1] - csr->row_ptr[row];
+        if (length < lengths.min) lengths.min = length;
+        if (length > lengths.max) lengths.max = length;
+        lengths.empty += length == 0;
+        squares += ((double)length - lengths.mean) * ((double)length - lengths.mean);
+    }
+    if (csr->nnz > 0) lengths.cv = sqrt(squares / (double)csr->rows) / lengths.mean;
+    return lengths;
+}
+
+static mc_status measure_vectors(const mc_csr *csr, int vec, vector_info *info, mc_diag *diag) {
+    mc_vsparse a;
+    *info = (vector_info){0};
+    mc_status status = mc_vsparse_union(csr, vec, MC_S8, &a, &info->fill, NULL, diag);
+    if (status != MC_OK) return status;
+    info->vectors = a.vectors;
+    for (int64_t i = 0; i < a.row_blocks; i++) {
+        int64_t length = a.row_ptr[i + 1] - a.row_ptr[i];
+        info->slots += (length + INFO_STRIDE - 1) / INFO_STRIDE * INFO_STRIDE;
+    }
+    mc_vsparse_free(&a);
+    return MC_OK;
+}
+
+static double sparsity_of(const mc_csr *csr) {
+    double elements = (double)csr->rows * (double)csr->cols;
+    return elements > 0 ? 1 - (double)csr->nnz / elements : 0;
+}
+
+static double padding_of(const vector_info *info) {
+    return info->slots > 0 ? 1 - (double)info->vectors / (double)info->slots : 0;
+}
+
+static void print_info(const mc_csr *csr, const row_lengths *rows, int vec, const vector_info *vectors) {
+    printf("shape        %" PRId64 " x %" PRId64 "\n", csr->rows, csr->cols);
+    printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
+    printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
+           rows->max, rows->mean, rows->cv, rows->empty);
+    if (vec == 0) return;
+    printf("vectors      %" PRId64 " of %d x 1, fill %.4f\n", vectors->vectors, vec, vectors->fill);
+    printf("padding      %.4f of %" PRId64 " slots in strides of %d\n", padding_of(vectors), vectors->slots,
+           INFO_STRIDE);
+}
+
+static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int vec,
+                                 const vector_info *vectors, mc_diag *diag) {
+    json_t *json =
+        json_pack("{s:I, s:I, s:I, s:f, s:{s:I, s:f, s:I, s:f, s:I}}", "rows", (json_int_t)csr->rows, "cols",
+                  (json_int_t)csr->cols, "nonzeros", (json_int_t)csr->nnz, "sparsity", sparsity_of(csr),
+                  "row_length", "min", (json_int_t)rows->min, "mean", rows->mean, "max",
+                  (json_int_t)rows->max, "cv", rows->cv, "empty", (json_int_t)rows->empty);
+    json_t *vector_json =
+        json_pack("{s:i, s:I, s:f, s:I, s:f}", "vec", vec, "vectors", (json_int_t)vectors->vectors, "fill",
+                  vectors->fill, "slots", (json_int_t)vectors->slots, "padding", padding_of(vectors));
+    if (vec == 0) json_decref(vector_json);
+    else json_object_set_new(json, "union", vector_json);
+    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    printf("\n");
+    json_decref(json);
+    return MC_OK;
+}
+
+static int info_run(int argc, char **argv) {
+    info_options options = {0};
+    char **operands;
+    int exit_status;
+    if (!cmd_parse(&cmd_matrix_info, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    mc_diag *diag = mc_diag_create();
+    mc_csr csr;
+    vector_info vectors = {0};
+    mc_status status = mc_csr_read(operands[0], &csr, diag);
+    if (status == MC_OK && options.vec > 0) status = measure_vectors(&csr, (int)options.vec, &vectors, diag);
+    if (status == MC_OK) {
+        row_lengths rows = measure_rows(&csr);
+        if (options.json) status = print_info_json(&csr, &rows, (int)options.vec, &vectors, diag);
+        else print_info(&csr, &rows, (int)options.vec, &vectors);
+    }
+    mc_csr_free(&csr);
+    return cmd_finish(status, diag);
+}
+
+const cmd cmd_matrix_info = {"matrix-info",
+                             "MATRIX",
+                             "tells a sparsity pattern's size, row lengths and vectors",
+                             1,
+                             {{info_table, sizeof info_table / sizeof info_table[0]}},
+                             info_run};

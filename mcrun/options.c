@@ -1,0 +1,256 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "options.h"
+
+enum { MAX_OPTIONS = 32, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
+
+static size_t option_count(const cmd *command) {
+    size_t count = 0;
+    for (int i = 0; i < CMD_MAX_TABLES; i++) count += command->options[i].count;
+    return count;
+}
+
+static const cmd_option *option_at(const cmd *command, size_t index) {
+    const cmd_option_table *table = command->options;
+    while (index >= table->count) index -= table++->count;
+    return &table->rows[index];
+}
+
+/* -- Errors */
+
+int cmd_usage(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", cmd_program);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return CMD_USAGE;
+}
+
+static void print_messages(const char *text) {
+    while (*text != '\0') {
+        int length = (int)strcspn(text, "\n");
+        fprintf(stderr, "%s: %.*s\n", cmd_program, length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+int cmd_finish(mc_status status, mc_diag *diag) {
+    if (status != MC_OK) {
+        const char *text = diag != NULL ? mc_diag_text(diag) : "";
+        print_messages(*text != '\0' ? text : mc_status_text(status));
+    }
+    mc_diag_destroy(diag);
+    return status == MC_OK ? CMD_DONE : status == MC_USAGE ? CMD_USAGE : CMD_FAILED;
+}
+
+/* -- Help */
+
+static void print_option(const cmd_option *option) {
+    char left[64];
+    bool is_word = option->kind == OPTION_WORD, has_value = option->kind != OPTION_SWITCH && !is_word;
+    int used = is_word ? snprintf(left, sizeof left, "  %s", option->name)
+               : option->letter != '\0'
+                   ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
+                   : snprintf(left, sizeof left, "  --%s", option->name);
+    if (has_value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->argument);
+    if (strlen(left) < HELP_COLUMN) printf("%-*s%s\n", HELP_COLUMN, left, option->help);
+    else printf("%s\n%*s%s\n", left, HELP_COLUMN, "", option->help);
+}
+
+static void print_help(const cmd *command) {
+    printf("usage: %s %s%s%s [options]\n%s.\n\n", cmd_program, command->name,
+           *command->operands != '\0' ? " " : "", command->operands, command->summary);
+    for (size_t i = 0; i < option_count(command); i++) print_option(option_at(command, i));
+    printf("%-*s%s\n", HELP_COLUMN, "  --help", "this text");
+}
+
+/* -- Values */
+
+static bool take_integer(const cmd_option *option, const char *text, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    bool starts_well = strchr("-0123456789", *text) != NULL && *text != '\0';
+    if (starts_well && *end == '\0' && errno == 0 && number >= option->least && number <= option->most) {
+        *value = number;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a whole number from %lld to %lld", option->name, text,
+              (long long)option->least, (long long)option->most);
+    return false;
+}
+
+/* Whole numbers alone, so that 1.5G is no surprise. */
+static bool take_size(const cmd_option *option, const char *text, int64_t *value) {
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    int64_t scale = unit != NULL ? (int64_t)1 << 10 * (unit - units + 1) : 1, size;
+    bool whole =
+        strchr("0123456789", *text) != NULL && *text != '\0' && end[unit != NULL] == '\0' && errno == 0;
+    if (whole && !__builtin_mul_overflow(number, scale, &size) && size >= option->least &&
+        size <= option->most) {
+        *value = size;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a size: a whole number, with K, M or G behind it or without", option->name,
+              text);
+    return false;
+}
+
+static bool take_real(const cmd_option *option, const char *text, double *value) {
+    char *end;
+    double number = strtod(text, &end);
+    bool plain = *text != '\0' && strspn(text, "-+.eE0123456789") == strlen(text);
+    if (plain && *end == '\0' && number >= (double)option->least && number <= (double)option->most) {
+        *value = number;
+        return true;
+    }
+    cmd_usage("--%s: '%s' is not a number from %lld to %lld", option->name, text, (long long)option->least,
+              (long long)option->most);
+    return false;
+}
+
+static bool take_choice(const cmd_option *option, const char *text, int *value) {
+    const char *word = option->argument;
+    size_t length = strlen(text);
+    for (int place = 1;; place++) {
+        size_t end = strcspn(word, "|");
+        if (end == length && strncmp(word, text, end) == 0) {
+            *value = place;
+            return true;
+        }
+        if (word[end] == '\0') break;
+        word += end + 1;
+    }
+    cmd_usage("--%s: '%s' is not one of %s", option->name, text, option->argument);
+    return false;
+}
+
+static bool add_setting(cmd_settings *settings, const char *field, const char *value) {
+    if (settings->count == CMD_MAX_SETTINGS) {
+        cmd_usage("more than %d settings", CMD_MAX_SETTINGS);
+        return false;
+    }
+    settings->items[settings->count++] = (mc_setting){field, value};
+    return true;
+}
+
+static bool take_assignment(char *text, cmd_settings *settings) {
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text) {
+        cmd_usage("--set: '%s' is not field=value", text);
+        return false;
+    }
+    *equals = '\0';
+    return add_setting(settings, text, equals + 1);
+}
+
+static bool take_value(const cmd_option *option, char *text, void *options) {
+    void *member = (char *)options + option->offset;
+    switch (option->kind) {
+    case OPTION_SWITCH: *(bool *)member = true; return true;
+    case OPTION_TEXT: *(const char **)member = text; return true;
+    case OPTION_INTEGER: return take_integer(option, text, member);
+    case OPTION_SIZE: return take_size(option, text, member);
+    case OPTION_REAL: return take_real(option, text, member);
+    case OPTION_CHOICE: return take_choice(option, text, member);
+    case OPTION_SETTING: return add_setting(member, option->name, text);
+    case OPTION_ASSIGN: return take_assignment(text, member);
+    case OPTION_WORD: break;
+    }
+    return false;
+}
+
+/* -- The command line */
+
+typedef struct getopt_tables {
+    char letters[2 * MAX_OPTIONS + 2];
+    struct option longs[MAX_OPTIONS + 2];
+} getopt_tables;
+
+/* A ':' in front makes getopt tell a missing value from an unknown option. */
+static void fill_tables(const cmd *command, getopt_tables *tables) {
+    char *letter = tables->letters;
+    struct option *longs = tables->longs;
+    *letter++ = ':';
+    for (size_t i = 0; i < option_count(command); i++) {
+        const cmd_option *option = option_at(command, i);
+        if (option->kind == OPTION_WORD) continue;
+        int has_value = option->kind == OPTION_SWITCH ? no_argument : required_argument;
+        *longs++ = (struct option){option->name, has_value, NULL, LONG_BASE + (int)i};
+        if (option->letter == '\0') continue;
+        *letter++ = option->letter;
+        if (has_value == required_argument) *letter++ = ':';
+    }
+    *longs = (struct option){"help", no_argument, NULL, KEY_HELP};
+}
+
+static const cmd_option *option_of(const cmd *command, int key) {
+    for (size_t i = 0; i < option_count(command); i++)
+        if (key == LONG_BASE + (int)i || (key != 0 && key == option_at(command, i)->letter))
+            return option_at(command, i);
+    return NULL;
+}
+
+static void report_bad_option(const cmd *command, int key, const char *text) {
+    const cmd_option *option = option_of(command, optopt);
+    if (key == ':' && option != NULL) cmd_usage("--%s wants a value, %s", option->name, option->argument);
+    else if (option != NULL || optopt == KEY_HELP) cmd_usage("%s: this option takes no value", text);
+    else
+        cmd_usage("%s: unknown or ambiguous option (%s %s --help lists them)", text, cmd_program,
+                  command->name);
+}
+
+static bool parse_options(const cmd *command, int argc, char **argv, void *options, int *exit_status) {
+    getopt_tables tables = {0};
+    fill_tables(command, &tables);
+    opterr = 0;
+    optind = 0; /* glibc's way to start afresh */
+    *exit_status = CMD_USAGE;
+    for (;;) {
+        int key = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+        if (key == -1) return true;
+        if (key == KEY_HELP) {
+            print_help(command);
+            *exit_status = CMD_DONE;
+            return false;
+        }
+        const cmd_option *option = option_of(command, key);
+        if (option == NULL) report_bad_option(command, key, argv[optind - 1]);
+        if (option == NULL || !take_value(option, optarg, options)) return false;
+    }
+}
+
+bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status) {
+    if (!parse_options(command, argc, argv, options, exit_status)) return false;
+    int given = argc - optind;
+    if (operands != NULL) *operands = argv + optind;
+    int least = command->operand_count == CMD_ANY_COUNT ? 0 : abs(command->operand_count);
+    if (given == least || (given > least && command->operand_count < 0)) return true;
+    if (given > least)
+        *exit_status = cmd_usage("%s: too many arguments: '%s'", command->name, argv[optind + least]);
+    else *exit_status = cmd_usage("%s: wants %s", command->name, command->operands);
+    return false;
+}
+
+int cmd_word(const cmd *command, const char *text) {
+    int place = 0;
+    for (size_t i = 0; i < option_count(command); i++) {
+        const cmd_option *option = option_at(command, i);
+        if (option->kind != OPTION_WORD) continue;
+        if (strcmp(option->name, text) == 0) return place;
+        place++;
+    }
+    cmd_usage("%s: '%s' is not one of %s", command->name, text, command->operands);
+    return -1;
+}

@@ -1,0 +1,204 @@
+#include "problem.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "published.h"
+
+const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS] = {
+    {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
+    {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0,
+     "target, such as sm_90 (the spec's; else the newest for the GPU, sm_80 without one)"},
+    {"set", 0, OPTION_ASSIGN, offsetof(problem_options, settings), "FIELD=VALUE", 0, 0,
+     "override a field of the spec"},
+    {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
+     "index or hash of the variant (the spec's default)"},
+};
+
+const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS] = {
+    {"a", 0, OPTION_TEXT, offsetof(problem_options, a_file), "FILE.npy", 0, 0,
+     "values of A: rows x columns, or vectors x V (random, or those of a MATRIX that has some)"},
+    {"scale", 0, OPTION_TEXT, offsetof(problem_options, scale_file), "FILE.npy", 0, 0,
+     "scales, where the kernel's output has some: f32, 1, M or N of them (random)"},
+    {"bias", 0, OPTION_TEXT, offsetof(problem_options, bias_file), "FILE.npy", 0, 0,
+     "biases, likewise: f32, M or N of them (random)"},
+};
+
+const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
+    {"seed", 0, OPTION_INTEGER, offsetof(problem_options, seed), "S", 0, INT64_MAX,
+     "seed of random values (1)"},
+    {"dilate", 0, OPTION_SWITCH, offsetof(problem_options, dilate), NULL, 0, 0,
+     "each nonzero becomes a vector (usual for .smtx)"},
+    {"union", 0, OPTION_SWITCH, offsetof(problem_options, unite), NULL, 0, 0,
+     "V rows share the union of their columns (usual for .mtx)"},
+};
+
+static bool has_ending(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+bool problem_is_dilated(const char *path) { return !has_ending(path, ".mtx"); }
+
+mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {
+    mc_setting settings[2 * CMD_MAX_SETTINGS];
+    const cmd_settings *given = &p->options->settings;
+    if (count > CMD_MAX_SETTINGS) return mc_fail(diag, MC_USAGE, "more than %d settings", CMD_MAX_SETTINGS);
+    memcpy(settings, given->items, given->count * sizeof settings[0]);
+    if (count > 0) memcpy(settings + given->count, extra, count * sizeof settings[0]);
+    mc_spec_destroy(p->spec);
+    p->spec = NULL;
+    return mc_spec_read_for(p->spec_path, settings, given->count + count, p->capability, &p->spec, diag);
+}
+
+/* The pattern of vectors. */
+static mc_status copy_pattern(const mc_vsparse *a, mc_csr *csr, mc_diag *diag) {
+    size_t offsets = (size_t)(a->row_blocks + 1) * sizeof *a->row_ptr,
+           columns = (size_t)a->vectors * sizeof *a->col_idx;
+    *csr = (mc_csr){a->row_blocks, a->cols, a->vectors, malloc(offsets), malloc(columns + 1)};
+    if (csr->row_ptr == NULL || csr->col_idx == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    memcpy(csr->row_ptr, a->row_ptr, offsets);
+    memcpy(csr->col_idx, a->col_idx, columns);
+    return MC_OK;
+}
+
+static mc_status read_matrix(problem *p, mc_diag *diag) {
+    if (!published_is_directory(p->matrix_path)) return mc_csr_read(p->matrix_path, &p->pattern, diag);
+    mc_status status = published_read(p->matrix_path, &p->given, diag);
+    return status == MC_OK ? copy_pattern(&p->given, &p->pattern, diag) : status;
+}
+
+mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
+                       const problem_options *options, int capability, mc_diag *diag) {
+    *p = (problem){
+        .options = options, .spec_path = spec_path, .matrix_path = matrix_path, .capability = capability};
+    if (options->dilate && options->unite)
+        return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
+    bool vectors = published_is_directory(matrix_path);
+    if (options->unite && vectors)
+        return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", matrix_path);
+    p->dilate = options->dilate || vectors || (!options->unite && problem_is_dilated(matrix_path));
+    mc_status status = problem_respec(p, NULL, 0, diag);
+    return status == MC_OK ? read_matrix(p, diag) : status;
+}
+
+void problem_close(problem *p) {
+    mc_vsparse_free(&p->a);
+    mc_vsparse_free(&p->given);
+    mc_csr_free(&p->pattern);
+    mc_spec_destroy(p->spec);
+}
+
+mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag) {
+    *variant = mc_spec_default(p->spec);
+    if (p->options->variant == NULL) return MC_OK;
+    return mc_spec_find_variant(p->spec, p->options->variant, variant, diag);
+}
+
+/* Of the same pattern. */
+static mc_status copy_values(problem *p, mc_diag *diag) {
+    const mc_type type = p->a.type;
+    for (int64_t v = 0; v < p->a.vectors; v++)
+        for (int r = 0; r < p->a.vec; r++) {
+            int64_t value = mc_vsparse_value(&p->given, v, r);
+            if (value < mc_type_min(type) || value > mc_type_max(type))
+                return mc_fail(diag, MC_CANNOT,
+                               "%s: vector %" PRId64 " holds %" PRId64 ", out of the range of the spec's %s",
+                               p->matrix_path, v, value, mc_type_text(type));
+            mc_vsparse_set_value(&p->a, v, r, value);
+        }
+    return MC_OK;
+}
+
+static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
+    mc_dense values;
+    mc_status status = mc_npy_read(path, &values, diag);
+    if (status != MC_OK) return status;
+    status = mc_vsparse_take(&p->a, &values, diag);
+    mc_dense_free(&values);
+    return status;
+}
+
+/* INSIDE: NULL, or which values are in the pattern. */
+static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
+    if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
+    if (p->given.vec > 0) return copy_values(p, diag);
+    mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
+    mc_vsparse_clamp(&p->a, p->most);
+    return MC_OK;
+}
+
+/* A mask's, which are f32. */
+static mc_status fill_reals(problem *p, const uint8_t *inside, mc_diag *diag) {
+    int64_t count = p->a.vectors * p->a.vec;
+    float *values = p->a.values;
+    if (p->options->mask_file != NULL) return take_file(p, p->options->mask_file, diag);
+    if (p->given.vec > 0) {
+        for (int64_t i = 0; i < count; i++)
+            values[i] = (float)mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec));
+        return MC_OK;
+    }
+    mc_scale_fill(values, count, MC_VALUES_FULL, (uint64_t)p->options->seed + 3);
+    for (int64_t i = 0; inside != NULL && i < count; i++)
+        if (!inside[i]) values[i] = 0;
+    return MC_OK;
+}
+
+static void drop_a(problem *p) {
+    mc_vsparse_free(&p->a);
+    p->a = (mc_vsparse){0};
+}
+
+static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
+    uint8_t *inside = NULL;
+    if (p->given.vec > 0 && p->given.vec != vec)
+        return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
+                       p->matrix_path, p->given.vec, vec);
+    p->fill = 1;
+    mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
+                                 : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
+    if (status == MC_OK)
+        status = mc_type_is_real(type) ? fill_reals(p, inside, diag) : fill_integers(p, inside, diag);
+    free(inside);
+    if (status != MC_OK) drop_a(p);
+    return status;
+}
+
+bool problem_is_mask(const mc_kernel *kernel) { return mc_kernel_field_text(kernel, "mask") != NULL; }
+
+/* What A's elements are, and the greatest that the kernel takes. Those of a mask are always there, so that
+   variants which use and which ignore them share it. */
+static mc_status values_of(const mc_kernel *kernel, mc_type *type, int64_t *most, mc_diag *diag) {
+    *type = MC_F32, *most = 0;
+    if (problem_is_mask(kernel)) return MC_OK;
+    mc_status status = mc_type_of(kernel, "lhs", type, diag);
+    if (status == MC_OK) *most = mc_pack_most(kernel, *type);
+    return status;
+}
+
+static mc_status check_files(const problem *p, const mc_kernel *kernel, mc_diag *diag) {
+    const char *mask = mc_kernel_field_text(kernel, "mask");
+    if (p->options->mask_file != NULL && (mask == NULL || strcmp(mask, "values") != 0))
+        return mc_fail(diag, MC_CANNOT, "--mask-values: the kernel takes none");
+    if (p->options->a_file != NULL && mask != NULL)
+        return mc_fail(diag, MC_CANNOT, "--a: the kernel's A is dense, and read as it is");
+    return MC_OK;
+}
+
+mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag) {
+    mc_type type;
+    int64_t most, vec = mc_kernel_field(kernel, "vec");
+    *changed = false;
+    if (vec < 1 || vec > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s: a kernel of family %s has no vec: it multiplies no vector-sparse "
+                       "matrix",
+                       p->spec_path, mc_kernel_contract(kernel)->family);
+    mc_status status = check_files(p, kernel, diag);
+    if (status == MC_OK) status = values_of(kernel, &type, &most, diag);
+    if (status != MC_OK) return status;
+    if (p->a.vec == vec && p->a.type == type && p->most == most) return MC_OK;
+    drop_a(p);
+    p->most = most;
+    *changed = true;
+    return build_a(p, (int)vec, type, diag);
+}

@@ -1,0 +1,86 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include "report.h"
+
+double report_sparsity(const mc_vsparse *a) {
+    double places = (double)a->row_blocks * (double)a->cols;
+    return places > 0 ? 1 - (double)a->vectors / places : 0;
+}
+
+static double gathered_gbs(const run_shape *shape, double microseconds) {
+    return (double)shape->vectors * (double)shape->bytes / (1e3 * microseconds);
+}
+
+static double effective_tops(const run_shape *shape, double microseconds) {
+    return 2 * (double)shape->vectors * shape->vec * (double)shape->length / (1e6 * microseconds);
+}
+
+static const char *verdict_of(const run_result *result) {
+    if (result->status == MC_OK) return "exact";
+    return result->status == MC_MISMATCH ? "wrong" : "failed";
+}
+
+static void print_shape(const run_shape *shape, const char *device) {
+    printf("shape      M %" PRId64 "  K %" PRId64 "  N %" PRId64, shape->m, shape->k, shape->n);
+    for (int i = 0; i < LEADING_DIMENSIONS; i++)
+        if (shape->ld[i].value != shape->ld[i].row)
+            printf("  %s %" PRId64, shape->ld[i].name, shape->ld[i].value);
+    printf("\nvectors    %" PRId64 " of %d x 1, sparsity %.4f", shape->vectors, shape->vec, shape->sparsity);
+    if (shape->fill < 1) printf(", fill %.4f", shape->fill);
+    printf("\ndevice     %s\n", device);
+}
+
+void report_print_table(const run_shape *shape, const run_result *result, const char *device) {
+    double time = result->microseconds;
+    print_shape(shape, device);
+    printf("variant    %zu  %016" PRIx64 "  %s\n", result->variant, result->hash, result->text);
+    if (result->estimate > 0) {
+        printf("spec       %s\n", result->spec);
+        printf("estimate   %.2f us\n", result->estimate);
+    }
+    if (time > 0) {
+        printf("time       %.2f us\n", time);
+        printf("gathered   %.1f GB/s\n", gathered_gbs(shape, time));
+        printf("effective  %.2f TOPS\n", effective_tops(shape, time));
+    }
+    printf("verdict    %s\n", verdict_of(result));
+    if (result->message != NULL) printf("           %s\n", result->message);
+}
+
+void report_print_line(const run_shape *shape, const run_result *result, const char *mark) {
+    double time = result->microseconds;
+    printf("%-5s%5zu  %016" PRIx64 "  %-7s", mark, result->variant, result->hash, verdict_of(result));
+    if (time > 0)
+        printf("%9.2f us %9.1f GB/s %8.2f TOPS", time, gathered_gbs(shape, time),
+               effective_tops(shape, time));
+    printf("  %s\n", result->message != NULL ? result->message : result->text);
+}
+
+static json_t *variant_json(const run_result *result) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, result->hash);
+    return json_pack("{s:I, s:s, s:s}", "index", (json_int_t)result->variant, "hash", hash, "fields",
+                     result->text);
+}
+
+static json_t *shape_json(const run_shape *shape) {
+    const leading_dimension *ld = shape->ld;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:f, s:f}", "m", (json_int_t)shape->m, "n",
+                     (json_int_t)shape->n, "k", (json_int_t)shape->k, ld[0].name, (json_int_t)ld[0].value,
+                     ld[1].name, (json_int_t)ld[1].value, "vec", shape->vec, "vectors",
+                     (json_int_t)shape->vectors, "sparsity", shape->sparsity, "fill", shape->fill);
+}
+
+static json_t *timing_json(const run_shape *shape, double time) {
+    return json_pack("{s:f, s:f, s:f}", "microseconds", time, "gathered_gbs", gathered_gbs(shape, time),
+                     "effective_tops", effective_tops(shape, time));
+}
+
+/* s:o* leaves out a member without a value. */
+json_t *report_json(const run_shape *shape, const run_result *result, const char *device) {
+    json_t *timing = result->microseconds > 0 ? timing_json(shape, result->microseconds) : NULL;
+    json_t *estimate = result->estimate > 0 ? json_real(result->estimate) : NULL;
+    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:s*, s:o*, s:o*}", "shape", shape_json(shape), "variant",
+                     variant_json(result), "spec", result->spec, "device", device, "verdict",
+                     verdict_of(result), "message", result->message, "estimate", estimate, "timing", timing);
+}

@@ -1,0 +1,51 @@
+#include "sampled.h"
+#include <inttypes.h>
+#include "published.h"
+
+mc_status sampled_check_format(const mc_kernel *kernel, int format, mc_diag *diag) {
+    mc_type type;
+    mc_status status = mc_type_of(kernel, "out", &type, diag);
+    if (status != MC_OK || format <= SAMPLED_NPY || !mc_type_is_real(type)) return status;
+    return mc_fail(diag, MC_CANNOT, "--format: published formats hold integers, C is %s: want out = \"s32\"",
+                   mc_type_text(type));
+}
+
+/* The narrowest type for C's elements. */
+static mc_status find_type(const mc_dense *c, mc_type *type, mc_diag *diag) {
+    static const mc_type types[] = {MC_S8, MC_U8, MC_S16, MC_U16};
+    int64_t least = 0, most = 0;
+    for (int64_t i = 0; i < c->rows; i++)
+        for (int64_t j = 0; j < c->cols; j++) {
+            int64_t value = mc_dense_get(c, i, j);
+            if (value < least) least = value;
+            if (value > most) most = value;
+        }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        *type = types[i];
+        if (least >= mc_type_min(*type) && most <= mc_type_max(*type)) return MC_OK;
+    }
+    return mc_fail(diag, MC_CANNOT,
+                   "--format: C's elements are from %" PRId64 " to %" PRId64
+                   ", published formats hold integers of 16 bits",
+                   least, most);
+}
+
+mc_status sampled_write(int format, const mc_vsparse *mask, mc_order order, const mc_dense *c,
+                        const char *directory, bool force, mc_diag *diag) {
+    const published_form form = {
+        .name = format == SAMPLED_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
+        .srbcrs = {.k = order == MC_ORDER_SRBCRS32 ? 32 : 16, .digit_bits = 8, .shuffle = false}};
+    mc_type type;
+    mc_dense sums, values = {0};
+    mc_status status = mc_sampled_collect(mask, order, c, &sums, diag);
+    if (status == MC_OK) status = find_type(&sums, &type, diag);
+    if (status == MC_OK) status = mc_dense_convert(&sums, "C", type, mask->vec, &values, diag);
+    if (status == MC_OK) {
+        mc_vsparse sparse = *mask; /* with other values; the rest stays the mask's */
+        sparse.type = type, sparse.values = values.data;
+        status = published_write(&form, &sparse, directory, force, false, diag);
+    }
+    mc_dense_free(&values);
+    mc_dense_free(&sums);
+    return status;
+}

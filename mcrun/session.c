@@ -1,0 +1,152 @@
+#include "session.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "text/file.h"
+
+const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
+    {"out", 'o', OPTION_TEXT, offsetof(session_options, out_file), "FILE.npy", 0, 0, "write C here"},
+    {"device", 0, OPTION_TEXT, offsetof(session_options, device), "DEVICE", 0, 0,
+     "auto (the usual), cuda:I, sim, sim:reversed, sim:seed=N; behind these :landing=first or last, "
+     ":limit=N"},
+    {"ptx", 0, OPTION_TEXT, offsetof(session_options, ptx_file), "FILE", 0, 0,
+     "run this PTX with the variant's packing and contract"},
+    {"specialise", 0, OPTION_SWITCH, offsetof(session_options, specialise), NULL, 0, 0,
+     "fix m, n, k and the leading dimensions in the kernel"},
+    {"variants", 0, OPTION_CHOICE, offsetof(session_options, variants), "all|best", 0, 0,
+     "run every legal variant, or the one of all specs that should be fastest"},
+    {"bench", 0, OPTION_SWITCH, offsetof(session_options, bench), NULL, 0, 0,
+     "time on a GPU: median of 15 graphs of 20 launches"},
+    {"report", 0, OPTION_SWITCH, offsetof(session_options, report), NULL, 0, 0,
+     "counts of the simulator: totals, and the PTX with counts beside its lines"},
+    {"json", 0, OPTION_SWITCH, offsetof(session_options, json), NULL, 0, 0, "print JSON"},
+};
+
+int session_check_options(const session_options *o, const session_operator *op, size_t specs) {
+    static const char *const words[] = {[VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best"};
+    if (specs > 1 && o->variants != VARIANTS_BEST)
+        return cmd_usage("%s: several specs go with --variants best alone", op->family);
+    if (o->variants == VARIANTS_BEST && op->problem == NULL)
+        return cmd_usage("%s: there are no estimates of this family's times for --variants best", op->family);
+    if (o->variants == 0) return CMD_DONE;
+    bool all = o->variants == VARIANTS_ALL;
+    const char *other = o->problem.variant != NULL   ? "--variant"
+                        : o->ptx_file != NULL        ? "--ptx"
+                        : all && o->out_file != NULL ? "--out"
+                        : all && o->report           ? "--report"
+                                                     : NULL;
+    if (other == NULL) return CMD_DONE;
+    return cmd_usage("%s: --variants %s and %s exclude each other", op->family, words[o->variants], other);
+}
+
+/* -- Opening */
+
+/* The text as one string: PTX ends in NUL for the driver, and holds none before. */
+static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
+    size_t size;
+    char *bytes;
+    mc_status status = file_read(path, &bytes, &size, diag);
+    if (status != MC_OK) return status;
+    if (memchr(bytes, '\0', size) != NULL)
+        status = mc_fail(diag, MC_FORMAT, "%s: PTX is text, this holds a zero byte", path);
+    else if ((*ptx = strndup(bytes, size)) == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    free(bytes);
+    return status;
+}
+
+static mc_status open_device(session *s, mc_diag *diag) {
+    mc_status status = mc_device_open(s->options->device, &s->device, diag);
+    if (status != MC_OK) return status;
+    const mc_device_info *info = mc_device_get_info(s->device);
+    if (info->kind == MC_DEVICE_SIM && s->options->bench)
+        return mc_fail(diag, MC_CANNOT, "--bench: the simulator has no time to measure, this needs a GPU");
+    if (info->kind != MC_DEVICE_SIM && s->options->report)
+        return mc_fail(diag, MC_CANNOT, "--report: the counts are the simulator's (--device sim)");
+    bool automatic = strcmp(s->options->device, "auto") == 0;
+    const char *name = !automatic ? s->options->device : info->kind == MC_DEVICE_CUDA ? "cuda:0" : "sim";
+    snprintf(s->device_text, sizeof s->device_text, "%s (%s)", name, info->name);
+    return MC_OK;
+}
+
+mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag) {
+    const char *family = mc_kernel_contract(kernel)->family, *own = s->op->family;
+    if (strcmp(family, own) == 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun %s runs family %s", family, own,
+                   own);
+}
+
+mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    enum { COUNT = 4 + LEADING_DIMENSIONS };
+    const run_shape shape = s->op->shape(s);
+    const leading_dimension fixed[COUNT] = {{.name = "vec", .value = mc_kernel_field(kernel, "vec")},
+                                            {.name = "m", .value = shape.m},
+                                            {.name = "n", .value = shape.n},
+                                            {.name = "k", .value = shape.k},
+                                            shape.ld[0],
+                                            shape.ld[1]};
+    mc_setting settings[COUNT];
+    char texts[COUNT][24];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(texts[i], sizeof texts[i], "%" PRId64, fixed[i].value);
+        settings[i] = (mc_setting){fixed[i].name, texts[i]};
+    }
+    return problem_respec(&s->problem, settings, COUNT, diag);
+}
+
+/* Of the GPU that the spec is read for. PTX of a file was made without knowing the device. */
+static int capability_of(const session *s) {
+    return s->options->ptx_file ? 0 : mc_device_get_info(s->device)->capability;
+}
+
+/* The operands for the spec's default variant, and fixed shapes if they are asked for. */
+static mc_status prepare(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    bool changed;
+    mc_status status = session_check_family(s, kernel, diag);
+    if (status == MC_OK) status = s->op->prepare(s, kernel, diag);
+    if (status != MC_OK || !s->options->specialise) return status;
+    status = problem_fit(&s->problem, kernel, &changed, diag);
+    return status == MC_OK ? session_specialise(s, kernel, diag) : status;
+}
+
+static mc_status session_open(session *s, const char *spec, const char *matrix, mc_diag *diag) {
+    const session_options *o = s->options;
+    mc_kernel *kernel = NULL;
+    mc_status status = open_device(s, diag);
+    if (status == MC_OK)
+        status = problem_open(&s->problem, spec, matrix, &o->problem, capability_of(s), diag);
+    if (status == MC_OK && o->ptx_file != NULL) status = read_ptx(o->ptx_file, &s->ptx, diag);
+    if (status == MC_OK)
+        status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
+    if (status == MC_OK) status = prepare(s, kernel, diag);
+    mc_kernel_destroy(kernel);
+    return status;
+}
+
+static void session_close(session *s) {
+    mc_dense_free(&s->c);
+    mc_dense_free(&s->want);
+    mc_dense_free(&s->b);
+    factors_free(&s->factors);
+    free(s->ptx);
+    free(s->ran);
+    mc_device_close(s->device);
+    problem_close(&s->problem);
+}
+
+/* -- The whole */
+
+static mc_status run_variants(session *s, char **specs, size_t count, mc_diag *diag) {
+    size_t variant = 0;
+    if (s->options->variants == VARIANTS_ALL) return session_run_all(s, diag);
+    mc_status status = s->options->variants == VARIANTS_BEST ? session_pick(s, specs, count, &variant, diag)
+                                                             : problem_variant(&s->problem, &variant, diag);
+    return status == MC_OK ? session_run_one(s, variant, diag) : status;
+}
+
+mc_status session_run(session *s, char **specs, size_t count, const char *matrix, mc_diag *diag) {
+    mc_status status = session_open(s, specs[0], matrix, diag);
+    if (status == MC_OK) status = run_variants(s, specs, count, diag);
+    session_close(s);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* What the commands that run kernels share: a device, a spec and its sparse matrix, variants, and a result
+   that is compared with the exact one before anything is said of it. A command for an operator adds its
+   operands: struct session_operator. */
+#ifndef MCRUN_SESSION_H
+#define MCRUN_SESSION_H
+
+#include "factors.h"
+#include "report.h"
+
+enum { VARIANTS_ALL = 1, VARIANTS_BEST };
+
+/* First member of a command's struct of options. */
+typedef struct session_options {
+    problem_options problem;
+    const char *ptx_file, *out_file, *device;
+    int variants; /* VARIANTS_*; 0: one */
+    bool specialise, bench, report, json;
+} session_options;
+
+/* Their rows, a table of a command. */
+enum { SESSION_OPTION_COUNT = 8 };
+extern const cmd_option session_option_table[SESSION_OPTION_COUNT];
+
+typedef struct session_operator session_operator;
+
+/* First member of what a command holds. */
+typedef struct session {
+    const session_operator *op;
+    const session_options *options;
+    problem problem;
+    mc_device *device;
+    char device_text[192];
+    char *ptx, *ran; /* of --ptx; what ran last, for --report */
+    factors factors;
+    mc_dense b, want, c; /* c: of the last run */
+    double estimate;     /* of the variant that --variants best picked, us; 0: none */
+} session;
+
+/* Its functions are called in this order; all of them but `prepare` once the problem's sparse matrix is as
+   KERNEL wants it (problem_fit). */
+struct session_operator {
+    const char *family; /* also the command's name */
+    /* Makes the dense operands, for the spec's default variant. */
+    mc_status (*prepare)(session *s, const mc_kernel *kernel, mc_diag *diag);
+    run_shape (*shape)(const session *s);
+    /* What estimates want to know. NULL: the family has none. */
+    mc_problem (*problem)(const session *s);
+    /* Makes the factors, and the C that KERNEL must give. */
+    mc_status (*expect)(session *s, const mc_kernel *kernel, mc_diag *diag);
+    /* Makes C on the device; TIMING may be NULL. */
+    mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
+    /* Writes C to --out. */
+    mc_status (*write)(const session *s, mc_diag *diag);
+};
+
+/* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it.
+   S has op and options, and is closed. */
+mc_status session_run(session *s, char **specs, size_t count, const char *matrix, mc_diag *diag);
+/* CMD_DONE, or CMD_USAGE after a message on options that exclude each other. */
+int session_check_options(const session_options *options, const session_operator *op, size_t specs);
+
+/* -- Parts of it (session.c, variants.c, best.c) */
+
+mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag);
+/* Reads the spec again with all shapes fixed to the problem's, and the default variant's V. The problem is
+   fit for KERNEL. */
+mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag);
+mc_status session_run_one(session *s, size_t variant, mc_diag *diag);
+mc_status session_run_all(session *s, mc_diag *diag);
+/* Makes that of SPECS the problem's which has the variant that should be fastest. */
+mc_status session_pick(session *s, char **specs, size_t count, size_t *variant, mc_diag *diag);
+
+#endif

@@ -1,0 +1,146 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "choose/candidates.h"
+#include "tune.h"
+
+void tune_outcome_free(tune_outcome *outcome) {
+    free(outcome->message);
+    free(outcome->spec);
+    free(outcome->fields);
+    free(outcome->tuned);
+    *outcome = (tune_outcome){0};
+}
+
+tune_label tune_size_of(const tune_outcome *outcome) {
+    tune_label label;
+    snprintf(label.text, sizeof label.text, "%s %" PRId64, outcome->op == MC_OP_SDDMM ? "K" : "N",
+             outcome->size);
+    return label;
+}
+
+/* How much faster than the default; 0: not known. */
+static double gain_of(const mc_tune_result *result) {
+    return result->microseconds > 0 && result->standard > 0 ? result->standard / result->microseconds : 0;
+}
+
+static const char *verdict_of(const tune_outcome *outcome) {
+    if (outcome->status != MC_OK) return "failed";
+    if (!outcome->result.complete) return "stopped";
+    return outcome->result.measured == 0 ? "known" : "tuned";
+}
+
+/* -- The table */
+
+static void print_time(double microseconds) {
+    if (microseconds > 0) printf("%12.2f", microseconds);
+    else printf("%12s", "-");
+}
+
+void tune_report_row(const tune_outcome *o) {
+    const mc_tune_result *result = &o->result;
+    double gain = gain_of(result);
+    printf("%-28s %-9s %-8s", o->source->name, tune_size_of(o).text, verdict_of(o));
+    if (o->status != MC_OK) {
+        const char *message = o->message != NULL ? o->message : "out of memory";
+        printf("  %.*s\n", (int)strcspn(message, "\n"), message);
+        fflush(stdout);
+        return;
+    }
+    printf("%9zu%7zu%7zu%7zu", result->measured, result->known, result->wrong, result->failed);
+    print_time(result->standard);
+    print_time(result->microseconds);
+    if (gain > 0) printf("%7.2fx", gain);
+    else printf("%8s", "-");
+    printf("  %s  %s\n", o->spec != NULL ? o->spec : "-", o->tuned != NULL ? o->tuned : "");
+    fflush(stdout);
+}
+
+void tune_report_head(void) {
+    printf("%-28s %-9s %-8s%9s%7s%7s%7s%12s%12s%8s  %s\n", "matrix", "size", "", "measured", "known", "wrong",
+           "failed", "default us", "best us", "gain", "spec and tuned fields");
+}
+
+/* -- JSON: an object a line */
+
+static mc_status print_json(json_t *json, mc_diag *diag) {
+    char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(json);
+    if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    printf("%s\n", text);
+    fflush(stdout);
+    free(text);
+    return MC_OK;
+}
+
+static json_t *problem_json(const tune_outcome *o) {
+    bool sampled = o->op == MC_OP_SDDMM;
+    int64_t n = sampled ? o->cols : o->size, k = sampled ? o->size : o->cols;
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "op", sampled ? "sddmm" : "spmm", "matrix",
+                     o->source->name, "m", (json_int_t)o->rows, "n", (json_int_t)n, "k", (json_int_t)k, "vec",
+                     o->vec, "vectors", (json_int_t)o->vectors);
+}
+
+/* NULL, which s:o* leaves out, for what is not known. */
+static json_t *real_or_nothing(double value) { return value > 0 ? json_real(value) : NULL; }
+
+mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
+    const mc_tune_result *result = &o->result;
+    json_t *json =
+        json_pack("{s:o, s:s, s:s*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:s*, s:s*, s:s*}",
+                  "problem", problem_json(o), "verdict", verdict_of(o), "message", o->message, "measured",
+                  (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong",
+                  (json_int_t)result->wrong, "failed", (json_int_t)result->failed, "complete",
+                  result->complete, "recorded", result->recorded, "seconds", o->seconds, "default_us",
+                  real_or_nothing(result->standard), "best_us", real_or_nothing(result->microseconds), "gain",
+                  real_or_nothing(gain_of(result)), "spec", o->spec, "fields", o->fields, "tuned", o->tuned);
+    return print_json(json, diag);
+}
+
+/* -- Candidates */
+
+char *tune_fields_of(const mc_plan_config *config, const mc_vsparse *matrix, int capability, uint64_t hash) {
+    const candidate_target target = {.gpu = *mc_gpu_find(capability), .capability = capability};
+    plan_problem problem;
+    candidate_list list = {0};
+    char *tuned = NULL;
+    if (plan_problem_of(config, matrix, &problem, NULL) == MC_OK)
+        (void)candidates_find(&problem, &target, config->specs, config->spec_count, &list, NULL);
+    for (size_t i = 0; i < list.count && tuned == NULL; i++)
+        if (list.items[i].hash == hash) tuned = strdup(list.items[i].tuned);
+    candidates_free(&list);
+    return tuned;
+}
+
+static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool json, mc_diag *diag) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, c->hash);
+    double estimate = isfinite(c->estimate) ? c->estimate : 0;
+    if (json)
+        return print_json(json_pack("{s:o, s:s, s:s, s:s, s:o*, s:b}", "problem", problem_json(o), "hash",
+                                    hash, "spec", c->spec, "fields", c->tuned, "estimate",
+                                    real_or_nothing(estimate), "default", c->standard),
+                          diag);
+    printf("%-28s %-9s ", o->source->name, tune_size_of(o).text);
+    print_time(estimate);
+    printf("  %s  %s  %s%s\n", hash, c->spec, c->tuned, c->standard ? "  (default)" : "");
+    return MC_OK;
+}
+
+mc_status tune_report_candidates(const tune_options *options, const tune_outcome *outcome,
+                                 const mc_plan_config *config, const mc_vsparse *matrix,
+                                 const mc_device *device, mc_diag *diag) {
+    const candidate_target target = candidate_target_of(device);
+    plan_problem problem;
+    candidate_list list = {0};
+    mc_status status = plan_problem_of(config, matrix, &problem, diag);
+    if (status == MC_OK)
+        status = candidates_find(&problem, &target, config->specs, config->spec_count, &list, diag);
+    for (size_t i = 0; i < list.count && (int64_t)i < options->candidates && status == MC_OK; i++)
+        status = print_candidate(outcome, &list.items[i], options->json, diag);
+    candidates_free(&list);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* The kernels that could do a problem: all variants of all specs that fit it, each once. */
+#ifndef MCRT_CANDIDATES_H
+#define MCRT_CANDIDATES_H
+
+#include "problem/problem.h"
+#include "choose/spec_sources.h"
+
+typedef struct candidate {
+    const char *spec; /* "spmm_l8r8_tiled.lua" */
+    char *fields;     /* canonical, whole; identifies the kernel */
+    char *tuned;      /* those that the spec leaves to tuning */
+    uint64_t hash;
+    double estimate; /* microseconds; INFINITY: there is no model */
+    bool standard;   /* its spec's default */
+    size_t place;    /* in the order of specs and variants */
+} candidate;
+
+typedef struct candidate_list {
+    /* By estimate, the least first; without a model the specs' defaults first,
+       then as the specs have them. */
+    candidate *items;
+    size_t count;
+    char **names; /* of the specs */
+    size_t name_count;
+} candidate_list;
+
+/* What a candidate must run on: a GPU as estimates see it, and its compute capability, 0 for the simulator,
+   which runs every architecture. Specs are made for the newest architecture that runs there. */
+typedef struct candidate_target {
+    mc_gpu gpu; /* mc_device_gpu */
+    int capability;
+} candidate_target;
+candidate_target candidate_target_of(const mc_device *device);
+
+/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant that can run
+   PROBLEM, is passed over; MC_CANNOT where nothing is left, with each one's reason; MC_IO or MC_USAGE for a
+   path that cannot be read or is no spec. */
+mc_status candidates_find(const plan_problem *problem, const candidate_target *target,
+                          const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
+/* The same of texts that are read already. */
+mc_status candidates_of(const plan_problem *problem, const candidate_target *target,
+                        const spec_sources *sources, candidate_list *list, mc_diag *diag);
+void candidates_free(candidate_list *list);
+
+#endif

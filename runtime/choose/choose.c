@@ -1,0 +1,188 @@
+/* Which kernel a problem gets: the recorded one, that of a problem like it, the one that should be fastest, a
+   default. */
+#include "choose/choose.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "choose/candidates.h"
+#include "choose/choice_cache.h"
+#include "choose/fits.h"
+#include "records/record.h"
+
+/* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel takes 1.012 times the
+   time of the best where it is 0.5 to 0.75 away, and 1.05 times just beyond; the model's pick takes 1.020
+   times. */
+static const double near_enough = 0.75;
+enum { MOST_NEAR = 8 };
+
+const char *const choice_origin_texts[CHOICE_ORIGINS] = {[MC_ORIGIN_MEASURED] = "measured",
+                                                         [MC_ORIGIN_NEAR] = "near",
+                                                         [MC_ORIGIN_ESTIMATED] = "estimated",
+                                                         [MC_ORIGIN_DEFAULT] = "default"};
+
+void choice_free(choice *chosen) {
+    free(chosen->fields);
+    free(chosen->spec);
+    *chosen = (choice){0};
+}
+
+typedef struct chooser {
+    mc_context *context;
+    const plan_problem *problem;
+    const char *gpu;
+    candidate_target target;
+    spec_sources sources;
+    candidate_list list; /* empty until it is wanted */
+    choice *chosen;
+    mc_diag *diag;
+} chooser;
+
+static mc_status set_choice(chooser *c, const char *fields, const char *spec, mc_origin origin,
+                            double microseconds) {
+    *c->chosen = (choice){strdup(fields), strdup(spec), origin, microseconds};
+    if (c->chosen->fields != NULL && c->chosen->spec != NULL) return MC_OK;
+    choice_free(c->chosen);
+    return mc_fail(c->diag, MC_NOMEM, "no memory for a choice");
+}
+
+/* -- What records say ---------------------------------------------------------------------------------- */
+
+/* Of a caller's own specs only their kernels count. */
+static bool is_listed(const chooser *c, uint64_t hash) {
+    if (c->sources.builtin) return true;
+    for (size_t i = 0; i < c->list.count; i++)
+        if (c->list.items[i].hash == hash) return true;
+    return false;
+}
+
+/* A record is a text that anybody may have written. */
+static bool can_run(const chooser *c, const mc_kernel *kernel) {
+    const char *arch = mc_arch_for(c->target.capability);
+    bool ours = arch == NULL || strcmp(mc_kernel_field_text(kernel, "arch"), arch) == 0;
+    return ours && is_listed(c, mc_kernel_hash(kernel)) && kernel_fits(kernel, c->problem, NULL) == MC_OK;
+}
+
+/* The kernel of R's candidate I, made for the problem; NULL: there is none. */
+static mc_kernel *kernel_of(const chooser *c, const record *r, size_t i) {
+    mc_kernel *kernel = NULL;
+    if (r->candidates[i].status == RECORD_TIMED) kernel = record_kernel_for(r, i, c->problem);
+    if (kernel == NULL || can_run(c, kernel)) return kernel;
+    mc_kernel_destroy(kernel);
+    return NULL;
+}
+
+/* The first of R's kernels that can run: the chosen one, else the next fastest. */
+static mc_status choose_of(chooser *c, const record *r, mc_origin origin, bool *done) {
+    for (size_t i = 0; i < r->candidate_count; i++) {
+        mc_kernel *kernel = kernel_of(c, r, i);
+        if (kernel == NULL) continue;
+        const record_candidate *from = &r->candidates[i];
+        mc_status status = set_choice(c, mc_kernel_fields(kernel), from->spec, origin,
+                                      origin == MC_ORIGIN_MEASURED ? from->microseconds : 0);
+        mc_kernel_destroy(kernel);
+        *done = status == MC_OK;
+        return status;
+    }
+    return MC_OK;
+}
+
+/* Of this very problem. One with operands outside of the cache is better than none. */
+static mc_status choose_recorded(chooser *c, bool *done) {
+    mc_status status = MC_OK;
+    for (int cold = 0; cold < 2 && status == MC_OK && !*done; cold++) {
+        record r;
+        if (!record_find(c->context->records, c->gpu, c->problem, cold, &r)) continue;
+        status = choose_of(c, &r, MC_ORIGIN_MEASURED, done);
+        record_free(&r);
+    }
+    return status;
+}
+
+static mc_status choose_near(chooser *c, double bound, bool *done) {
+    record near[MOST_NEAR];
+    double distances[MOST_NEAR];
+    size_t count = record_nearest(c->context->records, c->gpu, c->problem, MOST_NEAR, near, distances);
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (status == MC_OK && !*done && distances[i] <= bound) {
+            status = choose_of(c, &near[i], MC_ORIGIN_NEAR, done);
+            if (*done)
+                context_log(c->context, MC_LOG_DETAIL, "a kernel of a record %.2f away: %s", distances[i],
+                            c->chosen->fields);
+        }
+        record_free(&near[i]);
+    }
+    return status;
+}
+
+/* -- What there is without them ------------------------------------------------------------------------- */
+
+static mc_status list_candidates(chooser *c) {
+    if (c->list.count != 0) return MC_OK;
+    return candidates_of(c->problem, &c->target, &c->sources, &c->list, c->diag);
+}
+
+/* Candidates come by estimate, or where there are none the defaults first. */
+static mc_status choose_first(chooser *c) {
+    const candidate *first = &c->list.items[0];
+    bool known = isfinite(first->estimate);
+    return set_choice(c, first->fields, first->spec, known ? MC_ORIGIN_ESTIMATED : MC_ORIGIN_DEFAULT,
+                      known ? first->estimate : 0);
+}
+
+/* Where there is no model, any record is better than none. */
+static mc_status work_out(chooser *c, bool records) {
+    bool done = false;
+    mc_status status = c->sources.builtin ? MC_OK : list_candidates(c);
+    if (status == MC_OK && records && !c->sources.builtin) status = choose_recorded(c, &done);
+    if (status == MC_OK && records && !done) status = choose_near(c, near_enough, &done);
+    if (status == MC_OK && !done) status = list_candidates(c);
+    if (status == MC_OK && records && !done && !isfinite(c->list.items[0].estimate))
+        status = choose_near(c, INFINITY, &done);
+    return status == MC_OK && !done ? choose_first(c) : status;
+}
+
+/* What the cache holds is checked as records are. */
+static bool choose_cached(chooser *c, const mccache_key *key) {
+    mc_kernel *kernel = NULL;
+    if (!choice_cache_get(c->context, key, c->chosen)) return false;
+    bool good = mc_kernel_outline_fields(c->chosen->fields, &kernel, NULL) == MC_OK &&
+                kernel_fits(kernel, c->problem, NULL) == MC_OK;
+    mc_kernel_destroy(kernel);
+    if (!good) choice_free(c->chosen);
+    return good;
+}
+
+static mc_status choose_unrecorded(chooser *c, mc_tuning tuning) {
+    bool records = tuning != MC_TUNING_OFF;
+    uint64_t digest = records ? record_digest(c->context->records, c->gpu) : 0;
+    mccache_key key;
+    if (!choice_key(c->context, c->problem, &c->sources, tuning, digest, &key))
+        return mc_fail(c->diag, MC_NOMEM, "no memory for a choice");
+    if (choose_cached(c, &key)) return MC_OK;
+    mc_status status = work_out(c, records);
+    if (status == MC_OK) choice_cache_put(c->context, &key, c->problem, c->chosen);
+    return status;
+}
+
+mc_status choose_kernel(mc_context *context, const plan_problem *problem, const mc_plan_config *config,
+                        mc_tuning tuning, choice *chosen, mc_diag *diag) {
+    chooser c = {.context = context,
+                 .problem = problem,
+                 .gpu = mc_device_get_info(context->device)->name,
+                 .target = candidate_target_of(context->device),
+                 .sources = {.builtin = config->spec_count == 0},
+                 .chosen = chosen,
+                 .diag = diag};
+    bool done = false;
+    mc_status status = MC_OK;
+    *chosen = (choice){0};
+    if (tuning != MC_TUNING_OFF && c.sources.builtin) status = choose_recorded(&c, &done);
+    if (status == MC_OK && !done) {
+        status = spec_sources_load(config->specs, config->spec_count, &c.sources, diag);
+        if (status == MC_OK) status = choose_unrecorded(&c, tuning);
+    }
+    candidates_free(&c.list);
+    spec_sources_free(&c.sources);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* Texts of kernel specs. */
+#include "choose/spec_sources.h"
+#include <stdlib.h>
+#include <string.h>
+#include "text/file.h"
+
+enum { MOST_BYTES = 1 << 20 }; /* of a spec, as mc_spec_read has it */
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static mc_status load(const char *path, spec_source *source, mc_diag *diag) {
+    *source = (spec_source){.name = last_part(path), .path = path};
+    mc_status status = file_read(path, &source->owned, &source->size, diag);
+    if (status != MC_OK) return status;
+    source->text = source->owned;
+    if (source->size <= MOST_BYTES) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s: larger than 1 MB: not a spec", path);
+}
+
+static size_t builtin_count(void) {
+    size_t count = 0;
+    while (mc_builtin_specs()[count].name != NULL) count++;
+    return count;
+}
+
+mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources *sources, mc_diag *diag) {
+    mc_status status = MC_OK;
+    size_t all = count != 0 ? count : builtin_count();
+    *sources = (spec_sources){.items = calloc(all + 1, sizeof *sources->items), .builtin = count == 0};
+    if (sources->items == NULL) return mc_fail(diag, MC_NOMEM, "no memory for %zu specs", all);
+    for (; sources->count < all && status == MC_OK; sources->count++) {
+        spec_source *source = &sources->items[sources->count];
+        const mc_builtin_spec *spec = &mc_builtin_specs()[count == 0 ? sources->count : 0];
+        if (count != 0) status = load(paths[sources->count], source, diag);
+        else *source = (spec_source){spec->name, spec->name, spec->text, strlen(spec->text), NULL};
+    }
+    if (status != MC_OK) spec_sources_free(sources);
+    return status;
+}
+
+void spec_sources_free(spec_sources *sources) {
+    for (size_t i = 0; i < sources->count; i++) free(sources->items[i].owned);
+    free(sources->items);
+    *sources = (spec_sources){0};
+}

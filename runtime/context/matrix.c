@@ -1,0 +1,279 @@
+/* Matrices of a context: counted by their creator and their plans,
+   packed once for each form that plans want. */
+#include "context/matrix.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "context/matrix_make.h"
+#include "base/memory.h"
+
+#define CONFIG_FIRST STRUCT_SIZE_TO(mc_matrix_config, values)
+#define DENSE_FIRST  STRUCT_SIZE_TO(mc_dense_config, data)
+#define INFO_FIRST   STRUCT_SIZE_TO(mc_matrix_info, device_bytes)
+
+/* -- Handles */
+
+/* HOST becomes the matrix's, also on failure. */
+static mc_status matrix_new(mc_context *context, mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
+    mc_matrix *made = calloc(1, sizeof *made);
+    if (made == NULL || pthread_mutex_init(&made->lock, NULL) != 0) {
+        free(made);
+        mc_vsparse_free(host);
+        return mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    made->context = context;
+    made->host = *host;
+    made->users = 1;
+    *matrix = made;
+    return MC_OK;
+}
+
+mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, mc_matrix **matrix,
+                           mc_diag *diag) {
+    mc_matrix_config whole;
+    mc_vsparse host;
+    *matrix = NULL;
+    mc_status status = check_handle(context, "context", diag);
+    if (status == MC_OK)
+        status = take_struct(&whole, sizeof whole, config, CONFIG_FIRST, "mc_matrix_config", diag);
+    if (status == MC_OK) status = matrix_make(&whole, &host, diag);
+    return status == MC_OK ? matrix_new(context, &host, matrix, diag) : status;
+}
+
+mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *config, mc_matrix **matrix,
+                               mc_diag *diag) {
+    mc_dense_config whole;
+    mc_vsparse host;
+    *matrix = NULL;
+    mc_status status = check_handle(context, "context", diag);
+    if (status == MC_OK)
+        status = take_struct(&whole, sizeof whole, config, DENSE_FIRST, "mc_dense_config", diag);
+    if (status == MC_OK) status = matrix_make_dense(&whole, &host, diag);
+    return status == MC_OK ? matrix_new(context, &host, matrix, diag) : status;
+}
+
+static int32_t *narrow(const int64_t *values, int64_t count) {
+    int32_t *narrowed = mcrt_array(count, sizeof *narrowed);
+    for (int64_t i = 0; narrowed != NULL && i < count; i++) narrowed[i] = (int32_t)values[i];
+    return narrowed;
+}
+
+mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag) {
+    *matrix = NULL;
+    if (host->vectors > INT32_MAX)
+        return mc_fail(diag, MC_CANNOT, "there are %" PRId64 " nonzero vectors, kernels take up to %d",
+                       host->vectors, INT32_MAX);
+    int32_t *row_ptr = narrow(host->row_ptr, host->row_blocks + 1);
+    if (row_ptr == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    const mc_matrix_config config = {.size = sizeof config,
+                                     .type = host->type,
+                                     .vec = host->vec,
+                                     .rows = host->rows,
+                                     .cols = host->cols,
+                                     .row_ptr = row_ptr,
+                                     .col_idx = host->col_idx,
+                                     .values = host->values};
+    mc_status status = mc_matrix_create(context, &config, matrix, diag);
+    free(row_ptr);
+    return status;
+}
+
+mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag) {
+    if (context == NULL) return check_handle(context, "context", diag);
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    if (matrix->context == context) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "the matrix is of another context");
+}
+
+/* The last one frees it: by then no plan is left, and so no packing. */
+static void drop_user(mc_matrix *matrix) {
+    pthread_mutex_lock(&matrix->lock);
+    bool last = --matrix->users == 0;
+    pthread_mutex_unlock(&matrix->lock);
+    if (!last) return;
+    pthread_mutex_destroy(&matrix->lock);
+    mc_vsparse_free(&matrix->host);
+    free(matrix);
+}
+
+void mc_matrix_destroy(mc_matrix *matrix) {
+    if (matrix != NULL) drop_user(matrix);
+}
+
+static int64_t packing_bytes(const matrix_packing *packing) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < packing->host.array_count; i++)
+        bytes += mc_type_size(packing->host.arrays[i].type, packing->host.arrays[i].count);
+    return bytes;
+}
+
+mc_status mc_matrix_get_info(const mc_matrix *matrix, mc_matrix_info *info, mc_diag *diag) {
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    mc_matrix *counted = (mc_matrix *)(uintptr_t)matrix; /* for its lock */
+    mc_matrix_info all = {.type = matrix->host.type,
+                          .vec = matrix->host.vec,
+                          .rows = matrix->host.rows,
+                          .cols = matrix->host.cols,
+                          .vectors = matrix->host.vectors};
+    pthread_mutex_lock(&counted->lock);
+    for (const matrix_packing *p = matrix->packings; p != NULL; p = p->next)
+        all.device_bytes += packing_bytes(p);
+    pthread_mutex_unlock(&counted->lock);
+    return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_matrix_info", diag);
+}
+
+/* -- Packings */
+
+static void packing_free(mc_context *context, matrix_packing *packing) {
+    for (size_t i = 0; i < MC_MAX_ARRAYS; i++) context_free(context, packing->arrays[i]);
+    mc_packed_free(&packing->host);
+    mc_kernel_destroy(packing->kernel);
+    free(packing);
+}
+
+static mc_status upload(mc_context *context, matrix_packing *packing, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < packing->host.array_count && status == MC_OK; i++) {
+        const mc_packed_array *array = &packing->host.arrays[i];
+        size_t bytes = (size_t)mc_type_size(array->type, array->count);
+        status = context_alloc(context, bytes, &packing->arrays[i], diag);
+        if (status == MC_OK)
+            status = mc_device_upload(context->device, packing->arrays[i], array->data, bytes, diag);
+    }
+    return status;
+}
+
+/* A kernel of its own: that of the plan may be gone when values are replaced. */
+static mc_status keep_kernel(matrix_packing *packing, const mc_kernel *kernel, mc_diag *diag) {
+    char *text = mc_kernel_save(kernel);
+    if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = mc_kernel_restore(text, &packing->kernel, diag);
+    free(text);
+    return status;
+}
+
+static mc_status packing_new(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
+                             mc_diag *diag) {
+    matrix_packing *made = calloc(1, sizeof *made);
+    if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_pack_form(kernel, made->form);
+    mc_status status = mc_pack(kernel, &matrix->host, &made->host, diag);
+    if (status == MC_OK) status = keep_kernel(made, kernel, diag);
+    if (status == MC_OK) status = upload(matrix->context, made, diag);
+    if (status == MC_OK) *packing = made;
+    else packing_free(matrix->context, made);
+    return status;
+}
+
+static matrix_packing *find_packing(const mc_matrix *matrix, const mc_kernel *kernel) {
+    char form[MC_PACK_FORM];
+    mc_pack_form(kernel, form);
+    matrix_packing *packing = matrix->packings;
+    while (packing != NULL && strcmp(packing->form, form) != 0) packing = packing->next;
+    return packing;
+}
+
+static mc_status find_or_make(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
+                              mc_diag *diag) {
+    *packing = find_packing(matrix, kernel);
+    if (*packing != NULL) return MC_OK;
+    mc_status status = packing_new(matrix, kernel, packing, diag);
+    if (status != MC_OK) return status;
+    (*packing)->next = matrix->packings;
+    matrix->packings = *packing;
+    return MC_OK;
+}
+
+mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
+                          mc_diag *diag) {
+    pthread_mutex_lock(&matrix->lock);
+    mc_status status = find_or_make(matrix, kernel, packing, diag);
+    if (status == MC_OK) {
+        (*packing)->users++;
+        matrix->users++;
+    }
+    pthread_mutex_unlock(&matrix->lock);
+    return status;
+}
+
+static void drop_packing(mc_matrix *matrix, matrix_packing *packing) {
+    matrix_packing **link = &matrix->packings;
+    if (--packing->users > 0) return;
+    while (*link != packing) link = &(*link)->next;
+    *link = packing->next;
+    packing_free(matrix->context, packing);
+}
+
+void matrix_unpack(mc_matrix *matrix, matrix_packing *packing) {
+    pthread_mutex_lock(&matrix->lock);
+    drop_packing(matrix, packing);
+    pthread_mutex_unlock(&matrix->lock);
+    drop_user(matrix);
+}
+
+/* -- New values */
+
+/* The array that holds the values, or NULL: a mask's pattern alone has none. */
+static const mc_packed_array *values_of(const matrix_packing *packing) {
+    const mc_packed_array *values = mc_packed_find(&packing->host, "values");
+    return values != NULL ? values : mc_packed_find(&packing->host, "mask_values");
+}
+
+/* On the host. What is left of a failure there does not matter: nothing is copied to the device until all
+   packings are made anew. */
+static mc_status pack_anew(mc_matrix *matrix, const mc_vsparse *fresh, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next)
+        if (values_of(p) != NULL) status = mc_pack_values(p->kernel, fresh, &p->host, diag);
+    return status;
+}
+
+static mc_status write_values(mc_matrix *matrix, void *stream, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (const matrix_packing *p = matrix->packings; p != NULL && status == MC_OK; p = p->next) {
+        const mc_packed_array *values = values_of(p);
+        if (values == NULL) continue;
+        status = mc_device_write_on(matrix->context->device, p->arrays[values - p->host.arrays], values->data,
+                                    (size_t)mc_type_size(values->type, values->count), stream, diag);
+    }
+    return status;
+}
+
+static mc_status replace_packed(mc_matrix *matrix, const mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    context_visit visit;
+    mc_status status = pack_anew(matrix, fresh, diag);
+    if (status != MC_OK) return status;
+    status = context_enter(matrix->context, &visit, diag);
+    if (status == MC_OK) status = write_values(matrix, stream, diag);
+    context_leave(matrix->context, &visit);
+    return status;
+}
+
+/* FRESH's values become the matrix's, and FRESH has the old ones; on failure nothing changes hands. */
+static mc_status replace_values(mc_matrix *matrix, mc_vsparse *fresh, void *stream, mc_diag *diag) {
+    pthread_mutex_lock(&matrix->lock);
+    mc_status status = replace_packed(matrix, fresh, stream, diag);
+    if (status == MC_OK) {
+        void *old = matrix->host.values;
+        matrix->host.values = fresh->values;
+        fresh->values = old;
+    }
+    pthread_mutex_unlock(&matrix->lock);
+    return status;
+}
+
+mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, void *stream, mc_diag *diag) {
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
+    int64_t count = matrix->host.vectors * matrix->host.vec;
+    int64_t bytes = mc_type_size(matrix->host.type, count);
+    if (values == NULL && count > 0) return mc_fail(diag, MC_USAGE, "values is NULL");
+    mc_status status = matrix_check_values(matrix->host.type, values, count, diag);
+    if (status != MC_OK) return status;
+    mc_vsparse fresh = matrix->host; /* the same pattern */
+    fresh.values = mcrt_array(bytes, 1);
+    if (fresh.values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    if (bytes > 0) memcpy(fresh.values, values, (size_t)bytes);
+    status = replace_values(matrix, &fresh, stream, diag);
+    free(fresh.values);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* Sparse matrices of a context: the host side, and a packing on the device for each form that plans want. */
+#ifndef MCRT_MATRIX_H
+#define MCRT_MATRIX_H
+
+#include "context/context.h"
+
+/* A matrix packed as some kernels want it; shared by plans, counted. */
+typedef struct matrix_packing {
+    struct matrix_packing *next;
+    char form[MC_PACK_FORM]; /* of all kernels that read it */
+    mc_packed host;          /* sizes, and where values are packed anew */
+    mc_address arrays[MC_MAX_ARRAYS];
+    mc_kernel *kernel; /* its own, without PTX: one that reads it, for mc_pack_values */
+    int users;
+} matrix_packing;
+
+struct mc_matrix {
+    mc_context *context;
+    mc_vsparse host; /* its pattern never changes; its values, and all below, do under the lock */
+    pthread_mutex_t lock;
+    matrix_packing *packings;
+    int users; /* the creator, and plans */
+};
+
+/* mc_matrix_create for what the project's own programs have: HOST, which stays theirs.
+   MC_CANNOT where its offsets leave s32. */
+mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
+
+/* MC_USAGE where either is NULL, or MATRIX is of another context. */
+mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
+
+/* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. MC_CANNOT as mc_pack.
+   matrix_unpack gives it back. Both between context_enter and context_leave. */
+mc_status matrix_pack_for(mc_matrix *matrix, const mc_kernel *kernel, matrix_packing **packing,
+                          mc_diag *diag);
+void matrix_unpack(mc_matrix *matrix, matrix_packing *packing);
+
+#endif

@@ -1,0 +1,69 @@
+/* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
+   the last stride of the block is padded with slots of index -1 and value 0. A value is one digit or several,
+   each in a plane of its own, the low one first. The formats differ in where a slot's index and digits lie,
+   in how wide a digit is, in how many strides of each row block come first (the heads), and in what row_ptr
+   says. */
+#ifndef MCRT_STRIDE_H
+#define MCRT_STRIDE_H
+
+#include "formats/digit.h"
+
+/* The operand of the mma that holds a vector has 8 rows (or columns). */
+enum { MC_MAX_VEC = 8 };
+
+typedef struct stride_layout {
+    /* Of A's values; of digits of 4 bits two to a byte, the one of the lower place in the low half */
+    digit_code code;
+    int planes;      /* digits that there is room for; those beyond the value's are 0 */
+    int vec, stride; /* values a slot, slots a stride */
+    /* Strides of each row block that lie together before all others, whether it fills them or not */
+    int heads;
+    int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
+    /* In digits. ROW 0 of PLANE `planes`: of the ones (digit_has_ones). */
+    int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
+    /* Element INDEX of row_ptr, where START is of stride_starts; and how many there are. */
+    int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
+                       int64_t index);
+    int64_t (*row_ptr_count)(int64_t row_blocks);
+    /* COUNT receives the vectors of each row block by packed arrays, of which row_ptr has the right length,
+       but any content. */
+    mc_status (*count_blocks)(const struct stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
+                              int64_t *count, mc_diag *diag);
+} stride_layout;
+
+/* Slots of a row block of COUNT vectors: in its heads, and behind them. */
+int64_t stride_head_slots(const stride_layout *layout);
+int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
+/* The slot of vector VECTOR (which may be padding) of a row block whose slots
+   behind the heads start at START. */
+int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
+
+/* For index_place: in the order of the slots, and shuffled inside each 8 (fragment.h). */
+int64_t stride_plain_index(const stride_layout *layout, int64_t slot);
+int64_t stride_shuffled_index(const stride_layout *layout, int64_t slot);
+
+/* Adds a zeroed array to PACKED. */
+mc_status packed_add(mc_packed *packed, const char *name, mc_type type, int64_t count, mc_diag *diag);
+/* The array NAME of PACKED with TYPE, and COUNT elements unless COUNT is -1; MC_FORMAT. */
+mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, int64_t count,
+                     const mc_packed_array **array, mc_diag *diag);
+
+/* MC_FORMAT where PACKED has not the arrays of WANT, all of s32, which WHAT ("this mask") gives. */
+mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag);
+/* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS. */
+mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);
+
+/* START receives each row block's first slot behind the heads, and the number of slots at the end:
+   row_blocks + 1, malloc'ed. MC_CANNOT where A's vector length is not the layout's, or slots leave s32. */
+mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_t **start, mc_diag *diag);
+/* Makes row_ptr, col_idx and values of A. */
+mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* Puts A's values where stride_pack would. MC_FORMAT, and PACKED as before: it is not of A's pattern. */
+mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed,
+                             mc_diag *diag);
+/* Makes the matrix A of ROWS x COLS from what stride_pack made of it. Checks everything: MC_FORMAT for arrays
+   that no matrix gives, MC_USAGE for a shape that none has. */
+mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
+                        mc_vsparse *a, mc_diag *diag);
+
+#endif

@@ -1,0 +1,297 @@
+/* windowed-bcrs: what the ring SpMM reads. gen/windowed.h says what it means,
+   and what the kernel relies on. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "formats/stride.h"
+#include "formats/windowed_choose.h"
+
+enum {
+    MAX_SPLIT = 8,
+    MAX_STRIDES = INT32_MAX / WINDOWED_SLOTS, /* the kernel counts lanes in s32 */
+};
+
+/* -- Row blocks in the order of places ---------------------------------------------------------------- */
+
+typedef struct row_length {
+    int64_t vectors, block;
+} row_length;
+
+static int longer_first(const void *a, const void *b) {
+    const row_length *x = a, *y = b;
+    if (x->vectors != y->vectors) return x->vectors < y->vectors ? 1 : -1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) {
+    row_length *rows = mcrt_array(a->row_blocks, sizeof *rows);
+    if (!rows) return mcrt_no_memory(diag, a->row_blocks, "row blocks");
+    for (int64_t b = 0; b < a->row_blocks; b++) rows[b] = (row_length){a->row_ptr[b + 1] - a->row_ptr[b], b};
+    qsort(rows, (size_t)a->row_blocks, sizeof *rows, longer_first);
+    for (int64_t place = 0; place < a->row_blocks; place++) order[place] = (int32_t)rows[place].block;
+    free(rows);
+    return MC_OK;
+}
+
+/* -- Strides as they are made ------------------------------------------------------------------------- */
+
+typedef struct stride_record {
+    int32_t control, places[WINDOWED_STRIDE_WORDS];
+    int8_t values[WINDOWED_MAX_VALUES];
+} stride_record;
+
+/* Of one part, of all row blocks so far. */
+typedef struct stride_list {
+    stride_record *items;
+    int64_t count, room;
+} stride_list;
+
+static stride_record *add_stride(stride_list *list) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : 1024;
+        stride_record *items = realloc(list->items, (size_t)room * sizeof *items);
+        if (!items) return NULL;
+        list->items = items, list->room = room;
+    }
+    stride_record *stride = &list->items[list->count++];
+    memset(stride, 0, sizeof *stride);
+    return stride;
+}
+
+/* -- A part of a row block ---------------------------------------------------------------------------- */
+
+typedef struct part_packer {
+    const mc_vsparse *a;
+    const mc_ring *ring;
+    const digit_code *code;
+    stride_list *out;
+    int64_t first;        /* the row block's first vector */
+    int64_t span;         /* windows that a stride may span */
+    int64_t left, waited; /* windows, so far */
+} part_packer;
+
+static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
+
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there,
+   in a bank that its group leaves free. */
+static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
+    int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
+    unsigned used = 0;
+    for (int i = 0; i < WINDOWED_GROUP; i++)
+        if (slots[i] >= 0) used |= 1u << column(p, slots[i]) % WINDOWED_GROUP;
+    for (int i = 0, spare = 0; i < WINDOWED_GROUP; i++) {
+        int64_t row;
+        if (slots[i] >= 0) {
+            row = column(p, slots[i]);
+        } else {
+            while (spare < WINDOWED_GROUP - 1 && used >> spare & 1) spare++;
+            used |= 1u << spare;
+            row = p->left * p->ring->window + spare;
+        }
+        places[i] = windowed_place((int)(row % ring_rows), p->ring->tile_n);
+    }
+}
+
+/* Their digits, each in a plane of its own. */
+static void put_vector(const part_packer *p, int64_t vector, int slot, stride_record *stride) {
+    const digit_code *code = p->code;
+    int plane_bytes = p->a->vec * WINDOWED_ROW_VALUES;
+    for (int r = 0; r < p->a->vec; r++) {
+        int8_t digits[DIGIT_MAX];
+        digit_split(code, mc_vsparse_value(p->a, vector, r), digits);
+        for (int d = 0; d < code->count; d++)
+            stride->values[d * plane_bytes + windowed_value_offset(r, slot)] = digits[d];
+    }
+    if (digit_has_ones(code)) stride->values[code->count * plane_bytes + windowed_value_offset(0, slot)] = 1;
+}
+
+static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
+    int places[WINDOWED_SLOTS];
+    for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
+        place_group(p, slots + first, places + first);
+    for (int w = 0; w < WINDOWED_STRIDE_WORDS; w++)
+        stride->places[w] = (int32_t)((uint32_t)places[w] | (uint32_t)places[WINDOWED_HALF + w] << 16);
+    for (int s = 0; s < WINDOWED_SLOTS; s++)
+        if (slots[s] >= 0) put_vector(p, p->first + slots[s], s, stride);
+}
+
+static bool is_half(const int64_t slots[WINDOWED_SLOTS]) {
+    for (int s = WINDOWED_HALF; s < WINDOWED_SLOTS; s++)
+        if (slots[s] >= 0) return false;
+    return true;
+}
+
+/* One step towards windows before LEAVE left and those up to LAST waited for,
+   as far as the ring allows: the control word. */
+static int32_t step_windows(part_packer *p, int64_t leave, int64_t last) {
+    int64_t left = leave < p->waited ? leave : p->waited;
+    int64_t waited = last + 1 < left + p->ring->stages ? last + 1 : left + p->ring->stages;
+    if (waited < p->waited) waited = p->waited;
+    int32_t control = (int32_t)((left - p->left) << WINDOWED_LEAVE_SHIFT | (waited - p->waited));
+    p->left = left, p->waited = waited;
+    return control;
+}
+
+/* Strides of padding while windows pass, then the chosen one. */
+static bool put_stride(part_packer *p, const chosen_stride *chosen) {
+    int64_t none[WINDOWED_SLOTS];
+    for (int s = 0; s < WINDOWED_SLOTS; s++) none[s] = -1;
+    for (;;) {
+        stride_record *stride = add_stride(p->out);
+        if (!stride) return false;
+        stride->control = step_windows(p, chosen->oldest, chosen->last);
+        bool there = chosen->last < p->left + p->span && chosen->last < p->waited;
+        if (!there || is_half(chosen->slots)) stride->control |= WINDOWED_ONE_HALF;
+        put_slots(p, stride, there ? chosen->slots : none);
+        if (there) return true;
+    }
+}
+
+/* -- All parts of a row block ------------------------------------------------------------------------- */
+
+typedef struct packer {
+    const mc_vsparse *a;
+    const mc_ring *ring;
+    digit_code code;
+    stride_choice choice;
+    stride_list parts[MAX_SPLIT];
+} packer;
+
+static bool pack_row_block(packer *p, int64_t block) {
+    const mc_vsparse *a = p->a;
+    int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
+    if (!windowed_choose(p->ring, a->cols, a->col_idx + first, count, &p->choice)) return false;
+    for (int part = 0; part < p->ring->split; part++) {
+        part_packer to = {.a = a,
+                          .ring = p->ring,
+                          .code = &p->code,
+                          .out = &p->parts[part],
+                          .first = first,
+                          .span = windowed_span(p->ring, a->cols)};
+        for (int64_t s = part; s < p->choice.count; s += p->ring->split)
+            if (!put_stride(&to, &p->choice.items[s])) return false;
+    }
+    return true;
+}
+
+/* -- The matrix --------------------------------------------------------------------------------------- */
+
+/* A row of B and its ring row are in one bank if windows are whole groups of 8; controls and places have 8
+   and 16 bits. */
+static bool is_ring(const mc_ring *ring) {
+    bool tile = ring->tile_n == 32 || ring->tile_n == 64 || ring->tile_n == 128;
+    bool stages = ring->stages >= 2 && ring->stages <= WINDOWED_WAIT_MASK;
+    bool split = ring->split == 1 || ring->split == 2 || ring->split == 4 || ring->split == MAX_SPLIT;
+    if (!tile || !stages || !split || ring->window < WINDOWED_GROUP || ring->window % WINDOWED_GROUP)
+        return false;
+    return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
+}
+
+static mc_status check(const mc_vsparse *a, const mc_ring *ring, digit_code *code, mc_diag *diag) {
+    mc_status status = digit_code_make(a->type, ring->digits, DIGIT_BYTE, code, diag);
+    if (status != MC_OK) return status;
+    if (a->vec < 1 || a->vec > WINDOWED_GROUP)
+        return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
+                       WINDOWED_GROUP, a->vec);
+    if (!is_ring(ring))
+        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
+                       ring->stages, ring->window, ring->tile_n, ring->split);
+    if (a->row_blocks >= INT32_MAX / ring->split)
+        return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
+                       (long long)a->row_blocks, ring->split);
+    return digit_check(code, a, diag);
+}
+
+static int64_t count_strides(const packer *p) {
+    int64_t count = 0;
+    for (int part = 0; part < p->ring->split; part++) count += p->parts[part].count;
+    return count;
+}
+
+/* row_ptr[part * row_blocks + place + 1] receives the strides of the part up to and with the place. */
+static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc_diag *diag) {
+    int64_t row_blocks = p->a->row_blocks;
+    for (int64_t place = 0; place < row_blocks; place++) {
+        if (!pack_row_block(p, order[place])) return mcrt_no_memory(diag, count_strides(p), "strides");
+        if (count_strides(p) > MAX_STRIDES)
+            return mc_fail(diag, MC_CANNOT, "more than %d strides of %d slots", MAX_STRIDES, WINDOWED_SLOTS);
+        for (int part = 0; part < p->ring->split; part++)
+            row_ptr[part * row_blocks + place + 1] = (int32_t)p->parts[part].count;
+    }
+    return MC_OK;
+}
+
+/* Part after part. */
+static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
+    int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
+    int64_t bytes = (int64_t)digit_rows(&p->code, p->a->vec) * WINDOWED_ROW_VALUES;
+    mc_status status = packed_add(packed, "control", MC_S32, count, diag);
+    if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
+    if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
+    if (status != MC_OK) return status;
+    int32_t *control = mc_packed_find(packed, "control")->data,
+            *places = mc_packed_find(packed, "places")->data;
+    int8_t *values = mc_packed_find(packed, "values")->data;
+    for (int64_t part = 0, s = 0; part < p->ring->split; part++) {
+        const stride_list *list = &p->parts[part];
+        for (int64_t place = 0; place < row_blocks; place++)
+            row_ptr[part * row_blocks + place + 1] += (int32_t)s;
+        for (int64_t i = 0; i < list->count; i++, s++) {
+            control[s] = list->items[i].control;
+            memcpy(places + s * WINDOWED_STRIDE_WORDS, list->items[i].places, sizeof list->items[i].places);
+            memcpy(values + s * bytes, list->items[i].values, (size_t)bytes);
+        }
+    }
+    return MC_OK;
+}
+
+mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag) {
+    *packed = (mc_packed){0};
+    packer p = {.a = a, .ring = ring};
+    mc_status status = check(a, ring, &p.code, diag);
+    if (status == MC_OK) status = packed_add(packed, "row_order", MC_S32, a->row_blocks, diag);
+    if (status == MC_OK)
+        status = packed_add(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1, diag);
+    if (status == MC_OK) {
+        int32_t *order = mc_packed_find(packed, "row_order")->data,
+                *row_ptr = mc_packed_find(packed, "row_ptr")->data;
+        status = make_order(a, order, diag);
+        if (status == MC_OK) status = pack_rows(&p, order, row_ptr, diag);
+        if (status == MC_OK) status = join_parts(&p, row_ptr, packed, diag);
+    }
+    for (int part = 0; part < MAX_SPLIT; part++) free(p.parts[part].items);
+    free(p.choice.items);
+    free(p.choice.taken);
+    if (status != MC_OK) mc_packed_free(packed);
+    return status;
+}
+
+/* -- Replacing values --------------------------------------------------------------------------------- */
+
+/* All arrays but the values depend on the pattern alone. */
+static mc_status check_same(const mc_packed *packed, const mc_packed *fresh, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < fresh->array_count && status == MC_OK; i++) {
+        const mc_packed_array *want = &fresh->arrays[i], *got;
+        status = packed_get(packed, want->name, want->type, want->count, &got, diag);
+        if (status != MC_OK || strcmp(want->name, "values") == 0) continue;
+        if (memcmp(got->data, want->data, (size_t)mc_type_size(want->type, want->count)) != 0)
+            status = mc_fail(diag, MC_FORMAT, "packed for another pattern: %s differs", want->name);
+    }
+    return status;
+}
+
+/* Which slot a vector has is what choosing strides again says: slots of padding point at rows of B that
+   vectors elsewhere may want too, so that the packed arrays alone do not tell. */
+mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
+                                  mc_diag *diag) {
+    mc_packed fresh;
+    mc_status status = mc_windowed_pack(a, ring, &fresh, diag);
+    if (status == MC_OK) status = check_same(packed, &fresh, diag);
+    if (status == MC_OK) {
+        const mc_packed_array *values = mc_packed_find(&fresh, "values");
+        memcpy(mc_packed_find(packed, "values")->data, values->data, (size_t)values->count);
+    }
+    mc_packed_free(&fresh);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* Which vectors of a row block share a stride of windowed-bcrs (gen/windowed.h). */
+#ifndef MCRT_WINDOWED_CHOOSE_H
+#define MCRT_WINDOWED_CHOOSE_H
+
+#include <stdbool.h>
+#include "mcrt_internal.h"
+#include "parts/windowed.h"
+
+typedef struct chosen_stride {
+    int64_t slots[WINDOWED_SLOTS]; /* the row block's vectors, from 0; -1: none */
+    int64_t oldest, last;          /* windows of its vectors, the lowest and the highest; oldest ascends */
+} chosen_stride;
+
+/* Zeroed before the first row block; its owner frees items and taken. */
+typedef struct stride_choice {
+    chosen_stride *items;
+    int64_t count, room;
+    bool *taken; /* scratch, for the longest row block so far */
+    int64_t taken_room;
+} stride_choice;
+
+/* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
+int64_t windowed_span(const mc_ring *ring, int64_t cols);
+
+/* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
+   with COLS. A stride lies in windowed_span windows from that on of the oldest vector that no stride before
+   it has. False: no memory. */
+bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
+                     stride_choice *choice);
+
+#endif

@@ -1,0 +1,51 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "matrix/csr.h"
+#include "text/file.h"
+#include "base/memory.h"
+
+mc_status mcrt_csr_create(int64_t rows, int64_t cols, int64_t nnz, mc_csr *csr, mc_diag *diag) {
+    *csr = (mc_csr){.rows = rows, .cols = cols, .nnz = nnz};
+    csr->row_ptr = mcrt_array(rows < INT64_MAX ? rows + 1 : -1, sizeof *csr->row_ptr);
+    csr->col_idx = mcrt_array(nnz, sizeof *csr->col_idx);
+    if (csr->row_ptr && csr->col_idx) return MC_OK;
+    mc_csr_free(csr);
+    return mc_fail(diag, MC_NOMEM, "no memory for a pattern of %" PRId64 " rows and %" PRId64 " nonzeros",
+                   rows, nnz);
+}
+
+void mc_csr_free(mc_csr *csr) {
+    free(csr->row_ptr);
+    free(csr->col_idx);
+    *csr = (mc_csr){0};
+}
+
+static const struct {
+    const char *ending;
+    mc_status (*read)(const char *path, mc_csr *csr, mc_diag *diag);
+} readers[] = {{".smtx", mcrt_smtx_read}, {".mtx", mcrt_mtx_read}};
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
+    *csr = (mc_csr){0};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (ends_with(path, readers[i].ending)) return readers[i].read(path, csr, diag);
+    return mc_fail(diag, MC_USAGE, "%s: a sparsity pattern must be a .smtx or .mtx file", path);
+}
+
+mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
+    if (status != MC_OK) return status;
+    FILE *stream = output.stream;
+    fprintf(stream, "%" PRId64 ", %" PRId64 ", %" PRId64 "\n0", csr->rows, csr->cols, csr->nnz);
+    for (int64_t row = 1; row <= csr->rows; row++) fprintf(stream, " %" PRId64, csr->row_ptr[row]);
+    for (int64_t i = 0; i < csr->nnz; i++) fprintf(stream, "%c%" PRId32, i ? ' ' : '\n', csr->col_idx[i]);
+    fputc('\n', stream);
+    return file_commit(&output, diag);
+}

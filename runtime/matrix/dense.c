@@ -1,0 +1,125 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/element.h"
+#include "base/real.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
+                          mc_diag *diag) {
+    *dense = (mc_dense){0};
+    if (rows < 0 || cols < 0)
+        return mc_fail(diag, MC_USAGE, "a matrix cannot be %" PRId64 " x %" PRId64, rows, cols);
+    if (ld < cols)
+        return mc_fail(diag, MC_USAGE, "leading dimension %" PRId64 " is below the %" PRId64 " columns", ld,
+                       cols);
+    if (mc_type_bytes(type) == 0 && ld % 2 != 0)
+        return mc_fail(diag, MC_USAGE,
+                       "leading dimension %" PRId64 " must be even: two elements of %s share a byte", ld,
+                       mc_type_text(type));
+    int64_t count = mcrt_product(rows, ld);
+    void *data = mcrt_array(mc_type_size(type, count), 1);
+    if (!data) return mcrt_no_memory(diag, count, "matrix elements");
+    *dense = (mc_dense){.type = type, .rows = rows, .cols = cols, .ld = ld, .data = data};
+    return MC_OK;
+}
+
+void mc_dense_free(mc_dense *dense) {
+    free(dense->data);
+    *dense = (mc_dense){0};
+}
+
+int64_t mc_dense_get(const mc_dense *dense, int64_t row, int64_t col) {
+    return element_get(dense->type, dense->data, row * dense->ld + col);
+}
+
+void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t value) {
+    element_set(dense->type, dense->data, row * dense->ld + col, value);
+}
+
+double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col) {
+    int64_t bits = mc_dense_get(dense, row, col);
+    return mc_type_is_real(dense->type) ? (double)real_from_bits(dense->type, (uint32_t)bits) : (double)bits;
+}
+
+static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense *to, mc_diag *diag) {
+    int64_t least = mc_type_min(to->type), most = mc_type_max(to->type);
+    for (int64_t i = 0; i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++) {
+            int64_t value = mc_dense_get(from, i, j);
+            if (value < least || value > most)
+                return mc_fail(diag, MC_FORMAT,
+                               "%s[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", name, i, j,
+                               value, mc_type_text(to->type));
+            mc_dense_set(to, i, j, value);
+        }
+    return MC_OK;
+}
+
+mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld, mc_dense *to,
+                           mc_diag *diag) {
+    *to = (mc_dense){0};
+    if (mc_type_is_real(from->type) || mc_type_is_real(type))
+        return mc_fail(diag, MC_FORMAT, "%s holds %s, must hold %s", name, mc_type_text(from->type),
+                       mc_type_text(type));
+    mc_status status = mc_dense_create(type, from->rows, from->cols, ld, to, diag);
+    if (status == MC_OK) status = copy_elements(from, name, to, diag);
+    if (status != MC_OK) mc_dense_free(to);
+    return status;
+}
+
+/* Each row is a stream of its own, so that an element's value does not depend on ld. */
+void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed) {
+    for (int64_t row = 0; row < dense->rows; row++) {
+        mcrt_random random = random_start(seed, (uint64_t)row);
+        for (int64_t col = 0; col < dense->ld; col++)
+            mc_dense_set(dense, row, col, random_value(&random, dense->type, law));
+    }
+}
+
+static bool is_right(const mc_dense *got, const mc_dense *want, int64_t row, int64_t col) {
+    int64_t element = mc_dense_get(got, row, col), wanted = mc_dense_get(want, row, col);
+    if (!mc_type_is_real(got->type)) return element == element_wrap(got->type, wanted);
+    return element == wanted || (isnan(mc_dense_real(got, row, col)) && isnan(mc_dense_real(want, row, col)));
+}
+
+static void element_text(const mc_dense *dense, mc_type type, int64_t row, int64_t col, char text[64]) {
+    int64_t element = mc_dense_get(dense, row, col);
+    if (mc_type_is_real(type))
+        snprintf(text, 64, "%.9g (0x%0*" PRIx64 ")", mc_dense_real(dense, row, col),
+                 (int)mc_type_bytes(type) * 2, element);
+    else snprintf(text, 64, "%" PRId64, element_wrap(type, element));
+}
+
+static mc_status check_alike(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
+    bool real = mc_type_is_real(got->type) || mc_type_is_real(want->type);
+    if (real && got->type != want->type)
+        return mc_fail(diag, MC_USAGE, "%s elements cannot be compared with %s ones", mc_type_text(got->type),
+                       mc_type_text(want->type));
+    if (got->rows == want->rows && got->cols == want->cols) return MC_OK;
+    return mc_fail(diag, MC_USAGE,
+                   "a %" PRId64 " x %" PRId64 " matrix cannot be compared with a %" PRId64 " x %" PRId64
+                   " one",
+                   got->rows, got->cols, want->rows, want->cols);
+}
+
+mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
+    int64_t wrong = 0, row = 0, col = 0;
+    char is[64], must_be[64];
+    mc_status status = check_alike(got, want, diag);
+    if (status != MC_OK) return status;
+    for (int64_t i = 0; i < got->rows; i++)
+        for (int64_t j = 0; j < got->cols; j++) {
+            if (is_right(got, want, i, j)) continue;
+            if (wrong++ == 0) row = i, col = j;
+        }
+    if (wrong == 0) return MC_OK;
+    element_text(got, got->type, row, col, is);
+    element_text(want, got->type, row, col, must_be);
+    return mc_fail(diag, MC_MISMATCH,
+                   "C[%" PRId64 "][%" PRId64 "] is %s, must be %s (%" PRId64 " of %" PRId64
+                   " elements wrong)",
+                   row, col, is, must_be, wrong, got->rows * got->cols);
+}

@@ -1,0 +1,279 @@
+/* NumPy's .npy ("NEP 1, A Simple File Format for NumPy Arrays"): magic, version, header length, the header (a
+   Python dict of descr, fortran_order and shape), the data. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "text/file.h"
+#include "base/memory.h"
+#include "mcrt_internal.h"
+
+static const char magic[] = "\x93NUMPY";
+enum { MAGIC = sizeof magic - 1, PREFIX_1 = MAGIC + 4, PREFIX_2 = MAGIC + 6, ALIGNMENT = 64 };
+
+/* The first of a descr is what it is read as, the first of a type what it is written as. */
+static const struct {
+    const char *descr;
+    mc_type type;
+} descrs[] = {
+#define X(name, text, bits, bytes, descr) {descr, MC_##name},
+    MC_TYPE_LIST(X)
+#undef X
+        {"<i1", MC_S8},
+    {">i1", MC_S8}, /* a byte has no order */
+    {"<u1", MC_U8},
+    {">u1", MC_U8},
+    {"|V2", MC_BF16},
+};
+
+/* What the header says. */
+typedef struct npy_header {
+    mc_type type;
+    bool fortran_order;
+    int64_t rows, cols;
+} npy_header;
+
+/* The header's text, and where reading stands. */
+typedef struct scanner {
+    const char *path, *at, *end;
+    bool vector; /* a shape of one size, or of none, will do */
+    mc_diag *diag;
+} scanner;
+
+static mc_status refuse(const scanner *s, const char *why) {
+    return mc_fail(s->diag, MC_FORMAT, "%s: .npy header: %s", s->path, why);
+}
+
+/* -- The header dict */
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static void skip_space(scanner *s) {
+    while (s->at < s->end && is_space(*s->at)) s->at++;
+}
+
+static bool skip_text(scanner *s, const char *text) {
+    size_t length = strlen(text);
+    skip_space(s);
+    if ((size_t)(s->end - s->at) < length || memcmp(s->at, text, length) != 0) return false;
+    s->at += length;
+    return true;
+}
+
+/* A string in single or double quotes, without escapes: none that we read has any. */
+static bool scan_string(scanner *s, char *text, size_t size) {
+    skip_space(s);
+    if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
+    const char *first = s->at + 1, *close = memchr(first, *s->at, (size_t)(s->end - first));
+    if (!close || (size_t)(close - first) >= size) return false;
+    memcpy(text, first, (size_t)(close - first));
+    text[close - first] = '\0';
+    s->at = close + 1;
+    return true;
+}
+
+static mc_status scan_descr(scanner *s, npy_header *h) {
+    char descr[32];
+    if (skip_text(s, "[")) return mc_fail(s->diag, MC_CANNOT, "%s: structured dtypes are not read", s->path);
+    if (!scan_string(s, descr, sizeof descr)) return refuse(s, "descr must be a string");
+    for (size_t i = 0; i < sizeof descrs / sizeof descrs[0]; i++) {
+        if (strcmp(descr, descrs[i].descr) != 0) continue;
+        h->type = descrs[i].type;
+        return MC_OK;
+    }
+    if (descr[0] == '>') return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is big-endian", s->path, descr);
+    return mc_fail(s->diag, MC_CANNOT,
+                   "%s: dtype '%s' is not read: |i1, |u1, <i2, <u2, <i4, <i8, <f2, <f4 or <V2", s->path,
+                   descr);
+}
+
+static mc_status scan_order(scanner *s, npy_header *h) {
+    h->fortran_order = skip_text(s, "True");
+    if (h->fortran_order || skip_text(s, "False")) return MC_OK;
+    return refuse(s, "fortran_order must be True or False");
+}
+
+static bool scan_number(scanner *s, int64_t *number) {
+    skip_space(s);
+    const char *first = s->at;
+    *number = 0;
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, *s->at - '0', number))
+            return false;
+    return s->at > first;
+}
+
+/* A tuple: () or (3,) or (3, 4) or (3, 4,). */
+static mc_status scan_shape(scanner *s, npy_header *h) {
+    int64_t sizes[2] = {0, 0}, size;
+    int dimensions = 0;
+    if (!skip_text(s, "(")) return refuse(s, "shape must be a tuple");
+    while (!skip_text(s, ")")) {
+        if (!scan_number(s, &size)) return refuse(s, "shape must hold sizes below 2^63");
+        if (dimensions < 2) sizes[dimensions] = size;
+        dimensions++;
+        if (skip_text(s, ",")) continue;
+        if (!skip_text(s, ")")) return refuse(s, "shape does not end in )");
+        break;
+    }
+    if (s->vector && dimensions < 2) {
+        h->rows = 1;
+        h->cols = dimensions ? sizes[0] : 1;
+        return MC_OK;
+    }
+    if (dimensions != 2)
+        return mc_fail(s->diag, MC_CANNOT, "%s: the array has %d dimensions, a matrix has 2", s->path,
+                       dimensions);
+    h->rows = sizes[0];
+    h->cols = sizes[1];
+    return MC_OK;
+}
+
+static const struct {
+    const char *name;
+    mc_status (*scan)(scanner *s, npy_header *h);
+} keys[] = {{"descr", scan_descr}, {"fortran_order", scan_order}, {"shape", scan_shape}};
+
+enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
+
+static mc_status scan_item(scanner *s, npy_header *h, bool *seen) {
+    char name[32];
+    if (!scan_string(s, name, sizeof name)) return refuse(s, "a key must be a string");
+    int key = 0;
+    while (key < KEY_COUNT && strcmp(name, keys[key].name) != 0) key++;
+    if (key == KEY_COUNT)
+        return mc_fail(s->diag, MC_FORMAT, "%s: .npy header: unknown key '%s'", s->path, name);
+    if (seen[key]) return mc_fail(s->diag, MC_FORMAT, "%s: .npy header: '%s' occurs twice", s->path, name);
+    seen[key] = true;
+    if (!skip_text(s, ":")) return refuse(s, "a colon must follow a key");
+    return keys[key].scan(s, h);
+}
+
+static mc_status scan_dict(scanner *s, npy_header *h) {
+    bool seen[KEY_COUNT] = {false};
+    if (!skip_text(s, "{")) return refuse(s, "not a dict");
+    while (!skip_text(s, "}")) {
+        mc_status status = scan_item(s, h, seen);
+        if (status != MC_OK) return status;
+        if (skip_text(s, ",")) continue;
+        if (!skip_text(s, "}")) return refuse(s, "the dict does not end in }");
+        break;
+    }
+    skip_space(s);
+    if (s->at < s->end) return refuse(s, "text after the dict");
+    for (int key = 0; key < KEY_COUNT; key++)
+        if (!seen[key])
+            return mc_fail(s->diag, MC_FORMAT, "%s: .npy header: '%s' is missing", s->path, keys[key].name);
+    return MC_OK;
+}
+
+/* -- The file */
+
+/* Bytes of the little-endian header length: 2 in version 1, 4 in versions 2 and 3. */
+static mc_status find_header(scanner *s) {
+    size_t size = (size_t)(s->end - s->at);
+    const unsigned char *bytes = (const unsigned char *)s->at;
+    if (size < PREFIX_1 || memcmp(bytes, magic, MAGIC) != 0)
+        return mc_fail(s->diag, MC_FORMAT, "%s: not a .npy file", s->path);
+    unsigned major = bytes[MAGIC], minor = bytes[MAGIC + 1];
+    if (major < 1 || major > 3 || minor != 0)
+        return mc_fail(s->diag, MC_CANNOT, "%s: .npy version %u.%u is not read: 1.0, 2.0 or 3.0", s->path,
+                       major, minor);
+    size_t prefix = major == 1 ? PREFIX_1 : PREFIX_2, length = 0;
+    if (size < prefix) return refuse(s, "truncated");
+    for (size_t i = prefix; i > MAGIC + 2; i--) length = length << 8 | bytes[i - 1];
+    if (length > size - prefix) return refuse(s, "truncated");
+    s->at += prefix;
+    s->end = s->at + length;
+    return MC_OK;
+}
+
+static mc_status check_data(const scanner *s, const npy_header *h, size_t size) {
+    if (h->fortran_order && h->rows > 1 && h->cols > 1)
+        return mc_fail(s->diag, MC_CANNOT, "%s: the array is in Fortran order, must be in C order", s->path);
+    int64_t bytes = mc_type_size(h->type, mcrt_product(h->rows, h->cols));
+    if (bytes >= 0 && (size_t)bytes == size) return MC_OK;
+    return mc_fail(
+        s->diag, MC_FORMAT, "%s: %zu bytes of data, a %" PRId64 " x %" PRId64 " array of %s has %s", s->path,
+        size, h->rows, h->cols, mc_type_text(h->type), bytes >= 0 && (size_t)bytes < size ? "less" : "more");
+}
+
+static mc_status parse(const char *path, bool vector, const char *bytes, size_t size, mc_dense *dense,
+                       mc_diag *diag) {
+    scanner s = {.path = path, .at = bytes, .end = bytes + size, .vector = vector, .diag = diag};
+    npy_header h = {0};
+    mc_status status = find_header(&s);
+    const char *data = s.end;
+    size_t data_size = (size_t)(bytes + size - data);
+    if (status == MC_OK) status = scan_dict(&s, &h);
+    if (status == MC_OK) status = check_data(&s, &h, data_size);
+    if (status == MC_OK) status = mc_dense_create(h.type, h.rows, h.cols, h.cols, dense, diag);
+    if (status == MC_OK) memcpy(dense->data, data, data_size);
+    return status;
+}
+
+static mc_status read_array(const char *path, bool vector, mc_dense *dense, mc_diag *diag) {
+    *dense = (mc_dense){0};
+    char *bytes;
+    size_t size;
+    mc_status status = file_read(path, &bytes, &size, diag);
+    if (status != MC_OK) return status;
+    status = parse(path, vector, bytes, size, dense, diag);
+    free(bytes);
+    return status;
+}
+
+mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag) {
+    return read_array(path, false, dense, diag);
+}
+
+mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag) {
+    return read_array(path, true, dense, diag);
+}
+
+static const char *type_descr(mc_type type) {
+    size_t i = 0;
+    while (descrs[i].type != type) i++;
+    return descrs[i].descr;
+}
+
+/* Version 1.0, padded with blanks so that the data begins at a multiple of 64 bytes. */
+static void write_header(FILE *stream, mc_type type, const char *shape) {
+    char dict[128];
+    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                          type_descr(type), shape);
+    int whole = (PREFIX_1 + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    int header = whole - PREFIX_1;
+    fwrite(magic, 1, MAGIC, stream);
+    fprintf(stream, "%c%c%c%c%-*s\n", 1, 0, header & 255, header >> 8, header - 1, dict);
+}
+
+static void write_row(FILE *stream, const mc_dense *dense, int64_t row) {
+    size_t bytes = mc_type_bytes(dense->type);
+    if (bytes > 0)
+        fwrite((const char *)dense->data + (size_t)(row * dense->ld) * bytes, bytes, (size_t)dense->cols,
+               stream);
+    for (int64_t col = 0; bytes == 0 && col < dense->cols; col++)
+        fputc((int)mc_dense_get(dense, row, col) & 255, stream);
+}
+
+static mc_status write_array(const char *path, const char *shape, const mc_dense *dense, mc_diag *diag) {
+    file_output output;
+    mc_status status = file_open(path, &output, diag);
+    if (status != MC_OK) return status;
+    write_header(output.stream, dense->type, shape);
+    for (int64_t row = 0; row < dense->rows; row++) write_row(output.stream, dense, row);
+    return file_commit(&output, diag);
+}
+
+mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag) {
+    char shape[64];
+    snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, dense->rows, dense->cols);
+    return write_array(path, shape, dense, diag);
+}
+
+mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag) {
+    char shape[64];
+    snprintf(shape, sizeof shape, "%" PRId64 ",", dense->rows * dense->cols);
+    return write_array(path, shape, dense, diag);
+}

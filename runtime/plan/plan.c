@@ -1,0 +1,238 @@
+/* Plans: from a configuration to a kernel that is loaded and a matrix that is packed for it. */
+#include "plan/plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "choose/candidates.h"
+#include "base/clock.h"
+#include "formats/order.h"
+#include "records/record.h"
+#include "tune/tune.h"
+
+#define INFO_FIRST STRUCT_SIZE_TO(mc_plan_info, c_elements)
+
+/* A plan that is being made. */
+typedef struct planning {
+    mc_plan *plan;
+    const mc_plan_config *config;
+    mc_tuning tuning;
+    mc_status failure; /* of the first kernel that could not be had, and why */
+    mc_diag *why;
+    char *tried; /* the last one that could not */
+} planning;
+
+/* -- One kernel */
+
+static void drop_kernel(mc_plan *plan) {
+    if (plan->packing != NULL) matrix_unpack(plan->matrix, plan->packing);
+    if (plan->kernel != NULL) kernels_release(plan->context, plan->kernel);
+    plan->packing = NULL;
+    plan->kernel = NULL;
+}
+
+static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) {
+    mc_status status = kernels_obtain(plan->context, fields, &plan->kernel, diag);
+    if (status != MC_OK) return status;
+    const mc_kernel *kernel = plan->kernel->kernel;
+    status = matrix_pack_for(plan->matrix, kernel, &plan->packing, diag);
+    if (status == MC_OK)
+        status = plan_launch_make(plan->context, &plan->problem, kernel, plan->packing, &plan->launch, diag);
+    if (status == MC_OK) status = mc_module_prepare(plan->kernel->module, &plan->launch.launch, diag);
+    if (status != MC_OK) drop_kernel(plan);
+    return status;
+}
+
+/* The choice becomes the plan's if its kernel can be had. */
+static bool try_choice(planning *p, choice *chosen) {
+    mc_diag *diag = mc_diag_create();
+    mc_status status = ready_kernel(p->plan, chosen->fields, diag);
+    if (status == MC_OK) {
+        p->plan->choice = *chosen;
+        mc_diag_destroy(diag);
+        return true;
+    }
+    if (diag != NULL)
+        context_log(p->plan->context, MC_LOG_NOTE, "kernel \"%s\" of %s cannot be had: %s", chosen->fields,
+                    chosen->spec, mc_diag_text(diag));
+    if (p->why == NULL) {
+        p->failure = status;
+        p->why = diag;
+    } else {
+        mc_diag_destroy(diag);
+    }
+    free(p->tried);
+    p->tried = chosen->fields;
+    chosen->fields = NULL;
+    choice_free(chosen);
+    return false;
+}
+
+/* -- One kernel after another */
+
+static mc_status try_policy(planning *p, mc_tuning tuning, mc_origin *origin, bool *done, mc_diag *diag) {
+    choice chosen;
+    mc_status status = choose_kernel(p->plan->context, &p->plan->problem, p->config, tuning, &chosen, diag);
+    if (status != MC_OK) return status;
+    *origin = chosen.origin;
+    *done = try_choice(p, &chosen);
+    return MC_OK;
+}
+
+static bool try_candidate(planning *p, const candidate *next) {
+    if (p->tried != NULL && strcmp(p->tried, next->fields) == 0) return false;
+    choice chosen = {.fields = strdup(next->fields),
+                     .spec = strdup(next->spec),
+                     .origin = MC_ORIGIN_DEFAULT,
+                     .microseconds = isfinite(next->estimate) ? next->estimate : 0};
+    if (chosen.fields != NULL && chosen.spec != NULL) return try_choice(p, &chosen);
+    choice_free(&chosen);
+    return false;
+}
+
+/* The default of every spec. */
+static mc_status try_defaults(planning *p, bool *done, mc_diag *diag) {
+    candidate_list list;
+    const candidate_target target = candidate_target_of(p->plan->context->device);
+    mc_status status =
+        candidates_find(&p->plan->problem, &target, p->config->specs, p->config->spec_count, &list, diag);
+    if (status != MC_OK) return status;
+    for (size_t i = 0; i < list.count && !*done; i++)
+        if (list.items[i].standard) *done = try_candidate(p, &list.items[i]);
+    candidates_free(&list);
+    return MC_OK;
+}
+
+/* A choice may name what this generator, driver, GPU or matrix does not take: then the next best is taken. */
+static mc_status find_kernel(planning *p, mc_diag *diag) {
+    bool done = false;
+    mc_origin origin = MC_ORIGIN_DEFAULT;
+    mc_status status = try_policy(p, p->tuning, &origin, &done, diag);
+    bool recorded = origin == MC_ORIGIN_MEASURED || origin == MC_ORIGIN_NEAR;
+    if (status == MC_OK && !done && recorded) status = try_policy(p, MC_TUNING_OFF, &origin, &done, diag);
+    if (status == MC_OK && !done) status = try_defaults(p, &done, diag);
+    if (status != MC_OK || done) return status;
+    return mc_fail(diag, p->why != NULL ? p->failure : MC_NOMEM, "%s",
+                   p->why != NULL ? mc_diag_text(p->why) : "out of memory");
+}
+
+/* -- Tuning first */
+
+static bool is_recorded(const mc_plan *plan) {
+    const char *gpu = mc_device_get_info(plan->context->device)->name;
+    record found;
+    if (!record_find(plan->context->records, gpu, &plan->problem, false, &found)) return false;
+    record_free(&found);
+    return true;
+}
+
+/* A plan comes of it even where tuning does not succeed. The matrix's values stay as they are meanwhile. */
+static void tune_first(planning *p) {
+    mc_plan *plan = p->plan;
+    const tune_job job = {.context = plan->context,
+                          .problem = plan->problem,
+                          .matrix = &plan->matrix->host,
+                          .specs = p->config->specs,
+                          .spec_count = p->config->spec_count};
+    mc_diag *diag = mc_diag_create();
+    pthread_mutex_lock(&plan->matrix->lock);
+    mc_status status = tune_run(&job, NULL, diag);
+    pthread_mutex_unlock(&plan->matrix->lock);
+    if (status != MC_OK && diag != NULL)
+        context_log(plan->context, MC_LOG_NOTE, "tuning failed: %s", mc_diag_text(diag));
+    mc_diag_destroy(diag);
+}
+
+/* -- The whole */
+
+static mc_status count_elements(const plan_problem *problem, const mc_vsparse *matrix, int64_t *count,
+                                mc_diag *diag) {
+    int64_t *starts;
+    *count = problem->m * problem->n;
+    if (problem->op == MC_OP_SPMM) return MC_OK;
+    mc_status status = order_starts(matrix, problem->order, &starts, diag);
+    if (status != MC_OK) return status;
+    *count = starts[matrix->row_blocks] * problem->vec;
+    free(starts);
+    return MC_OK;
+}
+
+static mc_status plan_on_device(planning *p, mc_diag *diag) {
+    context_visit visit;
+    mc_status status = context_enter(p->plan->context, &visit, diag);
+    if (status != MC_OK) return status;
+    if (p->tuning == MC_TUNING_TUNE && !is_recorded(p->plan)) tune_first(p);
+    status = find_kernel(p, diag);
+    mc_diag_destroy(p->why);
+    free(p->tried);
+    context_leave(p->plan->context, &visit);
+    return status;
+}
+
+static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag *diag) {
+    const mc_tuning usual = plan->context->config.tuning;
+    planning p = {.plan = plan,
+                  .config = config,
+                  .tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual};
+    double begin = clock_seconds();
+    const mc_vsparse *host = &plan->matrix->host;
+    mc_status status = plan_problem_of(config, host, &plan->problem, diag);
+    if (status == MC_OK) status = count_elements(&plan->problem, host, &plan->c_elements, diag);
+    if (status != MC_OK || plan->c_elements == 0) return status;
+    status = plan_on_device(&p, diag);
+    if (status == MC_OK)
+        context_log(plan->context, MC_LOG_DETAIL, "planned in %.2f ms: %s (%s)",
+                    1e3 * (clock_seconds() - begin), plan->choice.fields,
+                    choice_origin_texts[plan->choice.origin]);
+    return status;
+}
+
+mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
+    mc_plan_config whole;
+    *plan = NULL;
+    mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
+    if (status == MC_OK) status = matrix_check(whole.matrix, context, diag);
+    if (status != MC_OK) return status;
+    mc_plan *made = calloc(1, sizeof *made);
+    if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    made->context = context;
+    made->matrix = whole.matrix;
+    status = plan_fill(made, &whole, diag);
+    if (status == MC_OK) *plan = made;
+    else free(made);
+    return status;
+}
+
+void mc_plan_destroy(mc_plan *plan) {
+    context_visit visit;
+    if (plan == NULL) return;
+    (void)context_enter(plan->context, &visit, NULL);
+    drop_kernel(plan);
+    context_leave(plan->context, &visit);
+    choice_free(&plan->choice);
+    free(plan);
+}
+
+mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag) {
+    if (plan == NULL) return check_handle(plan, "plan", diag);
+    const loaded_kernel *kernel = plan->kernel;
+    mc_plan_info all = {.origin = plan->choice.origin,
+                        .microseconds = plan->choice.microseconds,
+                        .spec = "",
+                        .fields = "",
+                        .jit_log = "",
+                        .c_elements = plan->c_elements};
+    if (kernel != NULL) {
+        all.spec = plan->choice.spec;
+        all.fields = mc_kernel_fields(kernel->kernel);
+        all.hash = mc_kernel_hash(kernel->kernel);
+        all.jit_log = kernel->jit_log;
+    } else {
+        all.origin = MC_ORIGIN_DEFAULT;
+    }
+    return give_struct(info, INFO_FIRST, &all, sizeof all, "mc_plan_info", diag);
+}
+
+size_t mc_plan_workspace(const mc_plan *plan) {
+    (void)plan;
+    return 0;
+}

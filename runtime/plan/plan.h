@@ -1,0 +1,48 @@
+/* Inside of a plan.
+ *
+ *   plan.c         a configuration becomes a problem, a choice, a loaded kernel, a packed matrix
+ *   launch.c  all of its launch but for what each execution brings
+ *   execute.c      that */
+#ifndef MCRT_PLAN_H
+#define MCRT_PLAN_H
+
+#include "choose/choose.h"
+#include "context/kernels.h"
+#include "context/matrix.h"
+
+/* The addresses that mc_args brings. */
+typedef enum plan_argument { PLAN_A, PLAN_B, PLAN_C, PLAN_SCALE, PLAN_BIAS, PLAN_ARGUMENTS } plan_argument;
+extern const char *const plan_argument_names[PLAN_ARGUMENTS]; /* as in mc_args and in contracts */
+
+enum { PLAN_NONE = -1 };
+
+/* One launch with everything in it that no execution changes. */
+typedef struct plan_launch {
+    mc_launch launch;
+    struct {
+        bool wanted;
+        int slot;       /* the parameter that takes the address, or NONE: not read, or only through the map */
+        unsigned align; /* a power of 2 that it must be a multiple of */
+    } arguments[PLAN_ARGUMENTS];
+    int scale_slot;   /* the parameter that takes scale_value, or NONE */
+    int map_slot;     /* the one that takes a tensor map, or NONE */
+    mc_tensor tensor; /* what the map is of, at the address of b */
+} plan_launch;
+
+/* MC_CANNOT where KERNEL cannot take PROBLEM, whatever its fields promise: grids and sums have limits. */
+mc_status plan_launch_make(const mc_context *context, const plan_problem *problem, const mc_kernel *kernel,
+                           const matrix_packing *packing, plan_launch *launch, mc_diag *diag);
+
+struct mc_plan {
+    mc_context *context;
+    mc_matrix *matrix; /* counted by the packing */
+    plan_problem problem;
+    int64_t c_elements;
+    /* Without elements of C there is nothing to launch, and all below is zero. */
+    choice choice;
+    loaded_kernel *kernel;
+    matrix_packing *packing;
+    plan_launch launch;
+};
+
+#endif

@@ -1,0 +1,83 @@
+/* Records of other problems: how near one is, and what its kernel is for this one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/fields.h"
+#include "records/parts.h"
+#include "text/text.h"
+
+static double log_of(int64_t size) { return log2(size > 0 ? (double)size : 0.5); }
+
+record_position record_position_of(const plan_problem *p) {
+    const matrix_features *f = &p->features;
+    double row_blocks = p->m > 0 ? (double)p->m / p->vec : 1, mean = (double)f->vectors / row_blocks;
+    int64_t cols = p->op == MC_OP_SPMM ? p->k : p->n;
+    double density = log_of(f->vectors) - log2(row_blocks) - log_of(cols);
+    record_position at = {{log_of(p->m), log_of(p->n), log_of(p->k), density, 0, 0}};
+    if (f->vectors == 0) return at;
+    at.axes[POSITION_SPREAD] = log2(1 + f->spread / mean);
+    at.axes[POSITION_LONGEST] = log2(fmax(1, (double)f->quantiles[ROW_QUANTILES - 1] / mean));
+    return at;
+}
+
+/* Numbers that a kernel does not compute with in the same way. */
+static bool comparable(const plan_problem *a, const plan_problem *b) {
+    return a->op == b->op && a->lhs == b->lhs && a->rhs == b->rhs && a->vec == b->vec &&
+           a->exact == b->exact && a->mask_values == b->mask_values && a->layout == b->layout &&
+           mc_type_is_real(a->out) == mc_type_is_real(b->out);
+}
+
+/* What changes little in a kernel's time, or which kernels there are. */
+static double apart(const plan_problem *a, const plan_problem *b) {
+    const struct {
+        bool differs;
+        double by;
+    } parts[] = {{a->out != b->out, 0.1},
+                 {a->scale != b->scale || a->bias != b->bias || a->activation != b->activation, 0.05},
+                 {a->order != b->order, 0.1},
+                 {a->shapes != b->shapes, 0.25},
+                 {a->align != b->align, 0.25}};
+    double sum = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) sum += parts[i].differs ? parts[i].by : 0;
+    return sum;
+}
+
+double record_distance_at(const plan_problem *a, const record_position *p, const plan_problem *b,
+                          const record_position *q) {
+    double squares = 0;
+    if (!comparable(a, b)) return INFINITY;
+    for (int i = 0; i < POSITION_AXES; i++) squares += (p->axes[i] - q->axes[i]) * (p->axes[i] - q->axes[i]);
+    return sqrt(squares) + apart(a, b);
+}
+
+double record_distance(const plan_problem *a, const plan_problem *b) {
+    record_position p = record_position_of(a), q = record_position_of(b);
+    return record_distance_at(a, &p, b, &q);
+}
+
+/* Fields that a problem decides, but names only where they are not as usual. */
+static const char unnamed[] = "act=";
+
+mc_kernel *record_kernel_for(const record *r, size_t i, const plan_problem *problem) {
+    problem_settings settings;
+    mc_text changes = {0};
+    mc_kernel *kernel = NULL;
+    if (i >= r->candidate_count || r->candidates[i].fields[0] == '\0') return NULL;
+    plan_problem_settings(problem, &settings);
+    for (size_t j = 0; j < settings.count; j++)
+        text_add(&changes, "%s=%s ", settings.items[j].field, settings.items[j].value);
+    text_add(&changes, "op=%s %s", plan_op_text(problem->op), unnamed);
+    char *text = text_take(&changes);
+    char *fields = text != NULL ? fields_change(r->candidates[i].fields, text) : NULL;
+    if (fields != NULL) mc_kernel_outline_fields(fields, &kernel, NULL);
+    free(fields);
+    free(text);
+    return kernel;
+}
+
+char *record_fields_for(const record *r, size_t i, const plan_problem *problem) {
+    mc_kernel *kernel = record_kernel_for(r, i, problem);
+    char *fields = kernel != NULL ? strdup(mc_kernel_fields(kernel)) : NULL;
+    mc_kernel_destroy(kernel);
+    return fields;
+}

@@ -1,0 +1,118 @@
+/* A measurement in progress: what its files share.
+ *
+ *   measure.c    the order of things, and what the listener hears
+ *   compile.c    kernels, on all cores (pool.c)
+ *   operands.c   what they compute with, on the host and on the device (slab.c)
+ *   reference.c  what C must be
+ *   verify.c     one kernel: loaded, run once, compared
+ *   time.c       all that are right, in rounds (rounds.c) */
+#ifndef MCRT_TUNE_MEASUREMENT_H
+#define MCRT_TUNE_MEASUREMENT_H
+
+#include "tune/tune.h"
+#include "tune/slab.h"
+
+/* The problem's operands: random where the problem has only shapes, on the host and on the device. */
+typedef struct tune_operands {
+    mc_vsparse matrix; /* the race's, with values of its own */
+    mc_dense a, b;     /* A of an SDDMM alone */
+    mc_output output;
+    float *scale, *bias; /* mc_per_count each; NULL: none */
+    mc_dense c;          /* C's shape; no data */
+    /* C as it must be found: GUARD bytes of poison, C with poison in its gaps, and as much again */
+    unsigned char *want;
+    size_t want_bytes, guard;
+    tune_slab slab;
+} tune_operands;
+
+/* The matrix in one form, for all kernels that read it. */
+typedef struct tune_packing {
+    char form[MC_PACK_FORM];
+    const mc_kernel *kernel; /* one of them */
+    mc_packed packed;
+    mc_status status; /* of packing, and WHY it failed */
+    mc_diag *why;
+    bool absent;    /* there was no room for it on the device */
+    tune_slab slab; /* one part an array */
+} tune_packing;
+
+typedef struct tune_kernel {
+    tune_state state;
+    mc_status status; /* of making it, and WHY it failed */
+    mc_diag *why;
+    mc_kernel *kernel;
+    mc_image image;
+    bool from_cache; /* the image */
+    tune_packing *packing;
+    mc_module *module;
+    mc_launch *launches; /* one for each set of operands */
+    mc_tensor_map *maps;
+    mc_graph *graph;
+    int graph_launches;
+    double guess, replay_us; /* of a launch; of a replay */
+} tune_kernel;
+
+typedef struct measurement {
+    mc_context *context;
+    const tune_race *race;
+    tune_listener *listener;
+    void *user;
+    double begin;  /* clock_seconds */
+    bool stopped;  /* by the listener */
+    size_t rounds; /* of stage TIME, known once it begins: of the whole field and of the final */
+    bool partial;  /* something was left out: race->seconds were over, or there was no memory on the device */
+    tune_kernel *kernels;
+    tune_packing *packings;
+    size_t packing_count;
+    tune_operands operands;
+    tune_buffer buffer;
+} measurement;
+
+enum { TUNE_POISON = 0x80 };
+
+/* -- measure.c */
+
+/* Whether this is the end, by the listener or because SHARE of the seconds are over; the measurement is then
+   partial. */
+bool tune_over(measurement *m, double share);
+/* Tells the listener; false if tune_over. */
+bool tune_tell(measurement *m, const tune_event *event, double share);
+/* The same while what VERIFY wants is made. */
+bool tune_tell_preparing(measurement *m);
+/* Kernel INDEX is in STATE; WHY may be NULL. */
+void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
+                    double microseconds, const mc_diag *why);
+/* What a STATUS of an entrant that is not MC_OK means: its state, and MC_OK; or the end of all, where memory
+   or the device is gone. */
+mc_status tune_settle(measurement *m, tune_stage stage, size_t done, size_t index, mc_status status,
+                      const mc_diag *why, mc_diag *diag);
+
+/* -- compile.c: kernels and images of all entrants; MC_NOMEM is the only failure */
+mc_status tune_compile(measurement *m, mc_diag *diag);
+
+/* -- operands.c: all of operands but want and slab;
+   the matrix packed in every form that a kernel reads */
+mc_status tune_operands_make(measurement *m, mc_diag *diag);
+mc_status tune_operands_pack(measurement *m, mc_diag *diag);
+/* Everything on the device. */
+mc_status tune_operands_upload(measurement *m, mc_diag *diag);
+void tune_operands_free(measurement *m);
+
+/* -- reference.c: operands.want, on all cores */
+mc_status tune_reference(measurement *m, mc_diag *diag);
+
+/* -- verify.c */
+
+/* Loads K and binds its launches. */
+mc_status tune_load(measurement *m, tune_kernel *k, mc_diag *diag);
+/* One launch on poisoned C: MC_MISMATCH where anything but C is written, or C is not what it must be. */
+mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag);
+
+/* -- time.c */
+
+/* K's graph and its first guess. */
+mc_status tune_guess(measurement *m, tune_kernel *k, mc_diag *diag);
+/* All that are RIGHT, in rounds; tells states until CHOSEN. */
+mc_status tune_time(measurement *m, mc_diag *diag);
+
+#endif

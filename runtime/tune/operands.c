@@ -1,0 +1,281 @@
+/* Operands of a measurement: random values over the whole range of their types, on the host, packed, and on
+   the device. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "tune/measurement.h"
+#include "tune/pool.h"
+
+enum {
+    FILL_ROWS = 1024, /* one piece of work */
+    LEAST_GUARD = 4096,
+    MOST_GUARD = 1 << 20,
+    MOST_SETS = 2048,
+    CACHES = 3, /* all sets together are that many times the L2 */
+    BUFFER_BYTES = 8 << 20
+};
+
+/* Seeds: of each operand one, and of a dense one's pieces those that follow. */
+static const uint64_t seed_matrix = 1, seed_scale = 2, seed_bias = 3, seed_a = 1 << 20, seed_b = 1 << 30;
+
+/* -- The matrix */
+
+static bool all_zero(const void *data, size_t bytes) {
+    const char *p = data;
+    return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+/* The greatest value that every kernel's digits hold. */
+static int64_t greatest_value(const measurement *m) {
+    mc_type type = m->operands.matrix.type;
+    int64_t most = mc_type_max(type);
+    for (size_t i = 0; i < m->race->count && m->race->problem->op == MC_OP_SPMM; i++) {
+        const tune_kernel *k = &m->kernels[i];
+        if (k->state != TUNE_WAITS || k->kernel == NULL) continue;
+        int64_t held = mc_pack_most(k->kernel, type);
+        if (held < most) most = held;
+    }
+    return most;
+}
+
+static void fill_matrix(measurement *m) {
+    mc_vsparse *a = &m->operands.matrix;
+    if (a->type == MC_F32) {
+        mc_scale_fill(a->values, a->vectors * a->vec, MC_VALUES_FULL, seed_matrix);
+        return;
+    }
+    int64_t most = greatest_value(m);
+    mc_vsparse_fill(a, MC_VALUES_FULL, seed_matrix, NULL);
+    if (most < mc_type_max(a->type)) mc_vsparse_clamp(a, most);
+}
+
+static mc_status copy_matrix(measurement *m, mc_diag *diag) {
+    const mc_vsparse *from = m->race->matrix;
+    mc_vsparse *a = &m->operands.matrix;
+    int64_t bytes = mc_type_size(from->type, mcrt_product(from->vectors, from->vec));
+    *a = *from;
+    a->values = mcrt_array(bytes, 1);
+    if (a->values == NULL) return mcrt_no_memory(diag, from->vectors, "nonzero vectors");
+    memcpy(a->values, from->values, (size_t)bytes);
+    if (all_zero(a->values, (size_t)bytes)) fill_matrix(m);
+    return MC_OK;
+}
+
+/* -- Dense operands */
+
+typedef struct fill {
+    mc_dense *dense;
+    uint64_t seed;
+} fill;
+
+static void fill_rows(void *user, size_t index) {
+    const fill *f = user;
+    mc_dense part = *f->dense;
+    int64_t first = (int64_t)index * FILL_ROWS;
+    part.rows = f->dense->rows - first < FILL_ROWS ? f->dense->rows - first : FILL_ROWS;
+    part.data = (char *)part.data + mc_type_size(part.type, first * part.ld);
+    mc_dense_fill(&part, MC_VALUES_FULL, f->seed + index);
+}
+
+static mc_status make_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
+                            mc_dense *dense, mc_diag *diag) {
+    mc_status status = mc_dense_create(type, rows, cols, ld, dense, diag);
+    fill f = {dense, seed};
+    const tune_work work = {(size_t)((dense->rows + FILL_ROWS - 1) / FILL_ROWS), fill_rows, NULL, &f};
+    if (status == MC_OK) (void)tune_work_do(&work);
+    return status;
+}
+
+static mc_status make_factors(mc_per per, const plan_problem *p, float **factors, mc_diag *diag) {
+    int64_t count = mc_per_count(per, p->m, p->n);
+    if (count == 0) return MC_OK;
+    *factors = mcrt_array(count, sizeof **factors);
+    return *factors != NULL ? MC_OK : mcrt_no_memory(diag, count, "scales or biases");
+}
+
+static mc_status make_output(tune_operands *o, const plan_problem *p, mc_diag *diag) {
+    mc_status status = make_factors(o->output.scale, p, &o->scale, diag);
+    if (status == MC_OK) status = make_factors(o->output.bias, p, &o->bias, diag);
+    if (status != MC_OK) return status;
+    if (o->scale != NULL)
+        mc_scale_fill(o->scale, mc_per_count(p->scale, p->m, p->n), MC_VALUES_FULL, seed_scale);
+    if (o->bias != NULL) mc_bias_fill(o->bias, mc_per_count(p->bias, p->m, p->n), MC_VALUES_FULL, seed_bias);
+    return MC_OK;
+}
+
+/* -- C */
+
+/* The shape alone: its elements are `want`'s. */
+static mc_status shape_c(tune_operands *o, const plan_problem *p, mc_diag *diag) {
+    if (p->op == MC_OP_SPMM) {
+        o->c = (mc_dense){.type = p->out, .rows = p->m, .cols = p->n, .ld = p->ldc};
+        return MC_OK;
+    }
+    mc_status status = mc_sampled_create(&o->matrix, p->order, p->out, &o->c, diag);
+    free(o->c.data);
+    o->c.data = NULL;
+    return status;
+}
+
+/* The guard is as large as what a wrong kernel would write next to C: a row block,
+   or at least a piece of one. */
+static mc_status size_c(tune_operands *o, const plan_problem *p, mc_diag *diag) {
+    int64_t elements = mcrt_product(o->c.rows, o->c.ld), bytes = mc_type_size(o->c.type, elements),
+            guard = mc_type_size(o->c.type, mcrt_product(o->c.ld, p->vec));
+    if (bytes < 0 || bytes > INT64_MAX / 4 || guard < 0)
+        return mcrt_no_memory(diag, elements, "elements of C");
+    if (guard < LEAST_GUARD) guard = LEAST_GUARD;
+    if (guard > MOST_GUARD) guard = MOST_GUARD;
+    o->guard = (size_t)guard / TUNE_BOUNDARY * TUNE_BOUNDARY;
+    o->want_bytes = 2 * o->guard + (size_t)bytes;
+    return MC_OK;
+}
+
+/* -- The whole, on the host */
+
+static mc_status make_dense_operands(tune_operands *o, const plan_problem *p, mc_diag *diag) {
+    bool by_columns = p->op == MC_OP_SDDMM && p->layout == MC_LAYOUT_COLUMNS;
+    mc_status status =
+        make_dense(p->rhs, by_columns ? p->n : p->k, by_columns ? p->k : p->n, p->ldb, seed_b, &o->b, diag);
+    if (status == MC_OK && p->op == MC_OP_SDDMM)
+        status = make_dense(p->lhs, p->m, p->k, p->lda, seed_a, &o->a, diag);
+    return status;
+}
+
+mc_status tune_operands_make(measurement *m, mc_diag *diag) {
+    const plan_problem *p = m->race->problem;
+    tune_operands *o = &m->operands;
+    mc_status status = copy_matrix(m, diag);
+    if (status == MC_OK) status = shape_c(o, p, diag);
+    if (status == MC_OK) status = size_c(o, p, diag);
+    if (status == MC_OK) status = make_dense_operands(o, p, diag);
+    if (status == MC_OK) status = make_output(o, p, diag);
+    m->buffer = (tune_buffer){malloc(BUFFER_BYTES), BUFFER_BYTES};
+    if (status == MC_OK && m->buffer.bytes == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    return status;
+}
+
+/* -- Packings */
+
+static tune_packing *find_packing(measurement *m, const mc_kernel *kernel) {
+    char form[MC_PACK_FORM];
+    mc_pack_form(kernel, form);
+    for (size_t i = 0; i < m->packing_count; i++)
+        if (strcmp(m->packings[i].form, form) == 0) return &m->packings[i];
+    tune_packing *added = &m->packings[m->packing_count++];
+    memcpy(added->form, form, sizeof form);
+    added->kernel = kernel;
+    return added;
+}
+
+static void pack(void *user, size_t index) {
+    measurement *m = user;
+    tune_packing *p = &m->packings[index];
+    p->why = mc_diag_create();
+    p->status = p->why == NULL ? MC_NOMEM : mc_pack(p->kernel, &m->operands.matrix, &p->packed, p->why);
+}
+
+static bool tick(void *user, size_t done) {
+    (void)done;
+    return tune_tell_preparing(user);
+}
+
+mc_status tune_operands_pack(measurement *m, mc_diag *diag) {
+    m->packings = calloc(m->race->count + 1, sizeof *m->packings);
+    if (m->packings == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    for (size_t i = 0; i < m->race->count; i++) {
+        tune_kernel *k = &m->kernels[i];
+        if (k->state == TUNE_WAITS && k->kernel != NULL) k->packing = find_packing(m, k->kernel);
+    }
+    const tune_work work = {m->packing_count, pack, tick, m};
+    size_t done = tune_work_do(&work);
+    for (size_t i = 0; i < done; i++)
+        if (m->packings[i].status == MC_NOMEM) return mc_fail(diag, MC_NOMEM, "no memory to pack the matrix");
+    return MC_OK;
+}
+
+/* -- On the device */
+
+static size_t dense_bytes(const mc_dense *dense) {
+    return (size_t)mc_type_size(dense->type, dense->rows * dense->ld);
+}
+
+/* Addresses are multiples of what the problem says, and of no more, so that a kernel cannot rely on more. */
+static size_t offset_of(const plan_problem *p, mc_type type) {
+    size_t element = mc_type_bytes(type);
+    if (p->align >= 16) return 0;
+    return p->align > element ? p->align : element;
+}
+
+static mc_status add_operands(measurement *m, mc_diag *diag) {
+    tune_operands *o = &m->operands;
+    const plan_problem *p = m->race->problem;
+    mc_per scale = o->output.scale, bias = o->output.bias;
+    mc_status status = MC_OK;
+    if (p->op == MC_OP_SDDMM)
+        status = tune_slab_add(&o->slab, "a", o->a.data, dense_bytes(&o->a), offset_of(p, o->a.type), diag);
+    if (status == MC_OK)
+        status = tune_slab_add(&o->slab, "b", o->b.data, dense_bytes(&o->b), offset_of(p, o->b.type), diag);
+    if (status == MC_OK && (scale == MC_PER_ROW || scale == MC_PER_COLUMN))
+        status = tune_slab_add(&o->slab, "scale", o->scale,
+                               (size_t)mc_per_count(scale, p->m, p->n) * sizeof(float), 0, diag);
+    if (status == MC_OK && (bias == MC_PER_ROW || bias == MC_PER_COLUMN))
+        status = tune_slab_add(&o->slab, "bias", o->bias,
+                               (size_t)mc_per_count(bias, p->m, p->n) * sizeof(float), 0, diag);
+    if (status == MC_OK)
+        status = tune_slab_add(&o->slab, "c", NULL, o->want_bytes, offset_of(p, o->c.type), diag);
+    return status;
+}
+
+static mc_status add_packed(tune_packing *p, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < p->packed.array_count && status == MC_OK; i++) {
+        const mc_packed_array *array = &p->packed.arrays[i];
+        status = tune_slab_add(&p->slab, array->name, array->data,
+                               (size_t)mc_type_size(array->type, array->count), 0, diag);
+    }
+    return status;
+}
+
+/* As many sets as together exceed the L2 a few times, where operands are to be cold. */
+static int sets_for(const measurement *m, size_t set_bytes) {
+    if (!m->race->cold) return 1;
+    uint64_t l2 = (uint64_t)mc_device_get_info(m->context->device)->l2_bytes,
+             sets = CACHES * l2 / (set_bytes > 0 ? set_bytes : 1) + 2;
+    return sets > MOST_SETS ? MOST_SETS : (int)sets;
+}
+
+mc_status tune_operands_upload(measurement *m, mc_diag *diag) {
+    tune_operands *o = &m->operands;
+    int most = 1;
+    for (size_t i = 0; i < m->packing_count; i++)
+        if (m->packings[i].status == MC_OK)
+            m->packings[i].status = add_packed(&m->packings[i], m->packings[i].why);
+    mc_status status = add_operands(m, diag);
+    for (size_t i = 0; i < m->packing_count && status == MC_OK; i++) {
+        tune_packing *p = &m->packings[i];
+        int sets = sets_for(m, o->slab.set_bytes + p->slab.set_bytes);
+        if (p->status != MC_OK) continue;
+        if (sets > most) most = sets;
+        p->absent = tune_slab_upload(m->context, &p->slab, sets, p->why) != MC_OK;
+    }
+    return status == MC_OK ? tune_slab_upload(m->context, &o->slab, most, diag) : status;
+}
+
+void tune_operands_free(measurement *m) {
+    tune_operands *o = &m->operands;
+    for (size_t i = 0; i < m->packing_count; i++) {
+        tune_slab_free(m->context, &m->packings[i].slab);
+        mc_packed_free(&m->packings[i].packed);
+        mc_diag_destroy(m->packings[i].why);
+    }
+    free(m->packings);
+    tune_slab_free(m->context, &o->slab);
+    free(o->matrix.values);
+    mc_dense_free(&o->a);
+    mc_dense_free(&o->b);
+    free(o->scale);
+    free(o->bias);
+    free(o->want);
+    free(m->buffer.bytes);
+}

@@ -1,0 +1,128 @@
+/* One kernel of a measurement: loaded, bound,
+   and its result compared with what it must be, to the last byte. */
+#include <stdlib.h>
+#include "problem/binding_set.h"
+#include "context/kernels.h"
+#include "tune/measurement.h"
+
+enum { SIM_MULTIPROCESSORS = 2 }; /* few, so that thread blocks take turns on the simulator too */
+
+/* -- Launches */
+
+static void bind_slab(binding_set *b, const tune_slab *slab, int set) {
+    for (size_t i = 0; i < slab->count; i++)
+        bind_value(b, slab->parts[i].name, (int64_t)tune_slab_address(slab, i, set));
+}
+
+/* The last part of the operands is C and its guards. */
+static mc_address address_of_c(const tune_operands *o, int set) {
+    return tune_slab_address(&o->slab, o->slab.count - 1, set) + o->guard;
+}
+
+static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *diag) {
+    const tune_operands *o = &m->operands;
+    int multiprocessors = mc_device_get_info(m->context->device)->multiprocessors;
+    mc_binding map;
+    binding_set b = {0};
+    bind_sizes(&b, m->race->problem);
+    bind_value(&b, "item_count", mc_sampled_items(&k->packing->packed));
+    bind_value(&b, "window_items", mc_sampled_longest(&k->packing->packed));
+    bind_value(&b, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
+    bind_slab(&b, &k->packing->slab, set);
+    bind_slab(&b, &o->slab, set);
+    b.items[b.count - 1].value = (int64_t)address_of_c(o, set);
+    if (o->output.scale == MC_PER_TENSOR) b.items[b.count++] = mc_bind_f32("scale", o->scale[0]);
+    if (o->output.bias == MC_PER_TENSOR) b.items[b.count++] = mc_bind_f32("bias", o->bias[0]);
+    mc_status status =
+        mc_bind_map(m->context->device, k->kernel, b.items, b.count, &k->maps[set], &map, diag);
+    if (status != MC_OK) return status;
+    if (map.name != NULL) b.items[b.count++] = map;
+    status = mc_bind(k->kernel, b.items, b.count, &k->launches[set], diag);
+    /* A launch that begins before the one ahead of it has ended looks faster behind its own kind than it is
+       behind another kernel, as in a network. So all are timed one after another. */
+    k->launches[set].overlap = false;
+    return status;
+}
+
+static mc_status bind_launches(measurement *m, tune_kernel *k, mc_diag *diag) {
+    size_t sets = (size_t)k->packing->slab.sets;
+    mc_status status = MC_OK;
+    k->launches = calloc(sets, sizeof *k->launches);
+    k->maps = aligned_alloc(_Alignof(mc_tensor_map), sets * sizeof *k->maps);
+    if (k->launches == NULL || k->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    for (int set = 0; set < (int)sets && status == MC_OK; set++) status = bind_launch(m, k, set, diag);
+    return status;
+}
+
+static mc_status load_image(measurement *m, tune_kernel *k, mc_diag *diag) {
+    const char *entry = mc_kernel_contract(k->kernel)->entry;
+    return mc_module_load_image(m->context->device, &k->image, entry, &k->module, diag);
+}
+
+/* A cubin out of the cache that does not load is the cache's fault. */
+static mc_status load_anew(measurement *m, tune_kernel *k, mc_diag *diag) {
+    mc_kernel *made = NULL;
+    mc_image_free(&k->image);
+    mc_status status = kernels_make_anew(m->context, mc_kernel_fields(k->kernel), "it does not load", &made,
+                                         &k->image, NULL, diag);
+    mc_kernel_destroy(made);
+    return status == MC_OK ? load_image(m, k, diag) : status;
+}
+
+mc_status tune_load(measurement *m, tune_kernel *k, mc_diag *diag) {
+    if (k->packing->status != MC_OK)
+        return mc_fail(diag, k->packing->status, "%s", mc_diag_text(k->packing->why));
+    mc_status status = load_image(m, k, k->from_cache ? NULL : diag);
+    if (status != MC_OK && status != MC_NOMEM && k->from_cache) status = load_anew(m, k, diag);
+    mc_image_free(&k->image);
+    if (status == MC_OK) status = bind_launches(m, k, diag);
+    return status == MC_OK ? mc_module_prepare(k->module, &k->launches[0], diag) : status;
+}
+
+/* -- The result */
+
+/* What is wrong with GOT, which is not `want` byte for byte: in front of C, in it, in its gaps, or behind it.
+   MC_OK where only the bits of NaNs differ. */
+static mc_status explain(const tune_operands *o, unsigned char *got, mc_diag *diag) {
+    size_t end = o->want_bytes - o->guard, row = (size_t)mc_type_size(o->c.type, o->c.ld),
+           row_bytes = (size_t)mc_type_size(o->c.type, o->c.cols);
+    mc_dense is = o->c, must_be = o->c;
+    is.data = got + o->guard;
+    must_be.data = o->want + o->guard;
+    mc_status status = mc_dense_compare(&is, &must_be, diag);
+    for (size_t i = 0; i < o->want_bytes && status == MC_OK; i++) {
+        if (got[i] == TUNE_POISON) continue;
+        if (i < o->guard) status = mc_fail(diag, MC_MISMATCH, "the kernel wrote in front of C");
+        else if (i >= end) status = mc_fail(diag, MC_MISMATCH, "the kernel wrote behind C");
+        else if ((i - o->guard) % row >= row_bytes)
+            status = mc_fail(diag, MC_MISMATCH, "the kernel wrote C's gap in row %zu", (i - o->guard) / row);
+    }
+    return status;
+}
+
+static mc_status check_c(measurement *m, mc_diag *diag) {
+    const tune_operands *o = &m->operands;
+    mc_address address = address_of_c(o, 0) - o->guard;
+    bool same;
+    mc_status status = tune_compare(m->context, address, o->want, o->want_bytes, &m->buffer, &same, diag);
+    if (status != MC_OK || same) return status;
+    unsigned char *got = malloc(o->want_bytes);
+    if (got == NULL) return mc_fail(diag, MC_NOMEM, "no memory for %zu bytes of C", o->want_bytes);
+    status = mc_device_read(m->context->device, address, got, o->want_bytes, diag);
+    if (status == MC_OK) status = explain(o, got, diag);
+    free(got);
+    return status;
+}
+
+/* What it reads is looked at too, and put right, also where it failed: a kernel that writes there would make
+   all that follow wrong. */
+mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag) {
+    const tune_operands *o = &m->operands;
+    mc_status status =
+        mc_device_fill(m->context->device, address_of_c(o, 0) - o->guard, TUNE_POISON, o->want_bytes, diag);
+    if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
+    if (status == MC_OK) status = check_c(m, diag);
+    mc_status operands = tune_slab_check(m->context, &o->slab, &m->buffer, diag);
+    mc_status packing = tune_slab_check(m->context, &k->packing->slab, &m->buffer, diag);
+    return status != MC_OK ? status : operands != MC_OK ? operands : packing;
+}
