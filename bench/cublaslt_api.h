@@ -3,6 +3,7 @@
 #ifndef BENCH_CUBLASLT_API_H
 #define BENCH_CUBLASLT_API_H
 
+#include "mcrt_internal.h"
 #include "device/cuda_driver.h"
 
 enum { /* cudaDataType_t, also cuSPARSE's */

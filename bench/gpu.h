@@ -2,6 +2,7 @@
 #ifndef BENCH_GPU_H
 #define BENCH_GPU_H
 
+#include "mcrt_internal.h"
 #include "device/cuda_driver.h"
 
 typedef struct gpu_device {

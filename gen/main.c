@@ -1,6 +1,7 @@
 /* mcgen: the command line of libmcgen. Makes its whole output in memory first, so that a failed run writes
  * nothing. */
-#include "all.h"
+#include "ops/families.h"
+#include "kernel/kernel.h"
 #include "text/file.h"
 #include <errno.h>
 #include <getopt.h>

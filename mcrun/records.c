@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
+#include "mcrt_internal.h"
 #include "records/record.h"
 #include "records/text.h"
 

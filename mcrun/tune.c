@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "mcrt_internal.h"
 #include "base/clock.h"
 #include "tune.h"
 #include "context/matrix.h"

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "tune.h"
+#include "mcrt_internal.h"
 #include "problem/problem.h"
 
 /* Fields that say what is computed, not how: those that --set may set, and on which specs have to agree. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "mcrt_internal.h"
 #include "base/clock.h"
 #include "tune.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mcrt_internal.h"
 #include "choose/candidates.h"
 #include "tune.h"
 

@@ -12,6 +12,7 @@
 #include "problem.h"
 #include "published.h"
 #include "tune.h"
+#include "mcrt_internal.h"
 #include "base/text_input.h"
 
 enum { USUAL_SIZE = 256 };

@@ -1,6 +1,7 @@
 /* mcrun tune-worker: what `mcrun tune` and applications run kernels in. No command for people: without a job
    it only fails. */
 #include "options.h"
+#include "mcrt_internal.h"
 #include "tune/worker_main.h"
 
 static int run_worker(int argc, char **argv) {

@@ -1,7 +1,7 @@
 /* GPUs as estimates see them: one record a GPU. The first numbers are the programming guide's ("Technical Specifications per Compute
    Capability") and the rates of `mcbench run`'s ceilings over the number of multiprocessors; the costs are what
    `mcbench fit` printed. docs/choice.md says from which measurements. */
-#include "all.h"
+#include "arch/arch.h"
 #include <stdlib.h>
 
 static const mc_gpu gpus[] = {

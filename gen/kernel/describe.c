@@ -1,5 +1,5 @@
 /* The launch contract and the plan's facts, for people and as JSON. */
-#include "all.h"
+#include "kernel/kernel.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* One variant, whole: point -> plan -> instructions -> check -> text. */
-#include "ptx/builder.h"
+#include "kernel/kernel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Kernels without their spec: by their fields, and as text that a cache keeps beside the machine code. */
-#include "all.h"
+#include "kernel/kernel.h"
 #include "generator_id.h"
 #include <stdlib.h>
 #include <string.h>

@@ -25,6 +25,7 @@
 #define MC_OUTPUT_H
 
 #include "ptx/builder.h"
+#include "schema/family.h"
 
 typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64 } out_element;
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;

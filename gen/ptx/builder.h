@@ -10,7 +10,8 @@
 #ifndef MC_BUILDER_H
 #define MC_BUILDER_H
 
-#include "all.h"
+#include "arch/arch.h"
+#include "schema/schema.h"
 
 typedef enum mc_opcode {
 #define O(name, mnemonic, signature, version, sm) OP_##name,
@@ -160,7 +161,7 @@ bool builder_check(mc_builder *b, int *version, int *registers);
 
 /* -- print.c ------------------------------------------------------------------------------------------ */
 
-/* Appends the whole PTX module; its header names the spec, unless SPEC_NAME is NULL. */
-void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text);
+/* Appends the braces of the entry and all between them. */
+void print_body(const mc_builder *b, mc_text *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The only writer of PTX text. Requires a builder that builder_check accepted. */
+/* The writer of PTX text: a kernel's body. Requires a builder that builder_check accepted. */
 #include "ptx/builder.h"
 #include <string.h>
 
@@ -102,7 +102,7 @@ static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) 
     }
 }
 
-/* -- Module ------------------------------------------------------------------------------------------- */
+/* -- Body --------------------------------------------------------------------------------------------- */
 
 static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text) {
     size_t column = 0;
@@ -120,63 +120,7 @@ static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text
     if (column) text_add(text, ";\n");
 }
 
-/* PTX is ASCII text: what is not printable in a file's name shows as '?'. */
-static void print_name(const char *name, mc_text *text) {
-    for (; *name; name++) text_add(text, "%c", *name > ' ' && *name < 127 ? *name : '?');
-}
-
-static void print_lines(const char *line, mc_text *text) {
-    while (*line) {
-        int length = (int)strcspn(line, "\n");
-        text_add(text, "// %.*s\n", length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-/* A kernel that was asked for by its fields comes from no file: nothing stands there. */
-static void print_origin(const char *spec_name, mc_text *text) {
-    if (!spec_name) return;
-    const char *slash = strrchr(spec_name, '/');
-    text_add(text, " from ");
-    print_name(slash ? slash + 1 : spec_name, text);
-}
-
-static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
-    text_add(text, "// %s\n", kernel->contract.entry);
-    print_lines(kernel->family->computes(kernel->plan), text);
-    print_lines(kernel->family->how(kernel->plan), text);
-    text_add(text, "//\n// Made by mcgen " MC_VERSION);
-    print_origin(spec_name, text);
-    text_add(text, ", variant %016llx:\n", (unsigned long long)kernel->hash);
-    text_add(text, "//   %s\n//\n", kernel->fields);
-    contract_text(kernel, "// ", text);
-}
-
-static void print_param(const mc_param *param, bool last, mc_text *text) {
-    if (param->kind == MC_PARAM_TENSOR_MAP)
-        text_add(text, "    .param .align %u .b8 %s[%d]", param->align, param->name, MC_TENSOR_MAP_BYTES);
-    else text_add(text, "    .param .%s %s", param->type, param->name);
-    text_add(text, last ? "\n" : ",\n");
-}
-
-static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *text) {
-    const mc_contract *contract = &kernel->contract;
-    text_add(text, "\n.version %d.%d\n.target %s\n.address_size 64\n\n", contract->ptx_version / 10,
-             contract->ptx_version % 10, contract->target);
-    if (b->shared_name && b->shared_bytes == 0)
-        text_add(text, ".extern .shared .align %u .b8 %s[];\n\n", b->shared_align, b->shared_name);
-    text_add(text, ".visible .entry %s(\n", contract->entry);
-    for (size_t i = 0; i < contract->param_count; i++)
-        print_param(&contract->params[i], i + 1 == contract->param_count, text);
-    text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
-    text_add(text, ".maxnreg %d // %s\n", kernel->register_limit,
-             b->fills_shared ? "as many thread blocks a multiprocessor as shared memory allows"
-                             : "spend registers on loads in flight");
-}
-
-void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text) {
-    print_header(kernel, spec_name, text);
-    print_entry(b, kernel, text);
+void print_body(const mc_builder *b, mc_text *text) {
     text_add(text, "{\n");
     for (int type = REG_PRED; type <= REG_B64; type++) print_registers(b, (mc_reg_type)type, text);
     if (b->shared_bytes)

@@ -1,8 +1,63 @@
-/* What the families' schemas, contracts and facts share. */
+/* One record a kernel family, and what the families' schemas, contracts and facts share. */
 #ifndef MC_FAMILY_H
 #define MC_FAMILY_H
 
-#include "all.h"
+#include "arch/arch.h"
+#include "schema/schema.h"
+
+enum { MC_MAX_ENTRY = 80 }; /* of a kernel's name */
+
+/* What a plan finds illegal in a point, field by field. */
+typedef struct mc_complaint {
+    int field;
+    char text[160];
+} mc_complaint;
+
+typedef struct mc_complaints {
+    mc_complaint list[MC_MAX_FIELDS];
+    size_t count;
+} mc_complaints;
+
+void complain(mc_complaints *complaints, int field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A number that --describe reports. */
+typedef struct mc_fact {
+    const char *name;
+    int64_t value;
+    const char *doc;
+} mc_fact;
+
+enum { MC_MAX_FACTS = 24, MC_PLAN_BYTES = 1024 };
+
+typedef struct mc_facts {
+    mc_fact list[MC_MAX_FACTS];
+    size_t count;
+} mc_facts;
+
+struct mc_builder;
+
+typedef struct mc_family {
+    const char *name, *summary;
+    const mc_field *fields; /* the first two are `op` and `arch` */
+    size_t field_count;
+    /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT (a value a field); says in COMPLAINTS
+       what cannot run. */
+    void (*plan)(const int64_t *point, void *plan, mc_complaints *complaints);
+    void (*contract)(const void *plan, mc_contract *contract);
+    void (*facts)(const void *plan, mc_facts *facts);
+    void (*emit)(const void *plan, struct mc_builder *builder);
+    void (*entry_name)(const void *plan, char name[MC_MAX_ENTRY]);
+    /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
+    double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+    /* Lines of the header comment: what this kernel computes (any of the family's, where PLAN is NULL), and how. */
+    const char *(*computes)(const void *plan);
+    const char *(*how)(const void *plan);
+} mc_family;
+
+enum { FIELD_OP, FIELD_ARCH };
+
+int family_field(const mc_family *family, const char *name); /* -1: no such field */
 
 /* -- Rows of a schema: {"vec", NUMBERS = vecs, .standard = 8, .doc = "..."} --------------------------- */
 

@@ -1,5 +1,5 @@
 /* What a field of a spec may hold: acceptance, text of values, and the nearest name for a misspelt one. */
-#include "all.h"
+#include "schema/schema.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

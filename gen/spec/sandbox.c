@@ -7,7 +7,8 @@
  * single instruction is long; a hook that looks at the clock every few instructions; and, where no hook reaches (the
  * parser, C functions), the allocator looking at the clock too. This contains accidents and hostile loops; it is not a
  * security boundary. */
-#include "all.h"
+#include "ops/families.h"
+#include "spec/spec.h"
 #include "spec/sandbox.h"
 #include <lauxlib.h>
 #include <lua.h>

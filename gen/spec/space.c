@@ -1,5 +1,5 @@
 /* The tuning space: which combinations of candidates are legal, and their names. */
-#include "all.h"
+#include "spec/spec.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Spec file and settings -> mc_spec. Requires the script's assignments; every error of a field is reported,
    not the first alone. */
-#include "all.h"
+#include "ops/families.h"
+#include "spec/spec.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

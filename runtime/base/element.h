@@ -2,7 +2,8 @@
 #ifndef MCRT_ELEMENT_H
 #define MCRT_ELEMENT_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
 /* The low BITS of VALUE as a number in two's complement. */
 static inline int64_t element_sign(int64_t value, int bits) {

@@ -2,7 +2,8 @@
 #ifndef MCRT_REAL_H
 #define MCRT_REAL_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
 /* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity,
    small ones subnormal, a NaN the one with every bit of its magnitude set. */

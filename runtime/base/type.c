@@ -1,6 +1,6 @@
 #include <string.h>
 #include "base/memory.h"
-#include "mcrt_internal.h"
+#include "base/type.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and kernels hold little-endian integers");
 

@@ -2,6 +2,7 @@
 #ifndef MCRT_CANDIDATES_H
 #define MCRT_CANDIDATES_H
 
+#include "device/device.h"
 #include "problem/problem.h"
 #include "choose/spec_sources.h"
 

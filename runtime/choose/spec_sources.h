@@ -2,7 +2,8 @@
 #ifndef MCRT_SPEC_SOURCES_H
 #define MCRT_SPEC_SOURCES_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
 typedef struct spec_source {
     const char *name; /* the file's, without its folder */

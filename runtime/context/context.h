@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 #include "mccache.h"
-#include "mcrt_internal.h"
+#include "device/device.h"
 
 struct loaded_kernel;
 struct record_store;

@@ -2,6 +2,7 @@
 #ifndef MCRT_MATRIX_H
 #define MCRT_MATRIX_H
 
+#include "formats/pack.h"
 #include "context/context.h"
 
 /* A matrix packed as some kernels want it; shared by plans, counted. */

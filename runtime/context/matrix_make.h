@@ -2,7 +2,7 @@
 #ifndef MCRT_MATRIX_MAKE_H
 #define MCRT_MATRIX_MAKE_H
 
-#include "mcrt_internal.h"
+#include "matrix/vsparse.h"
 
 /* MC_USAGE for shapes that no matrix has, MC_FORMAT, with the place, for its contents. MATRIX is the caller's
    to free. */

@@ -1,6 +1,7 @@
 /* A kernel's contract and a problem's numbers become a launch. */
 #include <string.h>
-#include "mcrt_internal.h"
+#include "base/type.h"
+#include "device/bind.h"
 
 /* Those that the kernel's family has as fields must be bound. */
 enum { SHAPE_COUNT = 6, NO_FIELD = -2 };

@@ -10,7 +10,7 @@
 #define MC_DEVICE_CUDA_H
 
 #include "device/cuda_driver.h"
-#include "device/device.h"
+#include "device/kind.h"
 
 typedef struct cuda_device_state {
     mc_device base;

@@ -4,7 +4,8 @@
 #ifndef MC_CUDA_DRIVER_H
 #define MC_CUDA_DRIVER_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
 typedef int cuda_result;
 typedef int cuda_device; /* an ordinal's handle */

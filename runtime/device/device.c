@@ -1,7 +1,8 @@
 /* The public device functions: opening by name, and dispatch to the backend. */
 #include <stdlib.h>
 #include <string.h>
-#include "device/device.h"
+#include "base/type.h"
+#include "device/kind.h"
 
 /* The I of "cuda:I": digits only. */
 static bool parse_ordinal(const char *text, int *ordinal) {

@@ -1,100 +1,184 @@
-/* What a kind of device implements. A backend's device, module and graph structs begin with the structs
-   below. */
-#ifndef MC_DEVICE_H
-#define MC_DEVICE_H
+/* Devices, modules, launches and graphs: what a kernel runs on, a GPU or the simulator.
+   kind.h has what a kind of device implements. */
+#ifndef MCRT_DEVICE_H
+#define MCRT_DEVICE_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
-/* Each does what the function of that name does (mcrt_device.h), which has seen to it before that there is a
-   handle, a byte to copy, and a launch to put into a graph or to time. */
-typedef struct mc_device_ops {
-    void (*close)(mc_device *device);
-    mc_status (*alloc)(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
-    void (*free)(mc_device *device, uint64_t address);
-    mc_status (*write)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
-    mc_status (*upload)(mc_device *device, uint64_t address, const void *data, size_t bytes, mc_diag *diag);
-    mc_status (*read)(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
-    mc_status (*fill)(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
-    mc_status (*tensor_map)(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map, mc_diag *diag);
-    mc_status (*write_on)(mc_device *device, uint64_t address, const void *data, size_t bytes, void *stream,
-                          mc_diag *diag);
-    mc_status (*synchronize)(mc_device *device, void *stream, mc_diag *diag);
-    mc_status (*enter)(mc_device *device, int *mode, mc_diag *diag);
-    void (*leave)(mc_device *device, int mode);
-    bool (*is_current)(mc_device *device);
-    /* *LOG and *DIAG as in mc_device_compile; LOG is never NULL. */
-    mc_status (*compile)(mc_device *device, const char *ptx, mc_image *image, char **log, mc_diag *diag);
-    /* IMAGE: PTX with its NUL, or what compile made. */
-    mc_status (*load)(mc_device *device, const mc_image *image, const char *entry, mc_module **module,
-                      mc_diag *diag);
-    void (*unload)(mc_module *module);
-    mc_status (*prepare)(mc_module *module, const mc_launch *launch, mc_diag *diag);
-    mc_status (*put)(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
-    mc_status (*launch)(mc_module *module, const mc_launch *launch, mc_diag *diag);
-    mc_status (*enqueue)(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
-    mc_status (*time)(mc_module *module, const mc_launch *launch, int launches, int rounds,
-                      double *microseconds, mc_diag *diag);
-    mc_status (*graph_create)(mc_module *module, const mc_launch *launches, size_t count, mc_graph **graph,
-                              mc_diag *diag);
-    mc_status (*graph_replay)(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
-    void (*graph_destroy)(mc_graph *graph);
-} mc_device_ops;
+/* -- Devices ------------------------------------------------------------------------------------------ */
 
-enum { MC_BUILD_TEXT = 64 };
+typedef struct mc_device mc_device;
 
-struct mc_device {
-    const mc_device_ops *ops;
-    mc_device_info info;
-    char build[MC_BUILD_TEXT];
-};
+typedef enum mc_device_kind { MC_DEVICE_SIM, MC_DEVICE_CUDA } mc_device_kind;
 
-struct mc_module {
-    mc_device *device;
-};
+typedef struct mc_device_info {
+    mc_device_kind kind;
+    char name[128];  /* "NVIDIA H200", "PTX simulator" */
+    int ordinal;     /* the I of "cuda:I"; 0 for the simulator */
+    int capability;  /* 90 for 9.0; 0 for the simulator */
+    int driver;      /* 13000 for 13.0; 0 for the simulator */
+    uint64_t memory; /* bytes; 0: the simulator */
+    int multiprocessors;
+    int l2_bytes; /* 0: the simulator */
+} mc_device_info;
 
-struct mc_graph {
-    mc_device *device;
-};
+/* NAME: "cuda:I", "sim", or "auto" (cuda:0 where there is a GPU, else sim). "sim:reversed" runs warps in
+   reversed order, "sim:seed=N" (N from 1 on) switches between them at random points; behind these,
+   ":landing=first" and ":landing=last" say when asynchronous copies move their bytes (the last legal moment,
+   with a seed by chance, if neither is there); ":limit=N" at its end stops a launch after N warp
+   instructions. MC_CANNOT where there is no such device. */
+MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
+/* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says (of any, for "auto"), which must outlive
+   the device; NULL: its primary context. MC_USAGE where it is another GPU's. */
+MC_API mc_status mc_device_open_in(const char *name, void *cuda_context, mc_device **device, mc_diag *diag);
+MC_API void mc_device_close(mc_device *device); /* NULL is fine */
+/* GPUs that the driver sees; 0 without a driver. */
+MC_API int mc_device_cuda_count(void);
 
-#define MC_PARAM_COUNT_MESSAGE "the PTX's entry has %zu parameters, its contract %zu"
-#define MC_PARAM_SIZE_MESSAGE  "the PTX's parameter %zu has %zu bytes, more than any of the contract's"
-#define MC_PARAM_MAP_MESSAGE   "the PTX's parameter %zu has %zu bytes, and a tensor map is passed"
+MC_API const mc_device_info *mc_device_get_info(const mc_device *device);
+/* What besides PTX and target decides what compiling gives: the driver's build ("580.95.05"), or the
+   simulator's version. */
+MC_API const char *mc_device_build(const mc_device *device);
+/* The record for estimates of DEVICE, with its number of multiprocessors; for the simulator, that of some
+   GPU. */
+MC_API mc_gpu mc_device_gpu(const mc_device *device);
+/* The simulator of DEVICE, for its faults and counts (ptxsim.h); NULL if it is a GPU. It stays the
+   device's. */
+struct ptxsim;
+MC_API struct ptxsim *mc_device_ptxsim(const mc_device *device);
 
-/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has:
-   so a launch first checks the entry's parameters against the contract's. */
-static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
-    for (size_t i = 0; i < MC_MAX_PARAMS; i++) {
-        const void *value = launch->maps[i] ? (const void *)launch->maps[i] : &launch->values[i];
-        pointers[i] = (void *)(uintptr_t)value;
-    }
-}
+/* -- The calling thread ------------------------------------------------------------------------------- */
 
-/* Whether parameter I may have SIZE bytes. */
-static inline mc_status mc_launch_check_size(const mc_launch *launch, size_t i, size_t size, mc_diag *diag) {
-    bool map = i < MC_MAX_PARAMS && launch->maps[i] != NULL;
-    if (map && size != sizeof(mc_tensor_map)) return mc_fail(diag, MC_CANNOT, MC_PARAM_MAP_MESSAGE, i, size);
-    if (!map && size > sizeof launch->values[0])
-        return mc_fail(diag, MC_CANNOT, MC_PARAM_SIZE_MESSAGE, i, size);
-    return MC_OK;
-}
+/* Makes the device's context the calling thread's current one, pushed on those it has, and lets it do what a
+   stream capture elsewhere would forbid (cuThreadExchangeStreamCaptureMode); *MODE is for mc_device_leave,
+   which puts both back. Nothing on the simulator. */
+MC_API mc_status mc_device_enter(mc_device *device, int *mode, mc_diag *diag);
+MC_API void mc_device_leave(mc_device *device, int mode);
+/* Whether the context of DEVICE is the calling thread's current one already: then mc_module_put needs no
+   mc_device_enter. */
+MC_API bool mc_device_is_current(mc_device *device);
+/* Waits for all that was put on STREAM (a CUstream; NULL: the default one). */
+MC_API mc_status mc_device_synchronize(mc_device *device, void *stream, mc_diag *diag);
 
-typedef enum mc_landing { MC_LANDING_ANY, MC_LANDING_FIRST, MC_LANDING_LAST } mc_landing;
+/* -- Memory ------------------------------------------------------------------------------------------- */
 
-typedef struct mc_sim_settings {
-    bool reversed; /* order of the warps */
-    mc_landing landing;
-    uint64_t seed;  /* of their order, 0: none */
-    uint64_t limit; /* warp instructions a launch, 0: the simulator's own */
-} mc_sim_settings;
+/* At a multiple of 256; also of 0 bytes there is an address. */
+MC_API mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
+MC_API void mc_device_free(mc_device *device, uint64_t address); /* 0 is fine */
+/* These three have done it when they return, in the order of the default stream. BYTE: its low 8 bits. */
+MC_API mc_status mc_device_write(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                                 mc_diag *diag);
+MC_API mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
+MC_API mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
+/* Into memory that no work on any stream uses yet. Waits for no stream but one of its own, so that it spoils
+   no capture elsewhere: mc_device_write, which waits for the default stream, does so to streams that wait for
+   that. */
+MC_API mc_status mc_device_upload(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                                  mc_diag *diag);
+/* A copy that is put on STREAM; DATA, which is pageable memory (malloc's), may be changed when the call
+   returns. MC_CANNOT while STREAM is being captured. */
+MC_API mc_status mc_device_write_on(mc_device *device, uint64_t address, const void *data, size_t bytes,
+                                    void *stream, mc_diag *diag);
 
-mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag);
-/* In CONTEXT, or, where it is NULL, in the GPU's primary one.
-   An ordinal of ANY_GPU is that of the context. */
-enum { ANY_GPU = -1 };
-mc_status mc_device_cuda_open(int ordinal, void *context, mc_device **device, mc_diag *diag);
+/* -- Tensor maps -------------------------------------------------------------------------------------- */
 
-/* Whether the machine has no GPU to speak of: no driver, or one that sees no device. A driver that is there
-   but does not work is another matter, and worth an error. */
-bool mc_device_cuda_absent(void);
+/* A tensor in device memory, and the box of it that one copy moves (PTX ISA, cp.async.bulk.tensor). Index 0
+   is the innermost dimension. Elements outside of the tensor read as 0. */
+enum { MC_TENSOR_RANK = 3 };
+
+typedef enum mc_swizzle { MC_SWIZZLE_NONE, MC_SWIZZLE_32B, MC_SWIZZLE_64B, MC_SWIZZLE_128B } mc_swizzle;
+
+typedef struct mc_tensor {
+    mc_type type;
+    int rank;                      /* 1 to 3 */
+    uint64_t address;              /* multiple of 16 */
+    uint64_t dims[MC_TENSOR_RANK]; /* elements */
+    /* Bytes from one index of dimensions 1 and 2 to the next: multiples of 16 */
+    uint64_t strides[MC_TENSOR_RANK - 1];
+    /* Elements, 1 to 256; rows of a multiple of 16 bytes, no longer than what the swizzle spans */
+    unsigned box[MC_TENSOR_RANK];
+    mc_swizzle swizzle;
+} mc_tensor;
+
+/* What a kernel takes as a parameter (.param .align 64 .b8 map[128]). Opaque, and of one kind of device. */
+typedef struct mc_tensor_map {
+    _Alignas(64) unsigned char opaque[128];
+} mc_tensor_map;
+
+/* MC_DEVICE where TENSOR breaks a rule; MC_CANNOT where the driver has no tensor maps (before CUDA 12). */
+MC_API mc_status mc_device_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
+                                      mc_diag *diag);
+
+/* -- Images and modules ------------------------------------------------------------------------------- */
+
+/* Machine code for one kind of GPU (a cubin); for the simulator the PTX itself. */
+typedef struct mc_image {
+    void *data; /* malloc'ed */
+    size_t size;
+} mc_image;
+
+MC_API void mc_image_free(mc_image *image);
+/* PTX to an image, by the driver's linker. Thread-safe: several threads may compile for one device. *LOG,
+   where LOG is not NULL, is what the compiler said, "" where it said nothing, also on failure (NULL: out of
+   memory); the caller frees. */
+MC_API mc_status mc_device_compile(mc_device *device, const char *ptx, mc_image *image, char **log,
+                                   mc_diag *diag);
+
+typedef struct mc_module mc_module; /* one loaded kernel entry */
+
+/* JIT-loads PTX and finds ENTRY. On failure the message carries the driver's JIT log, or the simulator's
+   line. */
+MC_API mc_status mc_module_load(mc_device *device, const char *ptx, const char *entry, mc_module **module,
+                                mc_diag *diag);
+/* Loads what mc_device_compile made for the same kind of GPU. */
+MC_API mc_status mc_module_load_image(mc_device *device, const mc_image *image, const char *entry,
+                                      mc_module **module, mc_diag *diag);
+MC_API void mc_module_unload(mc_module *module); /* NULL is fine */
+
+/* -- Launches ----------------------------------------------------------------------------------------- */
+
+typedef struct mc_launch {
+    unsigned grid[3], block[3];
+    unsigned shared_dynamic; /* bytes */
+    /* May start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
+    bool overlap;
+    /* One a parameter, in the order of the contract; an s32 in the low half */
+    uint64_t values[MC_MAX_PARAMS];
+    /* Where one is not NULL, it is the parameter, and the value is not */
+    const mc_tensor_map *maps[MC_MAX_PARAMS];
+    size_t count;
+} mc_launch;
+
+/* Launches and waits. */
+MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
+/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed.
+   mc_module_put then only launches, with LAUNCH's values as they are at the call; on the simulator it has run
+   when it returns. For both the context must be current (mc_device_enter). */
+MC_API mc_status mc_module_prepare(mc_module *module, const mc_launch *launch, mc_diag *diag);
+MC_API mc_status mc_module_put(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
+/* Puts one launch on STREAM (a CUstream of the device's context) and returns: for callers that capture
+   graphs or overlap work. The order of STREAM is all that says when it has run. MC_CANNOT on the
+   simulator. */
+MC_API mc_status mc_module_enqueue(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
+/* Median time of one launch in microseconds: a CUDA graph of LAUNCHES launches, replayed ROUNDS times after a
+   warm-up. MC_CANNOT on the simulator. */
+MC_API mc_status mc_module_time(mc_module *module, const mc_launch *launch, int launches, int rounds,
+                                double *microseconds, mc_diag *diag);
+
+/* -- Graphs ------------------------------------------------------------------------------------------- */
+
+/* Launches captured into a CUDA graph, with the values that they have at mc_graph_create, to be replayed and
+   timed. Before its MODULE is unloaded a graph is destroyed. On the simulator a replay's time is the warp
+   instructions that it executes, a thousandth of a microsecond each: no time, but an order to test with. */
+typedef struct mc_graph mc_graph;
+MC_API mc_status mc_graph_create(mc_module *module, const mc_launch *launches, size_t count, mc_graph **graph,
+                                 mc_diag *diag);
+/* One replay, waited for: microseconds of all launches together. */
+MC_API mc_status mc_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag);
+/* COUNT (from 1 on) of them, and the last one's time: it began right behind the one before, on the L2 that
+   this one left, while the time of a single one has the way from the host to the GPU in it. */
+MC_API mc_status mc_graph_replay_last(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
+MC_API void mc_graph_destroy(mc_graph *graph); /* NULL is fine */
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "device/device.h"
+#include "device/kind.h"
 #include "ptxsim.h"
 
 typedef struct sim_device {

@@ -3,7 +3,7 @@
 #ifndef MCRT_DIGIT_H
 #define MCRT_DIGIT_H
 
-#include "mcrt_internal.h"
+#include "formats/pack.h"
 
 enum { DIGIT_NIBBLE = 4, DIGIT_BYTE = 8, DIGIT_MAX = 4 /* of a value: 16 bits in digits of 4 */ };
 

@@ -1,3 +1,4 @@
+#include "formats/sampled.h"
 #include "formats/order.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef MCRT_ORDER_H
 #define MCRT_ORDER_H
 
-#include "mcrt_internal.h"
+#include "matrix/vsparse.h"
 
 /* START receives each row block's first slot, and the number of slots at the end: row_blocks + 1, malloc'ed.
    MC_CANNOT where they leave s32. */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "mcrt_internal.h"
+#include "formats/sampled.h"
 
 static const char int4_format[] = "strided-bcrs-int4", windows_format[] = "sampled-windows";
 
@@ -68,14 +68,12 @@ static mc_status replace_windowed(const mc_kernel *kernel, const mc_vsparse *a, 
 }
 
 static mc_status sampled_form(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
-    mc_output output;
+    const char *mask = mc_kernel_field_text(kernel, "mask");
     *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
                          .window = mc_kernel_field(kernel, "window"),
+                         .values = mask != NULL && strcmp(mask, "values") == 0,
                          .windows = strcmp(mc_kernel_contract(kernel)->format, windows_format) == 0};
-    mc_status status = mc_order_of(kernel, &form->order, diag);
-    if (status == MC_OK) status = mc_output_of(kernel, &output, diag);
-    if (status == MC_OK) form->values = output.masked;
-    return status;
+    return mc_order_of(kernel, &form->order, diag);
 }
 
 static mc_status pack_sampled(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,

@@ -2,10 +2,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/sampled.h"
 #include "parts/fragment.h"
 #include "base/memory.h"
 #include "formats/order.h"
-#include "formats/sampled.h"
+#include "formats/sampled_window.h"
 #include "formats/stride.h"
 #include "matrix/vsparse.h"
 

@@ -1,24 +1,85 @@
-/* Indices of sampled-windows: for which of the item's slots each row of its mma is, and in which column of
-   the window (fragment.h). */
+/* Sampled products (SDDMM): the packed mask, and the order of C. */
 #ifndef MCRT_SAMPLED_H
 #define MCRT_SAMPLED_H
 
-#include "parts/fragment.h"
-#include "mcrt_internal.h"
+#include "formats/pack.h"
 
-enum { SAMPLED_MAX_GROUPS = 8, SAMPLED_MAX_ITEM = SAMPLED_MAX_GROUPS * MC_SAMPLED_SLOTS };
+/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count
+   only where a kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any
+   f32). */
 
-typedef struct sampled_item {
-    int groups;
-    int64_t first_column; /* its window's */
-    int count;            /* slots in use; for the way there */
-    int64_t number, cols; /* of the item, for messages; of the mask; for the way back */
-} sampled_item;
+/* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
+MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
+/* The n and the k of the B that DENSE holds. */
+MC_API int64_t mc_layout_n(mc_layout layout, const mc_dense *dense);
+MC_API int64_t mc_layout_k(mc_layout layout, const mc_dense *dense);
 
-/* From COLUMNS, 16 * groups, in the order of the slots; -1 where there is no vector. */
-void sampled_put_entries(const sampled_item *item, const int32_t *columns, int32_t *entries);
-/* The way back: MC_FORMAT where ENTRIES name a slot or a column that there is not. */
-mc_status sampled_get_entries(const sampled_item *item, const int32_t *entries, int32_t *columns,
-                              mc_diag *diag);
+/* That of KERNEL's field `order`; MC_CANNOT where it has none. */
+MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *diag);
+/* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
+MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
+                                   mc_diag *diag);
+/* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding.
+   c: created by the call. */
+MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,
+                                    mc_dense *c, mc_diag *diag);
+/* The way back: C in ORDER becomes vectors x vec, without padding. vectors: created by the call. */
+MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, const mc_dense *c,
+                                    mc_dense *vectors, mc_diag *diag);
+
+/* sampled-list, the format of the SDDMM: the slots of C (of BCRS order: its vectors) given out as items. An
+   item is at most 16 * groups consecutive slots of one row block, whose columns are in one window; a warp
+   computes it. Items are ordered by window, then row block, then column. Padding at a row block's end belongs
+   to the window of its last vector. */
+typedef struct mc_sampled {
+    int groups;     /* of 16 slots: 1, 2, 4 or 8 */
+    int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
+    mc_order order;
+    bool values; /* C is multiplied by the mask's values */
+    /* The format is sampled-windows: window is 1 to 65536, and at [g][2 j + h] col_idx has for row 8 h + g of
+       the item's mma j a column, counted from the window's first, | its slot in the item << 16; the sign
+       where that slot has no vector. Slots are in such an order that rows 2 q and 2 q + 1 have an even column
+       and an odd one as often as that goes, those in use in the first mma. */
+    bool windows;
+} mc_sampled;
+/*   items        s32[items][4]               row block, first slot, slots (padding is counted), 0
+     col_idx      s32[items][8][2 * groups]   the column of the item's slot 16 j + 8 h + g at [g][2 j + h];
+                                              -1: padding, or beyond the item's slots
+     window_ptr   s32[windows + 1]            the first item of each window; where form.windows only
+     mask_values  f32, in C's order and of C's size, 0 at padding; where form.values only
+   MC_CANNOT where slots or items leave s32, or form.values and MASK is not of f32. */
+MC_API mc_status mc_sampled_pack(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
+                                 mc_diag *diag);
+MC_API mc_status mc_sampled_pack_values(const mc_vsparse *mask, const mc_sampled *form, mc_packed *packed,
+                                        mc_diag *diag);
+/* The way back: a mask of f32, of zeros without form.values. Checks everything it reads: MC_FORMAT for arrays
+   that no mask gives. */
+MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *form, int64_t rows,
+                                   int64_t cols, mc_vsparse *mask, mc_diag *diag);
+/* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
+MC_API int64_t mc_sampled_items(const mc_packed *packed);
+/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where
+   PACKED is no such. */
+MC_API int64_t mc_sampled_longest(const mc_packed *packed);
+
+/* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors)
+   have columns in each tile, that is tile_n columns. Padding at a row block's end belongs to the tile of its
+   last vector.
+     tile_ptr  s32[row_blocks][tiles + 1]  the row block's first slot in each tile, and the end of its
+                                           last one's
+     col_idx   s32[slots]                  the column of each slot of C, -1: padding
+   MC_CANNOT where slots leave s32. */
+typedef struct mc_sampled_tiles {
+    int64_t tile_n; /* columns */
+    mc_order order;
+} mc_sampled_tiles;
+MC_API mc_status mc_sampled_dense_pack(const mc_vsparse *mask, const mc_sampled_tiles *form,
+                                       mc_packed *packed, mc_diag *diag);
+/* There are no values in it: MC_FORMAT where PACKED is not of MASK's pattern, else nothing to do. */
+MC_API mc_status mc_sampled_dense_pack_values(const mc_vsparse *mask, const mc_sampled_tiles *form,
+                                              const mc_packed *packed, mc_diag *diag);
+/* The way back, as mc_sampled_unpack: a mask of f32 with zeros. */
+MC_API mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sampled_tiles *form,
+                                         int64_t rows, int64_t cols, mc_vsparse *mask, mc_diag *diag);
 
 #endif

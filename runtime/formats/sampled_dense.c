@@ -1,6 +1,7 @@
 /* sampled-dense: what the SDDMM's dense tiles read of their mask. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include "formats/sampled.h"
 #include "base/memory.h"
 #include "formats/order.h"
 #include "formats/stride.h"

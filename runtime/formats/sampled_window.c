@@ -5,7 +5,7 @@
  * made pairs, as far as they go, and the rest of either kind among themselves. Both kinds ascend, so that
  * what is stored together lies near by. A slot without a vector reads column 0. */
 #include <inttypes.h>
-#include "formats/sampled.h"
+#include "formats/sampled_window.h"
 
 /* Slots of one kind, in order. */
 typedef struct kind {

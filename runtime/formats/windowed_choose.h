@@ -3,7 +3,7 @@
 #define MCRT_WINDOWED_CHOOSE_H
 
 #include <stdbool.h>
-#include "mcrt_internal.h"
+#include "formats/pack.h"
 #include "parts/windowed.h"
 
 typedef struct chosen_stride {

@@ -1,8 +1,43 @@
-/* The readers behind mc_csr_read, and what they share. */
+/* Sparsity patterns: read from files, written, generated. */
 #ifndef MCRT_CSR_H
 #define MCRT_CSR_H
 
-#include "mcrt_internal.h"
+#include "mcgen.h"
+#include "mcrt.h"
+
+/* CSR pattern: row_ptr[rows + 1] offsets into col_idx[nnz]; columns ascending and distinct inside a row. */
+typedef struct mc_csr {
+    int64_t rows, cols, nnz;
+    int64_t *row_ptr;
+    int32_t *col_idx;
+} mc_csr;
+
+/* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices) or .mtx
+   (MatrixMarket coordinate; general, symmetric, skew-symmetric or hermitian; values are dropped, entries
+   sorted by row). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
+   "path:line: ...". */
+MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
+MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
+MC_API void mc_csr_free(mc_csr *csr);
+
+/* How row lengths vary: UNIFORM keeps each entry with probability 1 - sparsity; REALISTIC draws each row's
+   length from a log-normal law with coefficient of variation CV (magnitude-pruned DLMC layers show 0.2 to
+   0.4), the columns with a mild preference that the whole matrix shares, as pruned layers have; the mean
+   length is kept. */
+typedef enum mc_pattern_law { MC_PATTERN_UNIFORM, MC_PATTERN_REALISTIC } mc_pattern_law;
+
+typedef struct mc_pattern {
+    int64_t rows, cols;
+    double sparsity; /* 0 (full) to 1 (empty) */
+    mc_pattern_law law;
+    double cv; /* REALISTIC only */
+    uint64_t seed;
+} mc_pattern;
+
+/* Same arguments, same matrix, on every machine. */
+MC_API mc_status mc_csr_generate(const mc_pattern *pattern, mc_csr *csr, mc_diag *diag);
+
+/* -- For the readers ---------------------------------------------------------------------------------- */
 
 /* Zeroed arrays for the given shape. On failure *CSR is zeroed. */
 mc_status mcrt_csr_create(int64_t rows, int64_t cols, int64_t nnz, mc_csr *csr, mc_diag *diag);

@@ -2,10 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "matrix/dense.h"
 #include "base/element.h"
 #include "base/real.h"
 #include "base/memory.h"
-#include "base/random.h"
+#include "matrix/random.h"
 
 mc_status mc_dense_create(mc_type type, int64_t rows, int64_t cols, int64_t ld, mc_dense *dense,
                           mc_diag *diag) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "text/file.h"
 #include "base/memory.h"
-#include "mcrt_internal.h"
+#include "matrix/dense.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1, PREFIX_1 = MAGIC + 4, PREFIX_2 = MAGIC + 6, ALIGNMENT = 64 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "matrix/csr.h"
 #include "base/memory.h"
-#include "base/random.h"
+#include "matrix/random.h"
 
 /* -- A pattern that grows row by row */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/element.h"
 #include "base/memory.h"
-#include "base/random.h"
+#include "matrix/random.h"
 #include "matrix/vsparse.h"
 
 mc_status mcrt_vsparse_create(mc_type type, int vec, int64_t row_blocks, int64_t cols, int64_t vectors,

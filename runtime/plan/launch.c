@@ -1,5 +1,6 @@
 /* A plan's launch: parameters bound and checked once, with addresses that each execution replaces. */
 #include <string.h>
+#include "formats/sampled.h"
 #include "problem/binding_set.h"
 #include "plan/plan.h"
 

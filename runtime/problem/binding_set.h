@@ -2,6 +2,7 @@
 #ifndef MCRT_BINDING_SET_H
 #define MCRT_BINDING_SET_H
 
+#include "device/bind.h"
 #include "problem/problem.h"
 
 /* The matrix's arrays and the operands; parameters; sizes and counts. */

@@ -3,7 +3,7 @@
 #ifndef MCRT_PLAN_PROBLEM_H
 #define MCRT_PLAN_PROBLEM_H
 
-#include "mcrt_internal.h"
+#include "matrix/vsparse.h"
 
 enum { ROW_QUANTILES = 5 };
 

@@ -9,6 +9,7 @@
 #ifndef MCRT_TUNE_MEASUREMENT_H
 #define MCRT_TUNE_MEASUREMENT_H
 
+#include "verify/reference.h"
 #include "tune/tune.h"
 #include "tune/slab.h"
 

@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "verify/reference.h"
 #include "base/element.h"
-#include "base/random.h"
+#include "matrix/random.h"
 #include "base/real.h"
 
 /* -- What a kernel does ------------------------------------------------------------------------------- */

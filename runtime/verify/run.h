@@ -2,7 +2,9 @@
 #ifndef MCRT_RUN_H
 #define MCRT_RUN_H
 
-#include "mcrt_internal.h"
+#include "verify/products.h"
+#include "mcgen.h"
+#include "mcrt.h"
 
 enum {
     RUN_BOUNDARY = 256,              /* device allocations start at a multiple of it */

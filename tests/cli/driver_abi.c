@@ -7,6 +7,7 @@
 #define CUDA_SUCCESS            OUR_SUCCESS
 #define CUDA_ERROR_STUB_LIBRARY OUR_STUB_LIBRARY
 #define CUDA_ERROR_NO_DEVICE    OUR_NO_DEVICE
+#include "mcrt_internal.h"
 #include "device/cuda_driver.h"
 #undef CUDA_SUCCESS
 #undef CUDA_ERROR_STUB_LIBRARY

@@ -1,6 +1,7 @@
 /* Every problem has kernels, and none among them that would be refused. */
 #include <math.h>
 #include <stdlib.h>
+#include "mcrt_internal.h"
 #include "choose/candidates.h"
 #include "base/fields.h"
 #include "records.h"

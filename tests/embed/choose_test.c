@@ -2,6 +2,7 @@
    which the problem can run. */
 #include <math.h>
 #include "../runtime/scratch.h"
+#include "mcrt_internal.h"
 #include "choose/candidates.h"
 #include "choose/choice_cache.h"
 #include "records/record.h"

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "mcrt_internal.h"
 #include "context/context.h"
 #include "product.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "mcrt_internal.h"
 #include "tune/wire.h"
 
 static const char *fault;

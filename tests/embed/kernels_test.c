@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "context/kernels.h"
 #include "tree.h"
 

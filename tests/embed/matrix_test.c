@@ -1,5 +1,6 @@
 /* Matrices: what none has is refused with its place; dense ones; new values in all packings; lifetimes. */
 #include <stdlib.h>
+#include "mcrt_internal.h"
 #include "context/matrix.h"
 #include "product.h"
 

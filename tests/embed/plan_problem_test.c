@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "problem/problem.h"
 
 static mc_diag *diag;

@@ -1,4 +1,5 @@
 #include "product.h"
+#include "mcrt_internal.h"
 #include "context/matrix.h"
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* Records as lines: what is printed reads back; what is damaged is refused with a message,
    or is a record still. */
 #include <math.h>
+#include "mcrt_internal.h"
 #include "records/parts.h"
 #include "records/text.h"
 #include "base/fields.h"

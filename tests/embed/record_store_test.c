@@ -2,6 +2,7 @@
 #include <math.h>
 #include <unistd.h>
 #include "record_stores.h"
+#include "mcrt_internal.h"
 #include "records/text.h"
 
 /* -- Finding */

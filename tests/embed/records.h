@@ -4,6 +4,7 @@
 
 #include <time.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "choose/fits.h"
 #include "records/record.h"
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "../runtime/scratch.h"
+#include "mcrt_internal.h"
 #include "context/kernels.h"
 #include "context/matrix.h"
 #include "tune/tune.h"

@@ -5,7 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../runtime/scratch.h"
-#include "device/device.h"
+#include "mcrt_internal.h"
+#include "device/kind.h"
 #include "tune/process.h"
 #include "tune/wire.h"
 #include "tune/worker_main.h"

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "tune/worker.h"
 
 enum { COUNT = 5, BAD = 2, WRONG = 3 };

@@ -1,6 +1,7 @@
 /* Any bytes as a line of records: refused with a reason, or a record whose line says the same when it is read again. */
 #include <stdlib.h>
 #include <string.h>
+#include "mcrt_internal.h"
 #include "records/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,16 +1,16 @@
 /* How many thread blocks a multiprocessor holds follows from the architecture's record, whatever limits it. */
-#include "all.h"
+#include "kernel/kernel.h"
 #include "check.h"
 
 /* A kernel of WARPS warps, each with REGISTERS registers a thread; BLOCKS is what the CUDA programming guide's table
    ("Technical Specifications per Compute Capability") leaves. */
-typedef struct place {
+typedef struct hold {
     const char *arch;
     const char *warps;
     unsigned registers, blocks;
-} place;
+} hold;
 
-static const place places[] = {
+static const hold holds[] = {
     {"sm_80", "1", 16, 32},  {"sm_86", "1", 16, 16},  {"sm_89", "1", 16, 24}, /* by thread blocks */
     {"sm_90", "1", 16, 32},  {"sm_100", "1", 16, 32}, {"sm_120", "1", 16, 24},
     {"sm_80", "4", 24, 16},  {"sm_86", "4", 24, 12},  {"sm_89", "4", 24, 12}, /* by threads */
@@ -18,7 +18,7 @@ static const place places[] = {
     {"sm_80", "4", 128, 4},  {"sm_86", "4", 128, 4}, /* by registers */
 };
 
-static void check_place(const place *p, mc_diag *diag) {
+static void check_place(const hold *p, mc_diag *diag) {
     const mc_setting settings[] = {{"arch", p->arch}, {"warps", p->warps}, {"split", "1"}};
     mc_spec *spec = NULL;
     mc_kernel *kernel = NULL;
@@ -37,7 +37,7 @@ static void check_place(const place *p, mc_diag *diag) {
 
 int main(void) {
     mc_diag *diag = mc_diag_create();
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) check_place(&places[i], diag);
+    for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) check_place(&holds[i], diag);
     mc_diag_destroy(diag);
     return check_end();
 }

@@ -1,6 +1,7 @@
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
+#include "mcrt_internal.h"
 #include "context/matrix.h"
 
 static mc_output output_of(const layer *l) {

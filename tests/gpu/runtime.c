@@ -18,6 +18,7 @@
 #include <threads.h>
 #include <time.h>
 #include "../check.h"
+#include "mcrt_internal.h"
 #include "device/cuda.h"
 #include "layer.h"
 

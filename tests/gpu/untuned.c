@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "mcrt_internal.h"
 #include "choose/choose.h"
 #include "context/matrix.h"
 #include "records/record.h"

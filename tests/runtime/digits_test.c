@@ -1,4 +1,5 @@
 /* strided-bcrs of every value type: the digit planes, read as a kernel reads them, make the values again. */
+#include "mcrt_internal.h"
 #include "formats/digit.h"
 #include "parts/fragment.h"
 #include "scratch.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "tune/pool.h"
 
 enum { PIECES = 1000 };

@@ -1,6 +1,7 @@
 /* Rounds and the choice, with times that the test makes up. */
 #include <stdlib.h>
 #include "check.h"
+#include "mcrt_internal.h"
 #include "tune/rounds.h"
 
 enum { MAX_RUNNERS = 64 };

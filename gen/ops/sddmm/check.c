@@ -135,7 +135,7 @@ static void check_window(const int64_t *point, const sddmm_plan *plan, mc_compla
 
 void sddmm_check_unused(const int64_t *point, const char *method, const int *unused, size_t count,
                         mc_complaints *complaints) {
-    const mc_field *fields = family_find("sddmm")->fields;
+    const mc_field *fields = mc_family_sddmm.fields;
     for (size_t i = 0; i < count; i++)
         if (point[unused[i]] != fields[unused[i]].standard)
             complain(complaints, unused[i], "method = \"%s\" has none: leave it out", method);

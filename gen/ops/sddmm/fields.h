@@ -2,7 +2,10 @@
 #ifndef MC_SDDMM_FIELDS_H
 #define MC_SDDMM_FIELDS_H
 
+#include "schema/family.h"
 #include "ops/sddmm/sddmm.h"
+
+extern const mc_family mc_family_sddmm;
 
 enum {
     F_LHS = FIELD_ARCH + 1,

@@ -5,7 +5,7 @@
 #define MCRT_RANDOM_H
 
 #include <stdint.h>
-#include "mcrt_internal.h"
+#include "matrix/dense.h"
 
 typedef struct mcrt_random {
     uint64_t state[4];

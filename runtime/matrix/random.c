@@ -1,5 +1,5 @@
 #include <math.h>
-#include "base/random.h"
+#include "matrix/random.h"
 
 /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one 64-bit counter, mixed. */
 static uint64_t splitmix(uint64_t *counter) {

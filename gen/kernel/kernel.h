@@ -1,0 +1,36 @@
+/* One variant, whole: its point, its plan, its contract and facts, its PTX. */
+#ifndef MC_KERNEL_H
+#define MC_KERNEL_H
+
+#include "ptx/builder.h"
+#include "spec/spec.h"
+
+struct mc_kernel {
+    const mc_family *family;
+    int64_t point[MC_MAX_FIELDS];
+    char texts[MC_MAX_FIELDS][MC_MAX_NAME]; /* each field's value as text */
+    char *fields;                           /* all of them: point_text */
+    char entry[MC_MAX_ENTRY];
+    uint64_t hash;
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
+    mc_contract contract;
+    mc_facts facts;
+    int registers; /* the most alive at one point */
+    int register_limit;
+    char *ptx; /* NULL: restored */
+};
+
+/* VARIANT of SPEC without its PTX and what emission finds out: ptx_version, registers and their limit. NULL: out of memory. */
+mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant);
+/* Emits it. SPEC_NAME stands in the PTX header, unless it is NULL. */
+mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag);
+/* The limit, and how many thread blocks fit with it. */
+void kernel_limit_registers(mc_kernel *kernel, unsigned limit);
+
+/* The launch contract as lines for people: in the PTX header (PREFIX "// ") and in --describe. */
+void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text);
+
+/* module.c. Appends the whole PTX module; its header names the spec, unless SPEC_NAME is NULL. */
+void print_module(const mc_builder *b, const mc_kernel *kernel, const char *spec_name, mc_text *text);
+
+#endif

@@ -1,0 +1,63 @@
+/* A spec, from Lua text to variants:
+ *
+ *   sandbox   Lua text              -> assignments (name, values, where)
+ *   spec      assignments, settings -> mc_spec: candidates a field, checked against the family's schema
+ *   space     mc_spec               -> the legal variants; a variant -> a point (one value a field) */
+#ifndef MC_SPEC_H
+#define MC_SPEC_H
+
+#include "schema/family.h"
+
+enum { MC_MAX_POINTS = 1 << 16 }; /* of a tuning space, legal or not */
+
+/* -- sandbox.c: runs a spec script -------------------------------------------------------------------- */
+
+typedef struct mc_assignment {
+    char name[MC_MAX_NAME];
+    int line; /* of the spec file; 0: a setting of the command line */
+    bool list;
+    size_t count;
+    mc_raw values[MC_MAX_CANDIDATES];
+} mc_assignment;
+
+enum { MC_MAX_ASSIGNMENTS = 64 };
+
+typedef struct mc_script {
+    mc_assignment assignments[MC_MAX_ASSIGNMENTS];
+    size_t count;
+} mc_script;
+
+mc_status sandbox_run(const char *name, const char *text, size_t size, mc_script *script, mc_diag *diag);
+/* The assignment of NAME, made if it is new. NULL: there are too many. */
+mc_assignment *script_assign(mc_script *script, const char *name);
+
+/* -- spec.c, space.c ---------------------------------------------------------------------------------- */
+
+typedef struct mc_candidates {
+    int line; /* where the spec sets the field; 0: it does not, or a setting did */
+    bool set; /* by the file or a setting */
+    size_t count;
+    int64_t values[MC_MAX_CANDIDATES];
+} mc_candidates;
+
+struct mc_spec {
+    char *name;           /* path, as errors say it; "fields" without a file */
+    const char *settings; /* what errors call what no line of the file says: "--set", "fields" */
+    const mc_family *family;
+    mc_candidates fields[MC_MAX_FIELDS];
+    size_t variant_count;
+    uint32_t *variants; /* mixed-radix code of each legal point, ascending */
+};
+
+/* Finds the legal variants. MC_USAGE with the complaints about the first point where there is none. */
+mc_status space_build(mc_spec *spec, mc_diag *diag);
+/* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */
+mc_status space_explain(const mc_spec *spec, mc_diag *diag);
+void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]);
+/* The spec whose one variant has FIELDS ("op=spmm vec=8 ..."), and defaults elsewhere. */
+mc_status spec_of_fields(const char *fields, mc_spec **spec, mc_diag *diag);
+/* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true, without quiet ones. */
+void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
+uint64_t point_hash(const mc_family *family, const int64_t *point);
+
+#endif

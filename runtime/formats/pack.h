@@ -1,0 +1,147 @@
+/* Packed formats: what kernels read (docs/formats.md). */
+#ifndef MCRT_PACK_H
+#define MCRT_PACK_H
+
+#include "matrix/vsparse.h"
+
+/* Named arrays, as the contract's mc_array lists them. count in elements. */
+typedef struct mc_packed_array {
+    const char *name; /* static string */
+    mc_type type;
+    int64_t count;
+    void *data;
+} mc_packed_array;
+
+typedef struct mc_packed {
+    mc_packed_array arrays[MC_MAX_ARRAYS];
+    size_t array_count;
+} mc_packed;
+
+MC_API void mc_packed_free(mc_packed *packed);
+MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
+/* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
+   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
+MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for
+   byte, what mc_pack would make of A; every other array, all addresses and the order of vectors stay. So a
+   copy of PACKED on a device needs "values" again and nothing else. No array holds sums of A's rows that
+   would have to follow: what a kernel must correct by them, it computes. MC_FORMAT where PACKED is of another
+   pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as before. The formats' own functions,
+   *_pack_values and *_export_values, are alike. */
+MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
+                                mc_diag *diag);
+
+/* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
+     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one
+                 for unsigned values and for those of one digit.
+     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits
+                 (mc_digits_most).
+     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for
+                 each vector. */
+typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
+
+/* Those of KERNEL's field `digits`. */
+MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
+/* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
+MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
+/* What mc_pack for KERNEL depends on besides the matrix, as text ("windowed-bcrs window=128 stages=4 ..."):
+   kernels with one form read the same arrays. */
+enum { MC_PACK_FORM = 160 };
+MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
+/* The greatest value of TYPE, KERNEL's lhs, that mc_pack takes; it refuses greater ones. */
+MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
+
+/* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16
+   bits, vec at most 8. The first strides of all row blocks, the heads, come first, so that a warp finds its
+   own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1, all padding where it has
+   fewer. Its other strides follow from row_ptr[b] on. */
+typedef struct mc_strided {
+    int stride; /* vectors, a multiple of 32 */
+    int heads;  /* of a row block, 1 to 32: the warps that share it */
+    mc_digits digits;
+    bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
+    bool shuffle; /* of int4: col_idx is permuted, as that of mc_srbcrs */
+} mc_strided;
+/*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the
+                                            number of strides
+     col_idx  s32[strides * stride]         column of each slot, -1 for padding
+     values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for
+                                            padding
+   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have
+   one, which is the value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the
+   last row is 1 for each vector.
+   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's
+   low half; values have 1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
+   Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
+MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                 mc_diag *diag);
+MC_API mc_status mc_strided_pack_values(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
+                                        mc_diag *diag);
+/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT for packed
+ * arrays that no matrix has. */
+MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, const mc_strided *form,
+                                   int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
+
+/* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
+   read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
+   of at most 16 bits, vec at most 8. */
+typedef struct mc_ring {
+    int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
+    int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
+    int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
+    mc_digits digits;
+} mc_ring;
+/*   row_order  s32[row_blocks]              the row block at each place
+     row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]
+                                             and ends where the next one begins
+     control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
+     places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
+     values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as
+                                             strided-bcrs has them */
+MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
+                                         mc_diag *diag);
+
+/* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers
+   of at most 16 bits, vec at most 8.
+     row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
+     col_idx  s32[vectors]         ascending inside a row block
+     values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits
+                                   in 16, two of 4 bits in a byte, the lower index in the low half */
+MC_API mc_status mc_bcrs_export(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* The way back, as mc_srbcrs_import. */
+MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
+                                mc_vsparse *a, mc_diag *diag);
+
+/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own
+   kernels want k = 16 with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4
+   bits and the shuffle where a side has 4. */
+typedef struct mc_srbcrs {
+    int k;          /* slots a stride: 16 or 32, the mma's k */
+    int digit_bits; /* 4 or 8: of the digits that values are cut into */
+    bool shuffle;   /* k = 32 only: col_idx permuted for the transpose of a 4-bit B */
+} mc_srbcrs;
+/*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
+     col_idx  s32[slots]           column of each slot, -1 for padding
+     values   s8 [slots * vec * planes * digit_bits / 8]
+                                   for each stride [planes][vec][k] digits, the low one first, 0 for padding;
+                                   of two 4-bit digits in a byte, that of the lower slot is in the low half
+   From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding
+   included: the index at position j moves to position (j % 2) * 4 + j / 2, the values stay (IV-B3), values
+   cut into digits, of which the top one has the sign and the others none (IV-D). From its authors' host code:
+   -1, the pair of offsets, planes inside a stride, which half of a byte, and that values of 12 bits take the
+   room of 16: with 4-bit digits the fourth plane is 0. That code has no signed values. Ours: a value narrower
+   than its digits (s4 and the top digit of s12 in 8 bits) is extended by its sign; every type goes with every
+   k and digit width, with or without the shuffle. */
+MC_API mc_status mc_srbcrs_export(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
+                                  mc_diag *diag);
+MC_API mc_status mc_srbcrs_export_values(const mc_vsparse *a, const mc_srbcrs *form, mc_packed *packed,
+                                         mc_diag *diag);
+/* The way back; TYPE, VEC, ROWS and COLS are the matrix's. Checks everything it reads: MC_FORMAT, with the
+   array and the place, for what no matrix gives; columns must ascend inside a row block, as those of
+   mc_vsparse do. */
+MC_API mc_status mc_srbcrs_import(const mc_packed *packed, mc_type type, int vec, const mc_srbcrs *form,
+                                  int64_t rows, int64_t cols, mc_vsparse *a, mc_diag *diag);
+
+#endif

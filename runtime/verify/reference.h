@@ -1,0 +1,43 @@
+/* The CPU reference: exact sums, what a kernel makes of them, and the comparison. */
+#ifndef MCRT_REFERENCE_H
+#define MCRT_REFERENCE_H
+
+#include "formats/sampled.h"
+
+/* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
+MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
+
+/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec,
+   created by the call. */
+MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                    mc_layout layout, mc_dense *sums, mc_diag *diag);
+
+/* How a kernel turns its sums into C (docs/output.md). */
+typedef struct mc_output {
+    mc_type type;             /* of C: s32, s64, f16, bf16 or f32 */
+    mc_per scale, bias;       /* what they go by; none for s32 and s64 */
+    mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
+    bool exact;               /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
+    bool masked;              /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
+} mc_output;
+
+MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
+/* How many scales or biases there are for a C of ROWS x COLS: 0, 1, ROWS or COLS. */
+MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
+/* Random scales and biases of either sign. FULL: of a size that suits sums of s8 products and f16; EXTREME:
+   some make zeros, subnormal halves, or leave f16; ONES: 1. */
+MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
+MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
+/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum,
+   modulo 2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with
+   BIAS), through the activation, rounded to C's type. SCALE and BIAS have mc_per_count elements. c: created
+   by the call. */
+MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
+                                     const mc_dense *sums, mc_dense *c, mc_diag *diag);
+/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are
+   those of the rows of A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the
+   call. */
+MC_API mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
+                                      const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag);
+
+#endif
