@@ -83,7 +83,7 @@ static mc_status add_problem(session *s, const json_t *line, mc_diag *diag) {
     int vec = (int)json_integer_value(json_object_get(line, "vec"));
     const char *op = json_string_value(json_object_get(line, "op"));
     const mc_vsparse *a = NULL;
-    if (op != NULL && strcmp(op, "spmm") != 0)
+    if (op != NULL && (operator_named(op) == NULL || !operator_named(op)->estimates))
         return mc_fail(diag, MC_CANNOT, "%s: results of %s, for which there are no estimates",
                        s->options->results, op);
     if (name == NULL || n < 1 || vec < 1)

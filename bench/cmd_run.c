@@ -25,8 +25,9 @@ typedef struct run_options {
 static const cmd_option run_table[] = {
     {"matrices", 'm', OPTION_TEXT, offsetof(run_options, matrices), "FOLDER", 0, 0,
      ".smtx files, in it and below; each nonzero becomes a vector"},
-    {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0, "spmm: columns of B (256,512)"},
-    {"k", 0, OPTION_TEXT, offsetof(run_options, k_list), "K,K", 0, 0, "sddmm: columns of A (256)"},
+    {"n", 0, OPTION_TEXT, offsetof(run_options, n_list), "N,N", 0, 0,
+     "columns of B, where the matrix does not have them (256,512)"},
+    {"k", 0, OPTION_TEXT, offsetof(run_options, k_list), "K,K", 0, 0, "columns of A, likewise (256)"},
     {"filter", 0, OPTION_TEXT, offsetof(run_options, filter), "TEXT", 0, 0,
      "only files with TEXT in their names"},
     {"limit", 0, OPTION_INTEGER, offsetof(run_options, limit), "COUNT", 1, INT32_MAX,
@@ -99,11 +100,12 @@ static mc_status check_sizes(const run_options *o, mc_diag *diag) {
 }
 
 static mc_status choose_sizes(const run_options *o, const operation *op, work_plan *plan, mc_diag *diag) {
-    bool sized_by_n = strcmp(op->size, "n") == 0;
+    bool sized_by_n = strcmp(operation_size(op), "n") == 0;
     const char *list = sized_by_n ? o->n_list : o->k_list, *other = sized_by_n ? o->k_list : o->n_list;
     if (other != NULL)
-        return mc_fail(diag, MC_USAGE, "run: the sizes of family %s are those of --%s", op->family, op->size);
-    return parse_sizes(op->size, list != NULL ? list : op->usual, plan, diag);
+        return mc_fail(diag, MC_USAGE, "run: the sizes of family %s are those of --%s", operation_name(op),
+                       operation_size(op));
+    return parse_sizes(operation_size(op), list != NULL ? list : op->usual, plan, diag);
 }
 
 /* A peer that is missing is said loudly, and the run goes on without it. */
@@ -250,7 +252,7 @@ static mc_status dense_for(session *s, const work *w, mc_diag *diag) {
 static void report(const session *s, const work *w, int64_t size, const race_summary *summary) {
     double ratio = summary->best_us > 0 ? summary->dense_us / summary->best_us : 0;
     fprintf(stderr, "%4zu/%zu %6.1f s  %s %-5lld cublaslt f16 %8.2f us  ours %8.2f us  %5.2fx  %s",
-            s->done + 1, s->count, now() - s->started, s->plan.operation->size, (long long)size,
+            s->done + 1, s->count, now() - s->started, operation_size(s->plan.operation), (long long)size,
             summary->dense_us, summary->best_us, ratio, w->name);
     if (summary->wrong > 0) fprintf(stderr, "  %zu WRONG", summary->wrong);
     if (summary->failed > 0) fprintf(stderr, "  %zu could not run", summary->failed);

@@ -1,9 +1,8 @@
-/* The operators that mcbench measures. What differs between them stands in this table; racing, the dense peers, lines,
-   summary and plots are the same for all.
+/* What mcbench has to know of an operator beside its row in the runtime (ops/operator.h): how its operands and its exact
+   result are made, and what they cost at least. Racing, the dense peers, lines, summary and plots are the same for all.
+   An operator's is in bench/ops/NAME.c.
 
-   A problem is a matrix and a size, the one dimension that no matrix gives:
-     spmm   C[m,n] = A[m,k] B[k,n], the matrix is A, the size is n
-     sddmm  C[m,n] = A[m,k] B[k,n] where a mask is nonzero, the matrix is the mask, the size is k */
+   A problem is a matrix and a size, the operator's dimension that no matrix gives. */
 #ifndef BENCH_OPERATION_H
 #define BENCH_OPERATION_H
 
@@ -15,10 +14,8 @@ struct our_sums;
 struct want_kind;
 
 typedef struct operation {
-    const char *family;
-    const char *size;  /* what a run lists: "n" */
-    const char *usual; /* a run's list that has none: "256,512" */
-    bool sampled; /* C has elements where the matrix is nonzero only: kernels have fields order and layout */
+    mc_op op;
+    const char *usual; /* sizes of a run that lists none: "256,512" */
     bool k_contiguous; /* the dense peers' B, in all types */
 
     /* The matrix that all variants of LIST share: PATTERN dilated by their V, with random values. */
@@ -37,9 +34,11 @@ typedef struct operation {
     floor_load (*load)(const variant *variant, const floor_problem *problem);
 } operation;
 
-extern const operation operation_spmm, operation_sddmm;
-
 /* NULL: none that mcbench measures. */
 const operation *operation_find(const char *family);
+const char *operation_name(const operation *o);
+const char *operation_size(const operation *o); /* "n" */
+/* C has elements where the matrix is nonzero only: kernels have fields order and layout. */
+bool operation_is_sampled(const operation *o);
 
 #endif

@@ -118,7 +118,7 @@ static mc_status write_notes(race *r) {
 static mc_status find_peer_wants(race *r, sparse_problem *p) {
     mc_status status = MC_OK;
     for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
-        if (!sparse_is_of(i, r->operation->family)) continue;
+        if (!sparse_is_of(i, r->operation->op)) continue;
         mc_type type = sparse_result_type(i);
         const want_kind kind = {.output = {.type = type == MC_S32 ? MC_S32 : MC_F32},
                                 .order = sparse_order(i),
@@ -133,7 +133,7 @@ static mc_status find_peer_wants(race *r, sparse_problem *p) {
 static mc_status open_sparse(race *r) {
     race_track *t = r->track;
     sparse_problem problem = {
-        .family = r->operation->family, .work = r->work, .problem = r->problem, .cold = t->rules.cold};
+        .op = r->operation->op, .work = r->work, .problem = r->problem, .cold = t->rules.cold};
     if (t->sparse.handle == NULL) return MC_OK;
     r->sparse = malloc(sizeof *r->sparse);
     if (r->sparse == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");

@@ -32,7 +32,8 @@ static json_t *problem_json(const race *r, const char *kind) {
     return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b, s:s}", "kind", kind, "matrix",
                      r->work->name, "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k,
                      "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity, "class",
-                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op", r->operation->family);
+                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op",
+                     operation_name(r->operation));
 }
 
 mc_status race_note(race *r, const char *who, const char *text) {

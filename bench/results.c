@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "text/file.h"
@@ -37,7 +38,7 @@ static size_t label_number(results *r, const char *label) {
 /* Lines that name no operator are of the time when there was one. */
 static const char *op_of(const json_t *line) {
     const char *op = text_of(line, "op");
-    return op != NULL ? op : "spmm";
+    return op != NULL ? op : operator_at(0)->name;
 }
 
 static bool same_problem(const result_problem *p, size_t file, const json_t *line) {
@@ -54,11 +55,12 @@ static result_problem *problem_of(results *r, size_t file, const json_t *line) {
     if (grown == NULL) return NULL;
     r->problems = grown;
     result_problem *p = &grown[r->problem_count++];
-    bool sampled = strcmp(op_of(line), "sddmm") == 0;
+    const mc_operator *o = operator_named(op_of(line));
+    const char *size = o != NULL ? problem_members[o->size].name : "n";
     *p = (result_problem){.file = file,
                           .op = op_of(line),
-                          .size_name = sampled ? 'K' : 'N',
-                          .size = integer_of(line, sampled ? "k" : "n"),
+                          .size_name = (char)toupper((unsigned char)*size),
+                          .size = integer_of(line, size),
                           .matrix = text_of(line, "matrix"),
                           .m = integer_of(line, "m"),
                           .n = integer_of(line, "n"),

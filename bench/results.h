@@ -20,7 +20,7 @@ typedef struct result_best {
 /* A matrix and a size in one run. */
 typedef struct result_problem {
     size_t file;             /* runs are not mixed */
-    const char *op, *matrix; /* op: "spmm" or "sddmm" */
+    const char *op, *matrix; /* op: the operator's name */
     int64_t m, n, k;
     int vec;
     double class;

@@ -4,9 +4,7 @@
 #include <string.h>
 #include "sparse_peers.h"
 
-enum { QUICK_LAUNCHES = 3, OPERANDS = 3, SPMM = 0, SDDMM = 1 };
-
-static const char *const families[] = {[SPMM] = "spmm", [SDDMM] = "sddmm"};
+enum { QUICK_LAUNCHES = 3, OPERANDS = 3 };
 
 typedef enum sparse_layout { CSR, BSR, BLOCKED_ELL } sparse_layout;
 
@@ -18,7 +16,7 @@ typedef struct sparse_algorithm {
 /* One row a format. */
 typedef struct sparse_format {
     const char *label;
-    int family;
+    mc_op op;
     sparse_layout layout;
     int arrays; /* the format that WORK has them of */
     mc_type operand, result;
@@ -28,17 +26,23 @@ typedef struct sparse_format {
 
 static const sparse_format formats[SPARSE_FORMATS] = {
     [SPARSE_CSR] = {"cusparse csr f16",
-                    SPMM,
+                    MC_OP_SPMM,
                     CSR,
                     SPARSE_CSR,
                     MC_F16,
                     MC_F16,
                     ORDER_ROWS,
                     {{SP_ALG_CSR_1, "csr_alg1"}, {SP_ALG_CSR_2, "csr_alg2"}, {SP_ALG_CSR_3, "csr_alg3"}}},
-    [SPARSE_BSR] =
-        {"cusparse bsr f16", SPMM, BSR, SPARSE_BSR, MC_F16, MC_F16, ORDER_ROWS, {{SP_ALG_BSR_1, "bsr_alg1"}}},
+    [SPARSE_BSR] = {"cusparse bsr f16",
+                    MC_OP_SPMM,
+                    BSR,
+                    SPARSE_BSR,
+                    MC_F16,
+                    MC_F16,
+                    ORDER_ROWS,
+                    {{SP_ALG_BSR_1, "bsr_alg1"}}},
     [SPARSE_ELL] = {"cusparse blocked-ell f16",
-                    SPMM,
+                    MC_OP_SPMM,
                     BLOCKED_ELL,
                     SPARSE_ELL,
                     MC_F16,
@@ -46,7 +50,7 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                     ORDER_ROWS,
                     {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
     [SPARSE_ELL_S8] = {"cusparse blocked-ell s8",
-                       SPMM,
+                       MC_OP_SPMM,
                        BLOCKED_ELL,
                        SPARSE_ELL_S8,
                        MC_S8,
@@ -54,7 +58,7 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                        ORDER_ROWS,
                        {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
     [SPARSE_SAMPLED_CSR] = {"cusparse csr f16",
-                            SDDMM,
+                            MC_OP_SDDMM,
                             CSR,
                             SPARSE_SAMPLED_CSR,
                             MC_F16,
@@ -62,7 +66,7 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                             ORDER_CSR,
                             {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_BSR] = {"cusparse bsr f16",
-                            SDDMM,
+                            MC_OP_SDDMM,
                             BSR,
                             SPARSE_SAMPLED_BSR,
                             MC_F16,
@@ -70,7 +74,7 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                             ORDER_BSR,
                             {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_CSR_F32] = {"cusparse csr f32",
-                                SDDMM,
+                                MC_OP_SDDMM,
                                 CSR,
                                 SPARSE_SAMPLED_CSR,
                                 MC_F32,
@@ -78,7 +82,7 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                                 ORDER_CSR,
                                 {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_BSR_F32] = {"cusparse bsr f32",
-                                SDDMM,
+                                MC_OP_SDDMM,
                                 BSR,
                                 SPARSE_SAMPLED_BSR,
                                 MC_F32,
@@ -88,10 +92,9 @@ static const sparse_format formats[SPARSE_FORMATS] = {
 };
 
 static const sparse_format *format_of(const sparse_product *p) { return &formats[p->format]; }
+static bool is_sampled(const sparse_product *p) { return format_of(p)->order != ORDER_ROWS; }
 
-bool sparse_is_of(int format, const char *family) {
-    return strcmp(families[formats[format].family], family) == 0;
-}
+bool sparse_is_of(int format, mc_op op) { return formats[format].op == op; }
 mc_type sparse_result_type(int format) { return formats[format].result; }
 result_order sparse_order(int format) { return formats[format].order; }
 
@@ -155,7 +158,7 @@ static void list_sddmm(sparse_product *p, const sparse_problem *q, operand list[
 static mc_status upload(sparse_product *p, gpu_device *gpu, const sparse_problem *q, mc_diag *diag) {
     const sparse_arrays *s = &q->work->formats[format_of(p)->arrays];
     operand list[OPERANDS + 2];
-    if (format_of(p)->family == SPMM) list_spmm(p, q, list);
+    if (!is_sampled(p)) list_spmm(p, q, list);
     else list_sddmm(p, q, list);
     list[OPERANDS] = (operand){&p->row_ptr, s->row_ptr, (size_t)(s->rows + 1) * sizeof(int32_t)};
     list[OPERANDS + 1] = (operand){&p->col_idx, s->col_idx, (size_t)s->indices * sizeof(int32_t)};
@@ -169,7 +172,7 @@ static mc_status upload(sparse_product *p, gpu_device *gpu, const sparse_problem
 
 /* Where the result lies in set 0. */
 static uint64_t result_address(const sparse_product *p) {
-    return slab_address(&p->slab, format_of(p)->family == SPMM ? p->dense[1] : p->values, 0);
+    return slab_address(&p->slab, !is_sampled(p) ? p->dense[1] : p->values, 0);
 }
 
 /* -- Descriptors ------------------------------------------------------------------------------------------ */
@@ -241,7 +244,7 @@ typedef struct sparse_functions {
 
 static sparse_functions functions_of(const sparse_product *p) {
     const cusparse *sp = &p->library->sp;
-    if (format_of(p)->family == SDDMM)
+    if (is_sampled(p))
         return (sparse_functions){describe_sddmm, sp->SDDMM_bufferSize, sp->SDDMM_preprocess, sp->SDDMM};
     return (sparse_functions){describe_spmm, sp->SpMM_bufferSize, sp->SpMM_preprocess, sp->SpMM};
 }
@@ -269,7 +272,7 @@ static const void *beta_of(const sparse_product *p) {
 
 static mc_status check(const sparse_product *p, int result, const char *step, mc_diag *diag) {
     char call[48];
-    snprintf(call, sizeof call, "cusparse%s%s", format_of(p)->family == SDDMM ? "SDDMM" : "SpMM", step);
+    snprintf(call, sizeof call, "cusparse%s%s", is_sampled(p) ? "SDDMM" : "SpMM", step);
     return cusparse_check(result, call, diag);
 }
 
@@ -301,7 +304,7 @@ static mc_status prepare_call(sparse_call *call, gpu_device *gpu, const sparse_p
 static void close_call(sparse_call *call, gpu_device *gpu) {
     if (call->descs == NULL) return;
     const sparse_product *p = call->product;
-    const size_t sparse = format_of(p)->family == SPMM ? 0 : 2;
+    const size_t sparse = !is_sampled(p) ? 0 : 2;
     for (size_t i = 0; i < (size_t)p->slab.sets * OPERANDS; i++)
         if (call->descs[i] != NULL)
             (void)(i % OPERANDS == sparse ? p->library->sp.DestroySpMat(call->descs[i])
@@ -315,9 +318,8 @@ static void close_call(sparse_call *call, gpu_device *gpu) {
 /* What is exact in f32 and rounded once, unless the library adds in f16: allowed as in dense.c. */
 static tolerance allowed(const sparse_product *p, const sparse_problem *q) {
     if (is_integer(p)) return (tolerance){0, 0};
-    double length = format_of(p)->family == SDDMM
-                        ? (double)q->problem->shape.k
-                        : (double)q->work->a.vectors / (double)q->work->a.row_blocks;
+    double length = is_sampled(p) ? (double)q->problem->shape.k
+                                  : (double)q->work->a.vectors / (double)q->work->a.row_blocks;
     return (tolerance){type_rounding(format_of(p)->result) + length * 0x1p-23, 4 * sqrt(length) / 3};
 }
 
@@ -333,7 +335,7 @@ static contender contender_of(const sparse_call *call, const sparse_problem *q, 
                              .want = q->want[p->format],
                              .count = (uint64_t)q->elements[p->format],
                              .allowed = allowed(p, q),
-                             .finite = f->family == SDDMM};
+                             .finite = f->order != ORDER_ROWS};
     return c;
 }
 
@@ -363,7 +365,7 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
     for (int i = 0; i < SPARSE_FORMATS; i++) {
         sparse_product *p = &peers->products[i];
         contender best = {0};
-        if (!sparse_is_of(i, q->family)) continue;
+        if (!sparse_is_of(i, q->op)) continue;
         p->library = library;
         p->format = i;
         mc_diag_clear(diag);

@@ -44,9 +44,9 @@ typedef struct sparse_peers {
     char notes[SPARSE_FORMATS][160]; /* why a format has no contender; "" where it has */
 } sparse_peers;
 
-/* A problem, and what must come out of it on the device, for each format of the family. */
+/* A problem, and what must come out of it on the device, for each format of the operator. */
 typedef struct sparse_problem {
-    const char *family;
+    mc_op op;
     const work *work;
     const work_problem *problem;
     bool cold;
@@ -54,11 +54,11 @@ typedef struct sparse_problem {
     int64_t elements[SPARSE_FORMATS];
 } sparse_problem;
 
-bool sparse_is_of(int format, const char *family);
+bool sparse_is_of(int format, mc_op op);
 mc_type sparse_result_type(int format); /* s32: of the s8 operands; else of their 128ths */
 result_order sparse_order(int format);  /* of the result */
 
-/* Verifies all formats of the family and their algorithms and keeps each format's fastest. PEERS must stay where it is;
+/* Verifies all formats of the operator and their algorithms and keeps each format's fastest. PEERS must stay where it is;
    the caller closes. */
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *helpers,
                  const sparse_problem *problem);

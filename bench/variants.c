@@ -123,7 +123,7 @@ static void name_series(variant *v) {
 
 static mc_status read_order(variant *v, const operation *op, mc_diag *diag) {
     mc_order order = MC_ORDER_BCRS;
-    if (!op->sampled) return MC_OK;
+    if (!operation_is_sampled(op)) return MC_OK;
     mc_status status = mc_order_of(v->kernel, &order, diag);
     v->order = order == MC_ORDER_SRBCRS16   ? ORDER_SRBCRS16
                : order == MC_ORDER_SRBCRS32 ? ORDER_SRBCRS32
@@ -137,7 +137,7 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     const char *family = mc_kernel_contract(v->kernel)->family;
     const operation *op = operation_find(family);
     if (op == NULL || lhs == NULL || rhs == NULL || out == NULL)
-        return mc_fail(diag, MC_CANNOT, "mcbench measures families spmm and sddmm, this is %s", family);
+        return mc_fail(diag, MC_CANNOT, "mcbench does not measure kernels of family %s", family);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
@@ -253,10 +253,11 @@ static mc_status none_left(const variant_list *list, mc_diag *diag) {
 /* What all of a run's variants have in common: they share its matrices. */
 static mc_status read_common(const variant *v, variant_list *common, mc_diag *diag) {
     common->operation = operation_find(mc_kernel_contract(v->kernel)->family);
-    common->vec = (int)mc_kernel_field(v->kernel, "vec");
+    common->vec =
+        operator_of(common->operation->op)->matrix.wanted ? (int)mc_kernel_field(v->kernel, "vec") : 1;
     mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
     if (status == MC_OK) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
-    if (status != MC_OK || !common->operation->sampled) return status;
+    if (status != MC_OK || !operation_is_sampled(common->operation)) return status;
     return mc_layout_of(v->kernel, &common->layout, diag);
 }
 

@@ -3,16 +3,23 @@
 #include <string.h>
 #include "session.h"
 
-/* Times of different products are no choice. BEFORE: A of the spec before;
-   its vec is 0 where there was none. */
+/* Times of different products are no choice. BEFORE: A of the spec before; its vec is 0 where there was none. */
 static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_vsparse *before,
                             mc_diag *diag) {
-    const char *rhs = mc_kernel_field_text(kernel, "rhs");
-    bool first = before->vec == 0, types = rhs != NULL && strcmp(rhs, mc_type_text(s->b.type)) == 0;
-    types = types && (first || s->problem.a.type == before->type);
-    if (types && (first || s->problem.a.rows == before->rows)) return MC_OK;
+    plan_problem own;
+    mc_status status = plan_problem_read(kernel, &own, diag);
+    bool first = before->vec == 0, types = own.lhs == s->shape.lhs && own.rhs == s->shape.rhs;
+    if (status != MC_OK || (types && (first || s->problem.a.rows == before->rows))) return status;
     return mc_fail(diag, MC_USAGE, "%s: another %s than the first spec's: not the same product",
                    s->problem.spec_path, types ? "vec, and so m," : "lhs or rhs");
+}
+
+/* What estimates want to know. */
+static mc_problem shape_of(const session *s) {
+    plan_problem whole = s->shape;
+    whole.m = s->problem.a.rows;
+    whole.features = matrix_features_of(&s->problem.a);
+    return plan_problem_estimate(&whole);
 }
 
 /* Makes the spec at PATH the problem's, with fixed shapes if they are asked for. */
@@ -40,7 +47,7 @@ mc_status session_pick(session *s, char **specs, size_t count, size_t *variant, 
         size_t pick;
         status = change_spec(s, specs[i], diag);
         if (status != MC_OK) break;
-        mc_problem shape = s->op->problem(s);
+        mc_problem shape = shape_of(s);
         double us = mc_spec_pick(s->problem.spec, &gpu, &shape, &pick);
         if (!isfinite(us) || (best != NULL && us >= s->estimate)) continue;
         best = specs[i], s->estimate = us, *variant = pick;

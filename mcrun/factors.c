@@ -57,6 +57,11 @@ mc_status factors_make(const problem_options *options, const mc_kernel *kernel, 
     return status;
 }
 
+const float *factors_of(const factors *f, const operand_row *operand) {
+    if (operand->kind != OPERAND_FACTOR) return NULL;
+    return operand->per == MEMBER_scale ? f->scale : operand->per == MEMBER_bias ? f->bias : NULL;
+}
+
 void factors_free(factors *f) {
     free(f->scale);
     free(f->bias);

@@ -14,6 +14,8 @@ typedef struct factors {
    for a file whose length does not fit, or for which the kernel has no use. */
 mc_status factors_make(const problem_options *options, const mc_kernel *kernel, int64_t rows, int64_t cols,
                        factors *f, mc_diag *diag);
+/* Those of OPERAND; NULL: none. */
+const float *factors_of(const factors *f, const operand_row *operand);
 void factors_free(factors *f);
 
 #endif

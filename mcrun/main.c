@@ -2,17 +2,20 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "options.h"
+#include "product.h"
 
 const char cmd_program[] = "mcrun";
 
-static const cmd *const commands[] = {&cmd_spmm,    &cmd_sddmm,      &cmd_pack,
-                                      &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info,
-                                      &cmd_cache,   &cmd_records,    &cmd_tune};
+/* Behind those of the operators. */
+static const cmd *const commands[] = {&cmd_pack,  &cmd_devices, &cmd_matrix_gen, &cmd_matrix_info,
+                                      &cmd_cache, &cmd_records, &cmd_tune};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {
+    const cmd *product;
     printf("usage: mcrun COMMAND [arguments]\n\n");
+    for (size_t i = 0; (product = product_command(i)) != NULL; i++)
+        printf("  %-14s%s\n", product->name, product->summary);
     for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
     printf("\nmcrun COMMAND --help tells a command's options; mcrun --version tells the version.\n"
            "Exit status: 0 done and exact, 1 impossible, failed or wrong, 2 wrong usage or spec.\n");
@@ -26,6 +29,9 @@ static int run_command(int argc, char **argv) {
         printf("mcrun %s\n", MC_VERSION);
         return CMD_DONE;
     }
+    const cmd *product;
+    for (size_t i = 0; (product = product_command(i)) != NULL; i++)
+        if (strcmp(argv[1], product->name) == 0) return product_run(product, argc - 1, argv + 1);
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
     if (strcmp(argv[1], cmd_tune_worker.name) == 0) return cmd_tune_worker.run(argc - 1, argv + 1);

@@ -1,6 +1,6 @@
 #include "operand.h"
 
-int64_t operand_shape(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual) {
+int64_t operand_shape_or(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual) {
     int64_t fixed = mc_kernel_field(kernel, field);
     return given > 0 ? given : fixed > 0 ? fixed : usual;
 }
@@ -18,13 +18,4 @@ mc_status operand_check_ld(const operand_ld *ld, mc_diag *diag) {
                    "%s is %lld, not a multiple of the %lld that the kernel needs: %lld is one", ld->option,
                    (long long)ld->value, (long long)ld->unit,
                    (long long)((ld->value / ld->unit + 1) * ld->unit));
-}
-
-mc_status operand_convert(mc_dense *dense, const char *name, mc_type type, int64_t ld, mc_diag *diag) {
-    mc_dense read = *dense;
-    if (read.type == type && read.ld == ld) return MC_OK;
-    mc_status status = mc_dense_convert(&read, name, type, ld, dense, diag);
-    if (status == MC_OK) mc_dense_free(&read);
-    else *dense = read;
-    return status;
 }

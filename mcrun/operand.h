@@ -5,7 +5,7 @@
 #include "mcrt_internal.h"
 
 /* What the command line says of a shape (0: nothing), else what the kernel has fixed it to, else USUAL. */
-int64_t operand_shape(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual);
+int64_t operand_shape_or(int64_t given, const mc_kernel *kernel, const char *field, int64_t usual);
 
 /* The least leading dimension of rows of LENGTH elements. */
 int64_t operand_tight(mc_type type, int64_t length);
@@ -19,9 +19,5 @@ typedef struct operand_ld {
 
 /* MC_USAGE, with one that would do. */
 mc_status operand_check_ld(const operand_ld *ld, mc_diag *diag);
-
-/* Makes DENSE, which a file gave, of TYPE and with the leading dimension LD; NAME stands in messages. After a
-   failure it is as before. */
-mc_status operand_convert(mc_dense *dense, const char *name, mc_type type, int64_t ld, mc_diag *diag);
 
 #endif

@@ -33,8 +33,6 @@ static const cmd_option pack_table[] = {
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
     {"n", 0, OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
      "columns of C, where a scale or bias of an SpMM goes by columns (the spec's)"},
-    {"mask-values", 0, OPTION_TEXT, offsetof(pack_options, problem.mask_file), "FILE.npy", 0, 0,
-     "values of an SDDMM's mask, f32: rows x columns, or vectors x V (as those of --a)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };

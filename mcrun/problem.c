@@ -21,6 +21,8 @@ const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS] = {
      "scales, where the kernel's output has some: f32, 1, M or N of them (random)"},
     {"bias", 0, OPTION_TEXT, offsetof(problem_options, bias_file), "FILE.npy", 0, 0,
      "biases, likewise: f32, M or N of them (random)"},
+    {"mask-values", 0, OPTION_TEXT, offsetof(problem_options, mask_file), "FILE.npy", 0, 0,
+     "values of a mask, f32: rows x columns, or vectors x V (random, or those of a MATRIX that has some)"},
 };
 
 const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
@@ -73,6 +75,7 @@ mc_status problem_open(problem *p, const char *spec_path, const char *matrix_pat
         .options = options, .spec_path = spec_path, .matrix_path = matrix_path, .capability = capability};
     if (options->dilate && options->unite)
         return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
+    if (matrix_path == NULL) return problem_respec(p, NULL, 0, diag);
     bool vectors = published_is_directory(matrix_path);
     if (options->unite && vectors)
         return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", matrix_path);
@@ -188,6 +191,7 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
     mc_type type;
     int64_t most, vec = mc_kernel_field(kernel, "vec");
     *changed = false;
+    if (p->matrix_path == NULL) return MC_OK;
     if (vec < 1 || vec > INT32_MAX)
         return mc_fail(diag, MC_CANNOT,
                        "%s: a kernel of family %s has no vec: it multiplies no vector-sparse "

@@ -15,7 +15,7 @@ typedef struct problem_options {
 } problem_options;
 
 /* Their rows, tables of a command: of the spec; of A's values, scales and biases; of the matrix. */
-enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 3, PROBLEM_PATTERN_OPTIONS = 3 };
+enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 4, PROBLEM_PATTERN_OPTIONS = 3 };
 extern const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS];
 extern const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS];
 extern const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS];
@@ -35,7 +35,7 @@ typedef struct problem {
 } problem;
 
 /* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix: a pattern (.smtx, .mtx), or the
-   directory of a published format with its values. The caller closes also after a failure. */
+   directory of a published format with its values (NULL: the operator has none). The caller closes also after a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);

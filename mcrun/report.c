@@ -22,11 +22,13 @@ static const char *verdict_of(const run_result *result) {
 
 static void print_shape(const run_shape *shape, const char *device) {
     printf("shape      M %" PRId64 "  K %" PRId64 "  N %" PRId64, shape->m, shape->k, shape->n);
-    for (int i = 0; i < LEADING_DIMENSIONS; i++)
+    for (size_t i = 0; i < shape->ld_count; i++)
         if (shape->ld[i].value != shape->ld[i].row)
             printf("  %s %" PRId64, shape->ld[i].name, shape->ld[i].value);
-    printf("\nvectors    %" PRId64 " of %d x 1, sparsity %.4f", shape->vectors, shape->vec, shape->sparsity);
-    if (shape->fill < 1) printf(", fill %.4f", shape->fill);
+    if (shape->sparse)
+        printf("\nvectors    %" PRId64 " of %d x 1, sparsity %.4f", shape->vectors, shape->vec,
+               shape->sparsity);
+    if (shape->sparse && shape->fill < 1) printf(", fill %.4f", shape->fill);
     printf("\ndevice     %s\n", device);
 }
 
@@ -64,11 +66,15 @@ static json_t *variant_json(const run_result *result) {
 }
 
 static json_t *shape_json(const run_shape *shape) {
-    const leading_dimension *ld = shape->ld;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:f, s:f}", "m", (json_int_t)shape->m, "n",
-                     (json_int_t)shape->n, "k", (json_int_t)shape->k, ld[0].name, (json_int_t)ld[0].value,
-                     ld[1].name, (json_int_t)ld[1].value, "vec", shape->vec, "vectors",
-                     (json_int_t)shape->vectors, "sparsity", shape->sparsity, "fill", shape->fill);
+    json_t *json = json_pack("{s:I, s:I, s:I}", "m", (json_int_t)shape->m, "n", (json_int_t)shape->n, "k",
+                             (json_int_t)shape->k);
+    for (size_t i = 0; i < shape->ld_count; i++)
+        json_object_set_new(json, shape->ld[i].name, json_integer((json_int_t)shape->ld[i].value));
+    json_t *sparse = json_pack("{s:i, s:I, s:f, s:f}", "vec", shape->vec, "vectors",
+                               (json_int_t)shape->vectors, "sparsity", shape->sparsity, "fill", shape->fill);
+    if (shape->sparse) json_object_update(json, sparse);
+    json_decref(sparse);
+    return json;
 }
 
 static json_t *timing_json(const run_shape *shape, double time) {

@@ -23,11 +23,11 @@ typedef struct leading_dimension {
     int64_t value, row;
 } leading_dimension;
 
-enum { LEADING_DIMENSIONS = 2 };
-
 typedef struct run_shape {
     int64_t m, n, k;
-    leading_dimension ld[LEADING_DIMENSIONS];
+    leading_dimension ld[MAX_OPERANDS];
+    size_t ld_count;
+    bool sparse;     /* there is a sparse matrix */
     int64_t vectors; /* nonzero ones, of VEC elements, of the sparse matrix */
     int vec;
     int64_t length; /* products that each of its elements takes part in or, in C, is made of: N or K */

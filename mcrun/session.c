@@ -23,12 +23,12 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
     {"json", 0, OPTION_SWITCH, offsetof(session_options, json), NULL, 0, 0, "print JSON"},
 };
 
-int session_check_options(const session_options *o, const session_operator *op, size_t specs) {
+int session_check_options(const session_options *o, const mc_operator *op, size_t specs) {
     static const char *const words[] = {[VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best"};
     if (specs > 1 && o->variants != VARIANTS_BEST)
-        return cmd_usage("%s: several specs go with --variants best alone", op->family);
-    if (o->variants == VARIANTS_BEST && op->problem == NULL)
-        return cmd_usage("%s: there are no estimates of this family's times for --variants best", op->family);
+        return cmd_usage("%s: several specs go with --variants best alone", op->name);
+    if (o->variants == VARIANTS_BEST && !op->estimates)
+        return cmd_usage("%s: there are no estimates of this family's times for --variants best", op->name);
     if (o->variants == 0) return CMD_DONE;
     bool all = o->variants == VARIANTS_ALL;
     const char *other = o->problem.variant != NULL   ? "--variant"
@@ -37,7 +37,7 @@ int session_check_options(const session_options *o, const session_operator *op, 
                         : all && o->report           ? "--report"
                                                      : NULL;
     if (other == NULL) return CMD_DONE;
-    return cmd_usage("%s: --variants %s and %s exclude each other", op->family, words[o->variants], other);
+    return cmd_usage("%s: --variants %s and %s exclude each other", op->name, words[o->variants], other);
 }
 
 /* -- Opening */
@@ -70,28 +70,55 @@ static mc_status open_device(session *s, mc_diag *diag) {
 }
 
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag) {
-    const char *family = mc_kernel_contract(kernel)->family, *own = s->op->family;
+    const char *family = mc_kernel_contract(kernel)->family, *own = s->op->name;
     if (strcmp(family, own) == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "this is a kernel of family %s: mcrun %s runs family %s", family, own,
                    own);
 }
 
+/* The size or leading dimension of the problem as it is now. */
+static int64_t size_now(const session *s, problem_member member) {
+    bool rows = s->op->matrix.wanted && member == s->op->matrix.rows;
+    return rows ? s->problem.a.rows : member_get(&s->shape, member);
+}
+
 mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag) {
-    enum { COUNT = 4 + LEADING_DIMENSIONS };
-    const run_shape shape = s->op->shape(s);
-    const leading_dimension fixed[COUNT] = {{.name = "vec", .value = mc_kernel_field(kernel, "vec")},
-                                            {.name = "m", .value = shape.m},
-                                            {.name = "n", .value = shape.n},
-                                            {.name = "k", .value = shape.k},
-                                            shape.ld[0],
-                                            shape.ld[1]};
-    mc_setting settings[COUNT];
-    char texts[COUNT][24];
-    for (int i = 0; i < COUNT; i++) {
-        snprintf(texts[i], sizeof texts[i], "%" PRId64, fixed[i].value);
-        settings[i] = (mc_setting){fixed[i].name, texts[i]};
+    mc_setting settings[MEMBERS];
+    char texts[MEMBERS][24];
+    size_t count = 0;
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {
+        bool shape = problem_members[i].setting == SETTING_SHAPE;
+        if (!operator_has(s->op, i) || (!shape && i != MEMBER_vec)) continue;
+        snprintf(texts[count], sizeof texts[count], "%" PRId64,
+                 shape ? size_now(s, i) : mc_kernel_field(kernel, "vec"));
+        settings[count] = (mc_setting){problem_members[i].field, texts[count]};
+        count++;
     }
-    return problem_respec(&s->problem, settings, COUNT, diag);
+    return problem_respec(&s->problem, settings, count, diag);
+}
+
+/* Bytes are those of the last operand that is read: what a kernel gathers. */
+run_shape session_shape(const session *s) {
+    const mc_vsparse *a = &s->problem.a;
+    int64_t length = size_now(s, s->op->size);
+    run_shape shape = {.m = size_now(s, MEMBER_m),
+                       .n = size_now(s, MEMBER_n),
+                       .k = size_now(s, MEMBER_k),
+                       .vectors = a->vectors,
+                       .vec = a->vec,
+                       .length = length,
+                       .sparse = s->op->matrix.wanted,
+                       .sparsity = report_sparsity(a),
+                       .fill = s->problem.fill};
+    for (size_t i = 0; i < s->op->operand_count; i++) {
+        const operand_row *operand = &s->op->operands[i];
+        const mc_dense stored = operand_shape(&s->shape, operand);
+        if (operand->ld != NO_MEMBER && shape.ld_count < MAX_OPERANDS)
+            shape.ld[shape.ld_count++] =
+                (leading_dimension){problem_members[operand->ld].name, stored.ld, stored.cols};
+        if (operand->kind == OPERAND_DENSE && !operand->out) shape.bytes = mc_type_size(stored.type, length);
+    }
+    return shape;
 }
 
 /* Of the GPU that the spec is read for. PTX of a file was made without knowing the device. */
@@ -103,7 +130,7 @@ static int capability_of(const session *s) {
 static mc_status prepare(session *s, const mc_kernel *kernel, mc_diag *diag) {
     bool changed;
     mc_status status = session_check_family(s, kernel, diag);
-    if (status == MC_OK) status = s->op->prepare(s, kernel, diag);
+    if (status == MC_OK) status = s->calls->prepare(s, kernel, diag);
     if (status != MC_OK || !s->options->specialise) return status;
     status = problem_fit(&s->problem, kernel, &changed, diag);
     return status == MC_OK ? session_specialise(s, kernel, diag) : status;
@@ -126,7 +153,6 @@ static mc_status session_open(session *s, const char *spec, const char *matrix, 
 static void session_close(session *s) {
     mc_dense_free(&s->c);
     mc_dense_free(&s->want);
-    mc_dense_free(&s->b);
     factors_free(&s->factors);
     free(s->ptx);
     free(s->ran);

@@ -1,6 +1,5 @@
 /* What the commands that run kernels share: a device, a spec and its sparse matrix, variants, and a result
-   that is compared with the exact one before anything is said of it. A command for an operator adds its
-   operands: struct session_operator. */
+   that is compared with the exact one before anything is said of it. */
 #ifndef MCRUN_SESSION_H
 #define MCRUN_SESSION_H
 
@@ -21,31 +20,30 @@ typedef struct session_options {
 enum { SESSION_OPTION_COUNT = 8 };
 extern const cmd_option session_option_table[SESSION_OPTION_COUNT];
 
-typedef struct session_operator session_operator;
+typedef struct session_calls session_calls;
 
 /* First member of what a command holds. */
 typedef struct session {
-    const session_operator *op;
+    const mc_operator *op;
+    const session_calls *calls;
     const session_options *options;
     problem problem;
     mc_device *device;
     char device_text[192];
     char *ptx, *ran; /* of --ptx; what ran last, for --report */
     factors factors;
-    mc_dense b, want, c; /* c: of the last run */
-    double estimate;     /* of the variant that --variants best picked, us; 0: none */
+    plan_problem shape;            /* of the default variant: types, sizes, leading dimensions */
+    mc_dense inputs[MAX_OPERANDS]; /* by place in the operator's list */
+    mc_dense want, c;              /* c: of the last run */
+    double estimate;               /* of the variant that --variants best picked, us; 0: none */
 } session;
 
-/* Its functions are called in this order; all of them but `prepare` once the problem's sparse matrix is as
-   KERNEL wants it (problem_fit). */
-struct session_operator {
-    const char *family; /* also the command's name */
-    /* Makes the dense operands, for the spec's default variant. */
+/* Called in this order; all of them but `prepare` once the problem's sparse matrix is as KERNEL wants it
+   (problem_fit). */
+struct session_calls {
+    /* Finds `shape`, for the spec's default variant. */
     mc_status (*prepare)(session *s, const mc_kernel *kernel, mc_diag *diag);
-    run_shape (*shape)(const session *s);
-    /* What estimates want to know. NULL: the family has none. */
-    mc_problem (*problem)(const session *s);
-    /* Makes the factors, and the C that KERNEL must give. */
+    /* Makes operands, and the result that KERNEL must give. */
     mc_status (*expect)(session *s, const mc_kernel *kernel, mc_diag *diag);
     /* Makes C on the device; TIMING may be NULL. */
     mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
@@ -57,7 +55,9 @@ struct session_operator {
    S has op and options, and is closed. */
 mc_status session_run(session *s, char **specs, size_t count, const char *matrix, mc_diag *diag);
 /* CMD_DONE, or CMD_USAGE after a message on options that exclude each other. */
-int session_check_options(const session_options *options, const session_operator *op, size_t specs);
+int session_check_options(const session_options *options, const mc_operator *op, size_t specs);
+/* Of the problem as it is now, for reports. */
+run_shape session_shape(const session *s);
 
 /* -- Parts of it (session.c, variants.c, best.c) */
 

@@ -9,8 +9,15 @@
 
 #define MEMBER(name) offsetof(tune_options, name)
 
+/* "|spmm|sddmm" */
+static const char operator_words[] =
+#define O(upper, lower) "|" #lower
+#include "ops/operators.def"
+#undef O
+    ;
+
 static const cmd_option tune_table[] = {
-    {"op", 0, OPTION_CHOICE, MEMBER(op), "spmm|sddmm", 0, 0, "without a SPEC: the operator"},
+    {"op", 0, OPTION_CHOICE, MEMBER(op), &operator_words[1], 0, 0, "without a SPEC: the operator"},
     {"lhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of A (the spec's)"},
     {"rhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of B (the spec's)"},
     {"vec", 0, OPTION_SETTING, MEMBER(settings), "V", 0, 0, "rows of a nonzero vector (the spec's)"},
@@ -133,13 +140,13 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
     mc_plan_config problem = t->kind.config;
     tune_outcome outcome = {.source = source,
                             .size = size,
-                            .op = problem.op,
+                            .op = t->kind.op,
                             .rows = matrix->rows,
                             .cols = matrix->cols,
                             .vectors = matrix->vectors,
                             .vec = matrix->vec};
     problem.matrix = handle;
-    *(problem.op == MC_OP_SDDMM ? &problem.k : &problem.n) = size;
+    member_set_config(&problem, t->kind.op->size, size);
     if (t->options->dry_run)
         return tune_report_candidates(t->options, &outcome, &problem, matrix, t->device, diag);
     mc_diag *own = mc_diag_create();
@@ -159,7 +166,7 @@ static mc_status report_unread(tuning *t, const tune_source *source, mc_status f
     for (size_t i = 0; i < source->size_count && status == MC_OK; i++) {
         tune_outcome outcome = {.source = source,
                                 .size = source->sizes[i],
-                                .op = t->kind.config.op,
+                                .op = t->kind.op,
                                 .vec = t->kind.vec,
                                 .status = failure,
                                 .message = why != NULL ? copy_text(mc_diag_text(why)) : NULL};

@@ -26,7 +26,8 @@ typedef struct tune_options {
 /* -- Kinds (tune_kind.c) */
 
 typedef struct tune_kind {
-    mc_plan_config config; /* without matrix; n or k 0 where the specs leave it open */
+    const mc_operator *op;
+    mc_plan_config config; /* without matrix; the operator's size 0 where the specs leave it open */
     mc_type type;          /* of the matrix's values */
     int vec;
 } tune_kind;
@@ -37,7 +38,7 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
 
 /* -- Sources (tune_sources.c) */
 
-/* A matrix, and the sizes that it is tuned for: n of an SpMM, k of an SDDMM. */
+/* A matrix, and the sizes that it is tuned for: what the operator's member `size` is to be. */
 typedef struct tune_source {
     char *name;     /* a path, or "shapes.txt:3" */
     bool generated; /* from PATTERN, whose rows are those of the matrix; else the file NAME */
@@ -65,7 +66,7 @@ mc_status tune_source_load(const tune_source *source, const tune_options *option
 typedef struct tune_outcome {
     const tune_source *source;
     int64_t size;
-    mc_op op;
+    const mc_operator *op;
     int64_t rows, cols, vectors;
     int vec;
     mc_status status;

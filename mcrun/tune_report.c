@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -18,8 +19,8 @@ void tune_outcome_free(tune_outcome *outcome) {
 
 tune_label tune_size_of(const tune_outcome *outcome) {
     tune_label label;
-    snprintf(label.text, sizeof label.text, "%s %" PRId64, outcome->op == MC_OP_SDDMM ? "K" : "N",
-             outcome->size);
+    snprintf(label.text, sizeof label.text, "%c %" PRId64,
+             toupper((unsigned char)problem_members[outcome->op->size].name[0]), outcome->size);
     return label;
 }
 
@@ -78,11 +79,13 @@ static mc_status print_json(json_t *json, mc_diag *diag) {
 }
 
 static json_t *problem_json(const tune_outcome *o) {
-    bool sampled = o->op == MC_OP_SDDMM;
-    int64_t n = sampled ? o->cols : o->size, k = sampled ? o->size : o->cols;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "op", sampled ? "sddmm" : "spmm", "matrix",
-                     o->source->name, "m", (json_int_t)o->rows, "n", (json_int_t)n, "k", (json_int_t)k, "vec",
-                     o->vec, "vectors", (json_int_t)o->vectors);
+    plan_problem p = {0};
+    if (o->op->matrix.wanted) member_set(&p, o->op->matrix.rows, o->rows);
+    if (o->op->matrix.wanted) member_set(&p, o->op->matrix.cols, o->cols);
+    member_set(&p, o->op->size, o->size);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "op", o->op->name, "matrix", o->source->name, "m",
+                     (json_int_t)p.m, "n", (json_int_t)p.n, "k", (json_int_t)p.k, "vec", o->vec, "vectors",
+                     (json_int_t)o->vectors);
 }
 
 /* NULL, which s:o* leaves out, for what is not known. */

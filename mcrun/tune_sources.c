@@ -43,13 +43,16 @@ static mc_status parse_sizes(const char *text, const char *what, tune_source *so
 /* Of a matrix in a file: those of the option, else the specs', else the usual one. */
 static mc_status find_sizes(const tune_options *options, const tune_kind *kind, tune_source *source,
                             mc_diag *diag) {
-    bool sampled = kind->config.op == MC_OP_SDDMM;
-    const char *given = sampled ? options->k : options->n, *other = sampled ? options->n : options->k;
-    if (other != NULL)
-        return mc_fail(diag, MC_USAGE, "tune: an %s is tuned for sizes --%s, its --%s is the matrix's",
-                       sampled ? "SDDMM" : "SpMM", sampled ? "k" : "n", sampled ? "n" : "k");
-    if (given != NULL) return parse_sizes(given, sampled ? "--k" : "--n", source, diag);
-    int64_t fixed = sampled ? kind->config.k : kind->config.n;
+    const char *name = problem_members[kind->op->size].name, *other = *name == 'n' ? "k" : "n", *given = NULL;
+    char option[8];
+    snprintf(option, sizeof option, "--%s", name);
+    if (kind->op->size == MEMBER_n) given = options->n;
+    else if (kind->op->size == MEMBER_k) given = options->k;
+    if ((*other == 'n' ? options->n : options->k) != NULL)
+        return mc_fail(diag, MC_USAGE, "tune: an %s is tuned for sizes %s, its --%s is the matrix's",
+                       kind->op->title, option, other);
+    if (given != NULL) return parse_sizes(given, option, source, diag);
+    int64_t fixed = member_of_config(&kind->config, kind->op->size);
     source->sizes[0] = fixed > 0 ? fixed : USUAL_SIZE;
     source->size_count = 1;
     return MC_OK;

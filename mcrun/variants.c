@@ -16,12 +16,12 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     if (status != MC_OK || (!changed && s->want.data != NULL)) return status;
     mc_dense_free(&s->want);
     factors_free(&s->factors);
-    return s->op->expect(s, kernel, diag);
+    return s->calls->expect(s, kernel, diag);
 }
 
 static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     mc_dense_free(&s->c);
-    mc_status status = s->op->run(s, kernel, timing, diag);
+    mc_status status = s->calls->run(s, kernel, timing, diag);
     return status != MC_OK ? status : mc_dense_compare(&s->c, &s->want, diag);
 }
 
@@ -75,7 +75,7 @@ static mc_status print_json(json_t *json, mc_diag *diag) {
 }
 
 static mc_status print_result(const session *s, const run_result *result, mc_diag *diag) {
-    run_shape shape = s->op->shape(s);
+    run_shape shape = session_shape(s);
     const struct ptxsim *sim = s->ran != NULL ? mc_device_ptxsim(s->device) : NULL;
     if (s->options->json) {
         json_t *json = report_json(&shape, result, s->device_text);
@@ -92,7 +92,7 @@ mc_status session_run_one(session *s, size_t variant, mc_diag *diag) {
     run_result result;
     mc_status status = MC_OK;
     run_variant(s, variant, &result);
-    if (result.status == MC_OK && s->options->out_file != NULL) status = s->op->write(s, diag);
+    if (result.status == MC_OK && s->options->out_file != NULL) status = s->calls->write(s, diag);
     if (status == MC_OK) status = print_result(s, &result, diag);
     if (status == MC_OK && result.status != MC_OK)
         status =
@@ -117,7 +117,7 @@ static bool is_better(const run_result *result, const run_result *best) {
 }
 
 static void sweep_add(sweep *all, const session *s, run_result *result) {
-    run_shape shape = s->op->shape(s);
+    run_shape shape = session_shape(s);
     if (all->list != NULL) json_array_append_new(all->list, report_json(&shape, result, s->device_text));
     else report_print_line(&shape, result, "");
     fflush(stdout);

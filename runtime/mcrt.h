@@ -300,6 +300,13 @@ MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_di
    of which one serves one stream; 0: it wants none. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
+/* One operand by its name: where it lies, or, of a factor per tensor, its value. */
+typedef struct mc_argument {
+    const char *name;
+    mc_address address;
+    float value;
+} mc_argument;
+
 /* Where the operands lie; those that the problem does not have, or that have no elements, may be 0. Scales
    and biases lie at multiples of 16 bytes, C at least at one of its element's size. */
 typedef struct mc_args {
@@ -308,6 +315,9 @@ typedef struct mc_args {
     mc_address b, c;
     mc_address scale, bias; /* arrays: per row or column of C */
     float scale_value;      /* per tensor */
+    /* Operands by their names ("a", "b", "scale" ...); one that is here counts, whatever stands above */
+    const mc_argument *list;
+    size_t list_count;
 } mc_args;
 
 /* Puts one launch on STREAM (a CUstream; NULL: the default one) and returns: nothing is allocated, compiled,

@@ -12,14 +12,15 @@
 #ifndef MCRT_INTERNAL_H
 #define MCRT_INTERNAL_H
 
-#include "device/bind.h"
 #include "device/device.h"
 #include "formats/pack.h"
 #include "formats/sampled.h"
 #include "matrix/csr.h"
 #include "matrix/dense.h"
 #include "matrix/vsparse.h"
-#include "verify/products.h"
-#include "verify/reference.h"
+#include "ops/operator.h"
+#include "problem/bind.h"
+#include "problem/problem.h"
+#include "verify/run.h"
 
 #endif

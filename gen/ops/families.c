@@ -1,9 +1,15 @@
 #include "ops/families.h"
 #include <string.h>
 
-extern const mc_family mc_family_spmm, mc_family_sddmm;
+#define O(upper, lower) extern const mc_family mc_family_##lower;
+#include "ops/operators.def"
+#undef O
 
-const mc_family *const mc_families[] = {&mc_family_spmm, &mc_family_sddmm, NULL};
+const mc_family *const mc_families[] = {
+#define O(upper, lower) &mc_family_##lower,
+#include "ops/operators.def"
+#undef O
+    NULL};
 
 const mc_family *family_find(const char *name) {
     for (int i = 0; mc_families[i]; i++) {

@@ -78,11 +78,29 @@ mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix 
     return status;
 }
 
-mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag) {
+mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *context, mc_diag *diag) {
+    const mc_operator *o = operator_of(op); /* NULL: plan_problem_of says so */
     if (context == NULL) return check_handle(context, "context", diag);
+    if (o != NULL && !o->matrix.wanted && matrix == NULL) return MC_OK;
+    if (o != NULL && !o->matrix.wanted)
+        return mc_fail(diag, MC_USAGE, "matrix is set, which an %s has not", o->title);
     if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     if (matrix->context == context) return MC_OK;
     return mc_fail(diag, MC_USAGE, "the matrix is of another context");
+}
+
+const mc_vsparse *matrix_host(const mc_matrix *matrix) {
+    static int64_t no_rows[1];
+    static const mc_vsparse nothing = {.type = MC_S8, .vec = 1, .row_ptr = no_rows};
+    return matrix != NULL ? &matrix->host : &nothing;
+}
+
+void matrix_lock(mc_matrix *matrix) {
+    if (matrix != NULL) pthread_mutex_lock(&matrix->lock);
+}
+
+void matrix_unlock(mc_matrix *matrix) {
+    if (matrix != NULL) pthread_mutex_unlock(&matrix->lock);
 }
 
 /* The last one frees it: by then no plan is left, and so no packing. */

@@ -4,6 +4,7 @@
 
 #include "formats/pack.h"
 #include "context/context.h"
+#include "ops/operator.h"
 
 /* A matrix packed as some kernels want it; shared by plans, counted. */
 typedef struct matrix_packing {
@@ -27,8 +28,14 @@ struct mc_matrix {
    MC_CANNOT where its offsets leave s32. */
 mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
-/* MC_USAGE where either is NULL, or MATRIX is of another context. */
-mc_status matrix_check(const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
+/* MC_USAGE where CONTEXT is NULL; where OP takes a matrix and MATRIX is NULL or of another context; where OP takes none and
+   MATRIX is one. */
+mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
+/* Its host side; for NULL, of an operator that takes none, one without rows. */
+const mc_vsparse *matrix_host(const mc_matrix *matrix);
+/* Keeps MATRIX's values as they are until matrix_unlock; NULL is fine. */
+void matrix_lock(mc_matrix *matrix);
+void matrix_unlock(mc_matrix *matrix);
 
 /* The packing that KERNEL reads, made if there is none; counts MATRIX's users too. MC_CANNOT as mc_pack.
    matrix_unpack gives it back. Both between context_enter and context_leave. */

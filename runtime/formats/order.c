@@ -82,10 +82,26 @@ void order_put(const mc_vsparse *mask, mc_order order, const int64_t *start, mc_
 
 /* -- C */
 
+static mc_dense shape_of(const mc_vsparse *mask, mc_order order, mc_type type, int64_t slots) {
+    int64_t vec = mask->vec;
+    if (order == MC_ORDER_BCRS) return (mc_dense){.type = type, .rows = slots, .cols = vec, .ld = vec};
+    return (mc_dense){.type = type, .rows = mcrt_product(slots / order, vec), .cols = order, .ld = order};
+}
+
 static mc_status create(const mc_vsparse *mask, mc_order order, mc_type type, int64_t slots, mc_dense *c,
                         mc_diag *diag) {
-    if (order == MC_ORDER_BCRS) return mc_dense_create(type, slots, mask->vec, mask->vec, c, diag);
-    return mc_dense_create(type, mcrt_product(slots / order, mask->vec), order, order, c, diag);
+    const mc_dense shape = shape_of(mask, order, type, slots);
+    return mc_dense_create(type, shape.rows, shape.cols, shape.ld, c, diag);
+}
+
+mc_status mc_sampled_shape(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *shape,
+                           mc_diag *diag) {
+    int64_t *start;
+    *shape = (mc_dense){0};
+    mc_status status = order_starts(mask, order, &start, diag);
+    if (status == MC_OK) *shape = shape_of(mask, order, type, start[mask->row_blocks]);
+    free(start);
+    return status;
 }
 
 mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,

@@ -162,6 +162,7 @@ static mc_status choose_format(const mc_kernel *kernel, const mc_vsparse *a, con
 mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
     const struct format *format = NULL;
+    if (mc_kernel_contract(kernel)->array_count == 0) return MC_OK;
     mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
 }
@@ -183,7 +184,9 @@ static void add_field(const mc_kernel *kernel, const char *field, int length, ch
 
 void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]) {
     const struct format *format = NULL;
-    snprintf(form, MC_PACK_FORM, "%s", mc_kernel_contract(kernel)->format);
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    snprintf(form, MC_PACK_FORM, "%s", contract->array_count > 0 ? contract->format : "none");
+    if (contract->array_count == 0) return;
     if (find_format(kernel, &format, NULL) != MC_OK) return;
     for (const char *field = format->form; *field;) {
         size_t length = strcspn(field, " ");

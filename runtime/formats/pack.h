@@ -20,7 +20,8 @@ typedef struct mc_packed {
 MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
 /* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
-   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. */
+   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that reads no packed
+   array gets none, whatever A is. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
 /* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for
    byte, what mc_pack would make of A; every other array, all addresses and the order of vectors stay. So a

@@ -19,6 +19,9 @@ MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *
 /* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
 MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
                                    mc_diag *diag);
+/* Its shape alone: SHAPE has no data. */
+MC_API mc_status mc_sampled_shape(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *shape,
+                                  mc_diag *diag);
 /* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding.
    c: created by the call. */
 MC_API mc_status mc_sampled_arrange(const mc_vsparse *mask, mc_order order, const mc_dense *vectors,

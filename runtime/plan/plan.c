@@ -5,7 +5,6 @@
 #include <string.h>
 #include "choose/candidates.h"
 #include "base/clock.h"
-#include "formats/order.h"
 #include "records/record.h"
 #include "tune/tune.h"
 
@@ -34,7 +33,7 @@ static mc_status ready_kernel(mc_plan *plan, const char *fields, mc_diag *diag) 
     mc_status status = kernels_obtain(plan->context, fields, &plan->kernel, diag);
     if (status != MC_OK) return status;
     const mc_kernel *kernel = plan->kernel->kernel;
-    status = matrix_pack_for(plan->matrix, kernel, &plan->packing, diag);
+    if (plan->matrix != NULL) status = matrix_pack_for(plan->matrix, kernel, &plan->packing, diag);
     if (status == MC_OK)
         status = plan_launch_make(plan->context, &plan->problem, kernel, plan->packing, &plan->launch, diag);
     if (status == MC_OK) status = mc_module_prepare(plan->kernel->module, &plan->launch.launch, diag);
@@ -130,13 +129,13 @@ static void tune_first(planning *p) {
     mc_plan *plan = p->plan;
     const tune_job job = {.context = plan->context,
                           .problem = plan->problem,
-                          .matrix = &plan->matrix->host,
+                          .matrix = matrix_host(plan->matrix),
                           .specs = p->config->specs,
                           .spec_count = p->config->spec_count};
     mc_diag *diag = mc_diag_create();
-    pthread_mutex_lock(&plan->matrix->lock);
+    matrix_lock(plan->matrix);
     mc_status status = tune_run(&job, NULL, diag);
-    pthread_mutex_unlock(&plan->matrix->lock);
+    matrix_unlock(plan->matrix);
     if (status != MC_OK && diag != NULL)
         context_log(plan->context, MC_LOG_NOTE, "tuning failed: %s", mc_diag_text(diag));
     mc_diag_destroy(diag);
@@ -146,14 +145,11 @@ static void tune_first(planning *p) {
 
 static mc_status count_elements(const plan_problem *problem, const mc_vsparse *matrix, int64_t *count,
                                 mc_diag *diag) {
-    int64_t *starts;
-    *count = problem->m * problem->n;
-    if (problem->op == MC_OP_SPMM) return MC_OK;
-    mc_status status = order_starts(matrix, problem->order, &starts, diag);
-    if (status != MC_OK) return status;
-    *count = starts[matrix->row_blocks] * problem->vec;
-    free(starts);
-    return MC_OK;
+    const mc_operator *o = operator_of(problem->op);
+    mc_dense shape;
+    mc_status status = operator_out_shape(o, problem, matrix, &shape, diag);
+    *count = status == MC_OK && operator_gives(o, problem) ? shape.rows * shape.cols : 0;
+    return status;
 }
 
 static mc_status plan_on_device(planning *p, mc_diag *diag) {
@@ -174,7 +170,7 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
                   .config = config,
                   .tuning = config->tuning != MC_TUNING_ENVIRONMENT ? config->tuning : usual};
     double begin = clock_seconds();
-    const mc_vsparse *host = &plan->matrix->host;
+    const mc_vsparse *host = matrix_host(plan->matrix);
     mc_status status = plan_problem_of(config, host, &plan->problem, diag);
     if (status == MC_OK) status = count_elements(&plan->problem, host, &plan->c_elements, diag);
     if (status != MC_OK || plan->c_elements == 0) return status;
@@ -190,7 +186,7 @@ mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_p
     mc_plan_config whole;
     *plan = NULL;
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
-    if (status == MC_OK) status = matrix_check(whole.matrix, context, diag);
+    if (status == MC_OK) status = matrix_check(whole.op, whole.matrix, context, diag);
     if (status != MC_OK) return status;
     mc_plan *made = calloc(1, sizeof *made);
     if (made == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

@@ -1,7 +1,7 @@
 /* Inside of a plan.
  *
  *   plan.c         a configuration becomes a problem, a choice, a loaded kernel, a packed matrix
- *   launch.c  all of its launch but for what each execution brings
+ *   launch.c       all of its launch but for what each execution brings
  *   execute.c      that */
 #ifndef MCRT_PLAN_H
 #define MCRT_PLAN_H
@@ -10,23 +10,22 @@
 #include "context/kernels.h"
 #include "context/matrix.h"
 
-/* The addresses that mc_args brings. */
-typedef enum plan_argument { PLAN_A, PLAN_B, PLAN_C, PLAN_SCALE, PLAN_BIAS, PLAN_ARGUMENTS } plan_argument;
-extern const char *const plan_argument_names[PLAN_ARGUMENTS]; /* as in mc_args and in contracts */
-
 enum { PLAN_NONE = -1 };
 
 /* One launch with everything in it that no execution changes. */
 typedef struct plan_launch {
     mc_launch launch;
-    struct {
-        bool wanted;
-        int slot;       /* the parameter that takes the address, or NONE: not read, or only through the map */
+    const mc_operator *operator;
+    /* What an execution brings, by place in the operator's list */
+    struct plan_argument {
+        bool wanted;    /* an address */
+        int slot;       /* the parameter that takes it, or NONE: not read, or only through the map */
         unsigned align; /* a power of 2 that it must be a multiple of */
-    } arguments[PLAN_ARGUMENTS];
-    int scale_slot;   /* the parameter that takes scale_value, or NONE */
-    int map_slot;     /* the one that takes a tensor map, or NONE */
-    mc_tensor tensor; /* what the map is of, at the address of b */
+        int value_slot; /* the parameter that takes a factor by value, or NONE */
+    } arguments[MAX_OPERANDS];
+    int map_slot;     /* the parameter that takes a tensor map, or NONE */
+    int map_argument; /* what the map is of: place in the list */
+    mc_tensor tensor; /* at the address of that */
 } plan_launch;
 
 /* MC_CANNOT where KERNEL cannot take PROBLEM, whatever its fields promise: grids and sums have limits. */

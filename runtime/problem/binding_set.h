@@ -2,11 +2,11 @@
 #ifndef MCRT_BINDING_SET_H
 #define MCRT_BINDING_SET_H
 
-#include "device/bind.h"
+#include "problem/bind.h"
 #include "problem/problem.h"
 
 /* The matrix's arrays and the operands; parameters; sizes and counts. */
-enum { MOST_BINDINGS = 2 * MC_MAX_ARRAYS + MC_MAX_PARAMS + 16 };
+enum { MOST_BINDINGS = 2 * MC_MAX_ARRAYS + MC_MAX_PARAMS + MEMBERS };
 
 typedef struct binding_set {
     mc_binding items[MOST_BINDINGS];
@@ -18,12 +18,9 @@ static inline void bind_value(binding_set *set, const char *name, int64_t value)
 }
 
 static inline void bind_sizes(binding_set *set, const plan_problem *problem) {
-    bind_value(set, "m", problem->m);
-    bind_value(set, "n", problem->n);
-    bind_value(set, "k", problem->k);
-    bind_value(set, "lda", problem->lda);
-    bind_value(set, "ldb", problem->ldb);
-    bind_value(set, "ldc", problem->ldc);
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
+        if (problem_members[i].setting == SETTING_SHAPE)
+            bind_value(set, problem_members[i].field, member_get(problem, i));
 }
 
 #endif

@@ -1,47 +1,53 @@
 /* A plan's configuration becomes a problem: every member checked, defaults put in, the matrix summed up. */
 #include "problem/problem.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-/* -- Texts as specs have them */
-
-static const char *const op_texts[] = {"spmm", "sddmm"};
-static const char *const per_texts[] = {"none", "tensor", "row", "column"};
-static const char *const activation_texts[] = {"none", "relu"};
-static const char *const layout_texts[] = {"columns", "rows"};
-
-#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
-
-const char *plan_op_text(mc_op op) { return op_texts[op]; }
-
-static const char *order_text(mc_order order) {
-    return order == MC_ORDER_BCRS ? "bcrs" : order == MC_ORDER_SRBCRS16 ? "srbcrs16" : "srbcrs32";
-}
+const char *plan_op_text(mc_op op) { return operator_of(op)->name; }
 
 /* -- Members on their own */
 
+/* Values of WORDS that are not 0, 1, 2 ...: "0, 16 or 32". */
+static bool list_values(const member_word *words, char *text, size_t size) {
+    bool listed = false;
+    size_t used = 0;
+    for (int i = 0; words[i].text != NULL; i++) {
+        const char *between = i == 0 ? "" : words[i + 1].text != NULL ? ", " : " or ";
+        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%d", between, words[i].value);
+        listed |= words[i].value != i;
+    }
+    return listed;
+}
+
+static int64_t count_words(const member_word *words) {
+    int64_t count = 0;
+    while (words[count].text != NULL) count++;
+    return count;
+}
+
+static mc_status check_choice(const char *name, int64_t value, const member_word *words, mc_diag *diag) {
+    char values[64];
+    if (word_text(words, value) != NULL) return MC_OK;
+    if (list_values(words, values, sizeof values))
+        return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be %s", name, value, values);
+    return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be one of its %" PRId64 " choices", name, value,
+                   count_words(words));
+}
+
 static mc_status check_choices(const mc_plan_config *config, mc_diag *diag) {
-    const struct {
-        const char *member;
-        int64_t value, count; /* 0 to count - 1 */
-    } choices[] = {{"op", (int64_t)config->op, COUNT(op_texts)},
-                   {"a", (int64_t)config->a, MC_TYPE_COUNT},
-                   {"b", (int64_t)config->b, MC_TYPE_COUNT},
-                   {"c", (int64_t)config->c, MC_TYPE_COUNT},
-                   {"scale", (int64_t)config->scale, COUNT(per_texts)},
-                   {"bias", (int64_t)config->bias, COUNT(per_texts)},
-                   {"activation", (int64_t)config->activation, COUNT(activation_texts)},
-                   {"b_layout", (int64_t)config->b_layout, COUNT(layout_texts)},
-                   {"shapes", (int64_t)config->shapes, MC_SHAPES_OPEN + 1},
-                   {"tuning", (int64_t)config->tuning, MC_TUNING_TUNE + 1}};
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (choices[i].value < 0 || choices[i].value >= choices[i].count)
-            return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be one of its %" PRId64 " choices",
-                           choices[i].member, choices[i].value, choices[i].count);
-    mc_order order = config->c_order;
-    if (order != MC_ORDER_BCRS && order != MC_ORDER_SRBCRS16 && order != MC_ORDER_SRBCRS32)
-        return mc_fail(diag, MC_USAGE, "c_order is %d, must be 0, 16 or 32", (int)order);
+    mc_status status = MC_OK;
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS && status == MC_OK; i++) {
+        const member_row *row = &problem_members[i];
+        if (row->form == FORM_WORD && row->config != NULL)
+            status = check_choice(row->config, member_of_config(config, i), row->words, diag);
+    }
+    if (status != MC_OK) return status;
+    if ((unsigned)config->tuning > MC_TUNING_TUNE)
+        return mc_fail(diag, MC_USAGE, "tuning is %d, must be one of its %d choices", (int)config->tuning,
+                       MC_TUNING_TUNE + 1);
     if (config->align != 0 && config->align != 1 && config->align != 4 && config->align != 16)
         return mc_fail(diag, MC_USAGE, "align is %u, must be 1, 4 or 16 (0: 16)", config->align);
     return MC_OK;
@@ -55,73 +61,81 @@ static mc_status check_specs(const mc_plan_config *config, mc_diag *diag) {
     return MC_OK;
 }
 
-/* Members of one operator must be 0 with the other. */
-static mc_status check_members(const mc_plan_config *config, mc_diag *diag) {
-    const struct {
-        const char *member;
-        bool set;
-        mc_op op;
-    } members[] = {{"bias", config->bias != MC_PER_NONE, MC_OP_SPMM},
-                   {"activation", config->activation != MC_ACTIVATION_NONE, MC_OP_SPMM},
-                   {"exact", config->exact, MC_OP_SPMM},
-                   {"ldc", config->ldc != 0, MC_OP_SPMM},
-                   {"lda", config->lda != 0, MC_OP_SDDMM},
-                   {"b_layout", config->b_layout != MC_LAYOUT_COLUMNS, MC_OP_SDDMM},
-                   {"c_order", config->c_order != MC_ORDER_BCRS, MC_OP_SDDMM},
-                   {"mask_values", config->mask_values, MC_OP_SDDMM}};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (members[i].set && members[i].op != config->op)
-            return mc_fail(diag, MC_USAGE, "%s is set, which only an %s has", members[i].member,
-                           members[i].op == MC_OP_SPMM ? "SpMM" : "SDDMM");
+/* The only operator that has MEMBER; NULL: several have. */
+static const mc_operator *only_owner(problem_member member) {
+    const mc_operator *owner = NULL, *o;
+    for (size_t i = 0; (o = operator_at(i)) != NULL; i++) {
+        if (!operator_has(o, member)) continue;
+        if (owner != NULL) return NULL;
+        owner = o;
+    }
+    return owner;
+}
+
+/* A size or type that the matrix gives may be named once more. */
+static bool is_of_matrix(const mc_operator *o, problem_member member) {
+    return o->matrix.wanted &&
+           (member == o->matrix.rows || member == o->matrix.cols || member == o->matrix.type);
+}
+
+/* Members that the operator has not must be 0. */
+static mc_status check_members(const mc_operator *o, const mc_plan_config *config, mc_diag *diag) {
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {
+        const member_row *row = &problem_members[i];
+        if (operator_has(o, i) || member_of_config(config, i) == 0) continue;
+        const mc_operator *owner = only_owner(i);
+        if (owner != NULL)
+            return mc_fail(diag, MC_USAGE, "%s is set, which only an %s has", row->config, owner->title);
+        return mc_fail(diag, MC_USAGE, "%s is set, which an %s has not", row->config, o->title);
+    }
     return MC_OK;
 }
 
-/* -- Types and output */
+/* -- What the matrix gives */
 
-static mc_status check_operand(const char *member, mc_type type, mc_diag *diag) {
-    if (!mc_type_is_real(type) && mc_type_bits(type) <= 16) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "%s is %s, there are kernels for integers of 4, 8, 12 and 16 bits",
-                   member, mc_type_text(type));
+static mc_status check_vec(int vec, mc_diag *diag) {
+    if (vec == 2 || vec == 4 || vec == 8) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 2, 4 and 8",
+                   vec);
 }
 
-/* The matrix's type is A's of an SpMM; of an SDDMM it counts only with mask_values. */
-static mc_status take_types(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
-                            mc_diag *diag) {
-    bool spmm = config->op == MC_OP_SPMM;
-    problem->lhs = spmm ? matrix->type : config->a;
-    problem->rhs = config->b;
-    problem->out = config->c;
-    if (spmm && config->a != (mc_type)0 && config->a != matrix->type)
-        return mc_fail(diag, MC_USAGE,
-                       "a is %s, the matrix holds %s: leave a out, an SpMM takes the matrix's",
-                       mc_type_text(config->a), mc_type_text(matrix->type));
-    if (!spmm && config->mask_values && matrix->type != MC_F32)
-        return mc_fail(diag, MC_USAGE, "mask_values wants a matrix of f32, this one is of %s",
-                       mc_type_text(matrix->type));
-    mc_status status = check_operand(spmm ? "the matrix's type" : "a", problem->lhs, diag);
-    return status == MC_OK ? check_operand("b", problem->rhs, diag) : status;
+static mc_status check_given_type(const mc_operator *o, const mc_plan_config *config, mc_type type,
+                                  mc_diag *diag) {
+    if (o->matrix.type == NO_MEMBER) return MC_OK;
+    const mc_type given = (mc_type)member_of_config(config, o->matrix.type);
+    if (given == (mc_type)0 || given == type) return MC_OK;
+    const char *name = problem_members[o->matrix.type].config;
+    return mc_fail(diag, MC_USAGE, "%s is %s, the matrix holds %s: leave %s out, an %s takes the matrix's",
+                   name, mc_type_text(given), mc_type_text(type), name, o->title);
 }
 
-static mc_status check_output(const mc_plan_config *config, mc_diag *diag) {
-    bool real = mc_type_is_real(config->c), spmm = config->op == MC_OP_SPMM;
-    const char *type = mc_type_text(config->c);
-    if (!real && config->c != MC_S32 && !(spmm && config->c == MC_S64))
-        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives s32, %sf16, bf16 or f32", type,
-                       spmm ? "SpMM" : "SDDMM", spmm ? "s64, " : "");
-    if (real && config->scale == MC_PER_NONE)
-        return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", type);
-    if (!real && (config->scale != MC_PER_NONE || config->bias != MC_PER_NONE ||
-                  config->activation != MC_ACTIVATION_NONE || config->mask_values))
-        return mc_fail(diag, MC_USAGE,
-                       "c is %s: scale, bias, activation and mask_values go with f16, bf16 and f32", type);
-    if (config->bias == MC_PER_TENSOR)
-        return mc_fail(diag, MC_USAGE, "bias is MC_PER_TENSOR, must be by row or column");
-    if (config->exact != (config->c == MC_S64) && !real)
-        return mc_fail(diag, MC_USAGE,
-                       config->exact ? "exact sums want a c of s64, f16, bf16 or f32, not %s"
-                                     : "c is %s, which wants exact sums",
-                       type);
+static mc_status check_given_size(const mc_plan_config *config, problem_member member, int64_t size,
+                                  const char *what, mc_diag *diag) {
+    const int64_t given = member_of_config(config, member);
+    if (given == 0 || given == size) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", the matrix has %" PRId64 " %s",
+                   problem_members[member].name, given, size, what);
+}
+
+static mc_status take_matrix(const mc_operator *o, const mc_plan_config *config, const mc_vsparse *matrix,
+                             plan_problem *problem, mc_diag *diag) {
+    if (!o->matrix.wanted) return MC_OK;
+    mc_status status = check_vec(matrix->vec, diag);
+    if (status == MC_OK) status = check_given_type(o, config, matrix->type, diag);
+    if (status == MC_OK) status = check_given_size(config, o->matrix.rows, matrix->rows, "rows", diag);
+    if (status == MC_OK) status = check_given_size(config, o->matrix.cols, matrix->cols, "columns", diag);
+    if (status != MC_OK) return status;
+    problem->vec = matrix->vec;
+    if (o->matrix.type != NO_MEMBER) member_set(problem, o->matrix.type, (int64_t)matrix->type);
+    member_set(problem, o->matrix.rows, matrix->rows);
+    member_set(problem, o->matrix.cols, matrix->cols);
     return MC_OK;
+}
+
+static void take_members(const mc_operator *o, const mc_plan_config *config, plan_problem *problem) {
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
+        if (operator_has(o, i) && !is_of_matrix(o, i)) member_set(problem, i, member_of_config(config, i));
+    if (problem->align == 0) problem->align = 16;
 }
 
 /* -- Sizes */
@@ -134,90 +148,58 @@ static mc_status check_size(const char *member, int64_t size, mc_diag *diag) {
                    INT32_MAX);
 }
 
-/* A size that the matrix gives may be named once more. */
-static mc_status check_same(const char *member, int64_t given, int64_t cols, mc_diag *diag) {
-    if (given == 0 || given == cols) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", the matrix has %" PRId64 " columns", member, given,
-                   cols);
-}
-
-static mc_status take_sizes(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
-                            mc_diag *diag) {
-    bool spmm = config->op == MC_OP_SPMM;
-    problem->m = matrix->rows;
-    problem->n = spmm ? config->n : matrix->cols;
-    problem->k = spmm ? matrix->cols : config->k;
-    mc_status status = check_same(spmm ? "k" : "n", spmm ? config->k : config->n, matrix->cols, diag);
-    if (status == MC_OK) status = check_size("m", problem->m, diag);
+static mc_status check_sizes(const plan_problem *problem, mc_diag *diag) {
+    mc_status status = check_size("m", problem->m, diag);
     if (status == MC_OK) status = check_size("n", problem->n, diag);
     return status == MC_OK ? check_size("k", problem->k, diag) : status;
 }
 
-/* GIVEN, or for 0 the least one there is: rows begin with a byte, and no leading dimension is 0. */
-static mc_status take_leading(const char *member, int64_t given, mc_type type, int64_t length, int64_t *ld,
-                              mc_diag *diag) {
-    bool pairs = mc_type_bytes(type) == 0;
-    int64_t least = length > 0 ? length : 1;
-    *ld = given != 0 ? given : least + (pairs && least % 2 != 0);
-    mc_status status = check_size(member, *ld, diag);
+/* What is given, or for 0 the least one there is: rows begin with a byte, and no leading dimension is 0. */
+static mc_status take_leading(const char *name, const mc_dense *shape, int64_t *ld, mc_diag *diag) {
+    bool pairs = mc_type_bytes(shape->type) == 0;
+    int64_t least = shape->cols > 0 ? shape->cols : 1;
+    *ld = shape->ld != 0 ? shape->ld : least + (pairs && least % 2 != 0);
+    mc_status status = check_size(name, *ld, diag);
     if (status != MC_OK) return status;
-    if (*ld < length)
-        return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", less than the row length of %" PRId64, member, *ld,
-                       length);
+    if (*ld < shape->cols)
+        return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", less than the row length of %" PRId64, name, *ld,
+                       shape->cols);
     if (pairs && *ld % 2 != 0)
         return mc_fail(diag, MC_CANNOT, "%s is %" PRId64 ", must be even: two elements of %s share a byte",
-                       member, *ld, mc_type_text(type));
+                       name, *ld, mc_type_text(shape->type));
     return MC_OK;
 }
 
-static mc_status take_leadings(const mc_plan_config *config, plan_problem *problem, mc_diag *diag) {
-    bool spmm = config->op == MC_OP_SPMM;
-    int64_t b_length = spmm || config->b_layout == MC_LAYOUT_ROWS ? problem->n : problem->k;
-    mc_status status = take_leading("ldb", config->ldb, problem->rhs, b_length, &problem->ldb, diag);
-    if (status != MC_OK) return status;
-    if (spmm) return take_leading("ldc", config->ldc, problem->out, problem->n, &problem->ldc, diag);
-    return take_leading("lda", config->lda, problem->lhs, problem->k, &problem->lda, diag);
+static mc_status take_leadings(const mc_operator *o, plan_problem *problem, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand->kind != OPERAND_DENSE || operand->ld == NO_MEMBER) continue;
+        const mc_dense shape = operand_shape(problem, operand);
+        int64_t ld;
+        status = take_leading(problem_members[operand->ld].name, &shape, &ld, diag);
+        if (status == MC_OK) member_set(problem, operand->ld, ld);
+    }
+    return status;
 }
 
 /* -- The whole */
-
-static void take_choices(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem) {
-    problem->op = config->op;
-    problem->vec = matrix->vec;
-    problem->scale = config->scale;
-    problem->bias = config->bias;
-    problem->activation = config->activation;
-    problem->exact = config->exact;
-    problem->mask_values = config->mask_values;
-    problem->layout = config->b_layout;
-    problem->order = config->c_order;
-    problem->align = config->align != 0 ? config->align : 16;
-    problem->shapes = config->shapes;
-}
-
-static mc_status check_vec(int vec, mc_diag *diag) {
-    if (vec == 2 || vec == 4 || vec == 8) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 2, 4 and 8",
-                   vec);
-}
 
 mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
                           mc_diag *diag) {
     *problem = (plan_problem){0};
     mc_status status = check_choices(config, diag);
     if (status == MC_OK) status = check_specs(config, diag);
-    if (status == MC_OK) status = check_members(config, diag);
-    if (status == MC_OK) status = check_vec(matrix->vec, diag);
-    if (status == MC_OK) status = take_types(config, matrix, problem, diag);
-    if (status == MC_OK) status = check_output(config, diag);
-    if (status == MC_OK) status = take_sizes(config, matrix, problem, diag);
-    if (status == MC_OK) status = take_leadings(config, problem, diag);
-    if (status == MC_OK) {
-        take_choices(config, matrix, problem);
-        problem->features = matrix_features_of(matrix);
-    } else {
-        *problem = (plan_problem){0};
-    }
+    if (status != MC_OK) return status;
+    const mc_operator *o = operator_of(config->op);
+    status = check_members(o, config, diag);
+    if (status == MC_OK) take_members(o, config, problem);
+    if (status == MC_OK) status = take_matrix(o, config, matrix, problem, diag);
+    if (status == MC_OK) status = o->check(problem, matrix != NULL ? matrix->type : (mc_type)0, diag);
+    if (status == MC_OK) status = check_sizes(problem, diag);
+    if (status == MC_OK) status = take_leadings(o, problem, diag);
+    if (status != MC_OK) *problem = (plan_problem){0};
+    else if (o->matrix.wanted) problem->features = matrix_features_of(matrix);
     return status;
 }
 
@@ -273,56 +255,81 @@ mc_problem plan_problem_estimate(const plan_problem *problem) {
                         .spread = problem->features.spread};
 }
 
+/* -- Kernels */
+
+static int64_t read_member(const mc_kernel *kernel, const member_row *row) {
+    const char *text = mc_kernel_field_text(kernel, row->field);
+    int64_t value = 0;
+    if (row->field_words == NULL) {
+        value = mc_kernel_field(kernel, row->field);
+        return value > 0 ? value : 0;
+    }
+    if (text != NULL) (void)word_value(row->field_words, text, &value);
+    return value;
+}
+
+mc_status plan_problem_read(const mc_kernel *kernel, plan_problem *problem, mc_diag *diag) {
+    const char *family = mc_kernel_contract(kernel)->family;
+    const mc_operator *o = operator_named(family);
+    *problem = (plan_problem){0};
+    if (o == NULL) return mc_fail(diag, MC_CANNOT, "%s is no operator that is known here", family);
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
+        if (operator_has(o, i) && problem_members[i].field != NULL)
+            member_set(problem, i, read_member(kernel, &problem_members[i]));
+    problem->op = o->op;
+    return MC_OK;
+}
+
+static void member_text(const member_row *row, int64_t value, char text[24]) {
+    const char *word = row->field_words != NULL ? word_text(row->field_words, value) : NULL;
+    if (word != NULL) snprintf(text, 24, "%s", word);
+    else snprintf(text, 24, "%" PRId64, value);
+}
+
+mc_status plan_problem_check(const plan_problem *problem, const mc_kernel *kernel, mc_diag *diag) {
+    plan_problem own;
+    mc_status status = plan_problem_read(kernel, &own, diag);
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS && status == MC_OK; i++) {
+        const member_row *row = &problem_members[i];
+        int64_t got = member_get(&own, i), want = member_get(problem, i);
+        bool says = row->field_words != NULL || i == MEMBER_vec;
+        char is[24], must_be[24];
+        if (!says || got == want) continue;
+        member_text(row, got, is);
+        member_text(row, want, must_be);
+        return mc_fail(diag, MC_CANNOT, "the kernel's %s is %s, the problem's %s", row->field, is, must_be);
+    }
+    return status;
+}
+
 /* -- Settings */
 
-static void set(problem_settings *settings, const char *field, const char *value) {
+static void add_setting(problem_settings *settings, const char *field, const char *value) {
     settings->items[settings->count++] = (mc_setting){field, value};
 }
 
-static void set_number(problem_settings *settings, const char *field, int64_t value) {
+static void add_number(problem_settings *settings, const char *field, int64_t value) {
     char *text = settings->texts[settings->count];
     snprintf(text, sizeof settings->texts[0], "%" PRId64, value);
-    set(settings, field, text);
+    add_setting(settings, field, text);
 }
 
 /* No kernel is made for a size of 0. */
-static void set_shape(problem_settings *settings, const plan_problem *problem, const char *field,
-                      int64_t value) {
-    if (problem->shapes == MC_SHAPES_OPEN || value == 0) set(settings, field, "open");
-    else set_number(settings, field, value);
-}
-
-static void set_common(problem_settings *settings, const plan_problem *problem) {
-    set(settings, "lhs", mc_type_text(problem->lhs));
-    set(settings, "rhs", mc_type_text(problem->rhs));
-    set(settings, "out", mc_type_text(problem->out));
-    set(settings, "scale", per_texts[problem->scale]);
-    set_number(settings, "vec", problem->vec);
-    set_number(settings, "align", problem->align);
-    set_shape(settings, problem, "m", problem->m);
-    set_shape(settings, problem, "n", problem->n);
-    set_shape(settings, problem, "k", problem->k);
-    set_shape(settings, problem, "ldb", problem->ldb);
-}
-
-static void set_spmm(problem_settings *settings, const plan_problem *problem) {
-    set(settings, "bias", per_texts[problem->bias]);
-    set(settings, "sum", problem->exact ? "exact" : "wrap");
-    set_shape(settings, problem, "ldc", problem->ldc);
-    if (problem->activation != MC_ACTIVATION_NONE)
-        set(settings, "act", activation_texts[problem->activation]);
-}
-
-static void set_sddmm(problem_settings *settings, const plan_problem *problem) {
-    set(settings, "mask", problem->mask_values ? "values" : "pattern");
-    set(settings, "order", order_text(problem->order));
-    set(settings, "layout", layout_texts[problem->layout]);
-    set_shape(settings, problem, "lda", problem->lda);
+static void add_member(problem_settings *settings, const plan_problem *problem, const member_row *row,
+                       int64_t value) {
+    bool open = row->setting == SETTING_SHAPE && (problem->shapes == MC_SHAPES_OPEN || value == 0);
+    if (row->field_words != NULL) add_setting(settings, row->field, word_text(row->field_words, value));
+    else if (open) add_setting(settings, row->field, "open");
+    else add_number(settings, row->field, value);
 }
 
 void plan_problem_settings(const plan_problem *problem, problem_settings *settings) {
+    const mc_operator *o = operator_of(problem->op);
     *settings = (problem_settings){0};
-    set_common(settings, problem);
-    if (problem->op == MC_OP_SPMM) set_spmm(settings, problem);
-    else set_sddmm(settings, problem);
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {
+        const member_row *row = &problem_members[i];
+        int64_t value = member_get(problem, i);
+        if (!operator_has(o, i) || row->setting == SETTING_NEVER) continue;
+        if (row->setting != SETTING_UNLESS_ZERO || value != 0) add_member(settings, problem, row, value);
+    }
 }

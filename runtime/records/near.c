@@ -10,8 +10,9 @@ static double log_of(int64_t size) { return log2(size > 0 ? (double)size : 0.5);
 
 record_position record_position_of(const plan_problem *p) {
     const matrix_features *f = &p->features;
-    double row_blocks = p->m > 0 ? (double)p->m / p->vec : 1, mean = (double)f->vectors / row_blocks;
-    int64_t cols = p->op == MC_OP_SPMM ? p->k : p->n;
+    double row_blocks = p->m > 0 && p->vec > 0 ? (double)p->m / p->vec : 1,
+           mean = (double)f->vectors / row_blocks;
+    int64_t cols = member_get(p, operator_of(p->op)->matrix.cols);
     double density = log_of(f->vectors) - log2(row_blocks) - log_of(cols);
     record_position at = {{log_of(p->m), log_of(p->n), log_of(p->k), density, 0, 0}};
     if (f->vectors == 0) return at;
@@ -20,34 +21,27 @@ record_position record_position_of(const plan_problem *p) {
     return at;
 }
 
-/* Numbers that a kernel does not compute with in the same way. */
-static bool comparable(const plan_problem *a, const plan_problem *b) {
-    return a->op == b->op && a->lhs == b->lhs && a->rhs == b->rhs && a->vec == b->vec &&
-           a->exact == b->exact && a->mask_values == b->mask_values && a->layout == b->layout &&
-           mc_type_is_real(a->out) == mc_type_is_real(b->out);
-}
+/* What each kind of difference adds: FAR_ALIEN is of numbers that a kernel does not compute with in the same way, the
+   others change little in a kernel's time, or which kernels there are. */
+static const double apart_by[FAR_KINDS] = {[FAR_ALIEN] = INFINITY, [FAR_OUT] = 0.1,     [FAR_FACTORS] = 0.05,
+                                           [FAR_ORDER] = 0.1,      [FAR_SHAPES] = 0.25, [FAR_ALIGN] = 0.25};
 
-/* What changes little in a kernel's time, or which kernels there are. */
 static double apart(const plan_problem *a, const plan_problem *b) {
-    const struct {
-        bool differs;
-        double by;
-    } parts[] = {{a->out != b->out, 0.1},
-                 {a->scale != b->scale || a->bias != b->bias || a->activation != b->activation, 0.05},
-                 {a->order != b->order, 0.1},
-                 {a->shapes != b->shapes, 0.25},
-                 {a->align != b->align, 0.25}};
+    bool differs[FAR_KINDS] = {false};
     double sum = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) sum += parts[i].differs ? parts[i].by : 0;
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
+        differs[problem_members[i].far] |= member_get(a, i) != member_get(b, i);
+    differs[FAR_ALIEN] |= mc_type_is_real(a->out) != mc_type_is_real(b->out);
+    for (int i = 0; i < FAR_KINDS; i++) sum += differs[i] ? apart_by[i] : 0;
     return sum;
 }
 
 double record_distance_at(const plan_problem *a, const record_position *p, const plan_problem *b,
                           const record_position *q) {
-    double squares = 0;
-    if (!comparable(a, b)) return INFINITY;
+    double squares = 0, between = apart(a, b);
+    if (!isfinite(between)) return INFINITY;
     for (int i = 0; i < POSITION_AXES; i++) squares += (p->axes[i] - q->axes[i]) * (p->axes[i] - q->axes[i]);
-    return sqrt(squares) + apart(a, b);
+    return sqrt(squares) + between;
 }
 
 double record_distance(const plan_problem *a, const plan_problem *b) {

@@ -24,45 +24,14 @@ static bool tick(void *user, size_t done) {
     return tune_tell(m, &event, compile_share);
 }
 
-static mc_status check_type(const mc_kernel *kernel, const char *field, mc_type want, mc_diag *diag) {
-    mc_type type;
-    mc_status status = mc_type_of(kernel, field, &type, diag);
-    if (status != MC_OK || type == want) return status;
-    return mc_fail(diag, MC_CANNOT, "the kernel's %s is %s, the problem's %s", field, mc_type_text(type),
-                   mc_type_text(want));
-}
-
-static bool same_output(const mc_output *a, const mc_output *b) {
-    return a->type == b->type && a->scale == b->scale && a->bias == b->bias &&
-           a->activation == b->activation && a->exact == b->exact && a->masked == b->masked;
-}
-
-/* Buffers are made for the problem: a kernel for another one would write past their ends. */
-static mc_status check_kernel(const measurement *m, const mc_kernel *kernel, mc_diag *diag) {
-    const plan_problem *p = m->race->problem;
-    mc_output output;
-    mc_status status = check_type(kernel, "lhs", p->lhs, diag);
-    if (status == MC_OK) status = check_type(kernel, "rhs", p->rhs, diag);
-    if (status == MC_OK) status = mc_output_of(kernel, &output, diag);
-    if (status == MC_OK && !same_output(&output, &m->operands.output))
-        status = mc_fail(diag, MC_CANNOT, "the kernel's output is not the problem's");
-    return status;
-}
-
 mc_status tune_compile(measurement *m, mc_diag *diag) {
-    const plan_problem *p = m->race->problem;
     const tune_work work = {m->race->count, make_kernel, tick, m};
-    m->operands.output = (mc_output){.type = p->out,
-                                     .scale = p->scale,
-                                     .bias = p->bias,
-                                     .activation = p->activation,
-                                     .exact = p->exact,
-                                     .masked = p->mask_values};
     size_t done = tune_work_do(&work);
     mc_status status = MC_OK;
     for (size_t i = 0; i < done && status == MC_OK; i++) {
         tune_kernel *k = &m->kernels[i];
-        if (k->status == MC_OK) k->status = check_kernel(m, k->kernel, k->why);
+        /* Buffers are made for the problem: a kernel for another one would write past their ends. */
+        if (k->status == MC_OK) k->status = plan_problem_check(m->race->problem, k->kernel, k->why);
         if (k->status != MC_OK) status = tune_settle(m, TUNE_COMPILE, done, i, k->status, k->why, diag);
     }
     return status;

@@ -12,38 +12,6 @@
 
 static const char magic[] = "mcgen tuning job 1"; /* and WIRE_VERSION */
 
-/* What a problem is made of; its features are the matrix's. */
-#define PROBLEM_MEMBERS(X)                                                                                   \
-    X(op)                                                                                                    \
-    X(lhs)                                                                                                   \
-    X(rhs)                                                                                                   \
-    X(out)                                                                                                   \
-    X(vec)                                                                                                   \
-    X(scale)                                                                                                 \
-    X(bias)                                                                                                  \
-    X(activation)                                                                                            \
-    X(exact)                                                                                                 \
-    X(mask_values)                                                                                           \
-    X(layout)                                                                                                \
-    X(order)                                                                                                 \
-    X(align)                                                                                                 \
-    X(shapes)                                                                                                \
-    X(m)                                                                                                     \
-    X(n)                                                                                                     \
-    X(k)                                                                                                     \
-    X(lda)                                                                                                   \
-    X(ldb)                                                                                                   \
-    X(ldc)
-
-/* A struct of the members that are listed is as large as one of all. */
-struct listed {
-#define X(member) __typeof__(((plan_problem *)0)->member) member;
-    PROBLEM_MEMBERS(X)
-#undef X
-    matrix_features features;
-};
-_Static_assert(sizeof(struct listed) == sizeof(plan_problem), "PROBLEM_MEMBERS lists all members");
-
 /* -- Writing */
 
 typedef struct writer {
@@ -92,10 +60,9 @@ static void put_context(writer *w, const mc_context *context) {
     put_number(w, (int64_t)config->cache_files);
 }
 
+/* Its features are the matrix's. */
 static void put_problem(writer *w, const plan_problem *problem) {
-#define X(member) put_number(w, (int64_t)problem->member);
-    PROBLEM_MEMBERS(X)
-#undef X
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) put_number(w, member_get(problem, i));
 }
 
 static size_t value_bytes(const mc_vsparse *m) {
@@ -206,9 +173,7 @@ static void take_context(reader *r, mc_context_config *config) {
 }
 
 static void take_problem(reader *r, plan_problem *problem) {
-#define X(member) problem->member = (__typeof__(problem->member))take_number(r);
-    PROBLEM_MEMBERS(X)
-#undef X
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) member_set(problem, i, take_number(r));
 }
 
 /* An array of COUNT elements; *FAILED also where their bytes leave size_t. */
@@ -268,7 +233,7 @@ static mc_status parse(reader *r, wire_job *job, mc_diag *diag) {
     job->race.cold = take_number(r) != 0;
     mc_status status = take_entrants(r, job, diag);
     if (status != MC_OK) return status;
-    if (r->failed || r->left > 0 || !is_matrix(&job->matrix))
+    if (r->failed || r->left > 0 || operator_of(job->problem.op) == NULL || !is_matrix(&job->matrix))
         return mc_fail(diag, MC_FORMAT, "the job is damaged");
     job->problem.features = matrix_features_of(&job->matrix);
     job->race.problem = &job->problem;

@@ -116,8 +116,12 @@ static void free_kernels(measurement *m) {
 
 mc_status tune_measure(mc_context *context, const tune_race *race, tune_listener *listener, void *user,
                        bool *complete, mc_diag *diag) {
-    measurement m = {
-        .context = context, .race = race, .listener = listener, .user = user, .begin = clock_seconds()};
+    measurement m = {.context = context,
+                     .operator= operator_of(race->problem->op),
+                     .race = race,
+                     .listener = listener,
+                     .user = user,
+                     .begin = clock_seconds()};
     mc_status status = measure(&m, diag);
     tune_operands_free(&m);
     free_kernels(&m);

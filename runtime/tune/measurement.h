@@ -9,17 +9,17 @@
 #ifndef MCRT_TUNE_MEASUREMENT_H
 #define MCRT_TUNE_MEASUREMENT_H
 
-#include "verify/reference.h"
+#include "ops/operator.h"
 #include "tune/tune.h"
 #include "tune/slab.h"
 
 /* The problem's operands: random where the problem has only shapes, on the host and on the device. */
 typedef struct tune_operands {
     mc_vsparse matrix; /* the race's, with values of its own */
-    mc_dense a, b;     /* A of an SDDMM alone */
-    mc_output output;
-    float *scale, *bias; /* mc_per_count each; NULL: none */
-    mc_dense c;          /* C's shape; no data */
+    /* By place in the operator's list */
+    mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
+    float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
+    mc_dense c;                    /* the output's shape; no data */
     /* C as it must be found: GUARD bytes of poison, C with poison in its gaps, and as much again */
     unsigned char *want;
     size_t want_bytes, guard;
@@ -55,6 +55,7 @@ typedef struct tune_kernel {
 
 typedef struct measurement {
     mc_context *context;
+    const mc_operator *operator; /* of race->problem */
     const tune_race *race;
     tune_listener *listener;
     void *user;

@@ -15,8 +15,8 @@ enum {
     BUFFER_BYTES = 8 << 20
 };
 
-/* Seeds: of each operand one, and of a dense one's pieces those that follow. */
-static const uint64_t seed_matrix = 1, seed_scale = 2, seed_bias = 3, seed_a = 1 << 20, seed_b = 1 << 30;
+/* Seeds: of each operand one, by its place in the operator's list, and of a dense one's pieces those that follow. */
+static const uint64_t seed_matrix = 1, seed_factors = 2, seed_inputs = 1 << 20, seed_step = 1 << 30;
 
 /* -- The matrix */
 
@@ -29,7 +29,7 @@ static bool all_zero(const void *data, size_t bytes) {
 static int64_t greatest_value(const measurement *m) {
     mc_type type = m->operands.matrix.type;
     int64_t most = mc_type_max(type);
-    for (size_t i = 0; i < m->race->count && m->race->problem->op == MC_OP_SPMM; i++) {
+    for (size_t i = 0; i < m->race->count && m->operator->matrix.type != NO_MEMBER; i++) {
         const tune_kernel *k = &m->kernels[i];
         if (k->state != TUNE_WAITS || k->kernel == NULL) continue;
         int64_t held = mc_pack_most(k->kernel, type);
@@ -51,6 +51,7 @@ static void fill_matrix(measurement *m) {
 
 static mc_status copy_matrix(measurement *m, mc_diag *diag) {
     const mc_vsparse *from = m->race->matrix;
+    if (!m->operator->matrix.wanted) return MC_OK;
     mc_vsparse *a = &m->operands.matrix;
     int64_t bytes = mc_type_size(from->type, mcrt_product(from->vectors, from->vec));
     *a = *from;
@@ -77,51 +78,47 @@ static void fill_rows(void *user, size_t index) {
     mc_dense_fill(&part, MC_VALUES_FULL, f->seed + index);
 }
 
-static mc_status make_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
-                            mc_dense *dense, mc_diag *diag) {
-    mc_status status = mc_dense_create(type, rows, cols, ld, dense, diag);
+/* Of SHAPE, which has no data yet. */
+static mc_status make_dense(const mc_dense *shape, uint64_t seed, mc_dense *dense, mc_diag *diag) {
+    mc_status status = mc_dense_create(shape->type, shape->rows, shape->cols, shape->ld, dense, diag);
     fill f = {dense, seed};
     const tune_work work = {(size_t)((dense->rows + FILL_ROWS - 1) / FILL_ROWS), fill_rows, NULL, &f};
     if (status == MC_OK) (void)tune_work_do(&work);
     return status;
 }
 
-static mc_status make_factors(mc_per per, const plan_problem *p, float **factors, mc_diag *diag) {
-    int64_t count = mc_per_count(per, p->m, p->n);
+static mc_status make_factors(const plan_problem *p, const operand_row *operand, uint64_t seed,
+                              float **factors, mc_diag *diag) {
+    int64_t count = operand_factors(p, operand);
     if (count == 0) return MC_OK;
     *factors = mcrt_array(count, sizeof **factors);
-    return *factors != NULL ? MC_OK : mcrt_no_memory(diag, count, "scales or biases");
-}
-
-static mc_status make_output(tune_operands *o, const plan_problem *p, mc_diag *diag) {
-    mc_status status = make_factors(o->output.scale, p, &o->scale, diag);
-    if (status == MC_OK) status = make_factors(o->output.bias, p, &o->bias, diag);
-    if (status != MC_OK) return status;
-    if (o->scale != NULL)
-        mc_scale_fill(o->scale, mc_per_count(p->scale, p->m, p->n), MC_VALUES_FULL, seed_scale);
-    if (o->bias != NULL) mc_bias_fill(o->bias, mc_per_count(p->bias, p->m, p->n), MC_VALUES_FULL, seed_bias);
+    if (*factors == NULL) return mcrt_no_memory(diag, count, "scales or biases");
+    operand->fill(*factors, count, MC_VALUES_FULL, seed);
     return MC_OK;
 }
 
-/* -- C */
-
-/* The shape alone: its elements are `want`'s. */
-static mc_status shape_c(tune_operands *o, const plan_problem *p, mc_diag *diag) {
-    if (p->op == MC_OP_SPMM) {
-        o->c = (mc_dense){.type = p->out, .rows = p->m, .cols = p->n, .ld = p->ldc};
-        return MC_OK;
+static mc_status make_operands(measurement *m, mc_diag *diag) {
+    const plan_problem *p = m->race->problem;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &m->operator->operands[i];
+        if (operand->kind == OPERAND_FACTOR) {
+            status = make_factors(p, operand, seed_factors + i, &m->operands.factors[i], diag);
+        } else if (!operand->out) {
+            const mc_dense shape = operand_shape(p, operand);
+            status = make_dense(&shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
+        }
     }
-    mc_status status = mc_sampled_create(&o->matrix, p->order, p->out, &o->c, diag);
-    free(o->c.data);
-    o->c.data = NULL;
     return status;
 }
+
+/* -- C */
 
 /* The guard is as large as what a wrong kernel would write next to C: a row block,
    or at least a piece of one. */
 static mc_status size_c(tune_operands *o, const plan_problem *p, mc_diag *diag) {
     int64_t elements = mcrt_product(o->c.rows, o->c.ld), bytes = mc_type_size(o->c.type, elements),
-            guard = mc_type_size(o->c.type, mcrt_product(o->c.ld, p->vec));
+            guard = mc_type_size(o->c.type, mcrt_product(o->c.ld, p->vec > 0 ? p->vec : 1));
     if (bytes < 0 || bytes > INT64_MAX / 4 || guard < 0)
         return mcrt_no_memory(diag, elements, "elements of C");
     if (guard < LEAST_GUARD) guard = LEAST_GUARD;
@@ -133,23 +130,13 @@ static mc_status size_c(tune_operands *o, const plan_problem *p, mc_diag *diag) 
 
 /* -- The whole, on the host */
 
-static mc_status make_dense_operands(tune_operands *o, const plan_problem *p, mc_diag *diag) {
-    bool by_columns = p->op == MC_OP_SDDMM && p->layout == MC_LAYOUT_COLUMNS;
-    mc_status status =
-        make_dense(p->rhs, by_columns ? p->n : p->k, by_columns ? p->k : p->n, p->ldb, seed_b, &o->b, diag);
-    if (status == MC_OK && p->op == MC_OP_SDDMM)
-        status = make_dense(p->lhs, p->m, p->k, p->lda, seed_a, &o->a, diag);
-    return status;
-}
-
 mc_status tune_operands_make(measurement *m, mc_diag *diag) {
     const plan_problem *p = m->race->problem;
     tune_operands *o = &m->operands;
     mc_status status = copy_matrix(m, diag);
-    if (status == MC_OK) status = shape_c(o, p, diag);
+    if (status == MC_OK) status = operator_out_shape(m->operator, p, &o->matrix, &o->c, diag);
     if (status == MC_OK) status = size_c(o, p, diag);
-    if (status == MC_OK) status = make_dense_operands(o, p, diag);
-    if (status == MC_OK) status = make_output(o, p, diag);
+    if (status == MC_OK) status = make_operands(m, diag);
     m->buffer = (tune_buffer){malloc(BUFFER_BYTES), BUFFER_BYTES};
     if (status == MC_OK && m->buffer.bytes == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
     return status;
@@ -207,23 +194,27 @@ static size_t offset_of(const plan_problem *p, mc_type type) {
     return p->align > element ? p->align : element;
 }
 
-static mc_status add_operands(measurement *m, mc_diag *diag) {
+static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     tune_operands *o = &m->operands;
     const plan_problem *p = m->race->problem;
-    mc_per scale = o->output.scale, bias = o->output.bias;
+    const operand_row *operand = &m->operator->operands[i];
+    mc_per per = operand_per(p, operand);
+    if (operand->kind == OPERAND_FACTOR && per != MC_PER_ROW && per != MC_PER_COLUMN) return MC_OK;
+    if (operand->kind == OPERAND_FACTOR)
+        return tune_slab_add(&o->slab, operand->name, o->factors[i],
+                             (size_t)operand_factors(p, operand) * sizeof(float), 0, diag);
+    mc_dense *input = &o->inputs[i];
+    if (operand->out)
+        return tune_slab_add(&o->slab, operand->name, NULL, o->want_bytes, offset_of(p, o->c.type), diag);
+    return tune_slab_add(&o->slab, operand->name, input->data, dense_bytes(input), offset_of(p, input->type),
+                         diag);
+}
+
+/* The output comes last. */
+static mc_status add_operands(measurement *m, mc_diag *diag) {
     mc_status status = MC_OK;
-    if (p->op == MC_OP_SDDMM)
-        status = tune_slab_add(&o->slab, "a", o->a.data, dense_bytes(&o->a), offset_of(p, o->a.type), diag);
-    if (status == MC_OK)
-        status = tune_slab_add(&o->slab, "b", o->b.data, dense_bytes(&o->b), offset_of(p, o->b.type), diag);
-    if (status == MC_OK && (scale == MC_PER_ROW || scale == MC_PER_COLUMN))
-        status = tune_slab_add(&o->slab, "scale", o->scale,
-                               (size_t)mc_per_count(scale, p->m, p->n) * sizeof(float), 0, diag);
-    if (status == MC_OK && (bias == MC_PER_ROW || bias == MC_PER_COLUMN))
-        status = tune_slab_add(&o->slab, "bias", o->bias,
-                               (size_t)mc_per_count(bias, p->m, p->n) * sizeof(float), 0, diag);
-    if (status == MC_OK)
-        status = tune_slab_add(&o->slab, "c", NULL, o->want_bytes, offset_of(p, o->c.type), diag);
+    for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++)
+        status = add_operand(m, i, diag);
     return status;
 }
 
@@ -272,10 +263,10 @@ void tune_operands_free(measurement *m) {
     free(m->packings);
     tune_slab_free(m->context, &o->slab);
     free(o->matrix.values);
-    mc_dense_free(&o->a);
-    mc_dense_free(&o->b);
-    free(o->scale);
-    free(o->bias);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) {
+        mc_dense_free(&o->inputs[i]);
+        free(o->factors[i]);
+    }
     free(o->want);
     free(m->buffer.bytes);
 }

@@ -7,8 +7,8 @@
 
 enum { PIECES_PER_CORE = 2 };
 
-/* Row blocks FIRST to END - 1 of the matrix, as a matrix:
-   its arrays are parts of the whole's, but for row_ptr. */
+/* Row blocks FIRST to END - 1 of the matrix, as a matrix: its arrays are parts of the whole's, but for row_ptr. An
+   operator without a matrix has one band, which is all. */
 typedef struct band {
     mc_vsparse matrix;
     int64_t first_row, first_vector;
@@ -17,10 +17,12 @@ typedef struct band {
 typedef struct reference {
     measurement *m;
     size_t pieces;
-    mc_dense sums; /* SDDMM: of all vectors */
+    mc_dense sums; /* of all vectors, where the output is SAMPLED */
     mc_status *statuses;
     mc_diag **whys;
 } reference;
+
+static bool is_sampled(const measurement *m) { return operator_out(m->operator)->kind == OPERAND_SAMPLED; }
 
 static mc_status cut_band(const mc_vsparse *whole, int64_t first, int64_t end, band *b, mc_diag *diag) {
     int64_t from = whole->row_ptr[first], values = from * whole->vec;
@@ -57,24 +59,39 @@ static void put_rows(tune_operands *o, int64_t first, const mc_dense *c) {
     }
 }
 
-static mc_status multiply_band(tune_operands *o, const band *b, mc_diag *diag) {
-    mc_dense sums = {0}, c = {0};
-    mc_status status = mc_reference_spmm(&b->matrix, &o->b, &sums, diag);
-    const float *scale = o->output.scale == MC_PER_ROW ? o->scale + b->first_row : o->scale;
-    const float *bias = o->output.bias == MC_PER_ROW ? o->bias + b->first_row : o->bias;
-    if (status == MC_OK) status = mc_reference_output(&o->output, scale, bias, &sums, &c, diag);
-    mc_dense_free(&sums);
-    if (status == MC_OK) put_rows(o, b->first_row, &c);
+/* The operands of a band: rows of those that have the matrix's rows, and all of the others. INPUTS: room for the parts. */
+static host_operands band_operands(const measurement *m, const band *b, mc_dense inputs[MAX_OPERANDS]) {
+    const mc_operator *op = m->operator;
+    host_operands of = {.problem = m->race->problem, .matrix = &b->matrix};
+    for (size_t i = 0; i < op->operand_count; i++) {
+        const operand_row *operand = &op->operands[i];
+        const float *factors = m->operands.factors[i];
+        bool by_rows = operand_per(of.problem, operand) == MC_PER_ROW;
+        inputs[i] = m->operands.inputs[i];
+        if (operand->kind == OPERAND_DENSE && operand->rows == op->matrix.rows && !operand->out)
+            inputs[i] = rows_of(&inputs[i], b->first_row, b->matrix.rows);
+        of.inputs[i] = &inputs[i];
+        of.factors[i] = by_rows ? factors + b->first_row : factors;
+    }
+    return of;
+}
+
+static mc_status finish_band(measurement *m, const host_operands *of, const band *b, const mc_dense *sums,
+                             mc_diag *diag) {
+    mc_dense c = {0};
+    mc_status status = m->operator->finish(of, sums, &c, diag);
+    if (status == MC_OK) put_rows(&m->operands, b->first_row, &c);
     mc_dense_free(&c);
     return status;
 }
 
-static mc_status sample_band(reference *r, const band *b, mc_diag *diag) {
-    const tune_operands *o = &r->m->operands;
-    const mc_dense a = rows_of(&o->a, b->first_row, b->matrix.rows);
-    mc_dense sums = {0};
-    mc_status status = mc_reference_sddmm(&b->matrix, &a, &o->b, r->m->race->problem->layout, &sums, diag);
-    if (status == MC_OK && b->matrix.vectors > 0)
+/* A SAMPLED output's sums are kept, as its order does not go by rows. */
+static mc_status multiply_band(reference *r, const band *b, mc_diag *diag) {
+    mc_dense inputs[MAX_OPERANDS], sums = {0};
+    const host_operands of = band_operands(r->m, b, inputs);
+    mc_status status = r->m->operator->sums(&of, &sums, diag);
+    if (status == MC_OK && !is_sampled(r->m)) status = finish_band(r->m, &of, b, &sums, diag);
+    else if (status == MC_OK && b->matrix.vectors > 0)
         memcpy((int64_t *)r->sums.data + b->first_vector * b->matrix.vec, sums.data,
                (size_t)(b->matrix.vectors * b->matrix.vec) * sizeof(int64_t));
     mc_dense_free(&sums);
@@ -89,10 +106,8 @@ static void do_band(void *user, size_t index) {
     int64_t first = i * size + (i < rest ? i : rest), end = first + size + (i < rest);
     band b = {0};
     mc_diag *why = r->whys[index] = mc_diag_create();
-    mc_status status = cut_band(whole, first, end, &b, why);
-    if (status == MC_OK)
-        status = r->m->race->problem->op == MC_OP_SPMM ? multiply_band(&r->m->operands, &b, why)
-                                                       : sample_band(r, &b, why);
+    mc_status status = r->m->operator->matrix.wanted ? cut_band(whole, first, end, &b, why) : MC_OK;
+    if (status == MC_OK) status = multiply_band(r, &b, why);
     free(b.matrix.row_ptr);
     r->statuses[index] = status;
 }
@@ -103,15 +118,12 @@ static bool tick(void *user, size_t done) {
     return tune_tell_preparing(r->m);
 }
 
-/* All sums of an SDDMM together, as its order of C does not go by rows. */
-static mc_status arrange_sums(reference *r, mc_diag *diag) {
-    tune_operands *o = &r->m->operands;
-    mc_dense c = {0};
-    mc_status status = mc_reference_sampled(&o->output, &o->matrix, r->m->race->problem->order, o->scale,
-                                            &r->sums, &c, diag);
-    if (status == MC_OK) put_rows(o, 0, &c);
-    mc_dense_free(&c);
-    return status;
+/* All sums of a SAMPLED output together. */
+static mc_status finish_all(reference *r, mc_diag *diag) {
+    const band all = {.matrix = r->m->operands.matrix};
+    mc_dense inputs[MAX_OPERANDS];
+    const host_operands of = band_operands(r->m, &all, inputs);
+    return finish_band(r->m, &of, &all, &r->sums, diag);
 }
 
 static mc_status first_failure(const reference *r, size_t done, mc_diag *diag) {
@@ -126,8 +138,7 @@ static mc_status compute(reference *r, mc_diag *diag) {
     const tune_work work = {r->pieces, do_band, tick, r};
     size_t done = tune_work_do(&work);
     mc_status status = first_failure(r, done, diag);
-    if (status == MC_OK && done == r->pieces && r->m->race->problem->op == MC_OP_SDDMM)
-        status = arrange_sums(r, diag);
+    if (status == MC_OK && done == r->pieces && is_sampled(r->m)) status = finish_all(r, diag);
     return status;
 }
 
@@ -142,13 +153,14 @@ static mc_status make_want(tune_operands *o, mc_diag *diag) {
 
 mc_status tune_reference(measurement *m, mc_diag *diag) {
     const mc_vsparse *matrix = &m->operands.matrix;
-    size_t most = (size_t)matrix->row_blocks, pieces = PIECES_PER_CORE * tune_cores();
+    size_t most = m->operator->matrix.wanted ? (size_t)matrix->row_blocks : 1,
+           pieces = PIECES_PER_CORE * tune_cores();
     reference r = {.m = m, .pieces = pieces < most ? pieces : most};
     r.statuses = calloc(r.pieces, sizeof *r.statuses);
     r.whys = calloc(r.pieces, sizeof(mc_diag *));
     mc_status status = make_want(&m->operands, diag);
     if (r.statuses == NULL || r.whys == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
-    if (status == MC_OK && m->race->problem->op == MC_OP_SDDMM)
+    if (status == MC_OK && is_sampled(m))
         status = mc_dense_create(MC_S64, matrix->vectors, matrix->vec, matrix->vec, &r.sums, diag);
     if (status == MC_OK) status = compute(&r, diag);
     for (size_t i = 0; r.whys != NULL && i < r.pieces; i++) mc_diag_destroy(r.whys[i]);

@@ -64,17 +64,13 @@ static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
     return status == MC_OK ? kept : status;
 }
 
-static bool has_result(const plan_problem *p) {
-    return p->op == MC_OP_SPMM ? p->m > 0 && p->n > 0 : p->features.vectors > 0;
-}
-
 mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
     static const mc_tune_config usual = {.size = sizeof usual};
     contest c;
     tune_job whole = *job;
     mc_tune_result mine = {.size = sizeof mine};
     if (job->config == NULL) whole.config = &usual;
-    if (!has_result(&job->problem))
+    if (!operator_gives(operator_of(job->problem.op), &job->problem))
         return mc_fail(diag, MC_CANNOT, "C has no elements: there is nothing to measure");
     pthread_mutex_lock(&job->context->tuning);
     mc_status status = contest_open(&c, &whole, diag);
@@ -88,10 +84,10 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
 /* -- For applications */
 
 static mc_status take_job(mc_context *context, const mc_plan_config *problem, tune_job *job, mc_diag *diag) {
-    mc_status status = matrix_check(problem->matrix, context, diag);
+    mc_status status = matrix_check(problem->op, problem->matrix, context, diag);
     if (status != MC_OK) return status;
     *job = (tune_job){.context = context,
-                      .matrix = &problem->matrix->host,
+                      .matrix = matrix_host(problem->matrix),
                       .specs = problem->specs,
                       .spec_count = problem->spec_count};
     return plan_problem_of(problem, job->matrix, &job->problem, diag);
@@ -103,9 +99,9 @@ static mc_status enter_and_run(const tune_job *job, mc_matrix *matrix, mc_tune_r
     context_visit visit;
     mc_status status = context_enter(job->context, &visit, diag);
     if (status != MC_OK) return status;
-    pthread_mutex_lock(&matrix->lock);
+    matrix_lock(matrix);
     status = tune_run(job, result, diag);
-    pthread_mutex_unlock(&matrix->lock);
+    matrix_unlock(matrix);
     context_leave(job->context, &visit);
     return status;
 }

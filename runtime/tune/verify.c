@@ -31,8 +31,11 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
     bind_slab(&b, &k->packing->slab, set);
     bind_slab(&b, &o->slab, set);
     b.items[b.count - 1].value = (int64_t)address_of_c(o, set);
-    if (o->output.scale == MC_PER_TENSOR) b.items[b.count++] = mc_bind_f32("scale", o->scale[0]);
-    if (o->output.bias == MC_PER_TENSOR) b.items[b.count++] = mc_bind_f32("bias", o->bias[0]);
+    for (size_t i = 0; i < m->operator->operand_count; i++) {
+        const operand_row *operand = &m->operator->operands[i];
+        if (operand_per(m->race->problem, operand) == MC_PER_TENSOR)
+            b.items[b.count++] = mc_bind_f32(operand->name, o->factors[i][0]);
+    }
     mc_status status =
         mc_bind_map(m->context->device, k->kernel, b.items, b.count, &k->maps[set], &map, diag);
     if (status != MC_OK) return status;

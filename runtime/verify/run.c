@@ -1,7 +1,10 @@
 #include "verify/run.h"
 #include <string.h>
+#include "problem/binding_set.h"
 
 enum {
+    RUN_BOUNDARY = 256, /* device allocations start at a multiple of it */
+    RUN_BUFFERS = MC_MAX_ARRAYS + MAX_OPERANDS,
     /* What C holds until the kernel writes it: repeated, the number furthest from zero in every integer type,
        and nearly zero in every real one. Sums of wide types, modulo 2^32, may be any number, but hardly all
        of those that a fault leaves unwritten. */
@@ -10,43 +13,48 @@ enum {
     SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */
 };
 
-mc_status run_open(device_run *run, mc_device *device, const mc_kernel *kernel, mc_diag *diag) {
-    int multiprocessors = mc_device_get_info(device)->multiprocessors;
-    run->device = device;
-    run->kernel = kernel;
-    run_bind(run, "multiprocessors", multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
-    return mc_output_of(kernel, &run->output, diag);
+/* A run in progress; run_close frees what it has, whatever happened. */
+typedef struct device_run {
+    mc_device *device;
+    const mc_kernel *kernel;
+    const mc_run *given;
+    plan_problem problem;
+    const mc_operator *op;
+    mc_packed packed;
+    uint64_t buffers[RUN_BUFFERS];
+    size_t buffer_count;
+    uint64_t c_address; /* past its offset */
+    unsigned c_offset;
+    binding_set bindings;
+    mc_tensor_map map;
+    mc_module *module;
+    mc_launch launch;
+} device_run;
+
+static mc_status check_offset(const operand_row *operand, unsigned offset, mc_diag *diag) {
+    char title[OPERAND_TITLE];
+    operand_title(operand, title);
+    if (offset < RUN_BOUNDARY) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "the offset of %s is %u, must be below %d bytes", title, offset,
+                   RUN_BOUNDARY);
 }
 
-void run_close(device_run *run) {
+static mc_status run_open(device_run *run, mc_diag *diag) {
+    int multiprocessors = mc_device_get_info(run->device)->multiprocessors;
+    bind_value(&run->bindings, "multiprocessors",
+               multiprocessors > 0 ? multiprocessors : SIM_MULTIPROCESSORS);
+    mc_status status =
+        plan_problem_measure(run->kernel, &run->given->operands, run->given->ld, &run->problem, diag);
+    run->op = operator_of(run->problem.op);
+    for (size_t i = 0; status == MC_OK && i < run->op->operand_count; i++)
+        status = check_offset(&run->op->operands[i], run->given->offsets[i], diag);
+    return status;
+}
+
+static void run_close(device_run *run) {
     mc_module_unload(run->module);
     for (size_t i = 0; i < run->buffer_count; i++) mc_device_free(run->device, run->buffers[i]);
     mc_packed_free(&run->packed);
-}
-
-void run_bind(device_run *run, const char *name, int64_t value) {
-    run->bindings[run->binding_count++] = (mc_binding){name, value};
-}
-
-/* -- What a problem must be */
-
-mc_status run_check_type(const device_run *run, const char *name, const char *field, const mc_dense *matrix,
-                         mc_diag *diag) {
-    const char *want = mc_kernel_field_text(run->kernel, field), *type = mc_type_text(matrix->type);
-    if (want == NULL || strcmp(want, type) == 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", name, want, type);
-}
-
-mc_status run_check_factor(mc_per per, const float *given, const char *name, mc_diag *diag) {
-    if ((per != MC_PER_NONE) == (given != NULL)) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, given != NULL ? "the kernel takes no %s" : "the kernel wants its %s",
-                   name);
-}
-
-mc_status run_check_offset(const char *name, unsigned offset, mc_diag *diag) {
-    if (offset < RUN_BOUNDARY) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "the offset of %s is %u, must be below %d bytes", name, offset,
-                   RUN_BOUNDARY);
 }
 
 /* -- Into the device */
@@ -59,7 +67,7 @@ static mc_status add_buffer(device_run *run, const char *name, size_t bytes, uns
     if (status != MC_OK) return status;
     run->buffers[run->buffer_count++] = base;
     *address = base + offset;
-    run_bind(run, name, (int64_t)*address);
+    bind_value(&run->bindings, name, (int64_t)*address);
     return MC_OK;
 }
 
@@ -69,8 +77,9 @@ static mc_status put_array(device_run *run, const char *name, const void *data, 
     return status == MC_OK ? mc_device_write(run->device, address, data, bytes, diag) : status;
 }
 
-mc_status run_put_packed(device_run *run, const mc_vsparse *matrix, mc_diag *diag) {
-    mc_status status = mc_pack(run->kernel, matrix, &run->packed, diag);
+/* Packs the sparse matrix. */
+static mc_status put_packed(device_run *run, mc_diag *diag) {
+    mc_status status = mc_pack(run->kernel, run->given->operands.matrix, &run->packed, diag);
     for (size_t i = 0; i < run->packed.array_count && status == MC_OK; i++) {
         const mc_packed_array *array = &run->packed.arrays[i];
         status =
@@ -79,7 +88,8 @@ mc_status run_put_packed(device_run *run, const mc_vsparse *matrix, mc_diag *dia
     return status;
 }
 
-size_t run_span(const mc_dense *matrix) {
+/* Elements from the first to the last, without the gap of the last row, in bytes. */
+static size_t span_of(const mc_dense *matrix) {
     if (matrix->rows == 0 || matrix->cols == 0) return 0;
     return (size_t)mc_type_size(matrix->type, (matrix->rows - 1) * matrix->ld + matrix->cols);
 }
@@ -97,40 +107,52 @@ static mc_status write_rows(const device_run *run, uint64_t address, const mc_de
     return status;
 }
 
-mc_status run_put_dense(device_run *run, const char *name, const mc_dense *matrix, unsigned offset,
-                        mc_diag *diag) {
+/* OFFSET past a boundary. Gaps stay unwritten on the device, so that the simulator stops a kernel that reads them. */
+static mc_status put_dense(device_run *run, const char *name, const mc_dense *matrix, unsigned offset,
+                           mc_diag *diag) {
     uint64_t address;
-    mc_status status = add_buffer(run, name, run_span(matrix), offset, &address, diag);
+    mc_status status = add_buffer(run, name, span_of(matrix), offset, &address, diag);
     return status == MC_OK ? write_rows(run, address, matrix, diag) : status;
 }
 
 /* One by value, more as an array. */
-mc_status run_put_factors(device_run *run, const char *name, mc_per per, const float *values, int64_t rows,
-                          int64_t cols, mc_diag *diag) {
+static mc_status put_factors(device_run *run, const operand_row *operand, const float *values,
+                             mc_diag *diag) {
+    mc_per per = operand_per(&run->problem, operand);
     if (per == MC_PER_NONE) return MC_OK;
     if (per != MC_PER_TENSOR)
-        return put_array(run, name, values, (size_t)mc_per_count(per, rows, cols) * sizeof *values, diag);
-    run->bindings[run->binding_count++] = mc_bind_f32(name, *values);
+        return put_array(run, operand->name, values,
+                         (size_t)operand_factors(&run->problem, operand) * sizeof *values, diag);
+    run->bindings.items[run->bindings.count++] = mc_bind_f32(operand->name, *values);
     return MC_OK;
 }
 
-mc_status run_put_c(device_run *run, const mc_dense *c, unsigned offset, mc_diag *diag) {
-    size_t bytes = run_span(c) + BEHIND;
-    mc_status status = add_buffer(run, "c", bytes, offset, &run->c_address, diag);
+/* Poisoned, and so is what lies in front and behind. */
+static mc_status put_c(device_run *run, const char *name, const mc_dense *c, unsigned offset, mc_diag *diag) {
+    size_t bytes = span_of(c) + BEHIND;
+    mc_status status = add_buffer(run, name, bytes, offset, &run->c_address, diag);
     run->c_offset = offset;
     if (status != MC_OK) return status;
     return mc_device_fill(run->device, run->c_address - offset, POISON, bytes + offset, diag);
+}
+
+static mc_status put_operand(device_run *run, size_t i, const mc_dense *c, mc_diag *diag) {
+    const operand_row *operand = &run->op->operands[i];
+    const host_operands *host = &run->given->operands;
+    if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
+    if (operand->out) return put_c(run, operand->name, c, run->given->offsets[i], diag);
+    return put_dense(run, operand->name, host->inputs[i], run->given->offsets[i], diag);
 }
 
 /* -- The launch */
 
 static mc_status load(device_run *run, const char *ptx, mc_diag *diag) {
     mc_binding map;
-    mc_status status =
-        mc_bind_map(run->device, run->kernel, run->bindings, run->binding_count, &run->map, &map, diag);
+    mc_status status = mc_bind_map(run->device, run->kernel, run->bindings.items, run->bindings.count,
+                                   &run->map, &map, diag);
     if (status != MC_OK) return status;
-    if (map.name != NULL) run->bindings[run->binding_count++] = map;
-    status = mc_bind(run->kernel, run->bindings, run->binding_count, &run->launch, diag);
+    if (map.name != NULL) run->bindings.items[run->bindings.count++] = map;
+    status = mc_bind(run->kernel, run->bindings.items, run->bindings.count, &run->launch, diag);
     if (status != MC_OK) return status;
     return mc_module_load(run->device, ptx != NULL ? ptx : mc_kernel_ptx(run->kernel),
                           mc_kernel_contract(run->kernel)->entry, &run->module, diag);
@@ -167,18 +189,52 @@ static mc_status check_gap(const mc_dense *c, mc_diag *diag) {
 }
 
 static mc_status read_c(const device_run *run, mc_dense *c, mc_diag *diag) {
-    mc_status status = mc_device_read(run->device, run->c_address, c->data, run_span(c), diag);
+    mc_status status = mc_device_read(run->device, run->c_address, c->data, span_of(c), diag);
     if (status == MC_OK)
         status = check_poison(run, run->c_address - run->c_offset, run->c_offset, "in front of", diag);
-    if (status == MC_OK) status = check_poison(run, run->c_address + run_span(c), BEHIND, "behind", diag);
+    if (status == MC_OK) status = check_poison(run, run->c_address + span_of(c), BEHIND, "behind", diag);
     return status == MC_OK ? check_gap(c, diag) : status;
 }
 
-mc_status run_launch(device_run *run, const char *ptx, mc_timing *timing, mc_dense *c, mc_diag *diag) {
+static mc_status launch(device_run *run, const char *ptx, mc_timing *timing, mc_dense *c, mc_diag *diag) {
     mc_status status = load(run, ptx, diag);
     if (status == MC_OK) status = mc_module_launch(run->module, &run->launch, diag);
     if (status == MC_OK && timing != NULL && timing->rounds > 0)
         status = mc_module_time(run->module, &run->launch, timing->launches, timing->rounds,
                                 &timing->microseconds, diag);
     return status == MC_OK ? read_c(run, c, diag) : status; /* of the last launch */
+}
+
+/* -- The whole */
+
+static mc_status make_out(const device_run *run, mc_dense *out, mc_diag *diag) {
+    mc_dense shape;
+    mc_status status = operator_out_shape(run->op, &run->problem, run->given->operands.matrix, &shape, diag);
+    if (status != MC_OK) return status;
+    return mc_dense_create(shape.type, shape.rows, shape.cols, shape.ld, out, diag);
+}
+
+static mc_status run_all(device_run *run, const char *ptx, mc_timing *timing, mc_dense *out, mc_diag *diag) {
+    mc_status status = put_packed(run, diag);
+    if (status == MC_OK && span_of(out) == 0) return MC_OK; /* no element: a grid without blocks */
+    for (size_t i = 0; i < run->op->operand_count && status == MC_OK; i++)
+        status = put_operand(run, i, out, diag);
+    if (status != MC_OK) return status;
+    bind_sizes(&run->bindings, &run->problem);
+    bind_value(&run->bindings, "item_count", mc_sampled_items(&run->packed));
+    bind_value(&run->bindings, "window_items", mc_sampled_longest(&run->packed));
+    return launch(run, ptx, timing, out, diag);
+}
+
+mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char *ptx, const mc_run *given,
+                          mc_timing *timing, mc_dense *out, mc_diag *diag) {
+    device_run run = {.device = device, .kernel = kernel, .given = given};
+    *out = (mc_dense){0};
+    if (timing != NULL) timing->microseconds = 0;
+    mc_status status = run_open(&run, diag);
+    if (status == MC_OK) status = make_out(&run, out, diag);
+    if (status == MC_OK) status = run_all(&run, ptx, timing, out, diag);
+    run_close(&run);
+    if (status != MC_OK) mc_dense_free(out);
+    return status;
 }

@@ -1,5 +1,5 @@
-/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are, and what
- * its enumerators are. A row never changes. A later version adds rows: members behind all others, and not in
+/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are that nothing was
+ * added to (first_version_test.c has the sizes of before), and what its enumerators are. A row never changes. A later version adds rows: members behind all others, and not in
  * the padding that a struct ends with, which a program of today leaves as it was; enumerators at the end.
  * Where pointers have 64 bits. */
 #include "mcrt.h"
@@ -106,7 +106,11 @@ static const struct {
     AT(mc_args, scale, 32),
     AT(mc_args, bias, 40),
     AT(mc_args, scale_value, 48),
-    SIZE(mc_args, 56),
+    AT(mc_args, list, 56),
+    AT(mc_args, list_count, 64),
+    AT(mc_argument, name, 0),
+    AT(mc_argument, address, 8),
+    AT(mc_argument, value, 16),
     AT(mc_tune_progress, size, 0),
     AT(mc_tune_progress, stage, 8),
     AT(mc_tune_progress, done, 16),

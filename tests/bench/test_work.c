@@ -100,7 +100,7 @@ static void test_prepared(const work *w, const work_plan *plan) {
 }
 
 static void test_feeder(const variant_list *variants) {
-    const work_plan plan = {.operation = &operation_spmm,
+    const work_plan plan = {.operation = operation_find("spmm"),
                             .sizes = {5, 12},
                             .size_count = 2,
                             .variants = variants,
@@ -157,8 +157,8 @@ static void test_widened(const work_problem *p, mc_layout layout, int64_t padded
 static void test_sddmm(mc_layout layout) {
     const mc_pattern pattern = {.rows = 3, .cols = 17, .sparsity = 0.5, .seed = 9};
     const variant_list list = {
-        .operation = &operation_sddmm, .vec = 4, .lhs = MC_S8, .rhs = MC_S8, .layout = layout};
-    const work_plan plan = {.operation = &operation_sddmm,
+        .operation = operation_find("sddmm"), .vec = 4, .lhs = MC_S8, .rhs = MC_S8, .layout = layout};
+    const work_plan plan = {.operation = operation_find("sddmm"),
                             .sizes = {5, 33},
                             .size_count = 2,
                             .variants = &list,
@@ -166,13 +166,13 @@ static void test_sddmm(mc_layout layout) {
     work w = {.padded_cols = 20};
     mc_csr csr;
     OK(mc_csr_generate(&pattern, &csr, diag));
-    OK(operation_sddmm.dilate(&list, &csr, 1, &w.a, diag));
+    OK(operation_find("sddmm")->dilate(&list, &csr, 1, &w.a, diag));
     for (size_t i = 0; i < plan.size_count; i++) {
-        w.problems[i].shape = operation_sddmm.shape(&w.a, plan.sizes[i]);
+        w.problems[i].shape = operation_find("sddmm")->shape(&w.a, plan.sizes[i]);
         CHECK(w.problems[i].shape.m == 12 && w.problems[i].shape.n == 17 &&
               w.problems[i].shape.k == plan.sizes[i]);
     }
-    OK(operation_sddmm.prepare(&w, &plan, diag));
+    OK(operation_find("sddmm")->prepare(&w, &plan, diag));
     for (size_t i = 0; i < plan.size_count; i++) test_widened(&w.problems[i], layout, w.padded_cols);
     const sparse_arrays *arrays = &w.formats[SPARSE_SAMPLED_CSR];
     CHECK(arrays->value_count == 4 * w.a.vectors && arrays->values == NULL);

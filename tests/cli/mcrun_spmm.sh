@@ -196,8 +196,8 @@ expect 2 'scale: out = "f16" wants one' spmm tiny.smtx --set out=f16
 spmm m.smtx --set out=f32 --set scale=row --set bias=column --ptx unbiased.ptx >table 2>err
 check 'a wrong element is named with its bits' grep -q 'mcrun: C\[0\]\[0\] is [-0-9.e+]* (0x[0-9a-f]*), must be' err
 
-expect 2 '--n is 3, but b.npy has 2 columns' spmm tiny.smtx --b b.npy --n 3
+expect 2 'N is 3 by --n, but 2 by b.npy' spmm tiny.smtx --b b.npy --n 3
 expect 2 '--ldb is 1, less than N = 2' spmm tiny.smtx --b b.npy --ldb 1
-expect 1 'b.npy has 3 rows, the matrix 90 columns' spmm m.smtx --b b.npy
+expect 1 'b.npy has 3 rows, A 90 columns' spmm m.smtx --b b.npy
 expect 1 'm.smtx: not a .npy file' spmm tiny.smtx --a m.smtx
 finish

@@ -2,6 +2,7 @@
    what a kernel that writes astray comes to, and that nothing stays behind whichever call fails. */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include "products.h"
 #include "check.h"
 #include "fake_cuda.h"
 #include "mcrt_internal.h"

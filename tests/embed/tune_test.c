@@ -1,6 +1,7 @@
 /* Tuning on the simulator, where a kernel's time is the number of its instructions: what is chosen, what is
    recorded, and that a faulty kernel never is. Faults are planted in the PTX between the generator and the
    device. */
+#include "products.h"
 #include "ptxsim.h"
 #include "tune_common.h"
 

@@ -2,6 +2,7 @@
  * one behind it; rounds of one and two strides, which small problems go through many of; f32, f16 and bf16 where sums beyond s32
  * lie between two of their numbers. The same sums modulo 2^32 under sum = "wrap". exact_test SPEC [DEVICE]; on the simulator, if none
  * is named */
+#include "products.h"
 #include "check.h"
 #include "edges.h"
 #include "mutate.h"

@@ -20,12 +20,12 @@ static mc_status make_factors(problem *p, mc_diag *diag) {
     return MC_OK;
 }
 
-static problem_operator operator_of(const mc_kernel *kernel) {
+static problem_operator family_of_kernel(const mc_kernel *kernel) {
     return strcmp(mc_kernel_contract(kernel)->family, "sddmm") == 0 ? OPERATOR_SDDMM : OPERATOR_SPMM;
 }
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag) {
-    *kind = (problem_kind){.vec = (int)mc_kernel_field(kernel, "vec"), .op = operator_of(kernel)};
+    *kind = (problem_kind){.vec = (int)mc_kernel_field(kernel, "vec"), .op = family_of_kernel(kernel)};
     mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
     if (status == MC_OK) status = mc_type_of(kernel, "rhs", &kind->rhs, diag);
     if (status == MC_OK && kind->op == OPERATOR_SDDMM) return mc_layout_of(kernel, &kind->layout, diag);

@@ -1,3 +1,4 @@
+#include "products.h"
 #include "problem_ops.h"
 #include <math.h>
 

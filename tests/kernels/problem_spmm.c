@@ -1,3 +1,4 @@
+#include "products.h"
 #include "problem_ops.h"
 
 static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {

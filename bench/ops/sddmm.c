@@ -196,10 +196,9 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
                                   diag);
 }
 
-const operation operation_sddmm = {.family = "sddmm",
-                                   .size = "k",
+extern const operation operation_sddmm;
+const operation operation_sddmm = {.op = MC_OP_SDDMM,
                                    .usual = "256",
-                                   .sampled = true,
                                    .k_contiguous = true,
                                    .dilate = dilate,
                                    .shape = shape,

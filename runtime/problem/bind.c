@@ -1,23 +1,9 @@
 /* A kernel's contract and a problem's numbers become a launch. */
 #include <string.h>
-#include "base/type.h"
-#include "device/bind.h"
+#include "problem/bind.h"
+#include "ops/operator.h"
 
-/* Those that the kernel's family has as fields must be bound. */
-enum { SHAPE_COUNT = 6, NO_FIELD = -2 };
-static const char *const shape_names[SHAPE_COUNT] = {"m", "n", "k", "lda", "ldb", "ldc"};
-
-/* Rows of which matrices have what length. */
-static const struct leading {
-    const char *family, *layout; /* NULL: any */
-    const char *name, *length;
-    /* The field of the type whose rows begin with a byte; NULL: the contract says it (ldb_multiple). */
-    const char *side;
-} leadings[] = {{"spmm", NULL, "ldb", "n", NULL},
-                {"spmm", NULL, "ldc", "n", NULL},
-                {"sddmm", NULL, "lda", "k", "lhs"},
-                {"sddmm", "columns", "ldb", "k", "rhs"},
-                {"sddmm", "rows", "ldb", "n", "rhs"}};
+enum { NO_FIELD = -2 };
 
 /* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": largest grid, x y z. */
 static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
@@ -42,6 +28,7 @@ static mc_status check_s32(const char *name, int64_t value, mc_diag *diag) {
                    (long long)value, (long long)INT32_MAX);
 }
 
+/* Those that the kernel has as fields must be bound. */
 static mc_status check_shape(const mc_kernel *kernel, const char *name, const binding_list *bindings,
                              mc_diag *diag) {
     int64_t fixed = mc_kernel_field(kernel, name), value = 0;
@@ -54,32 +41,43 @@ static mc_status check_shape(const mc_kernel *kernel, const char *name, const bi
     return status;
 }
 
-static bool applies(const struct leading *leading, const mc_kernel *kernel) {
-    const char *layout = mc_kernel_field_text(kernel, "layout");
-    if (strcmp(leading->family, mc_kernel_contract(kernel)->family) != 0) return false;
-    return leading->layout == NULL || (layout != NULL && strcmp(leading->layout, layout) == 0);
+/* A field's value that is a word, as a problem has it; 0 where the kernel has no such field. */
+static int64_t word_of(const mc_kernel *kernel, problem_member member) {
+    const member_row *row = &problem_members[member];
+    const char *text = mc_kernel_field_text(kernel, row->field);
+    int64_t value = 0;
+    if (text != NULL) (void)word_value(row->field_words, text, &value);
+    return value;
 }
 
-static mc_status check_even(const mc_kernel *kernel, const struct leading *leading, int64_t value,
-                            mc_diag *diag) {
-    mc_type type;
-    if (leading->side == NULL || value % 2 == 0) return MC_OK;
-    mc_status status = mc_type_of(kernel, leading->side, &type, diag);
-    if (status != MC_OK || mc_type_bytes(type) != 0) return status;
+static mc_status check_even(const mc_kernel *kernel, const operand_row *operand, int64_t ld, mc_diag *diag) {
+    mc_type type = (mc_type)word_of(kernel, operand->type);
+    if (ld % 2 == 0 || mc_type_bytes(type) != 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%s is %lld, must be even: two elements of %s share a byte",
-                   leading->name, (long long)value, mc_type_text(type));
+                   problem_members[operand->ld].name, (long long)ld, mc_type_text(type));
 }
 
-static mc_status check_leading(const mc_kernel *kernel, const struct leading *leading,
+/* Rows of OPERAND, as it is stored, fit their leading dimension. */
+static mc_status check_leading(const mc_kernel *kernel, const operand_row *operand,
                                const binding_list *bindings, mc_diag *diag) {
+    bool columns = operand->by_layout && word_of(kernel, MEMBER_layout) == MC_LAYOUT_COLUMNS;
+    const char *name = problem_members[operand->ld].name,
+               *row = problem_members[columns ? operand->rows : operand->cols].name;
     int64_t length = 0, value = 0;
-    if (!applies(leading, kernel)) return MC_OK;
-    mc_status status = find(bindings, leading->length, &length, diag);
-    if (status == MC_OK) status = find(bindings, leading->name, &value, diag);
+    mc_status status = find(bindings, row, &length, diag);
+    if (status == MC_OK) status = find(bindings, name, &value, diag);
     if (status == MC_OK && value < length)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld, less than the row length %s of %lld", leading->name,
-                       (long long)value, leading->length, (long long)length);
-    return status == MC_OK ? check_even(kernel, leading, value, diag) : status;
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, less than the row length %s of %lld", name,
+                       (long long)value, row, (long long)length);
+    return status == MC_OK ? check_even(kernel, operand, value, diag) : status;
+}
+
+static mc_status check_leadings(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
+    const mc_operator *o = operator_named(mc_kernel_contract(kernel)->family);
+    mc_status status = MC_OK;
+    for (size_t i = 0; o != NULL && i < o->operand_count && status == MC_OK; i++)
+        if (o->operands[i].ld != NO_MEMBER) status = check_leading(kernel, &o->operands[i], bindings, diag);
+    return status;
 }
 
 static mc_status check_k(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
@@ -122,11 +120,11 @@ static mc_status check_rows(const mc_kernel *kernel, const binding_list *binding
 static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindings, mc_diag *diag) {
     const mc_contract *contract = mc_kernel_contract(kernel);
     mc_status status = MC_OK;
-    for (int i = 0; i < SHAPE_COUNT && status == MC_OK; i++)
-        status = check_shape(kernel, shape_names[i], bindings, diag);
+    for (problem_member i = FIRST_MEMBER; i < MEMBERS && status == MC_OK; i++)
+        if (problem_members[i].setting == SETTING_SHAPE)
+            status = check_shape(kernel, problem_members[i].field, bindings, diag);
     if (status == MC_OK) status = check_rows(kernel, bindings, diag);
-    for (size_t i = 0; i < sizeof leadings / sizeof leadings[0] && status == MC_OK; i++)
-        status = check_leading(kernel, &leadings[i], bindings, diag);
+    if (status == MC_OK) status = check_leadings(kernel, bindings, diag);
     if (status == MC_OK) status = check_k(contract, bindings, diag);
     return status == MC_OK ? check_lds(contract, bindings, diag) : status;
 }

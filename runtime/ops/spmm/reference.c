@@ -2,7 +2,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "verify/reference.h"
+#include "ops/reference.h"
 #include "base/element.h"
 #include "base/memory.h"
 

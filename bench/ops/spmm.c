@@ -107,8 +107,8 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
     return helpers_output(&r->track->helpers, kind->output.type, sums->address, out, s->m, s->n, rule, diag);
 }
 
-const operation operation_spmm = {.family = "spmm",
-                                  .size = "n",
+extern const operation operation_spmm;
+const operation operation_spmm = {.op = MC_OP_SPMM,
                                   .usual = "256,512",
                                   .dilate = dilate,
                                   .shape = shape,

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/memory.h"
-#include "verify/reference.h"
+#include "ops/reference.h"
 
 typedef struct sides {
     const mc_vsparse *mask;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "verify/reference.h"
+#include "ops/reference.h"
 #include "base/element.h"
 #include "matrix/random.h"
 #include "base/real.h"

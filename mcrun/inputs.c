@@ -1,0 +1,209 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include "operand.h"
+#include "product.h"
+
+enum { USUAL_SIZE = 256 };
+
+static const product_options *options_of(const product_session *s) {
+    return (const product_options *)s->base.options;
+}
+
+/* "--ldb", "N": a member as options and messages have it. */
+typedef struct member_title {
+    char text[16];
+} member_title;
+
+static member_title option_title(problem_member member) {
+    member_title title;
+    snprintf(title.text, sizeof title.text, "--%s", problem_members[member].name);
+    return title;
+}
+
+static member_title size_title(problem_member member) {
+    member_title title;
+    snprintf(title.text, sizeof title.text, "%s", problem_members[member].name);
+    for (char *at = title.text; *at != '\0'; at++) *at = (char)toupper((unsigned char)*at);
+    return title;
+}
+
+/* -- Sizes */
+
+/* A size, and who says it. */
+typedef struct said {
+    int64_t value;
+    const char *by;   /* an option or a file, or the matrix; NULL: nobody yet */
+    const char *what; /* of the matrix: "rows", "columns" */
+} said;
+
+typedef struct sizing {
+    product_session *session;
+    said sizes[MEMBERS];
+    mc_diag *diag;
+} sizing;
+
+/* A FILE that has VALUE rows or columns (WHAT). */
+static mc_status agree(sizing *z, problem_member size, int64_t value, const char *file, const char *what) {
+    said *known = &z->sizes[size];
+    if (known->by == NULL) *known = (said){value, file, NULL};
+    if (known->value == value) return MC_OK;
+    if (known->what == NULL)
+        return mc_fail(z->diag, MC_USAGE, "%s is %lld by %s, but %lld by %s", size_title(size).text,
+                       (long long)known->value, known->by, (long long)value, file);
+    bool same = strcmp(known->what, what) == 0;
+    return mc_fail(z->diag, MC_CANNOT, "%s has %lld %s, %s %lld%s%s", file, (long long)value, what, known->by,
+                   (long long)known->value, same ? "" : " ", same ? "" : known->what);
+}
+
+static void know_matrix(sizing *z) {
+    const mc_operator *o = z->session->base.op;
+    const problem *p = &z->session->base.problem;
+    if (!o->matrix.wanted) return;
+    z->sizes[o->matrix.cols] = (said){p->pattern.cols, o->matrix.title, "columns"};
+    if (p->a.vec > 0) z->sizes[o->matrix.rows] = (said){p->a.rows, o->matrix.title, "rows"};
+}
+
+static mc_status agree_with_file(sizing *z, size_t i) {
+    const operand_row *operand = &z->session->base.op->operands[i];
+    const mc_dense *given = &z->session->given[i];
+    const char *file = options_of(z->session)->files[i];
+    bool rows_known = z->session->base.problem.a.vec > 0 || operand->rows != z->session->base.op->matrix.rows;
+    mc_status status = MC_OK;
+    if (file == NULL) return MC_OK;
+    if (rows_known) status = agree(z, operand->rows, given->rows, file, "rows");
+    return status == MC_OK ? agree(z, operand->cols, given->cols, file, "columns") : status;
+}
+
+/* All sizes: of the matrix, options, files, the kernel, or the usual one. M is not known before the matrix fits. */
+static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
+    product_session *s = z->session;
+    const mc_operator *o = s->base.op;
+    mc_status status = MC_OK;
+    know_matrix(z);
+    for (problem_member i = MEMBER_m; i <= MEMBER_k; i++) {
+        int64_t given = options_of(s)->members[i];
+        if (given > 0) z->sizes[i] = (said){given, NULL, NULL};
+        if (given > 0) z->sizes[i].by = i == MEMBER_m ? "--m" : i == MEMBER_n ? "--n" : "--k";
+    }
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) status = agree_with_file(z, i);
+    for (problem_member i = MEMBER_m; i <= MEMBER_k && status == MC_OK; i++) {
+        bool later = o->matrix.wanted && i == o->matrix.rows;
+        if (!operator_has(o, i) || later) continue;
+        if (z->sizes[i].by == NULL)
+            z->sizes[i].value = operand_shape_or(0, kernel, problem_members[i].field, USUAL_SIZE);
+        member_set(&s->base.shape, i, z->sizes[i].value);
+    }
+    return status;
+}
+
+/* -- Leading dimensions */
+
+/* That the kernel's copies need LD to be a multiple of; 0: any will do. */
+static int64_t unit_of(const mc_kernel *kernel, problem_member ld) {
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    return ld == MEMBER_lda ? contract->lda_multiple : ld == MEMBER_ldb ? contract->ldb_multiple : 0;
+}
+
+/* Where one of many variants is to be found, those that cannot take it are passed over. */
+static mc_status find_ld(product_session *s, const mc_kernel *kernel, const operand_row *operand,
+                         mc_diag *diag) {
+    plan_problem *shape = &s->base.shape;
+    const mc_dense stored = operand_shape(shape, operand);
+    bool turned = operand->by_layout && shape->layout == MC_LAYOUT_COLUMNS,
+         any = s->base.options->variants == VARIANTS_BEST;
+    const member_title option = option_title(operand->ld),
+                       row = size_title(turned ? operand->rows : operand->cols);
+    int64_t usual = operand->out ? stored.cols : operand_tight(stored.type, stored.cols),
+            ld = operand_shape_or(options_of(s)->members[operand->ld], kernel,
+                                  problem_members[operand->ld].field, usual);
+    const operand_ld check = {option.text, row.text, ld, stored.cols, any ? 0 : unit_of(kernel, operand->ld)};
+    member_set(shape, operand->ld, ld);
+    return operand_check_ld(&check, diag);
+}
+
+static mc_status find_lds(product_session *s, const mc_kernel *kernel, mc_diag *diag) {
+    const mc_operator *o = s->base.op;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++)
+        if (o->operands[i].ld != NO_MEMBER) status = find_ld(s, kernel, &o->operands[i], diag);
+    return status;
+}
+
+/* -- Before the matrix fits */
+
+static mc_status read_files(product_session *s, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        if (options_of(s)->files[i] != NULL)
+            status = mc_npy_read(options_of(s)->files[i], &s->given[i], diag);
+    return status;
+}
+
+/* Operands have their types from this kernel; a variant that reads another type says so when it runs. */
+mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *diag) {
+    sizing z = {.session = s, .diag = diag};
+    mc_status status = plan_problem_read(kernel, &s->base.shape, diag);
+    if (status == MC_OK) status = read_files(s, diag);
+    if (status == MC_OK) status = find_sizes(&z, kernel);
+    return status == MC_OK ? find_lds(s, kernel, diag) : status;
+}
+
+/* -- Operands */
+
+/* By columns: the transposed matrix, row by row, with the leading dimension LD. */
+static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
+    mc_dense turned;
+    mc_status status = mc_dense_create(dense->type, dense->cols, dense->rows, ld, &turned, diag);
+    if (status != MC_OK) return status;
+    for (int64_t i = 0; i < dense->rows; i++)
+        for (int64_t j = 0; j < dense->cols; j++) mc_dense_set(&turned, j, i, mc_dense_get(dense, i, j));
+    mc_dense_free(dense);
+    *dense = turned;
+    return MC_OK;
+}
+
+/* The whole operand, rows x cols, as it was given, or random. LD: of its rows. */
+static mc_status make_rows(const product_session *s, size_t i, mc_type type, int64_t ld, mc_dense *made,
+                           mc_diag *diag) {
+    const operand_row *operand = &s->base.op->operands[i];
+    char title[OPERAND_TITLE];
+    operand_title(operand, title);
+    if (options_of(s)->files[i] != NULL) return mc_dense_convert(&s->given[i], title, type, ld, made, diag);
+    mc_status status = mc_dense_create(type, member_get(&s->base.shape, operand->rows),
+                                       member_get(&s->base.shape, operand->cols), ld, made, diag);
+    if (status == MC_OK) mc_dense_fill(made, MC_VALUES_FULL, (uint64_t)s->base.options->problem.seed + i + 1);
+    return status;
+}
+
+static mc_status make_input(product_session *s, size_t i, mc_diag *diag) {
+    const operand_row *operand = &s->base.op->operands[i];
+    const mc_dense stored = operand_shape(&s->base.shape, operand);
+    bool turned = operand->by_layout && s->base.shape.layout == MC_LAYOUT_COLUMNS;
+    int64_t ld = turned ? operand_tight(stored.type, stored.rows) : stored.ld;
+    mc_dense *input = &s->base.inputs[i];
+    mc_dense_free(input);
+    mc_status status = make_rows(s, i, stored.type, ld, input, diag);
+    return status == MC_OK && turned ? lay_out(input, stored.ld, diag) : status;
+}
+
+mc_status inputs_make(product_session *s, mc_diag *diag) {
+    const mc_operator *o = s->base.op;
+    sizing z = {.session = s, .diag = diag};
+    mc_status status = MC_OK;
+    know_matrix(&z);
+    if (o->matrix.wanted) member_set(&s->base.shape, o->matrix.rows, s->base.problem.a.rows);
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
+        if (o->operands[i].kind != OPERAND_DENSE || o->operands[i].out) continue;
+        status = agree_with_file(&z, i);
+        if (status == MC_OK) status = make_input(s, i, diag);
+    }
+    return status;
+}
+
+void inputs_free(product_session *s) {
+    for (size_t i = 0; i < MAX_OPERANDS; i++) {
+        mc_dense_free(&s->given[i]);
+        mc_dense_free(&s->base.inputs[i]);
+    }
+}

@@ -1,0 +1,181 @@
+#include "product.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "sampled.h"
+
+static const product_options *options_of(const session *s) { return (const product_options *)s->options; }
+
+/* -- A run, as the session wants it */
+
+static mc_status prepare(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    mc_status status = sampled_check_format(kernel, options_of(s)->format, diag);
+    return status == MC_OK ? inputs_prepare((product_session *)s, kernel, diag) : status;
+}
+
+static host_operands operands_of(const session *s, const plan_problem *of) {
+    host_operands operands = {.problem = of, .matrix = &s->problem.a};
+    for (size_t i = 0; i < s->op->operand_count; i++) {
+        operands.inputs[i] = &s->inputs[i];
+        operands.factors[i] = factors_of(&s->factors, &s->op->operands[i]);
+    }
+    return operands;
+}
+
+/* The operands, and the output that KERNEL must give. */
+static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    plan_problem whole;
+    mc_dense sums = {0};
+    mc_status status = inputs_make((product_session *)s, diag);
+    if (status == MC_OK)
+        status = factors_make(&s->options->problem, kernel, s->shape.m, s->shape.n, &s->factors, diag);
+    host_operands operands = operands_of(s, &whole);
+    if (status == MC_OK)
+        status = plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld), &whole,
+                                      diag);
+    if (status == MC_OK) status = s->op->sums(&operands, &sums, diag);
+    if (status == MC_OK) status = s->op->finish(&operands, &sums, &s->want, diag);
+    mc_dense_free(&sums);
+    return status;
+}
+
+static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
+    const mc_run given = {.operands = operands_of(s, NULL),
+                          .ld = member_get(&s->shape, operator_out(s->op)->ld)};
+    return mc_operator_run(s->device, kernel, s->ptx, &given, timing, &s->c, diag);
+}
+
+static mc_status write_out(const session *s, mc_diag *diag) {
+    const product_options *o = options_of(s);
+    const char *path = o->session.out_file;
+    if (o->format <= SAMPLED_NPY) return mc_npy_write(path, &s->c, diag);
+    return sampled_write(o->format, &s->problem.a, s->shape.order, &s->c, path, o->force, diag);
+}
+
+static const session_calls calls = {prepare, expect, run, write_out};
+
+/* -- Options: a row for each size that the matrix does not give, each dense operand, each leading dimension */
+
+enum { MOST_ROWS = MEMBERS + 2 * MAX_OPERANDS + 2, HELP_BYTES = 96 };
+
+typedef struct product_command_data {
+    cmd command;
+    cmd_option rows[MOST_ROWS];
+    char help[MOST_ROWS][HELP_BYTES];
+    size_t count;
+} product_command_data;
+
+static const char *add_help(product_command_data *d, const char *format, const char *what, const char *more) {
+    snprintf(d->help[d->count], HELP_BYTES, format, what, more);
+    return d->help[d->count];
+}
+
+static void add_row(product_command_data *d, const cmd_option *row) { d->rows[d->count++] = *row; }
+
+static void add_member(product_command_data *d, problem_member member, const char *argument, const char *help) {
+    add_row(d, &(cmd_option){problem_members[member].name, 0, OPTION_INTEGER,
+                             offsetof(product_options, members) + member * sizeof(int64_t), argument, 1,
+                             INT32_MAX, help});
+}
+
+static void add_sizes(product_command_data *d, const mc_operator *o) {
+    static const char *const titles[] = {"M", "N", "K"};
+    for (problem_member i = MEMBER_m; i <= MEMBER_k; i++) {
+        bool of_matrix = o->matrix.wanted && (i == o->matrix.rows || i == o->matrix.cols);
+        if (operator_has(o, i) && !of_matrix)
+            add_member(d, i, titles[i - MEMBER_m], "a size (what a file has, the spec's, or 256)");
+    }
+}
+
+static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
+    const char *rows = problem_members[operand->rows].name, *cols = problem_members[operand->cols].name;
+    if (operand->kind != OPERAND_DENSE) return;
+    if (!operand->out)
+        add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
+                                 offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
+                                 add_help(d,
+                                          operand->by_layout ? "%s x %s, whatever the spec's layout (random)"
+                                                             : "%s x %s (random)",
+                                          rows, cols)});
+    if (operand->ld != NO_MEMBER)
+        add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));
+}
+
+/* Those of the sparse matrix's values, of scales and biases: problem.c has the rows. */
+static void add_values(product_command_data *d, const mc_operator *o) {
+    for (size_t i = 0; i < PROBLEM_VALUE_OPTIONS; i++) {
+        const cmd_option *row = &problem_value_table[i];
+        bool is_a = row->offset == offsetof(problem_options, a_file),
+             is_mask = row->offset == offsetof(problem_options, mask_file);
+        bool wanted = is_a      ? o->matrix.type != NO_MEMBER
+                      : is_mask ? o->matrix.values_if != NO_MEMBER
+                                : operator_operand(o, row->name) >= 0;
+        if (wanted) add_row(d, row);
+    }
+}
+
+static void add_formats(product_command_data *d, const mc_operator *o) {
+    if (operator_out(o)->kind != OPERAND_SAMPLED) return;
+    add_row(d, &(cmd_option){"format", 0, OPTION_CHOICE, offsetof(product_options, format), "npy|bcrs|srbcrs", 0,
+                             0,
+                             "what --out is: a file in the kernel's order (the usual), or a directory that may "
+                             "be a MATRIX"});
+    add_row(d, &(cmd_option){"force", 0, OPTION_SWITCH, offsetof(product_options, force), NULL, 0, 0,
+                             "replace these files in a directory that is not empty"});
+}
+
+static void fill_options(product_command_data *d, const mc_operator *o) {
+    add_sizes(d, o);
+    for (size_t i = 0; i < o->operand_count; i++) add_operand(d, &o->operands[i], i);
+    add_values(d, o);
+    add_formats(d, o);
+    d->command.options[0] = (cmd_option_table){d->rows, d->count};
+    d->command.options[1] = (cmd_option_table){session_option_table, SESSION_OPTION_COUNT};
+    d->command.options[2] = (cmd_option_table){problem_spec_table, PROBLEM_SPEC_OPTIONS};
+    d->command.options[3] = (cmd_option_table){problem_pattern_table, PROBLEM_PATTERN_OPTIONS};
+}
+
+/* -- The commands */
+
+static int check_options(const product_options *o, const mc_operator *op, size_t specs) {
+    bool directory = o->format > SAMPLED_NPY;
+    if (o->format != 0 && o->session.out_file == NULL)
+        return cmd_usage("%s: --format goes with --out", op->name);
+    if (o->force && !directory)
+        return cmd_usage("%s: --force goes with --format bcrs or srbcrs", op->name);
+    return session_check_options(&o->session, op, specs);
+}
+
+int product_run(const cmd *command, int argc, char **argv) {
+    const mc_operator *op = operator_named(command->name);
+    product_options options = {.session = {.problem.seed = 1, .device = "auto"}};
+    char **words;
+    int exit_status;
+    if (!cmd_parse(command, argc, argv, &options, &words, &exit_status)) return exit_status;
+    size_t count = 0;
+    while (words[count] != NULL) count++;
+    const char *matrix = op->matrix.wanted ? words[--count] : NULL; /* the last one */
+    exit_status = check_options(&options, op, count);
+    if (exit_status != CMD_DONE) return exit_status;
+    mc_diag *diag = mc_diag_create();
+    product_session s = {.base = {.op = op, .calls = &calls, .options = &options.session}};
+    mc_status status = session_run(&s.base, words, count, matrix, diag);
+    inputs_free(&s);
+    return cmd_finish(status, diag);
+}
+
+const cmd *product_command(size_t index) {
+    static product_command_data data;
+    const mc_operator *o = operator_at(index);
+    if (o == NULL) return NULL;
+    static char words[64];
+    bool several = o->estimates; /* of which the fastest is to be found */
+    snprintf(words, sizeof words, "SPEC%s%s%s", several ? "..." : "", o->matrix.wanted ? " " : "",
+             o->matrix.wanted ? o->matrix.argument : "");
+    data = (product_command_data){
+        .command = {.name = o->name,
+                    .operands = words,
+                    .summary = "runs a kernel and verifies it",
+                    .operand_count = (o->matrix.wanted ? 2 : 1) * (several ? -1 : 1)}};
+    fill_options(&data, o);
+    return &data.command;
+}

@@ -1,0 +1,36 @@
+/* The command of an operator, "mcrun NAME SPEC... [MATRIX]": its options and its operands, made of the operator's row
+ * (ops/operator.h).
+ *
+ *   product.c   the command, and what is done with the result
+ *   inputs.c    sizes, leading dimensions and dense operands: of options, files, the kernel, or random */
+#ifndef MCRUN_PRODUCT_H
+#define MCRUN_PRODUCT_H
+
+#include "session.h"
+
+/* What the options of an operator's command say; by member or by place in the operator's list, 0 or NULL: nothing. */
+typedef struct product_options {
+    session_options session;
+    int64_t members[MEMBERS]; /* sizes and leading dimensions */
+    const char *files[MAX_OPERANDS];
+    int format; /* of a SAMPLED output: SAMPLED_*; 0: not given */
+    bool force;
+} product_options;
+
+typedef struct product_session {
+    session base;
+    mc_dense given[MAX_OPERANDS]; /* files, as they were read */
+} product_session;
+
+/* For the spec's default variant: what is known before the sparse matrix is as a variant wants it. */
+mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *diag);
+/* The dense operands, once the matrix is. */
+mc_status inputs_make(product_session *s, mc_diag *diag);
+void inputs_free(product_session *s);
+
+/* The command of the operator at INDEX of the list; NULL: that is all. It is valid until the next call, and has no `run`:
+   product_run does it. */
+const cmd *product_command(size_t index);
+int product_run(const cmd *command, int argc, char **argv);
+
+#endif

@@ -1,0 +1,68 @@
+/* SDDMM: C = A[m,k] B[k,n] where a mask of m x n has its nonzero vectors. */
+#include "ops/operator.h"
+
+extern const mc_operator operator_sddmm;
+
+enum { A, B, SCALE, C };
+
+static const operand_row operands[] = {
+    [A] = {.name = "a",
+           .kind = OPERAND_DENSE,
+           .type = MEMBER_lhs,
+           .rows = MEMBER_m,
+           .cols = MEMBER_k,
+           .ld = MEMBER_lda,
+           .argument = offsetof(mc_args, a)},
+    [B] = {.name = "b",
+           .kind = OPERAND_DENSE,
+           .type = MEMBER_rhs,
+           .rows = MEMBER_k,
+           .cols = MEMBER_n,
+           .ld = MEMBER_ldb,
+           .by_layout = true,
+           .argument = offsetof(mc_args, b)},
+    [SCALE] = {.name = "scale",
+               .kind = OPERAND_FACTOR,
+               .per = MEMBER_scale,
+               .argument = offsetof(mc_args, scale),
+               .fill = mc_scale_fill},
+    [C] = {.name = "c",
+           .kind = OPERAND_SAMPLED,
+           .out = true,
+           .type = MEMBER_out,
+           .argument = offsetof(mc_args, c)},
+};
+
+static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
+    if (problem->mask_values && matrix != MC_F32)
+        return mc_fail(diag, MC_USAGE, "mask_values wants a matrix of f32, this one is of %s",
+                       mc_type_text(matrix));
+    mc_status status = check_integer("a", problem->lhs, diag);
+    if (status == MC_OK) status = check_integer("b", problem->rhs, diag);
+    return status == MC_OK ? check_product_output(&operator_sddmm, problem, false, diag) : status;
+}
+
+static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    return mc_reference_sddmm(o->matrix, o->inputs[A], o->inputs[B], o->problem->layout, result, diag);
+}
+
+static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    return mc_reference_sampled(&output, o->matrix, o->problem->order, o->factors[SCALE], exact, c, diag);
+}
+
+const mc_operator operator_sddmm = {
+    .op = MC_OP_SDDMM,
+    .name = "sddmm",
+    .title = "SDDMM",
+    .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(mask_values) | HAS(layout) |
+               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) |
+               HAS(ldb),
+    .matrix = {true, "the mask", "MASK", NO_MEMBER, MEMBER_m, MEMBER_n, MEMBER_mask_values},
+    .size = MEMBER_k,
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof *operands,
+    .check = check,
+    .sums = sums,
+    .finish = finish,
+};

@@ -1,0 +1,67 @@
+/* SpMM: C[m,n] = A[m,k] B[k,n], A sparse. */
+#include "ops/operator.h"
+
+extern const mc_operator operator_spmm;
+
+enum { B, SCALE, BIAS, C };
+
+static const operand_row operands[] = {
+    [B] = {.name = "b",
+           .kind = OPERAND_DENSE,
+           .type = MEMBER_rhs,
+           .rows = MEMBER_k,
+           .cols = MEMBER_n,
+           .ld = MEMBER_ldb,
+           .argument = offsetof(mc_args, b)},
+    [SCALE] = {.name = "scale",
+     .kind = OPERAND_FACTOR,
+     .per = MEMBER_scale,
+     .argument = offsetof(mc_args, scale),
+     .fill = mc_scale_fill},
+    [BIAS] = {.name = "bias",
+     .kind = OPERAND_FACTOR,
+     .per = MEMBER_bias,
+     .argument = offsetof(mc_args, bias),
+     .fill = mc_bias_fill},
+    [C] = {.name = "c",
+           .kind = OPERAND_DENSE,
+           .out = true,
+           .type = MEMBER_out,
+           .rows = MEMBER_m,
+           .cols = MEMBER_n,
+           .ld = MEMBER_ldc,
+           .argument = offsetof(mc_args, c)},
+};
+
+static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
+    (void)matrix; /* which is lhs */
+    mc_status status = check_integer("the matrix's type", problem->lhs, diag);
+    if (status == MC_OK) status = check_integer("b", problem->rhs, diag);
+    return status == MC_OK ? check_product_output(&operator_spmm, problem, true, diag) : status;
+}
+
+static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    return mc_reference_spmm(o->matrix, o->inputs[B], result, diag);
+}
+
+static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    return mc_reference_output(&output, o->factors[SCALE], o->factors[BIAS], exact, c, diag);
+}
+
+const mc_operator operator_spmm = {
+    .op = MC_OP_SPMM,
+    .name = "spmm",
+    .title = "SpMM",
+    .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
+               HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
+               HAS(ldc),
+    .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
+    .size = MEMBER_n,
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof *operands,
+    .estimates = true,
+    .check = check,
+    .sums = sums,
+    .finish = finish,
+};
