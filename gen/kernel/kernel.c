@@ -96,9 +96,22 @@ static void name_fields(mc_kernel *kernel) {
     kernel->hash = point_hash(family, kernel->point);
 }
 
-mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant) {
-    mc_kernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) return NULL;
+/* What the family lists more of than there is room for is an error of the generator. */
+static mc_status check_room(const mc_kernel *kernel, mc_diag *diag) {
+    const struct {
+        const char *things;
+        size_t count, room;
+    } lists[] = {{"parameters", kernel->contract.param_count, MC_MAX_PARAMS},
+                 {"packed arrays", kernel->contract.array_count, MC_MAX_ARRAYS},
+                 {"facts", kernel->facts.count, MC_MAX_FACTS}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].count > lists[i].room)
+            return mc_fail(diag, MC_CANNOT, "%s: %zu %s, room for %zu (an error of the generator)",
+                           kernel->family->name, lists[i].count, lists[i].things, lists[i].room);
+    return MC_OK;
+}
+
+static void outline(const mc_spec *spec, size_t variant, mc_kernel *kernel) {
     mc_complaints complaints = {0};
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
@@ -110,17 +123,24 @@ mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant) {
     kernel->contract.entry = kernel->entry;
     kernel->contract.family = spec->family->name;
     kernel->contract.target = mc_archs[kernel->point[FIELD_ARCH]].target;
-    if (kernel->fields) return kernel;
-    mc_kernel_destroy(kernel);
-    return NULL;
+}
+
+mc_status kernel_of_variant(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
+    mc_kernel *kernel = calloc(1, sizeof *kernel);
+    mc_status status = MC_OK;
+    if (kernel) outline(spec, variant, kernel);
+    if (!kernel || !kernel->fields) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    else status = check_room(kernel, diag);
+    *out = status == MC_OK ? kernel : NULL;
+    if (status != MC_OK) mc_kernel_destroy(kernel);
+    return status;
 }
 
 mc_status mc_kernel_outline(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {
     *out = NULL;
     if (variant >= spec->variant_count)
         return mc_fail(diag, MC_USAGE, "%s: there is no variant %zu", spec->name, variant);
-    *out = kernel_of_variant(spec, variant);
-    return *out ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
+    return kernel_of_variant(spec, variant, out, diag);
 }
 
 mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **out, mc_diag *diag) {

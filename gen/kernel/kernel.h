@@ -20,8 +20,9 @@ struct mc_kernel {
     char *ptx; /* NULL: restored */
 };
 
-/* VARIANT of SPEC without its PTX and what emission finds out: ptx_version, registers and their limit. NULL: out of memory. */
-mc_kernel *kernel_of_variant(const mc_spec *spec, size_t variant);
+/* VARIANT of SPEC without its PTX and what emission finds out: ptx_version, registers and their limit. MC_NOMEM, or
+   MC_CANNOT where the family lists more parameters, arrays or facts than there is room for; *KERNEL is NULL then. */
+mc_status kernel_of_variant(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
 /* Emits it. SPEC_NAME stands in the PTX header, unless it is NULL. */
 mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag);
 /* The limit, and how many thread blocks fit with it. */

@@ -11,10 +11,7 @@ static mc_status kernel_of_fields(const char *fields, size_t size, mc_kernel **k
     mc_spec *spec = NULL;
     char *copy = strndup(fields, size);
     mc_status status = copy ? spec_of_fields(copy, &spec, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
-    if (status == MC_OK) {
-        *kernel = kernel_of_variant(spec, 0);
-        if (!*kernel) status = mc_fail(diag, MC_NOMEM, "out of memory");
-    }
+    if (status == MC_OK) status = kernel_of_variant(spec, 0, kernel, diag);
     mc_spec_destroy(spec);
     free(copy);
     return status;

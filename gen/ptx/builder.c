@@ -158,7 +158,7 @@ void shared_dynamic(mc_builder *b, const char *name, unsigned align) { declare_s
 
 mc_operand operand_vector(const mc_reg *regs, int count) {
     mc_operand operand = {.kind = OPERAND_REG, .count = count};
-    for (int i = 0; i < count; i++) operand.regs[i] = regs[i];
+    for (int i = 0; i < count && i < MC_MAX_VECTOR; i++) operand.regs[i] = regs[i];
     return operand;
 }
 
@@ -288,6 +288,17 @@ static const char *misfit(const mc_builder *b, const mc_op *op, const mc_operand
     return NULL;
 }
 
+/* Whether a line has room for the operands, and each operand for its registers. */
+static bool check_room(mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
+    if (count > MC_MAX_OPERANDS)
+        set_error(b, "%s: %zu operands, at most %d", op->name, count, MC_MAX_OPERANDS);
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].count > MC_MAX_VECTOR)
+            set_error(b, "%s: operand %zu: a vector of %d, at most %d", op->name, i, operands[i].count,
+                      MC_MAX_VECTOR);
+    return !b->error[0];
+}
+
 static void check_operands(mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
     const char *at = op->signature;
     const kind_rule *rule;
@@ -326,7 +337,7 @@ static mc_line *new_line(mc_builder *b, mc_line_kind kind) {
 }
 
 void builder_emit(mc_builder *b, mc_reg guard, mc_opcode op, const mc_operand *operands, size_t count) {
-    if (b->error[0]) return;
+    if (b->error[0] || !check_room(b, &mc_ops[op], operands, count)) return;
     check_operands(b, &mc_ops[op], operands, count);
     if (guard.id && type_of(b, guard) != REG_PRED)
         set_error(b, "%s: the guard is not a predicate", mc_ops[op].name);

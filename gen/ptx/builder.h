@@ -119,6 +119,7 @@ void shared_dynamic(mc_builder *b, const char *name, unsigned align);
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
 
+/* Of more than MC_MAX_VECTOR registers only the count is kept, which builder_emit refuses. */
 mc_operand operand_vector(const mc_reg *regs, int count);
 static inline mc_operand R(mc_reg reg) { return operand_vector(&reg, 1); }
 static inline mc_operand V2(const mc_reg *regs) { return operand_vector(regs, 2); }

@@ -29,10 +29,12 @@ void check_overlap(const int64_t *point, int field, mc_complaints *complaints) {
         complain(complaints, field, "%s has no programmatic dependent launch", arch->target);
 }
 
-void add_param(mc_contract *c, mc_param param) { c->params[c->param_count++] = param; }
+void add_param(mc_contract *c, mc_param param) {
+    if (c->param_count++ < MC_MAX_PARAMS) c->params[c->param_count - 1] = param;
+}
 
 void add_array(mc_contract *c, unsigned align, mc_array array) {
-    c->arrays[c->array_count++] = array;
+    if (c->array_count++ < MC_MAX_ARRAYS) c->arrays[c->array_count - 1] = array;
     add_param(c, (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"});
 }
 
@@ -41,5 +43,5 @@ void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc)
 }
 
 void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc) {
-    facts->list[facts->count++] = (mc_fact){name, value, doc};
+    if (facts->count++ < MC_MAX_FACTS) facts->list[facts->count - 1] = (mc_fact){name, value, doc};
 }

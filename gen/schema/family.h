@@ -18,6 +18,7 @@ typedef struct mc_complaints {
     size_t count;
 } mc_complaints;
 
+/* Complaints beyond MC_MAX_FIELDS are dropped: the point is refused anyway. */
 void complain(mc_complaints *complaints, int field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,7 +33,7 @@ enum { MC_MAX_FACTS = 24, MC_PLAN_BYTES = 1024 };
 
 typedef struct mc_facts {
     mc_fact list[MC_MAX_FACTS];
-    size_t count;
+    size_t count; /* of those added; beyond MC_MAX_FACTS none is kept */
 } mc_facts;
 
 struct mc_builder;
@@ -79,8 +80,14 @@ extern const int family_aligns[]; /* bytes that an array's address is promised t
 /* FIELD, which is on in POINT, wants an architecture with programmatic dependent launch. */
 void check_overlap(const int64_t *point, int field, mc_complaints *complaints);
 
+/* Beside a schema: its rows, of which the last is LAST, fit where fields are kept. */
+#define SCHEMA_FITS(fields, last)                                                                            \
+    _Static_assert(sizeof(fields) / sizeof *(fields) == (last) + 1, "a row for each field");                 \
+    _Static_assert(sizeof(fields) / sizeof *(fields) <= MC_MAX_FIELDS, "more rows than MC_MAX_FIELDS")
+
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
+/* What there is no room for is counted, but not kept; kernel_of_variant refuses a kernel with such a count. */
 void add_param(mc_contract *c, mc_param param);
 /* A packed array, and its parameter. */
 void add_array(mc_contract *c, unsigned align, mc_array array);

@@ -7,7 +7,7 @@
 #include "text/text.h"
 
 enum {
-    MC_MAX_FIELDS = 32, /* of a family */
+    MC_MAX_FIELDS = 48, /* of a family */
     MC_MAX_CANDIDATES = 32,
     MC_MAX_NAME = 48,
 };

@@ -80,7 +80,7 @@ void point_text(const mc_family *family, const int64_t *point, const bool *wante
 
 /* Without an allocation that could fail: a kernel is never told apart by chance. */
 uint64_t point_hash(const mc_family *family, const int64_t *point) {
-    char text[MC_MAX_FIELDS * 2 * MC_MAX_NAME];
+    char text[MC_MAX_NAME + MC_MAX_FIELDS * 2 * MC_MAX_NAME]; /* " name=value", of two names */
     size_t size = (size_t)snprintf(text, sizeof text, "mcgen " MC_VERSION);
     for (size_t i = 0; i < family->field_count; i++) {
         char value[MC_MAX_NAME];

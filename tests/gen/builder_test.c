@@ -36,6 +36,17 @@ static void too_few(mc_builder *b) {
     EMIT(b, add_s32, R(x), I(1));
 }
 
+static void too_many(mc_builder *b) {
+    mc_reg x = b32(b, "x");
+    EMIT(b, add_s32, R(x), I(1), I(2), I(3), I(4), I(5));
+}
+
+static void vector_too_long(mc_builder *b) {
+    mc_reg r[8];
+    b32_array(b, "r", 8, r);
+    EMIT(b, ldg_v4, operand_vector(r, 8), AT(r[0], 0));
+}
+
 static void immediate_destination(mc_builder *b) { EMIT(b, mov_b32, I(1), I(2)); }
 
 static void mask_too_wide(mc_builder *b) {
@@ -155,6 +166,8 @@ static const struct {
     {"wrong type", wrong_type, "add_s32: operand 2: want b32 or immediate, got b64"},
     {"wrong width", wrong_width, "mma_s8: operand 2: want b32 x2, got b32 x4"},
     {"too few", too_few, "add_s32: 2 operands do not fit b=BB"},
+    {"too many", too_many, "add_s32: 6 operands, at most 5"},
+    {"vector too long", vector_too_long, "ldg_v4: operand 0: a vector of 8, at most 4"},
     {"immediate destination", immediate_destination, "mov_b32: operand 0: want b32, got immediate"},
     {"mask", mask_too_wide, "prmt: operand 3: want mask"},
     {"immediate", immediate_too_wide, "mov_b32: operand 1: want b32 or immediate, got immediate"},
@@ -201,6 +214,28 @@ static void test_minima(void) {
     EMIT(&b, mma_s8, V4(r), V4(r), V2(r), V4(r));
     CHECK_TEXT(b.error, "mma_s8 needs sm_80, target is sm_75");
     builder_free(&b);
+}
+
+/* No row of isa.def wants more than a line, or an operand, has room for. */
+static void test_room(void) {
+    for (int i = 0; i < MC_OPCODES; i++) {
+        size_t operands = 0;
+        for (const char *at = mc_ops[i].signature; *at; at++) {
+            bool length = *at >= '0' && *at <= '9';
+            CHECK(!length || *at - '0' <= MC_MAX_VECTOR, "%s: %s", mc_ops[i].name, mc_ops[i].signature);
+            operands += !length && *at != '=';
+        }
+        CHECK(operands <= MC_MAX_OPERANDS, "%s: %zu operands", mc_ops[i].name, operands);
+    }
+}
+
+/* A vector that is too long stays inside its operand. */
+static void test_long_vector(void) {
+    mc_reg regs[8];
+    for (int i = 0; i < 8; i++) regs[i] = (mc_reg){i + 1};
+    mc_operand operand = operand_vector(regs, 8);
+    CHECK(operand.count == 8 && operand.regs[MC_MAX_VECTOR - 1].id == MC_MAX_VECTOR, "%d", operand.count);
+    CHECK(operand.imm == 0 && !operand.hex && !operand.text, "imm %lld", (long long)operand.imm);
 }
 
 /* Four registers alive where the sum is taken: x, y and the 64-bit base count 1 + 1 + 2. */
@@ -288,6 +323,8 @@ int main(void) {
     test_fragments4();
     test_mistakes();
     test_minima();
+    test_room();
+    test_long_vector();
     test_registers();
     test_fragments();
     test_small_fragments();

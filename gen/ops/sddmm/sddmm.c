@@ -109,6 +109,7 @@ static const mc_field fields[] = {
      .doc =
          "Elements from one column of B to the next, at least k. Vector loads want a multiple of 16 bytes."},
 };
+SCHEMA_FITS(fields, F_LDB);
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 

@@ -139,6 +139,7 @@ static const mc_field fields[] = {
      .doc = "Elements from one row of C to the next, at least n. 16-byte stores want a multiple of 4, "
             "or of 8 where elements have 16 bits, 2 where they have 64."},
 };
+SCHEMA_FITS(fields, F_LDC);
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
