@@ -36,6 +36,11 @@ typedef struct mc_facts {
     size_t count; /* of those added; beyond MC_MAX_FACTS none is kept */
 } mc_facts;
 
+/* Words of the literature that are no fields, between spaces and in small letters, and what does that here. */
+typedef struct mc_hint {
+    const char *words, *text;
+} mc_hint;
+
 struct mc_builder;
 
 typedef struct mc_family {
@@ -54,6 +59,7 @@ typedef struct mc_family {
     /* Lines of the header comment: what this kernel computes (any of the family's, where PLAN is NULL), and how. */
     const char *(*computes)(const void *plan);
     const char *(*how)(const void *plan);
+    const mc_hint *hints; /* ends in a row without words */
 } mc_family;
 
 enum { FIELD_OP, FIELD_ARCH };

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const switch_names[] = {"off", "on"}; /* false, true */
+
 static bool accepts_name(const mc_field *field, const mc_raw *raw, int64_t *value) {
-    if (raw->kind != MC_RAW_TEXT) return false;
+    if (raw->kind != MC_RAW_TEXT && raw->kind != MC_RAW_SWITCH) return false;
+    const char *name = raw->kind == MC_RAW_TEXT ? raw->text : switch_names[raw->number];
     for (int i = 0; field->names[i]; i++) {
-        if (strcmp(field->names[i], raw->text) == 0) {
+        if (strcmp(field->names[i], name) == 0) {
             *value = i;
             return true;
         }
@@ -27,9 +30,10 @@ static bool accepts_number(const mc_field *field, const mc_raw *raw, int64_t *va
 }
 
 static bool accepts_switch(const mc_raw *raw, int64_t *value) {
-    *value = raw->kind == MC_RAW_TEXT ? strcmp(raw->text, "on") == 0 : raw->number;
-    return raw->kind == MC_RAW_SWITCH ||
-           (raw->kind == MC_RAW_TEXT && (strcmp(raw->text, "on") == 0 || strcmp(raw->text, "off") == 0));
+    *value = raw->number;
+    if (raw->kind != MC_RAW_TEXT) return raw->kind == MC_RAW_SWITCH;
+    *value = strcmp(raw->text, switch_names[1]) == 0;
+    return *value || strcmp(raw->text, switch_names[0]) == 0;
 }
 
 static bool accepts_shape(const mc_raw *raw, int64_t *value) {
@@ -55,18 +59,22 @@ void field_value_text(const mc_field *field, int64_t value, char text[MC_MAX_NAM
     else snprintf(text, MC_MAX_NAME, "%lld", (long long)value);
 }
 
+static void names_text(const mc_field *field, mc_text *text) {
+    const mc_raw on = {.kind = MC_RAW_SWITCH, .number = 1};
+    int64_t value;
+    for (int i = 0; field->names[i]; i++) text_add(text, "%s\"%s\"", i ? ", " : "", field->names[i]);
+    if (accepts_name(field, &on, &value)) text_add(text, ", true, false");
+}
+
 void field_allowed_text(const mc_field *field, mc_text *text) {
     const char *separator = "";
     switch (field->kind) {
-    case MC_FIELD_NAME:
-        for (int i = 0; field->names[i]; i++, separator = ", ")
-            text_add(text, "%s\"%s\"", separator, field->names[i]);
-        break;
+    case MC_FIELD_NAME: names_text(field, text); break;
     case MC_FIELD_NUMBER:
         for (int i = 0; field->numbers[i]; i++, separator = ", ")
             text_add(text, "%s%d", separator, field->numbers[i]);
         break;
-    case MC_FIELD_SWITCH: text_add(text, "\"on\", \"off\""); break;
+    case MC_FIELD_SWITCH: text_add(text, "\"on\", \"off\", true, false"); break;
     case MC_FIELD_SHAPE: text_add(text, "1 to %d, \"open\"", INT32_MAX); break;
     }
 }

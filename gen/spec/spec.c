@@ -109,7 +109,6 @@ static void assign_fields(reader *r, const char *fields, mc_script *script) {
 static const char *family_name_at(const void *list, size_t i) {
     return ((const mc_family *const *)list)[i]->name;
 }
-static const char *field_name_at(const void *list, size_t i) { return ((const mc_field *)list)[i].name; }
 static const char *name_at(const void *list, size_t i) { return ((const char *const *)list)[i]; }
 
 static size_t count_of(const char *const *names) {
@@ -165,10 +164,12 @@ static void read_candidates(reader *r, const mc_assignment *assignment, const mc
 }
 
 static void unknown_field(reader *r, const mc_assignment *assignment, const mc_family *family) {
-    char message[160];
-    const char *near = nearest_name(assignment->name, family->fields, family->field_count, field_name_at);
-    snprintf(message, sizeof message, near ? "unknown field (did you mean '%s'?)" : "unknown field", near);
-    field_error(r, assignment->line, assignment->name, message);
+    mc_text message = {0};
+    text_add(&message, "unknown field");
+    hint_text(family, assignment->name, &message);
+    char *text = text_take(&message);
+    field_error(r, assignment->line, assignment->name, text ? text : "out of memory");
+    free(text);
 }
 
 static const mc_family *read_family(reader *r, const mc_script *script) {

@@ -31,6 +31,11 @@ mc_status sandbox_run(const char *name, const char *text, size_t size, mc_script
 /* The assignment of NAME, made if it is new. NULL: there are too many. */
 mc_assignment *script_assign(mc_script *script, const char *name);
 
+/* -- hint.c */
+
+/* What to tell who wrote NAME, which is no field of FAMILY. */
+void hint_text(const mc_family *family, const char *name, mc_text *text);
+
 /* -- spec.c, space.c ---------------------------------------------------------------------------------- */
 
 typedef struct mc_candidates {

@@ -60,7 +60,7 @@ expect 2 "one spec at a time" "$mcgen" "$spec" "$spec"
 expect 2 "try mcgen --help" "$mcgen" --nonsense "$spec"
 expect 2 "FIELD=VALUE" "$mcgen" --set tile_n "$spec"
 expect 2 "--set: tile_n: 33 is not one of 32, 64, 128, 256" "$mcgen" --set tile_n=33 "$spec"
-expect 2 "did you mean 'tile_n'" "$mcgen" --set tile_m=32 "$spec"
+expect 2 "did you mean 'tile_n'" "$mcgen" --set tile_nn=32 "$spec"
 expect 2 "did you mean \"sm_90\"" "$mcgen" --arch sm_91 "$spec"
 expect 2 "is not one of" "$mcgen" --arch 90 "$spec"
 expect 2 "there are 120" "$mcgen" --variant 120 "$spec"
@@ -87,6 +87,38 @@ expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16,
 expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
+
+# -- Words that are no fields --------------------------------------------------------------------------------------------
+hint() { expect 2 "--set: $2: unknown field$3" "$mcgen" --set "$2=32" "$specs/$1"; }
+hint spmm_l8r8.lua tile_m ": a thread block has vec * warps / split rows of C: set warps and split"
+hint spmm_l8r8.lua BM ": a thread block has vec * warps / split rows of C"
+hint spmm_l8r8.lua tile_k ': a warp takes `stride` nonzero vectors at a time, whatever k is: set stride'
+hint spmm_l8r8.lua BLOCK_N ": columns of C that a thread block has are tile_n"
+hint spmm_l8r8.lua precision ': lhs and rhs are the types of A and B (L16-R4: lhs = "s16", rhs = "s4"), out is that of C'
+hint spmm_l8r8.lua M " (did you mean 'm'?)"
+hint spmm_l8r8.lua Tile_N " (did you mean 'tile_n'?)"
+hint spmm_l8r8.lua lda ": sddmm has one, spmm has none"
+hint spmm_l8r8.lua wraps " (did you mean 'warps'?)"
+hint sddmm_l8r8.lua tile_m ": a warp computes vectors of one row block, vec rows: set vec"
+hint sddmm_l8r8.lua precision ': lhs and rhs are the types of A and B (L16-R8: lhs = "s16", rhs = "s8")'
+hint sddmm_l8r8.lua stride ': order says how C lies: "srbcrs16" in strides of 16 vectors'
+hint sddmm_l8r8.lua stacking ": spmm has one, sddmm has none"
+hint sddmm_l8r8.lua zzz ""
+check "a word that nothing is like gets a hint" grep -q 'unknown field$' "$work/stderr"
+
+# -- What is on or off ---------------------------------------------------------------------------------------------------
+stacks() { "$mcgen" --set lhs=s16 --set vec=4 --set digits=balanced --list-variants --set "stacking=$1" "$spec"; }
+check "stacking = true is not on" cmp <(stacks true) <(stacks on)
+check "stacking = false is not off" cmp <(stacks false) <(stacks off)
+check "stacking is not listed" test "$(stacks auto | grep -c stacking=auto)" = "$(stacks true | grep -c stacking=on)"
+expect 2 'stacking: a candidate stands twice' stacks on,true
+printf 'op = "spmm"\nlhs = "s16"\nvec = 4\ndigits = "balanced"\nstacking = {"auto", true, false}\n' >mixed.lua
+check "a list of names and booleans" test "$("$mcgen" --list-variants mixed.lua | grep -o 'stacking=[a-z]*' | tr '\n' ' ')" = \
+    "stacking=auto stacking=on stacking=off "
+expect 2 'stacking: a vector of 8 rows fills' "$mcgen" --set vec=8 --set stacking=true mixed.lua
+expect 2 'stacking: "yes" is not one of "auto", "off", "on", true, false' stacks yes
+expect 2 'prefetch: "yes" is not one of "on", "off", true, false' "$mcgen" --set prefetch=yes "$spec"
+expect 2 'out: true is not one of "s32", "f16"' "$mcgen" --set out=true "$spec"
 
 # -- Digits ------------------------------------------------------------------------------------------------------------
 digits() { "$mcgen" --set lhs=s16 --set vec=2 "${@:1:$#-1}" --set "digits=${*: -1}" "$spec"; }

@@ -36,6 +36,8 @@ enum {
     F_LDB,
 };
 
+extern const mc_hint sddmm_hints[]; /* hints.c */
+
 /* dense.c */
 void sddmm_dense_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
 /* check.c */

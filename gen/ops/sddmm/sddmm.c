@@ -461,4 +461,5 @@ const mc_family mc_family_sddmm = {
     .facts = make_facts,
     .emit = emit,
     .entry_name = entry_name,
+    .hints = sddmm_hints,
 };

@@ -43,6 +43,8 @@ enum { STACKING_AUTO, STACKING_OFF, STACKING_ON };
 
 extern const char *const spmm_stagings[]; /* in the order of spmm_staging */
 
+extern const mc_hint spmm_hints[]; /* hints.c */
+
 /* check.c. What can be said before the kernel's own plan is made; and what only then. */
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);
 void spmm_check_kernel(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);

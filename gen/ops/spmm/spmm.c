@@ -366,4 +366,5 @@ const mc_family mc_family_spmm = {
     .emit = emit,
     .entry_name = entry_name,
     .estimate = spmm_estimate,
+    .hints = spmm_hints,
 };
