@@ -11,6 +11,6 @@ tile_n   = {128, 64, 32}        -- columns of C a thread block
 stride   = {32, 64}             -- nonzero vectors a warp takes at a time
 warps    = {4, 1, 2, 8}         -- warps of a thread block
 split    = {4, 1, 2, 8}         -- warps that share one row block
-prefetch = {"on", "off"}        -- load the next stride's indices before this stride's mma
+prefetch = {"on", "off"}        -- load the next stride's indices and values of A before this stride's mma, not its rows of B
 
 -- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...

@@ -89,7 +89,8 @@ static const mc_field fields[] = {
     {"prefetch_lhs", SWITCH, .tunable = true, .quiet = true,
      .doc =
          "on: the next tile_k values of A are loaded before the mma of these, to registers or, with lhs_in "
-         "shared, to a second place there. Wants k open, or more than tile_k."},
+         "shared, to a second place there, as in Magicube, whose authors found no gain in it. Wants k open, "
+         "or more than tile_k."},
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads the packed items meanwhile: nothing in the stream may be writing them."},

@@ -73,8 +73,11 @@ static const mc_field fields[] = {
             "stride for "
             "each of them."},
     {"prefetch", SWITCH, .standard = 1, .tunable = true,
-     .doc = "on: the next stride's indices and values are loaded before this stride's mma, as in Magicube's "
-            "Algorithm 1."},
+     .doc = "What is under way during a stride's mma. on, staging direct: the next stride's indices and "
+            "values of A; its rows of B are asked for when its turn comes. on, staging shared: the next "
+            "stride's rows of B and values, and the indices of the stride behind it, as in Magicube's "
+            "Algorithm 1 (on the edge path, as direct). off: nothing. The ring of tma and async is always "
+            "ahead."},
     {"digits", NAMES = digit_mode_names, .quiet = true,
      .doc = "How values of lhs that take several digits are cut. top-signed: the top digit has their sign, "
             "the others "
