@@ -2,6 +2,7 @@
  * nothing. */
 #include "ops/families.h"
 #include "kernel/kernel.h"
+#include "driver_gpu.h"
 #include "text/file.h"
 #include <errno.h>
 #include <getopt.h>
@@ -29,7 +30,8 @@ static const char usage[] =
     "\n"
     "  -o FILE              write to FILE instead; a failed run leaves FILE as it was\n"
     "  --arch TARGET        sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120; default: the spec's, else "
-    "sm_80\n"
+    "that of\n"
+    "                       the environment's MCGEN_ARCH, else of this machine's first GPU, else sm_80\n"
     "  --set FIELD=VALUE    override a field of the spec; VALUE may be a list, 32,64; repeatable\n"
     "  --variant V          index or hash of a variant of the tuning space; default: the first candidates\n"
     "  --list-variants      every legal variant, one a line: index, hash, fields (--json: an array of "
@@ -188,10 +190,54 @@ static mc_status check_all(const options *o, const mc_spec *spec, mc_text *out, 
     return status;
 }
 
+/* -- The target where nothing names one --------------------------------------------------------------- */
+
+/* That of this machine's GPU; what is taken, and why, is said on stderr. NULL where there is none. */
+static const char *target_of_gpu(void) {
+    driver_gpu gpu = driver_gpu_find();
+    const char *target = mc_arch_for(gpu.capability);
+    if (gpu.failed)
+        fprintf(stderr, "mcgen: no --arch, and the CUDA driver does not work (%s: error %d): kernel for %s\n",
+                gpu.failed, gpu.error, mc_arch_names[0]);
+    else if (target) fprintf(stderr, "mcgen: no --arch: kernel for %s (%s, device 0)\n", target, gpu.name);
+    else if (gpu.capability)
+        fprintf(stderr, "mcgen: no --arch: kernel for %s; %s (device 0) is sm_%d, for which there are none\n",
+                mc_arch_names[0], gpu.name, gpu.capability);
+    return target;
+}
+
+/* USER: the value of MCGEN_ARCH, NULL: not set. */
+static const char *default_target(void *user) { return user ? user : target_of_gpu(); }
+
+static const char *target_name_at(const void *names, size_t i) { return ((const char *const *)names)[i]; }
+
+/* A target of the environment has to be one. */
+static mc_status check_target(const char *target, mc_diag *diag) {
+    size_t count = 0;
+    for (; mc_arch_names[count]; count++)
+        if (!target || strcmp(mc_arch_names[count], target) == 0) return MC_OK;
+    const char *near = nearest_name(target, mc_arch_names, count, target_name_at);
+    return mc_fail(diag, MC_USAGE,
+                   near ? "MCGEN_ARCH: no target is called '%s' (did you mean '%s'?)"
+                        : "MCGEN_ARCH: no target is called '%s'",
+                   target, near);
+}
+
+static mc_status read_spec(const options *o, mc_spec **spec, mc_diag *diag) {
+    char *target = getenv("MCGEN_ARCH");
+    if (target && !*target) target = NULL;
+    const mc_arch_default arch = {default_target, target};
+    mc_status status = check_target(target, diag);
+    if (status != MC_OK) return status;
+    return spec_read_path(o->spec, o->settings, o->setting_count, &arch, spec, diag);
+}
+
+/* -- Work --------------------------------------------------------------------------------------------- */
+
 static mc_status work(const options *o, mc_text *out, mc_diag *diag) {
     mc_spec *spec;
     size_t variant = 0;
-    mc_status status = mc_spec_read(o->spec, o->settings, o->setting_count, &spec, diag);
+    mc_status status = read_spec(o, &spec, diag);
     if (status != MC_OK) return status;
     variant = mc_spec_default(spec);
     if (o->variant) status = mc_spec_find_variant(spec, o->variant, &variant, diag);

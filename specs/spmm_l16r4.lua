@@ -1,5 +1,5 @@
 -- SpMM for int16 weights pruned in 8x1 vectors, 4-bit right side: C[m,n] = A[m,k] B[k,n], s16 x s4, sums modulo 2^32.
--- 4-bit tensor cores multiply them where there are some, A in digits of 4 bits: with arch = "sm_80" (the default), "sm_86", "sm_89". For newer GPUs say
+-- 4-bit tensor cores multiply them where there are some, A in digits of 4 bits: with arch = "sm_80" (the default without a GPU), "sm_86", "sm_89". For newer GPUs say
 -- --arch sm_90: then 8-bit ones do, and k is at most 65,793 (odd columns are multiplied by 16 on their way), unless it is fixed: then any.
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 

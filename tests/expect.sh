@@ -2,6 +2,7 @@
 # status 0, stdout and stderr) must contain TEXT ("": anything goes). Where STATUS is not 0, stdout must stay empty.
 passed=0
 failed=0
+export MCGEN_ARCH=sm_80 # what mcgen makes must not depend on the machine's GPU
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -75,9 +75,11 @@ int family_field(const mc_family *family, const char *name); /* -1: no such fiel
 
 #define ARCH_FIELD                                                                                           \
     {                                                                                                        \
-        "arch", NAMES = mc_arch_names,                                                                       \
-                .doc = "The .target of the PTX. It also runs on every later GPU, except for the targets "    \
-                       "that end in a."                                                                      \
+        "arch",                                                                                              \
+            NAMES = mc_arch_names,                                                                           \
+            .doc =                                                                                           \
+                "The .target of the PTX. It also runs on every later GPU, except for the targets "           \
+                "that end in a. Where nothing names one the program mcgen takes that of this machine's GPU." \
     }
 
 extern const int family_vecs[];   /* V */

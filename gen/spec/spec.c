@@ -266,9 +266,13 @@ mc_status spec_of_fields(const char *fields, mc_spec **out, mc_diag *diag) {
     return spec_end(status, spec, script, out);
 }
 
-/* ARCH where nothing names one; NULL: the family's own. */
+static void apply_default(reader *r, const mc_arch_default *arch, mc_script *script) {
+    const char *target = names_arch(script) ? NULL : arch->target(arch->user);
+    if (target) apply_setting(r, &(mc_setting){"arch", target}, script);
+}
+
 static mc_status read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
-                           size_t setting_count, const char *arch, mc_spec **out, mc_diag *diag) {
+                           size_t setting_count, const mc_arch_default *arch, mc_spec **out, mc_diag *diag) {
     *out = NULL;
     reader r = {.name = name, .settings = "--set", .diag = diag};
     mc_spec *spec;
@@ -277,7 +281,7 @@ static mc_status read_text(const char *name, const char *text, size_t size, cons
     if (status == MC_OK) status = sandbox_run(name, text, size, script, diag);
     if (status == MC_OK) {
         for (size_t i = 0; i < setting_count; i++) apply_setting(&r, &settings[i], script);
-        if (arch && !names_arch(script)) apply_setting(&r, &(mc_setting){"arch", arch}, script);
+        apply_default(&r, arch, script);
         status = read_script(&r, script, spec);
     }
     return spec_end(status, spec, script, out);
@@ -297,8 +301,8 @@ static mc_status read_file(const char *path, char **text, size_t *size, mc_diag 
     return status;
 }
 
-static mc_status read_path(const char *path, const mc_setting *settings, size_t setting_count,
-                           const char *arch, mc_spec **spec, mc_diag *diag) {
+mc_status spec_read_path(const char *path, const mc_setting *settings, size_t setting_count,
+                         const mc_arch_default *arch, mc_spec **spec, mc_diag *diag) {
     char *text = NULL;
     size_t size = 0;
     *spec = NULL;
@@ -308,30 +312,28 @@ static mc_status read_path(const char *path, const mc_setting *settings, size_t 
     return status;
 }
 
-/* NULL: the family's own default. */
-static const char *target_for(int capability) {
-    const mc_arch *arch = arch_of_capability(capability);
-    return arch ? arch->target : NULL;
+static const char *target_for(void *capability) { return mc_arch_for(*(const int *)capability); }
+
+mc_status mc_spec_read_text_for(const char *name, const char *text, size_t size, const mc_setting *settings,
+                                size_t setting_count, int capability, mc_spec **spec, mc_diag *diag) {
+    const mc_arch_default arch = {target_for, &capability};
+    return read_text(name, text, size, settings, setting_count, &arch, spec, diag);
 }
 
 mc_status mc_spec_read_text(const char *name, const char *text, size_t size, const mc_setting *settings,
                             size_t setting_count, mc_spec **spec, mc_diag *diag) {
-    return read_text(name, text, size, settings, setting_count, NULL, spec, diag);
-}
-
-mc_status mc_spec_read_text_for(const char *name, const char *text, size_t size, const mc_setting *settings,
-                                size_t setting_count, int capability, mc_spec **spec, mc_diag *diag) {
-    return read_text(name, text, size, settings, setting_count, target_for(capability), spec, diag);
-}
-
-mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
-                       mc_diag *diag) {
-    return read_path(path, settings, setting_count, NULL, spec, diag);
+    return mc_spec_read_text_for(name, text, size, settings, setting_count, 0, spec, diag);
 }
 
 mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count, int capability,
                            mc_spec **spec, mc_diag *diag) {
-    return read_path(path, settings, setting_count, target_for(capability), spec, diag);
+    const mc_arch_default arch = {target_for, &capability};
+    return spec_read_path(path, settings, setting_count, &arch, spec, diag);
+}
+
+mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count, mc_spec **spec,
+                       mc_diag *diag) {
+    return mc_spec_read_for(path, settings, setting_count, 0, spec, diag);
 }
 
 void mc_spec_destroy(mc_spec *spec) {

@@ -54,6 +54,15 @@ struct mc_spec {
     uint32_t *variants; /* mixed-radix code of each legal point, ascending */
 };
 
+/* Who is asked where neither the file nor settings name an arch: TARGET gives one, or NULL for the family's own. */
+typedef struct mc_arch_default {
+    const char *(*target)(void *user);
+    void *user;
+} mc_arch_default;
+
+/* mc_spec_read with such a default. */
+mc_status spec_read_path(const char *path, const mc_setting *settings, size_t setting_count,
+                         const mc_arch_default *arch, mc_spec **spec, mc_diag *diag);
 /* Finds the legal variants. MC_USAGE with the complaints about the first point where there is none. */
 mc_status space_build(mc_spec *spec, mc_diag *diag);
 /* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */

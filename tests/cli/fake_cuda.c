@@ -19,7 +19,15 @@ static int capturing;
 EXPORT char fake_cuda_handles[64]; /* objects are addresses in here; the contexts of the GPUs are 0 and 1 */
 static char *const handles = fake_cuda_handles;
 
-enum { FAILURE = 1, NO_DEVICE = 100, BAD_CONTEXT = 201, BAD_PTX = 218, NOT_FOUND = 500, UNKNOWN = 999 };
+enum {
+    FAILURE = 1,
+    STUB_LIBRARY = 34,
+    NO_DEVICE = 100,
+    BAD_CONTEXT = 201,
+    BAD_PTX = 218,
+    NOT_FOUND = 500,
+    UNKNOWN = 999
+};
 enum { MODULE = 8, FUNCTION, STREAM, GRAPH, EXEC, LINK, EVENT = 20 };
 
 static void note_list(const char *format, va_list arguments) {
@@ -69,6 +77,7 @@ EXPORT int cuInit(unsigned flags) {
     const char *mode = getenv("FAKE_CUDA");
     if (mode != NULL && strcmp(mode, "no device") == 0) return NO_DEVICE;
     if (mode != NULL && strcmp(mode, "broken") == 0) return UNKNOWN;
+    if (mode != NULL && strcmp(mode, "stub") == 0) return STUB_LIBRARY;
     return call("cuInit %u", flags);
 }
 
@@ -105,10 +114,16 @@ EXPORT int cuDeviceGetName(char *name, int size, int device) {
     return call("cuDeviceGetName");
 }
 
+/* 90 for 9.0, or what the environment says. */
+static int capability(void) {
+    const char *text = getenv("FAKE_CUDA_CAPABILITY");
+    return text != NULL ? atoi(text) : 90;
+}
+
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = attribute == 16    ? 132
-             : attribute == 75  ? 9
-             : attribute == 76  ? 0
+             : attribute == 75  ? capability() / 10
+             : attribute == 76  ? capability() % 10
              : attribute == 100 ? fake->host_tables
                                 : -1;
     return call("cuDeviceGetAttribute %d %d", attribute, device);

@@ -3,6 +3,7 @@
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide), some of the SDDMM (sddmm); of a folder of specs the default kernels with
 # every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | sddmm], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
+export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
 spec=$2
 ptxas=${PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}

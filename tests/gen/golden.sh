@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The PTX of a few variants (SPEC, and of others beside it) and the reference page of the spec's fields, to the byte. After a wanted change: golden.sh MCGEN SPEC --update, and read the diff.
 set -u
+export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
 spec=$2
 here=$(cd "$(dirname "$0")" && pwd)/golden

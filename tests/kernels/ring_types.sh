@@ -3,6 +3,7 @@
 # Variants, columns and orders of the warps take turns.
 #   ring_types.sh MCGEN MCRUN [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right
 set -u
+export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
 mcrun=$2
 shift 2
