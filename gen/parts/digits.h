@@ -5,8 +5,9 @@
 #include "ptx/builder.h"
 
 enum {
-    MAX_DIGITS = 4, /* of a value: 16 bits in digits of 4 */
-    DIGIT_BITS = 8, /* of an 8-bit mma */
+    MAX_DIGITS = 4,  /* of a value: 16 bits in digits of 4 */
+    DIGIT_BITS = 8,  /* of an 8-bit mma */
+    NIBBLE_BITS = 4, /* of a 4-bit mma */
 };
 
 /* The type of one side's values. */
@@ -46,6 +47,14 @@ static inline digit_set digits_of(digit_side side, int bits, digit_mode mode) {
 static inline bool digit_is_signed(digit_set digits, int digit) {
     return digit == digits.count - 1 ? digits.top_signed : digits.low_signed;
 }
+
+/* Field precision_split: the widths of the digits in bits, the top one first. AUTO leaves them to the kernel. */
+enum { DIGIT_SPLIT_AUTO, DIGIT_SPLIT_TEXT = 16 };
+extern const char *const digit_split_names[]; /* NULL-terminated */
+/* The name for values of SIDE in digits of BITS bits: "4+8" for 12 in digits of 8. */
+void digit_split_text(digit_side side, int bits, char text[DIGIT_SPLIT_TEXT]);
+/* Whether SPLIT, the index of a name, is that or AUTO. */
+bool digit_split_fits(int64_t split, digit_side side, int bits);
 
 /* The mma that multiplies digits with these signs in its operands A and B: of 8 bits m16n8k32, of 4 bits m16n8k64 or m16n8k32
    (DEPTH, the k); SMALL: m8n8k16 and m8n8k32. */

@@ -6,9 +6,17 @@
 
 static const char *const switch_names[] = {"off", "on"}; /* false, true */
 
+/* The name that RAW may stand for. */
+static void name_of(const mc_raw *raw, char name[MC_MAX_NAME]) {
+    if (raw->kind == MC_RAW_INTEGER) snprintf(name, MC_MAX_NAME, "%lld", (long long)raw->number);
+    else
+        snprintf(name, MC_MAX_NAME, "%s", raw->kind == MC_RAW_SWITCH ? switch_names[raw->number] : raw->text);
+}
+
 static bool accepts_name(const mc_field *field, const mc_raw *raw, int64_t *value) {
-    if (raw->kind != MC_RAW_TEXT && raw->kind != MC_RAW_SWITCH) return false;
-    const char *name = raw->kind == MC_RAW_TEXT ? raw->text : switch_names[raw->number];
+    char name[MC_MAX_NAME];
+    if (raw->kind == MC_RAW_OTHER) return false;
+    name_of(raw, name);
     for (int i = 0; field->names[i]; i++) {
         if (strcmp(field->names[i], name) == 0) {
             *value = i;

@@ -13,7 +13,7 @@ enum {
 };
 
 typedef enum mc_field_kind {
-    MC_FIELD_NAME, /* one of `names`; the value is the index; true and false stand for the names on and off */
+    MC_FIELD_NAME, /* one of `names`; the value is the index; true and false stand for on and off, 8 for "8" */
     MC_FIELD_NUMBER, /* one of `numbers` */
     MC_FIELD_SWITCH, /* "on" or "off" (also true and false); the value is 1 or 0 */
     MC_FIELD_SHAPE,  /* 1 .. 2^31 - 1, or "open": MC_OPEN */

@@ -124,6 +124,9 @@ static void raw_text(const mc_raw *raw, char text[MC_MAX_NAME + 2]) {
     else snprintf(text, MC_MAX_NAME, "%s", raw->text);
 }
 
+/* Names are like it because of their letters: widths such as "8+4" have none. */
+static bool is_word(const mc_raw *raw) { return raw->kind == MC_RAW_TEXT && !strchr(raw->text, '+'); }
+
 static void refuse_value(reader *r, const mc_assignment *assignment, const mc_field *field,
                          const mc_raw *raw) {
     char given[MC_MAX_NAME + 2];
@@ -131,7 +134,7 @@ static void refuse_value(reader *r, const mc_assignment *assignment, const mc_fi
     mc_text message = {0};
     text_add(&message, "%s is not one of ", given);
     field_allowed_text(field, &message);
-    if (field->kind == MC_FIELD_NAME && raw->kind == MC_RAW_TEXT) {
+    if (field->kind == MC_FIELD_NAME && is_word(raw)) {
         const char *near = nearest_name(raw->text, field->names, count_of(field->names), name_at);
         if (near) text_add(&message, " (did you mean \"%s\"?)", near);
     }

@@ -161,8 +161,17 @@ static void check_items(const int64_t *point, const sddmm_plan *plan, mc_complai
     else check_gather(plan, complaints);
 }
 
+static void check_split(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
+    char bytes[DIGIT_SPLIT_TEXT];
+    digit_split_text(plan->lhs, plan->a.bits, bytes);
+    if (!digit_split_fits(point[F_PRECISION_SPLIT], plan->lhs, plan->a.bits))
+        complain(complaints, F_PRECISION_SPLIT,
+                 "lhs = \"%s\" takes \"%s\": an SDDMM multiplies digits of 8 bits", plan->lhs.name, bytes);
+}
+
 void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     check_shapes(plan, complaints);
+    check_split(point, plan, complaints);
     check_output(plan, complaints);
     check_overlap(point, F_OVERLAP, complaints);
     if (plan->method == SDDMM_DENSE) sddmm_dense_check(point, plan, complaints);

@@ -10,6 +10,7 @@ extern const mc_family mc_family_sddmm;
 enum {
     F_LHS = FIELD_ARCH + 1,
     F_RHS,
+    F_PRECISION_SPLIT,
     F_OUT,
     F_SCALE,
     F_MASK,

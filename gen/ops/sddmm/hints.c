@@ -9,6 +9,8 @@ const mc_hint sddmm_hints[] = {
     {" block_k bk bsk bs_k k_tile ", "tile_k is how much of k a warp takes at once"},
     {" precision precisions dtype type bits ",
      "lhs and rhs are the types of A and B (L16-R8: lhs = \"s16\", rhs = \"s8\"), out is that of C"},
+    {" split_precision lhs_split lhs_digits digit_bits digit_width emulation ",
+     "precision_split says the widths of lhs's digits: precision_split = \"8+8\""},
     {" lhs_bits lhs_precision lhs_type precision_lhs a_type type_a ", "lhs is the type of A: lhs = \"s8\""},
     {" rhs_bits rhs_precision rhs_type precision_rhs b_type type_b ", "rhs is the type of B: rhs = \"s8\""},
     {" out_type c_type type_c ", "out is the type of C: out = \"f16\""},

@@ -28,6 +28,9 @@ static const mc_field fields[] = {
             "then. Those of 12 and 16 bits take two bytes and are multiplied as two digits of 8 bits."},
     {"rhs", NAMES = digit_side_names,
      .doc = "Type of B, in the same way along k. Those of 4 bits are multiplied as 8 bits."},
+    {"precision_split", NAMES = digit_split_names, .quiet = true,
+     .doc = "Widths of the digits that lhs is multiplied in, the top one first. There is one for each type: "
+            "\"4\", \"8\", \"4+8\" or \"8+8\"."},
     {"out", NAMES = outs,
      .doc = "Type of C. s32: the sums, modulo 2^32. Others: out(f32(sum) * scale), or with the mask's values "
             "out((f32(sum) * scale) * value), each step rounded to nearest even."},

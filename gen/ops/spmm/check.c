@@ -94,6 +94,33 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
                  "there are nibbles to be shuffled with an int4 mma only: leave it out");
 }
 
+/* A split of lhs that what multiplies it does not have. */
+static void check_split(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
+    int64_t split = point[F_PRECISION_SPLIT];
+    digit_side lhs = plan->lhs;
+    char bytes[DIGIT_SPLIT_TEXT], nibbles[DIGIT_SPLIT_TEXT];
+    digit_split_text(lhs, DIGIT_BITS, bytes);
+    digit_split_text(lhs, NIBBLE_BITS, nibbles);
+    if (digit_split_fits(split, lhs, plan->a.bits)) return;
+    if (lhs.bits == NIBBLE_BITS)
+        complain(complaints, F_PRECISION_SPLIT, "lhs = \"%s\" takes \"4\": it is one digit", lhs.name);
+    else if (plan->rhs.bits != 4)
+        complain(complaints, F_PRECISION_SPLIT,
+                 "lhs = \"%s\" with rhs = \"%s\" takes \"%s\": both sides have digits of one width, and only "
+                 "a 4-bit rhs has any of 4 bits",
+                 lhs.name, plan->rhs.name, bytes);
+    else if (!digit_split_fits(split, lhs, DIGIT_BITS) && !digit_split_fits(split, lhs, NIBBLE_BITS))
+        complain(complaints, F_PRECISION_SPLIT,
+                 "lhs = \"%s\" with rhs = \"%s\" takes \"%s\", for 8-bit mma, or \"%s\", for 4-bit ones",
+                 lhs.name, plan->rhs.name, bytes, nibbles);
+    else if (spmm_is_ring(plan))
+        complain(complaints, F_PRECISION_SPLIT, "staging = \"%s\" multiplies digits of 8 bits: \"%s\"",
+                 spmm_stagings[plan->staging], bytes);
+    else
+        complain(complaints, F_PRECISION_SPLIT, "mma = \"%s\" multiplies digits of %d bits: \"%s\"",
+                 plan->int4 ? "int4" : "int8", plan->a.bits, plan->int4 ? nibbles : bytes);
+}
+
 /* What ptxas 13 fits into a multiprocessor's registers. */
 static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
     bool more = plan->mma > 1 || out_by_columns(&plan->output);
@@ -150,6 +177,7 @@ void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaint
     out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT}, complaints);
     check_overlap(point, F_OVERLAP, complaints);
     check_mma(point, plan, complaints);
+    check_split(point, plan, complaints);
 }
 
 void spmm_check_kernel(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {

@@ -20,6 +20,7 @@ enum {
     F_SPLIT,
     F_PREFETCH,
     F_DIGITS,
+    F_PRECISION_SPLIT,
     F_STACKING,
     F_MMA,
     F_SHUFFLE,

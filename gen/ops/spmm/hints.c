@@ -9,6 +9,8 @@ const mc_hint spmm_hints[] = {
     {" block_n bn bsn bs_n n_tile ", "columns of C that a thread block has are tile_n"},
     {" precision precisions dtype type bits ",
      "lhs and rhs are the types of A and B (L16-R4: lhs = \"s16\", rhs = \"s4\"), out is that of C"},
+    {" split_precision lhs_split lhs_digits digit_bits digit_width emulation ",
+     "precision_split says the widths of lhs's digits: precision_split = \"8+8\""},
     {" lhs_bits lhs_precision lhs_type precision_lhs a_type type_a ",
      "lhs is the type of A's values: lhs = \"s8\""},
     {" rhs_bits rhs_precision rhs_type precision_rhs b_type type_b ", "rhs is the type of B: rhs = \"s8\""},

@@ -86,6 +86,11 @@ static const mc_field fields[] = {
             "refuses them. offset: digits of the value plus half its range, without signs; a row of ones in "
             "the packed values takes that out of the sums again, in a column of the mma that vec = 8 does "
             "not leave free."},
+    {"precision_split", NAMES = digit_split_names, .tunable = true, .quiet = true,
+     .doc = "Widths of the digits that lhs is multiplied in, the top one first. s8 takes \"8\", s12 "
+            "\"4+8\", s16 \"8+8\"; with a 4-bit rhs and staging direct or shared also digits of 4, \"4+4\", "
+            "\"4+4+4\" and \"4+4+4+4\", by 4-bit mma. auto: as mma has it; where mma is auto, the split "
+            "decides."},
     {"stacking", NAMES = stackings, .tunable = true,
      .doc =
          "Digits of lhs side by side in columns of the mma that a vector of 2 or 4 rows leaves empty: one "
@@ -96,7 +101,8 @@ static const mc_field fields[] = {
      .doc = "What a 4-bit rhs is multiplied as. int4: as it is, by 4-bit mma, with lhs in digits of 4 bits; "
             "without a ring (staging direct and shared); on every GPU, natively on sm_80, "
             "sm_86 and sm_89. int8: as bytes. auto: int4 where arch has it natively, the kernel takes it, "
-            "digits are top-signed and sums wrap; tile_n = 256 wants int8 then."},
+            "digits are top-signed and sums wrap, or where precision_split says so; tile_n = 256 wants int8 "
+            "then."},
     {"shuffle", SWITCH, .standard = 1, .tunable = true, .quiet = true,
      .doc = "Of 4-bit mma. on: the packer permutes the indices inside each 8 slots, Magicube's index "
             "shuffle, so that a transpose by bytes leaves 4-bit values in the right order. off: indices are "
@@ -164,13 +170,20 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
-/* auto leaves it to the spec where int4 does less: balanced digits of 4 bits reach less far than those of 8, and up to four sums of an
-   element leave fewer registers for exact ones. */
+/* What mma = "auto" takes: what the split of lhs says. auto there, too, leaves it to the spec where int4 does less: balanced digits of
+   4 bits reach less far than those of 8, and up to four sums of an element leave fewer registers for exact ones. */
+static bool prefers_int4(const int64_t *point) {
+    digit_side lhs = digit_sides[point[F_LHS]];
+    bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM] && mc_archs[point[FIELD_ARCH]].int4;
+    bool in_bytes = digit_split_fits(point[F_PRECISION_SPLIT], lhs, DIGIT_BITS);
+    bool in_nibbles = digit_split_fits(point[F_PRECISION_SPLIT], lhs, NIBBLE_BITS);
+    return in_bytes == in_nibbles ? usual : in_nibbles;
+}
+
 static bool takes_int4(const int64_t *point) {
     bool gathers = point[F_STAGING] == SPMM_DIRECT || point[F_STAGING] == SPMM_SHARED;
-    bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM];
     if (digit_sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
-    return point[F_MMA] == SPMM_INT4 || (usual && mc_archs[point[FIELD_ARCH]].int4);
+    return point[F_MMA] == SPMM_INT4 || prefers_int4(point);
 }
 
 _Static_assert(sizeof(spmm_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
@@ -178,7 +191,7 @@ _Static_assert(sizeof(spmm_plan) <= MC_PLAN_BYTES, "a plan is made where there a
 static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     spmm_plan *plan = out;
     bool int4 = takes_int4(point);
-    int digit_bits = int4 ? 4 : DIGIT_BITS;
+    int digit_bits = int4 ? NIBBLE_BITS : DIGIT_BITS;
     *plan = (spmm_plan){
         .output = output_of(point),
         .lhs = digit_sides[point[F_LHS]],
