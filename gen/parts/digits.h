@@ -48,7 +48,8 @@ static inline bool digit_is_signed(digit_set digits, int digit) {
     return digit == digits.count - 1 ? digits.top_signed : digits.low_signed;
 }
 
-/* Field precision_split: the widths of the digits in bits, the top one first. AUTO leaves them to the kernel. */
+/* Field precision_split: the widths of the digits in bits, the top one first. AUTO leaves them to the
+   kernel. */
 enum { DIGIT_SPLIT_AUTO, DIGIT_SPLIT_TEXT = 16 };
 extern const char *const digit_split_names[]; /* NULL-terminated */
 /* The name for values of SIDE in digits of BITS bits: "4+8" for 12 in digits of 8. */

@@ -15,6 +15,7 @@ typedef struct search {
     const plan_problem *problem;
     const candidate_target *target;
     problem_settings settings; /* and the target's arch */
+    bool builtin;              /* no caller names the specs */
     mc_problem shape;
     candidate_list *list;
     size_t room;
@@ -23,9 +24,10 @@ typedef struct search {
 
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
-/* How unlike a spec's own type is to the one that is wanted: the same bits;
-   the same bytes in memory; neither. */
-enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_FAMILY };
+/* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory; neither.
+   Of the specs built in those come last whose digits may not hold every value of the type: who wants them
+   names them. */
+enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_DIGITS, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
     mc_type type;
@@ -45,6 +47,7 @@ static mc_status unlike_spec(const search *s, const spec_source *source, int *un
     else if (status == MC_OK) {
         int lhs = unlike_type(own, "lhs", s->problem->lhs), rhs = unlike_type(own, "rhs", s->problem->rhs);
         *unlike = lhs > rhs ? lhs : rhs;
+        if (s->builtin && mc_digits_of(own) != MC_DIGITS_TOP_SIGNED) *unlike = OTHER_DIGITS;
     }
     mc_kernel_destroy(own);
     mc_spec_destroy(spec);
@@ -167,7 +170,7 @@ static mc_status find_in(search *s, const spec_sources *sources) {
     /* Specs that a caller names all count. Of those built in the less likely ones count only where the likely
        ones make no kernel. */
     for (int level = 0; level < OTHER_FAMILY && status == MC_OK; level++) {
-        if (sources->builtin && s->list->count != 0) break;
+        if (s->builtin && s->list->count != 0) break;
         for (size_t i = 0; i < sources->count && status == MC_OK; i++)
             if (unlike[i] == level) status = add_spec(s, &sources->items[i]);
     }
@@ -202,7 +205,12 @@ static mc_status nothing_left(const search *s, const spec_sources *sources) {
 
 mc_status candidates_of(const plan_problem *problem, const candidate_target *target,
                         const spec_sources *sources, candidate_list *list, mc_diag *diag) {
-    search s = {.problem = problem, .target = target, .list = list, .why = mc_diag_create(), .diag = diag};
+    search s = {.problem = problem,
+                .target = target,
+                .list = list,
+                .builtin = sources->builtin,
+                .why = mc_diag_create(),
+                .diag = diag};
     const char *arch = mc_arch_for(target->capability);
     *list = (candidate_list){0};
     if (s.why == NULL) return mc_fail(diag, MC_NOMEM, "no memory for candidates");

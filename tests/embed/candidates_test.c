@@ -155,6 +155,29 @@ static void test_overlap(mc_diag *diag) {
     candidates_free(&list);
 }
 
+/* Kernels that may refuse a value, for what digits they cut it in, are for those who name their spec. */
+static void test_digits(mc_diag *diag) {
+    static const char *const named[] = {SPECS "/spmm_l16r8.lua", SPECS "/spmm_l16r8_stacked.lua"};
+    static const mc_type wide[] = {MC_S12, MC_S16, MC_U16};
+    candidate_list list;
+    for (int i = 0; i < 3 * CAPABILITIES * 3; i++) {
+        plan_problem p = test_usual(MC_OP_SPMM);
+        candidate_target target = target_of(capabilities[i / 3 % CAPABILITIES]);
+        p.lhs = wide[i % 3], p.vec = 2 << i / 3 / CAPABILITIES, p.m = 8 * p.vec;
+        test_complete(&p);
+        CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+        CHECK(count_with(&list, "digits", "") == list.count, "%s: digits of a kind", mc_type_text(p.lhs));
+        candidates_free(&list);
+    }
+    plan_problem p = test_usual(MC_OP_SPMM);
+    candidate_target target = target_of(90);
+    p.lhs = MC_S16, p.vec = 4;
+    test_complete(&p);
+    CHECK(candidates_find(&p, &target, named, 2, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(count_with(&list, "digits", "balanced") > 0 && count_with(&list, "digits", "") > 0, "named specs");
+    candidates_free(&list);
+}
+
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
@@ -233,6 +256,7 @@ int main(void) {
     test_unseen(diag);
     test_promises(diag);
     test_overlap(diag);
+    test_digits(diag);
     test_paths(diag);
     test_reasons(diag);
     test_open(diag);

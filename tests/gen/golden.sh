@@ -51,6 +51,9 @@ golden int4
 spec=$(dirname "$spec")/spmm_l16r4.lua
 golden int4_digits --set stride=32 --set vec=4 --set rhs=u4 --set shuffle=off --set tile_n=64 --set split=1 --set prefetch=off --arch sm_90 --set mma=int4
 
+spec=$(dirname "$spec")/spmm_l16r8_stacked.lua
+golden balanced
+
 spec=$(dirname "$spec")/spmm_l8r8_shared.lua
 golden shared
 golden shared_paper --set order=paper --set vec=4 --set lhs=s16 --set tile_n=64 --set stride=32 --set split=2

@@ -170,8 +170,9 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
-/* What mma = "auto" takes: what the split of lhs says. auto there, too, leaves it to the spec where int4 does less: balanced digits of
-   4 bits reach less far than those of 8, and up to four sums of an element leave fewer registers for exact ones. */
+/* Whether mma = "auto" takes digits of 4 bits: the split of lhs says it. Where that is auto, too, the spec has to
+   ask for them where they do less: balanced digits of 4 bits reach less far than those of 8, and up to four sums
+   of an element leave fewer registers for exact ones. */
 static bool prefers_int4(const int64_t *point) {
     digit_side lhs = digit_sides[point[F_LHS]];
     bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM] && mc_archs[point[FIELD_ARCH]].int4;
