@@ -30,8 +30,8 @@ static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
         status = factors_make(&s->options->problem, kernel, s->shape.m, s->shape.n, &s->factors, diag);
     host_operands operands = operands_of(s, &whole);
     if (status == MC_OK)
-        status = plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld), &whole,
-                                      diag);
+        status = plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld),
+                                      &whole, diag);
     if (status == MC_OK) status = s->op->sums(&operands, &sums, diag);
     if (status == MC_OK) status = s->op->finish(&operands, &sums, &s->want, diag);
     mc_dense_free(&sums);
@@ -71,7 +71,8 @@ static const char *add_help(product_command_data *d, const char *format, const c
 
 static void add_row(product_command_data *d, const cmd_option *row) { d->rows[d->count++] = *row; }
 
-static void add_member(product_command_data *d, problem_member member, const char *argument, const char *help) {
+static void add_member(product_command_data *d, problem_member member, const char *argument,
+                       const char *help) {
     add_row(d, &(cmd_option){problem_members[member].name, 0, OPTION_INTEGER,
                              offsetof(product_options, members) + member * sizeof(int64_t), argument, 1,
                              INT32_MAX, help});
@@ -115,10 +116,10 @@ static void add_values(product_command_data *d, const mc_operator *o) {
 
 static void add_formats(product_command_data *d, const mc_operator *o) {
     if (operator_out(o)->kind != OPERAND_SAMPLED) return;
-    add_row(d, &(cmd_option){"format", 0, OPTION_CHOICE, offsetof(product_options, format), "npy|bcrs|srbcrs", 0,
-                             0,
-                             "what --out is: a file in the kernel's order (the usual), or a directory that may "
-                             "be a MATRIX"});
+    add_row(d, &(cmd_option){
+                   "format", 0, OPTION_CHOICE, offsetof(product_options, format), "npy|bcrs|srbcrs", 0, 0,
+                   "what --out is: a file in the kernel's order (the usual), or a directory that may "
+                   "be a MATRIX"});
     add_row(d, &(cmd_option){"force", 0, OPTION_SWITCH, offsetof(product_options, force), NULL, 0, 0,
                              "replace these files in a directory that is not empty"});
 }
@@ -140,8 +141,7 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
     bool directory = o->format > SAMPLED_NPY;
     if (o->format != 0 && o->session.out_file == NULL)
         return cmd_usage("%s: --format goes with --out", op->name);
-    if (o->force && !directory)
-        return cmd_usage("%s: --force goes with --format bcrs or srbcrs", op->name);
+    if (o->force && !directory) return cmd_usage("%s: --force goes with --format bcrs or srbcrs", op->name);
     return session_check_options(&o->session, op, specs);
 }
 
@@ -171,11 +171,11 @@ const cmd *product_command(size_t index) {
     bool several = o->estimates; /* of which the fastest is to be found */
     snprintf(words, sizeof words, "SPEC%s%s%s", several ? "..." : "", o->matrix.wanted ? " " : "",
              o->matrix.wanted ? o->matrix.argument : "");
-    data = (product_command_data){
-        .command = {.name = o->name,
-                    .operands = words,
-                    .summary = "runs a kernel and verifies it",
-                    .operand_count = (o->matrix.wanted ? 2 : 1) * (several ? -1 : 1)}};
+    data =
+        (product_command_data){.command = {.name = o->name,
+                                           .operands = words,
+                                           .summary = "runs a kernel and verifies it",
+                                           .operand_count = (o->matrix.wanted ? 2 : 1) * (several ? -1 : 1)}};
     fill_options(&data, o);
     return &data.command;
 }

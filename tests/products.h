@@ -21,7 +21,9 @@ typedef struct mc_sddmm {
     const float *scale;
 } mc_sddmm;
 
-static inline int place_of_operand(mc_op op, const char *name) { return operator_operand(operator_of(op), name); }
+static inline int place_of_operand(mc_op op, const char *name) {
+    return operator_operand(operator_of(op), name);
+}
 
 static inline mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                                     const mc_spmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag) {

@@ -52,8 +52,10 @@ _Static_assert(sizeof(mc_op) == sizeof(int) && sizeof(mc_type) == sizeof(int) &&
 #define AT(member) #member, offsetof(mc_plan_config, member)
 #define NOWHERE    NULL, 0
 #define ROW(name, type, form, words, quiet, field, field_words, setting, config, config_offset, far)         \
-    {#name,       FORM_##form, offsetof(plan_problem, name), sizeof(type), words, quiet, field,              \
-     field_words, SETTING_##setting, config, config_offset, far},
+    {#name,        FORM_##form,   offsetof(plan_problem, name),                                              \
+     sizeof(type), words,         quiet,                                                                     \
+     field,        field_words,   SETTING_##setting,                                                         \
+     config,       config_offset, far},
 /* Once more, so that AT and NOWHERE become the two columns that they stand for. */
 #define M(...) ROW(__VA_ARGS__)
 const member_row problem_members[MEMBERS] = {

@@ -34,7 +34,12 @@ typedef enum problem_member {
 } problem_member;
 
 typedef enum member_form { FORM_WORD, FORM_SWITCH, FORM_SMALL, FORM_NUMBER } member_form;
-typedef enum member_setting { SETTING_NEVER, SETTING_ALWAYS, SETTING_UNLESS_ZERO, SETTING_SHAPE } member_setting;
+typedef enum member_setting {
+    SETTING_NEVER,
+    SETTING_ALWAYS,
+    SETTING_UNLESS_ZERO,
+    SETTING_SHAPE
+} member_setting;
 /* Each counts once, however many members of it differ. */
 typedef enum member_far {
     FAR_NOT,

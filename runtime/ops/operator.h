@@ -19,12 +19,12 @@ typedef enum operand_kind {
 typedef struct operand_row {
     const char *name; /* of the kernel's parameter, and of mcrun's option; in capitals where people read */
     operand_kind kind;
-    bool out;                            /* the one that is written, the last in the list */
-    problem_member type;                 /* of its elements; NO_MEMBER: f32 */
-    problem_member rows, cols, ld;       /* DENSE */
-    bool by_layout;                      /* it is stored by columns where the problem's layout says so */
-    problem_member per;                  /* FACTOR: what there is one for */
-    size_t argument;                     /* where mc_args has its address; 0: only in its list */
+    bool out;                      /* the one that is written, the last in the list */
+    problem_member type;           /* of its elements; NO_MEMBER: f32 */
+    problem_member rows, cols, ld; /* DENSE */
+    bool by_layout;                /* it is stored by columns where the problem's layout says so */
+    problem_member per;            /* FACTOR: what there is one for */
+    size_t argument;               /* where mc_args has its address; 0: only in its list */
     void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed); /* FACTOR: random ones */
 } operand_row;
 
@@ -65,9 +65,9 @@ typedef struct mc_operator {
 
 /* -- The list (operators.c) */
 
-const mc_operator *operator_of(mc_op op);           /* NULL: there is none */
+const mc_operator *operator_of(mc_op op);            /* NULL: there is none */
 const mc_operator *operator_named(const char *name); /* NULL: there is none */
-const mc_operator *operator_at(size_t index);       /* NULL: that is all */
+const mc_operator *operator_at(size_t index);        /* NULL: that is all */
 
 /* -- What follows from a row */
 

@@ -99,10 +99,9 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, bool
     if (!real && p->out != MC_S32 && !(s64 && p->out == MC_S64))
         return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives s32, %sf16, bf16 or f32", type, o->title,
                        s64 ? "s64, " : "");
-    if (real && p->scale == MC_PER_NONE)
-        return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", type);
-    if (!real && (p->scale != MC_PER_NONE || p->bias != MC_PER_NONE ||
-                  p->activation != MC_ACTIVATION_NONE || p->mask_values))
+    if (real && p->scale == MC_PER_NONE) return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", type);
+    if (!real && (p->scale != MC_PER_NONE || p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE ||
+                  p->mask_values))
         return mc_fail(diag, MC_USAGE,
                        "c is %s: scale, bias, activation and mask_values go with f16, bf16 and f32", type);
     if (p->bias == MC_PER_TENSOR)

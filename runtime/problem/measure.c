@@ -46,8 +46,8 @@ static mc_status take_dense(measuring *m, const operand_row *operand, const mc_d
     mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
     if (status == MC_OK) status = say(m, operand->cols, turned ? input->rows : input->cols, who, "columns");
     if (status == MC_OK && input->type != type)
-        return mc_fail(m->diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", who, mc_type_text(type),
-                       mc_type_text(input->type));
+        return mc_fail(m->diag, MC_CANNOT, "the kernel reads %s as %s, this one is %s", who,
+                       mc_type_text(type), mc_type_text(input->type));
     if (operand->ld != NO_MEMBER) member_set(m->problem, operand->ld, input->ld);
     return status;
 }
