@@ -147,6 +147,7 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
                             .vec = matrix->vec};
     problem.matrix = handle;
     member_set_config(&problem, t->kind.op->size, size);
+    if (!t->kind.op->matrix.wanted) member_set_config(&problem, t->kind.op->matrix.rows, matrix->rows);
     if (t->options->dry_run)
         return tune_report_candidates(t->options, &outcome, &problem, matrix, t->device, diag);
     mc_diag *own = mc_diag_create();
@@ -181,7 +182,8 @@ static mc_status run_source(tuning *t, const tune_source *source, mc_diag *diag)
     mc_matrix *handle = NULL;
     mc_diag *own = mc_diag_create();
     mc_status status = tune_source_load(source, t->options, &t->kind, &matrix, own);
-    if (status == MC_OK && t->context != NULL) status = matrix_of_host(t->context, &matrix, &handle, own);
+    if (status == MC_OK && t->context != NULL && t->kind.op->matrix.wanted)
+        status = matrix_of_host(t->context, &matrix, &handle, own);
     if (status != MC_OK) status = report_unread(t, source, status, own, diag);
     else
         for (size_t i = 0; i < source->size_count && status == MC_OK && !tune_stop_asked(); i++)

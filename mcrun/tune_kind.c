@@ -57,7 +57,7 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
         if (operator_has(o, i) && !of_matrix) member_set_config(config, i, member_get(&own, i));
     }
     kind->type = o->matrix.type != NO_MEMBER ? (mc_type)member_get(&own, o->matrix.type) : MC_F32;
-    kind->vec = own.vec;
+    kind->vec = own.vec > 0 ? own.vec : 1; /* 1: there is no matrix */
     return MC_OK;
 }
 

@@ -80,8 +80,8 @@ static mc_status print_json(json_t *json, mc_diag *diag) {
 
 static json_t *problem_json(const tune_outcome *o) {
     plan_problem p = {0};
-    if (o->op->matrix.wanted) member_set(&p, o->op->matrix.rows, o->rows);
-    if (o->op->matrix.wanted) member_set(&p, o->op->matrix.cols, o->cols);
+    if (o->op->matrix.rows != NO_MEMBER) member_set(&p, o->op->matrix.rows, o->rows);
+    if (o->op->matrix.cols != NO_MEMBER) member_set(&p, o->op->matrix.cols, o->cols);
     member_set(&p, o->op->size, o->size);
     return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "op", o->op->name, "matrix", o->source->name, "m",
                      (json_int_t)p.m, "n", (json_int_t)p.n, "k", (json_int_t)p.k, "vec", o->vec, "vectors",

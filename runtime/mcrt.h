@@ -234,8 +234,7 @@ typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
    plans of other shapes have the same one, or another where that should be faster. */
 typedef enum mc_shapes { MC_SHAPES_FIXED, MC_SHAPES_OPEN } mc_shapes;
 
-/* A problem. m and the other sizes that are not here are the matrix's.
-   Members that the operator has not are 0. */
+/* A problem. Sizes that the matrix gives, and members that the operator has not, are 0. */
 typedef struct mc_plan_config {
     size_t size;
     mc_op op;
@@ -260,6 +259,7 @@ typedef struct mc_plan_config {
     /* Paths of kernel specs to choose from (MC_IO where one cannot be read); 0: those in the library */
     const char *const *specs;
     size_t spec_count;
+    int64_t m; /* rows of the operands, of an operator without a matrix */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

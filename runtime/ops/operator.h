@@ -43,7 +43,8 @@ typedef struct mc_operator {
     const char *title; /* "SpMM" */
     uint64_t members;  /* HAS(lhs) | ... */
     /* The sparse matrix: its rows and columns are these sizes; its elements have the type of this member, or
-       (NO_MEMBER) count only where values_if is set, and are then of f32. */
+       (NO_MEMBER) count only where values_if is set, and are then of f32. Where none is wanted, mcrun tune and mcbench
+       take sizes from the shapes of matrices all the same. */
     struct {
         bool wanted;
         const char *title;    /* "A" */

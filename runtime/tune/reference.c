@@ -68,7 +68,8 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
         const float *factors = m->operands.factors[i];
         bool by_rows = operand_per(of.problem, operand) == MC_PER_ROW;
         inputs[i] = m->operands.inputs[i];
-        if (operand->kind == OPERAND_DENSE && operand->rows == op->matrix.rows && !operand->out)
+        bool banded = op->matrix.wanted && operand->rows == op->matrix.rows;
+        if (operand->kind == OPERAND_DENSE && banded && !operand->out)
             inputs[i] = rows_of(&inputs[i], b->first_row, b->matrix.rows);
         of.inputs[i] = &inputs[i];
         of.factors[i] = by_rows ? factors + b->first_row : factors;

@@ -89,7 +89,7 @@ static const struct {
     AT(mc_plan_config, tuning, 116),
     AT(mc_plan_config, specs, 120),
     AT(mc_plan_config, spec_count, 128),
-    SIZE(mc_plan_config, 136),
+    AT(mc_plan_config, m, 136),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

@@ -1,0 +1,2 @@
+op = "axpby"
+columns = {64, 32, 256}
