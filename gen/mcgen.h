@@ -123,7 +123,7 @@ typedef struct mc_sums {
     int64_t k;               /* that the spec fixes, and so at least as many products, or MC_OPEN */
 } mc_sums;
 
-enum { MC_MAX_PARAMS = 16, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
+enum { MC_MAX_PARAMS = 24, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
 
 /* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
  * --json. */

@@ -1,4 +1,5 @@
 #include "parts/emit.h"
+#include "parts/batch.h"
 #include "parts/fragment.h"
 
 int log2_of(int power) {
@@ -13,6 +14,7 @@ mc_reg load_array(mc_builder *b, const char *name) {
     mc_reg reg = b64(b, name);
     EMIT(b, ld_param_u64, R(reg), NAME(name));
     EMIT(b, cvta_global, R(reg), R(reg));
+    batch_move(b, name, reg);
     return reg;
 }
 

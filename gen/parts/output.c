@@ -3,16 +3,17 @@
 
 enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
 
-const char *const out_element_names[] = {"s32", "f16", "bf16", "f32", "s64", NULL};
+const char *const out_element_names[] = {"s32", "f16", "bf16", "f32", "s64", "s8", "u8", NULL};
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
 const char *const out_act_names[] = {"none", "relu", NULL};
 
 static const struct {
     int log_bytes;
-    mc_opcode pack; /* of two f32, for 16-bit elements */
+    mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits */
 } elements[] = {
     [OUT_S32] = {2, MC_OPCODES}, [OUT_F16] = {1, OP_cvt_f16x2}, [OUT_BF16] = {1, OP_cvt_bf16x2},
-    [OUT_F32] = {2, MC_OPCODES}, [OUT_S64] = {3, MC_OPCODES},
+    [OUT_F32] = {2, MC_OPCODES}, [OUT_S64] = {3, MC_OPCODES}, [OUT_S8] = {0, OP_cvt_s8_f32},
+    [OUT_U8] = {0, OP_cvt_u8_f32},
 };
 
 int out_element_bytes(out_element element) { return 1 << elements[element].log_bytes; }
@@ -201,6 +202,7 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
     if (!out_is_scaled(element)) return;
     b32_array(b, "real", count, s->real);
     if (out_element_bytes(element) == 2) b32_array(b, "packed", (count + 1) / 2, s->packed);
+    if (out_element_bytes(element) == 1) b32_array(b, "packed", count, s->packed);
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
@@ -211,9 +213,18 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     if (terms.least.id) EMIT(b, max_nan_f32, R(real), R(real), R(terms.least));
 }
 
+/* One or two bytes, in the low ones of the first register. */
+static const mc_reg *pack_bytes(mc_builder *b, mc_opcode convert, const out_scratch *s, int count) {
+    for (int i = 0; i < count; i++)
+        builder_emit(b, (mc_reg){0}, convert, MC_OPERANDS(R(s->packed[i]), R(s->real[i])));
+    if (count == 2) EMIT(b, prmt, R(s->packed[0]), R(s->packed[0]), R(s->packed[1]), I(0x5140));
+    return s->packed;
+}
+
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count) {
     mc_opcode pack = elements[element].pack;
     if (pack == MC_OPCODES) return s->real;
+    if (out_element_bytes(element) == 1) return pack_bytes(b, pack, s, count);
     for (int i = 0; i < count; i += 2) {
         mc_reg high = s->real[count > 1 ? i + 1 : i];
         builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(R(s->packed[i / 2]), R(high), R(s->real[i])));
@@ -290,7 +301,8 @@ void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, 
     case 16: EMIT_IF(b, guard, stg_v4, to, V4(words)); break;
     case 8: EMIT_IF(b, guard, stg_v2, to, V2(words)); break;
     case 4: EMIT_IF(b, guard, stg_b32, to, R(words[0])); break;
-    default: EMIT_IF(b, guard, stg_b16, to, R(words[0]));
+    case 2: EMIT_IF(b, guard, stg_b16, to, R(words[0])); break;
+    default: EMIT_IF(b, guard, stg_b8, to, R(words[0]));
     }
 }
 

@@ -2,6 +2,7 @@
  *
  *   s32, s64          C = sum: modulo 2^32, exact
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
+ *   s8, u8            the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0
  *
  * f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64, * and fma are mul.rn.f32 and fma.rn.f32, act() is nothing or, for relu, max.NaN.f32
  * with +0, round() is one cvt.rn (nothing for f32): the same bits on every GPU, on the simulator and in the CPU reference. docs/output.md
@@ -27,7 +28,7 @@
 #include "ptx/builder.h"
 #include "schema/family.h"
 
-typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64 } out_element;
+typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64, OUT_S8, OUT_U8 } out_element;
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
 typedef enum out_act { OUT_ACT_NONE, OUT_ACT_RELU } out_act;
 
@@ -90,9 +91,9 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 /* REAL = f32(SUM) * scale, + bias, or least where that is more. */
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* The first COUNT of s->real, rounded to elements of C. Returns registers of 32 bits that hold them, 16-bit elements two in each,
-   the first in its low half. A single one stands in both halves. COUNT is 1 or even. */
+   the first in its low half. A single one stands in both halves. COUNT is 1 or even, of 8-bit elements 1 or 2. */
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count);
-/* Where GUARD holds (none: always), one store of COUNT elements, 2 to 16 bytes, at TO (AT(...)): out_pack's words, or the sums. */
+/* Where GUARD holds (none: always), one store of COUNT elements, 1 to 16 bytes, at TO (AT(...)): out_pack's words, or the sums. */
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
                const mc_reg *words);
 

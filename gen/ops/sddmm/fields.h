@@ -29,6 +29,7 @@ enum {
     F_LHS_IN,
     F_PREFETCH_LHS,
     F_OVERLAP,
+    F_BATCH,
     F_ALIGN,
     F_M,
     F_N,

@@ -6,10 +6,12 @@
    lines.c says which lane reads what of B and whose sums follow from it, store.c writes C. */
 #include "schema/family.h"
 #include "ops/sddmm/fields.h"
+#include "parts/batch.h"
 #include <stdio.h>
 
 static const char *const ops[] = {"sddmm", NULL};
-static const char *const outs[] = {"s32", "f16", "bf16", "f32", NULL};      /* in the order of out_element */
+static const char *const outs[] = {"s32", "f16", "bf16", "f32", "s8", "u8", NULL};
+static const out_element out_elements[] = {OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S8, OUT_U8}; /* of outs */
 static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
@@ -33,9 +35,10 @@ static const mc_field fields[] = {
             "\"4\", \"8\", \"4+8\" or \"8+8\"."},
     {"out", NAMES = outs,
      .doc = "Type of C. s32: the sums, modulo 2^32. Others: out(f32(sum) * scale), or with the mask's values "
-            "out((f32(sum) * scale) * value), each step rounded to nearest even."},
+            "out((f32(sum) * scale) * value), each step rounded to nearest even; s8 and u8 are cut off at their ends, "
+            "and 0 for a NaN."},
     {"scale", NAMES = out_per_names, .quiet = true,
-     .doc = "Scales of f16, bf16 and f32: one f32 for all of C, or one for each of A's m rows or B's n "
+     .doc = "Scales of all but s32: one f32 for all of C, or one for each of A's m rows or B's n "
             "columns."},
     {"mask", NAMES = masks, .quiet = true,
      .doc = "pattern: the mask says where C is computed. values: C is also multiplied by the mask's own "
@@ -97,6 +100,7 @@ static const mc_field fields[] = {
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads the packed items meanwhile: nothing in the stream may be writing them."},
+    BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that the addresses of A and B are promised to be multiples of; C's too, and at least an "
             "element's size. cuMemAlloc gives 256. Below 16 the kernel tests them."},
@@ -226,7 +230,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .rhs = digit_sides[point[F_RHS]],
         .a = digits_of(digit_sides[point[F_LHS]], DIGIT_BITS, DIGITS_TOP_SIGNED),
         .b = digits_of(digit_sides[point[F_RHS]], DIGIT_BITS, DIGITS_TOP_SIGNED),
-        .output = {.element = (out_element)point[F_OUT], .scale = (out_per)point[F_SCALE]},
+        .output = {.element = out_elements[point[F_OUT]], .scale = (out_per)point[F_SCALE]},
         .mask = (sddmm_mask)point[F_MASK],
         .order = (sddmm_order)point[F_ORDER],
         .layout = (sddmm_layout)point[F_LAYOUT],
@@ -243,6 +247,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .prefetch_lhs = point[F_PREFETCH_LHS] != 0,
         .prefetch = point[F_PREFETCH] != 0,
         .overlap = point[F_OVERLAP] != 0,
+        .batch = point[F_BATCH] != 0,
         .m = point[F_M],
         .n = point[F_N],
         .k = point[F_K],
@@ -327,7 +332,9 @@ static void add_c(const sddmm_plan *plan, mc_contract *c) {
     static const char *const docs[][2][3] = {[OUT_S32] = {C_DOC("s32", "the sums")},
                                              [OUT_F16] = ROUNDED("f16"),
                                              [OUT_BF16] = ROUNDED("bf16"),
-                                             [OUT_F32] = ROUNDED("f32")};
+                                             [OUT_F32] = ROUNDED("f32"),
+                                             [OUT_S8] = ROUNDED("s8"),
+                                             [OUT_U8] = ROUNDED("u8")};
     out_element element = plan->output.element;
     add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(element, (unsigned)plan->align),
                             docs[element][plan->mask][plan->order]});
@@ -362,6 +369,17 @@ static void set_grid(const sddmm_plan *plan, mc_contract *c) {
     c->shared_dynamic = plan->shared_bytes;
 }
 
+enum { BATCH_ARRAYS = 3 };
+
+static void list_batch(const sddmm_plan *plan, mc_batch_array arrays[BATCH_ARRAYS]) {
+    arrays[0] = (mc_batch_array){"a", "a_stride", "elements from one product's A to the next's",
+                                 sddmm_stored_bits(plan->lhs)};
+    arrays[1] = (mc_batch_array){"b", "b_stride", "elements from one product's B to the next's",
+                                 sddmm_stored_bits(plan->rhs)};
+    arrays[2] = (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's",
+                                 8 * out_element_bytes(plan->output.element)};
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const sddmm_plan *plan = data;
     if (plan->method == SDDMM_DENSE) sddmm_dense_add_packed(plan, c);
@@ -381,6 +399,9 @@ static void make_contract(const void *data, mc_contract *c) {
     c->sums = sums_of(plan);
     c->overlap = plan->overlap;
     set_grid(plan, c);
+    mc_batch_array arrays[BATCH_ARRAYS];
+    list_batch(plan, arrays);
+    if (plan->batch) batch_contract(c, arrays, BATCH_ARRAYS);
     c->block[0] = (unsigned)(MC_WARP * plan->warps);
     c->block[1] = c->block[2] = 1;
 }
@@ -448,6 +469,9 @@ static const char *computes(const void *data) {
 
 static void emit(const void *data, mc_builder *b) {
     const sddmm_plan *plan = data;
+    mc_batch_array arrays[BATCH_ARRAYS];
+    list_batch(plan, arrays);
+    if (plan->batch) batch_begin(b, arrays, BATCH_ARRAYS);
     if (plan->method == SDDMM_WINDOW) sddmm_emit_window(plan, b);
     else if (plan->method == SDDMM_DENSE) sddmm_dense_emit(plan, b);
     else sddmm_emit(plan, b);

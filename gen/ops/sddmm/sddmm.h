@@ -59,6 +59,7 @@ typedef struct sddmm_plan {
     int abreast; /* lane groups that read a column of B side by side, a chunk each: 1 or 2 (lines.c) */
     sddmm_lhs_in lhs_in;
     bool prefetch, prefetch_lhs, overlap;
+    bool batch; /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     int tile_n, tile_rows; /* columns of B and rows of A in a tile */
     int64_t m, n, k, lda, ldb, window;
 

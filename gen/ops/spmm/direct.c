@@ -145,6 +145,7 @@ void spmm_direct_plan(spmm_plan *plan) {
             "column of each slot, -1 for padding, those of 8 slots at 0, 4, 1, 5, 2, 6, 3, 7; " where        \
     }
 static const char *const heads[][2] = {
+    [0] = HEADS("strides as row_ptr has them"),
     [1] = HEADS("row block b's first stride, its head, is stride b"),
     [2] = HEADS("row block b's first strides, its heads, are strides 2 b and 2 b + 1"),
     [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
@@ -178,10 +179,12 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
     c->format = plan->int4 ? "strided-bcrs-int4" : "strided-bcrs";
     add_array(c, 4,
               (mc_array){"row_ptr", "s32", row_ptrs[plan->vec],
-                         "first stride of each row block behind the heads, then the number of strides"});
+                         plan->heads
+                             ? "first stride of each row block behind the heads, then the number of strides"
+                             : "first stride of each row block, then the number of strides"});
     add_array(c, 16,
               (mc_array){"col_idx", "s32", plan->stride == 64 ? "strides * 64" : "strides * 32",
-                         heads[plan->split][plan->int4 && plan->shuffle]});
+                         heads[plan->heads ? plan->split : 0][plan->int4 && plan->shuffle]});
     add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode][plan->int4]});
     add_b(plan, c);
 }

@@ -121,6 +121,20 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     EMIT(b, mad_wide, R(e->index_lane), R(e->place.t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
 }
 
+/* Without heads in front of all strides a row block's own first ones take their place, and a warp may have none. */
+static void emit_own_head(spmm_emitter *e) {
+    static const char *const names[] = {"head_values", "last_head_values"};
+    mc_builder *b = e->b;
+    stage(b, "This warp's first stride, if the row block has as many");
+    e->head = b32(b, "head"), e->has_head = pred(b, "has_head");
+    if (e->part.id) EMIT(b, add_s32, R(e->head), R(e->first), R(e->part));
+    else EMIT(b, mov_b32, R(e->head), R(e->first));
+    EMIT(b, add_s32, R(e->first), R(e->first), I(e->plan->split));
+    EMIT(b, setp_lt, R(e->has_head), R(e->head), R(e->last));
+    spmm_declare_guards(e, names, e->has_head, e->head_values);
+    spmm_emit_guards(e, e->head, e->last, e->head_values);
+}
+
 static void emit_packed(spmm_emitter *e) {
     mc_builder *b = e->b;
     int steps = e->plan->stride_steps, value_regs = spmm_value_regs(e->plan);
@@ -130,10 +144,13 @@ static void emit_packed(spmm_emitter *e) {
     e->index_at = b64(b, "index_at"), e->value_at = b64(b, "value_at");
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
     b32_array(b, "value", value_regs, e->value);
-    if (spmm_emit_has_values(e))
+    if (spmm_emit_has_values(e) || !e->plan->heads)
         for (int i = 0; i < value_regs; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
+    if (!e->plan->heads)
+        for (int i = 0; i < steps * MC_LANE_SLOTS; i++) EMIT(b, mov_b32, R(e->index[i]), I(-1));
     emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
     EMIT(b, mad_wide, R(e->value_lane), R(e->place.lane), I(lane_value_bytes(e->plan)), R(values));
+    if (!e->plan->heads) emit_own_head(e);
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
@@ -288,9 +305,10 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     e->n = load_shape(b, "n", plan->n == MC_OPEN);
     e->ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
     e->ldc = load_shape(b, "ldc", plan->ldc == MC_OPEN);
-    emit_head(e);
+    if (plan->heads) emit_head(e);
+    else emit_strides(e);
     emit_packed(e);
-    emit_strides(e);
+    if (plan->heads) emit_strides(e);
     e->b_array = load_array(b, "b"), e->c_array = load_array(b, "c");
     if (plan->wide.emitted) emit_early_factors(e);
     b32_array(b, "pair", 4, e->pair);

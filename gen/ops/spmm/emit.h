@@ -26,6 +26,8 @@ typedef struct spmm_emitter {
     mc_reg m, n, ldb, ldc;         /* shapes that are parameters; none where fixed */
     mc_reg b_array, c_array;
     mc_reg head, first, last; /* this warp's head; the row block's strides that are no heads */
+    /* Without heads in front of all strides: this warp has one, and this lane has values of it, of each mma; none else */
+    mc_reg has_head, head_values[MAX_DIGITS];
     mc_reg col_idx;
     mc_reg index_lane, value_lane; /* this lane's share of stride 0 */
     int indices;                   /* of it, a step: 8, or one for each row that it copies */

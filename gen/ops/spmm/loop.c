@@ -161,10 +161,11 @@ static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opco
 
 /* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
 void spmm_emit_load_head(spmm_emitter *e) {
+    const mc_reg *with_values = e->plan->heads ? e->has_values : e->head_values;
     emit_find_indices(e, e->head);
     emit_find_values(e, e->head);
-    emit_load_indices(e, (mc_reg){0}, OP_ldr_v4, OP_ldr_v2);
-    emit_load_values(e, e->has_values, OP_ldr_v2, OP_ldr_b32);
+    emit_load_indices(e, e->has_head, OP_ldr_v4, OP_ldr_v2);
+    emit_load_values(e, with_values, OP_ldr_v2, OP_ldr_b32);
 }
 
 static void emit_load_stride(spmm_emitter *e, pass *p, mc_reg guard, const mc_reg *with_values) {
@@ -444,12 +445,21 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     EMIT(b, mov_b32, R(p.first), R(e->first));
     if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
     emit_grid_wait(e->b, e->plan->overlap, "B");
+    mc_label done = {0};
+    if (!e->plan->heads) {
+        mc_reg idle = pred(b, "no_stride");
+        done = label(b, "NO_STRIDES");
+        note(b, "a warp without a stride adds nothing");
+        EMIT(b, setp_ge, R(idle), R(e->head), R(e->last));
+        EMIT_IF(b, idle, bra, TO(done));
+    }
     if (is_ahead(e, &p)) emit_ahead_start(e, &p);
     spmm_emit_begin_rounds(e, acc_count(path));
     stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
     place(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
+    if (!e->plan->heads) place(b, done);
     spmm_emit_settle_halves(e, acc_count(path), frag_c_reg(1, 0));
     if (e->plan->output.exact) spmm_emit_totals(e, acc_count(path), p.more);
     else spmm_emit_weigh(e, acc_count(path));

@@ -13,6 +13,7 @@
      async    the same ring, copied by all threads (ring_async.c)
      shared   direct, but for the rows of B, which go through shared memory (shared.c), as in Magicube */
 #include "ops/spmm/fields.h"
+#include "parts/batch.h"
 #include "parts/fragment.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static const int strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0}, split
                  warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0}, windows[] = {64, 128, 256, 0},
                  stage_counts[] = {2, 3, 4, 6, 8, 12, 0};
 
+static const char *const outs[] = {"s32", "f16", "bf16", "f32", "s64", NULL}; /* in the order of out_element */
+
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
     ARCH_FIELD,
@@ -38,7 +41,7 @@ static const mc_field fields[] = {
      .doc = "Type of B. Two elements of 4 bits make a byte, the even column in its low half; ldb is even "
             "then; mma says what they are multiplied as. Those of 12 and 16 bits take two bytes and are "
             "multiplied as two digits: tile_n is 32 or 64 then."},
-    {"out", NAMES = out_element_names,
+    {"out", NAMES = outs,
      .doc = "Type of C. s32 and s64: the sums. Others: out(f32(sum) * scale), or "
             "out(fma(f32(sum), scale, bias)), each step rounded to nearest even (docs/output.md)."},
     {"scale", NAMES = out_per_names, .quiet = true,
@@ -119,6 +122,10 @@ static const mc_field fields[] = {
      .doc = "Of staging shared. on: 32 bytes behind the rows of each 8 vectors, so that reads meet no bank "
             "twice "
             "(Magicube, figure 4). off: rows back to back."},
+    {"heads", SWITCH, .standard = 1, .quiet = true,
+     .doc = "Where A's strides lie. on: the first strides of all row blocks come first, so that no warp waits for "
+            "row_ptr. off: row block after row block, each in whole strides, as an SDDMM of order srbcrs32 writes "
+            "its result, which may then be the values of A: of 8 bits, with stride 32 and staging direct or shared."},
     {"order", NAMES = orders, .tunable = true, .quiet = true,
      .doc = "Which operand of the mma A is, where there is no ring. swapped: its columns, and B the 16 rows: "
             "m16n8k32. paper: its "
@@ -134,6 +141,7 @@ static const mc_field fields[] = {
     {"overlap", SWITCH, .tunable = true, .quiet = true,
      .doc = "on: launched with programmatic stream serialization, the kernel starts while the one before it "
             "still runs, and reads A's packed arrays meanwhile: nothing in the stream may be writing them."},
+    BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that B's address is promised to be a multiple of; C's too, and at least "
             "an element's size. cuMemAlloc gives 256. Below 16 the kernel tests the addresses."},
@@ -210,6 +218,8 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
         .overlap = point[F_OVERLAP] != 0,
         .resident = point[F_RESIDENT] != 0,
         .padding = point[F_PADDING] != 0,
+        .heads = point[F_HEADS] != 0,
+        .batch = point[F_BATCH] != 0,
         .order = (spmm_order)point[F_ORDER],
         .stride = (int)point[F_STRIDE],
         .tile_n = (int)point[F_TILE_N],
@@ -255,6 +265,16 @@ const char *spmm_b_doc(const spmm_plan *plan, bool as_map) {
     return docs[bytes][as_map][plan->rhs.is_signed];
 }
 
+enum { BATCH_ARRAYS = 3 };
+
+static void list_batch(const spmm_plan *plan, mc_batch_array arrays[BATCH_ARRAYS]) {
+    int b_bits = plan->rhs.bits == 4 ? 4 : 8 * side_bytes(plan->rhs);
+    arrays[0] = (mc_batch_array){"values", "values_stride", "elements from one product's values to the next's", 8};
+    arrays[1] = (mc_batch_array){"b", "b_stride", "elements from one product's B to the next's", b_bits};
+    arrays[2] = (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's",
+                                 8 * out_element_bytes(plan->output.element)};
+}
+
 static void make_contract(const void *data, mc_contract *c) {
     const spmm_plan *plan = data;
     bool ring = spmm_is_ring(plan), map = plan->staging == SPMM_TMA;
@@ -278,6 +298,9 @@ static void make_contract(const void *data, mc_contract *c) {
     c->grid[0] = (mc_grid_axis){"m", (int64_t)plan->vec * plan->row_blocks};
     c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
     c->grid[2] = (mc_grid_axis){NULL, 1};
+    mc_batch_array arrays[BATCH_ARRAYS];
+    list_batch(plan, arrays);
+    if (plan->batch) batch_contract(c, arrays, BATCH_ARRAYS);
     c->block[0] = (unsigned)plan->threads;
     c->block[1] = c->block[2] = 1;
     *(ring ? &c->shared_dynamic : &c->shared_static) = plan->shared_bytes;
@@ -366,6 +389,9 @@ static const char *computes(const void *data) {
 
 static void emit(const void *data, mc_builder *b) {
     const spmm_plan *plan = data;
+    mc_batch_array arrays[BATCH_ARRAYS];
+    list_batch(plan, arrays);
+    if (plan->batch) batch_begin(b, arrays, BATCH_ARRAYS);
     if (spmm_is_ring(plan)) spmm_ring_emit(plan, b);
     else spmm_emit(plan, b);
 }

@@ -1,0 +1,34 @@
+#include "parts/batch.h"
+#include <stdio.h>
+#include <string.h>
+
+void batch_contract(mc_contract *c, const mc_batch_array *arrays, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add_param(c, (mc_param){arrays[i].stride, "s32", MC_PARAM_SHAPE, 4, arrays[i].doc});
+    c->grid[2] = (mc_grid_axis){"batch", 1};
+}
+
+void batch_begin(mc_builder *b, const mc_batch_array *arrays, size_t count) {
+    b->batch = b32(b, "batch");
+    b->batch_arrays = arrays;
+    b->batch_array_count = count;
+    EMIT(b, mov_special, R(b->batch), NAME("ctaid.z"));
+}
+
+/* Two elements of 4 bits share a byte. */
+static void add_offset(mc_builder *b, const mc_batch_array *of, mc_reg address) {
+    char name[MC_MAX_NAME];
+    mc_reg stride = b32(b, of->stride);
+    snprintf(name, sizeof name, "%s_offset", of->array);
+    mc_reg offset = b64(b, name);
+    EMIT(b, ld_param_s32, R(stride), NAME(of->stride));
+    if (of->bits == 4) EMIT(b, shr_u32, R(stride), R(stride), I(1));
+    EMIT(b, mul_wide, R(offset), R(b->batch), R(stride));
+    for (int bits = 8; bits < of->bits; bits *= 2) EMIT(b, shl_b64, R(offset), R(offset), I(1));
+    EMIT(b, add_s64, R(address), R(address), R(offset));
+}
+
+void batch_move(mc_builder *b, const char *name, mc_reg address) {
+    for (size_t i = 0; i < b->batch_array_count; i++)
+        if (strcmp(b->batch_arrays[i].array, name) == 0) add_offset(b, &b->batch_arrays[i], address);
+}
