@@ -148,6 +148,7 @@ typedef struct mc_contract {
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;
+    const char *awaited; /* the packed array that is read only after that, and may be written before; NULL: none */
     /* Where k is at most turn_k, the grid may be any smaller along axis turn_axis (0: x, 1: y): thread blocks then take row blocks,
        or items, in turn. Best is as many as the GPU holds at once, blocks_per_sm a multiprocessor. */
     int64_t turn_k;

@@ -85,6 +85,9 @@ typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc
    (docs/output.md). */
 typedef enum mc_activation { MC_ACTIVATION_NONE, MC_ACTIVATION_RELU } mc_activation;
 
+/* A stride in a batch: all products have the same operand. */
+#define MC_SHARED ((int64_t)-1)
+
 /* An address on the device: a CUdeviceptr, or a pointer from the CUDA runtime cast to an integer. */
 typedef uint64_t mc_address;
 
@@ -182,6 +185,10 @@ typedef struct mc_matrix_config {
     const int32_t *row_ptr; /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
     const int32_t *col_idx; /* [row_ptr[rows / vec]]: ascending inside a row block */
     const void *values;     /* a vector's VEC elements one after another; NULL: zeros */
+    /* A batch with a pattern for each product: rows / patterns rows of the matrix belong to each pattern, whose
+       columns are counted from 0 to cols - 1. The matrix then has its patterns along the diagonal, and
+       patterns * cols columns; operands of its products lie one behind the other, without gaps. 0: one pattern */
+    int64_t patterns;
 } mc_matrix_config;
 
 /* MC_FORMAT, with the place, for what no matrix has. */
@@ -260,6 +267,15 @@ typedef struct mc_plan_config {
     const char *const *specs;
     size_t spec_count;
     int64_t m; /* rows of the operands, of an operator without a matrix */
+    /* One execution computes so many products of the matrix's pattern; 0: one. Their operands begin strides apart,
+       in elements. A stride of 0: they lie one behind the other, without gaps; MC_SHARED, for inputs: all products
+       have the same one. Scales and biases are the same for all */
+    int64_t batch;
+    int64_t a_stride, b_stride, c_stride;
+    /* SpMM of a matrix of s8 or u8: its values come with each execution, as the operand "values" of mc_args.list, in
+       the order MC_ORDER_SRBCRS32: what an SDDMM of the same pattern writes. The matrix's own do not count */
+    bool given_values;
+    int64_t values_stride;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

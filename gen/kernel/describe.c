@@ -25,6 +25,14 @@ static void map_text(const mc_map_param *map, const char *prefix, mc_text *text)
              map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
 }
 
+static void overlap_text(const mc_contract *c, const char *prefix, mc_text *text) {
+    if (!c->overlap) return;
+    text_add(text,
+             "%sMay start before the kernel before it has finished; nothing in the stream may be writing the "
+             "packed arrays%s%s\n",
+             prefix, c->awaited ? ", but for " : "", c->awaited ? c->awaited : "");
+}
+
 void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     const mc_contract *c = &kernel->contract;
     char grid[3][MC_MAX_NAME];
@@ -52,12 +60,7 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
                  "%sWhere k <= %lld, grid %c may be smaller: best as many thread blocks as run at once, %u a "
                  "multiprocessor of %s\n",
                  prefix, (long long)c->turn_k, 'x' + c->turn_axis, c->blocks_per_sm, c->target);
-    if (c->overlap)
-        text_add(
-            text,
-            "%sMay start before the kernel before it has finished; nothing in the stream may be writing the "
-            "packed arrays\n",
-            prefix);
+    overlap_text(c, prefix, text);
     text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
     for (size_t i = 0; i < c->array_count; i++)
         text_add(text, "%s  %-8s %s[%s]: %s\n", prefix, c->arrays[i].name, c->arrays[i].type,
@@ -208,6 +211,7 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "k_limit", json_integer(c->k_limit));
     put(&m, root, "sums", sums_json(&c->sums));
     put(&m, root, "overlap", json_boolean(c->overlap));
+    if (c->awaited != NULL) put(&m, root, "awaited", json_string(c->awaited));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "turn_axis", json_integer(c->turn_axis));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));

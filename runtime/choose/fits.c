@@ -26,6 +26,8 @@ mc_status kernel_fits(const mc_kernel *kernel, const plan_problem *problem, mc_d
     int64_t counts = at_least(1, problem->features.vectors);
     binding_set list = {.count = 0};
     mc_launch launch;
+    mc_status status = plan_problem_check(problem, kernel, diag);
+    if (status != MC_OK) return status;
     add_sizes(&list, problem);
     for (size_t i = 0; i < c->array_count; i++) add(&list, c->arrays[i].name, 0);
     for (size_t i = 0; i < c->param_count; i++)

@@ -80,20 +80,46 @@ static void copy_matrix(const mc_matrix_config *config, mc_vsparse *matrix) {
                (size_t)mc_type_size(matrix->type, matrix->vectors * matrix->vec));
 }
 
+/* -- Patterns along a diagonal */
+
+static mc_status check_patterns(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
+    int64_t patterns = config->patterns;
+    if (patterns < 0 || (patterns > 0 && row_blocks % patterns != 0))
+        return mc_fail(diag, MC_USAGE, "patterns is %" PRId64 ", must divide the %" PRId64 " row blocks", patterns,
+                       row_blocks);
+    if (patterns > 0 && config->cols > INT32_MAX / patterns)
+        return mc_fail(diag, MC_USAGE, "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most",
+                       patterns, config->cols, INT32_MAX);
+    return MC_OK;
+}
+
+/* Each pattern's columns begin where those of the one before it end. */
+static void move_columns(mc_vsparse *matrix, int64_t patterns, int64_t cols) {
+    int64_t each = matrix->row_blocks / patterns;
+    for (int64_t block = 0; block < matrix->row_blocks; block++)
+        for (int64_t v = matrix->row_ptr[block]; v < matrix->row_ptr[block + 1]; v++)
+            matrix->col_idx[v] += (int32_t)(block / each * cols);
+}
+
+/* -- The whole */
+
 mc_status matrix_make(const mc_matrix_config *config, mc_vsparse *matrix, mc_diag *diag) {
     *matrix = (mc_vsparse){0};
     mc_status status = check_shape(config->type, config->vec, config->rows, config->cols, diag);
     int64_t row_blocks = status == MC_OK ? config->rows / config->vec : 0;
+    if (status == MC_OK) status = check_patterns(config, row_blocks, diag);
     if (status == MC_OK) status = check_offsets(config, row_blocks, diag);
     if (status == MC_OK) status = check_columns(config, row_blocks, diag);
     if (status != MC_OK) return status;
-    int64_t vectors = config->row_ptr[row_blocks];
+    int64_t vectors = config->row_ptr[row_blocks], patterns = config->patterns > 0 ? config->patterns : 1;
     if (config->values != NULL)
         status = matrix_check_values(config->type, config->values, vectors * config->vec, diag);
     if (status == MC_OK)
-        status =
-            mcrt_vsparse_create(config->type, config->vec, row_blocks, config->cols, vectors, matrix, diag);
-    if (status == MC_OK) copy_matrix(config, matrix);
+        status = mcrt_vsparse_create(config->type, config->vec, row_blocks, patterns * config->cols, vectors,
+                                     matrix, diag);
+    if (status != MC_OK) return status;
+    copy_matrix(config, matrix);
+    move_columns(matrix, patterns, config->cols);
     return status;
 }
 

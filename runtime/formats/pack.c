@@ -23,7 +23,7 @@ int64_t mc_pack_most(const mc_kernel *kernel, mc_type type) {
 static mc_strided strided_form(const mc_kernel *kernel) {
     bool int4 = is_int4(kernel);
     return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
-                        .heads = (int)mc_kernel_field(kernel, "split"),
+                        .heads = mc_kernel_field(kernel, "heads") ? (int)mc_kernel_field(kernel, "split") : 0,
                         .digits = mc_digits_of(kernel),
                         .int4 = int4,
                         .shuffle = int4 && mc_kernel_field(kernel, "shuffle") == 1};
@@ -117,8 +117,8 @@ static const struct format {
     const char *type, *cols; /* the fields that say the matrix's type (NULL: any) and its columns */
     const char *form;        /* those that the arrays depend on */
 } formats[] = {
-    {"strided-bcrs", pack_strided, replace_strided, "lhs", "k", "lhs vec stride split digits"},
-    {int4_format, pack_strided, replace_strided, "lhs", "k", "lhs vec stride split digits shuffle"},
+    {"strided-bcrs", pack_strided, replace_strided, "lhs", "k", "lhs vec stride split heads digits"},
+    {int4_format, pack_strided, replace_strided, "lhs", "k", "lhs vec stride split heads digits shuffle"},
     {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k",
      "lhs vec rhs tile_n window stages split digits"},
     {"sampled-list", pack_sampled, replace_sampled, NULL, "n", "vec order groups window mask"},

@@ -82,8 +82,8 @@ static mc_status check_form(const mc_strided *form, mc_diag *diag) {
     if (form->stride < MC_GROUP_SLOTS || form->stride % MC_GROUP_SLOTS != 0)
         return mc_fail(diag, MC_USAGE, "strides of %d slots: must be a multiple of %d", form->stride,
                        MC_GROUP_SLOTS);
-    if (form->heads < 1 || form->heads > MAX_HEADS)
-        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 1 to %d", form->heads, MAX_HEADS);
+    if (form->heads < 0 || form->heads > MAX_HEADS)
+        return mc_fail(diag, MC_USAGE, "%d heads a row block: must be 0 to %d", form->heads, MAX_HEADS);
     if (form->int4 && form->stride > MAX_DEPTH)
         return mc_fail(diag, MC_USAGE, "strides of %d slots: an int4 mma takes %d or %d", form->stride,
                        MC_GROUP_SLOTS, MAX_DEPTH);

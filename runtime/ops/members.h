@@ -38,7 +38,8 @@ typedef enum member_setting {
     SETTING_NEVER,
     SETTING_ALWAYS,
     SETTING_UNLESS_ZERO,
-    SETTING_SHAPE
+    SETTING_SHAPE,
+    SETTING_MANY
 } member_setting;
 /* Each counts once, however many members of it differ. */
 typedef enum member_far {

@@ -12,6 +12,7 @@ enum { MAX_OPERANDS = 8 };
 typedef enum operand_kind {
     OPERAND_DENSE,   /* rows x cols elements, rows `ld` elements apart */
     OPERAND_SAMPLED, /* an element for each of the sparse matrix's, in the problem's `order` */
+    OPERAND_VALUES,  /* the sparse matrix's elements, in the order MC_ORDER_SRBCRS32, where the problem has given_values */
     OPERAND_FACTOR   /* scale or bias, f32: one by value, or one for each row or column of the output */
 } operand_kind;
 
@@ -22,6 +23,7 @@ typedef struct operand_row {
     bool out;                      /* the one that is written, the last in the list */
     problem_member type;           /* of its elements; NO_MEMBER: f32 */
     problem_member rows, cols, ld; /* DENSE */
+    problem_member stride; /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns where the problem's layout says so */
     problem_member per;            /* FACTOR: what there is one for */
     size_t argument;               /* where mc_args has its address; 0: only in its list */
@@ -89,6 +91,10 @@ int64_t operand_factors(const plan_problem *problem, const operand_row *operand)
 mc_output operator_output(const plan_problem *problem);
 /* Whether the output has an element. */
 bool operator_gives(const mc_operator *o, const plan_problem *problem);
+/* The shape of one product's OPERAND, none of FACTOR, as it is stored. data is NULL. MC_CANNOT where a SAMPLED one's or
+   VALUES' slots leave s32. */
+mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand, const mc_vsparse *matrix,
+                              mc_dense *shape, mc_diag *diag);
 /* The output's shape, as it is stored; its elements without gaps. data is NULL. MC_CANNOT where a SAMPLED one's
    slots leave s32. */
 mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, const mc_vsparse *matrix,
@@ -98,8 +104,11 @@ mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, 
 
 /* MC_CANNOT where TYPE, of the operand that messages call WHO, is no integer of 4 to 16 bits. */
 mc_status check_integer(const char *who, mc_type type, mc_diag *diag);
-/* The output of a product with sums of integers: GIVES is what it can be, for people, beside s32 and the reals
-   also s64 where S64 says so. */
-mc_status check_product_output(const mc_operator *o, const plan_problem *problem, bool s64, mc_diag *diag);
+/* What a product of integers can give beside s32 and the reals. */
+typedef struct output_types {
+    bool s64, bytes; /* bytes: s8 and u8, with a scale */
+} output_types;
+mc_status check_product_output(const mc_operator *o, const plan_problem *problem, output_types types,
+                               mc_diag *diag);
 
 #endif

@@ -77,12 +77,18 @@ bool operator_gives(const mc_operator *o, const plan_problem *problem) {
     return shape.rows > 0 && shape.cols > 0;
 }
 
+mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand, const mc_vsparse *matrix,
+                              mc_dense *shape, mc_diag *diag) {
+    const mc_type type = (mc_type)member_get(problem, operand->type);
+    *shape = operand_shape(problem, operand);
+    if (operand->kind == OPERAND_SAMPLED) return mc_sampled_shape(matrix, problem->order, type, shape, diag);
+    if (operand->kind == OPERAND_VALUES) return mc_sampled_shape(matrix, MC_ORDER_SRBCRS32, type, shape, diag);
+    return MC_OK;
+}
+
 mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, const mc_vsparse *matrix,
                              mc_dense *shape, mc_diag *diag) {
-    const operand_row *out = operator_out(o);
-    *shape = operand_shape(problem, out);
-    if (out->kind != OPERAND_SAMPLED) return MC_OK;
-    return mc_sampled_shape(matrix, problem->order, problem->out, shape, diag);
+    return operand_whole_shape(problem, operator_out(o), matrix, shape, diag);
 }
 
 /* -- Checks */
@@ -93,12 +99,12 @@ mc_status check_integer(const char *who, mc_type type, mc_diag *diag) {
                    mc_type_text(type));
 }
 
-mc_status check_product_output(const mc_operator *o, const plan_problem *p, bool s64, mc_diag *diag) {
-    bool real = mc_type_is_real(p->out);
+mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types, mc_diag *diag) {
+    bool bytes = p->out == MC_S8 || p->out == MC_U8, real = mc_type_is_real(p->out) || (types.bytes && bytes);
     const char *type = mc_type_text(p->out);
-    if (!real && p->out != MC_S32 && !(s64 && p->out == MC_S64))
-        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives s32, %sf16, bf16 or f32", type, o->title,
-                       s64 ? "s64, " : "");
+    if (!real && p->out != MC_S32 && !(types.s64 && p->out == MC_S64))
+        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives s32, %sf16, bf16%s f32%s", type, o->title,
+                       types.s64 ? "s64, " : "", types.bytes ? "," : " or", types.bytes ? ", s8 or u8" : "");
     if (real && p->scale == MC_PER_NONE) return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", type);
     if (!real && (p->scale != MC_PER_NONE || p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE ||
                   p->mask_values))

@@ -92,6 +92,17 @@ static int64_t place(mc_per per, int64_t i, int64_t j) {
 /* +0 for -0, as max.NaN.f32 with +0 has it; a NaN stays one. */
 static float relu(float x) { return x > 0 || isnan(x) ? x : 0; }
 
+/* Whether C is made of scaled sums, not the sums. */
+static bool is_scaled(mc_type type) { return mc_type_is_real(type) || type == MC_S8 || type == MC_U8; }
+
+/* REAL as an element of TYPE: integers are the nearest ones, cut off at the type's ends, and 0 for a NaN (cvt.rni). */
+static int64_t element_of(mc_type type, float real) {
+    if (mc_type_is_real(type)) return real_to_bits(type, real);
+    if (isnan(real)) return 0;
+    float least = (float)mc_type_min(type), most = (float)mc_type_max(type);
+    return (int64_t)fminf(fmaxf(rintf(real), least), most);
+}
+
 /* One multiplication that rounds, or one fma with BIAS, unless that is NULL; then the activation. */
 static float finish(const mc_output *o, int64_t sum, float scale, const float *bias) {
     float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum));
@@ -100,7 +111,7 @@ static float finish(const mc_output *o, int64_t sum, float scale, const float *b
 }
 
 static mc_status check_output(const mc_output *output, mc_diag *diag) {
-    bool real = mc_type_is_real(output->type);
+    bool real = is_scaled(output->type);
     if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
         return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
                        real ? "wants a scale" : "takes no scale and no bias");
@@ -124,7 +135,7 @@ static void convert(const mc_output *o, const float *scale, const float *bias, c
         for (int64_t j = 0; j < c->cols; j++) {
             float real = finish(o, mc_dense_get(sums, i, j), scale[place(o->scale, i, j)],
                                 o->bias == MC_PER_NONE ? NULL : &bias[place(o->bias, i, j)]);
-            mc_dense_set(c, i, j, real_to_bits(o->type, real));
+            mc_dense_set(c, i, j, element_of(o->type, real));
         }
 }
 
@@ -134,7 +145,7 @@ mc_status mc_reference_output(const mc_output *output, const float *scale, const
     mc_status status = check_output(output, diag);
     if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
     if (status != MC_OK) return status;
-    if (mc_type_is_real(output->type)) convert(output, scale, bias, sums, c);
+    if (is_scaled(output->type)) convert(output, scale, bias, sums, c);
     else copy_sums(sums, c);
     return MC_OK;
 }
@@ -152,7 +163,7 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
             float factor = scale[place(o->scale, block * mask->vec + r, mask->col_idx[v])];
             float real = finish(o, mc_dense_get(sums, v, r), factor, NULL);
             if (o->masked) real *= mask_value(mask, v, r);
-            mc_dense_set(c, v, r, real_to_bits(o->type, real));
+            mc_dense_set(c, v, r, element_of(o->type, real));
         }
 }
 
@@ -180,8 +191,8 @@ mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, 
     if (status == MC_OK)
         status = mc_dense_create(output->type, mask->vectors, mask->vec, mask->vec, &vectors, diag);
     if (status != MC_OK) return status;
-    if (!mc_type_is_real(output->type)) copy_sums(sums, &vectors);
-    for (int64_t b = 0; mc_type_is_real(output->type) && b < mask->row_blocks; b++)
+    if (!is_scaled(output->type)) copy_sums(sums, &vectors);
+    for (int64_t b = 0; is_scaled(output->type) && b < mask->row_blocks; b++)
         convert_block(output, mask, b, scale, sums, &vectors);
     status = mc_sampled_arrange(mask, order, &vectors, c, diag);
     mc_dense_free(&vectors);

@@ -14,7 +14,7 @@ MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, c
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
-    mc_type type;             /* of C: s32, s64, f16, bf16 or f32 */
+    mc_type type;             /* of C: s32, s64, f16, bf16, f32; sampled: s8, u8 */
     mc_per scale, bias;       /* what they go by; none for s32 and s64 */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
     bool exact;               /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */

@@ -8,7 +8,9 @@ enum { NOWHERE = 256 }; /* stands for an address until there is one: aligned as 
 
 static void bind_problem(binding_set *set, const mc_operator *o, const plan_problem *problem) {
     bind_sizes(set, problem);
-    for (size_t i = 0; i < o->operand_count; i++) bind_value(set, o->operands[i].name, NOWHERE);
+    for (size_t i = 0; i < o->operand_count; i++)
+        if (o->operands[i].kind != OPERAND_VALUES || problem->given_values)
+            bind_value(set, o->operands[i].name, NOWHERE);
 }
 
 static void bind_packing(binding_set *set, const matrix_packing *packing) {
@@ -26,6 +28,7 @@ static void bind_packing(binding_set *set, const matrix_packing *packing) {
 static bool is_wanted(const plan_problem *problem, const operand_row *operand) {
     mc_per per = operand_per(problem, operand);
     if (operand->kind == OPERAND_FACTOR) return per == MC_PER_ROW || per == MC_PER_COLUMN;
+    if (operand->kind == OPERAND_VALUES) return problem->given_values;
     const mc_dense shape = operand_shape(problem, operand);
     return operand->out || (shape.rows > 0 && shape.cols > 0);
 }

@@ -198,7 +198,7 @@ static void take_turns(const mc_contract *contract, const binding_list *bindings
     int axis = contract->turn_axis;
     int64_t multiprocessors = 0, blocks = launch->grid[axis];
     if (find(bindings, "multiprocessors", &multiprocessors, NULL) != MC_OK || multiprocessors < 1) return;
-    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1 - axis];
+    int64_t held = multiprocessors * contract->blocks_per_sm / launch->grid[1 - axis] / launch->grid[2];
     if (held < 1) held = 1;
     int64_t turns = (blocks + held - 1) / held;
     launch->grid[axis] = (unsigned)((blocks + turns - 1) / turns);

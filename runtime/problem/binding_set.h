@@ -19,8 +19,8 @@ static inline void bind_value(binding_set *set, const char *name, int64_t value)
 
 static inline void bind_sizes(binding_set *set, const plan_problem *problem) {
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++)
-        if (problem_members[i].setting == SETTING_SHAPE)
-            bind_value(set, problem_members[i].field, member_get(problem, i));
+        if (problem_members[i].form == FORM_NUMBER)
+            bind_value(set, problem_members[i].name, member_get(problem, i));
 }
 
 #endif

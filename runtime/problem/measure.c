@@ -63,7 +63,8 @@ static mc_status check_factors(const measuring *m, const operand_row *operand, c
 static mc_status take_operand(measuring *m, size_t i) {
     const operand_row *operand = &m->op->operands[i];
     if (operand->kind == OPERAND_FACTOR) return check_factors(m, operand, m->operands->factors[i]);
-    return operand->out ? MC_OK : take_dense(m, operand, m->operands->inputs[i]);
+    if (operand->kind == OPERAND_VALUES || operand->out) return MC_OK;
+    return take_dense(m, operand, m->operands->inputs[i]);
 }
 
 static mc_status take_ld(measuring *m, int64_t ld) {

@@ -183,6 +183,64 @@ static mc_status take_leadings(const mc_operator *o, plan_problem *problem, mc_d
     return status;
 }
 
+/* -- Batches */
+
+/* The grid's z (CUDA programming guide, "Technical Specifications per Compute Capability"). */
+enum { MOST_PRODUCTS = 65535 };
+
+/* Elements of one product's operand, from its first to its last; of pairs whole bytes. */
+static int64_t elements_of(const mc_dense *shape) {
+    if (shape->rows == 0 || shape->cols == 0) return 0;
+    int64_t last_row = shape->rows - 1;
+    return last_row * shape->ld + shape->cols + (mc_type_bytes(shape->type) == 0 && shape->cols % 2 != 0);
+}
+
+/* Every product's operand lies as the first one is promised to. */
+static mc_status check_stride(const plan_problem *problem, const operand_row *operand, const mc_dense *shape,
+                              int64_t stride, mc_diag *diag) {
+    const char *name = problem_members[operand->stride].name;
+    int64_t least = operand->out ? elements_of(shape) : 0;
+    if (stride < least)
+        return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be at least %" PRId64, name, stride, least);
+    mc_status status = check_size(name, stride, diag);
+    bool whole = mc_type_bytes(shape->type) != 0 || stride % 2 == 0;
+    if (status != MC_OK || (whole && mc_type_size(shape->type, stride) % problem->align == 0)) return status;
+    return mc_fail(diag, MC_CANNOT,
+                   "%s is %" PRId64 " elements of %s: products would not begin at multiples of %u bytes, as "
+                   "align promises",
+                   name, stride, mc_type_text(shape->type), problem->align);
+}
+
+static mc_status take_stride(const operand_row *operand, const mc_vsparse *matrix, plan_problem *problem,
+                             mc_diag *diag) {
+    mc_dense shape;
+    int64_t given = member_get(problem, operand->stride), stride = given;
+    if (operand->kind == OPERAND_VALUES && !problem->given_values) return MC_OK;
+    mc_status status = operand_whole_shape(problem, operand, matrix, &shape, diag);
+    if (status != MC_OK) return status;
+    if (given == MC_SHARED && !operand->out) stride = 0;
+    else if (given == 0) stride = shape.rows * shape.ld;
+    member_set(problem, operand->stride, stride);
+    return check_stride(problem, operand, &shape, stride, diag);
+}
+
+/* Without a batch there are no strides. */
+static mc_status take_batch(const mc_operator *o, const mc_vsparse *matrix, plan_problem *problem,
+                            mc_diag *diag) {
+    mc_status status = check_size("batch", problem->batch, diag);
+    if (status == MC_OK && problem->batch > MOST_PRODUCTS)
+        status = mc_fail(diag, MC_CANNOT, "batch is %" PRId64 ", a launch computes up to %d products",
+                         problem->batch, MOST_PRODUCTS);
+    if (problem->batch == 1) problem->batch = 0;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand->stride == NO_MEMBER) continue;
+        if (problem->batch > 0) status = take_stride(operand, matrix, problem, diag);
+        else member_set(problem, operand->stride, 0);
+    }
+    return status;
+}
+
 /* -- The whole */
 
 mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix, plan_problem *problem,
@@ -198,6 +256,7 @@ mc_status plan_problem_of(const mc_plan_config *config, const mc_vsparse *matrix
     if (status == MC_OK) status = o->check(problem, matrix != NULL ? matrix->type : (mc_type)0, diag);
     if (status == MC_OK) status = check_sizes(problem, diag);
     if (status == MC_OK) status = take_leadings(o, problem, diag);
+    if (status == MC_OK) status = take_batch(o, matrix, problem, diag);
     if (status != MC_OK) *problem = (plan_problem){0};
     else if (o->matrix.wanted) problem->features = matrix_features_of(matrix);
     return status;
@@ -292,7 +351,8 @@ mc_status plan_problem_check(const plan_problem *problem, const mc_kernel *kerne
     for (problem_member i = FIRST_MEMBER; i < MEMBERS && status == MC_OK; i++) {
         const member_row *row = &problem_members[i];
         int64_t got = member_get(&own, i), want = member_get(problem, i);
-        bool says = row->field_words != NULL || i == MEMBER_vec;
+        bool many = row->setting == SETTING_MANY, says = row->field_words != NULL || many || i == MEMBER_vec;
+        if (many) want = want > 1;
         char is[24], must_be[24];
         if (!says || got == want) continue;
         member_text(row, got, is);
@@ -319,6 +379,7 @@ static void add_member(problem_settings *settings, const plan_problem *problem, 
                        int64_t value) {
     bool open = row->setting == SETTING_SHAPE && (problem->shapes == MC_SHAPES_OPEN || value == 0);
     if (row->field_words != NULL) add_setting(settings, row->field, word_text(row->field_words, value));
+    else if (row->setting == SETTING_MANY) add_setting(settings, row->field, "on");
     else if (open) add_setting(settings, row->field, "open");
     else add_number(settings, row->field, value);
 }
@@ -330,6 +391,7 @@ void plan_problem_settings(const plan_problem *problem, problem_settings *settin
         const member_row *row = &problem_members[i];
         int64_t value = member_get(problem, i);
         if (!operator_has(o, i) || row->setting == SETTING_NEVER) continue;
-        if (row->setting != SETTING_UNLESS_ZERO || value != 0) add_member(settings, problem, row, value);
+        bool usual = row->setting == SETTING_UNLESS_ZERO || row->setting == SETTING_MANY;
+        if (!usual || value != 0) add_member(settings, problem, row, value);
     }
 }

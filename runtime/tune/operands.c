@@ -104,7 +104,7 @@ static mc_status make_operands(measurement *m, mc_diag *diag) {
         const operand_row *operand = &m->operator->operands[i];
         if (operand->kind == OPERAND_FACTOR) {
             status = make_factors(p, operand, seed_factors + i, &m->operands.factors[i], diag);
-        } else if (!operand->out) {
+        } else if (operand->kind == OPERAND_DENSE && !operand->out) {
             const mc_dense shape = operand_shape(p, operand);
             status = make_dense(&shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
         }
@@ -199,6 +199,7 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     const plan_problem *p = m->race->problem;
     const operand_row *operand = &m->operator->operands[i];
     mc_per per = operand_per(p, operand);
+    if (operand->kind == OPERAND_VALUES) return MC_OK;
     if (operand->kind == OPERAND_FACTOR && per != MC_PER_ROW && per != MC_PER_COLUMN) return MC_OK;
     if (operand->kind == OPERAND_FACTOR)
         return tune_slab_add(&o->slab, operand->name, o->factors[i],

@@ -140,6 +140,7 @@ static mc_status put_operand(device_run *run, size_t i, const mc_dense *c, mc_di
     const operand_row *operand = &run->op->operands[i];
     const host_operands *host = &run->given->operands;
     if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
+    if (operand->kind == OPERAND_VALUES) return MC_OK; /* the packed ones */
     if (operand->out) return put_c(run, operand->name, c, run->given->offsets[i], diag);
     return put_dense(run, operand->name, host->inputs[i], run->given->offsets[i], diag);
 }

@@ -196,7 +196,7 @@ static void test_other_family(void) {
     mc_status status = mc_spec_read_text("test.lua", text, sizeof text - 1, NULL, 0, &spec, diag);
     if (status == MC_OK) status = mc_kernel_generate(spec, 0, &spmm, diag);
     CHECK(status == MC_OK && mc_sddmm_run(device, spmm, NULL, &problem, NULL, &c, diag) == MC_CANNOT);
-    CHECK_TEXT(mc_diag_text(diag), "A has 20 columns, B 6 rows");
+    CHECK_TEXT(mc_diag_text(diag), "the kernel is made for lhs = s8, the matrix holds f32");
     mc_kernel_destroy(spmm);
     mc_spec_destroy(spec);
 }

@@ -11,6 +11,9 @@ embed_test(matrix)
 embed_test(threads)
 embed_test(plan_again)
 embed_test(plan_next)
+embed_test(batch)
+mc_test(embed_chain chain_test.c mcrt)
+target_sources(test_embed_chain PRIVATE chain.c)
 
 # On the fake driver, with what mc_execute must not call under watch.
 embed_test(execute)

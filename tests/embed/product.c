@@ -50,7 +50,7 @@ static int64_t at_least(int64_t ld, mc_type type, int64_t length) {
     return length == 0 ? 2 : mc_type_bytes(type) == 0 ? length + length % 2 : length;
 }
 
-static mc_dense random_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed) {
+mc_dense product_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed) {
     mc_dense dense = {0};
     if (worked("mc_dense_create", mc_dense_create(type, rows, cols, at_least(ld, type, cols), &dense, diag)))
         mc_dense_fill(&dense, MC_VALUES_FULL, seed);
@@ -71,8 +71,8 @@ static void make_operands(product *p, uint64_t seed) {
     bool spmm = c->op == MC_OP_SPMM;
     int64_t m = p->host.rows, n = spmm ? c->n : p->host.cols, k = spmm ? p->host.cols : c->k;
     bool columns = !spmm && c->b_layout == MC_LAYOUT_COLUMNS;
-    p->b = random_dense(c->b, columns ? n : k, columns ? k : n, c->ldb, seed + 1);
-    if (!spmm) p->a = random_dense(c->a, m, k, c->lda, seed + 2);
+    p->b = product_dense(c->b, columns ? n : k, columns ? k : n, c->ldb, seed + 1);
+    if (!spmm) p->a = product_dense(c->a, m, k, c->lda, seed + 2);
     p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
     p->scale = factors(c->scale, m, n, mc_scale_fill, seed + 3);
     p->bias = factors(c->bias, m, n, mc_bias_fill, seed + 4);
@@ -80,7 +80,7 @@ static void make_operands(product *p, uint64_t seed) {
 
 /* -- Into the device */
 
-static mc_address reserve(product *p, int64_t bytes, unsigned offset) {
+mc_address product_reserve(product *p, int64_t bytes, unsigned offset) {
     mc_address address = 0;
     if (!worked("mc_memory_create", mc_memory_create(p->context, (size_t)bytes + ROOM, &address, diag)))
         return 0;
@@ -88,21 +88,24 @@ static mc_address reserve(product *p, int64_t bytes, unsigned offset) {
     return address + offset;
 }
 
-/* Gaps stay unwritten: the simulator stops who reads them. */
-static mc_address put_dense(product *p, const mc_dense *dense) {
+void product_write(const product *p, mc_address address, const mc_dense *dense) {
     size_t step = (size_t)mc_type_size(dense->type, dense->ld),
            bytes = (size_t)mc_type_size(dense->type, dense->cols);
-    mc_address address = reserve(p, dense->rows * (int64_t)step, p->kind->offset);
     for (size_t i = 0; i < (size_t)dense->rows; i++)
         (void)worked("mc_memory_write", mc_memory_write(p->context, address + i * step,
                                                         (const char *)dense->data + i * step, bytes, diag));
+}
+
+static mc_address put_dense(product *p, const mc_dense *dense) {
+    mc_address address = product_reserve(p, mc_type_size(dense->type, dense->rows * dense->ld), p->kind->offset);
+    product_write(p, address, dense);
     return address;
 }
 
 static mc_address put_factors(product *p, mc_per per, const float *values, int64_t rows, int64_t cols) {
     int64_t bytes = mc_per_count(per, rows, cols) * (int64_t)sizeof *values;
     if (per == MC_PER_NONE || per == MC_PER_TENSOR) return 0;
-    mc_address address = reserve(p, bytes, 0);
+    mc_address address = product_reserve(p, bytes, 0);
     (void)worked("mc_memory_write", mc_memory_write(p->context, address, values, (size_t)bytes, diag));
     return address;
 }
@@ -124,7 +127,7 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
     mc_dense want = product_want(p);
     int64_t rows = want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
     mc_dense_free(&want);
-    p->args.c = reserve(p, mc_type_size(p->config.c, rows * ld), kind->offset);
+    p->args.c = product_reserve(p, mc_type_size(p->config.c, rows * ld), kind->offset);
     return check_failed == before;
 }
 

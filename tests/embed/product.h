@@ -28,7 +28,7 @@ typedef struct product {
     int64_t ldc;   /* of an SpMM */
     float *scale, *bias;
     mc_args args;
-    mc_address buffers[5];
+    mc_address buffers[9];
     size_t buffer_count;
 } product;
 
@@ -56,6 +56,13 @@ mc_matrix *product_matrix(mc_context *context, const mc_vsparse *host);
 bool product_open(product *p, mc_context *context, const product_kind *kind, uint64_t seed);
 bool product_plan(product *p);
 void product_close(product *p);
+
+/* Random elements; LD of 0: no gaps. The caller frees. */
+mc_dense product_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, uint64_t seed);
+/* Device memory that product_close frees: OFFSET bytes past an aligned address. */
+mc_address product_reserve(product *p, int64_t bytes, unsigned offset);
+/* Gaps stay unwritten: the simulator stops who reads them. */
+void product_write(const product *p, mc_address address, const mc_dense *dense);
 
 /* The C that must come of it; the caller frees. */
 mc_dense product_want(const product *p);

@@ -46,6 +46,8 @@ golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set
 golden exact --set lhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set warps=4 --set split=4 --set n=256 --set ldb=256 --set ldc=256
 golden exact_f32 --set sum=exact --set out=f32 --set scale=row --set k=4608 --set vec=4 --set tile_n=32 --set warps=2 --set split=1
 
+golden given_values --set heads=off --set stride=32 --set batch=on --set overlap=on --set tile_n=64 --set split=2 --arch sm_90
+
 spec=$(dirname "$spec")/spmm_l4r4.lua
 golden int4
 spec=$(dirname "$spec")/spmm_l16r4.lua
@@ -74,6 +76,7 @@ golden sddmm
 golden sddmm_fixed --set m=512 --set n=512 --set k=256 --set lda=256 --set ldb=256 --set groups=2
 golden sddmm_lines --set reads=lines --set groups=2 --set k=320 --set lda=320 --set ldb=320
 golden sddmm_values --set out=f16 --set scale=column --set mask=values --set order=srbcrs16 --set vec=4 --set groups=2 --set warps=1 --set tile_k=64 --set prefetch=off --set align=4
+golden sddmm_bytes --set out=s8 --set scale=tensor --set order=srbcrs32 --set batch=on --arch sm_90
 golden sddmm_rows --set layout=rows --set rhs=u4 --set groups=1 --set k=70 --set lda=80 --set tile_k=64
 spec=$(dirname "$spec")/sddmm_l16r16.lua
 golden sddmm_l16r16 --set vec=2 --set groups=1 --set k=200 --set lda=200 --set ldb=208 --set tile_k=64 --set out=f32 --set scale=row

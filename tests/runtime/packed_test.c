@@ -289,8 +289,8 @@ static void test_refused(mc_diag *diag) {
     } forms[] = {
         {{.stride = 48, .heads = 1}, "strides of 48 slots"},
         {{.stride = 0, .heads = 1}, "strides of 0 slots"},
-        {{.stride = 32, .heads = 0}, "0 heads a row block"},
-        {{.stride = 32, .heads = 33}, "33 heads a row block: must be 1 to 32"},
+        {{.stride = 32, .heads = -1}, "-1 heads a row block"},
+        {{.stride = 32, .heads = 33}, "33 heads a row block: must be 0 to 32"},
         {{.stride = 96, .heads = 1, .int4 = true}, "strides of 96 slots: an int4 mma takes 32 or 64"},
         {{.stride = 32, .heads = 1, .shuffle = true}, "indices are shuffled for an int4 mma only"},
     };

@@ -186,5 +186,6 @@ void spmm_direct_contract(const spmm_plan *plan, mc_contract *c) {
               (mc_array){"col_idx", "s32", plan->stride == 64 ? "strides * 64" : "strides * 32",
                          heads[plan->heads ? plan->split : 0][plan->int4 && plan->shuffle]});
     add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, values[plan->mode][plan->int4]});
+    if (!plan->heads) c->awaited = "values";
     add_b(plan, c);
 }

@@ -133,6 +133,7 @@ static void emit_own_head(spmm_emitter *e) {
     EMIT(b, setp_lt, R(e->has_head), R(e->head), R(e->last));
     spmm_declare_guards(e, names, e->has_head, e->head_values);
     spmm_emit_guards(e, e->head, e->last, e->head_values);
+    emit_grid_wait(b, e->plan->overlap, "values or B");
 }
 
 static void emit_packed(spmm_emitter *e) {

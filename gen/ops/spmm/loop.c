@@ -444,7 +444,7 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     emit_zero(e, &p);
     EMIT(b, mov_b32, R(p.first), R(e->first));
     if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
-    emit_grid_wait(e->b, e->plan->overlap, "B");
+    if (e->plan->heads) emit_grid_wait(e->b, e->plan->overlap, "B");
     mc_label done = {0};
     if (!e->plan->heads) {
         mc_reg idle = pred(b, "no_stride");

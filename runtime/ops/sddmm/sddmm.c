@@ -12,6 +12,7 @@ static const operand_row operands[] = {
            .rows = MEMBER_m,
            .cols = MEMBER_k,
            .ld = MEMBER_lda,
+           .stride = MEMBER_a_stride,
            .argument = offsetof(mc_args, a)},
     [B] = {.name = "b",
            .kind = OPERAND_DENSE,
@@ -19,6 +20,7 @@ static const operand_row operands[] = {
            .rows = MEMBER_k,
            .cols = MEMBER_n,
            .ld = MEMBER_ldb,
+           .stride = MEMBER_b_stride,
            .by_layout = true,
            .argument = offsetof(mc_args, b)},
     [SCALE] = {.name = "scale",
@@ -30,6 +32,7 @@ static const operand_row operands[] = {
            .kind = OPERAND_SAMPLED,
            .out = true,
            .type = MEMBER_out,
+           .stride = MEMBER_c_stride,
            .argument = offsetof(mc_args, c)},
 };
 
@@ -39,7 +42,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
                        mc_type_text(matrix));
     mc_status status = check_integer("a", problem->lhs, diag);
     if (status == MC_OK) status = check_integer("b", problem->rhs, diag);
-    return status == MC_OK ? check_product_output(&operator_sddmm, problem, false, diag) : status;
+    return status == MC_OK ? check_product_output(&operator_sddmm, problem, (output_types){.bytes = true}, diag) : status;
 }
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
@@ -56,8 +59,7 @@ const mc_operator operator_sddmm = {
     .name = "sddmm",
     .title = "SDDMM",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(mask_values) | HAS(layout) |
-               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) |
-               HAS(ldb),
+               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) | HAS(ldb) | HAS(batch) | HAS(a_stride) | HAS(b_stride) | HAS(c_stride),
     .matrix = {true, "the mask", "MASK", NO_MEMBER, MEMBER_m, MEMBER_n, MEMBER_mask_values},
     .size = MEMBER_k,
     .operands = operands,
