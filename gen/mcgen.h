@@ -148,7 +148,8 @@ typedef struct mc_contract {
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
        has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
     bool overlap;
-    const char *awaited; /* the packed array that is read only after that, and may be written before; NULL: none */
+    const char
+        *awaited; /* the packed array that is read only after that, and may be written before; NULL: none */
     /* Where k is at most turn_k, the grid may be any smaller along axis turn_axis (0: x, 1: y): thread blocks then take row blocks,
        or items, in turn. Best is as many as the GPU holds at once, blocks_per_sm a multiprocessor. */
     int64_t turn_k;
@@ -204,6 +205,7 @@ typedef struct mc_problem {
     int64_t vectors; /* nonzero vectors of A */
     int64_t longest; /* of its row blocks, in vectors */
     double spread;   /* standard deviation of the row blocks' vectors */
+    int64_t batch;   /* products of a launch; 0: one */
 } mc_problem;
 
 /* X(name, what it is): microseconds that no rate explains, fitted to measurements by `mcbench fit` (docs/choice.md). */

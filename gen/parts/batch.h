@@ -14,8 +14,9 @@
 #define BATCH_FIELD                                                                                          \
     {                                                                                                        \
         "batch", SWITCH, .quiet = true,                                                                      \
-            .doc = "on: a launch computes as many products as the grid has along z. Those of one pattern, each " \
-                   "with operands of its own, a stride behind those of the product before it."               \
+                         .doc = "on: a launch computes as many products as the grid has along z. Those of "  \
+                                "one pattern, each "                                                         \
+                                "with operands of its own, a stride behind those of the product before it."  \
     }
 
 /* An array whose products lie STRIDE elements apart; an element has BITS bits: 4, or a power of two from 8 on. */

@@ -11,8 +11,8 @@ static const struct {
     int log_bytes;
     mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits */
 } elements[] = {
-    [OUT_S32] = {2, MC_OPCODES}, [OUT_F16] = {1, OP_cvt_f16x2}, [OUT_BF16] = {1, OP_cvt_bf16x2},
-    [OUT_F32] = {2, MC_OPCODES}, [OUT_S64] = {3, MC_OPCODES}, [OUT_S8] = {0, OP_cvt_s8_f32},
+    [OUT_S32] = {2, MC_OPCODES},   [OUT_F16] = {1, OP_cvt_f16x2}, [OUT_BF16] = {1, OP_cvt_bf16x2},
+    [OUT_F32] = {2, MC_OPCODES},   [OUT_S64] = {3, MC_OPCODES},   [OUT_S8] = {0, OP_cvt_s8_f32},
     [OUT_U8] = {0, OP_cvt_u8_f32},
 };
 

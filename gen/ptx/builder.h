@@ -96,7 +96,7 @@ typedef struct mc_builder {
     bool
         fills_shared; /* shared memory decides how many thread blocks a multiprocessor holds, registers follow */
     int spare;        /* registers that ptxas takes beyond those alive and the usual reserve */
-    mc_reg batch;       /* the grid's z, where it counts products (parts/batch.h) */
+    mc_reg batch;     /* the grid's z, where it counts products (parts/batch.h) */
     const struct mc_batch_array *batch_arrays;
     size_t batch_array_count;
     const char *prefix; /* put before the names of registers and labels */

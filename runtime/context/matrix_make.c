@@ -85,11 +85,12 @@ static void copy_matrix(const mc_matrix_config *config, mc_vsparse *matrix) {
 static mc_status check_patterns(const mc_matrix_config *config, int64_t row_blocks, mc_diag *diag) {
     int64_t patterns = config->patterns;
     if (patterns < 0 || (patterns > 0 && row_blocks % patterns != 0))
-        return mc_fail(diag, MC_USAGE, "patterns is %" PRId64 ", must divide the %" PRId64 " row blocks", patterns,
-                       row_blocks);
+        return mc_fail(diag, MC_USAGE, "patterns is %" PRId64 ", must divide the %" PRId64 " row blocks",
+                       patterns, row_blocks);
     if (patterns > 0 && config->cols > INT32_MAX / patterns)
-        return mc_fail(diag, MC_USAGE, "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most",
-                       patterns, config->cols, INT32_MAX);
+        return mc_fail(diag, MC_USAGE,
+                       "%" PRId64 " patterns of %" PRId64 " columns: must be %d columns at most", patterns,
+                       config->cols, INT32_MAX);
     return MC_OK;
 }
 

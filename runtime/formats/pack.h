@@ -58,7 +58,7 @@ MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
    fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
-    int heads;  /* of a row block: the warps that share it, at most 32; 0: strides lie row block by row block, with
+    int heads; /* of a row block: the warps that share it, at most 32; 0: strides lie row block by row block, with
                    stride 32 and values of 8 bits in the order MC_ORDER_SRBCRS32 */
     mc_digits digits;
     bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */

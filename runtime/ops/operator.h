@@ -12,8 +12,8 @@ enum { MAX_OPERANDS = 8 };
 typedef enum operand_kind {
     OPERAND_DENSE,   /* rows x cols elements, rows `ld` elements apart */
     OPERAND_SAMPLED, /* an element for each of the sparse matrix's, in the problem's `order` */
-    OPERAND_VALUES,  /* the sparse matrix's elements, in the order MC_ORDER_SRBCRS32, where the problem has given_values */
-    OPERAND_FACTOR   /* scale or bias, f32: one by value, or one for each row or column of the output */
+    OPERAND_VALUES, /* the sparse matrix's elements, in the order MC_ORDER_SRBCRS32, where the problem has given_values */
+    OPERAND_FACTOR /* scale or bias, f32: one by value, or one for each row or column of the output */
 } operand_kind;
 
 /* What an execution passes the address of. The sparse matrix is none of these: the plan packs it. */
@@ -23,7 +23,7 @@ typedef struct operand_row {
     bool out;                      /* the one that is written, the last in the list */
     problem_member type;           /* of its elements; NO_MEMBER: f32 */
     problem_member rows, cols, ld; /* DENSE */
-    problem_member stride; /* from a product of a batch to the next; NO_MEMBER: all have the same */
+    problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns where the problem's layout says so */
     problem_member per;            /* FACTOR: what there is one for */
     size_t argument;               /* where mc_args has its address; 0: only in its list */
@@ -93,8 +93,8 @@ mc_output operator_output(const plan_problem *problem);
 bool operator_gives(const mc_operator *o, const plan_problem *problem);
 /* The shape of one product's OPERAND, none of FACTOR, as it is stored. data is NULL. MC_CANNOT where a SAMPLED one's or
    VALUES' slots leave s32. */
-mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand, const mc_vsparse *matrix,
-                              mc_dense *shape, mc_diag *diag);
+mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand,
+                              const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag);
 /* The output's shape, as it is stored; its elements without gaps. data is NULL. MC_CANNOT where a SAMPLED one's
    slots leave s32. */
 mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, const mc_vsparse *matrix,

@@ -77,12 +77,13 @@ bool operator_gives(const mc_operator *o, const plan_problem *problem) {
     return shape.rows > 0 && shape.cols > 0;
 }
 
-mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand, const mc_vsparse *matrix,
-                              mc_dense *shape, mc_diag *diag) {
+mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand,
+                              const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag) {
     const mc_type type = (mc_type)member_get(problem, operand->type);
     *shape = operand_shape(problem, operand);
     if (operand->kind == OPERAND_SAMPLED) return mc_sampled_shape(matrix, problem->order, type, shape, diag);
-    if (operand->kind == OPERAND_VALUES) return mc_sampled_shape(matrix, MC_ORDER_SRBCRS32, type, shape, diag);
+    if (operand->kind == OPERAND_VALUES)
+        return mc_sampled_shape(matrix, MC_ORDER_SRBCRS32, type, shape, diag);
     return MC_OK;
 }
 
@@ -99,7 +100,8 @@ mc_status check_integer(const char *who, mc_type type, mc_diag *diag) {
                    mc_type_text(type));
 }
 
-mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types, mc_diag *diag) {
+mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
+                               mc_diag *diag) {
     bool bytes = p->out == MC_S8 || p->out == MC_U8, real = mc_type_is_real(p->out) || (types.bytes && bytes);
     const char *type = mc_type_text(p->out);
     if (!real && p->out != MC_S32 && !(types.s64 && p->out == MC_S64))

@@ -311,7 +311,8 @@ mc_problem plan_problem_estimate(const plan_problem *problem) {
                         .ldb = problem->ldb,
                         .vectors = problem->features.vectors,
                         .longest = problem->features.quantiles[ROW_QUANTILES - 1],
-                        .spread = problem->features.spread};
+                        .spread = problem->features.spread,
+                        .batch = problem->batch};
 }
 
 /* -- Kernels */

@@ -73,7 +73,8 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
     if (!operator_gives(operator_of(job->problem.op), &job->problem))
         return mc_fail(diag, MC_CANNOT, "C has no elements: there is nothing to measure");
     if (job->problem.batch > 1 || job->problem.given_values)
-        return mc_fail(diag, MC_CANNOT, "batches and given values are not tuned: plans take the usual kernel");
+        return mc_fail(diag, MC_CANNOT,
+                       "batches and given values are not tuned: plans take the usual kernel");
     pthread_mutex_lock(&job->context->tuning);
     mc_status status = contest_open(&c, &whole, diag);
     if (status == MC_OK) status = run(&c, &mine, diag);

@@ -25,7 +25,8 @@ static mc_address put_all(batch *of, const mc_dense *first, int64_t stride, uint
     int64_t elements = (of->count - 1) * stride + first->rows * first->ld;
     mc_address base = product_reserve(&of->one, mc_type_size(first->type, elements), of->one.kind->offset);
     for (int64_t z = 0; z < of->count; z++) {
-        all[z] = product_dense(first->type, first->rows, first->cols, first->ld, stride == 0 ? seed : seed + (uint64_t)z);
+        all[z] = product_dense(first->type, first->rows, first->cols, first->ld,
+                               stride == 0 ? seed : seed + (uint64_t)z);
         product_write(&of->one, base + (mc_address)mc_type_size(first->type, z * stride), &all[z]);
     }
     return base;
@@ -78,14 +79,16 @@ static void compare(batch *of, const char *all, int64_t z) {
     mc_diag_clear(diag);
     if (!worked("mc_dense_create", mc_dense_create(type, want.rows, want.cols, of->c_ld, &got, diag))) return;
     memcpy(got.data, all + mc_type_size(type, z * of->c_stride), (size_t)mc_type_size(type, c_elements(of)));
-    CHECK(mc_dense_compare(&got, &want, diag) == MC_OK, "%s, product %d: %s", one.kind->name, (int)z, mc_diag_text(diag));
+    CHECK(mc_dense_compare(&got, &want, diag) == MC_OK, "%s, product %d: %s", one.kind->name, (int)z,
+          mc_diag_text(diag));
     mc_dense_free(&got);
     mc_dense_free(&want);
 }
 
 static void check_between(const batch *of, const char *all, int64_t z) {
     mc_type type = of->one.config.c;
-    int64_t from = mc_type_size(type, z * of->c_stride + c_elements(of)), to = mc_type_size(type, (z + 1) * of->c_stride);
+    int64_t from = mc_type_size(type, z * of->c_stride + c_elements(of)),
+            to = mc_type_size(type, (z + 1) * of->c_stride);
     for (int64_t i = from; i < to; i++)
         if ((unsigned char)all[i] != POISON) {
             CHECK(false, "%s: what lies behind product %d was written", of->one.kind->name, (int)z);
@@ -121,22 +124,30 @@ static void run(mc_context *context, const product_kind *kind, uint64_t seed) {
 }
 
 static const char *const direct[] = {SPECS "/spmm_l8r8.lua"}, *const scaled[] = {SPECS "/spmm_l8r8_f16.lua"},
-                         *const shared[] = {SPECS "/spmm_l8r8_shared.lua"}, *const int4[] = {SPECS "/spmm_l4r4.lua"},
-                         *const wide[] = {SPECS "/spmm_l16r8.lua"}, *const sampled[] = {SPECS "/sddmm_l8r8.lua"},
+                         *const shared[] = {SPECS "/spmm_l8r8_shared.lua"},
+                         *const int4[] = {SPECS "/spmm_l4r4.lua"}, *const wide[] = {SPECS "/spmm_l16r8.lua"},
+                         *const sampled[] = {SPECS "/sddmm_l8r8.lua"},
                          *const sampled16[] = {SPECS "/sddmm_l16r16.lua"},
                          *const sampled4[] = {SPECS "/sddmm_l4r4.lua"};
 
-#define SMALL .row_blocks = 6, .cols = 100, .sparsity = 0.7
+#define SMALL    .row_blocks = 6, .cols = 100, .sparsity = 0.7
 #define OF(list) .specs = list, .spec_count = 1
 
 static const product_kind kinds[] = {
     {"SpMM", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 64, .batch = 3, OF(direct)}},
     {"SpMM, open, ends of tiles", MC_S8, 4, SMALL,
-     .config = {.c = MC_S32, .n = 52, .ldb = 64, .ldc = 60, .batch = 4, .shapes = MC_SHAPES_OPEN, OF(direct)}},
+     .config =
+         {.c = MC_S32, .n = 52, .ldb = 64, .ldc = 60, .batch = 4, .shapes = MC_SHAPES_OPEN, OF(direct)}},
     {"SpMM, wide strides", MC_S8, 8, SMALL,
      .config = {.c = MC_S32, .n = 64, .batch = 3, .b_stride = 6656, .c_stride = 4096, OF(shared)}},
     {"SpMM, one B, f16", MC_S8, 8, SMALL,
-     .config = {.c = MC_F16, .n = 64, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN, .batch = 2, .b_stride = MC_SHARED, OF(scaled)}},
+     .config = {.c = MC_F16,
+                .n = 64,
+                .scale = MC_PER_ROW,
+                .bias = MC_PER_COLUMN,
+                .batch = 2,
+                .b_stride = MC_SHARED,
+                OF(scaled)}},
     {"SpMM, 4 bits", MC_S4, 8, SMALL, .config = {.b = MC_S4, .c = MC_S32, .n = 64, .batch = 3, OF(int4)}},
     {"SpMM, digits", MC_S16, 8, SMALL, .config = {.c = MC_S32, .n = 64, .batch = 5, OF(wide)}},
     {"SDDMM", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .batch = 3, OF(sampled)}},
@@ -162,7 +173,8 @@ static const product_kind kinds[] = {
                 .shapes = MC_SHAPES_OPEN,
                 OF(sampled)}},
     {"SDDMM, 16 bits", MC_S8, 4, SMALL,
-     .config = {.op = MC_OP_SDDMM, .a = MC_S16, .b = MC_S16, .c = MC_S32, .k = 64, .batch = 2, OF(sampled16)}},
+     .config =
+         {.op = MC_OP_SDDMM, .a = MC_S16, .b = MC_S16, .c = MC_S32, .k = 64, .batch = 2, OF(sampled16)}},
     {"SDDMM, 4 bits", MC_S8, 8, SMALL,
      .config = {.op = MC_OP_SDDMM, .a = MC_S4, .b = MC_S4, .c = MC_S32, .k = 128, .batch = 2, OF(sampled4)}},
     /* What plans find on their own. */
@@ -179,18 +191,27 @@ static const struct {
     mc_plan_config config;
 } refused[] = {
     {"batch is -1", MC_USAGE, {.c = MC_S32, .n = 64, .batch = -1}},
-    {"batch is 65536, a launch computes up to 65535 products", MC_CANNOT, {.c = MC_S32, .n = 64, .batch = 65536}},
-    {"c_stride is 3071, must be at least 3072", MC_USAGE, {.c = MC_S32, .n = 64, .batch = 2, .c_stride = 3071}},
-    {"c_stride is -1, must be at least 3072", MC_USAGE, {.c = MC_S32, .n = 64, .batch = 2, .c_stride = MC_SHARED}},
+    {"batch is 65536, a launch computes up to 65535 products",
+     MC_CANNOT,
+     {.c = MC_S32, .n = 64, .batch = 65536}},
+    {"c_stride is 3071, must be at least 3072",
+     MC_USAGE,
+     {.c = MC_S32, .n = 64, .batch = 2, .c_stride = 3071}},
+    {"c_stride is -1, must be at least 3072",
+     MC_USAGE,
+     {.c = MC_S32, .n = 64, .batch = 2, .c_stride = MC_SHARED}},
     {"b_stride is -2", MC_USAGE, {.c = MC_S32, .n = 64, .batch = 2, .b_stride = -2}},
-    {"b_stride is 6401 elements of s8: products would not begin at multiples of 16 bytes", MC_CANNOT,
+    {"b_stride is 6401 elements of s8: products would not begin at multiples of 16 bytes",
+     MC_CANNOT,
      {.c = MC_S32, .n = 64, .batch = 2, .b_stride = 6401}},
     {"given_values wants a matrix of s8 or u8", MC_CANNOT, {.c = MC_S32, .n = 64, .given_values = true}},
 };
 
 static void test_refused(mc_context *context) {
-    static const product_kind kind = {"refused", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 64, OF(direct)}};
-    static const product_kind sixteen = {"refused", MC_S16, 8, SMALL, .config = {.c = MC_S32, .n = 64, OF(wide)}};
+    static const product_kind kind = {"refused", MC_S8, 8, SMALL,
+                                      .config = {.c = MC_S32, .n = 64, OF(direct)}};
+    static const product_kind sixteen = {"refused", MC_S16, 8, SMALL,
+                                         .config = {.c = MC_S32, .n = 64, OF(wide)}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         product p;
         mc_diag_clear(diag);
@@ -210,7 +231,8 @@ static void test_refused(mc_context *context) {
 /* Kernels with copies by tensor maps have one map, of one B: such a spec has no kernel for a batch. */
 static void test_tiled(mc_context *context) {
     static const char *const tiled[] = {SPECS "/spmm_l8r8_tiled.lua"};
-    const product_kind kind = {"tiled", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 64, .batch = 2, OF(tiled)}};
+    const product_kind kind = {"tiled", MC_S8, 8, SMALL,
+                               .config = {.c = MC_S32, .n = 64, .batch = 2, OF(tiled)}};
     product p;
     mc_diag_clear(diag);
     if (product_open(&p, context, &kind, 1)) {
@@ -224,8 +246,10 @@ static void test_tiled(mc_context *context) {
 
 int main(int argc, char **argv) {
     mc_context *context = NULL;
-    const mc_context_config config = {
-        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .cache = MC_CACHE_OFF, .tuning = MC_TUNING_OFF};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = argc > 1 ? argv[1] : "sim",
+                                      .cache = MC_CACHE_OFF,
+                                      .tuning = MC_TUNING_OFF};
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) run(context, &kinds[i], 1000 * i + 1);

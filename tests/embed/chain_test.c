@@ -8,7 +8,8 @@ static const chain_kind kinds[] = {
     {"s8, V = 4, open", MC_S8, 4, 2, 64, 100, 48, 64, 0.8, .shapes = MC_SHAPES_OPEN},
     {"u8, V = 2", MC_U8, 2, 2, 32, 64, 64, 128, 0.8, .gap = 0},
     {"s8, a pattern each", MC_S8, 8, 4, 64, 100, 64, 64, 0.7, .patterns = true},
-    {"u8, a pattern each, V = 4", MC_U8, 4, 3, 64, 96, 32, 64, 0.8, .patterns = true, .shapes = MC_SHAPES_OPEN},
+    {"u8, a pattern each, V = 4", MC_U8, 4, 3, 64, 96, 32, 64, 0.8, .patterns = true,
+     .shapes = MC_SHAPES_OPEN},
     {"one head", MC_S8, 8, 1, 64, 100, 64, 64, 0.7, .gap = 0},
 };
 
@@ -39,7 +40,8 @@ static void run(mc_context *context, const chain_kind *kind, uint64_t seed) {
 static void test_missing(mc_context *context) {
     chain c;
     if (worked("open", chain_open(&c, context, &kinds[0], 1, diag))) {
-        const mc_argument other = {.name = "value", .address = c.device_s}, odd = {"values", c.device_s + 8, 0};
+        const mc_argument other = {.name = "value", .address = c.device_s},
+                          odd = {"values", c.device_s + 8, 0};
         mc_args args = {.size = sizeof args, .b = c.device_v, .c = c.device_c};
         CHECK(mc_execute(c.spmm, &args, 0, NULL, diag) == MC_CANNOT);
         CHECK_TEXT(mc_diag_text(diag), "values is missing");
@@ -59,8 +61,10 @@ static void test_missing(mc_context *context) {
 
 int main(int argc, char **argv) {
     mc_context *context = NULL;
-    const mc_context_config config = {
-        .size = sizeof config, .device = argc > 1 ? argv[1] : "sim", .cache = MC_CACHE_OFF, .tuning = MC_TUNING_OFF};
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = argc > 1 ? argv[1] : "sim",
+                                      .cache = MC_CACHE_OFF,
+                                      .tuning = MC_TUNING_OFF};
     diag = mc_diag_create();
     if (worked("mc_context_create", mc_context_create(&config, &context, diag))) {
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) run(context, &kinds[i], 100 * i + 1);

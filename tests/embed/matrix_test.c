@@ -47,12 +47,12 @@ static const struct refusal {
     {MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx,
             .values = (const int16_t[32]){[9] = 2048}),
      MC_FORMAT, "values[9] is 2048, out of s12's range"},
-    {MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = 3), MC_USAGE,
-     "patterns is 3, must divide the 2 row blocks"},
-    {MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = -1), MC_USAGE,
-     "patterns is -1"},
-    {MATRIX(.vec = 8, .rows = 16, .cols = 1 << 30, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = 2), MC_USAGE,
-     "2 patterns of 1073741824 columns: must be 2147483647 columns at most"},
+    {MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = 3),
+     MC_USAGE, "patterns is 3, must divide the 2 row blocks"},
+    {MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = -1),
+     MC_USAGE, "patterns is -1"},
+    {MATRIX(.vec = 8, .rows = 16, .cols = 1 << 30, .row_ptr = row_ptr, .col_idx = col_idx, .patterns = 2),
+     MC_USAGE, "2 patterns of 1073741824 columns: must be 2147483647 columns at most"},
 };
 
 static void test_refusals(void) {

@@ -97,7 +97,8 @@ void product_write(const product *p, mc_address address, const mc_dense *dense) 
 }
 
 static mc_address put_dense(product *p, const mc_dense *dense) {
-    mc_address address = product_reserve(p, mc_type_size(dense->type, dense->rows * dense->ld), p->kind->offset);
+    mc_address address =
+        product_reserve(p, mc_type_size(dense->type, dense->rows * dense->ld), p->kind->offset);
     product_write(p, address, dense);
     return address;
 }

@@ -32,14 +32,16 @@ static bool test_switch(const mc_field *field) {
 }
 
 static void test_switches(void) {
-    static const char *const wanted[] = {"prefetch", "stacking", "shuffle",  "padding",      "heads",   "resident",
-                                         "overlap",  "batch",    "prefetch", "prefetch_lhs", "overlap", "batch"};
+    static const char *const wanted[] = {"prefetch", "stacking",     "shuffle", "padding",
+                                         "heads",    "resident",     "overlap", "batch",
+                                         "prefetch", "prefetch_lhs", "overlap", "batch"};
     size_t found = 0;
     for (int f = 0; mc_families[f]; f++)
         for (size_t i = 0; i < mc_families[f]->field_count; i++) {
             const mc_field *field = &mc_families[f]->fields[i];
             if (!test_switch(field)) continue;
-            CHECK(found < sizeof wanted / sizeof *wanted && strcmp(field->name, wanted[found]) == 0, "%s is a switch", field->name);
+            CHECK(found < sizeof wanted / sizeof *wanted && strcmp(field->name, wanted[found]) == 0,
+                  "%s is a switch", field->name);
             found++;
         }
     CHECK(found == sizeof wanted / sizeof *wanted, "%zu switches", found);

@@ -95,7 +95,8 @@ void sddmm_dense_check(const int64_t *point, const sddmm_plan *plan, mc_complain
     if (plan->layout != SDDMM_COLUMNS) complain(complaints, F_LAYOUT, "method = \"dense\" takes \"columns\"");
     check_operands(plan, complaints);
     if (out_element_bytes(plan->output.element) == 1)
-        complain(complaints, F_OUT, "method = \"dense\" gives no elements of 8 bits: \"gather\" or \"window\"");
+        complain(complaints, F_OUT,
+                 "method = \"dense\" gives no elements of 8 bits: \"gather\" or \"window\"");
     if (plan->mask != SDDMM_PATTERN)
         complain(complaints, F_MASK, "method = \"dense\" multiplies by no mask values: \"pattern\"");
     check_tile(point, plan, complaints);

@@ -35,7 +35,8 @@ static const mc_field fields[] = {
             "\"4\", \"8\", \"4+8\" or \"8+8\"."},
     {"out", NAMES = outs,
      .doc = "Type of C. s32: the sums, modulo 2^32. Others: out(f32(sum) * scale), or with the mask's values "
-            "out((f32(sum) * scale) * value), each step rounded to nearest even; s8 and u8 are cut off at their ends, "
+            "out((f32(sum) * scale) * value), each step rounded to nearest even; s8 and u8 are cut off at "
+            "their ends, "
             "and 0 for a NaN."},
     {"scale", NAMES = out_per_names, .quiet = true,
      .doc = "Scales of all but s32: one f32 for all of C, or one for each of A's m rows or B's n "

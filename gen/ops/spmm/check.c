@@ -82,13 +82,15 @@ static void check_gather_only(const spmm_plan *plan, mc_complaints *complaints) 
         complain(complaints, F_HEADS, "staging = \"%s\" reads strides in its own order: leave it out",
                  spmm_stagings[plan->staging]);
     else if (!plan->heads && (plan->lhs.bits != 8 || plan->int4))
-        complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values are bytes as an SDDMM writes them");
+        complain(complaints, F_HEADS,
+                 "off wants lhs = \"s8\" or \"u8\", whose values are bytes as an SDDMM writes them");
     else if (!plan->heads && plan->stride != MC_GROUP_SLOTS)
         complain(complaints, F_HEADS, "off wants stride = %d", MC_GROUP_SLOTS);
     else if (!plan->heads && plan->output.exact)
         complain(complaints, F_HEADS, "off has no exact sums: sum = \"wrap\"");
     if (plan->batch && plan->staging == SPMM_TMA)
-        complain(complaints, F_BATCH, "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
+        complain(complaints, F_BATCH,
+                 "staging = \"tma\" copies from one B: \"direct\", \"shared\" or \"async\"");
     if (plan->order == SPMM_PAPER && spmm_is_ring(plan))
         complain(complaints, F_ORDER, "staging = \"%s\" multiplies in swapped order only",
                  spmm_stagings[plan->staging]);

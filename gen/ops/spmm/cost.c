@@ -264,7 +264,7 @@ static double time_of(const block_work *w, const situation *s) {
         busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =
-        (double)s->problem->m * (double)s->problem->n * out_element_bytes(s->plan->output.element);
+        s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bytes(s->plan->output.element);
     double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
     if (!s->plan->overlap) return cost->launch + cost->alone + overlapped(latency, busy + stored);
     return cost->launch + overlapped(overlapped(latency, busy + stored), each * cost->begin);
@@ -284,6 +284,7 @@ double spmm_estimate(const void *data, const mc_gpu *gpu, const mc_problem *prob
     if (!can_run(s.plan, problem)) return INFINITY;
     s.row_blocks = ceil((double)problem->m / s.plan->vec);
     s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
+    if (problem->batch > 1) s.row_blocks *= (double)problem->batch;
     s.tiles = ceil((double)problem->n / s.plan->tile_n);
     block_work work = spmm_is_ring(s.plan) ? ring_work(&s) : direct_work(&s);
     return time_of(&work, &s) * (s.plan->staging == SPMM_ASYNC ? async_factor : 1);

@@ -29,7 +29,8 @@ static const int strides[] = {32, 64, 0}, tiles[] = {32, 64, 128, 256, 0}, split
                  warp_counts[] = {1, 2, 3, 4, 7, 8, 11, 15, 16, 0}, windows[] = {64, 128, 256, 0},
                  stage_counts[] = {2, 3, 4, 6, 8, 12, 0};
 
-static const char *const outs[] = {"s32", "f16", "bf16", "f32", "s64", NULL}; /* in the order of out_element */
+static const char *const outs[] = {"s32", "f16", "bf16",
+                                   "f32", "s64", NULL}; /* in the order of out_element */
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
@@ -123,9 +124,12 @@ static const mc_field fields[] = {
             "twice "
             "(Magicube, figure 4). off: rows back to back."},
     {"heads", SWITCH, .standard = 1, .quiet = true,
-     .doc = "Where A's strides lie. on: the first strides of all row blocks come first, so that no warp waits for "
-            "row_ptr. off: row block after row block, each in whole strides, as an SDDMM of order srbcrs32 writes "
-            "its result, which may then be the values of A: of 8 bits, with stride 32 and staging direct or shared."},
+     .doc = "Where A's strides lie. on: the first strides of all row blocks come first, so that no warp "
+            "waits for "
+            "row_ptr. off: row block after row block, each in whole strides, as an SDDMM of order srbcrs32 "
+            "writes "
+            "its result, which may then be the values of A: of 8 bits, with stride 32 and staging direct or "
+            "shared."},
     {"order", NAMES = orders, .tunable = true, .quiet = true,
      .doc = "Which operand of the mma A is, where there is no ring. swapped: its columns, and B the 16 rows: "
             "m16n8k32. paper: its "
@@ -269,7 +273,8 @@ enum { BATCH_ARRAYS = 3 };
 
 static void list_batch(const spmm_plan *plan, mc_batch_array arrays[BATCH_ARRAYS]) {
     int b_bits = plan->rhs.bits == 4 ? 4 : 8 * side_bytes(plan->rhs);
-    arrays[0] = (mc_batch_array){"values", "values_stride", "elements from one product's values to the next's", 8};
+    arrays[0] =
+        (mc_batch_array){"values", "values_stride", "elements from one product's values to the next's", 8};
     arrays[1] = (mc_batch_array){"b", "b_stride", "elements from one product's B to the next's", b_bits};
     arrays[2] = (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's",
                                  8 * out_element_bytes(plan->output.element)};

@@ -81,8 +81,8 @@ typedef struct spmm_plan {
     int window, stages; /* of the ring */
     int copy;           /* async: bytes of a thread's copy; 0: found at launch */
     bool prefetch, overlap;
-    bool batch; /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
-    bool heads; /* direct and shared: the first strides of all row blocks lie in front of the others */
+    bool batch;    /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
+    bool heads;    /* direct and shared: the first strides of all row blocks lie in front of the others */
     bool resident; /* thread blocks that hold all of B's column tile take row blocks in turn */
     int64_t m, n, k, ldb, ldc;
     out_kind output;

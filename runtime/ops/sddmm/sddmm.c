@@ -42,7 +42,9 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
                        mc_type_text(matrix));
     mc_status status = check_integer("a", problem->lhs, diag);
     if (status == MC_OK) status = check_integer("b", problem->rhs, diag);
-    return status == MC_OK ? check_product_output(&operator_sddmm, problem, (output_types){.bytes = true}, diag) : status;
+    return status == MC_OK
+               ? check_product_output(&operator_sddmm, problem, (output_types){.bytes = true}, diag)
+               : status;
 }
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
@@ -59,7 +61,8 @@ const mc_operator operator_sddmm = {
     .name = "sddmm",
     .title = "SDDMM",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(mask_values) | HAS(layout) |
-               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) | HAS(ldb) | HAS(batch) | HAS(a_stride) | HAS(b_stride) | HAS(c_stride),
+               HAS(order) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(lda) |
+               HAS(ldb) | HAS(batch) | HAS(a_stride) | HAS(b_stride) | HAS(c_stride),
     .matrix = {true, "the mask", "MASK", NO_MEMBER, MEMBER_m, MEMBER_n, MEMBER_mask_values},
     .size = MEMBER_k,
     .operands = operands,

@@ -6,10 +6,7 @@ extern const mc_operator operator_spmm;
 enum { VALUES, B, SCALE, BIAS, C };
 
 static const operand_row operands[] = {
-    [VALUES] = {.name = "values",
-                .kind = OPERAND_VALUES,
-                .type = MEMBER_lhs,
-                .stride = MEMBER_values_stride},
+    [VALUES] = {.name = "values", .kind = OPERAND_VALUES, .type = MEMBER_lhs, .stride = MEMBER_values_stride},
     [B] = {.name = "b",
            .kind = OPERAND_DENSE,
            .type = MEMBER_rhs,
@@ -46,7 +43,8 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     if (status == MC_OK && problem->given_values && problem->lhs != MC_S8 && problem->lhs != MC_U8)
         status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
                          mc_type_text(problem->lhs));
-    return status == MC_OK ? check_product_output(&operator_spmm, problem, (output_types){.s64 = true}, diag) : status;
+    return status == MC_OK ? check_product_output(&operator_spmm, problem, (output_types){.s64 = true}, diag)
+                           : status;
 }
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
@@ -63,7 +61,8 @@ const mc_operator operator_spmm = {
     .name = "spmm",
     .title = "SpMM",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
-               HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) | HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) | HAS(given_values),
+               HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
+               HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) | HAS(given_values),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,

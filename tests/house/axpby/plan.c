@@ -14,7 +14,8 @@ static int wrong(void) {
     return count;
 }
 
-static mc_address upload(mc_context *context, const void *data, size_t bytes, mc_status *status, mc_diag *diag) {
+static mc_address upload(mc_context *context, const void *data, size_t bytes, mc_status *status,
+                         mc_diag *diag) {
     mc_address address = 0;
     if (*status == MC_OK) *status = mc_memory_create(context, bytes, &address, diag);
     if (*status == MC_OK) *status = mc_memory_write(context, address, data, bytes, diag);
@@ -28,11 +29,18 @@ int main(void) {
     int bad = 0;
     for (int i = 0; i < ROWS * COLUMNS; i++) a[0][i] = (int8_t)(7 * i), b[0][i] = (int8_t)(11 * i + 3);
     mc_status status = mc_context_create(
-        &(mc_context_config){.size = sizeof(mc_context_config), .device = "sim", .records = ""}, &context, diag);
-    const mc_plan_config problem = {
-        .size = sizeof problem, .op = MC_OP_AXPBY, .a = MC_S8, .b = MC_S8, .c = MC_S32, .m = ROWS, .n = COLUMNS};
+        &(mc_context_config){.size = sizeof(mc_context_config), .device = "sim", .records = ""}, &context,
+        diag);
+    const mc_plan_config problem = {.size = sizeof problem,
+                                    .op = MC_OP_AXPBY,
+                                    .a = MC_S8,
+                                    .b = MC_S8,
+                                    .c = MC_S32,
+                                    .m = ROWS,
+                                    .n = COLUMNS};
     if (status == MC_OK) status = mc_plan_create(context, &problem, &plan, diag);
-    mc_address at = upload(context, a, sizeof a, &status, diag), bt = upload(context, b, sizeof b, &status, diag),
+    mc_address at = upload(context, a, sizeof a, &status, diag),
+               bt = upload(context, b, sizeof b, &status, diag),
                ct = upload(context, c, sizeof c, &status, diag);
     const mc_argument list[] = {{.name = "b", .address = bt}, {.name = "a", .address = at}};
     const mc_args args[] = {{.size = sizeof *args, .a = at, .b = bt, .c = ct},

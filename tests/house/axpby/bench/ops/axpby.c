@@ -26,7 +26,8 @@ static mc_status make(work_problem *p, const work_plan *plan, mc_diag *diag) {
 
 static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (size_t i = 0; i < plan->size_count && status == MC_OK; i++) status = make(&w->problems[i], plan, diag);
+    for (size_t i = 0; i < plan->size_count && status == MC_OK; i++)
+        status = make(&w->problems[i], plan, diag);
     return status;
 }
 

@@ -15,7 +15,8 @@ static const mc_field fields[] = {
     {"lhs", NAMES = sides, .doc = "Type of A's elements."},
     {"rhs", NAMES = sides, .doc = "Type of B's elements."},
     {"out", NAMES = outs, .doc = "Type of C's elements."},
-    {"columns", NUMBERS = columns, .standard = 64, .tunable = true, .doc = "Of C, that a thread block computes."},
+    {"columns", NUMBERS = columns, .standard = 64, .tunable = true,
+     .doc = "Of C, that a thread block computes."},
     {"m", SHAPE, .doc = "Rows."},
     {"n", SHAPE, .doc = "Columns."},
     {"lda", SHAPE, .doc = "Elements from one row of A to the next."},
@@ -55,8 +56,8 @@ static void facts(const void *data, mc_facts *f) {
 }
 
 /* ROW * LD + COLUMN elements of SIZE bytes behind the array NAME. */
-static mc_reg address(mc_builder *b, const char *name, const char *ld, int64_t fixed, mc_reg row, mc_reg column,
-                      int size) {
+static mc_reg address(mc_builder *b, const char *name, const char *ld, int64_t fixed, mc_reg row,
+                      mc_reg column, int size) {
     mc_reg at = load_array(b, name), step = load_shape(b, ld, fixed == MC_OPEN);
     mc_reg element = b64(b, size == 1 ? (*name == 'a' ? "a_at" : "b_at") : "c_at");
     EMIT(b, mad_wide, R(element), R(row), dim_operand(fixed, step), I(0));

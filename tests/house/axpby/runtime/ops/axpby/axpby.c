@@ -54,8 +54,8 @@ const mc_operator operator_axpby = {
     .op = MC_OP_AXPBY,
     .name = "axpby",
     .title = "axpby",
-    .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(shapes) | HAS(m) | HAS(n) | HAS(lda) | HAS(ldb) |
-               HAS(ldc),
+    .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(shapes) | HAS(m) | HAS(n) | HAS(lda) |
+               HAS(ldb) | HAS(ldc),
     .matrix = {.rows = MEMBER_m},
     .size = MEMBER_n,
     .operands = operands,
