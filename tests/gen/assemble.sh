@@ -13,23 +13,29 @@ if ! [ -x "$ptxas" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+keys=$(dirname "$mcgen")/ptx_keys
 export mcgen spec ptxas work
 
-# one ARCH VARIANT NAME SETTINGS...
-one() {
-    local arch=$1 variant=$2 out=$work/$1-$2-$3 frame=0
+# generate ARCH VARIANT NAME SETTINGS...
+generate() {
+    local out=$work/$1-$2-$3
+    "$mcgen" --arch "$1" --variant "$2" "${@:4}" "$spec" -o "$out.ptx" 2>"$out.failed" || echo "failed: $* of $spec" >>"$out.failed"
+}
+
+# assemble PTX: a file whose name begins with the architecture
+assemble() {
+    local out=${1%.ptx} arch frame=0
+    arch=$(basename "$out" | cut -d- -f1)
     # For sm_120 ptxas 13 gives ring kernels a frame of 8 bytes, without spills.
     [ "$arch" = sm_120 ] && frame='[08]'
-    shift 3
-    "$mcgen" --arch "$arch" --variant "$variant" "$@" "$spec" -o "$out.ptx" &&
-        "$ptxas" -v -arch="$arch" "$out.ptx" -o "$out.cubin" >"$out.log" 2>&1 &&
+    "$ptxas" -v -arch="$arch" "$out.ptx" -o "$out.cubin" >"$out.log" 2>&1 &&
         grep -q "^ *$frame bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" "$out.log" || {
-        echo "failed: $arch variant $variant $*"
+        echo "failed: $(basename "$out"): $(grep -m 1 '^//   op=' "$out.ptx")"
         cat "$out.log"
     } >"$out.failed"
-    rm -f "$out.ptx" "$out.cubin"
+    rm -f "$out.cubin"
 }
-export -f one
+export -f generate assemble
 
 # output N: one of the 27 outputs that are not s32, every other one with an activation
 output() {
@@ -189,12 +195,36 @@ specs=("$spec")
 [ -d "$spec" ] && specs=("$spec"/*.lua)
 for spec in "${specs[@]}"; do
     "${3:-gather}_list" >"$work/part"
-    xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' _ <"$work/part"
+    xargs -P "$(nproc)" -L 1 bash -c 'generate "$@"' _ <"$work/part"
     cat "$work/part" >>"$work/list"
 done
+
+# What was assembled by this ptxas and this script before is not assembled again (docs/proofs.md).
+mode=${MCGEN_PROOFS:-check}
+store=${MCGEN_PROOFS_STORE:-$(dirname "$0")/../proofs}/assemble/$(basename "$2" .lua)-${3:-gather}
+export LC_ALL=C
+touch "$work/proved"
+if [ -f "$store" ] && [ "$mode" != all ]; then grep -xE '[0-9a-f]{16}' "$store" | sort >"$work/proved"; fi
+find "$work" -name '*.ptx' | "$keys" "$("$ptxas" --version | tail -1) $(declare -f assemble)" "${MCGEN_PROOFS_SAMPLE:-}" |
+    sort >"$work/keys" || exit 1
+join -v 1 "$work/keys" "$work/proved" >"$work/missing"
+join "$work/keys" "$work/proved" | grep ' again ' >"$work/again"
+if [ "$mode" = require ] && [ -s "$work/missing" ]; then
+    cut -d' ' -f3 "$work/missing" | head -20 | while read -r ptx; do echo "no proof: $(basename "$ptx"): $(grep -m 1 '^//   op=' "$ptx")"; done
+    echo "$(wc -l <"$work/missing") kernels were not assembled by $("$ptxas" --version | tail -1) before: tools/prove, and commit what it wrote"
+    exit 1
+fi
+cat "$work/missing" "$work/again" | cut -d' ' -f3 | xargs -P "$(nproc)" -I '{}' bash -c 'assemble "$@"' _ '{}'
+
 logs=$(find "$work" -name '*.log' | wc -l)
+made=$(wc -l <"$work/keys")
 cat "$work"/*.failed 2>/dev/null | head -60
 bad=$(find "$work" -name '*.failed' -size +0 | wc -l)
-echo "$logs of $(wc -l <"$work/list") assembled (${count:-default} variants, $(cut -d" " -f1 "$work/list" | sort -u | wc -l) architectures), $bad with errors or spills;" \
-    "most registers: $(grep -oh 'Used [0-9]* registers' "$work"/*.log | sort -t' ' -k2 -n | tail -1)"
-[ "$bad" = 0 ] && [ "$logs" = "$(wc -l <"$work/list")" ]
+echo "$logs of $made assembled, $((made - logs)) were before (${count:-default} variants, $(cut -d" " -f1 "$work/list" | sort -u | wc -l) architectures), $bad with errors or spills;" \
+    "most registers: $(grep -oh 'Used [0-9]* registers' "$work"/*.log 2>/dev/null | sort -t' ' -k2 -n | tail -1)"
+[ "$bad" = 0 ] && [ "$made" = "$(wc -l <"$work/list")" ] && [ "$logs" = "$(cat "$work/missing" "$work/again" | wc -l)" ] || exit 1
+if [ "$mode" = prove ]; then
+    mkdir -p "$(dirname "$store")"
+    { echo "# mcgen proofs 1: assemble.sh $(basename "$2") ${3:-gather}"; cut -d' ' -f1 "$work/keys" | sort -u; } >"$store.$$"
+    if cmp -s "$store.$$" "$store"; then rm "$store.$$"; touch "$store"; else mv "$store.$$" "$store"; fi
+fi

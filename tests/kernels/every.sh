@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sweeps of every spec on the simulator, beyond what each test run takes time for. Arguments: the folder of the test
-# programs, the source directory, then
+# Sweeps of every spec on the simulator, beyond those that each test run makes. What is simulated of them MCGEN_PROOFS says
+# (docs/proofs.md). Arguments: the folder of the test programs, the source directory, then
 #   (nothing)  the covering set over the edge table in all orders of the warps, and every variant on four shapes
 #   whole      also with fixed shapes, unaligned addresses, other outputs, every V; and every pair of types over the whole edge table
 set -euo pipefail
@@ -68,7 +68,7 @@ list() {
 one() { # LOGS BIN NUMBER TEST SPEC ARGUMENTS...
     local log=$1/$3 started=$SECONDS
     if "$2/$4" "${@:5}" >"$log" 2>&1; then
-        echo "$4 $(basename "$5") ${*:6}: $(grep -o '[0-9]* runs' "$log" | tail -1), $((SECONDS - started)) s"
+        echo "$4 $(basename "$5") ${*:6}: $(sed -n 's/^proofs: //p' "$log" | tail -1), $((SECONDS - started)) s"
     else
         echo "FAILED: $4 ${*:5}"
         tail -20 "$log"

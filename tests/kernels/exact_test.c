@@ -5,7 +5,9 @@
 #include "products.h"
 #include "check.h"
 #include "edges.h"
+#include "ledger.h"
 #include "mutate.h"
+#include "proof.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,9 +15,16 @@ enum { MAX_SETTINGS = 16, STRIDE = 32 };
 
 typedef struct session {
     const char *spec_path;
-    mc_device *devices[2];
+    mc_device *device;
+    bool named; /* the device: it has one order of the warps */
     mc_diag *diag;
 } session;
+
+/* The device, to run in order of warps ORDER, 0 or 1; one that was named has its own. */
+static mc_device *in_order(const session *s, int order) {
+    proof_choose(s->device, s->named ? 0 : order, 1);
+    return s->device;
+}
 
 /* -- Kernels of settings as one text ---------------------------------------------------------------------- */
 
@@ -93,19 +102,18 @@ static void fill(problem *p, int64_t a, int64_t b) {
 /* A full row of K products of A and B, in N columns. */
 static mc_status run_row(session *s, const mc_kernel *kernel, int k, int n, int64_t a, int64_t b,
                          bool *beyond) {
-    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = n};
+    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = n, .unfilled = true};
     problem p;
     mc_status status = make_problem(s, kernel, &c, &p);
     if (status == MC_OK) {
         fill(&p, a, b);
-        mc_dense_free(&p.sums);
         status = mc_reference_spmm(&p.a, &p.b, &p.sums, s->diag);
     }
     if (status == MC_OK) {
         int64_t sum = mc_dense_get(&p.sums, 0, 0);
         CHECK(sum == k * a * b, "the reference itself: %" PRId64, sum);
         *beyond = sum < INT32_MIN || sum > INT32_MAX;
-        status = problem_run(&p, s->devices[0], kernel, NULL, s->diag);
+        status = problem_run(&p, in_order(s, 0), kernel, NULL, s->diag);
     }
     problem_free(&p);
     return status;
@@ -204,7 +212,7 @@ static void test_short(session *s, const char *settings, int turn) {
         problem p;
         mc_status status = problem_make(&c, &kind, &p, s->diag);
         if (status == MC_OK)
-            status = problem_run(&p, s->devices[run % 2], kernel, ptx[(run + turn) % 2], s->diag);
+            status = problem_run(&p, in_order(s, run % 2), kernel, ptx[(run + turn) % 2], s->diag);
         CHECK(status == MC_OK, "%s, pattern %d, n %d, gap %d: %s", text, run / 2, c.n, gap,
               mc_diag_text(s->diag));
         mc_diag_clear(s->diag);
@@ -250,7 +258,7 @@ static void test_rounding(session *s, int row, int split, bool exact) {
         fill(&p, 32768, 32768);
         for (int r = 0; r < p.a.vec; r++) mc_vsparse_set_value(&p.a, 0, r, roundings[row].a);
         for (int j = 0; j < c.n; j++) mc_dense_set(&p.b, 0, j, 1);
-        status = mc_spmm_run(s->devices[0], kernel, NULL, &spmm, NULL, &got, s->diag);
+        status = mc_spmm_run(in_order(s, 0), kernel, NULL, &spmm, NULL, &got, s->diag);
     }
     CHECK(status == MC_OK, "%s: %s", text, mc_diag_text(s->diag));
     uint32_t want = exact ? roundings[row].want : roundings[row].wrapped;
@@ -277,13 +285,13 @@ static void run_all(session *s) {
 }
 
 int main(int argc, char **argv) {
+    proof_begin(argc, argv);
     if (argc < 2) return 2;
-    const char *const names[] = {argc > 2 ? argv[2] : "sim", argc > 2 ? argv[2] : "sim:seed=1"};
-    session s = {.spec_path = argv[1], .diag = mc_diag_create()};
-    for (int i = 0; i < 2; i++)
-        CHECK(mc_device_open(names[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+    const char *const names[] = {argc > 2 ? argv[2] : "sim", "sim:seed=1"};
+    session s = {.spec_path = argv[1], .named = argc > 2, .diag = mc_diag_create()};
+    CHECK(proof_open(names, s.named ? 1 : 2, &s.device, s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
     if (check_failed == 0) run_all(&s);
-    for (int i = 0; i < 2; i++) mc_device_close(s.devices[i]);
+    mc_device_close(s.device);
     mc_diag_destroy(s.diag);
-    return check_end();
+    return proof_end(check_end());
 }

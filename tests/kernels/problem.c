@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proof.h"
 
 static const problem_ops *const ops[OPERATORS] = {&problem_spmm, &problem_sddmm};
 
@@ -80,7 +81,7 @@ void problem_free(problem *p) {
 
 mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
                       mc_diag *diag) {
-    return ops[p->kind.op]->run(p, device, kernel, ptx, diag);
+    return proof_settle(device, ops[p->kind.op]->run(p, device, kernel, ptx, diag), diag);
 }
 
 void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_settings *fixed) {

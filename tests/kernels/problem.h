@@ -16,6 +16,7 @@ typedef struct problem_case {
     unsigned b_offset, c_offset; /* bytes that B and C lie past an aligned address */
     int lda_gap;                 /* of SDDMM's dense A, as those of B */
     unsigned a_offset;
+    bool unfilled; /* operands are zero, and there are no sums: the caller fills in both */
 } problem_case;
 
 /* What a kernel multiplies. */

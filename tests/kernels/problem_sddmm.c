@@ -1,5 +1,6 @@
 #include "products.h"
 #include "problem_ops.h"
+#include "proof.h"
 #include <math.h>
 
 /* Powers of two up to 2^4: the scales' are so small that products of both would leave f16. */
@@ -22,6 +23,7 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
                                  problem_ldb(spec, kind), &p->b, diag);
     if (status != MC_OK) return status;
     fill_mask(&p->a, spec->values);
+    if (spec->unfilled) return MC_OK;
     mc_dense_fill(&p->dense_a, spec->values, 1);
     mc_dense_fill(&p->b, spec->values, 2);
     return mc_reference_sddmm(&p->a, &p->dense_a, &p->b, kind->layout, &p->sums, diag);
@@ -37,8 +39,9 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
     if (status == MC_OK) status = mc_order_of(kernel, &order, diag);
     const float *scale = output.scale ? p->scale : NULL;
     mc_sddmm sddmm = {&p->a, &p->dense_a, &p->b, spec->a_offset, spec->b_offset, spec->c_offset, scale};
-    if (status == MC_OK) status = mc_sddmm_run(device, kernel, ptx, &sddmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_reference_sampled(&output, &p->a, order, scale, &p->sums, &want, diag);
+    if (status == MC_OK) proof_expect(device, kernel, output.type, want.ld, &want);
+    if (status == MC_OK) status = mc_sddmm_run(device, kernel, ptx, &sddmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
     mc_dense_free(&c);
     mc_dense_free(&want);

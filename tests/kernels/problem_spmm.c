@@ -1,5 +1,6 @@
 #include "products.h"
 #include "problem_ops.h"
+#include "proof.h"
 
 static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     const problem_case *spec = p->spec;
@@ -7,7 +8,7 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     mc_status status = mc_vsparse_dilate(mask, kind->vec, kind->lhs, &p->a, diag);
     if (status == MC_OK)
         status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
-    if (status != MC_OK) return status;
+    if (status != MC_OK || spec->unfilled) return status;
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, spec->values, 2);
@@ -21,8 +22,9 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
     mc_status status = mc_output_of(kernel, &output, diag);
     const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
     mc_spmm spmm = {&p->a, &p->b, p->ldc, p->spec->b_offset, p->spec->c_offset, scale, bias};
-    if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    if (status == MC_OK) proof_expect(device, kernel, output.type, p->ldc, &want);
+    if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
     mc_dense_free(&c);
     mc_dense_free(&want);

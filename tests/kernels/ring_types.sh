@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
 # The ring kernel, staging tma and async, with every type on the left, several on the right, and every V: exact on the simulator.
 # Variants, columns and orders of the warps take turns.
-#   ring_types.sh MCGEN MCRUN [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right
+#   ring_types.sh MCGEN MCRUN EVERY [SPEC UNIT TYPES]...   a spec, the bytes that rows of B are a multiple of, types on the right;
+#                                                          every EVERYth run is made
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
 mcrun=$2
-shift 2
+every=$3
+shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 orders=(sim sim:reversed:landing=first sim:seed=1 sim:landing=first)
 columns=(128 130 47 256 65)
 runs=0
+turn=0
 failed=0
 
 for v in 2 4 8; do
@@ -33,6 +36,8 @@ while [ $# -ge 3 ]; do
                 *:*:?4:[24]) types+=(--set "digits=${lhs#*:}") ;;
                 *:*:*:?) continue ;;
                 esac
+                turn=$((turn + 1))
+                [ $((turn % every)) = 0 ] || continue
                 count=$("$mcgen" --list-variants "${types[@]}" "$spec" | wc -l)
                 n=${columns[runs % 5]}
                 "$mcrun" spmm "$spec" "$work/$v.smtx" "${types[@]}" --vec "$v" --variant $((runs * 7 % count)) --n "$n" \

@@ -8,6 +8,7 @@
  *                                            are set here */
 #include <stdlib.h>
 #include "check.h"
+#include "ledger.h"
 #include "tour.h"
 
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"}, *const layouts[] = {"columns", "rows"};
@@ -75,7 +76,7 @@ static void run_case(tour *t, problem_kind *kind, int mask, int length, long *be
     if (status == MC_OK) status = problem_make(&c, kind, &p, t->diag);
     if (status == MC_OK) {
         *beyond += tour_is_beyond_s32(&p.sums);
-        status = problem_run(&p, t->devices[now.warp_order], kernel, NULL, t->diag);
+        status = problem_run(&p, tour_device(t, now.warp_order), kernel, NULL, t->diag);
     }
     CHECK(status == MC_OK,
           "%s x %s, vec %d, order %s, layout %s, variant %zu, output %d, pattern %d, k %d, n %d, lda %d, ldb "
@@ -120,7 +121,7 @@ static void fill(mc_dense *dense, int64_t value) {
 
 /* One vector of K products A B. */
 static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, const struct longest *of) {
-    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 1};
+    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 1, .unfilled = true};
     problem_kind kind;
     problem p = {0};
     mc_status status = problem_kind_of(kernel, &kind, t->diag);
@@ -128,10 +129,9 @@ static mc_status run_longest(tour *t, const mc_kernel *kernel, int k, const stru
     if (status == MC_OK) {
         fill(&p.dense_a, of->a);
         fill(&p.b, of->b);
-        mc_dense_free(&p.sums);
         status = mc_reference_sddmm(&p.a, &p.dense_a, &p.b, kind.layout, &p.sums, t->diag);
     }
-    if (status == MC_OK) status = problem_run(&p, t->devices[0], kernel, NULL, t->diag);
+    if (status == MC_OK) status = problem_run(&p, tour_device(t, 0), kernel, NULL, t->diag);
     problem_free(&p);
     return status;
 }
@@ -173,6 +173,7 @@ static void test_longest(tour *t, const struct longest *of) {
 }
 
 int main(int argc, char **argv) {
+    proof_begin(argc, argv);
     if (argc < 2) return 2;
     int lengths = argc > 2 ? atoi(argv[2]) : 2, pairs = 0;
     size_t first = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
@@ -187,5 +188,5 @@ int main(int argc, char **argv) {
     printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n", pairs,
            t.turn - first, beyond);
     tour_close(&t);
-    return check_end();
+    return proof_end(check_end());
 }

@@ -10,6 +10,8 @@
 #include "check.h"
 #include "cover.h"
 #include "edges.h"
+#include "ledger.h"
+#include "proof.h"
 #include <stdlib.h>
 
 /* Schedules of the warps, and moments at which copies land (late, if nothing is said); the edge table, which is large, takes
@@ -32,7 +34,7 @@ typedef struct sweep {
     const char *align; /* setting, or NULL */
     bool with_outputs;
     int output, outputs; /* of output_settings: this one, how many the kernel has */
-    mc_device *devices[ORDERS];
+    mc_device *device;
     int orders; /* that every problem runs in */
     int part;   /* of the edge table: every part'th place of it */
     mc_diag *diag;
@@ -76,22 +78,20 @@ static void run_variant(sweep *s, const problem *p, const mc_spec *spec, size_t 
     mc_kernel *kernel = NULL;
     mc_status status = mc_kernel_generate(spec, variant, &kernel, s->diag);
     bool launches = s->kind.op != OPERATOR_SDDMM || p->a.vectors > 0;
-    if (status == MC_OK && launches && must_refuse(s, p->spec)) {
-        check_refusal(s, problem_run(p, s->devices[0], kernel, NULL, s->diag), MC_CANNOT);
+    /* Either every order, or one, and another in the next run. */
+    int first = s->with_outputs ? (int)(s->runs % ORDERS) : 0, count = s->with_outputs ? 1 : s->orders;
+    proof_choose(s->device, first, count);
+    if (status == MC_OK) status = problem_run(p, s->device, kernel, NULL, s->diag);
+    if (kernel && launches && must_refuse(s, p->spec)) {
+        check_refusal(s, status, MC_CANNOT);
         mc_kernel_destroy(kernel);
         return;
     }
-    /* Either every order, or one, and another in the next run. */
-    int first = s->with_outputs ? (int)(s->runs % ORDERS) : 0, last = s->with_outputs ? first + 1 : s->orders;
-    for (int order = first; status == MC_OK && order < last; order++) {
-        status = problem_run(p, s->devices[order], kernel, NULL, s->diag);
-        s->runs++;
-        CHECK(status == MC_OK,
-              "variant %zu, output %d, pattern %d, k %d, n %d, lda +%d, ldb +%d, ldc +%d, %s, %s: %s",
-              variant, s->output, (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->lda_gap,
-              p->spec->ldb_gap, p->spec->ldc_gap, s->fixed ? "fixed" : "open", orders[order],
-              mc_diag_text(s->diag));
-    }
+    s->runs += count;
+    CHECK(status == MC_OK,
+          "variant %zu, output %d, pattern %d, k %d, n %d, lda +%d, ldb +%d, ldc +%d, %s: %s", variant,
+          s->output, (int)p->spec->pattern, p->spec->k, p->spec->n, p->spec->lda_gap, p->spec->ldb_gap,
+          p->spec->ldc_gap, s->fixed ? "fixed" : "open", mc_diag_text(s->diag));
     CHECK(kernel, "%s", mc_diag_text(s->diag));
     mc_diag_clear(s->diag);
     mc_kernel_destroy(kernel);
@@ -285,12 +285,12 @@ static int take_settings(sweep *s, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     sweep s = {.orders = ORDERS};
+    proof_begin(argc, argv);
     argc = take_settings(&s, argc, argv);
     if (argc < 3) return 2;
     s.spec_path = argv[1];
     s.diag = mc_diag_create();
-    for (int i = 0; i < ORDERS; i++)
-        CHECK(mc_device_open(orders[i], &s.devices[i], s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
+    CHECK(proof_open(orders, ORDERS, &s.device, s.diag) == MC_OK, "%s", mc_diag_text(s.diag));
     read_kernel(&s);
     if (check_failed == 0)
         CHECK(run_mode(&s, argc - 2, argv + 2),
@@ -298,7 +298,7 @@ int main(int argc, char **argv) {
     if (s.refused)
         printf("%ld kernels refused a length of rows, or an address, that is no multiple of %d bytes\n",
                s.refused, s.unit);
-    for (int i = 0; i < ORDERS; i++) mc_device_close(s.devices[i]);
+    mc_device_close(s.device);
     mc_diag_destroy(s.diag);
-    return check_end();
+    return proof_end(check_end());
 }

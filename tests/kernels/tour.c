@@ -1,5 +1,6 @@
 #include "tour.h"
 #include <stdlib.h>
+#include "proof.h"
 
 const char *const tour_types[TOUR_TYPES] = {"s4", "u4", "s8", "u8", "s12", "u12", "s16", "u16"};
 const char *const tour_vecs[TOUR_VECS] = {"2", "4", "8"};
@@ -9,14 +10,17 @@ const char *const tour_modes[TOUR_MODES] = {"open", "fixed", "unaligned"};
 
 bool tour_open(tour *t, const char *spec_path, size_t turn) {
     *t = (tour){.spec_path = spec_path, .diag = mc_diag_create(), .turn = turn};
-    for (int i = 0; i < TOUR_ORDERS; i++)
-        if (mc_device_open(tour_orders[i], &t->devices[i], t->diag) != MC_OK) return false;
-    return true;
+    return proof_open(tour_orders, TOUR_ORDERS, &t->device, t->diag) == MC_OK;
 }
 
 void tour_close(tour *t) {
-    for (int i = 0; i < TOUR_ORDERS; i++) mc_device_close(t->devices[i]);
+    mc_device_close(t->device);
     mc_diag_destroy(t->diag);
+}
+
+mc_device *tour_device(const tour *t, int order) {
+    proof_choose(t->device, order, 1);
+    return t->device;
 }
 
 unsigned tour_choose(const tour *t, unsigned what, unsigned count) {

@@ -14,14 +14,17 @@ extern const char *const tour_types[TOUR_TYPES],
 
 typedef struct tour {
     const char *spec_path;
-    mc_device *devices[TOUR_ORDERS]; /* one for each order of the warps */
+    mc_device *device;
     mc_diag *diag;
     size_t turn; /* counts runs, and so chooses */
 } tour;
 
-/* False: a device did not open, and DIAG says why. */
+/* False: the device did not open, and DIAG says why. */
 bool tour_open(tour *t, const char *spec_path, size_t turn);
 void tour_close(tour *t);
+
+/* The device, to run in ORDER of the warps. */
+mc_device *tour_device(const tour *t, int order);
 
 /* Less than COUNT, by a fixed mixing of the turn and of WHAT is chosen, so that no choice keeps step with another. */
 unsigned tour_choose(const tour *t, unsigned what, unsigned count);

@@ -6,6 +6,7 @@
  *   types_test SPEC [COLUMNS [TURN]]   COLUMNS: how many of the edge table's n each pair and V gets with each pattern (2; 8:
  *                                      all); TURN: where the turns begin (0). SPEC's lhs, rhs and vec are set here */
 #include "check.h"
+#include "ledger.h"
 #include "tour.h"
 #include <stdlib.h>
 
@@ -95,7 +96,7 @@ static void run_case(session *t, const problem_kind *kind, mc_setting *settings,
     if (status == MC_OK) {
         t->beyond += tour_is_beyond_s32(&p.sums);
         t->exact += now.exact;
-        status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
+        status = problem_run(&p, tour_device(&t->tour, now.order), kernel, NULL, t->tour.diag);
     }
     CHECK(status == MC_OK,
           "%s x %s, vec %d, %s, digits %s, stacking %s, variant %zu, output %d%s, pattern %d, k %d, n %d, "
@@ -176,7 +177,8 @@ static void run_values(session *t, const problem_kind *kind, const mc_setting *s
     mc_status status = tour_kernel(&t->tour, settings, OPERANDS, now.variant, &kernel);
     if (status == MC_OK) status = make_problem(&c, kind, kernel, &p, t->tour.diag);
     if (status == MC_OK) status = set_values(kernel, values, &p, t->tour.diag);
-    if (status == MC_OK) status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
+    if (status == MC_OK)
+        status = problem_run(&p, tour_device(&t->tour, now.order), kernel, NULL, t->tour.diag);
     CHECK(status == MC_OK, "%s x %s, vec %d, %s, digits %s, stacking %s, values %lld and %lld, n %d: %s",
           settings[0].value, settings[1].value, kind->vec, settings[3].value, settings[5].value,
           settings[6].value, (long long)values[0], (long long)values[1], c.n, mc_diag_text(t->tour.diag));
@@ -241,17 +243,17 @@ static void fill(problem *p, int64_t a, int64_t b) {
 
 /* One full row of K products A B, in an even and an odd column. */
 static mc_status run_longest(session *t, const mc_kernel *kernel, int k, int64_t a, int64_t b) {
-    const problem_case c = {.pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 2, .ldb_gap = 30};
+    const problem_case c = {
+        .pattern = PATTERN_ONE_FULL, .row_blocks = 1, .k = k, .n = 2, .ldb_gap = 30, .unfilled = true};
     problem_kind kind;
     problem p = {0};
     mc_status status = problem_kind_of(kernel, &kind, t->tour.diag);
     if (status == MC_OK) status = problem_make(&c, &kind, &p, t->tour.diag);
     if (status == MC_OK) {
         fill(&p, a, b);
-        mc_dense_free(&p.sums);
         status = mc_reference_spmm(&p.a, &p.b, &p.sums, t->tour.diag);
     }
-    if (status == MC_OK) status = problem_run(&p, t->tour.devices[0], kernel, NULL, t->tour.diag);
+    if (status == MC_OK) status = problem_run(&p, tour_device(&t->tour, 0), kernel, NULL, t->tour.diag);
     problem_free(&p);
     return status;
 }
@@ -308,7 +310,8 @@ static void run_wide(session *t, mc_setting *settings, size_t count, int columns
     mc_status status = tour_kernel(&t->tour, settings, count, now.variant, &kernel);
     if (status == MC_OK) status = problem_kind_of(kernel, &kind, t->tour.diag);
     if (status == MC_OK) status = problem_make(&c, &kind, &p, t->tour.diag);
-    if (status == MC_OK) status = problem_run(&p, t->tour.devices[now.order], kernel, NULL, t->tour.diag);
+    if (status == MC_OK)
+        status = problem_run(&p, tour_device(&t->tour, now.order), kernel, NULL, t->tour.diag);
     CHECK(status == MC_OK, "%s x %s, vec %s, split %s, variant %zu, n %d: %s", settings[0].value,
           settings[1].value, settings[2].value, settings[3].value, now.variant, columns,
           mc_diag_text(t->tour.diag));
@@ -345,6 +348,7 @@ static void read_staging(session *t) {
 }
 
 int main(int argc, char **argv) {
+    proof_begin(argc, argv);
     if (argc < 2) return 2;
     int columns = argc > 2 ? atoi(argv[2]) : 2;
     size_t first = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
@@ -369,5 +373,5 @@ int main(int argc, char **argv) {
            "exact sums\n",
            pairs, t.tour.turn - first, t.beyond, t.exact);
     tour_close(&t.tour);
-    return check_end();
+    return proof_end(check_end());
 }
