@@ -1,5 +1,5 @@
-/* An ordinary kernel that runs before each timed launch, and whose own time is subtracted: what a kernel costs behind
-   one that is not its own kind and does not give way early. */
+/* An ordinary kernel that runs before each timed launch, and whose own time is subtracted: what a kernel
+   costs behind one that is not its own kind and does not give way early. */
 #ifndef BENCH_BETWEEN_H
 #define BENCH_BETWEEN_H
 
@@ -12,7 +12,8 @@ typedef struct between {
     contender contender;
 } between;
 
-/* Makes BETWEEN gpu->between. It must stay where it is until it is closed; the caller closes also after a failure. */
+/* Makes BETWEEN gpu->between. It must stay where it is until it is closed; the caller closes also after a
+   failure. */
 mc_status between_open(between *between, gpu_device *gpu, mc_diag *diag);
 void between_close(between *between, gpu_device *gpu);
 

@@ -9,9 +9,9 @@
 
 static const char empty_ptx[] = HEADER ".visible .entry empty() { ret; }\n";
 
-/* Each group of 8 lanes loads rows of 128 bytes at random places: 8 rows in flight a lane. The rows come from a
-   linear congruential generator, whose high bits choose. What is loaded is xored, and stored only where it is a
-   value that it will not be. */
+/* Each group of 8 lanes loads rows of 128 bytes at random places: 8 rows in flight a lane. The rows come from
+   a linear congruential generator, whose high bits choose. What is loaded is xored, and stored only where it
+   is a value that it will not be. */
 #define GATHER_ROW(i)                                                                                        \
     "    mad.lo.u32 %state, %state, 1664525, 1013904223;\n"                                                  \
     "    mul.hi.u32 %row, %state, %rows;\n"                                                                  \
@@ -50,8 +50,8 @@ static const char gather_ptx[] =
                                                          "    ret;\n"
                                                          "}\n";
 
-/* Turn by turn the blocks copy pieces of 16 KB, of which there are mask + 1, a power of two: round and round where the
-   footprint is small. Loads pass L1 by, as the footprint would fit in it. */
+/* Turn by turn the blocks copy pieces of 16 KB, of which there are mask + 1, a power of two: round and round
+   where the footprint is small. Loads pass L1 by, as the footprint would fit in it. */
 static const char copy_ptx[] =
     HEADER ".visible .entry copy(.param .u64 from, .param .u64 to, .param .u32 mask, .param .u32 turns)\n"
            "{\n"
@@ -87,8 +87,8 @@ static const char copy_ptx[] =
            "    ret;\n"
            "}\n";
 
-/* A thread loads 16 bytes at 8 places, neighbours side by side; the address changes with what was loaded (zeros,
-   as far as the assembler does not know), so that no load can leave the loop. */
+/* A thread loads 16 bytes at 8 places, neighbours side by side; the address changes with what was loaded
+   (zeros, as far as the assembler does not know), so that no load can leave the loop. */
 #define SHARED_LOAD(i)                                                                                       \
     "    ld.shared.v4.b32 {%a" #i ", %b" #i ", %c" #i ", %d" #i "}, [%at+" SHARED_OFFSET_##i "];\n"
 #define SHARED_OFFSET_0 "0"
@@ -158,7 +158,7 @@ static const char mma_ptx[] =
                                                                "    ret;\n"
                                                                "}\n";
 
-/* -- Measuring -------------------------------------------------------------------------------------------- */
+/* -- Measuring ------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 256, BLOCKS_PER_SM = 8, ROUNDS = 9, COPY_PIECE = 16384, SHARED_BLOCKS = 4 };
 enum { GATHER_TURNS = 16, COPY_TURNS = 16, SHARED_TURNS = 256, MMA_TURNS = 256 };

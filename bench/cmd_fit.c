@@ -45,7 +45,7 @@ static void session_close(session *s) {
     variants_close(&s->variants);
 }
 
-/* -- Measured times --------------------------------------------------------------------------------------- */
+/* -- Measured times -------------------------------------------------------------------------------------- */
 
 /* The matrix NAME, read when it is first asked for. */
 static mc_status find_matrix(session *s, const char *name, int vec, const mc_vsparse **a, mc_diag *diag) {
@@ -154,7 +154,7 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     return status;
 }
 
-/* -- What it says ----------------------------------------------------------------------------------------- */
+/* -- What it says ---------------------------------------------------------------------------------------- */
 
 static void print_score(const session *s, const char *name, fit_part part) {
     fit_score score = fit_score_of(&s->data, &s->gpu, &part);

@@ -75,7 +75,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* -- Opening ---------------------------------------------------------------------------------------------- */
+/* -- Opening --------------------------------------------------------------------------------------------- */
 
 static mc_status parse_sizes(const char *option, const char *text, work_plan *plan, mc_diag *diag) {
     plan->size_count = 0;
@@ -208,7 +208,7 @@ static void session_close(session *s) {
     if (t->out != NULL && t->out != stdout) fclose(t->out);
 }
 
-/* -- Racing ----------------------------------------------------------------------------------------------- */
+/* -- Racing ---------------------------------------------------------------------------------------------- */
 
 static mc_status write_line(session *s, json_t *line, mc_diag *diag) {
     if (line == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");

@@ -1,5 +1,6 @@
 /* The part of cuBLASLt that the bench calls. Types, numbers and struct layouts are the ABI that the cuBLAS
-   library documentation describes (version 12 and later); tests/bench/abi.c holds them against its headers. */
+   library documentation describes (version 12 and later); tests/bench/abi.c holds them against its
+   headers. */
 #ifndef BENCH_CUBLASLT_API_H
 #define BENCH_CUBLASLT_API_H
 

@@ -1,4 +1,5 @@
-/* The part of cuSPARSE that the bench calls: the generic SpMM and SDDMM of version 12. Written as cublaslt_api.h. */
+/* The part of cuSPARSE that the bench calls: the generic SpMM and SDDMM of version 12. Written as
+   cublaslt_api.h. */
 #ifndef BENCH_CUSPARSE_API_H
 #define BENCH_CUSPARSE_API_H
 

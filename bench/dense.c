@@ -20,7 +20,7 @@ static const dense_kind kinds[DENSE_TYPES] = {
     {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, true},
 };
 
-/* -- Library ---------------------------------------------------------------------------------------------- */
+/* -- Library --------------------------------------------------------------------------------------------- */
 
 mc_status dense_library_open(dense_library *library, gpu_device *gpu, mc_diag *diag) {
     *library = (dense_library){0};
@@ -37,7 +37,7 @@ void dense_library_close(dense_library *library, gpu_device *gpu) {
     *library = (dense_library){0};
 }
 
-/* -- One product ------------------------------------------------------------------------------------------ */
+/* -- One product ----------------------------------------------------------------------------------------- */
 
 static int64_t round_up(int64_t value) { return (value + K_UNIT - 1) / K_UNIT * K_UNIT; }
 
@@ -142,7 +142,7 @@ static void product_close(dense_product_state *p, gpu_device *gpu) {
     slab_free(gpu, &p->slab);
 }
 
-/* -- Contenders ------------------------------------------------------------------------------------------- */
+/* -- Contenders ------------------------------------------------------------------------------------------ */
 
 static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_diag *diag) {
     static const float one = 1, zero = 0;
@@ -159,9 +159,9 @@ static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_dia
                    stream);
 }
 
-/* Random terms of either sign: a partial sum is a few times sqrt(k) / 3 (a product of two uniforms on [-1, 1] has
-   the deviation 1/3). Each of k additions may lose a last bit of such a sum, and so may the rounding of the
-   result, or of partial results where the reduction is split. */
+/* Random terms of either sign: a partial sum is a few times sqrt(k) / 3 (a product of two uniforms on [-1, 1]
+   has the deviation 1/3). Each of k additions may lose a last bit of such a sum, and so may the rounding of
+   the result, or of partial results where the reduction is split. */
 static tolerance allowed(const dense_product_state *p) {
     const dense_kind *kind = &kinds[p->kind];
     if (kind->result == MC_S32) return (tolerance){0, 0};

@@ -1,8 +1,9 @@
 /* The dense peers: cuBLASLt in fp16, bf16 and int8 on the same shape, with random operands of its own.
 
-   C[m,n] = A[m,k] B[k,n], all row-major, is asked for as the column-major product C^T = B^T A^T, which is the same
-   memory; where the operator has B with k contiguous, so have the peers. int8 gets the layout that its kernels want: B stored
-   with k contiguous, s32 results, and k rounded up to a multiple of 16. Leading dimensions are multiples of 16 for all. */
+   C[m,n] = A[m,k] B[k,n], all row-major, is asked for as the column-major product C^T = B^T A^T, which is the
+   same memory; where the operator has B with k contiguous, so have the peers. int8 gets the layout that its
+   kernels want: B stored with k contiguous, s32 results, and k rounded up to a multiple of 16. Leading
+   dimensions are multiples of 16 for all. */
 #ifndef BENCH_DENSE_H
 #define BENCH_DENSE_H
 
@@ -49,8 +50,9 @@ typedef struct dense_peers {
     char notes[DENSE_TYPES][128]; /* why a type has no contender; "" where it has */
 } dense_peers;
 
-/* Verifies and times all algorithms of the heuristic and keeps the fastest two of each type as contenders. A type
-   for which nothing works is no failure: it has a note. PEERS must stay where it is; the caller closes. */
+/* Verifies and times all algorithms of the heuristic and keeps the fastest two of each type as contenders. A
+   type for which nothing works is no failure: it has a note. PEERS must stay where it is; the caller
+   closes. */
 mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_device *gpu, helpers *helpers,
                      const dense_problem *problem, mc_diag *diag);
 void dense_close(dense_peers *peers, gpu_device *gpu);

@@ -35,8 +35,8 @@ typedef struct fit_score {
 /* The variant with the least estimate among those measured. */
 size_t fit_pick(const fit_data *data, const mc_gpu *gpu, const fit_problem *problem);
 fit_score fit_score_of(const fit_data *data, const mc_gpu *gpu, const fit_part *part);
-/* Changes GPU's costs by random steps, smaller and smaller ones, and keeps those that help the problems that are not held out: first
-   their error, then error and loss together. The same numbers every time. */
+/* Changes GPU's costs by random steps, smaller and smaller ones, and keeps those that help the problems that
+   are not held out: first their error, then error and loss together. The same numbers every time. */
 void fit_search(const fit_data *data, mc_gpu *gpu);
 /* Half of all names, always the same. */
 bool fit_holds_out(const char *matrix);

@@ -1,5 +1,5 @@
-/* The least time that a variant could take on a problem: for each resource what it moves or issues over the rate
-   measured in the same run; the largest counts. */
+/* The least time that a variant could take on a problem: for each resource what it moves or issues over the
+   rate measured in the same run; the largest counts. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 
@@ -17,9 +17,9 @@ typedef struct floor_problem {
 /* Bytes, and multiply-adds of s8; 0 where a resource does not apply. */
 typedef struct floor_load {
     double memory; /* A, B and C once */
-    double
-        gathered; /* what leaves L2 for the SMs: the rows or columns of B that each vector names, or the staged tiles of
-                         B; spmm: A once for each column tile */
+    /* what leaves L2 for the SMs: the rows or columns of B that each vector names, or the staged tiles of B;
+       spmm: A once for each column tile */
+    double gathered;
     double footprint; /* what that is gathered out of */
     double shared;    /* staged kernels: the rows that each vector names, out of shared memory */
     double macs;      /* of the mma issued, padding included */
@@ -28,7 +28,8 @@ typedef struct floor_load {
 floor_load floor_load_spmm(const variant *variant, const floor_problem *problem);
 floor_load floor_load_sddmm(const variant *variant, const floor_problem *problem);
 
-/* Microseconds; 0 where a resource does not apply. Memory at the copy rate of its size, launch an empty kernel. */
+/* Microseconds; 0 where a resource does not apply. Memory at the copy rate of its size, launch an empty
+   kernel. */
 typedef struct floor_times {
     double launch, memory, gather, shared, mma;
 } floor_times;

@@ -1,5 +1,5 @@
-/* A vector-sparse matrix as the formats of cuSPARSE: only its pattern, or an s8 matrix' values as s8 or as f16 (value / 128,
-   exact). Blocks are VEC x VEC: a vector's block holds zeros beside it. */
+/* A vector-sparse matrix as the formats of cuSPARSE: only its pattern, or an s8 matrix' values as s8 or as
+   f16 (value / 128, exact). Blocks are VEC x VEC: a vector's block holds zeros beside it. */
 #ifndef BENCH_FORMATS_H
 #define BENCH_FORMATS_H
 

@@ -8,8 +8,8 @@
 typedef struct gpu_device {
     mc_device *device;
     const cuda_driver *driver;
-    /* Waits for the legacy default stream and is waited for by it: what libmcrt launches and copies there is in
-       order with what runs here. */
+    /* Waits for the legacy default stream and is waited for by it: what libmcrt launches and copies there is
+       in order with what runs here. */
     cuda_stream stream;
     int64_t l2_bytes;
     const struct contender *between; /* runs before each timed launch (between.h); NULL: nothing does */
@@ -19,8 +19,8 @@ typedef struct gpu_device {
 mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag);
 void gpu_close(gpu_device *gpu);
 
-/* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that rotate
-   over enough sets find none of their operands in L2. */
+/* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that
+   rotate over enough sets find none of their operands in L2. */
 enum { SLAB_MAX_PARTS = 12, SLAB_ALIGN = 256 };
 
 typedef struct operand_slab {

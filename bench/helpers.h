@@ -1,5 +1,6 @@
-/* Small kernels of the bench itself: they make random operands, compute a plain reference, and compare results
-   on the device. Written by hand, apart from gen/, so that they can disagree with what it generates. */
+/* Small kernels of the bench itself: they make random operands, compute a plain reference, and compare
+   results on the device. Written by hand, apart from gen/, so that they can disagree with what it
+   generates. */
 #ifndef BENCH_HELPERS_H
 #define BENCH_HELPERS_H
 
@@ -21,22 +22,23 @@ mc_status helpers_open(helpers *helpers, mc_device *device, mc_diag *diag);
 void helpers_close(helpers *helpers);
 
 /* COUNT elements of TYPE (s8, f16, bf16): s8 uniform over the whole range, floats uniform in [-1, 1) with all
-   bits of their mantissas in use. ADDRESS is a multiple of 4; up to 3 bytes behind the end are written too. */
+   bits of their mantissas in use. ADDRESS is a multiple of 4; up to 3 bytes behind the end are written
+   too. */
 mc_status helpers_fill(helpers *helpers, mc_type type, uint64_t address, uint64_t count, uint32_t seed,
                        mc_diag *diag);
 
 /* C = A B in f32, one fused multiply-add a term in the order of k. A: m x k, row-major with LDA; B's element
-   (k, n) lies at k * b_k + n * b_n; both of TYPE (s8, f16, bf16). C: m x n, f32; of s8 operands s32, exact while
-   all partial sums stay below 2^24. */
+   (k, n) lies at k * b_k + n * b_n; both of TYPE (s8, f16, bf16). C: m x n, f32; of s8 operands s32, exact
+   while all partial sums stay below 2^24. */
 typedef struct dense_product {
     uint64_t a, b, c;
     int64_t m, n, k, lda, b_k, b_n;
 } dense_product;
 mc_status helpers_reference(helpers *helpers, mc_type type, const dense_product *product, mc_diag *diag);
 
-/* The results that an output of TYPE (f16, bf16, f32) must have for exact sums: fma(f32(sum), scale, bias) or, where that is more, LEAST,
-   rounded to TYPE, and stored as f32. Element (row, col) takes scale[row * scale_row + col * scale_col], and the bias alike;
-   what is one for the whole result has strides of 0. */
+/* The results that an output of TYPE (f16, bf16, f32) must have for exact sums: fma(f32(sum), scale, bias)
+   or, where that is more, LEAST, rounded to TYPE, and stored as f32. Element (row, col) takes scale[row *
+   scale_row + col * scale_col], and the bias alike; what is one for the whole result has strides of 0. */
 typedef struct output_rule {
     uint64_t scale, bias; /* f32 on the device */
     uint32_t scale_row, scale_col, bias_row, bias_col;
@@ -54,11 +56,12 @@ typedef struct sampled_list {
     uint64_t values; /* f32: the mask's, where the elements lie; else one 1 */
 } sampled_list;
 
-/* A B at the slots of LIST, modulo 2^32, zeros at padding. A: rows of K s32; B: columns of K s32, one after another. */
+/* A B at the slots of LIST, modulo 2^32, zeros at padding. A: rows of K s32; B: columns of K s32, one after
+   another. */
 mc_status helpers_sampled_sums(helpers *helpers, const sampled_list *list, uint64_t a, uint64_t b, int64_t k,
                                uint64_t sums, mc_diag *diag);
-/* The results that an output of TYPE must have for exact sums: f32(sum) * scale * value, each product rounded to f32, and
-   the last one to TYPE; stored as f32. RULE as above, but for biases and LEAST. */
+/* The results that an output of TYPE must have for exact sums: f32(sum) * scale * value, each product rounded
+   to f32, and the last one to TYPE; stored as f32. RULE as above, but for biases and LEAST. */
 mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_list *list, uint64_t sums,
                                  uint64_t out, const output_rule *rule, mc_diag *diag);
 

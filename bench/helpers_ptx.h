@@ -209,8 +209,8 @@
 
 /* -- Sampled results: slots as orders.h has them ------------------------------------------------------ */
 
-/* Element %i of all slots' V rows lies at %lies of C; row %row and column %col of the dense product. Padding goes on at
-   "padding". */
+/* Element %i of all slots' V rows lies at %lies of C; row %row and column %col of the dense product. Padding
+   goes on at "padding". */
 #define SLOT_REGISTERS                                                                                       \
     "    .reg .pred %padding;\n"                                                                             \
     "    .reg .b32 %element, %slot, %vec, %row, %col, %row_block, %first, %pitch;\n"                         \

@@ -1,4 +1,5 @@
-/* mcbench: measures generated kernels against the vendor's libraries, and makes tables and plots of what it saw. */
+/* mcbench: measures generated kernels against the vendor's libraries, and makes tables and plots of what it
+   saw. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What mcbench has to know of an operator beside its row in the runtime (ops/operator.h): how its operands and its exact
-   result are made, and what they cost at least. Racing, the dense peers, lines, summary and plots are the same for all.
-   An operator's is in bench/ops/NAME.c.
+/* What mcbench has to know of an operator beside its row in the runtime (ops/operator.h): how its operands
+   and its exact result are made, and what they cost at least. Racing, the dense peers, lines, summary and
+   plots are the same for all. An operator's is in bench/ops/NAME.c.
 
    A problem is a matrix and a size, the operator's dimension that no matrix gives. */
 #ifndef BENCH_OPERATION_H
@@ -22,11 +22,13 @@ typedef struct operation {
     mc_status (*dilate)(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *a,
                         mc_diag *diag);
     problem_shape (*shape)(const mc_vsparse *a, int64_t size);
-    /* On the host: all problems of WORK, whose shapes are set. What is made before a failure, work_release frees. */
+    /* On the host: all problems of WORK, whose shapes are set. What is made before a failure, work_release
+       frees. */
     mc_status (*prepare)(work *work, const work_plan *plan, mc_diag *diag);
     int64_t (*slots)(const mc_packed *packed, const mc_vsparse *a); /* padding included */
 
-    /* On the device: SUMS->elements exact sums in SUMS->order at SUMS->address; what KIND makes of them by RULE. */
+    /* On the device: SUMS->elements exact sums in SUMS->order at SUMS->address; what KIND makes of them by
+       RULE. */
     mc_status (*make_sums)(struct race *r, struct our_sums *sums, mc_diag *diag);
     mc_status (*make_output)(struct race *r, const struct our_sums *sums, const struct want_kind *kind,
                              const output_rule *rule, uint64_t out, mc_diag *diag);

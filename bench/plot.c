@@ -1,4 +1,5 @@
-/* mcbench plot: box plots of the speeds by sparsity, a panel for each operator, V and N (spmm) or K (sddmm), as one SVG. */
+/* mcbench plot: box plots of the speeds by sparsity, a panel for each operator, V and N (spmm) or K (sddmm),
+   as one SVG. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ typedef struct plot {
     double *values;   /* scratch, one a problem */
 } plot;
 
-/* -- What there is to draw -------------------------------------------------------------------------------- */
+/* -- What there is to draw ------------------------------------------------------------------------------- */
 
 static void add_class(plot *p, double class) {
     size_t at = 0;
@@ -109,7 +110,7 @@ static size_t speeds_of(const plot *p, const panel *at, double class, size_t lab
     return count;
 }
 
-/* -- Drawing ---------------------------------------------------------------------------------------------- */
+/* -- Drawing --------------------------------------------------------------------------------------------- */
 
 static double group_width(const plot *p) { return (double)p->label_count * BOX_STEP + GROUP_GAP; }
 
@@ -150,7 +151,8 @@ static void draw_axis(const plot *p) {
                group_width(p) * ((double)c + 0.5), PANEL_HEIGHT + 20, p->classes[c]);
 }
 
-/* Whiskers from the least to the greatest, a box between the quartiles, a line at the median; of one value a line of COLOUR. */
+/* Whiskers from the least to the greatest, a box between the quartiles, a line at the median; of one value a
+   line of COLOUR. */
 static void draw_box(const plot *p, double x, const box *b, const char *colour) {
     double middle = x + BOX_WIDTH / 2.0;
     printf("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", middle, middle,
@@ -236,7 +238,7 @@ static void draw(const plot *p) {
     printf("</svg>\n");
 }
 
-/* -- The command ------------------------------------------------------------------------------------------ */
+/* -- The command ----------------------------------------------------------------------------------------- */
 
 static int plot_run(int argc, char **argv) {
     char **operands;

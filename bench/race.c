@@ -5,7 +5,7 @@
 
 enum { MAX_FINALISTS = 64 };
 
-/* -- The careful stage ------------------------------------------------------------------------------------ */
+/* -- The careful stage ----------------------------------------------------------------------------------- */
 
 typedef struct final_field {
     const contender *contenders[MAX_FINALISTS];
@@ -103,7 +103,7 @@ static mc_status run_final(race *r, race_summary *summary) {
     return status == MC_OK ? finish(r, &field, timings, summary) : status;
 }
 
-/* -- The whole -------------------------------------------------------------------------------------------- */
+/* -- The whole ------------------------------------------------------------------------------------------- */
 
 static mc_status write_notes(race *r) {
     mc_status status = MC_OK;

@@ -33,9 +33,10 @@ typedef struct race_summary {
     size_t wrong, failed;     /* of our variants */
 } race_summary;
 
-/* Verifies every variant and every peer; a quick time for each; then interleaved rounds of the best of ours and of all
-   peers, and the results verified once more. Writes a line of kind "quick" with all quick times, one of kind "result"
-   for each finalist, and one of kind "note" for each contender that could not take part. PEERS may be NULL. */
+/* Verifies every variant and every peer; a quick time for each; then interleaved rounds of the best of ours
+   and of all peers, and the results verified once more. Writes a line of kind "quick" with all quick times,
+   one of kind "result" for each finalist, and one of kind "note" for each contender that could not take part.
+   PEERS may be NULL. */
 mc_status race_run(race_track *track, const work *work, const work_problem *problem, const dense_peers *peers,
                    race_summary *summary, mc_diag *diag);
 

@@ -132,7 +132,8 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     return status;
 }
 
-/* A launch that was refused is one variant's matter; an error that stays, as after an illegal access, ends the run. */
+/* A launch that was refused is one variant's matter; an error that stays, as after an illegal access, ends
+   the run. */
 static mc_status check_alive(race *r, const char *hash, const char *why) {
     if (CUDA_CALL(r->track->gpu.driver, NULL, StreamSynchronize, r->track->gpu.stream) == MC_OK) return MC_OK;
     return mc_fail(r->diag, MC_DEVICE, "variant %s: %s", hash, why);

@@ -1,5 +1,5 @@
-/* What the files of a race share: race.c (its course), race_want.c (what must come out), race_ours.c (our kernels on the
-   problem), race_lines.c (output). */
+/* What the files of a race share: race.c (its course), race_want.c (what must come out), race_ours.c (our
+   kernels on the problem), race_lines.c (output). */
 #ifndef BENCH_RACE_STATE_H
 #define BENCH_RACE_STATE_H
 
@@ -81,8 +81,8 @@ void race_drop_wants(race *r);
 
 /* The packed matrices, the dense operands and the sums, on the device. */
 mc_status race_upload(race *r);
-/* Verifies every variant and takes a first time of it. One that fails or is wrong is out of the race, with a note; MC_DEVICE
-   where the GPU no longer answers. */
+/* Verifies every variant and takes a first time of it. One that fails or is wrong is out of the race, with a
+   note; MC_DEVICE where the GPU no longer answers. */
 mc_status race_enter_all(race *r, race_summary *summary);
 void race_drop_ours(race *r);
 

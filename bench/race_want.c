@@ -1,13 +1,16 @@
-/* What must come out of a problem: the exact sums in each order of C that somebody writes, and the outputs made of them. */
+/* What must come out of a problem: the exact sums in each order of C that somebody writes, and the outputs
+   made of them. */
 #include <math.h>
 #include <stdlib.h>
 #include "race_state.h"
 
-/* Behind the factors on the device: 2^-14 for operands of s8 / 128, 0 where there is no bias, 1 where there is no scale. */
+/* Behind the factors on the device: 2^-14 for operands of s8 / 128, 0 where there is no bias, 1 where there
+   is no scale. */
 static const float constants[] = {0x1p-14F, 0, 1};
 enum { CONSTANT_HALVED, CONSTANT_ZERO, CONSTANT_ONE, CONSTANTS };
 
-/* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with nothing. */
+/* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with
+   nothing. */
 static void scale_down(race *r) {
     int longer = mc_type_bits(r->track->variants.lhs) + mc_type_bits(r->track->variants.rhs) - 16;
     for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);

@@ -14,7 +14,7 @@ static int64_t integer_of(const json_t *line, const char *key) {
     return json_integer_value(json_object_get(line, key));
 }
 
-/* -- Lines ------------------------------------------------------------------------------------------------ */
+/* -- Lines ----------------------------------------------------------------------------------------------- */
 
 static mc_status keep_line(results *r, json_t *line, mc_diag *diag) {
     json_t **grown = realloc(r->lines, (r->line_count + 1) * sizeof(json_t *));

@@ -32,8 +32,8 @@ typedef struct result_problem {
 typedef struct results {
     json_t **lines;
     size_t line_count;
-    /* In the order of their first line, the base first. A series holds the variants of one spec; its lines also count for
-       their contender, which is the series' parent. */
+    /* In the order of their first line, the base first. A series holds the variants of one spec; its lines
+       also count for their contender, which is the series' parent. */
     const char *labels[RESULTS_MAX_LABELS];
     size_t parents[RESULTS_MAX_LABELS]; /* 0: no series */
     size_t label_count;
@@ -41,8 +41,8 @@ typedef struct results {
     size_t problem_count;
 } results;
 
-/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. The caller frees
-   also after a failure. */
+/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. The
+   caller frees also after a failure. */
 mc_status results_read(results *results, char *const *paths, mc_diag *diag);
 void results_free(results *results);
 

@@ -16,7 +16,6 @@ typedef struct sparse_algorithm {
 /* One row a format. */
 typedef struct sparse_format {
     const char *label;
-    mc_op op;
     sparse_layout layout;
     int arrays; /* the format that WORK has them of */
     mc_type operand, result;
@@ -26,23 +25,15 @@ typedef struct sparse_format {
 
 static const sparse_format formats[SPARSE_FORMATS] = {
     [SPARSE_CSR] = {"cusparse csr f16",
-                    MC_OP_SPMM,
                     CSR,
                     SPARSE_CSR,
                     MC_F16,
                     MC_F16,
                     ORDER_ROWS,
                     {{SP_ALG_CSR_1, "csr_alg1"}, {SP_ALG_CSR_2, "csr_alg2"}, {SP_ALG_CSR_3, "csr_alg3"}}},
-    [SPARSE_BSR] = {"cusparse bsr f16",
-                    MC_OP_SPMM,
-                    BSR,
-                    SPARSE_BSR,
-                    MC_F16,
-                    MC_F16,
-                    ORDER_ROWS,
-                    {{SP_ALG_BSR_1, "bsr_alg1"}}},
+    [SPARSE_BSR] =
+        {"cusparse bsr f16", BSR, SPARSE_BSR, MC_F16, MC_F16, ORDER_ROWS, {{SP_ALG_BSR_1, "bsr_alg1"}}},
     [SPARSE_ELL] = {"cusparse blocked-ell f16",
-                    MC_OP_SPMM,
                     BLOCKED_ELL,
                     SPARSE_ELL,
                     MC_F16,
@@ -50,7 +41,6 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                     ORDER_ROWS,
                     {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
     [SPARSE_ELL_S8] = {"cusparse blocked-ell s8",
-                       MC_OP_SPMM,
                        BLOCKED_ELL,
                        SPARSE_ELL_S8,
                        MC_S8,
@@ -58,7 +48,6 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                        ORDER_ROWS,
                        {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
     [SPARSE_SAMPLED_CSR] = {"cusparse csr f16",
-                            MC_OP_SDDMM,
                             CSR,
                             SPARSE_SAMPLED_CSR,
                             MC_F16,
@@ -66,7 +55,6 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                             ORDER_CSR,
                             {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_BSR] = {"cusparse bsr f16",
-                            MC_OP_SDDMM,
                             BSR,
                             SPARSE_SAMPLED_BSR,
                             MC_F16,
@@ -74,7 +62,6 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                             ORDER_BSR,
                             {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_CSR_F32] = {"cusparse csr f32",
-                                MC_OP_SDDMM,
                                 CSR,
                                 SPARSE_SAMPLED_CSR,
                                 MC_F32,
@@ -82,7 +69,6 @@ static const sparse_format formats[SPARSE_FORMATS] = {
                                 ORDER_CSR,
                                 {{SP_SDDMM_DEFAULT, "default"}}},
     [SPARSE_SAMPLED_BSR_F32] = {"cusparse bsr f32",
-                                MC_OP_SDDMM,
                                 BSR,
                                 SPARSE_SAMPLED_BSR,
                                 MC_F32,
@@ -94,11 +80,13 @@ static const sparse_format formats[SPARSE_FORMATS] = {
 static const sparse_format *format_of(const sparse_product *p) { return &formats[p->format]; }
 static bool is_sampled(const sparse_product *p) { return format_of(p)->order != ORDER_ROWS; }
 
-bool sparse_is_of(int format, mc_op op) { return formats[format].op == op; }
+bool sparse_is_of(int format, mc_op op) {
+    return op == (formats[format].order == ORDER_ROWS ? MC_OP_SPMM : MC_OP_SDDMM);
+}
 mc_type sparse_result_type(int format) { return formats[format].result; }
 result_order sparse_order(int format) { return formats[format].order; }
 
-/* -- Library ---------------------------------------------------------------------------------------------- */
+/* -- Library --------------------------------------------------------------------------------------------- */
 
 mc_status sparse_library_open(sparse_library *library, gpu_device *gpu, mc_diag *diag) {
     *library = (sparse_library){0};
@@ -114,7 +102,7 @@ void sparse_library_close(sparse_library *library) {
     *library = (sparse_library){0};
 }
 
-/* -- Operands --------------------------------------------------------------------------------------------- */
+/* -- Operands -------------------------------------------------------------------------------------------- */
 
 static int vendor_type(mc_type type) {
     return type == MC_F16   ? VENDOR_R_16F
@@ -175,7 +163,7 @@ static uint64_t result_address(const sparse_product *p) {
     return slab_address(&p->slab, !is_sampled(p) ? p->dense[1] : p->values, 0);
 }
 
-/* -- Descriptors ------------------------------------------------------------------------------------------ */
+/* -- Descriptors ----------------------------------------------------------------------------------------- */
 
 static mc_status describe_sparse(const sparse_product *p, const sparse_problem *q, int set, mc_type type,
                                  void **desc, mc_diag *diag) {
@@ -231,7 +219,7 @@ static mc_status describe_sddmm(const sparse_product *p, const sparse_problem *q
     return status == MC_OK ? describe_sparse(p, q, set, f->result, &desc[2], diag) : status;
 }
 
-/* -- Calls ------------------------------------------------------------------------------------------------ */
+/* -- Calls ----------------------------------------------------------------------------------------------- */
 
 /* What differs between the families: descriptors, and the library's functions. */
 typedef struct sparse_functions {
@@ -313,7 +301,7 @@ static void close_call(sparse_call *call, gpu_device *gpu) {
     free(call->descs);
 }
 
-/* -- Contenders ------------------------------------------------------------------------------------------- */
+/* -- Contenders ------------------------------------------------------------------------------------------ */
 
 /* What is exact in f32 and rounded once, unless the library adds in f16: allowed as in dense.c. */
 static tolerance allowed(const sparse_product *p, const sparse_problem *q) {

@@ -1,6 +1,7 @@
-/* The sparse peers: cuSPARSE's SpMM of the same matrix, or its SDDMM with the same mask, in each of its formats. Values are
-   those of the s8 problem divided by 128, so that the exact result is known: 2^-14 of the s8 one. Dense matrices are row-major,
-   except B of the s8 format, which knows only a column-major one, and B of SDDMM, whose columns are our kernels'. */
+/* The sparse peers: cuSPARSE's SpMM of the same matrix, or its SDDMM with the same mask, in each of its
+   formats. Values are those of the s8 problem divided by 128, so that the exact result is known: 2^-14 of the
+   s8 one. Dense matrices are row-major, except B of the s8 format, which knows only a column-major one, and B
+   of SDDMM, whose columns are our kernels'. */
 #ifndef BENCH_SPARSE_PEERS_H
 #define BENCH_SPARSE_PEERS_H
 
@@ -58,8 +59,8 @@ bool sparse_is_of(int format, mc_op op);
 mc_type sparse_result_type(int format); /* s32: of the s8 operands; else of their 128ths */
 result_order sparse_order(int format);  /* of the result */
 
-/* Verifies all formats of the operator and their algorithms and keeps each format's fastest. PEERS must stay where it is;
-   the caller closes. */
+/* Verifies all formats of the operator and their algorithms and keeps each format's fastest. PEERS must stay
+   where it is; the caller closes. */
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *helpers,
                  const sparse_problem *problem);
 void sparse_close(sparse_peers *peers, gpu_device *gpu);

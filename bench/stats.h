@@ -9,8 +9,8 @@ typedef struct box {
     double least, low, median, high, most;
 } box;
 
-/* COUNT >= 1 values, which it sorts. Quartiles lie between neighbours in proportion (Hyndman and Fan's seventh
-   definition, the usual one). */
+/* COUNT >= 1 values, which it sorts. Quartiles lie between neighbours in proportion (Hyndman and Fan's
+   seventh definition, the usual one). */
 box box_of(double *values, size_t count);
 
 /* exp(mean(log)) of COUNT positive values; 0 for none. */

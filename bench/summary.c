@@ -34,7 +34,7 @@ static groups groups_of(const results *r) {
     return g;
 }
 
-/* -- The run ---------------------------------------------------------------------------------------------- */
+/* -- The run --------------------------------------------------------------------------------------------- */
 
 static void print_machine(const json_t *line) {
     const char *gpu = "", *driver = "";
@@ -61,7 +61,7 @@ static void print_head(const results *r) {
     printf("\n");
 }
 
-/* -- Speeds ----------------------------------------------------------------------------------------------- */
+/* -- Speeds ---------------------------------------------------------------------------------------------- */
 
 /* Speeds of LABEL in CLASS where the size is as asked for (0: any), into VALUES; how many. */
 static size_t gather_speeds(const results *r, size_t label, double class, double size, double *values) {
@@ -98,7 +98,7 @@ static void print_speed_table(const results *r, const groups *g, double size, do
     }
 }
 
-/* -- Floors ----------------------------------------------------------------------------------------------- */
+/* -- Floors ---------------------------------------------------------------------------------------------- */
 
 static void print_floor(const results *r, size_t label, double *values) {
     size_t all = 0, longer = 0, below = 0;
@@ -121,7 +121,7 @@ static void print_floor(const results *r, size_t label, double *values) {
     printf("\n");
 }
 
-/* -- What the estimate picks ------------------------------------------------------------------------------ */
+/* -- What the estimate picks ----------------------------------------------------------------------------- */
 
 static void print_picks_of(const results *r, const groups *g, size_t label, double *values) {
     printf("%-*s", LABEL_WIDTH, r->labels[label]);
@@ -163,7 +163,7 @@ static void print_picks(const results *r, const groups *g, double *values) {
     }
 }
 
-/* -- Which variants win ----------------------------------------------------------------------------------- */
+/* -- Which variants win ---------------------------------------------------------------------------------- */
 
 typedef struct winner {
     const char *variant, *detail;
@@ -197,7 +197,7 @@ static void print_winners(const results *r, size_t label, winner *winners) {
                winners[i].detail != NULL ? winners[i].detail : "");
 }
 
-/* -- Losses ----------------------------------------------------------------------------------------------- */
+/* -- Losses ---------------------------------------------------------------------------------------------- */
 
 static size_t fastest_cusparse(const results *r, const result_problem *p) {
     size_t best = 0;
@@ -224,7 +224,7 @@ static void print_losses(const results *r, size_t label) {
         printf("\n%s: faster than every cuSPARSE format on all %zu problems\n", r->labels[label], met);
 }
 
-/* -- The command ------------------------------------------------------------------------------------------ */
+/* -- The command ----------------------------------------------------------------------------------------- */
 
 /* Contenders of two operators have the same names. */
 static mc_status check_operators(const results *r, mc_diag *diag) {

@@ -34,11 +34,11 @@ typedef struct timing {
     int launches, rounds;
 } timing;
 
-/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists) and compares. MC_MISMATCH: "12 of 4096
-   elements are wrong". */
+/* Runs CONTENDER on set 0 over a poisoned result (NaN where that exists) and compares. MC_MISMATCH: "12 of
+   4096 elements are wrong". */
 mc_status contender_verify(gpu_device *gpu, helpers *helpers, const contender *contender, mc_diag *diag);
-/* A first idea: median of 3 replays of LAUNCHES launches; stored in CONTENDER. Here and below, where gpu->between is
-   set, it runs before each launch, and its time is subtracted. */
+/* A first idea: median of 3 replays of LAUNCHES launches; stored in CONTENDER. Here and below, where
+   gpu->between is set, it runs before each launch, and its time is subtracted. */
 mc_status timer_quick(gpu_device *gpu, contender *contender, int launches, mc_diag *diag);
 
 /* Interleaved: in each round every contender's graph is replayed twice, one after another, and the second

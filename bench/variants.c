@@ -9,7 +9,7 @@
 
 enum { MAX_THREADS = 64 };
 
-/* -- Choosing --------------------------------------------------------------------------------------------- */
+/* -- Choosing -------------------------------------------------------------------------------------------- */
 
 typedef struct spec_file {
     const mc_spec *spec;
@@ -91,7 +91,7 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
     return status;
 }
 
-/* -- Generating and loading ------------------------------------------------------------------------------- */
+/* -- Generating and loading ------------------------------------------------------------------------------ */
 
 static int64_t fact(const json_t *facts, const char *name) {
     return json_integer_value(json_object_get(facts, name));
@@ -182,11 +182,11 @@ static void load_all(variant_list *list, mc_device *device, int threads) {
     for (int i = 0; i < count; i++) thrd_join(started[i], NULL);
 }
 
-/* -- Who packs alike -------------------------------------------------------------------------------------- */
+/* -- Who packs alike ------------------------------------------------------------------------------------- */
 
-/* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large enough
-   that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which are not
-   timed. */
+/* Variants whose arrays for one matrix are the same bytes share their packed matrices. The matrix is large
+   enough that windows of columns and groups of row blocks show. A wrong guess would give wrong results, which
+   are not timed. */
 static mc_status make_sample(const variant_list *list, mc_vsparse *a, mc_diag *diag) {
     const mc_pattern pattern = {
         .rows = 41, .cols = 5000, .sparsity = 0.9, .law = MC_PATTERN_REALISTIC, .cv = 0.5, .seed = 5};

@@ -1,5 +1,5 @@
-/* Our kernels: every variant of the specs that a run takes, generated and loaded once, with open shapes, for all
-   its problems. */
+/* Our kernels: every variant of the specs that a run takes, generated and loaded once, with open shapes, for
+   all its problems. */
 #ifndef BENCH_VARIANTS_H
 #define BENCH_VARIANTS_H
 
@@ -50,12 +50,12 @@ typedef struct variant_list {
     mc_layout layout;
 } variant_list;
 
-/* Reads the specs for a GPU of CAPABILITY (mc_spec_read_for) and chooses variants: WHICH is "all", "default", or indices and hashes with commas between.
-   The caller closes also after a failure. */
+/* Reads the specs for a GPU of CAPABILITY (mc_spec_read_for) and chooses variants: WHICH is "all", "default",
+   or indices and hashes with commas between. The caller closes also after a failure. */
 mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
                           size_t setting_count, int capability, const char *which, mc_diag *diag);
-/* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike. A
-   variant that fails has an error; MC_CANNOT where all do. */
+/* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike.
+   A variant that fails has an error; MC_CANNOT where all do. */
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
 void variants_close(variant_list *list);
 

@@ -1,6 +1,7 @@
 #include "timer.h"
 
-/* 0xff is NaN in every float, 0x7b a great number. As s32 0xff is -1, which sums do reach; 0x80808080 they hardly do. */
+/* 0xff is NaN in every float, 0x7b a great number. As s32 0xff is -1, which sums do reach; 0x80808080 they
+   hardly do. */
 static int poison_of(const result_check *k) { return k->type == MC_S32 ? 0x80 : k->finite ? 0x7b : 0xff; }
 
 static mc_status check(helpers *h, const contender *c, mc_diag *diag) {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "operation.h"
 
-/* -- Listing ---------------------------------------------------------------------------------------------- */
+/* -- Listing --------------------------------------------------------------------------------------------- */
 
 typedef struct listing {
     const char *filter;
@@ -95,7 +95,7 @@ void work_list_free(work *items, size_t count) {
     free(items);
 }
 
-/* -- Preparing -------------------------------------------------------------------------------------------- */
+/* -- Preparing ------------------------------------------------------------------------------------------- */
 
 static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr csr;

@@ -1,5 +1,5 @@
-/* The host's share of a matrix: everything that the GPU is given, and the exact result or what it is made of. Made on other
-   threads, ahead of the GPU. */
+/* The host's share of a matrix: everything that the GPU is given, and the exact result or what it is made of.
+   Made on other threads, ahead of the GPU. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
@@ -42,9 +42,9 @@ typedef struct work_plan {
 /* One size's dense operands and, spmm, result. Members that an operator has not are NULL. */
 typedef struct work_problem {
     problem_shape shape;
-    mc_dense a,
-        b; /* our kernels'. spmm: b only. The ld is the length of a row, and one more where two elements share a byte
-                      and that is odd */
+    /* our kernels'; spmm: b only. The ld is the length of a row, and one more where two elements share a byte
+       and that is odd */
+    mc_dense a, b;
     int32_t *want; /* spmm: A B modulo 2^32 */
 
     /* sddmm: A's rows and B's columns, padded_cols of them, of k s32 each */
@@ -69,14 +69,14 @@ typedef struct work {
     char *error;                           /* not NULL: this matrix could not be prepared */
 } work;
 
-/* Lists the .smtx files of FOLDER and below, those whose name contains FILTER (NULL: all), sorted by shape and
-   name, at most LIMIT of them where that is not 0. MC_CANNOT where there are none. The caller frees. */
+/* Lists the .smtx files of FOLDER and below, those whose name contains FILTER (NULL: all), sorted by shape
+   and name, at most LIMIT of them where that is not 0. MC_CANNOT where there are none. The caller frees. */
 mc_status work_list(const char *folder, const char *filter, size_t limit, work **items, size_t *count,
                     mc_diag *diag);
 void work_list_free(work *items, size_t count);
 
-/* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every group, and makes
-   the operator's problems of it. What goes wrong stands in work->error. */
+/* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every
+   group, and makes the operator's problems of it. What goes wrong stands in work->error. */
 void work_prepare(work *work, const work_plan *plan);
 /* The least leading dimension of rows of LENGTH elements. */
 int64_t work_whole_bytes(mc_type type, int64_t length);

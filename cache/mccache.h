@@ -88,8 +88,8 @@ MCCACHE_API void mccache_close(mccache *cache); /* NULL is fine */
 MCCACHE_API bool mccache_usable(mccache *cache, const char **why);
 /* Absolute, usable or not; NULL: there is none (also with MEMORY and OFF). */
 MCCACHE_API const char *mccache_directory(const mccache *cache);
-/* PATH from the root on, malloc'ed: the same file also after a chdir. NULL: no memory. As it is where the current
-   directory has no path (it was removed), and PATH leads nowhere. */
+/* PATH from the root on, malloc'ed: the same file also after a chdir. NULL: no memory. As it is where the
+   current directory has no path (it was removed), and PATH leads nowhere. */
 MCCACHE_API char *mccache_absolute_path(const char *path);
 
 /* -- Entries ------------------------------------------------------------------------------------------ */

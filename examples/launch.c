@@ -4,8 +4,9 @@
  *   cc examples/launch.c -I/usr/local/cuda/include -lcuda -o launch
  *   ./launch packed M K N
  *
- * What is written here by hand for the default variant, the header comment of kernel.ptx and contract.json say for
- * every kernel: the entry's name, the parameters in order, the grid, the block and the layout of the arrays. */
+ * What is written here by hand for the default variant, the header comment of kernel.ptx and contract.json
+ * say for every kernel: the entry's name, the parameters in order, the grid, the block and the layout of the
+ * arrays. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>

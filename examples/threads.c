@@ -1,4 +1,5 @@
-/* Several threads that plan and execute at once, in two contexts: on two GPUs, on one of them, or on the simulator.
+/* Several threads that plan and execute at once, in two contexts: on two GPUs, on one of them, or on the
+ * simulator.
  *
  *   cc threads.c $(pkg-config --cflags --libs mcrt) -pthread -o threads && ./threads [DEVICE DEVICE]
  *

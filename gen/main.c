@@ -192,7 +192,8 @@ static mc_status check_all(const options *o, const mc_spec *spec, mc_text *out, 
 
 /* -- The target where nothing names one --------------------------------------------------------------- */
 
-/* That of this machine's GPU; what is taken, and why, is said on stderr. NULL where there is none. */
+/* The architecture of this machine's GPU. Which one is taken, and why, is said on stderr. NULL: there is no
+   GPU. */
 static const char *target_of_gpu(void) {
     driver_gpu gpu = driver_gpu_find();
     const char *target = mc_arch_for(gpu.capability);
@@ -211,7 +212,7 @@ static const char *default_target(void *user) { return user ? user : target_of_g
 
 static const char *target_name_at(const void *names, size_t i) { return ((const char *const *)names)[i]; }
 
-/* A target of the environment has to be one. */
+/* What the environment names has to be a target. */
 static mc_status check_target(const char *target, mc_diag *diag) {
     size_t count = 0;
     for (; mc_arch_names[count]; count++)

@@ -30,8 +30,8 @@ typedef enum mc_status {
 
 MC_API const char *mc_status_text(mc_status status);
 
-/* Messages of a failed call, one line each, in the order found. The caller owns it; one may serve many calls. NULL, where messages are not
-   wanted or there was no memory for it, holds none. */
+/* Messages of a failed call, one line each, in the order found. The caller owns it; one may serve many calls.
+   NULL holds no messages: where they are not wanted, or where there was no memory for a mc_diag. */
 typedef struct mc_diag mc_diag;
 
 MC_API mc_diag *mc_diag_create(void); /* NULL: out of memory */

@@ -22,7 +22,7 @@ extern "C" {
 
 #define MC_VERSION "0.1.0"
 
-/* Shape fields (m, n, k, ldb, ldc) that the spec leaves to launch time have this value. */
+/* The value of a shape (m, n, k, ldb, ldc) that the spec leaves to the launch. */
 #define MC_OPEN ((int64_t)-1)
 
 /* -- Specs -------------------------------------------------------------------------------------------- */
@@ -40,8 +40,8 @@ typedef struct mc_setting {
    at most 16 MB and about a second of its thread's time. */
 MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
                               mc_spec **spec, mc_diag *diag);
-/* The same for a GPU of CAPABILITY (90 for 9.0): where neither the file nor SETTINGS name an arch, it is the newest that runs
-   there, so that the kernel takes what that GPU has. 0: as mc_spec_read. */
+/* The same for a GPU of CAPABILITY (90 for 9.0). Where neither the file nor SETTINGS name an arch, it is the
+   newest that runs on that GPU, so that the kernel takes what the GPU has. CAPABILITY 0: as mc_spec_read. */
 MC_API mc_status mc_spec_read_for(const char *path, const mc_setting *settings, size_t setting_count,
                                   int capability, mc_spec **spec, mc_diag *diag);
 /* mc_spec_read from SIZE bytes of TEXT; NAME stands for the path in messages and in the PTX header. */
@@ -86,11 +86,13 @@ typedef struct mc_param {
     const char *type; /* "u64", "s32", "f32" or "b8[128]" */
     mc_param_kind kind;
     unsigned
-        align; /* arrays: bytes that the address must be a multiple of; tensor maps: of the parameter itself */
+        /* of an array, the multiple of bytes that its address must be; of a tensor map, that of the parameter
+           itself */
+        align;
     const char *doc;
 } mc_param;
 
-/* One axis of the grid: ceil(shape `dim` / per_cta) blocks, or 1 where dim is NULL. */
+/* One axis of the grid: ceil(shape `dim` / per_cta) thread blocks, or 1 where dim is NULL. */
 typedef struct mc_grid_axis {
     const char *dim;
     int64_t per_cta;
@@ -101,26 +103,31 @@ typedef struct mc_array {
     const char *name, *type, *extent, *doc;
 } mc_array;
 
-/* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled
-   fills at launch. The tensor is ARRAY, at a multiple of MC_TENSOR_MAP_ALIGN bytes, as unsigned integers of element_bytes, 2-D: shape
-   `rows` x shape `cols`, shape `ld` elements from row to row (both over per_byte). A copy takes a box of box_rows x box_cols elements,
-   swizzled in `swizzle` bytes; what lies outside of the tensor is zero. */
+/* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which
+   cuTensorMapEncodeTiled fills in at launch.
+
+   The tensor is ARRAY, whose address is a multiple of MC_TENSOR_MAP_ALIGN bytes. It has two dimensions, of
+   unsigned integers of element_bytes: shape `rows` x shape `cols`, with shape `ld` elements from row to row;
+   cols and ld are divided by per_byte. A copy takes a box of box_rows x box_cols elements, swizzled in
+   `swizzle` bytes. What lies outside of the tensor is zero. */
 typedef struct mc_map_param {
     const char *param, *array; /* NULL: the kernel has none */
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
     unsigned element_bytes; /* 1 or 2 */
-    unsigned per_byte;      /* elements of ARRAY in a byte: 1 or 2; cols, rounded up, and ld are over it */
+    /* elements of ARRAY in a byte, 1 or 2; cols is divided by it and rounded up, ld is divided by it */
+    unsigned per_byte;
 } mc_map_param;
 
-/* How far sums of products can go, whatever values of their types A and B hold. */
+/* How large sums of products can get, whatever values of their types A and B hold. */
 typedef struct mc_sums {
     const char *lhs, *rhs;   /* A's and B's types */
-    bool exact;              /* in s64; else modulo 2^32 */
-    int64_t largest_product; /* in magnitude */
+    bool exact;              /* sums are in s64; else modulo 2^32 */
+    int64_t largest_product; /* of a product, in magnitude */
     int64_t bound;           /* products that a sum may have before it can leave s32 */
-    const char *products;    /* what they are one for one: "vectors a row", "products" */
-    int64_t k;               /* that the spec fixes, and so at least as many products, or MC_OPEN */
+    const char *products;    /* what there are as many of as of products: "vectors a row", "products" */
+    /* the k that the spec fixes, and MC_OPEN if it fixes none: a sum has at most as many products */
+    int64_t k;
 } mc_sums;
 
 enum { MC_MAX_PARAMS = 24, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
@@ -141,21 +148,27 @@ typedef struct mc_contract {
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     mc_map_param map;
-    unsigned ldb_multiple, lda_multiple; /* ldb, lda must be a multiple of this; 0: any will do */
-    int64_t ldb_limit, lda_limit;        /* and at most this; 0: any s32 will do */
-    int64_t k_limit;                     /* k at most: beyond, sums could be wrong; 0: no limit */
+    unsigned ldb_multiple, lda_multiple; /* multiples that ldb and lda must be; 0: any will do */
+    int64_t ldb_limit, lda_limit;        /* the most that they may be; 0: any s32 will do */
+    /* the most that k may be, since sums beyond it could be wrong; 0: any will do */
+    int64_t k_limit;
     mc_sums sums;
-    /* The kernel may be launched while the one before it in the stream still runs (programmatic stream serialization): until that
-       has finished it touches only A's packed arrays, which nothing in the stream may be writing. */
+    /* The kernel may be launched while the one before it in the stream still runs (programmatic stream
+       serialization). Until that one has finished it touches A's packed arrays alone, which nothing in the
+       stream may be writing. */
     bool overlap;
-    const char
-        *awaited; /* the packed array that is read only after that, and may be written before; NULL: none */
-    /* Where k is at most turn_k, the grid may be any smaller along axis turn_axis (0: x, 1: y): thread blocks then take row blocks,
-       or items, in turn. Best is as many as the GPU holds at once, blocks_per_sm a multiprocessor. */
+    /* the packed array that the kernel reads only after that one has finished, which may still write it;
+       NULL: none */
+    const char *awaited;
+    /* Where k is at most turn_k, the grid may be any smaller along axis turn_axis (0: x, 1: y). Thread blocks
+       then take row blocks, or items, in turn. Best is as many thread blocks as the GPU holds at once,
+       blocks_per_sm a multiprocessor. */
     int64_t turn_k;
     int turn_axis;
     unsigned
-        blocks_per_sm; /* by registers, threads and shared memory of the target; on later GPUs fewer may fit */
+        /* thread blocks that a multiprocessor of the target holds at once, by registers, threads and shared
+           memory; later GPUs may hold fewer */
+        blocks_per_sm;
 } mc_contract;
 
 MC_API mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
@@ -163,10 +176,10 @@ MC_API void mc_kernel_destroy(mc_kernel *kernel);
 /* NUL-terminated PTX, the same bytes for the same spec, fields and generator version. */
 MC_API const char *mc_kernel_ptx(const mc_kernel *kernel);
 MC_API const mc_contract *mc_kernel_contract(const mc_kernel *kernel);
-/* A field's value in this variant: integers, on/off as 1/0, shapes (MC_OPEN where open), enumerations as an index that
-   only mc_kernel_field_text explains. -2: not such a field. */
+/* A field's value in this variant: an integer, 1 or 0 for on or off, a shape (MC_OPEN where it is open), or
+   an index, which only mc_kernel_field_text explains. -2: there is no such field. */
 MC_API int64_t mc_kernel_field(const mc_kernel *kernel, const char *field);
-/* A field's value as text, enumerations by name ("s8", "direct", "sm_80"). NULL: not such a field. */
+/* A field's value as text ("s8", "direct", "sm_80"). NULL: there is no such field. */
 MC_API const char *mc_kernel_field_text(const mc_kernel *kernel, const char *field);
 /* What --describe prints; the caller frees. NULL: out of memory. */
 MC_API char *mc_kernel_describe(const mc_kernel *kernel, bool json);
@@ -178,16 +191,20 @@ MC_API const char *mc_generator_id(void);
 /* All fields of KERNEL as mc_spec_variant_text gives them with all = true: "op=spmm arch=sm_90 ...". */
 MC_API const char *mc_kernel_fields(const mc_kernel *kernel);
 MC_API uint64_t mc_kernel_hash(const mc_kernel *kernel); /* as mc_spec_variant_hash */
-/* Generates the kernel that has FIELDS; those that are not named have their defaults. MC_USAGE for fields that no kernel has. */
+/* Generates the kernel that has FIELDS; fields that are not named have their defaults. MC_USAGE for fields
+   that no kernel has. */
 MC_API mc_status mc_kernel_from_fields(const char *fields, mc_kernel **kernel, mc_diag *diag);
-/* What the kernel would be, without generating it: as mc_kernel_generate and mc_kernel_from_fields make it but for PTX, PTX version, registers and
-   blocks_per_sm. Tells in microseconds whether there is such a kernel, and whether it takes a problem (its contract). */
+/* What the kernel would be, without generating it: as mc_kernel_generate and mc_kernel_from_fields make it,
+   but for its PTX, PTX version, registers and blocks_per_sm. In microseconds it tells whether there is such a
+   kernel, and, by its contract, whether it takes a problem. */
 MC_API mc_status mc_kernel_outline(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
 MC_API mc_status mc_kernel_outline_fields(const char *fields, mc_kernel **kernel, mc_diag *diag);
-/* The architecture that kernels for a GPU of CAPABILITY are made for ("sm_90"): the newest that runs there. NULL: none. */
+/* The architecture ("sm_90") that kernels for a GPU of CAPABILITY are made for: the newest that runs there.
+   NULL: none does. */
 MC_API const char *mc_arch_for(int capability);
-/* KERNEL as text, without its PTX; the caller frees. NULL: out of memory. What mc_kernel_restore makes of it, without generating, is
-   like KERNEL but for mc_kernel_ptx, which is NULL. MC_FORMAT for what this version of the generator has not saved. */
+/* KERNEL as text, without its PTX; the caller frees. NULL: out of memory. mc_kernel_restore makes a kernel of
+   it without generating, which is like KERNEL but that its mc_kernel_ptx is NULL. MC_FORMAT for what this
+   version of the generator has not saved. */
 MC_API char *mc_kernel_save(const mc_kernel *kernel);
 MC_API mc_status mc_kernel_restore(const char *text, mc_kernel **kernel, mc_diag *diag);
 
@@ -199,16 +216,18 @@ MC_API const mc_builtin_spec *mc_builtin_specs(void);
 
 /* -- Estimates ---------------------------------------------------------------------------------------- */
 
-/* What decides how long a kernel of family spmm takes: sizes, and how the nonzero vectors lie in A's row blocks. */
+/* What decides how long a kernel of the family spmm takes: sizes, and how nonzero vectors lie in A's row
+   blocks. */
 typedef struct mc_problem {
     int64_t m, n, k, ldb;
     int64_t vectors; /* nonzero vectors of A */
-    int64_t longest; /* of its row blocks, in vectors */
-    double spread;   /* standard deviation of the row blocks' vectors */
+    int64_t longest; /* vectors of the longest row block */
+    double spread;   /* standard deviation of the row blocks' numbers of vectors */
     int64_t batch;   /* products of a launch; 0: one */
 } mc_problem;
 
-/* X(name, what it is): microseconds that no rate explains, fitted to measurements by `mcbench fit` (docs/choice.md). */
+/* X(name, what it is): microseconds that no rate explains. They are fitted to measurements by `mcbench fit`
+   (docs/choice.md). */
 #define MC_COST_LIST(X)                                                                                      \
     X(launch, "a launch that overlaps the one before it")                                                    \
     X(alone, "and more where it waits for the end of that one")                                              \
@@ -244,18 +263,19 @@ typedef struct mc_gpu {
     int capability; /* 90 for 9.0 */
     int multiprocessors;
     unsigned threads, registers, shared_bytes; /* of a multiprocessor */
-    double l1_bytes;                           /* what is left for caching */
-    double l2_rate, l1_rate;                   /* rows gathered out of L2 and L1 */
-    double store_rate;                         /* to L2 */
-    double shared_rate, mma_rate;              /* rows read by ldmatrix; m16n8k32 of s8 */
+    double l1_bytes;                           /* bytes of L1 that are left for caching */
+    double l2_rate, l1_rate;                   /* of rows gathered out of L2 and L1 */
+    double store_rate;                         /* of stores to L2 */
+    double shared_rate, mma_rate;              /* of rows read by ldmatrix; of m16n8k32 of s8 */
     mc_costs costs;
 } mc_gpu;
 
-/* The record of the GPU of CAPABILITY, or else the nearest. A copy with other numbers does as well. */
+/* What is known of the GPU of CAPABILITY, or else of the nearest one. A copy with other numbers does as
+   well. */
 MC_API const mc_gpu *mc_gpu_find(int capability);
-/* Microseconds that the kernel of VARIANT should take on PROBLEM, launched again and again, with B in L2. Nothing is
-   generated or measured. INFINITY where it cannot run there, or where its family has no model. Made for comparing variants;
-   docs/choice.md says how far it is off. */
+/* Microseconds that the kernel of VARIANT should take on PROBLEM, launched again and again, with B in L2.
+   Nothing is generated or measured. INFINITY where the kernel cannot run the problem, or where its family has
+   no model. It is made for comparing variants; docs/choice.md says how far it is off. */
 MC_API double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu,
                                const mc_problem *problem);
 /* The same of KERNEL, which may be an outline. */

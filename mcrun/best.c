@@ -3,7 +3,8 @@
 #include <string.h>
 #include "session.h"
 
-/* Times of different products are no choice. BEFORE: A of the spec before; its vec is 0 where there was none. */
+/* Refuses a choice between times of different products. BEFORE is A of the spec before; its vec is 0 where
+   there was none. */
 static mc_status check_same(const session *s, const mc_kernel *kernel, const mc_vsparse *before,
                             mc_diag *diag) {
     plan_problem own;

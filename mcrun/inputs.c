@@ -75,7 +75,8 @@ static mc_status agree_with_file(sizing *z, size_t i) {
     return status == MC_OK ? agree(z, operand->cols, given->cols, file, "columns") : status;
 }
 
-/* All sizes: of the matrix, options, files, the kernel, or the usual one. M is not known before the matrix fits. */
+/* Finds all sizes: from the matrix, options, files, the kernel, or the usual one. M is not known before the
+   matrix fits. */
 static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
     product_session *s = z->session;
     const mc_operator *o = s->base.op;

@@ -34,8 +34,9 @@ typedef struct problem {
     double fill;
 } problem;
 
-/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix: a pattern (.smtx, .mtx), or the
-   directory of a published format with its values (NULL: the operator has none). The caller closes also after a failure. */
+/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a
+   pattern (.smtx, .mtx), or the directory of a published format with its values. The caller closes also after
+   a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);

@@ -53,7 +53,7 @@ static mc_status write_out(const session *s, mc_diag *diag) {
 
 static const session_calls calls = {prepare, expect, run, write_out};
 
-/* -- Options: a row for each size that the matrix does not give, each dense operand, each leading dimension */
+/* -- Options: a row for each size that no matrix gives, each dense operand, each leading dimension */
 
 enum { MOST_ROWS = MEMBERS + 2 * MAX_OPERANDS + 2, HELP_BYTES = 96 };
 

@@ -1,14 +1,16 @@
-/* The command of an operator, "mcrun NAME SPEC... [MATRIX]": its options and its operands, made of the operator's row
- * (ops/operator.h).
+/* The command of an operator, "mcrun NAME SPEC... [MATRIX]". Its options and operands are made of the
+ * operator's row (ops/operator.h).
  *
  *   product.c   the command, and what is done with the result
- *   inputs.c    sizes, leading dimensions and dense operands: of options, files, the kernel, or random */
+ *   inputs.c    sizes, leading dimensions and dense operands: from options, files, the kernel, or at random
+ */
 #ifndef MCRUN_PRODUCT_H
 #define MCRUN_PRODUCT_H
 
 #include "session.h"
 
-/* What the options of an operator's command say; by member or by place in the operator's list, 0 or NULL: nothing. */
+/* What the options of an operator's command say: by member, or by index in the operator's list. 0 or NULL:
+   nothing. */
 typedef struct product_options {
     session_options session;
     int64_t members[MEMBERS]; /* sizes and leading dimensions */
@@ -28,8 +30,8 @@ mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *d
 mc_status inputs_make(product_session *s, mc_diag *diag);
 void inputs_free(product_session *s);
 
-/* The command of the operator at INDEX of the list; NULL: that is all. It is valid until the next call, and has no `run`:
-   product_run does it. */
+/* The command of the operator at INDEX of the list; NULL: there is none. It is valid until the next call. It
+   has no `run`: product_run runs it. */
 const cmd *product_command(size_t index);
 int product_run(const cmd *command, int argc, char **argv);
 

@@ -185,9 +185,9 @@ typedef struct mc_matrix_config {
     const int32_t *row_ptr; /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
     const int32_t *col_idx; /* [row_ptr[rows / vec]]: ascending inside a row block */
     const void *values;     /* a vector's VEC elements one after another; NULL: zeros */
-    /* A batch with a pattern for each product: rows / patterns rows of the matrix belong to each pattern, whose
-       columns are counted from 0 to cols - 1. The matrix then has its patterns along the diagonal, and
-       patterns * cols columns; operands of its products lie one behind the other, without gaps. 0: one pattern */
+    /* A batch with a pattern for each product: rows / patterns rows of the matrix belong to each pattern,
+       whose columns are counted from 0 to cols - 1. The matrix then has its patterns along the diagonal, and
+       patterns * cols columns. Operands of its products lie one behind the other, without gaps. 0: one */
     int64_t patterns;
 } mc_matrix_config;
 
@@ -267,13 +267,14 @@ typedef struct mc_plan_config {
     const char *const *specs;
     size_t spec_count;
     int64_t m; /* rows of the operands, of an operator without a matrix */
-    /* One execution computes so many products of the matrix's pattern; 0: one. Their operands begin strides apart,
-       in elements. A stride of 0: they lie one behind the other, without gaps; MC_SHARED, for inputs: all products
-       have the same one. Scales and biases are the same for all */
+    /* Products of the matrix's pattern that one execution computes; 0: one. Their operands begin strides
+       apart, in elements. A stride of 0: they lie one behind the other, without gaps; MC_SHARED, of inputs:
+       all products have the same one. Scales and biases are the same for all */
     int64_t batch;
     int64_t a_stride, b_stride, c_stride;
-    /* SpMM of a matrix of s8 or u8: its values come with each execution, as the operand "values" of mc_args.list, in
-       the order MC_ORDER_SRBCRS32: what an SDDMM of the same pattern writes. The matrix's own do not count */
+    /* SpMM of a matrix of s8 or u8: its values come with each execution, as the operand "values" of
+       mc_args.list, in the order MC_ORDER_SRBCRS32: what an SDDMM of the same pattern writes. The matrix's
+       own do not count */
     bool given_values;
     int64_t values_stride;
 } mc_plan_config;

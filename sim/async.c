@@ -54,7 +54,7 @@ void sim_async_start(struct sim_block *block) {
     a->random = block->launch->seed * UINT64_C(0x9e3779b97f4a7c15) + block->global_id;
 }
 
-/* -- Who holds which bytes of shared memory --------------------------------------------------------------- */
+/* -- Who holds which bytes of shared memory -------------------------------------------------------------- */
 
 void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag) {
     for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) async->tag[i] = tag;
@@ -110,7 +110,7 @@ bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane
     }
 }
 
-/* -- Global memory that copies read or write ---------------------------------------------------------------- */
+/* -- Global memory that copies read or write ------------------------------------------------------------- */
 
 static bool overlaps(const struct sim_copy *copy, uint64_t address, unsigned bytes) {
     for (int i = 0; i < copy->piece_count; i++) {
@@ -139,7 +139,7 @@ bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, 
     return true;
 }
 
-/* -- When nobody can run ---------------------------------------------------------------------------------- */
+/* -- When nobody can run --------------------------------------------------------------------------------- */
 
 static bool is_stalled(const struct sim_warp *warp) { return warp->alive && warp->barrier == SIM_STALLED; }
 
@@ -186,8 +186,8 @@ static bool land_until_runs(struct sim_block *block) {
     return false;
 }
 
-/* Every wait in vain returns false once (ISA, "mbarrier.try_wait": after a time that the system sets), or lets lanes run
-   that a branch separated: each thread makes progress of its own. */
+/* Every wait in vain returns false once (ISA, "mbarrier.try_wait": after a time that the system sets), or
+   lets lanes run that a branch separated: each thread makes progress of its own. */
 static bool give_up_waits(struct sim_block *block) {
     struct sim_async *async = block->async;
     bool any = false;
@@ -212,7 +212,7 @@ bool sim_async_stir(struct sim_block *block) {
     return async->polls > MAX_POLLS ? fault_hang(block) : give_up_waits(block);
 }
 
-/* -- Threads and blocks that end --------------------------------------------------------------------------- */
+/* -- Threads and blocks that end ------------------------------------------------------------------------- */
 
 static void fault_left(struct sim_block *block, const struct sim_copy *copy, int lane, const char *what) {
     sim_fault_at(&block->warps[copy->warp], copy->insn, lane, PTXSIM_ASYNC, "%s", what);

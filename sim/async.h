@@ -23,8 +23,8 @@ enum sim_copy_kind {
     SIM_COPY_MBARRIER /* no copy: marks the bytes of an mbarrier */
 };
 
-/* Up to 16 bytes of a copy: in shared memory at AT, in global memory at ADDRESS, or, where ADDRESS is 0, bytes
-   to fill with that lie at GLOBAL. */
+/* A piece is up to 16 bytes of a copy. They lie in shared memory at AT, and in global memory at ADDRESS;
+   where ADDRESS is 0, the bytes at GLOBAL are what shared memory is filled with. */
 struct sim_piece {
     unsigned char *global;
     uint64_t address;
@@ -38,22 +38,23 @@ struct sim_copy {
     int warp, lane;
     bool late;        /* moves its bytes as late as is legal */
     bool landed;      /* has moved them */
-    bool read;        /* of a store: has read its source, and was waited for so far */
+    bool read;        /* of a store: has read its source, and somebody has waited for that */
     uint32_t flying;  /* of a cp.async: lanes that have not waited for it; of an arrival: its lanes */
     uint32_t tracked; /* of a cp.async: lanes for which an mbarrier tracks it */
     uint64_t serial;  /* in the order of issue */
-    uint32_t group[SIM_LANES]; /* by lane: how many groups were committed before */
-    int mbarrier;              /* that completes a load or arrival */
-    uint32_t phase;            /* of a landed load: in which it did */
-    uint32_t bytes;            /* that a load tells the mbarrier */
+    uint32_t group[SIM_LANES]; /* for each lane, how many groups it had committed before */
+    int mbarrier;              /* the mbarrier that completes a load or arrival */
+    uint32_t phase;            /* of a landed load: the phase in which it landed */
+    uint32_t bytes;            /* bytes that a load tells the mbarrier */
     struct sim_piece *pieces;
     int piece_count;
     unsigned char *data;       /* of a store: what it read, in the order of its pieces */
     struct sim_view *released; /* of an arrival */
-    uint32_t next; /* in the list of the issuing warp, of the mbarrier's phase, or of free copies */
+    /* the next copy in the list of the issuing warp, of the mbarrier's phase, or of free copies */
+    uint32_t next;
 };
 
-/* Who did something and when, for the order. */
+/* Who did something, and when, for the order of accesses. */
 struct sim_moment {
     const struct sim_insn *insn;
     unsigned thread;
@@ -63,21 +64,24 @@ struct sim_moment {
 struct sim_mbarrier {
     bool live;
     uint32_t at;
-    uint32_t expected, pending; /* arrivals a phase; those that are left in this one */
+    uint32_t expected, pending; /* arrivals that a phase expects; those that are left in this one */
     int64_t bytes;              /* tx-count */
-    uint32_t first, phase; /* phases count on when the object is made anew; that of its first, the current */
-    uint32_t observed;     /* the most phases that a wait saw completed */
+    /* the phase of the object's first use, and the current one; phases count on when the object is made
+       anew */
+    uint32_t first, phase;
+    uint32_t observed; /* the most phases that a wait saw completed */
     uint32_t tag;
-    uint32_t loads;                      /* list of those that completed in this phase */
-    struct sim_moment init, fence;       /* fence.insn is NULL: nobody fenced it by fence.mbarrier_init */
-    struct sim_view arriving, completed; /* what arrivals of this phase and of all before make known */
+    uint32_t loads;                /* list of the loads that completed in this phase */
+    struct sim_moment init, fence; /* fence.insn is NULL: nobody fenced it by fence.mbarrier_init */
+    /* what arrivals of this phase make known, and what those of all phases before do */
+    struct sim_view arriving, completed;
 };
 
 /* The wait at which a warp stalls. */
 struct sim_stall {
     const struct sim_insn *insn;
     int mbarrier, lane;
-    uint32_t phase; /* that it waits for */
+    uint32_t phase; /* the phase that it waits for */
     bool give_up;   /* return false this time */
 };
 
@@ -87,31 +91,35 @@ struct sim_async {
     uint32_t copy_count, copy_capacity, free_copies;
     uint32_t *late; /* queue of loads and arrivals that have yet to land */
     uint32_t late_first, late_count, late_capacity;
-    int loads, stores;            /* in flight: they read and write global memory */
-    uint64_t low, high;           /* around the global bytes of both */
-    uint32_t open[SIM_MAX_WARPS]; /* by warp: its copies that it can wait for, the last one first; 0: none */
-    uint32_t groups[SIM_MAX_WARPS][SIM_LANES], bulk_groups[SIM_MAX_WARPS][SIM_LANES]; /* committed ones */
+    int loads, stores;  /* loads and stores in flight: they read and write global memory */
+    uint64_t low, high; /* bounds of the global bytes of both */
+    /* for each warp, the list of copies that it can wait for, the last one first; 0: none */
+    uint32_t open[SIM_MAX_WARPS];
+    /* groups that were committed */
+    uint32_t groups[SIM_MAX_WARPS][SIM_LANES], bulk_groups[SIM_MAX_WARPS][SIM_LANES];
     struct sim_mbarrier mbarrier[SIM_MAX_MBARRIERS];
     int mbarrier_count;
     struct sim_stall stall[SIM_MAX_WARPS];
-    uint64_t changes, changes_seen; /* to memory, barriers and mbarriers: that something moves at all */
-    int polls;                      /* rounds of waits that gave up since something changed */
+    /* changes to memory, barriers and mbarriers, which show that anything moves at all */
+    uint64_t changes, changes_seen;
+    int polls; /* rounds of waits that gave up since something changed */
     uint64_t random, serial;
     struct sim_warp_view *view; /* by warp */
     struct sim_view barrier[SIM_BARRIERS];
 };
 
-/* -- async.c: the state, who holds which bytes, what is left at the end ----------------------------------- */
+/* -- async.c: the state, who holds which bytes, what is left at the end ---------------------------------- */
 
 struct sim_async *sim_async_new(const struct sim_launch *launch, int warps);
 void sim_async_free(struct sim_async *async);
 void sim_async_start(struct sim_block *block);
-/* Nobody can run. True after some warp was set going: by a copy that landed, or a wait that gives up. */
+/* Called when nobody can run. True if some warp was set going: by a copy that landed, or by a wait that gives
+   up. */
 bool sim_async_stir(struct sim_block *block);
-/* All threads have exited: no copy may be left that somebody should have waited for. */
+/* Called when all threads have exited: no copy may be left that somebody should have waited for. */
 bool sim_async_finish(struct sim_block *block);
 void sim_async_exit(struct sim_warp *warp, uint32_t mask);
-/* Access to bytes that are held: false after a fault. */
+/* Checks an access to bytes that are held: false after a fault. */
 bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint32_t tag, size_t at,
                     enum sim_access access);
 bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
@@ -133,9 +141,9 @@ static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct si
     return true;
 }
 
-/* -- copy.c: copies from issue to completion --------------------------------------------------------------- */
+/* -- copy.c: copies from issue to completion ------------------------------------------------------------- */
 
-/* One of 0 to BELOW - 1, by the launch's seed. */
+/* A random number from 0 to BELOW - 1, by the launch's seed. */
 unsigned sim_async_draw(struct sim_async *async, unsigned below);
 /* A new copy with room for PIECES pieces; 0 after a fault: out of memory. */
 uint32_t sim_copy_new(struct sim_warp *warp, const struct sim_insn *insn, int lane, enum sim_copy_kind kind,
@@ -144,7 +152,7 @@ void sim_copy_drop(struct sim_async *async, uint32_t index);
 /* Adds a piece, and holds its shared bytes. */
 struct sim_piece *sim_copy_add(struct sim_async *async, uint32_t index, int lane, size_t at, uint64_t address,
                                unsigned char *global, unsigned bytes);
-/* All pieces are there: it moves its bytes now, or is put where it is found later. */
+/* Called when all pieces are there: the copy moves its bytes now, or is put where it is found later. */
 bool sim_copy_issue(struct sim_block *block, uint32_t index);
 /* Moves a load's or an arrival's bytes, and tells its mbarrier. */
 void sim_copy_land(struct sim_block *block, uint32_t index);
@@ -178,27 +186,29 @@ bool sim_mbarrier_arrive(struct sim_warp *warp, const struct sim_insn *insn, int
 /* A shared address of an instruction's lane from its state space or from a generic one. */
 bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t *address);
 
-/* -- exec_async.c, exec_bulk.c: what executors share ----------------------------------------------------------- */
+/* -- exec_async.c, exec_bulk.c: what executors share ----------------------------------------------------- */
 
 /* An address among the operands: two values, base and offset. */
 uint64_t sim_operand_address(const struct sim_warp *warp, const struct sim_value *value, int lane);
 /* Lanes in MASK end a group. */
 void sim_commit(uint32_t groups[SIM_LANES], uint32_t mask);
-/* Whether a bulk copy may access shared bytes: they are there, and neither in use by another copy nor unknown to
-   the async proxy; false after a fault. */
+/* Whether a bulk copy may access shared bytes. They must be there, neither in use by another copy nor unknown
+   to the async proxy. False after a fault. */
 bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at,
                      unsigned bytes, enum sim_access access);
-/* Where global bytes lie that a bulk copy accesses, NULL after a fault: what it reads, the async proxy knows of. */
+/* Where global bytes lie that a bulk copy accesses, of which the async proxy must know what is read. NULL
+   after a fault. */
 unsigned char *sim_bulk_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                                unsigned bytes, enum sim_access access);
 /* The mbarrier that a bulk copy signals; NULL after a fault. */
 struct sim_mbarrier *sim_bulk_mbarrier(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                        const struct sim_value *value);
-/* A new bulk copy of BYTES, made of at most PIECES pieces, that signals M, or that a group waits for; 0 after a fault. */
+/* A new bulk copy of BYTES, made of at most PIECES pieces, which signals M, or which a group waits for. 0
+   after a fault. */
 uint32_t sim_bulk_new(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                       const struct sim_mbarrier *m, uint32_t bytes, int pieces);
-/* Issues it, and counts it: bulk copies have bytes of their own, and are no requests of lanes. False after a
-   fault. BEFORE: the block's counts before its pieces were accessed. */
+/* Issues a bulk copy, and counts it: bulk copies have counts of bytes of their own, and are no requests of
+   lanes. BEFORE: the block's counts before its pieces were accessed. False after a fault. */
 bool sim_bulk_issue(struct sim_warp *warp, uint32_t index, const ptxsim_counts *before);
 
 #endif

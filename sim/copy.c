@@ -190,7 +190,7 @@ bool sim_copy_issue(struct sim_block *block, uint32_t index) {
     }
 }
 
-/* -- cp.async: waits, and mbarriers that track ------------------------------------------------------------- */
+/* -- cp.async: waits, and mbarriers that track ----------------------------------------------------------- */
 
 static void let_go(struct sim_async *async, uint32_t index, uint32_t lanes) {
     const struct sim_copy *copy = &async->copies[index];
@@ -255,7 +255,7 @@ void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all
     sweep(async, warp->index);
 }
 
-/* -- Bulk copies ------------------------------------------------------------------------------------------ */
+/* -- Bulk copies ----------------------------------------------------------------------------------------- */
 
 static void note_reads(struct sim_block *block, const struct sim_copy *copy) {
     for (int i = 0; block->launch->races && i < copy->piece_count; i++)

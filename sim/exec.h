@@ -1,4 +1,4 @@
-/* A block while it runs. All that a block changes hangs off its sim_block, apart from global memory. */
+/* A block while it runs. Apart from global memory, all that a block changes is reached from its sim_block. */
 #ifndef SIM_EXEC_H
 #define SIM_EXEC_H
 
@@ -14,11 +14,11 @@
 /* Generic addresses from here on, as many as a block may have shared bytes, are shared memory; all others are
    global (ISA, "Generic Addressing"). Global allocations lie above. */
 #define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
-/* The same for parameters of the kernel (cvta.param). */
+/* The same window for the kernel's parameters (cvta.param). */
 #define SIM_PARAM_WINDOW (SIM_SHARED_WINDOW + (UINT64_C(1) << 32))
 
-/* Lanes at PC, to run until RECONVERGE. Every split halves a mask at least by one lane, so the stack is
- * bounded. */
+/* Lanes that run from PC until RECONVERGE. Every split takes a lane at least from a mask, so that the stack
+ * is bounded. */
 struct sim_path {
     int pc, reconverge;
     uint32_t mask;
@@ -29,14 +29,14 @@ enum { SIM_MAX_PATHS = 2 * SIM_LANES + 2, SIM_NOT_WAITING = -1 };
 struct sim_warp {
     struct sim_block *block;
     unsigned char *file; /* registers */
-    uint32_t *defined;   /* by register: the lanes where it was written */
+    uint32_t *defined;   /* for each register, the lanes where it was written */
     int index;
     int pc, next_pc, reconverge; /* of the path that runs */
     uint32_t active;             /* its lanes */
     uint32_t alive;              /* lanes that have not exited */
     int depth;
     struct sim_path path[SIM_MAX_PATHS]; /* the paths that wait */
-    int barrier;                         /* that it waits at, or SIM_NOT_WAITING */
+    int barrier;                         /* the barrier that it waits at, or SIM_NOT_WAITING */
     int barrier_pc;
     int maxnreg_count, maxnreg_pc; /* setmaxnreg executed, and the last one */
     struct sim_clock clock;
@@ -45,12 +45,12 @@ struct sim_warp {
 struct sim_barrier {
     uint32_t waiting; /* warps that wait here */
     uint32_t arrived; /* warps that arrived and went on */
-    unsigned threads; /* that the barrier was told to wait for, 0: all */
+    unsigned threads; /* threads that the barrier was told to wait for; 0: all */
     bool in_use;
     uint32_t seen[SIM_MAX_WARPS]; /* what its participants are ordered after */
 };
 
-/* What never changes about an instruction and a launch asks often. */
+/* What never changes about an instruction, and a launch asks often. */
 struct sim_trait {
     bool strong; /* an atomic, or a volatile, relaxed, acquire or release access */
     bool acquires, releases;
@@ -70,13 +70,13 @@ struct sim_launch {
     uint64_t max_instructions;
     ptxsim_order order;
     uint64_t seed;
-    bool races;   /* looks for them */
+    bool races;   /* whether it looks for races */
     bool ordered; /* the kernel has a fence, an acquire or a release: its strong accesses may order others */
     bool sequential; /* blocks must run one after another: the kernel may see in which order they run */
     bool async;      /* the kernel has asynchronous copies, mbarriers or proxy fences */
     ptxsim_landing landing;
     bool parallel;                  /* several workers run blocks */
-    bool undoable;                  /* what blocks overwrite is kept */
+    bool undoable;                  /* whether what blocks overwrite is kept */
     int shared_shift, global_shift; /* granules of the races' cells are 1 << shift bytes */
 };
 
@@ -89,7 +89,7 @@ struct sim_block {
     struct sim_async *async; /* NULL unless launch->async */
     struct sim_order *order; /* NULL unless launch->ordered */
     unsigned char *shared, *shared_shadow;
-    struct sim_allocation **hit; /* by instruction: the allocation that it accessed last */
+    struct sim_allocation **hit; /* for each instruction, the allocation that it accessed last */
     struct sim_race_cell *shared_cells;
     struct sim_reader_pool readers;
     sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
@@ -97,8 +97,8 @@ struct sim_block {
     bool restart;                    /* the launch must start again, race.h */
     uint64_t random;
     struct sim_request request; /* of the instruction that executes */
-    ptxsim_line *lines;         /* by instruction: its counts */
-    ptxsim_counts counts;       /* of all blocks that this one ran before, too */
+    ptxsim_line *lines;         /* counts of each instruction */
+    ptxsim_counts counts;       /* counts, also of the blocks that ran here before */
     ptxsim_fault fault;
 };
 
@@ -115,21 +115,23 @@ void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, 
 ptxsim_dim3 sim_index_of(unsigned linear, ptxsim_dim3 size);
 
 /* exec_flow.c */
-void sim_barriers_check(struct sim_block *block); /* completes those that exits let complete */
+/* completes the barriers that only threads were missing at that have exited */
+void sim_barriers_check(struct sim_block *block);
 void sim_reconverge(struct sim_warp *warp);
-/* Goes on with the lanes on the other side of the last branch; false if there are none. */
+/* Goes on with the lanes on the other side of the last branch. False: there are none. */
 bool sim_switch_path(struct sim_warp *warp);
 void sim_exit_lanes(struct sim_warp *warp, uint32_t mask);
 
-/* exec_maxnreg.c: whether each warpgroup's warps executed the same at a block's end; false after a fault. */
+/* exec_maxnreg.c: whether the warps of each warpgroup executed the same ones, at a block's end; false after a
+   fault. */
 bool sim_setmaxnreg_finish(struct sim_block *block);
 
 /* mma_count.c: counts an mma with BLOCKS of 8 rows and CHUNKS of 16 bytes of each row; elements have BITS. */
 void sim_mma_count(struct sim_warp *warp, const struct sim_insn *insn, int bits, bool is_float, int blocks,
                    int chunks);
 
-/* mem_access.c: every access to memory goes through one of these. They check bounds, alignment and whether it
-   was written, and return where the bytes lie, or NULL after a fault. */
+/* mem_access.c: every access to memory goes through one of these. They check bounds, alignment, and whether
+   what is read was written. They return where the bytes lie, or NULL after a fault. */
 unsigned char *sim_access_memory(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                                  uint64_t address, unsigned bytes, enum sim_access access);
 

@@ -17,7 +17,7 @@ uint64_t sim_operand_address(const struct sim_warp *warp, const struct sim_value
 
 static uint32_t constant_of(const struct sim_value *value) { return *(const uint32_t *)value->lanes; }
 
-/* -- cp.async ----------------------------------------------------------------------------------------------- */
+/* -- cp.async -------------------------------------------------------------------------------------------- */
 
 enum { CP_TO = 0, CP_FROM = 2, CP_SOURCE_SIZE = 5 };
 
@@ -122,7 +122,7 @@ void sim_cp_async_wait_all(struct sim_warp *warp, const struct sim_insn *insn, u
     sim_copy_wait(warp, mask, 0, true);
 }
 
-/* -- cp.async.mbarrier.arrive ------------------------------------------------------------------------------- */
+/* -- cp.async.mbarrier.arrive ---------------------------------------------------------------------------- */
 
 static void track_copies(struct sim_warp *warp, uint32_t lanes) {
     struct sim_async *async = warp->block->async;
@@ -162,7 +162,7 @@ void sim_cp_async_arrive(struct sim_warp *warp, const struct sim_insn *insn, uin
     }
 }
 
-/* -- Fences ----------------------------------------------------------------------------------------------------- */
+/* -- Fences ---------------------------------------------------------------------------------------------- */
 
 void sim_fence_async(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     sim_view_fence(warp, mask, insn->space != SIM_GLOBAL, insn->space != SIM_SHARED);

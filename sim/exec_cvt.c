@@ -1,4 +1,5 @@
-/* cvt. Integers pass through int64_t, floats through double, so that each conversion rounds once (format.h). */
+/* cvt. Integers pass through int64_t, floats through double, so that each conversion rounds once
+   (format.h). */
 #include "format.h"
 #include "lanes.h"
 
@@ -166,8 +167,8 @@ static void widen_pair(struct sim_warp *warp, const struct sim_insn *insn, uint3
 }
 sim_exec *const sim_cvt_widen_pair[SIM_TYPE_COUNT] = {[SIM_f16x2] = widen_pair};
 
-/* b saturated in the lowest bytes, a above, and above them what fits of the low bytes of c (ISA, "cvt.pack").
- */
+/* b saturated in the lowest bytes, a above, and above them what fits of the low bytes of c (ISA,
+   "cvt.pack"). */
 void sim_cvt_pack(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     const int32_t *a = sim_source(warp, &insn->value[1]), *b = sim_source(warp, &insn->value[2]);
     unsigned bits = 8u * sim_types[insn->type].bytes;

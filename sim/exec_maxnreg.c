@@ -1,5 +1,6 @@
-/* setmaxnreg. How many registers a warp has changes nothing here. What the ISA asks of the program is checked: the four
- * warps of a warpgroup execute the same ones, in step: none goes on to its next before all have come to the last. */
+/* setmaxnreg. How many registers a warp has changes nothing here. What the ISA asks of the program is
+ * checked: the four warps of a warpgroup execute the same ones, in step: none goes on to its next before all
+ * have come to the last. */
 #include "exec.h"
 
 enum { GROUP = 4 };

@@ -122,7 +122,8 @@ static bool awaited_phase(struct sim_warp *warp, const struct sim_insn *insn, in
     return !why;
 }
 
-/* The warp goes on here when a phase completes; it has not executed the instruction, so nothing is counted. */
+/* The warp goes on here when a phase completes; it has not executed the instruction, so nothing is
+   counted. */
 static void stall(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask, int lane,
                   const struct sim_mbarrier *m, uint32_t phase) {
     struct sim_block *block = warp->block;

@@ -1,6 +1,6 @@
 /* Integer mma.sync. D = A B + C with A of M rows, B of 8 columns, K in the middle, all spread over the warp's
- * lanes (ISA, "Matrix Fragments for mma"). Elements are unpacked to int16_t, so that rows and columns multiply
- * by the vector instructions made for that. */
+ * lanes (ISA, "Matrix Fragments for mma"). Elements are unpacked to int16_t, so that rows and columns
+ * multiply by the vector instructions made for that. */
 #include "exec.h"
 
 enum { COLUMNS = 8, MAX_ROWS = 16, MAX_DEPTH = 64 };
@@ -14,8 +14,9 @@ struct tile {
     int32_t product[MAX_ROWS][COLUMNS];
 };
 
-/* Lane = 4 * group + member. A register holds 32 / BITS elements of row `group` of A (in each block of 8 rows), or of a
-   column of B; members follow one another along k. So the 16 bytes of 4 lanes are a row's next elements. */
+/* Lane = 4 * group + member. A register holds 32 / BITS elements of row `group` of A (in each block of 8
+   rows), or of a column of B; members follow one another along k. So the 16 bytes of 4 lanes are a row's next
+   elements. */
 static int group_of(int lane) { return lane / 4; }
 
 SIM_INLINE void unpack(const uint32_t *lanes, int bits, bool is_signed, int k, int16_t (*rows)[MAX_DEPTH]) {
@@ -74,8 +75,8 @@ SIM_INLINE void mma_of(struct sim_warp *warp, const struct sim_insn *insn, int r
     sim_mma_count(warp, insn, bits, false, blocks, chunks);
 }
 
-/* An operand has as many registers a block of 8 rows as K has chunks. The figures are constants here, so that the
-   compiler makes code for each. */
+/* An operand has as many registers a block of 8 rows as K has chunks. The figures are constants here, so that
+   the compiler makes code for each. */
 #define MMA(rows, chunks)                                                                                    \
     void sim_mma_m##rows##n8_##chunks(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {   \
         (void)mask;                                                                                          \

@@ -1,8 +1,9 @@
-/* Floating-point mma.sync. How tensor cores add is not in the ISA. This is what sm_90 does, found by experiment and equal to
- * it bit for bit on all that was recorded (docs/simulator.md, "Sums of mma"): the exact products of a step and the sum so
- * far are aligned to the largest exponent among them, cut off below 25 bits under it, added exactly, and the result is
- * rounded to the format of the sum. Exponents are those that the formats' fields say: a product's is the sum of two, so
- * that subnormals count as the smallest normal numbers do. */
+/* Floating-point mma.sync. How tensor cores add is not in the ISA. This is what sm_90 does, found by
+ * experiment and equal to it bit for bit on all that was recorded (docs/simulator.md, "Sums of mma"): the
+ * exact products of a step and the sum so far are aligned to the largest exponent among them, cut off below
+ * 25 bits under it, added exactly, and the result is rounded to the format of the sum. Exponents are those
+ * that the formats' fields say: a product's is the sum of two, so that subnormals count as the smallest
+ * normal numbers do. */
 #include "exec.h"
 #include "format.h"
 
@@ -30,8 +31,8 @@ static int exponent_of(double x, int least) {
     return exponent < least ? least : exponent;
 }
 
-/* 8-bit elements are widened to f16 before sm_90 multiplies them, two of each four first, so that they are added in two
-   steps: those two have the first half of the places. */
+/* 8-bit elements are widened to f16 before sm_90 multiplies them, two of each four first, so that they are
+   added in two steps: those two have the first half of the places. */
 static int place(int bits, int depth, int chunk, int lane, int i) {
     if (bits == 8) return i / 2 * (depth / 2) + chunk * 8 + lane % 4 * 2 + i % 2;
     int count = 32 / bits;
@@ -56,7 +57,8 @@ static void unpack(const struct sim_warp *warp, const struct sim_value *value, u
     }
 }
 
-/* X in units of 1 / UNIT, what is below one cut off. A product is less than 4 times as large as its exponent says. */
+/* X in units of 1 / UNIT, what is below one cut off. A product is less than 4 times as large as its exponent
+   says. */
 static int32_t cut(double x, double unit) { return (int32_t)(x * unit); }
 
 /* C, whose exponent is given, plus the products of COUNT pairs. A sum that is zero is +0. */

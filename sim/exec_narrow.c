@@ -1,5 +1,6 @@
-/* Arithmetic on f16, bf16, pairs of them, and on f32 with modifiers: each element is decoded to double, computed
- * exactly or rounded to odd, and rounded once (format.h). Plain f32 has faster executors in exec_float.c. */
+/* Arithmetic on f16, bf16, pairs of them, and on f32 with modifiers: each element is decoded to double,
+ * computed exactly or rounded to odd, and rounded once (format.h). Plain f32 has faster executors in
+ * exec_float.c. */
 #include "format.h"
 #include "lanes.h"
 
@@ -19,7 +20,8 @@ static double element(const struct sim_warp *warp, const struct sim_insn *insn, 
     return insn->modifiers & SIM_FTZ ? sim_flush(format, x) : x;
 }
 
-/* With .ftz, a result is flushed if it is subnormal before it is rounded: the ISA does not say so, but sm_90 does. */
+/* With .ftz, a result is flushed if it is subnormal before it is rounded: the ISA does not say so, but sm_90
+   does. */
 static uint32_t finish(const struct sim_insn *insn, double x) {
     const struct sim_format *format = sim_format_of(insn->type);
     if (insn->modifiers & SIM_SAT) x = x > 0 ? fmin(x, 1) : 0; /* NaN to 0, too */
@@ -104,8 +106,8 @@ ROUNDED(div_approx)
 ROUNDED(rcp)
 ROUNDED(sqrt)
 
-/* The .approx functions give the exact result, rounded: within every bound that the ISA states, but not to the bit what a
-   GPU gives. */
+/* The .approx functions give the exact result, rounded: within every bound that the ISA states, but not to
+   the bit what a GPU gives. */
 NARROW(rsqrt, 1 / sqrt(x))
 NARROW(ex2, exp2(x))
 NARROW(lg2, log2(x))

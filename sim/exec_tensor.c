@@ -1,5 +1,5 @@
-/* Tensor copies (ISA, "cp.async.bulk.tensor", "Tensors": tiled mode): a box of a tensor, row by row, to or from dense
- * rows in shared memory. */
+/* Tensor copies (ISA, "cp.async.bulk.tensor", "Tensors": tiled mode): a box of a tensor, row by row, to or
+ * from dense rows in shared memory. */
 #include "async.h"
 #include "lanes.h"
 #include "tensor_map.h"
@@ -23,7 +23,7 @@ struct tensor_copy {
     bool is_store;
 };
 
-/* -- The operands ------------------------------------------------------------------------------------------ */
+/* -- The operands ---------------------------------------------------------------------------------------- */
 
 static bool read_map(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                      struct sim_tensor_map *map) {
@@ -49,8 +49,8 @@ static bool read_map(struct sim_warp *warp, const struct sim_insn *insn, int lan
     return false;
 }
 
-/* Not in the ISA, found on an H200, which takes it for an illegal instruction otherwise: rows of a box begin at a multiple
-   of 16 bytes, and a store begins inside of the tensor. */
+/* Not in the ISA, found on an H200, which takes it for an illegal instruction otherwise: rows of a box begin
+   at a multiple of 16 bytes, and a store begins inside of the tensor. */
 static bool check_start(const struct tensor_copy *t) {
     int64_t first = t->start[0] * t->map.element_bytes;
     if (first % SMALL) {
@@ -82,13 +82,14 @@ static bool read_tensor(struct tensor_copy *t, const struct sim_value *map) {
     return check_start(t);
 }
 
-/* -- The box ------------------------------------------------------------------------------------------------ */
+/* -- The box --------------------------------------------------------------------------------------------- */
 
 static uint32_t row_bytes(const struct sim_tensor_map *m) { return (uint32_t)m->box[0] * m->element_bytes; }
 
 static uint32_t row_count(const struct sim_tensor_map *m) { return (uint32_t)m->box[1] * m->box[2]; }
 
-/* From one row to the next in shared memory: where a swizzle spans more than a row has, as much as it spans. */
+/* From one row to the next in shared memory: where a swizzle spans more than a row has, as much as it
+   spans. */
 static uint32_t row_pitch(const struct sim_tensor_map *m) {
     uint32_t span = m->span ? (m->span + 1u) * SMALL : 0;
     return span > row_bytes(m) ? span : row_bytes(m);
@@ -119,8 +120,8 @@ static void add_fill(const struct tensor_copy *t, uint64_t at, unsigned bytes) {
                      bytes);
 }
 
-/* 16 bytes of a row, of which the first INSIDE are of the tensor, at ADDRESS. A store writes all of them if one is: so
-   does an H200. */
+/* 16 bytes of a row, of which the first INSIDE are of the tensor, at ADDRESS. A store writes all of them if
+   one is: so does an H200. */
 static bool add_chunk(const struct tensor_copy *t, uint64_t at, uint64_t address, unsigned inside) {
     uint64_t shared = sim_swizzle(&t->map, at);
     if (t->is_store && inside == 0) return true;
@@ -179,7 +180,7 @@ static bool copy_tensor(struct tensor_copy *t, const struct sim_mbarrier *m, con
     return t->index && add_box(t) && sim_bulk_issue(t->warp, t->index, before);
 }
 
-/* -- The instructions ------------------------------------------------------------------------------------------ */
+/* -- The instructions ------------------------------------------------------------------------------------ */
 
 void sim_tensor_load(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     enum { TO = 0, MAP = 2 };

@@ -1,8 +1,8 @@
-/* Floating-point formats of up to 32 bits, and correctly rounded arithmetic on them. Values are held as double,
- * which holds every value of every format; a result that double cannot hold is held rounded to odd, so that
- * rounding it once more, to a format of at most 51 significant bits, gives what rounding the exact result would
- * (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd",
- * 2008). */
+/* Floating-point formats of up to 32 bits, and correctly rounded arithmetic on them. Values are held as
+ * double, which holds every value of every format; a result that double cannot hold is held rounded to odd,
+ * so that rounding it once more, to a format of at most 51 significant bits, gives what rounding the exact
+ * result would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+ * rounding to odd", 2008). */
 #ifndef SIM_FORMAT_H
 #define SIM_FORMAT_H
 

@@ -1,7 +1,7 @@
-/* What threads are ordered after where a warp's clock (race.h) does not tell: what an mbarrier's phase carries
- * from those that arrived to those that waited, lane by lane; which phases were seen to complete; and what a
- * proxy fence made known to the async proxy (ISA, "Memory Consistency Model": proxy-preserved base causality
- * order). Kernels without asynchronous instructions have none of this. */
+/* What threads are ordered after where a warp's clock (race.h) does not tell: what an mbarrier's phase
+ * carries from those that arrived to those that waited, lane by lane; which phases were seen to complete; and
+ * what a proxy fence made known to the async proxy (ISA, "Memory Consistency Model": proxy-preserved base
+ * causality order). Kernels without asynchronous instructions have none of this. */
 #ifndef SIM_KNOWN_H
 #define SIM_KNOWN_H
 
@@ -13,7 +13,7 @@ enum { SIM_MAX_MBARRIERS = 64 }; /* of a block */
    how many phases were seen to complete. Where two sets of lanes join, the greater SOME stands for both: more
    than is true, so that no order is missed. */
 struct sim_blocks {
-    uint32_t first, last; /* numbers as in records (race.h) from the first to the last, 0: none */
+    uint32_t first, last; /* block numbers as in records (race.h), from the first to the last; 0: none */
 };
 
 struct sim_known {
@@ -30,7 +30,7 @@ struct sim_view {
     struct sim_known by[SIM_PROXIES];
 };
 
-/* Of a warp: what all lanes know, and for those in OWN, what each of them knows. */
+/* What a warp knows: what all its lanes know, and for the lanes in OWN what each of them knows. */
 struct sim_warp_view {
     struct sim_view common;
     uint32_t own;

@@ -1,5 +1,5 @@
-/* Patterns that executors are written with: loops over 32 lanes that the compiler turns into vector code. All
- * lanes are computed, those in the mask are kept. */
+/* Patterns that executors are written with: loops over 32 lanes, of which the compiler makes vector code. All
+ * lanes are computed; those in the mask are kept. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 
@@ -49,13 +49,13 @@
 
 #define SIM_TERNARY(name, T, expression) SIM_TERNARY2(name, T, T, T, T, expression)
 
-/* exec_select.c: the lanes where a comparison of floats holds, given where neither is a NaN, where the left one is
-   less, and where they are equal; and those lanes combined with another predicate's. */
+/* exec_select.c: the lanes where a comparison of floats holds, given where neither is a NaN, where the left
+   one is less, and where they are equal; and those lanes combined with another predicate's. */
 uint32_t sim_float_relation(unsigned comparison, uint32_t ordered, uint32_t less, uint32_t equal);
 uint32_t sim_combine(unsigned how, uint32_t bits, uint32_t with);
 
-/* exec_warp.c: whether the member mask of a .sync instruction, VALUE, names exactly lanes that are here; false
-   after a fault. */
+/* exec_warp.c: whether the member mask of a .sync instruction, VALUE, names exactly lanes that are here;
+   false after a fault. */
 bool sim_members_are_here(struct sim_warp *warp, const struct sim_insn *insn, const struct sim_value *value,
                           uint32_t mask);
 

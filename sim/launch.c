@@ -185,8 +185,8 @@ static enum outcome attempt(struct sim_launch *launch, unsigned count, struct si
     return done ? DONE : FAULTED;
 }
 
-/* Runs the grid by COUNT workers, and again where an allocation turns out to be written that was taken for one that is
-   only read. If it is not done, memory is as before. */
+/* Runs the grid by COUNT workers, and again where an allocation turns out to be written that was taken for
+   one that is only read. If it is not done, memory is as before. */
 static enum outcome run_undoable(struct sim_launch *launch, unsigned count, struct sim_block **block) {
     pthread_mutex_t saving = PTHREAD_MUTEX_INITIALIZER;
     enum outcome outcome;
@@ -203,8 +203,8 @@ static enum outcome run_undoable(struct sim_launch *launch, unsigned count, stru
     return outcome;
 }
 
-/* A launch that faults runs again by one worker, with an eye on all memory and nothing kept, so that its fault, its
-   memory and its counts do not depend on how many workers there are, nor on memory for copies. */
+/* A launch that faults runs again by one worker, with an eye on all memory and nothing kept, so that its
+   fault, its memory and its counts do not depend on how many workers there are, nor on memory for copies. */
 static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
     struct sim_block *block;
     bool ready = set_traits(launch) && (!launch->races || sim_race_open(launch, false));

@@ -1,4 +1,5 @@
-/* mbarrier objects (ISA, "mbarrier"): 8 opaque bytes of shared memory, whose state is kept here by address. */
+/* mbarrier objects (ISA, "mbarrier"): 8 opaque bytes of shared memory, whose state is kept here by
+   address. */
 #include "async.h"
 #include "lanes.h"
 

@@ -14,12 +14,12 @@ struct sim_allocation {
     size_t bytes, mapped;
     unsigned char *data;
     unsigned char *shadow;       /* bit i of byte j: byte 8 j + i was written */
-    struct sim_race_cell *cells; /* of the launch that runs; race.h */
+    struct sim_race_cell *cells; /* the cells of the launch that runs (race.h) */
     size_t cells_mapped;
     bool read, watched; /* whether it was read, and whether accesses are noted in the cells; race.c */
     unsigned char
         *saved; /* the mapping as it was before the launch wrote to it, where `kept` says so, or NULL */
-    unsigned char *kept; /* by chunk of data: whether `saved` holds it */
+    unsigned char *kept; /* for each chunk of data, whether `saved` holds it */
 };
 
 struct sim_memory {
@@ -37,10 +37,10 @@ bool sim_memory_alloc(struct sim_memory *memory, size_t bytes, uint64_t *address
 bool sim_memory_free(struct sim_memory *memory, uint64_t address);
 void sim_memory_free_all(struct sim_memory *memory);
 
-/* Keeps a copy of what lies around byte AT of A before blocks that run at the same time write to it. False: out
-   of memory. */
+/* Keeps a copy of what lies around byte AT of A, before blocks that run at the same time write to it. False:
+   out of memory. */
 bool sim_memory_save(struct sim_memory *memory, struct sim_allocation *a, size_t at);
-/* Ends the copies' life: memory is as it was before the first write if RESTORE. */
+/* Ends the copies' life. If RESTORE, memory is then as it was before the first write. */
 void sim_memory_end_saved(struct sim_memory *memory, bool restore);
 
 /* The allocation with the greatest base that is not above ADDRESS; NULL if there is none. */

@@ -1,4 +1,4 @@
-/* What a launch counts, a line of PTX at a time. Every instruction has a counter of its own while blocks run;
+/* What a launch counts, for each line of PTX. While blocks run every instruction has a counter of its own;
  * lines are added up at the end. */
 #ifndef SIM_METRIC_H
 #define SIM_METRIC_H
@@ -9,18 +9,18 @@
 
 /* The addresses that the lanes of one instruction access; shared ones are marked. */
 struct sim_request {
-    uint32_t mask;  /* of lanes that access memory */
-    unsigned bytes; /* a lane */
+    uint32_t mask;  /* lanes that access memory */
+    unsigned bytes; /* bytes that a lane accesses */
     bool shared, atomic;
     uint64_t address[SIM_LANES];
 };
 
 /* In what portions shared memory serves a request (request.c). */
 struct sim_service {
-    uint8_t lanes; /* served together: 32, 16 or 8 */
+    uint8_t lanes; /* lanes that are served together: 32, 16 or 8 */
     enum sim_sharing {
-        SIM_SHARED_WORDS, /* lanes that want one word share it */
-        SIM_SHARED_PAIRS, /* and where all neighbours do, twice as many are served together */
+        SIM_SHARED_WORDS, /* lanes that want the same word share it */
+        SIM_SHARED_PAIRS, /* the same; where all neighbours share, twice as many lanes are served together */
         SIM_NOT_SHARED,   /* atomics: lanes on one bank wait for each other */
         SIM_TWICE,        /* the same, read and compared, then written */
         SIM_RETRIED /* a loop of load and compare-and-swap, in which one lane a bank gets through at a time */

@@ -1,11 +1,11 @@
-/* How many of the products of an mma have two factors that are not zero. The rest is padding, or zeros of the data: a
- * kernel's PTX does not say which. */
+/* How many of the products of an mma have two factors that are not zero. The rest is padding, or zeros of the
+ * data: a kernel's PTX does not say which. */
 #include "exec.h"
 
 enum { COLUMNS = 8, ROW_BYTES = 16, GROUPS = SIM_LANES / 4, MOST = 8 * ROW_BYTES / 4 };
 
-/* The 16 bytes of 4 lanes are elements of one row of A, or one column of B, that follow one another along k: counts by k
-   those that have a bit in ONES. */
+/* The 16 bytes of 4 lanes are elements of one row of A, or one column of B, that follow one another along k:
+   counts by k those that have a bit in ONES. */
 #define TALLY(name, T)                                                                                       \
     static void name(const void *lanes, T ones, uint8_t *by_k) {                                             \
         enum { COUNT = ROW_BYTES / sizeof(T) };                                                              \

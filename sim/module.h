@@ -15,7 +15,7 @@ enum {
     SIM_MAX_PARAM_BYTES = 32764, /* ISA, "Kernel Function Parameters" */
     SIM_MAX_BLOCK = 1024,
     SIM_BARRIERS = 16,
-    SIM_COPY_SIZE = 4 /* which value of a cp.async is its size */
+    SIM_COPY_SIZE = 4 /* index of the operand of a cp.async that is its size */
 };
 
 #define SIM_FULL_MASK    0xffffffffu
@@ -90,7 +90,7 @@ enum sim_value_kind {
    size; a predicate is one 32-bit mask there. A constant is laid out the same, at LANES. */
 struct sim_value {
     uint8_t kind;
-    uint8_t type; /* of the register, or that the constant was made for */
+    uint8_t type; /* the register's type, or the type that the constant was made for */
     bool negated; /* !p */
     uint16_t reg;
     union {
@@ -119,18 +119,19 @@ struct sim_insn {
     uint8_t value_count, destination_count, use_count;
     bool reads_clock;
     bool guard_negated;
-    uint8_t order, scope; /* of a strong access or a fence; 0: not said */
+    uint8_t order, scope; /* order and scope of a strong access or a fence; 0: not said */
     bool relaxed;         /* an mbarrier operation that orders nothing */
     uint16_t guard;       /* predicate register, or SIM_NO_REGISTER */
     uint32_t guard_at;
-    struct sim_value base; /* of an address; SIM_SINK if it is offset alone */
+    struct sim_value base; /* base of an address; SIM_SINK if the address is the offset alone */
     int64_t offset;
     uint32_t low, high; /* .param: the bytes that the access may touch */
     struct sim_value value[SIM_MAX_VALUES];
     uint16_t use[SIM_MAX_USES];
 };
 
-/* Whether a strong access or fence reaches other blocks; .gpu is the default, and what volatile has more than. */
+/* Whether a strong access or fence reaches other blocks. Its default is .gpu, and a volatile access has more
+   than that. */
 static inline bool sim_is_wide(const struct sim_insn *insn) {
     return insn->scope == 0 || insn->scope >= SIM_GPU;
 }

@@ -85,7 +85,8 @@ static void acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view 
     sim_view_acquire(warp, mask, &all);
 }
 
-/* A read of PLACE. One whose scope does not reach the writer's block races, so that it need not be looked at. */
+/* A read of PLACE. One whose scope does not reach the writer's block races, so that it need not be looked
+   at. */
 static void observe(struct sim_warp *warp, int lane, bool acquires, const struct sim_place *place) {
     struct sim_warp_order *w = &warp->block->order->warp[warp->index];
     if (acquires) {

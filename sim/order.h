@@ -1,8 +1,11 @@
-/* What strong accesses and fences order (ISA, "Memory Consistency Model": release and acquire patterns, synchronises-with,
- * observation order). A release pattern is a release, or a fence and a later strong write by the same thread; an acquire
- * pattern is an acquire, or a strong read and a later fence by the same thread. What a releasing thread knew and did, the
- * acquiring one knows, if the read observes the write or an atomic of a chain that began with it. Between blocks both
- * must have at least the scope .gpu. Only kernels with fences, acquires or releases have any of this. */
+/* What strong accesses and fences order (ISA, "Memory Consistency Model": release and acquire patterns,
+ * synchronises-with, observation order).
+ *
+ * A release pattern is a release, or a fence and a later strong write by the same thread. An acquire pattern
+ * is an acquire, or a strong read and a later fence by the same thread. If the read observes the write, or an
+ * atomic of a chain that began with it, the acquiring thread knows what the releasing one knew and did.
+ * Between blocks both must have at least the scope .gpu. Only kernels with fences, acquires or releases have
+ * any of this. */
 #ifndef SIM_ORDER_H
 #define SIM_ORDER_H
 
@@ -11,15 +14,15 @@
 /* A word that strong accesses meet at. */
 struct sim_place {
     uint64_t address;       /* 0: none */
-    sim_record block;       /* to whose threads the view refers */
-    struct sim_view view;   /* what a read of it makes known inside of that block */
-    struct sim_blocks wide; /* and in all blocks */
+    sim_record block;       /* the block whose threads the view is about */
+    struct sim_view view;   /* what a read of the word makes known inside of that block */
+    struct sim_blocks wide; /* what it makes known in all blocks */
 };
 
 struct sim_warp_order {
     uint32_t fenced;          /* lanes that have fenced: their strong writes release what was before */
-    uint32_t fenced_wide;     /* with a scope that reaches other blocks */
-    struct sim_view before;   /* what they knew and did before it */
+    uint32_t fenced_wide;     /* those that have fenced with a scope that reaches other blocks */
+    struct sim_view before;   /* what they knew and did before their fence */
     uint32_t observers;       /* lanes that read a released word and have not fenced yet */
     struct sim_view observed; /* what the fence will make known */
     struct sim_blocks observed_wide;

@@ -268,8 +268,8 @@ static bool parse_address(struct sim_parser *p, struct sim_insn *insn) {
     return sim_expect(p, ']');
 }
 
-/* One of several addresses: its base and its offset become values. The coordinates of a tensor stand behind its
-   address, in the same brackets. */
+/* One of several addresses: its base and its offset become values. The coordinates of a tensor stand behind
+   its address, in the same brackets. */
 static bool parse_address_values(struct sim_parser *p, struct sim_insn *insn, enum sim_space space,
                                  bool coordinates) {
     struct sim_number offset = {.is_float = false};

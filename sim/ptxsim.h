@@ -3,8 +3,8 @@
  * It parses PTX text and runs a grid of thread blocks on the CPU, instruction by instruction, as the PTX ISA
  * says. It knows nothing of the program that wrote the PTX. It stops at the first thing that a GPU would get
  * wrong or would let pass in silence: an access out of bounds or misaligned, a read of a register or of
- * memory that nothing wrote, a race, a barrier that only some threads of a block reach, an instruction that it
- * does not know. The shape is the CUDA driver's:
+ * memory that nothing wrote, a race, a barrier that only some threads of a block reach, an instruction that
+ * it does not know. The shape is the CUDA driver's:
  *
  *   ptxsim *sim;  ptxsim_module *module;  const ptxsim_function *function;
  *   ptxsim_create(NULL, &sim);
@@ -64,8 +64,9 @@ typedef struct ptxsim_dim3 {
    computes the same in every order. */
 typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED, PTXSIM_SEEDED } ptxsim_order;
 
-/* When asynchronous copies move their bytes: at the first or at the last moment that is legal; ANY: at the last, or,
-   in seeded schedules, at the one or the other by chance. Neither makes bytes that nobody waited for readable. */
+/* When asynchronous copies move their bytes: at the first or at the last moment that is legal; ANY: at the
+   last, or, in seeded schedules, at the one or the other by chance. Neither makes bytes that nobody waited
+   for readable. */
 typedef enum ptxsim_landing { PTXSIM_LANDING_ANY, PTXSIM_LANDING_FIRST, PTXSIM_LANDING_LAST } ptxsim_landing;
 
 /* The struct grows at its end: what a smaller size leaves out is 0, and a larger one than the library's is
@@ -108,7 +109,8 @@ typedef struct ptxsim_fault {
     char message[256];
 } ptxsim_fault;
 
-/* Counts of the last launch. A thread instruction is one lane that executed one: active, and not held back by @p. */
+/* Counts of the last launch. A thread instruction is one instruction that one lane executed: active, and not
+   held back by @p. */
 typedef struct ptxsim_counts {
     uint64_t warp_instructions; /* issued, whatever the mask */
     uint64_t thread_instructions;
@@ -195,7 +197,7 @@ PTXSIM_API ptxsim_status ptxsim_module_function(ptxsim *sim, const ptxsim_module
 /* How many parameters FUNCTION has. SIZES, if not NULL, receives the bytes of the first ROOM of them. */
 PTXSIM_API size_t ptxsim_function_params(const ptxsim_function *function, size_t *sizes, size_t room);
 
-/* -- Tensor maps (ISA, "Tensors") ---------------------------------------------------------------------------- */
+/* -- Tensor maps (ISA, "Tensors") ------------------------------------------------------------------------ */
 
 /* X(name, bytes, is a float): element types. */
 #define PTXSIM_ELEMENT_LIST(X)                                                                               \
@@ -242,13 +244,15 @@ typedef struct ptxsim_tensor {
     int fill_nan; /* what lies outside of the tensor reads as NaN (of floats only), otherwise as 0 */
 } ptxsim_tensor;
 
-/* Writes TENSOR's map, 128 bytes that only this simulator reads, to MAP, as cuTensorMapEncodeTiled does and by its
-   rules: PTXSIM_INVALID says which one TENSOR breaks. Element strides are 1, there is no interleave. The map is a
-   parameter of a kernel (.param .align 64 .b8 map[128]) or is written to global memory, 64-byte aligned. */
+/* Writes TENSOR's map, 128 bytes that only this simulator reads, to MAP, as cuTensorMapEncodeTiled does and
+   by its rules: PTXSIM_INVALID says which one TENSOR breaks. Element strides are 1, there is no interleave.
+   The map is a parameter of a kernel (.param .align 64 .b8 map[128]) or is written to global memory, 64-byte
+   aligned. */
 PTXSIM_API ptxsim_status ptxsim_tensor_map_encode(ptxsim *sim, const ptxsim_tensor *tensor, void *map);
 
-/* Runs the whole grid; returns when it is done or has stopped at a fault, which is that of the block that comes
-   first (memory then holds what it and those before it wrote). PARAMS: one pointer a parameter, to a value of that parameter's size. */
+/* Runs the whole grid; returns when it is done or has stopped at a fault, which is that of the block that
+   comes first (memory then holds what it and those before it wrote). PARAMS: one pointer a parameter, to a
+   value of that parameter's size. */
 PTXSIM_API ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid,
                                        ptxsim_dim3 block, size_t dynamic_shared, void *const *params);
 

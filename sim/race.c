@@ -154,8 +154,9 @@ static bool begin_set(const struct probe *p, struct sim_race_cell *cell, sim_rec
     return false;
 }
 
-/* The first read and the last of another warp that is not ordered after it; if there is a third warp's, a set. Of a
-   warp, the last stands for all. Reads of two blocks need no third, since any write races with one of them. */
+/* The first read and the last of another warp that is not ordered after it; if there is a third warp's, a
+   set. Of a warp, the last stands for all. Reads of two blocks need no third, since any write races with one
+   of them. */
 static inline void note_read(const struct probe *p, struct sim_race_cell *cell) {
     for (;;) {
         sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
@@ -323,8 +324,8 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
     return true;
 }
 
-/* Whether the access needs no note, since A is only read so far. Of a block that reads and one that writes first, one
-   sees the other's mark: hence sequentially consistent. */
+/* Whether the access needs no note, since A is only read so far. Of a block that reads and one that writes
+   first, one sees the other's mark: hence sequentially consistent. */
 static inline bool is_only_read(struct sim_allocation *a, enum sim_access access) {
     if (access == SIM_READ && !__atomic_load_n(&a->read, __ATOMIC_SEQ_CST))
         __atomic_store_n(&a->read, true, __ATOMIC_SEQ_CST);

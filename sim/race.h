@@ -1,10 +1,11 @@
 /* Races: two accesses to the same bytes, at least one of them a write and not both of them strong, by threads
  * that nothing orders (ISA, "Memory Consistency Model": conflict, causality order, data race).
  *
- * Every granule of memory has a cell with its last write and two of its reads; a warp knows of every other
- * warp up to where it is ordered after it (vector clocks; the cells are those of Flanagan and Freund,
- * FastTrack, PLDI 2009, with two reads in the place of one, and a set of reads where those do not do). The granule is the smallest access of
- * the kernel to that space, so that a cell never stands for bytes of two threads that do not meet. */
+ * Every granule of memory has a cell with its last write and two of its reads. A warp knows, of every other
+ * warp, up to where it is ordered after it (vector clocks). The cells are those of Flanagan and Freund,
+ * FastTrack, PLDI 2009, with two reads in the place of one, and a set of reads where two do not do. A granule
+ * is the smallest access of the kernel to that space, so that a cell never stands for bytes of two threads
+ * that do not meet. */
 #ifndef SIM_RACE_H
 #define SIM_RACE_H
 
@@ -14,8 +15,9 @@
 
 enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES, SIM_BLOCK_NUMBERS = (1 << 20) - 1 };
 
-/* An access, from bit 0: strong 1, thread 10, clock 17, pc 16, block 20. 0: none. The block of a shared cell
-   counts the blocks that its worker ran, so that what an earlier block left is known to be stale. */
+/* An access, as bits from bit 0 on: strong 1, thread 10, clock 17, pc 16, block 20. 0: none. In a shared cell
+   the block is the number of blocks that its worker had run, so that what an earlier block left is known to
+   be stale. */
 typedef uint64_t sim_record;
 
 struct sim_race_cell {
@@ -37,11 +39,12 @@ struct sim_launch;
 struct sim_allocation;
 enum sim_access { SIM_READ, SIM_WRITE, SIM_UPDATE };
 
-/* The granules of LAUNCH's kernel, as shifts; cells for the allocations, all of which are WATCHED or none. False: out
-   of memory. */
+/* Finds the granules of LAUNCH's kernel, as shifts, and makes cells for the allocations, all of which are
+   WATCHED or none. False: out of memory. */
 bool sim_race_open(struct sim_launch *launch, bool watched);
 void sim_race_close(struct sim_launch *launch);
-/* Forgets all accesses, to start again: allocations that are watched by now will be from the first access on. */
+/* Forgets all accesses, to start again. Allocations that are watched by now will be watched from the first
+   access on. */
 bool sim_race_reopen(struct sim_launch *launch);
 
 void sim_race_start_block(struct sim_block *block);
@@ -55,18 +58,20 @@ void sim_race_release(struct sim_warp *warp, const uint32_t seen[SIM_MAX_WARPS])
 
 /* Whether LANE of WARP is ordered after what another THREAD of the block did up to CLOCK. */
 bool sim_race_ordered(const struct sim_warp *warp, int lane, unsigned thread, uint32_t clock);
-/* An access of the async proxy to shared memory that LANE issues: false after a race, or where the last write was not
-   made known to the proxy. The bytes that it writes are the copy's: no accesses to them are known any more. */
+/* An access of the async proxy to shared memory that LANE issues: false after a race, or where the last write
+   was not made known to the proxy. The bytes that it writes become the copy's: no accesses to them are known
+   any more. */
 bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
                    enum sim_access access);
 
-/* Whether the async proxy knows of the block's last writes to bytes of A that it is to read; false after a fault. */
+/* Whether the async proxy knows of the block's last writes to bytes of A that it is to read; false after a
+   fault. */
 bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                      const struct sim_allocation *a, size_t at, unsigned bytes);
 
-/* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A.
-   Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one
-   that was read before, the launch has to start again (block->restart; false, too). */
+/* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A. Nothing is
+   noted of allocations that no block has written to: most memory is only read. At the first write to one that
+   was read before, the launch has to start again (block->restart; false, too). */
 bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
                      enum sim_access access);
 bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,

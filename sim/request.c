@@ -1,5 +1,5 @@
-/* What a request to memory costs: wavefronts of shared memory, sectors of global memory. The rules were found by
- * comparing every form of access with the counters of a GPU of compute capability 9.0 (tests/counters). */
+/* What a request to memory costs: wavefronts of shared memory, sectors of global memory. The rules were found
+ * by comparing every form of access with the counters of a GPU of compute capability 9.0 (tests/counters). */
 #include "metric.h"
 
 #include "ops.h"
@@ -56,8 +56,8 @@ struct sim_service sim_service_of(const struct sim_insn *insn) {
 
 /* -- Wavefronts ----------------------------------------------------------------------------------------- */
 
-/* Of the lanes in MASK, the first of each piece of memory of PIECE bytes (a power of two). The lanes' accesses are
-   aligned to their size, so that they are equal or apart. */
+/* Of the lanes in MASK, the first of each piece of memory of PIECE bytes (a power of two). The lanes'
+   accesses are aligned to their size, so that they are equal or apart. */
 static uint32_t first_of_each(const struct sim_request *r, uint32_t mask, unsigned piece) {
     uint64_t pieces[SIM_LANES], last = UINT64_MAX; /* lanes in a row often agree */
     unsigned char slot[2 * SIM_LANES] = {0};       /* index + 1 into PIECES */

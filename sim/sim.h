@@ -15,13 +15,13 @@ struct ptxsim {
     ptxsim_module *modules;
     ptxsim_fault fault;
     ptxsim_counts counts;
-    ptxsim_line *lines; /* of the last launch */
+    ptxsim_line *lines; /* counts of the last launch, by line */
     size_t line_count;
     uint64_t by_class[PTXSIM_CLASS_COUNT];
     char text[512];
 };
 
-/* Clears the fault; PTXSIM_OK. */
+/* Clears the fault. Returns PTXSIM_OK. */
 ptxsim_status sim_done(ptxsim *sim);
 /* Sets a fault that has no place in the PTX; returns STATUS. */
 ptxsim_status sim_fail(ptxsim *sim, ptxsim_status status, const char *format, ...)

@@ -20,8 +20,8 @@ _Static_assert(sizeof(struct sim_tensor_map) <= PTXSIM_TENSOR_MAP_BYTES, "a tens
 /* Whether BYTES hold a map that was made by ptxsim_tensor_map_encode. */
 bool sim_tensor_map_read(const void *bytes, struct sim_tensor_map *map);
 
-/* Where a byte of a box that lies at AT without swizzling lies in shared memory: the index of its 16 bytes is combined
-   with that of its 128 (ISA, "Swizzling modes"). */
+/* Where a byte of a box that lies at AT without swizzling lies in shared memory: the index of its 16 bytes is
+   combined with that of its 128 (ISA, "Swizzling modes"). */
 static inline uint64_t sim_swizzle(const struct sim_tensor_map *map, uint64_t at) {
     return at ^ (at >> 7 & map->span) << 4;
 }

@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, bytes, kind): the kind is b (untyped bits), u, s, f, p (predicate: one bit a lane), x (two f16), or a: a
-   format that instructions name and no register has (ISA, "Alternate Floating-Point Data Formats" and "Sub-Byte
-   Types"; of the latter and of 8-bit floats, bytes is what the smallest register or memory access has). */
+/* X(name, bytes, kind). The kind is b (untyped bits), u, s, f, p (predicate: one bit a lane), x (two f16), or
+   a: a format that instructions name and no register has (ISA, "Alternate Floating-Point Data Formats" and
+   "Sub-Byte Types"). Of sub-byte types and of 8-bit floats, bytes is what the smallest register or memory
+   access has. */
 #define SIM_TYPE_LIST(X)                                                                                     \
     X(b8, 1, 'b')                                                                                            \
     X(b16, 2, 'b')                                                                                           \

@@ -1,5 +1,5 @@
-/* SDDMM in the bench: A and B of every K, and the places of C's elements. The GPU computes the exact sums, by a plain kernel of
-   ours; the CPU computes some of them again. */
+/* SDDMM in the bench: A and B of every K, and the places of C's elements. The GPU computes the exact sums, by
+   a plain kernel of ours; the CPU computes some of them again. */
 #include <stdlib.h>
 #include "operation.h"
 #include "race_state.h"
@@ -10,7 +10,7 @@ static problem_shape shape(const mc_vsparse *a, int64_t size) {
     return (problem_shape){a->rows, a->cols, size};
 }
 
-/* -- On the host ------------------------------------------------------------------------------------------ */
+/* -- On the host ----------------------------------------------------------------------------------------- */
 
 static bool is_weighted(const variant_list *list) {
     for (size_t i = 0; i < list->count; i++)
@@ -18,8 +18,8 @@ static bool is_weighted(const variant_list *list) {
     return false;
 }
 
-/* The mask's values, where a variant multiplies by them. mc_bias_fill gives 1/8 to 8; a 16th of that keeps products with
-   scales inside of f16. */
+/* The mask's values, where a variant multiplies by them. mc_bias_fill gives 1/8 to 8; a 16th of that keeps
+   products with scales inside of f16. */
 static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_t seed, mc_vsparse *mask,
                         mc_diag *diag) {
     mc_status status = mc_vsparse_dilate(pattern, list->vec, MC_F32, mask, diag);
@@ -50,7 +50,8 @@ static mc_status make_orders(work *w, const work_plan *plan, mc_diag *diag) {
     return status;
 }
 
-/* One row or column of FROM after another, ROWS of them, as s32 without gaps; those that FROM has not are zero. */
+/* One row or column of FROM after another, ROWS of them, as s32 without gaps; those that FROM has not are
+   zero. */
 static int32_t *widen(const mc_dense *from, bool columns, int64_t rows, int64_t k) {
     int64_t there = columns ? from->cols : from->rows;
     int32_t *wide = calloc((size_t)(rows * k), sizeof *wide);
@@ -118,7 +119,7 @@ static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
     return status;
 }
 
-/* -- On the device ---------------------------------------------------------------------------------------- */
+/* -- On the device --------------------------------------------------------------------------------------- */
 
 static mc_status upload(race *r, const void *data, size_t bytes, uint64_t *address, mc_diag *diag) {
     mc_device *device = r->track->gpu.device;
@@ -147,7 +148,8 @@ static int32_t product(const race *r, int64_t row, int64_t column) {
     return (int32_t)sum;
 }
 
-/* Some place below COUNT, another one for every I: the high half of a product with 2^64 / the golden ratio (Knuth). */
+/* Some place below COUNT, another one for every I: the high half of a product with 2^64 / the golden ratio
+   (Knuth). */
 static int64_t place_of(int64_t i, int64_t count) {
     return (int64_t)(((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 32) % (uint64_t)count);
 }

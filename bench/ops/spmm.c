@@ -19,7 +19,7 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
     return MC_OK;
 }
 
-/* -- On the host ------------------------------------------------------------------------------------------ */
+/* -- On the host ----------------------------------------------------------------------------------------- */
 
 static mc_status convert_a(work *w, mc_diag *diag) {
     mc_status status = formats_csr(&w->a, FORMAT_F16, &w->formats[SPARSE_CSR], diag);
@@ -93,7 +93,7 @@ static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
     return status;
 }
 
-/* -- On the device ---------------------------------------------------------------------------------------- */
+/* -- On the device --------------------------------------------------------------------------------------- */
 
 /* What the CPU multiplied. */
 static mc_status make_sums(race *r, our_sums *sums, mc_diag *diag) {

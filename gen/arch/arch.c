@@ -1,5 +1,6 @@
-/* Architectures. Families ask for a capability, never for a number: a capability is a column here, with its first user.
-   Numbers are from the CUDA programming guide, "Technical Specifications per Compute Capability". */
+/* Architectures. A family asks for a capability, never for a number: a capability is a column here, added
+   with its first user. Numbers are from the CUDA programming guide, "Technical Specifications per Compute
+   Capability". */
 #include "arch/arch.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* One record an architecture. */
+/* The architectures, and what each can do. */
 #ifndef MC_ARCH_H
 #define MC_ARCH_H
 
@@ -7,16 +7,17 @@
 typedef struct mc_arch {
     const char *target;
     int sm;                   /* 90 for sm_90 and sm_90a */
-    int ptx_version;          /* least .version that knows the target */
+    int ptx_version;          /* least PTX .version that knows the target */
     unsigned shared;          /* KiB that a thread block can have */
-    unsigned threads, blocks; /* that a multiprocessor can hold at once; blocks are thread blocks */
+    unsigned threads, blocks; /* threads and thread blocks that a multiprocessor can hold at once */
     bool tma;                 /* bulk tensor copies and mbarriers that count their bytes */
     bool overlap;             /* programmatic dependent launch (griddepcontrol) */
     bool int4;                /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
 } mc_arch;
 
 extern const mc_arch mc_archs[];
-/* The newest that a GPU of CAPABILITY runs, but for those that run on no other; NULL: none. */
+/* The newest architecture that a GPU of CAPABILITY runs, but for those that run on no other GPU. NULL:
+   none. */
 const mc_arch *arch_of_capability(int capability);
 extern const char *const mc_arch_names[]; /* the targets, NULL-terminated, in the order of mc_archs */
 

@@ -1,6 +1,6 @@
-/* GPUs as estimates see them: one record a GPU. The first numbers are the programming guide's ("Technical Specifications per Compute
-   Capability") and the rates of `mcbench run`'s ceilings over the number of multiprocessors; the costs are what
-   `mcbench fit` printed. docs/choice.md says from which measurements. */
+/* GPUs as estimates see them. The first numbers are the programming guide's ("Technical Specifications per
+   Compute Capability"). Rates are those of `mcbench run`'s ceilings, divided by the number of
+   multiprocessors. Costs are what `mcbench fit` printed. docs/choice.md says from which measurements. */
 #include "arch/arch.h"
 #include <stdlib.h>
 

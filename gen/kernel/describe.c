@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of as many products as k. Products are below 2^32, k below 2^31. */
+/* The largest sum of as many products as k. It fits: products are below 2^32, k below 2^31. */
 static int64_t largest_sum(const mc_sums *sums) { return sums->k * sums->largest_product; }
 static bool can_leave_s32(const mc_sums *sums) { return sums->k > sums->bound; }
 
@@ -67,7 +67,7 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
                  c->arrays[i].extent, c->arrays[i].doc);
 }
 
-/* Not in the PTX header: it is about the caller's values, not about launching. */
+/* What stands in no PTX header, since it is about the caller's values and not about launching. */
 static void sums_text(const mc_sums *sums, mc_text *text) {
     long long bound = sums->bound;
     text_add(text, "Sums of %s x %s: products up to %lld in magnitude, ", sums->lhs, sums->rhs,
@@ -101,7 +101,7 @@ static char *describe_text(const mc_kernel *kernel) {
 
 /* -- JSON --------------------------------------------------------------------------------------------- */
 
-/* Jansson's calls, and whether all had their memory. */
+/* Makes JSON by Jansson's calls, and remembers whether all had their memory. */
 typedef struct maker {
     bool failed;
 } maker;

@@ -1,4 +1,4 @@
-/* One variant, whole: point -> plan -> instructions -> check -> text. */
+/* One variant, whole: from its point to a plan, to instructions, which are checked, to text. */
 #include "kernel/kernel.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@ static mc_status build_failure(const mc_builder *b, const mc_kernel *kernel, mc_
 
 /* -- Registers ---------------------------------------------------------------------------------------- */
 
-/* Of every architecture in arch.c alike (CUDA programming guide, "Technical Specifications per Compute Capability"):
-   a multiprocessor has 1 KB of shared memory more than a thread block may have, and each thread block takes 1 KB of
-   it beside its own. */
+/* These are the same for every architecture in arch.c (CUDA programming guide, "Technical Specifications per
+   Compute Capability"). A multiprocessor has 1 KB of shared memory more than a thread block may have, and
+   each thread block takes 1 KB beside its own. */
 enum { SM_REGISTERS = 65536, BLOCK_SHARED = 1 << 10 };
 enum { MOST_REGISTERS = 255, REGISTER_UNIT = 8, SPARE = 16 };
 
@@ -29,7 +29,7 @@ static unsigned blocks_by_shared(const mc_contract *c, const mc_arch *arch) {
                              (c->shared_static + c->shared_dynamic + BLOCK_SHARED));
 }
 
-/* Each of a multiprocessor's four parts has its own quarter of the registers: warps count in fours. */
+/* Threads, rounded up to four warps: each quarter of a multiprocessor has a quarter of its registers. */
 static unsigned register_threads(const mc_contract *c) {
     unsigned four_warps = 4 * 32;
     return (threads_of(c) + four_warps - 1) / four_warps * four_warps;
@@ -39,13 +39,14 @@ static unsigned blocks_by_registers(const mc_contract *c, unsigned registers) {
     return SM_REGISTERS / (register_threads(c) * registers);
 }
 
-/* Left alone, ptxas keeps registers few for the sake of more blocks and serialises the gather's loads (fixed shapes at
-   stride 64: 48 registers, half the speed). A limit a little above what the kernel wants makes it use them, and
-   leaves it room to move without spills. */
+/* A limit a little above the registers that are alive. Left alone, ptxas keeps registers few for the sake of
+   more thread blocks, and serialises the gather's loads (fixed shapes at stride 64: 48 registers, half the
+   speed). This limit makes it use what the kernel wants, and leaves it room to move without spills. */
 static unsigned generous(unsigned alive) { return least(in_units(alive + SPARE), MOST_REGISTERS); }
 
-/* What as many blocks as shared memory allows can have, if that is enough. ptxas keeps what all lanes have in common in
-   uniform registers: fewer than are alive are enough. */
+/* The registers that a thread can have if as many thread blocks run as shared memory allows, and if that is
+   enough for the kernel. ptxas keeps what all lanes have in common in uniform registers, so that fewer than
+   are alive are enough. */
 static unsigned shared_out(const mc_contract *c, const mc_arch *arch, unsigned alive) {
     unsigned enough = in_units(alive - REGISTER_UNIT);
     unsigned blocks = least(blocks_by_shared(c, arch), blocks_by_registers(c, enough));
@@ -96,7 +97,7 @@ static void name_fields(mc_kernel *kernel) {
     kernel->hash = point_hash(family, kernel->point);
 }
 
-/* What the family lists more of than there is room for is an error of the generator. */
+/* Refuses a kernel of which the family lists more than there is room for: an error of the generator. */
 static mc_status check_room(const mc_kernel *kernel, mc_diag *diag) {
     const struct {
         const char *things;

@@ -9,23 +9,24 @@ struct mc_kernel {
     const mc_family *family;
     int64_t point[MC_MAX_FIELDS];
     char texts[MC_MAX_FIELDS][MC_MAX_NAME]; /* each field's value as text */
-    char *fields;                           /* all of them: point_text */
+    char *fields;                           /* all fields as text: point_text */
     char entry[MC_MAX_ENTRY];
     uint64_t hash;
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES];
     mc_contract contract;
     mc_facts facts;
-    int registers; /* the most alive at one point */
+    int registers; /* the most that are alive at one point */
     int register_limit;
     char *ptx; /* NULL: restored */
 };
 
-/* VARIANT of SPEC without its PTX and what emission finds out: ptx_version, registers and their limit. MC_NOMEM, or
-   MC_CANNOT where the family lists more parameters, arrays or facts than there is room for; *KERNEL is NULL then. */
+/* Makes VARIANT of SPEC without its PTX and without what emission finds out: ptx_version, registers and their
+   limit. MC_NOMEM, or MC_CANNOT where the family lists more parameters, arrays or facts than there is room
+   for; *KERNEL is NULL then. */
 mc_status kernel_of_variant(const mc_spec *spec, size_t variant, mc_kernel **kernel, mc_diag *diag);
-/* Emits it. SPEC_NAME stands in the PTX header, unless it is NULL. */
+/* Emits KERNEL. SPEC_NAME stands in the PTX header, unless it is NULL. */
 mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag);
-/* The limit, and how many thread blocks fit with it. */
+/* Sets the limit of registers, and how many thread blocks fit with it. */
 void kernel_limit_registers(mc_kernel *kernel, unsigned limit);
 
 /* The launch contract as lines for people: in the PTX header (PREFIX "// ") and in --describe. */

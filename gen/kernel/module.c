@@ -2,7 +2,7 @@
 #include "kernel/kernel.h"
 #include <string.h>
 
-/* PTX is ASCII text: what is not printable in a file's name shows as '?'. */
+/* Prints a file's name. PTX is ASCII text: what is not printable shows as '?'. */
 static void print_name(const char *name, mc_text *text) {
     for (; *name; name++) text_add(text, "%c", *name > ' ' && *name < 127 ? *name : '?');
 }
@@ -15,7 +15,8 @@ static void print_lines(const char *line, mc_text *text) {
     }
 }
 
-/* A kernel that was asked for by its fields comes from no file: nothing stands there. */
+/* Prints where the kernel comes from: nothing for one that was asked for by its fields, which comes from no
+   file. */
 static void print_origin(const char *spec_name, mc_text *text) {
     if (!spec_name) return;
     const char *slash = strrchr(spec_name, '/');

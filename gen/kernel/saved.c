@@ -6,7 +6,7 @@
 
 const char *mc_generator_id(void) { return GENERATOR_ID; }
 
-/* The kernel that the SIZE bytes at FIELDS name, not yet emitted. */
+/* Makes the kernel that the SIZE bytes at FIELDS name, not yet emitted. */
 static mc_status kernel_of_fields(const char *fields, size_t size, mc_kernel **kernel, mc_diag *diag) {
     mc_spec *spec = NULL;
     char *copy = strndup(fields, size);
@@ -33,10 +33,10 @@ mc_status mc_kernel_from_fields(const char *fields, mc_kernel **out, mc_diag *di
 
 /* -- Text --------------------------------------------------------------------------------------------- */
 
-/* The generator's id in front, since all but the numbers below follows from its sources. */
+/* The generator's id stands in front, since everything but the numbers below follows from its sources. */
 static const char first_line[] = "mcgen kernel " GENERATOR_ID "\n", fields_name[] = "fields ";
 
-/* What emission finds out. */
+/* A number that emission finds out. */
 typedef struct finding {
     const char *name;
     int least, most, value;

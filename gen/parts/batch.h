@@ -1,9 +1,10 @@
-/* Batches: one launch computes several products of one shape. The grid's z counts them, and the arrays of a product lie a
- * stride behind those of the one before it, or, with a stride of 0, are the same ones. Strides are parameters of the
- * kernel, in elements.
+/* Batches: one launch computes several products of one shape. The grid's z counts them. The arrays of a
+ * product lie a stride behind those of the one before it; with a stride of 0 they are the same ones. Strides
+ * are parameters of the kernel, in elements.
  *
  *   contract   batch_contract(c, arrays, count);    behind all other parameters
- *   emitter    batch_begin(b, arrays, count);       before the first load_array, which then moves each address on */
+ *   emitter    batch_begin(b, arrays, count);       before the first load_array, which then moves addresses
+ */
 #ifndef MC_BATCH_H
 #define MC_BATCH_H
 
@@ -19,7 +20,8 @@
                                 "with operands of its own, a stride behind those of the product before it."  \
     }
 
-/* An array whose products lie STRIDE elements apart; an element has BITS bits: 4, or a power of two from 8 on. */
+/* An array whose products lie STRIDE elements apart. An element has BITS bits: 4, or a power of two from 8
+   on. */
 typedef struct mc_batch_array {
     const char *array, *stride, *doc;
     int bits;

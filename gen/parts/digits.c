@@ -61,7 +61,7 @@ static digit_span span_of_bits(int bits, bool is_signed) {
 
 digit_span span_of_side(digit_side side) { return span_of_bits(side.bits, side.is_signed); }
 
-/* A top digit over signed ones takes a carry: its range has one value more. */
+/* A top digit above signed ones takes a carry, so that its range has one value more. */
 digit_span span_of_digit(digit_side side, digit_set digits, int digit) {
     bool top = digit == digits.count - 1, is_signed = digit_is_signed(digits, digit);
     int bits = top ? side.bits - digits.bits * (digits.count - 1) : digits.bits;

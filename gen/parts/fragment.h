@@ -1,6 +1,6 @@
 /* Which lane holds which element of an mma operand (PTX ISA, "Matrix Fragments for mma.m16n8k32", 8-bit
-   types). Stated once: the emitters and the host-side packer both call these. g = lane / 4 and t = lane % 4
-   in the ISA's figures. */
+   types). It is stated once, here: the emitters and the host's packers both call these functions. As in the
+   ISA's figures, g = lane / 4 and t = lane % 4. */
 #ifndef MC_FRAGMENT_H
 #define MC_FRAGMENT_H
 
@@ -8,43 +8,44 @@
 
 enum {
     MC_WARP = 32,
-    FRAG_GROUP_SHIFT = 2, /* g = lane >> 2, t = lane & 3, as an emitter writes them */
+    FRAG_GROUP_SHIFT = 2, /* g = lane >> 2 and t = lane & 3, as an emitter writes them */
     FRAG_THREAD_MASK = 3,
 };
 
 static inline int frag_group(int lane) { return lane >> FRAG_GROUP_SHIFT; }
 static inline int frag_thread(int lane) { return lane & FRAG_THREAD_MASK; }
 
-/* A (16 x 32): byte BYTE of register REG (0..3). */
+/* Operand A (16 x 32): the row and the k of byte BYTE of register REG (0..3). */
 static inline int frag_a_row(int lane, int reg) { return frag_group(lane) + 8 * (reg & 1); }
 static inline int frag_a_k(int lane, int reg, int byte) {
     return 16 * (reg >> 1) + 4 * frag_thread(lane) + byte;
 }
 
-/* The register of A that holds row g + 8 ROW_HALF and k from 16 K_HALF on. */
+/* The register of A that holds row g + 8 ROW_HALF, and k from 16 K_HALF on. */
 static inline int frag_a_reg(int row_half, int k_half) { return row_half + 2 * k_half; }
 
-/* B (32 x 8): byte BYTE of register REG (0..1). */
+/* Operand B (32 x 8): the k and the column of byte BYTE of register REG (0..1). */
 static inline int frag_b_k(int lane, int reg, int byte) { return 16 * reg + 4 * frag_thread(lane) + byte; }
 static inline int frag_b_col(int lane) { return frag_group(lane); }
 
-/* C and D (16 x 8): 32-bit register REG (0..3). */
+/* C and D (16 x 8): the row and the column of 32-bit register REG (0..3). */
 static inline int frag_c_row(int lane, int reg) { return frag_group(lane) + 8 * (reg >> 1); }
 static inline int frag_c_col(int lane, int reg) { return 2 * frag_thread(lane) + (reg & 1); }
 
 /* The register of C that holds row g + 8 ROW_HALF and column 2t + ODD. */
 static inline int frag_c_reg(int row_half, int odd) { return 2 * row_half + odd; }
 
-/* The small mma of 8 x 8 x 16 (PTX ISA, "Matrix Fragments for mma.m8n8k16"): A's and B's single register holds row, or column, g
-   and k from 4t on; C's register REG (0..1) row g and column 2t + REG. So A's and B's register of the k from 16 HALF on is
-   the larger operand B's register HALF, and that of its A with row g. */
+/* The small mma, 8 x 8 x 16 (PTX ISA, "Matrix Fragments for mma.m8n8k16"). A and B have one register each,
+   which holds row (of B: column) g and k from 4t on. C's register REG (0..1) holds row g and column 2t + REG.
+   So a register of either operand, for the k from 16 HALF on, is laid out like register HALF of the large
+   mma's B, and like the register of the large mma's A that has row g and these k. */
 static inline int frag_small_k(int lane, int byte) { return 4 * frag_thread(lane) + byte; }
 static inline int frag_small_c_row(int lane) { return frag_group(lane); }
 static inline int frag_small_c_col(int lane, int reg) { return 2 * frag_thread(lane) + reg; }
 
-/* The strided-bcrs format numbers the 32 nonzero vectors of a group by slot, so that one lane's eight k
+/* The format strided-bcrs numbers the 32 nonzero vectors of a group by slot, so that one lane's eight k
    indices are eight consecutive slots: lane t holds slots 8t..8t+7 in its A registers {0, 2} (bytes in order)
-   and B registers {0, 1}. The reduction does not care which slot meets which k, as long as both operands
+   and its B registers {0, 1}. The sum does not care which slot meets which k, as long as both operands
    agree. */
 enum { MC_GROUP_SLOTS = 32, MC_LANE_SLOTS = 8 };
 static inline int slot_thread(int slot) { return slot / MC_LANE_SLOTS; }
@@ -52,25 +53,26 @@ static inline int slot_reg(int slot) { return slot % MC_LANE_SLOTS / 4; }
 static inline int slot_byte(int slot) { return slot % 4; }
 static inline int slot_k(int slot) { return frag_b_k(slot_thread(slot), slot_reg(slot), slot_byte(slot)); }
 
-/* Where the value of row ROW (0..7) and slot SLOT lies in a group's 256 bytes: lane order, 8 bytes a lane. It
-   comes out as row-major [8][32], which is SR-BCRS's order inside a stride. */
+/* Where the value of row ROW (0..7) and slot SLOT lies in a group's 256 bytes: lane after lane, 8 bytes a
+   lane. That comes out as row-major [8][32], which is SR-BCRS's order inside a stride. */
 static inline int slot_value_offset(int row, int slot) {
     int lane = 4 * row + slot_thread(slot); /* the lane with frag_b_col(lane) == row */
     return lane * MC_LANE_SLOTS + 4 * slot_reg(slot) + slot_byte(slot);
 }
 
-/* The sampled-list format (SDDMM): the 16 rows of an mma's A are nonzero vectors, slot 16 j + 8 h + g of a warp's item row g + 8 h of its
-   mma j. Where the slot's column lies among those of an item of GROUPS mma: [g][2 j + h], so that a lane loads those of
-   its row g at once. */
+/* The format sampled-list (SDDMM). The 16 rows of an mma's A are nonzero vectors: slot 16 j + 8 h + g of a
+   warp's item is row g + 8 h of its mma j. An item of GROUPS mma has its slots' columns at [g][2 j + h], so
+   that a lane loads all that it wants of its row g at once. */
 enum { MC_SAMPLED_SLOTS = 16 };
 static inline int sampled_index_place(int slot, int groups) {
     int mma = slot / MC_SAMPLED_SLOTS, half = slot / 8 % 2, group = slot % 8;
     return group * 2 * groups + 2 * mma + half;
 }
 
-/* The sampled-windows format has the same places, but what lies there says for which slot of the item it is: its column, counted from its
-   window's first, in the low bits, and the slot above. Slots can be in any order, as long as those in use are in the first mma.
-   Without a vector the sign is set, the column 0. */
+/* The format sampled-windows has the same array, but each of its words says itself for which slot of the item
+   it is. The low bits have the slot's column, counted from its window's first, and the bits above have the
+   slot. Slots can stand in any order, as long as those in use are in the first mma. A word without a vector
+   has the sign set and column 0. */
 enum {
     SAMPLED_SLOT_SHIFT = 16,
     SAMPLED_SLOT_MASK = 0x7fff,
@@ -81,8 +83,8 @@ enum {
 
 /* -- 4-bit types: m16n8k64, and m16n8k32, which has the registers of the first 32 k -------------------- */
 
-/* A register holds 8 nibbles along k, the first in its lowest bits. A's registers 0 and 2 are row g, 1 and 3 row g + 8, as
-   with 8 bits; B's column is g. */
+/* A register holds 8 nibbles along k, the first one in its lowest bits. As with 8 bits, A's registers 0 and 2
+   are row g, 1 and 3 row g + 8, and B's column is g. */
 enum { MC_NIBBLES = 8 };
 static inline int frag4_a_k(int lane, int reg, int nibble) {
     return 32 * (reg >> 1) + MC_NIBBLES * frag_thread(lane) + nibble;
@@ -91,24 +93,25 @@ static inline int frag4_b_k(int lane, int reg, int nibble) {
     return 32 * reg + MC_NIBBLES * frag_thread(lane) + nibble;
 }
 
-/* Slot numbers need no freedom: slot 32 h + 8 t + i is nibble i of lane t's register h, which is k = slot. So a lane's
-   rows of B are those that it has with 8 bits. */
+/* Here a slot is its own k: slot 32 h + 8 t + i is nibble i of lane t's register h. So a lane has the same
+   rows of B as with 8 bits. */
 static inline int slot4_reg(int slot) { return slot / MC_GROUP_SLOTS; }
 static inline int slot4_thread(int slot) { return slot % MC_GROUP_SLOTS / MC_NIBBLES; }
 static inline int slot4_k(int slot) {
     return frag4_b_k(slot4_thread(slot), slot4_reg(slot), slot % MC_NIBBLES);
 }
 
-/* Which nibble is the value of row ROW and slot SLOT among those for an mma of DEPTH, 32 or 64: lane order, DEPTH / 8 bytes
-   a lane. With 32 that is row-major [8][32], as in SR-BCRS. */
+/* Which nibble is the value of row ROW and slot SLOT, among those for an mma of DEPTH, 32 or 64: lane after
+   lane, DEPTH / 8 bytes a lane. With 32 that is row-major [8][32], as in SR-BCRS. */
 static inline int slot4_value_place(int row, int slot, int depth) {
     int lane = 4 * row + slot4_thread(slot); /* the lane with frag_b_col(lane) == row */
     return lane * (depth / 4) + MC_NIBBLES * slot4_reg(slot) + slot % MC_NIBBLES;
 }
 
-/* The index shuffle (Magicube, section IV-B3, figure 7): where the index of slot SLOT lies. A transpose by bytes gives the
-   columns of the rows read 0th to 3rd and 4th to 7th; their nibbles are joined in the order 0, 4, 1, 5, 2, 6, 3, 7, and that
-   brings the slots back into theirs. */
+/* The index shuffle (Magicube, section IV-B3, figure 7): at which position the index of slot SLOT stands. A
+   transpose by bytes gives the columns of the rows read 0th to 3rd, and of those read 4th to 7th. Their
+   nibbles are joined in the order 0, 4, 1, 5, 2, 6, 3, 7, and with these indices that is the order of slots
+   again. */
 static inline int64_t shuffled_slot(int64_t slot) {
     int64_t in_8 = slot % MC_NIBBLES;
     return slot - in_8 + in_8 % 2 * 4 + in_8 / 2;

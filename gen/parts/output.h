@@ -4,12 +4,13 @@
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
  *   s8, u8            the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0
  *
- * f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64, * and fma are mul.rn.f32 and fma.rn.f32, act() is nothing or, for relu, max.NaN.f32
- * with +0, round() is one cvt.rn (nothing for f32): the same bits on every GPU, on the simulator and in the CPU reference. docs/output.md
- * has the error bound.
+ * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; * and fma are
+ * mul.rn.f32 and fma.rn.f32; act() is nothing or, for relu, max.NaN.f32 with +0; round() is one cvt.rn, and
+ * nothing for f32. So the bits are the same on every GPU, on the simulator and in the CPU reference.
+ * docs/output.md has the error bound.
  *
- * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where it
- * lies (out_run), and when scales and biases are loaded: early enough to hide their latency.
+ * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where
+ * it lies (out_run), and when scales and biases are loaded: early enough to hide their latency.
  *
  *   out_factors f; out_writer w;
  *   out_declare_factors(&f, ...);                 registers, the tensor's scale, the arrays' addresses
@@ -20,8 +21,7 @@
  *   out_c_address(&w, row, col);                  w.at = address of C[row][col]
  *   out_store_run(&w, &f, &(out_run){...});       once a run
  *
- * That is for a dense, row-major C. Where C is none, out_scale, out_pack and out_store are the parts.
- */
+ * All of that is for a dense, row-major C. For any other C there are out_scale, out_pack and out_store. */
 #ifndef MC_OUTPUT_H
 #define MC_OUTPUT_H
 
@@ -32,7 +32,7 @@ typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64, OUT_S8,
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
 typedef enum out_act { OUT_ACT_NONE, OUT_ACT_RELU } out_act;
 
-/* For a field's rows: NULL-terminated, in the order of the enums. */
+/* The enums' names, for fields: NULL-terminated, in the enums' order. */
 extern const char *const out_element_names[], *const out_per_names[], *const out_act_names[];
 
 typedef struct out_kind {
@@ -55,16 +55,17 @@ bool out_is_scaled(out_element element);
 bool out_by_rows(const out_kind *output);
 bool out_by_columns(const out_kind *output);
 
-/* The family's fields that say what C is; those that it lacks are 0. Says what is wrong with OUTPUT. */
+/* Which of the family's fields say what C is; 0 for one that it lacks. out_check complains of what is wrong
+   with OUTPUT. */
 typedef struct out_fields {
     int out, scale, bias, sum, act;
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
 
-/* Bytes that C's address is a multiple of, where arrays are promised to be of ALIGN. */
+/* The multiple of bytes that C's address must be, where arrays are promised to be at multiples of ALIGN. */
 unsigned out_align(out_element element, unsigned align);
-/* Adds scale and bias to the contract's parameters; c before them, dense and row-major. */
+/* Add parameters to the contract: the scale and the bias; a dense, row-major c before them. */
 void out_add_factors(const out_kind *output, mc_contract *c);
 void out_add_dense(const out_kind *output, unsigned align, mc_contract *c);
 
@@ -76,34 +77,38 @@ enum {
 
 /* -- Any C -------------------------------------------------------------------------------------------- */
 
-/* What a sum is multiplied by, what is added, and what the result is at least; f32. A term that the output does not want is none. */
+/* What a sum is multiplied by, what is added to it, and the least that the result may be; in f32. A term that
+   the output does not want is none. */
 typedef struct out_terms {
     mc_reg scale, bias, least;
 } out_terms;
 
-/* Elements on their way, none of them where C is the sums. */
+/* Scratch for elements; there is none where C is the sums. */
 typedef struct out_scratch {
     mc_reg real[OUT_MAX_STORE], packed[OUT_MAX_STORE / 2];
 } out_scratch;
 
-/* For COUNT elements at a time. */
+/* Declares scratch for COUNT elements at a time. */
 void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int count);
-/* REAL = f32(SUM) * scale, + bias, or least where that is more. */
+/* Sets REAL to f32(SUM) * scale, + bias, or to `least` where that is more. */
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
-/* The first COUNT of s->real, rounded to elements of C. Returns registers of 32 bits that hold them, 16-bit elements two in each,
-   the first in its low half. A single one stands in both halves. COUNT is 1 or even, of 8-bit elements 1 or 2. */
+/* Rounds the first COUNT of s->real to elements of C. Returns the 32-bit registers that hold them. 16-bit
+   elements stand two in a register, the first in its low half; a single one stands in both halves. COUNT is 1
+   or even, of 8-bit elements 1 or 2. */
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count);
-/* Where GUARD holds (none: always), one store of COUNT elements, 1 to 16 bytes, at TO (AT(...)): out_pack's words, or the sums. */
+/* Stores COUNT elements, 1 to 16 bytes, at TO (AT(...)), in one store, where GUARD holds (none: always).
+   WORDS are out_pack's, or the sums. */
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
                const mc_reg *words);
 
 /* -- Dense, row-major --------------------------------------------------------------------------------- */
 
-/* Which columns exist. */
+/* Which columns C has. */
 typedef struct out_columns {
     mc_operand n;
     bool clamp; /* columns can lie beyond n: factors are read inside, stores are guarded */
-    int whole; /* clamp: this many neighbours (from a multiple of it on) lie inside n or beyond it together */
+    /* with clamp, columns are inside n or outside in groups of this many, from a multiple of it on */
+    int whole;
 } out_columns;
 
 /* Scales and biases in registers. A register that the output does not want is none. */
@@ -111,30 +116,34 @@ typedef struct out_factors {
     mc_builder *b;
     const out_kind *output;
     out_columns columns;
-    mc_reg scale, bias; /* the tensor's scale; the address of an array */
+    mc_reg scale, bias; /* scale: the tensor's scale, or an array's address; bias: an array's address */
     mc_reg least;       /* relu: 0 */
     mc_reg row_scale[OUT_MAX_ROWS], row_bias[OUT_MAX_ROWS];
     mc_reg column_scale[OUT_MAX_RUN], column_bias[OUT_MAX_RUN];
-    mc_reg inside;        /* for the caller to set: where it is false, factors of columns are 0, not loaded */
+    /* for the caller to set: where it is false, factors of columns are 0 and not loaded */
+    mc_reg inside;
     mc_reg at, col, last; /* scratch */
 } out_factors;
 
-/* Registers for the factors of ROWS rows and COLUMNS columns. */
+/* Declares registers for the factors of ROWS rows and COLUMN_COUNT columns. */
 void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, out_columns columns, int rows,
                          int column_count);
-/* Loads the factors of row ROW + OFFSET into place R; where IN_ROWS (none: always) is false, zeros. */
+/* Loads the factors of row ROW + OFFSET as the R-th row's; zeros where IN_ROWS is false (none: always
+   loads). */
 void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg in_rows);
-/* Loads the factors of COUNT columns from COL + OFFSET on, a multiple of COUNT or of 4, into places C and up. */
+/* Loads the factors of COUNT columns as the C-th column's and on: from column COL + OFFSET on, a multiple of
+   COUNT or of 4. */
 void out_load_column_factors(out_factors *f, int c, mc_reg col, int offset, int count);
 
-/* Where C lies and who writes it; the caller sets the first part. */
+/* Where C lies and who writes it. The caller sets the first part. */
 typedef struct out_writer {
     mc_builder *b;
     const out_kind *output;
     out_columns columns;
     mc_operand ldc;
-    mc_reg c_array, in_rows; /* in_rows: this thread's row is one of C's; none where that is certain */
-    int store;               /* most columns of one store, as C's alignment allows: 1, 2, 4 or 8 */
+    /* in_rows: whether this thread's row is one of C's; none where that is certain */
+    mc_reg c_array, in_rows;
+    int store; /* columns of one store at most, as C's alignment allows: 1, 2, 4 or 8 */
 
     mc_reg row; /* for the caller's use */
     mc_reg at, guard, col;
@@ -143,21 +152,23 @@ typedef struct out_writer {
 
 void out_declare_writer(out_writer *w);
 
-/* w->at = address of C[row][col]. */
+/* Sets w->at to the address of C[row][col]. */
 void out_c_address(out_writer *w, mc_reg row, mc_reg col);
-/* w->at moves ROWS rows on. */
+/* Moves w->at ROWS rows on. */
 void out_advance_c(out_writer *w, int rows);
 
-/* COUNT neighbouring columns of one row, from COL + OFFSET on; w->at is the address of column COL. */
+/* A run: COUNT neighbouring columns of one row, from column COL + OFFSET on. w->at is the address of column
+   COL. */
 typedef struct out_run {
     mc_reg col;
     int offset, count;
-    const mc_reg *sums; /* [count], s32 or, where they are exact, s64 */
-    int factor_row;     /* places of the row's and the first column's factors */
+    const mc_reg *sums; /* [count]: s32 or, where they are exact, s64 */
+    /* factor_row, factor_column: which of the loaded factors are the row's and the first column's */
+    int factor_row;
     int factor_column;
 } out_run;
 
-/* Converts and stores. COUNT is a multiple of w->store, or less and a power of two. */
+/* Converts and stores a run. COUNT is a multiple of w->store, or less than that and a power of two. */
 void out_store_run(out_writer *w, const out_factors *f, const out_run *run);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of shared memory that a kernel can declare; more is dynamic (CUDA programming guide, "Shared Memory"). */
+/* Bytes of shared memory that a kernel can declare; more must be dynamic (CUDA programming guide, "Shared
+   Memory"). */
 enum { MAX_SHARED_ALIGN = 1024 };
 
 const mc_op mc_ops[MC_OPCODES] = {
@@ -22,7 +23,8 @@ static void set_error(mc_builder *b, const char *format, ...) {
     va_end(args);
 }
 
-/* ARRAY with room for MORE elements of SIZE bytes behind its COUNT: itself, or moved. NULL: out of memory. */
+/* Returns ARRAY, or where it was moved to, with room for MORE elements of SIZE bytes behind its COUNT. NULL:
+   out of memory. */
 static void *grown(mc_builder *b, void *array, size_t *room, size_t count, size_t more, size_t size) {
     if (count + more <= *room) return array;
     size_t wanted = *room ? *room * 2 : 64;
@@ -65,7 +67,7 @@ static const char *const own_names[] = {"tid",   "ntid",    "laneid",     "warpi
                                         "ctaid", "nctaid",  "smid",       "nsmid",  "gridid",
                                         "clock", "clock64", "globaltimer"};
 
-/* "row" and 2 for "row2"; the index is -1 where no number ends the name. */
+/* Splits a name: "row2" into "row" and 2. The index is -1 where no number ends the name. */
 static int split_number(const char *name, size_t *stem) {
     *stem = strlen(name);
     while (*stem > 0 && name[*stem - 1] >= '0' && name[*stem - 1] <= '9') --*stem;
@@ -270,7 +272,7 @@ static int vector_bytes(const mc_builder *b, const mc_operand *operand) {
     return operand->count * (type_of(b, operand->regs[0]) == REG_B64 ? 8 : 4);
 }
 
-/* What the operands have to do with each other, or with what is declared. */
+/* Checks what the operands have to do with each other, or with what is declared. */
 static const char *misfit(const mc_builder *b, const mc_op *op, const mc_operand *operands, size_t count) {
     bool defines = strchr(op->signature, '=') != NULL;
     if (defines && operands[0].kind == OPERAND_REG && repeats(&operands[0])) return "a destination twice";

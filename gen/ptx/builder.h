@@ -1,5 +1,5 @@
-/* The PTX builder: families say what to do with typed virtual registers; the builder checks every operand
- * against the instruction's row in isa.def, and print.c is the only writer of text.
+/* The PTX builder. Families say what to do with typed virtual registers; the builder checks every operand
+ * against the instruction's row in isa.def; print.c alone writes text.
  *
  *   mc_reg lane = b32(b, "lane");
  *   EMIT(b, and_b32, R(lane), R(tid), I(31));
@@ -29,7 +29,7 @@ extern const mc_op mc_ops[MC_OPCODES];
 
 typedef enum mc_reg_type { REG_PRED, REG_B32, REG_B64 } mc_reg_type;
 
-/* A virtual register: its number + 1; 0 is none. */
+/* A virtual register: its number + 1, or 0 for none. */
 typedef struct mc_reg {
     int id;
 } mc_reg;
@@ -44,7 +44,7 @@ typedef enum mc_operand_kind {
     OPERAND_REG, /* one register or a vector of them */
     OPERAND_IMM,
     OPERAND_ADDRESS, /* [reg + imm] */
-    OPERAND_TENSOR,  /* [map, {x, y}]: regs[0] and the coordinates behind it */
+    OPERAND_TENSOR,  /* [map, {x, y}]: regs[0] is the map, regs[1] and regs[2] are the coordinates */
     OPERAND_TEXT,    /* parameter, special register or shared array, by name */
     OPERAND_LABEL,   /* imm is the label's number */
 } mc_operand_kind;
@@ -54,8 +54,8 @@ typedef struct mc_operand {
     int count;
     mc_reg regs[MC_MAX_VECTOR];
     int64_t imm;
-    bool hex;         /* of an immediate: it is a mask */
-    const char *text; /* static */
+    bool hex;         /* of an immediate: it is a mask, printed in hex */
+    const char *text; /* a string that stays */
 } mc_operand;
 
 typedef enum mc_line_kind { LINE_INSTR, LINE_LABEL, LINE_NOTE, LINE_STAGE } mc_line_kind;
@@ -70,7 +70,7 @@ typedef struct mc_line {
     char *note;
 } mc_line;
 
-/* One declaration: a register, or COUNT of them with a number behind the name. */
+/* A declaration: a register, or COUNT of them, which have a number behind the name. */
 typedef struct mc_reg_group {
     char name[MC_MAX_NAME];
     mc_reg_type type;
@@ -94,9 +94,10 @@ typedef struct mc_builder {
     const char *shared_name;             /* the one shared array, NULL: none */
     unsigned shared_bytes, shared_align; /* 0 bytes: dynamic, as large as the launch says */
     bool
-        fills_shared; /* shared memory decides how many thread blocks a multiprocessor holds, registers follow */
-    int spare;        /* registers that ptxas takes beyond those alive and the usual reserve */
-    mc_reg batch;     /* the grid's z, where it counts products (parts/batch.h) */
+        /* shared memory decides how many thread blocks a multiprocessor holds, and registers follow */
+        fills_shared;
+    int spare;    /* registers that ptxas takes beyond those alive and the usual reserve */
+    mc_reg batch; /* the grid's z, where it counts products (parts/batch.h) */
     const struct mc_batch_array *batch_arrays;
     size_t batch_array_count;
     const char *prefix; /* put before the names of registers and labels */
@@ -122,7 +123,7 @@ void shared_dynamic(mc_builder *b, const char *name, unsigned align);
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
 
-/* Of more than MC_MAX_VECTOR registers only the count is kept, which builder_emit refuses. */
+/* Of more than MC_MAX_VECTOR registers it keeps only the count, which builder_emit refuses. */
 mc_operand operand_vector(const mc_reg *regs, int count);
 static inline mc_operand R(mc_reg reg) { return operand_vector(&reg, 1); }
 static inline mc_operand V2(const mc_reg *regs) { return operand_vector(regs, 2); }
@@ -143,7 +144,7 @@ static inline mc_operand TO(mc_label target) { return (mc_operand){.kind = OPERA
 /* -- Instructions and notes --------------------------------------------------------------------------- */
 
 void builder_emit(mc_builder *b, mc_reg guard, mc_opcode op, const mc_operand *operands, size_t count);
-/* A heading before a stage of the kernel, and a remark inside one. */
+/* A heading before a section of the kernel, and a remark inside of one. */
 void stage(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -159,8 +160,8 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
 
 /* How many operands of LINE are destinations. */
 int line_defs(const mc_line *line);
-/* Labels placed once, registers written on every path before they are read. On success sets the least .version
-   and the most 32-bit registers alive at one point. */
+/* Whether labels are placed once, and registers are written on every path before they are read. On success it
+   sets the least .version, and the most 32-bit registers that are alive at one point. */
 bool builder_check(mc_builder *b, int *version, int *registers);
 
 /* -- print.c ------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
-/* What must hold of the instructions as a whole. Requires the builder's lines, each already checked on its
-   own; changes nothing but the error. Two passes over the control-flow graph: which registers are surely written before
-   each block (so that no read comes first), and which are still wanted after it (so that the registers can be
-   estimated). */
+/* Checks what must hold of the instructions as a whole. It requires the builder's lines, each of which has
+   been checked by itself, and changes nothing but the error. Two passes go over the control-flow graph. The
+   first finds which registers are surely written before each block, so that no read comes first. The second
+   finds which are still wanted after each block, so that registers can be estimated. */
 #include "ptx/builder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ typedef uint64_t word;
 typedef struct block {
     size_t first, last; /* lines [first, last) */
     int next[2], next_count;
-    word *written, *wanted; /* at the start; at the end */
+    word *written, *wanted; /* registers surely written at the block's start; registers wanted at its end */
 } block;
 
 typedef struct flow {
@@ -155,8 +155,8 @@ static int weight(const flow *f, const word *set) {
     return sum;
 }
 
-/* Walks K backwards from what is wanted at its end, into scratch; with MOST, keeps the
-   greatest weight met. */
+/* Walks K backwards from what is wanted at its end, into scratch. With MOST it keeps the greatest weight
+   met. */
 static void walk_back(flow *f, const block *k, int *most) {
     memcpy(f->scratch, k->wanted, f->words * sizeof(word));
     for (size_t i = k->last; i-- > k->first;) {

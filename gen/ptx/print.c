@@ -1,4 +1,4 @@
-/* The writer of PTX text: a kernel's body. Requires a builder that builder_check accepted. */
+/* Writes a kernel's body as PTX text. It requires a builder that builder_check has accepted. */
 #include "ptx/builder.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void print_reg(const mc_builder *b, mc_reg reg, mc_text *text) {
     else text_add(text, "%%%s", group->name);
 }
 
-/* BRACED: also of one. */
+/* BRACED: in braces also if it is one register. */
 static void print_vector(const mc_builder *b, const mc_operand *operand, bool braced, mc_text *text) {
     braced = braced || operand->count > 1;
     if (braced) text_add(text, "{");

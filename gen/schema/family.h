@@ -1,13 +1,13 @@
-/* One record a kernel family, and what the families' schemas, contracts and facts share. */
+/* What a kernel family is, and what the families' schemas, contracts and facts share. */
 #ifndef MC_FAMILY_H
 #define MC_FAMILY_H
 
 #include "arch/arch.h"
 #include "schema/schema.h"
 
-enum { MC_MAX_ENTRY = 80 }; /* of a kernel's name */
+enum { MC_MAX_ENTRY = 80 }; /* characters of a kernel's name */
 
-/* What a plan finds illegal in a point, field by field. */
+/* What is illegal in a point, field by field. */
 typedef struct mc_complaint {
     int field;
     char text[160];
@@ -33,10 +33,11 @@ enum { MC_MAX_FACTS = 24, MC_PLAN_BYTES = 1024 };
 
 typedef struct mc_facts {
     mc_fact list[MC_MAX_FACTS];
-    size_t count; /* of those added; beyond MC_MAX_FACTS none is kept */
+    size_t count; /* facts that were added; beyond MC_MAX_FACTS none is kept */
 } mc_facts;
 
-/* Words of the literature that are no fields, between spaces and in small letters, and what does that here. */
+/* Words of the literature that are no fields here, in small letters and with a space around each, and what
+   field does that here. */
 typedef struct mc_hint {
     const char *words, *text;
 } mc_hint;
@@ -47,7 +48,7 @@ typedef struct mc_family {
     const char *name, *summary;
     const mc_field *fields; /* the first two are `op` and `arch` */
     size_t field_count;
-    /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT (a value a field); says in COMPLAINTS
+    /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT, which has a value for each field. Says in COMPLAINTS
        what cannot run. */
     void (*plan)(const int64_t *point, void *plan, mc_complaints *complaints);
     void (*contract)(const void *plan, mc_contract *contract);
@@ -56,7 +57,8 @@ typedef struct mc_family {
     void (*entry_name)(const void *plan, char name[MC_MAX_ENTRY]);
     /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
     double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
-    /* Lines of the header comment: what this kernel computes (any of the family's, where PLAN is NULL), and how. */
+    /* Lines of the PTX's header comment: what this kernel computes (where PLAN is NULL, any kernel of the
+       family), and how. */
     const char *(*computes)(const void *plan);
     const char *(*how)(const void *plan);
     const mc_hint *hints; /* ends in a row without words */
@@ -85,21 +87,22 @@ int family_field(const mc_family *family, const char *name); /* -1: no such fiel
 extern const int family_vecs[];   /* V */
 extern const int family_aligns[]; /* bytes that an array's address is promised to be a multiple of */
 
-/* FIELD, which is on in POINT, wants an architecture with programmatic dependent launch. */
+/* Complains where FIELD is on in POINT and its architecture has no programmatic dependent launch. */
 void check_overlap(const int64_t *point, int field, mc_complaints *complaints);
 
-/* Beside a schema: its rows, of which the last is LAST, fit where fields are kept. */
+/* Stands behind a schema and asserts that its rows, of which the last is LAST, fit where fields are kept. */
 #define SCHEMA_FITS(fields, last)                                                                            \
     _Static_assert(sizeof(fields) / sizeof *(fields) == (last) + 1, "a row for each field");                 \
     _Static_assert(sizeof(fields) / sizeof *(fields) <= MC_MAX_FIELDS, "more rows than MC_MAX_FIELDS")
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
-/* What there is no room for is counted, but not kept; kernel_of_variant refuses a kernel with such a count. */
+/* What there is no room for is counted, but not kept. kernel_of_variant refuses a kernel with such a
+   count. */
 void add_param(mc_contract *c, mc_param param);
-/* A packed array, and its parameter. */
+/* Adds a packed array, and its parameter. */
 void add_array(mc_contract *c, unsigned align, mc_array array);
-/* Shapes that the spec settles, or the kernel does not want (0), are no parameters. */
+/* Adds a parameter for SHAPE, unless the spec fixes it or the kernel does not want it (0). */
 void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc);
 void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc);
 

@@ -1,5 +1,5 @@
-/* One row a field of a spec: its name, what it may hold, its default, what it means. Reading, help, errors, hashes and the
-   reference pages walk these rows. */
+/* The fields of specs. A field is a row: its name, what it may hold, its default, what it means. Reading,
+   help, errors, hashes and the reference pages walk these rows. */
 #ifndef MC_SCHEMA_H
 #define MC_SCHEMA_H
 
@@ -7,15 +7,16 @@
 #include "text/text.h"
 
 enum {
-    MC_MAX_FIELDS = 48, /* of a family */
+    MC_MAX_FIELDS = 48, /* fields of a family, at most */
     MC_MAX_CANDIDATES = 32,
     MC_MAX_NAME = 48,
 };
 
 typedef enum mc_field_kind {
-    MC_FIELD_NAME, /* one of `names`; the value is the index; true and false stand for on and off, 8 for "8" */
+    /* one of `names`; the value is its index. true and false stand for on and off, 8 for "8" */
+    MC_FIELD_NAME,
     MC_FIELD_NUMBER, /* one of `numbers` */
-    MC_FIELD_SWITCH, /* "on" or "off" (also true and false); the value is 1 or 0 */
+    MC_FIELD_SWITCH, /* "on" or "off", also true and false; the value is 1 or 0 */
     MC_FIELD_SHAPE,  /* 1 .. 2^31 - 1, or "open": MC_OPEN */
 } mc_field_kind;
 
@@ -26,7 +27,8 @@ typedef struct mc_field {
     const int *numbers;       /* 0-terminated, ascending */
     int64_t standard;         /* the default */
     bool tunable;             /* may be a list of candidates */
-    bool quiet; /* at its default it stands in no header and no hash: kernels that do not use it stay */
+    /* at its default it stands in no header and no hash, so that kernels that do not use it keep theirs */
+    bool quiet;
     const char *doc;
 } mc_field;
 

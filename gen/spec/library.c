@@ -1,6 +1,7 @@
-/* The functions that a spec may call: a list of what is allowed, not of what is not. Lua's own functions are
-   taken where their cost is bounded by their arguments; the others are wrapped with a cap. Nothing prints an
-   address, and tables are walked in the order of their keys, so that a spec means the same in every run. */
+/* The functions that a spec may call: a list of what is allowed, not of what is forbidden. Lua's own
+   functions are taken where their arguments bound what they cost; the others are wrapped with a cap. Nothing
+   prints an address, and tables are walked in the order of their keys, so that a spec means the same in every
+   run. */
 #include "spec/sandbox.h"
 #include <lauxlib.h>
 #include <lualib.h>
@@ -8,9 +9,10 @@
 #include <string.h>
 
 enum {
-    LIST_CAP = 1000,     /* elements that table functions take, bytes that string.byte gives */
-    TEXT_CAP = 64 << 10, /* bytes that string functions make: as long as a string can be (sandbox.c) */
-    SORT_TEXT_CAP = 64,  /* bytes of a string that table.sort compares */
+    LIST_CAP = 1000, /* elements that table functions take, and bytes that string.byte gives, at most */
+    /* bytes that string functions make, at most: as long as a string can be (sandbox.c) */
+    TEXT_CAP = 64 << 10,
+    SORT_TEXT_CAP = 64, /* bytes of a string that table.sort compares, at most */
 };
 
 static const char *const basic_names[] = {"assert", "error", "ipairs", "select", "tonumber", "type", NULL};
@@ -21,8 +23,8 @@ static const char *const math_names[] = {"abs",  "ceil", "floor",     "max",    
 
 /* -- Wrappers ----------------------------------------------------------------------------------------- */
 
-/* Calls upvalue 1, the library's own function, with all arguments. Its errors get the line of the script, which it
-   looks for one level too low. */
+/* Calls upvalue 1, the library's own function, with all arguments. Its errors get the line of the script
+   here, since the function looks for that line one level too low. */
 static int call_original(lua_State *L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -95,7 +97,7 @@ static int capped_byte(lua_State *L) {
     return call_original(L);
 }
 
-/* No %p, and no value whose text would be an address. */
+/* Refuses %p, and values whose text would be an address. */
 static int capped_format(lua_State *L) {
     size_t length;
     const char *format = luaL_checklstring(L, 1, &length);
@@ -124,7 +126,8 @@ static int plain_tostring(lua_State *L) {
 
 /* -- Walking a table in the order of its keys --------------------------------------------------------- */
 
-/* Booleans before numbers before strings. Lua's own order of string keys differs from run to run. */
+/* Orders keys: booleans before numbers before strings. Lua's own order of string keys differs from run to
+   run. */
 static bool key_before(lua_State *L, int a, int b) {
     int type_a = lua_type(L, a), type_b = lua_type(L, b);
     if (type_a != type_b) return type_a < type_b;

@@ -1,12 +1,13 @@
 /* Runs a spec script and collects its assignments.
  *
- * A spec assigns its fields as globals (`vec = 8`). The chunk's environment is an empty table whose metamethods record
- * each assignment with its line; reading a name gives what was assigned, or one of the allowed functions (library.c).
+ * A spec assigns its fields as globals (`vec = 8`). The chunk's environment is an empty table whose
+ * metamethods record each assignment with its line. Reading a name gives what was assigned to it, or one of
+ * the allowed functions (library.c).
  *
- * Three things stop a script that is too greedy: an allocator with a cap, which also keeps strings short, so that no
- * single instruction is long; a hook that looks at the clock every few instructions; and, where no hook reaches (the
- * parser, C functions), the allocator looking at the clock too. This contains accidents and hostile loops; it is not a
- * security boundary. */
+ * Three things stop a script that is too greedy. An allocator has a cap, which also keeps strings short, so
+ * that no single instruction takes long. A hook looks at the clock every few instructions. Where no hook
+ * reaches (the parser, C functions), the allocator looks at the clock, too. This contains accidents and
+ * hostile loops; it is no security boundary. */
 #include "ops/families.h"
 #include "spec/spec.h"
 #include "spec/sandbox.h"
@@ -21,14 +22,17 @@ enum {
     MEMORY_CAP = 16 << 20,
     STRING_CAP = 64 << 10, /* bytes of one string */
     HOOK_INSTRUCTIONS =
-        100, /* the longest, comparing two strings full of NULs, takes a third of a millisecond */
+        /* instructions between two looks at the clock; the longest, comparing two strings full of NULs, takes
+           a third of a millisecond */
+    100,
     TIME_LIMIT_MS = 1000,
 };
 
 typedef struct sandbox {
     mc_script *script;
     size_t used;
-    double end, deadline; /* of the thread's own time; by the wall's clock, which is cheaper to look at */
+    /* when it must end, by the thread's own time; when by the wall's clock, which is cheaper to look at */
+    double end, deadline;
     bool late, long_string, no_memory; /* why the allocator refused */
 } sandbox;
 
@@ -38,7 +42,8 @@ static double clock_ms(clockid_t clock) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* On a busy machine a second passes while the script does not run: it has one of its thread's own time. */
+/* Whether the script's time is over. It has a second of its thread's own time; on a busy machine a second
+   passes while it does not run. */
 static bool is_late(sandbox *box) {
     double now = clock_ms(CLOCK_MONOTONIC);
     if (box->late || now <= box->deadline) return box->late;
@@ -120,7 +125,7 @@ static mc_raw raw_from_lua(lua_State *L, int index) {
     return raw;
 }
 
-/* A list of candidates: a table with the keys 1..n and no other. */
+/* Reads a list of values: a table with the keys 1..n and no other. */
 static void assign_list(lua_State *L, int index, mc_assignment *assignment) {
     lua_Unsigned length = lua_rawlen(L, index);
     lua_Unsigned keys = 0;
@@ -190,8 +195,8 @@ static void push_environment(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
-/* As lua itself reads files: without a byte order mark, a first line with # is a comment (its end stays, so that lines
-   keep their numbers). */
+/* Skips what lua itself skips when it reads files: a byte order mark, and a first line that begins with #.
+   That line's end stays, so that lines keep their numbers. */
 static void skip_first_line(const char **text, size_t *size) {
     size_t skip = *size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (skip < *size && (*text)[skip] == '#')
@@ -200,7 +205,8 @@ static void skip_first_line(const char **text, size_t *size) {
     *size -= skip;
 }
 
-/* What the parser has not read yet. It gets little at a time: between two allocations it may search long among names. */
+/* What the parser has not read yet. It gets little at a time, since between two allocations it may search
+   long among names. */
 typedef struct source {
     const char *text;
     size_t size;
@@ -217,7 +223,7 @@ static const char *read_piece(lua_State *L, void *user, size_t *size) {
     return piece;
 }
 
-/* Under lua_pcall: everything that can raise. Arguments: the text as light userdata, its size. */
+/* Everything that can raise, under lua_pcall. Arguments: the text as light userdata, its size. */
 static int run(lua_State *L) {
     const char *text = lua_touserdata(L, 1);
     size_t size = (size_t)lua_tointeger(L, 2);
@@ -232,7 +238,7 @@ static int run(lua_State *L) {
     return 0;
 }
 
-/* What stopped the script, where it was not an error of its own. NULL: it was. */
+/* What stopped the script, if it was no error of its own. NULL: it was one. */
 static const char *stopped_by(const sandbox *box, int code) {
     if (box->late) return "the spec runs for more than a second; it was stopped";
     if (code != LUA_ERRMEM) return NULL;

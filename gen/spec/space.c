@@ -78,7 +78,7 @@ void point_text(const mc_family *family, const int64_t *point, const bool *wante
     }
 }
 
-/* Without an allocation that could fail: a kernel is never told apart by chance. */
+/* Needs no allocation, which could fail: a kernel is never told apart from another by chance. */
 uint64_t point_hash(const mc_family *family, const int64_t *point) {
     char text[MC_MAX_NAME + MC_MAX_FIELDS * 2 * MC_MAX_NAME]; /* " name=value", of two names */
     size_t size = (size_t)snprintf(text, sizeof text, "mcgen " MC_VERSION);
@@ -95,7 +95,7 @@ uint64_t point_hash(const mc_family *family, const int64_t *point) {
 
 size_t mc_spec_variant_count(const mc_spec *spec) { return spec->variant_count; }
 
-/* The first candidates have code 0; if that point is legal it is variant 0, and if not variant 0 stands for
+/* The point of the first values has code 0. If it is legal it is variant 0, and if not variant 0 stands for
  * it. */
 size_t mc_spec_default(const mc_spec *spec) {
     (void)spec;

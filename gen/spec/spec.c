@@ -1,5 +1,5 @@
-/* Spec file and settings -> mc_spec. Requires the script's assignments; every error of a field is reported,
-   not the first alone. */
+/* From a spec file and settings to mc_spec. It requires the script's assignments. Every error of a field is
+   reported, not only the first. */
 #include "ops/families.h"
 #include "spec/spec.h"
 #include <errno.h>
@@ -124,7 +124,7 @@ static void raw_text(const mc_raw *raw, char text[MC_MAX_NAME + 2]) {
     else snprintf(text, MC_MAX_NAME, "%s", raw->text);
 }
 
-/* Names are like it because of their letters: widths such as "8+4" have none. */
+/* A name is near because of its letters; widths such as "8+4" have none. */
 static bool is_word(const mc_raw *raw) { return raw->kind == MC_RAW_TEXT && !strchr(raw->text, '+'); }
 
 static void refuse_value(reader *r, const mc_assignment *assignment, const mc_field *field,
@@ -239,7 +239,7 @@ static bool names_arch(const mc_script *script) {
     return false;
 }
 
-/* What a spec is read into: spec_end frees the script, and the spec unless it is whole. */
+/* What a spec is read into. spec_end frees the script, and the spec unless it is whole. */
 static mc_status spec_begin(const reader *r, mc_spec **spec, mc_script **script) {
     *spec = calloc(1, sizeof **spec);
     *script = calloc(1, sizeof **script);

@@ -8,7 +8,7 @@
 
 #include "schema/family.h"
 
-enum { MC_MAX_POINTS = 1 << 16 }; /* of a tuning space, legal or not */
+enum { MC_MAX_POINTS = 1 << 16 }; /* points of a tuning space, legal or not, at most */
 
 /* -- sandbox.c: runs a spec script -------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ typedef struct mc_script {
 } mc_script;
 
 mc_status sandbox_run(const char *name, const char *text, size_t size, mc_script *script, mc_diag *diag);
-/* The assignment of NAME, made if it is new. NULL: there are too many. */
+/* The assignment of NAME, which is made if it is new. NULL: there are too many. */
 mc_assignment *script_assign(mc_script *script, const char *name);
 
 /* -- hint.c */
@@ -39,22 +39,23 @@ void hint_text(const mc_family *family, const char *name, mc_text *text);
 /* -- spec.c, space.c ---------------------------------------------------------------------------------- */
 
 typedef struct mc_candidates {
-    int line; /* where the spec sets the field; 0: it does not, or a setting did */
-    bool set; /* by the file or a setting */
+    int line; /* line of the spec that sets the field; 0: none does, or a setting did */
+    bool set; /* the file or a setting sets it */
     size_t count;
     int64_t values[MC_MAX_CANDIDATES];
 } mc_candidates;
 
 struct mc_spec {
-    char *name;           /* path, as errors say it; "fields" without a file */
-    const char *settings; /* what errors call what no line of the file says: "--set", "fields" */
+    char *name;           /* its path, as errors say it; "fields" without a file */
+    const char *settings; /* what errors say in place of a line of the file: "--set", "fields" */
     const mc_family *family;
     mc_candidates fields[MC_MAX_FIELDS];
     size_t variant_count;
-    uint32_t *variants; /* mixed-radix code of each legal point, ascending */
+    uint32_t *variants; /* mixed-radix codes of the legal points, ascending */
 };
 
-/* Who is asked where neither the file nor settings name an arch: TARGET gives one, or NULL for the family's own. */
+/* Who is asked for the arch, where neither the file nor settings name one. TARGET gives it, or NULL for the
+   family's own default. */
 typedef struct mc_arch_default {
     const char *(*target)(void *user);
     void *user;
@@ -63,14 +64,17 @@ typedef struct mc_arch_default {
 /* mc_spec_read with such a default. */
 mc_status spec_read_path(const char *path, const mc_setting *settings, size_t setting_count,
                          const mc_arch_default *arch, mc_spec **spec, mc_diag *diag);
-/* Finds the legal variants. MC_USAGE with the complaints about the first point where there is none. */
+/* Finds the legal variants. Where there is none it returns MC_USAGE, with the complaints about the first
+   point. */
 mc_status space_build(mc_spec *spec, mc_diag *diag);
-/* Says why the first point is not legal: what a spec without lists gets to read. Returns MC_USAGE. */
+/* Says why the first point is not legal, which is what a spec without lists gets to read. Returns
+   MC_USAGE. */
 mc_status space_explain(const mc_spec *spec, mc_diag *diag);
 void space_point(const mc_spec *spec, size_t variant, int64_t point[MC_MAX_FIELDS]);
 /* The spec whose one variant has FIELDS ("op=spmm vec=8 ..."), and defaults elsewhere. */
 mc_status spec_of_fields(const char *fields, mc_spec **spec, mc_diag *diag);
-/* "op=spmm vec=8 ...": fields for which WANTED (NULL: all) is true, without quiet ones. */
+/* The point as text, "op=spmm vec=8 ...": the fields for which WANTED is true (NULL: all), without quiet
+   ones. */
 void point_text(const mc_family *family, const int64_t *point, const bool *wanted, mc_text *text);
 uint64_t point_hash(const mc_family *family, const int64_t *point);
 

@@ -123,7 +123,8 @@ mc_status file_open(const char *path, file_output *output, mc_diag *diag) {
     return discard(output, io_error(diag, path, error));
 }
 
-/* A write beyond RLIMIT_FSIZE raises SIGXFSZ, which ends a process that does not expect it. What has no position has no size either. */
+/* Whether SIZE bytes more stay within the limit of a file's size. A write beyond RLIMIT_FSIZE raises SIGXFSZ,
+   which ends a process that does not expect it. A stream without a position has no size either. */
 static bool within_file_limit(FILE *stream, size_t size) {
     struct rlimit limit;
     off_t at = ftello(stream);

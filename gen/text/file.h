@@ -8,8 +8,9 @@
 /* All bytes of PATH, malloc'ed, *SIZE of them. MC_IO with "path: why". */
 mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag);
 
-/* A file being written: a temporary beside the target that commit renames onto it. A target that exists and
-   is no regular file, such as /dev/stdout, is written directly; one that is keeps its mode, and a link stays a link. */
+/* A file being written. It is a temporary file beside the target, which commit renames to the target's name.
+   A target that exists and is no regular file, such as /dev/stdout, is written directly. A regular one keeps
+   its mode, and a link stays a link. */
 typedef struct file_output {
     FILE *stream;
     int error;                /* errno of a failed file_write */

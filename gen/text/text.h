@@ -14,7 +14,8 @@ typedef struct mc_text {
 
 void text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_list(mc_text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/* The same for SIZE bytes, as a callback of a writer: DATA is the mc_text. Returns 0, or -1 after a failure. */
+/* The same for SIZE bytes, as the callback of a writer; DATA is the mc_text. Returns 0, or -1 after a
+   failure. */
 int text_sink(const char *bytes, size_t size, void *data);
 /* Hands the string to the caller, who frees it, and empties TEXT. NULL if an allocation failed. */
 char *text_take(mc_text *text);

@@ -24,9 +24,9 @@ typedef struct search {
 
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
-/* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory; neither.
-   Of the specs built in those come last whose digits may not hold every value of the type: who wants them
-   names them. */
+/* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory;
+   neither. Shipped specs whose digits may not hold every value of the type come last: who wants them names
+   them. */
 enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_DIGITS, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {

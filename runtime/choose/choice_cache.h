@@ -5,8 +5,8 @@
 #include "choose/choose.h"
 #include "choose/spec_sources.h"
 
-/* The key of everything that the choice for PROBLEM follows from; RECORDS: record_digest, 0 where they do not
-   count. False: no memory. */
+/* The key of everything that the choice for PROBLEM follows from. RECORDS is record_digest, or 0 where
+   records do not count. False: no memory. */
 bool choice_key(mc_context *context, const plan_problem *problem, const spec_sources *sources,
                 mc_tuning tuning, uint64_t records, mccache_key *key);
 /* False: it is not there, or makes no sense. */

@@ -1,13 +1,11 @@
-/* Inside of a context: what the files of the embedded runtime share.
+/* Inside of a context: what the files of the embedded runtime share. Of this folder,
  *
- *   context.c   opening, log, the calling thread's CUDA context, memory
- *   kernels.c   loaded kernels: memory, then disk, then generate and compile
+ *   context.c   opens it; log, the calling thread's CUDA context, memory
+ *   kernels.c   loaded kernels: in memory, then on disk, else generated and compiled
  *   matrix*.c   matrices and their packings
- *   choose.c    problem (problem/problem.c) -> the kernel's fields: recorded ones (record.h), those of
- *               candidates.c (of the specs of spec_sources.c what fits.c lets through), or those that
- *               choice_cache.c has kept
- *   plan*.c     problem -> a launch that lacks nothing but addresses (plan.h);  execute.c  these
- *   record*.c   records of tuning (record.h);  tune*.c  making them (tune.h)
+ *
+ * and of others, choose/ finds the kernel's fields for a problem, plan/ makes of these a launch that lacks
+ * nothing but addresses, records/ keeps records of tuning, and tune/ makes them.
  *
  * Locks are those of pthreads: ThreadSanitizer knows nothing of <threads.h> and sees races everywhere. */
 #ifndef MCRT_CONTEXT_H

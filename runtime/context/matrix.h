@@ -6,7 +6,7 @@
 #include "context/context.h"
 #include "ops/operator.h"
 
-/* A matrix packed as some kernels want it; shared by plans, counted. */
+/* A matrix, packed as some kernels want it. Plans share it; it counts its users. */
 typedef struct matrix_packing {
     struct matrix_packing *next;
     char form[MC_PACK_FORM]; /* of all kernels that read it */
@@ -28,10 +28,10 @@ struct mc_matrix {
    MC_CANNOT where its offsets leave s32. */
 mc_status matrix_of_host(mc_context *context, const mc_vsparse *host, mc_matrix **matrix, mc_diag *diag);
 
-/* MC_USAGE where CONTEXT is NULL; where OP takes a matrix and MATRIX is NULL or of another context; where OP takes none and
-   MATRIX is one. */
+/* MC_USAGE where CONTEXT is NULL, where OP takes a matrix and MATRIX is NULL or of another context, and where
+   OP takes none and MATRIX is one. */
 mc_status matrix_check(mc_op op, const mc_matrix *matrix, const mc_context *context, mc_diag *diag);
-/* Its host side; for NULL, of an operator that takes none, one without rows. */
+/* The host side of MATRIX; for NULL, which an operator without a matrix has, one without rows. */
 const mc_vsparse *matrix_host(const mc_matrix *matrix);
 /* Keeps MATRIX's values as they are until matrix_unlock; NULL is fine. */
 void matrix_lock(mc_matrix *matrix);

@@ -5,8 +5,8 @@
 
 #include "device/device.h"
 
-/* Each does what the function of that name does (device/device.h), which has seen to it before that there is a
-   handle, a byte to copy, and a launch to put into a graph or to time. */
+/* Each does what the function of that name does (device/device.h). That has already seen to it that there is
+   a handle, a byte to copy, and a launch to put into a graph or to time. */
 typedef struct mc_device_ops {
     void (*close)(mc_device *device);
     mc_status (*alloc)(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
@@ -60,8 +60,8 @@ struct mc_graph {
 #define MC_PARAM_SIZE_MESSAGE  "the PTX's parameter %zu has %zu bytes, more than any of the contract's"
 #define MC_PARAM_MAP_MESSAGE   "the PTX's parameter %zu has %zu bytes, and a tensor map is passed"
 
-/* Both the driver and the simulator take a pointer a parameter and read as many bytes as the parameter has:
-   so a launch first checks the entry's parameters against the contract's. */
+/* A pointer for each parameter. The driver and the simulator both read as many bytes there as the parameter
+   has, and so a launch first checks the entry's parameters against the contract's. */
 static inline void mc_launch_pointers(const mc_launch *launch, void *pointers[MC_MAX_PARAMS]) {
     for (size_t i = 0; i < MC_MAX_PARAMS; i++) {
         const void *value = launch->maps[i] ? (const void *)launch->maps[i] : &launch->values[i];
@@ -83,7 +83,7 @@ typedef enum mc_landing { MC_LANDING_ANY, MC_LANDING_FIRST, MC_LANDING_LAST } mc
 typedef struct mc_sim_settings {
     bool reversed; /* order of the warps */
     mc_landing landing;
-    uint64_t seed;  /* of their order, 0: none */
+    uint64_t seed;  /* of the random order of warps; 0: the order is not random */
     uint64_t limit; /* warp instructions a launch, 0: the simulator's own */
 } mc_sim_settings;
 

@@ -20,15 +20,15 @@ typedef struct mc_packed {
 MC_API void mc_packed_free(mc_packed *packed);
 MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char *name); /* NULL: none */
 /* Packs A, or the mask of an SDDMM, as the kernel's contract wants it (its format and fields). MC_CANNOT
-   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that reads no packed
-   array gets none, whatever A is. */
+   where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that
+   reads no packed array gets none, whatever A is. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-/* New values in what mc_pack made of a matrix with A's pattern: "values" ("mask_values") becomes, byte for
-   byte, what mc_pack would make of A; every other array, all addresses and the order of vectors stay. So a
-   copy of PACKED on a device needs "values" again and nothing else. No array holds sums of A's rows that
-   would have to follow: what a kernel must correct by them, it computes. MC_FORMAT where PACKED is of another
-   pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as before. The formats' own functions,
-   *_pack_values and *_export_values, are alike. */
+/* Puts new values into what mc_pack made of a matrix with A's pattern. "values" ("mask_values") becomes, byte
+ * for byte, what mc_pack would make of A. Every other array, all addresses and the order of vectors stay, so
+ * that a copy of PACKED on a device needs "values" again and nothing else. No array holds sums of A's rows,
+ * which would have to follow: a kernel computes what it must correct by them. MC_FORMAT where PACKED is of
+ * another pattern, MC_CANNOT as for mc_pack; after any failure PACKED is as before. The formats' own
+ * functions, *_pack_values and *_export_values, do the same. */
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
@@ -41,7 +41,7 @@ MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc
                  each vector. */
 typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
 
-/* Those of KERNEL's field `digits`. */
+/* The digits that KERNEL's field `digits` says. */
 MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
 /* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
 MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
@@ -58,11 +58,12 @@ MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
    fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
-    int heads; /* of a row block: the warps that share it, at most 32; 0: strides lie row block by row block, with
-                   stride 32 and values of 8 bits in the order MC_ORDER_SRBCRS32 */
+    /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
+       stride 32 and values of 8 bits in the order MC_ORDER_SRBCRS32 */
+    int heads;
     mc_digits digits;
     bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
-    bool shuffle; /* of int4: col_idx is permuted, as that of mc_srbcrs */
+    bool shuffle; /* int4: col_idx is permuted, as that of mc_srbcrs */
 } mc_strided;
 /*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the
                                             number of strides
@@ -120,8 +121,8 @@ MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, 
    kernels want k = 16 with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4
    bits and the shuffle where a side has 4. */
 typedef struct mc_srbcrs {
-    int k;          /* slots a stride: 16 or 32, the mma's k */
-    int digit_bits; /* 4 or 8: of the digits that values are cut into */
+    int k;          /* slots of a stride, 16 or 32: the mma's k */
+    int digit_bits; /* bits of the digits that values are cut into: 4 or 8 */
     bool shuffle;   /* k = 32 only: col_idx permuted for the transpose of a 4-bit B */
 } mc_srbcrs;
 /*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors

@@ -4,22 +4,22 @@
 
 #include "formats/pack.h"
 
-/* C = A B, only where a mask has its nonzero vectors: the mask is an mc_vsparse of m x n. Its values count
-   only where a kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any
+/* C = A B, computed only where a mask has nonzero vectors. The mask is an mc_vsparse of m x n. Its values
+   count only where a kernel multiplies by them; they are then of f32 (mc_scale_fill fills them as it does any
    f32). */
 
-/* That of KERNEL's field `layout`; MC_CANNOT where it has none. */
+/* The layout that KERNEL's field `layout` says; MC_CANNOT where it has none. */
 MC_API mc_status mc_layout_of(const mc_kernel *kernel, mc_layout *layout, mc_diag *diag);
 /* The n and the k of the B that DENSE holds. */
 MC_API int64_t mc_layout_n(mc_layout layout, const mc_dense *dense);
 MC_API int64_t mc_layout_k(mc_layout layout, const mc_dense *dense);
 
-/* That of KERNEL's field `order`; MC_CANNOT where it has none. */
+/* The order that KERNEL's field `order` says; MC_CANNOT where it has none. */
 MC_API mc_status mc_order_of(const mc_kernel *kernel, mc_order *order, mc_diag *diag);
-/* Zeros in the shape of MASK's C. MC_CANNOT where its slots leave s32. */
+/* Creates C for MASK, filled with zeros. MC_CANNOT where its slots leave s32. */
 MC_API mc_status mc_sampled_create(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *c,
                                    mc_diag *diag);
-/* Its shape alone: SHAPE has no data. */
+/* The shape of such a C alone: SHAPE has no data. */
 MC_API mc_status mc_sampled_shape(const mc_vsparse *mask, mc_order order, mc_type type, mc_dense *shape,
                                   mc_diag *diag);
 /* Brings VECTORS (vectors x vec: BCRS order) into ORDER, with zeros at its padding.
@@ -35,7 +35,7 @@ MC_API mc_status mc_sampled_collect(const mc_vsparse *mask, mc_order order, cons
    computes it. Items are ordered by window, then row block, then column. Padding at a row block's end belongs
    to the window of its last vector. */
 typedef struct mc_sampled {
-    int groups;     /* of 16 slots: 1, 2, 4 or 8 */
+    int groups;     /* groups of 16 slots in an item: 1, 2, 4 or 8 */
     int64_t window; /* columns; 0 or MC_OPEN: one window has them all */
     mc_order order;
     bool values; /* C is multiplied by the mask's values */
@@ -78,7 +78,8 @@ typedef struct mc_sampled_tiles {
 } mc_sampled_tiles;
 MC_API mc_status mc_sampled_dense_pack(const mc_vsparse *mask, const mc_sampled_tiles *form,
                                        mc_packed *packed, mc_diag *diag);
-/* There are no values in it: MC_FORMAT where PACKED is not of MASK's pattern, else nothing to do. */
+/* The format has no values, so that there is nothing to do. MC_FORMAT where PACKED is not of MASK's
+   pattern. */
 MC_API mc_status mc_sampled_dense_pack_values(const mc_vsparse *mask, const mc_sampled_tiles *form,
                                               const mc_packed *packed, mc_diag *diag);
 /* The way back, as mc_sampled_unpack: a mask of f32 with zeros. */

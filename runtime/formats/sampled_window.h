@@ -11,12 +11,13 @@ enum { SAMPLED_MAX_GROUPS = 8, SAMPLED_MAX_ITEM = SAMPLED_MAX_GROUPS * MC_SAMPLE
 
 typedef struct sampled_item {
     int groups;
-    int64_t first_column; /* its window's */
-    int count;            /* slots in use; for the way there */
-    int64_t number, cols; /* of the item, for messages; of the mask; for the way back */
+    int64_t first_column; /* its window's first column */
+    int count;            /* for sampled_put_entries: slots in use */
+    int64_t number, cols; /* for sampled_get_entries: the item's number, for messages; the mask's columns */
 } sampled_item;
 
-/* From COLUMNS, 16 * groups, in the order of the slots; -1 where there is no vector. */
+/* Makes the item's ENTRIES of COLUMNS, 16 * groups of them in the order of slots; -1 where there is no
+   vector. */
 void sampled_put_entries(const sampled_item *item, const int32_t *columns, int32_t *entries);
 /* The way back: MC_FORMAT where ENTRIES name a slot or a column that there is not. */
 mc_status sampled_get_entries(const sampled_item *item, const int32_t *entries, int32_t *columns,

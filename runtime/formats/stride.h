@@ -1,8 +1,8 @@
-/* What the packed formats have in common: each row block's nonzero vectors fill slots, one after another, and
-   the last stride of the block is padded with slots of index -1 and value 0. A value is one digit or several,
-   each in a plane of its own, the low one first. The formats differ in where a slot's index and digits lie,
-   in how wide a digit is, in how many strides of each row block come first (the heads), and in what row_ptr
-   says. */
+/* What the packed formats have in common. Each row block's nonzero vectors fill slots, one after another, and
+   the last stride of the row block is padded with slots of index -1 and value 0. A value is one digit or
+   several, each in a plane of its own, the low one first. The formats differ in where a slot's index and
+   digits lie, in how wide a digit is, in how many strides of each row block come first (the heads), and in
+   what row_ptr says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
@@ -12,21 +12,21 @@
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    /* Of A's values; of digits of 4 bits two to a byte, the one of the lower place in the low half */
+    /* The digits of A's values. Two of 4 bits share a byte, the one that comes first in its low half */
     digit_code code;
     int planes;      /* digits that there is room for; those beyond the value's are 0 */
-    int vec, stride; /* values a slot, slots a stride */
+    int vec, stride; /* values of a slot; slots of a stride */
     /* Strides of each row block that lie together before all others, whether it fills them or not */
     int heads;
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
-    /* In digits. ROW 0 of PLANE `planes`: of the ones (digit_has_ones). */
+    /* Where a digit lies, counted in digits. PLANE `planes` has one row: the ones (digit_has_ones). */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
-    /* Element INDEX of row_ptr, where START is of stride_starts; and how many there are. */
+    /* Element INDEX of row_ptr, where START is what stride_starts gives; and how many elements there are. */
     int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,
                        int64_t index);
     int64_t (*row_ptr_count)(int64_t row_blocks);
-    /* COUNT receives the vectors of each row block by packed arrays, of which row_ptr has the right length,
-       but any content. */
+    /* COUNT receives how many vectors packed arrays say that each row block has. row_ptr has the right
+       length, but any content. */
     mc_status (*count_blocks)(const struct stride_layout *layout, const mc_packed *packed, int64_t row_blocks,
                               int64_t *count, mc_diag *diag);
 } stride_layout;
@@ -38,7 +38,7 @@ int64_t stride_tail_slots(const stride_layout *layout, int64_t count);
    behind the heads start at START. */
 int64_t stride_slot(const stride_layout *layout, int64_t start, int64_t block, int64_t vector);
 
-/* For index_place: in the order of the slots, and shuffled inside each 8 (fragment.h). */
+/* For index_place: indices in the order of the slots, and shuffled inside each 8 (fragment.h). */
 int64_t stride_plain_index(const stride_layout *layout, int64_t slot);
 int64_t stride_shuffled_index(const stride_layout *layout, int64_t slot);
 

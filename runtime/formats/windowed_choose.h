@@ -1,4 +1,4 @@
-/* Which vectors of a row block share a stride of windowed-bcrs (gen/windowed.h). */
+/* Which vectors of a row block share a stride of windowed-bcrs (gen/parts/windowed.h). */
 #ifndef MCRT_WINDOWED_CHOOSE_H
 #define MCRT_WINDOWED_CHOOSE_H
 
@@ -8,7 +8,8 @@
 
 typedef struct chosen_stride {
     int64_t slots[WINDOWED_SLOTS]; /* the row block's vectors, from 0; -1: none */
-    int64_t oldest, last;          /* windows of its vectors, the lowest and the highest; oldest ascends */
+    /* the lowest and the highest window of its vectors; `oldest` ascends from stride to stride */
+    int64_t oldest, last;
 } chosen_stride;
 
 /* Zeroed before the first row block; its owner frees items and taken. */
@@ -23,8 +24,8 @@ typedef struct stride_choice {
 int64_t windowed_span(const mc_ring *ring, int64_t cols);
 
 /* Replaces CHOICE's strides with those of a row block that has vectors at the ascending COLUMNS of a matrix
-   with COLS. A stride lies in windowed_span windows from that on of the oldest vector that no stride before
-   it has. False: no memory. */
+   with COLS. The vectors of a stride lie in windowed_span windows, from the window on of the oldest vector
+   that no stride before it has. False: no memory. */
 bool windowed_choose(const mc_ring *ring, int64_t cols, const int32_t *columns, int64_t count,
                      stride_choice *choice);
 

@@ -18,8 +18,8 @@ typedef struct mc_vsparse {
     void *values;
 } mc_vsparse;
 
-/* Each nonzero of the pattern becomes a VEC x 1 vector: rows = vec * csr->rows. Values are zero until filled.
- */
+/* Each nonzero of the pattern becomes a VEC x 1 vector: rows = vec * csr->rows. Values are zero until
+   filled. */
 MC_API mc_status mc_vsparse_dilate(const mc_csr *csr, int vec, mc_type type, mc_vsparse *out, mc_diag *diag);
 /* Each group of VEC rows becomes a row block holding the union of its columns; rows is rounded up to a
    multiple of VEC. *fill is nonzeros / (vectors * vec), 1 where nothing is stored. MASK, if not NULL,
@@ -38,8 +38,8 @@ MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
    MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
-/* What estimates (mc_spec_estimate) want to know of A B,
-   where B has N columns and the leading dimension LDB. */
+/* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension
+   LDB. */
 MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);
 
 /* Zeroed arrays of a matrix of ROW_BLOCKS * VEC rows. On failure *OUT is zeroed. MC_USAGE for a vector length

@@ -1,5 +1,5 @@
-/* A problem, and its members as a table: whoever prints, reads, compares, checks or passes on a problem walks the
-   table, so that a member is a row of members.def and nothing else. */
+/* A problem, and its members as a table. Whoever prints, reads, compares, checks or passes on a problem walks
+   the table, so that a member is a row of members.def and nothing else. */
 #ifndef MCRT_MEMBERS_H
 #define MCRT_MEMBERS_H
 
@@ -7,16 +7,17 @@
 
 enum { ROW_QUANTILES = 5 };
 
-/* How the vectors lie in the row blocks: lengths are a row block's vectors. */
+/* How nonzero vectors lie in row blocks. A row block's length is the number of its vectors. */
 typedef struct matrix_features {
     int64_t vectors;
-    int64_t quantiles[ROW_QUANTILES]; /* of the lengths: least, quarter, median, three quarters, longest */
-    double spread;                    /* standard deviation of the lengths */
+    /* of the lengths: least, lower quarter, median, upper quarter, longest */
+    int64_t quantiles[ROW_QUANTILES];
+    double spread; /* standard deviation of the lengths */
 } matrix_features;
 
-/* What is computed, whole and canonical: what records are kept for, what candidates are made for, what the choice of a
-   kernel is cached under. Members that the operator has not are 0. Leading dimensions that it has are never 0, and
-   even where two elements share a byte. */
+/* What is computed, in full and in one form only. Records are kept for it, candidates are made for it, and
+   the choice of a kernel is cached under it. Members that the operator has not are 0. Leading dimensions that
+   it has are never 0, and are even where two elements share a byte. */
 typedef struct plan_problem {
 #define M(name, type, ...) type name;
 #include "ops/members.def"
@@ -30,7 +31,7 @@ typedef enum problem_member {
 #include "ops/members.def"
 #undef M
     MEMBERS,
-    FIRST_MEMBER = NO_MEMBER + 1 /* for those that walk the table */
+    FIRST_MEMBER = NO_MEMBER + 1 /* where walks of the table begin */
 } problem_member;
 
 typedef enum member_form { FORM_WORD, FORM_SWITCH, FORM_SMALL, FORM_NUMBER } member_form;
@@ -41,7 +42,8 @@ typedef enum member_setting {
     SETTING_SHAPE,
     SETTING_MANY
 } member_setting;
-/* Each counts once, however many members of it differ. */
+/* How much a member counts where problems are compared. Each kind counts once, however many members of it
+   differ. */
 typedef enum member_far {
     FAR_NOT,
     FAR_ALIEN,
@@ -67,19 +69,19 @@ typedef struct member_row {
     const char *field;
     const member_word *field_words;
     member_setting setting;
-    const char *config;   /* NULL: mc_plan_config has none */
-    size_t config_offset; /* there it has the same type */
+    const char *config;   /* NULL: mc_plan_config has no such member */
+    size_t config_offset; /* where it is there, of the same type */
     member_far far;
 } member_row;
 
-extern const member_row problem_members[MEMBERS]; /* by problem_member; that of NO_MEMBER is zero */
+extern const member_row problem_members[MEMBERS]; /* by problem_member; the row of NO_MEMBER is zero */
 
-/* Members of one operator, a bit each. */
+/* The bit of a member in mc_operator.members. */
 #define HAS(member) ((uint64_t)1 << MEMBER_##member)
 
 int64_t member_get(const plan_problem *problem, problem_member member); /* NO_MEMBER: 0 */
 void member_set(plan_problem *problem, problem_member member, int64_t value);
-/* That of CONFIG; 0 where it has none. */
+/* The member's value in CONFIG; 0 where CONFIG has none. */
 int64_t member_of_config(const mc_plan_config *config, problem_member member);
 void member_set_config(mc_plan_config *config, problem_member member, int64_t value);
 

@@ -95,7 +95,8 @@ static float relu(float x) { return x > 0 || isnan(x) ? x : 0; }
 /* Whether C is made of scaled sums, not the sums. */
 static bool is_scaled(mc_type type) { return mc_type_is_real(type) || type == MC_S8 || type == MC_U8; }
 
-/* REAL as an element of TYPE: integers are the nearest ones, cut off at the type's ends, and 0 for a NaN (cvt.rni). */
+/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, and 0 for a NaN, as
+   cvt.rni.sat has it. */
 static int64_t element_of(mc_type type, float real) {
     if (mc_type_is_real(type)) return real_to_bits(type, real);
     if (isnan(real)) return 0;

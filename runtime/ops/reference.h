@@ -1,4 +1,4 @@
-/* The CPU reference: exact sums, what a kernel makes of them, and the comparison. */
+/* The CPU references: exact sums, and what a kernel must make of them. */
 #ifndef MCRT_REFERENCE_H
 #define MCRT_REFERENCE_H
 
@@ -7,18 +7,21 @@
 /* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
 
-/* The same of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec,
-   created by the call. */
+/* The exact sums of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by the
+   call. */
 MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                     mc_layout layout, mc_dense *sums, mc_diag *diag);
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
-    mc_type type;             /* of C: s32, s64, f16, bf16, f32; sampled: s8, u8 */
-    mc_per scale, bias;       /* what they go by; none for s32 and s64 */
+    mc_type type;             /* of C: s32, s64, f16, bf16 or f32; sampled also s8 and u8 */
+    mc_per scale, bias;       /* what there is one for; none for s32 and s64 */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
-    bool exact;               /* made of the sums themselves, s64 always; else of the sums modulo 2^32 */
-    bool masked;              /* SDDMM of a real type: the scaled sum times the mask's value, before TYPE */
+    /* made of the sums themselves, as s64 always is; else of the sums modulo 2^32 */
+    bool exact;
+    /* SDDMM of a real type: the scaled sum is multiplied by the mask's value before it is brought into
+       TYPE */
+    bool masked;
 } mc_output;
 
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);

@@ -13,21 +13,22 @@ typedef struct mc_binding {
 
 MC_API mc_binding mc_bind_f32(const char *name, float value);
 
-/* The tensor that KERNEL's contract wants a map of, from the array and shapes that are bound; of rank 0 where
-   it wants none. MC_CANNOT where the array's address or leading dimension is not aligned for it. */
+/* Sets TENSOR to what KERNEL's contract wants a map of, by the array and shapes that are bound; its rank is 0
+   where the contract wants none. MC_CANNOT where the array's address or leading dimension is not aligned for
+   it. */
 MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count,
                                 mc_tensor *tensor, mc_diag *diag);
-/* Makes the map of it, and BINDING for it: MAP must live as long as launches with it. BINDING->name is NULL
-   where the kernel wants none. */
+/* Makes the map of that tensor, and BINDING for it. MAP must live as long as launches with it. BINDING->name
+   is NULL where the kernel wants no map. */
 MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
                              size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
 
-/* Fills LAUNCH for KERNEL: grid from the shapes, parameters by name. MC_CANNOT where a binding is missing, a
-   fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the hardware's
-   limits. Those of m, n, k, lda, ldb, ldc that the kernel's family has, every array of the contract and every
-   parameter (so item_count, mc_sampled_items) and what the grid is made of (so window_items,
-   mc_sampled_longest) must be bound. "multiprocessors" may be, for kernels whose thread blocks take their
-   work in turn. */
+/* Fills LAUNCH for KERNEL: the grid from the shapes, parameters by name. MC_CANNOT where a binding is
+   missing, a fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the
+   hardware's limits. These must be bound: those of m, n, k, lda, ldb, ldc that the kernel's family has; every
+   array of the contract; every parameter (so item_count, mc_sampled_items); what the grid is made of (so
+   window_items, mc_sampled_longest). "multiprocessors" may be bound, for kernels whose thread blocks take
+   their work in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 

@@ -5,7 +5,7 @@
 #include "problem/bind.h"
 #include "problem/problem.h"
 
-/* The matrix's arrays and the operands; parameters; sizes and counts. */
+/* Room for the matrix's arrays and the operands; for parameters; for sizes and counts. */
 enum { MOST_BINDINGS = 2 * MC_MAX_ARRAYS + MC_MAX_PARAMS + MEMBERS };
 
 typedef struct binding_set {

@@ -21,8 +21,8 @@ record_position record_position_of(const plan_problem *p) {
     return at;
 }
 
-/* What each kind of difference adds: FAR_ALIEN is of numbers that a kernel does not compute with in the same way, the
-   others change little in a kernel's time, or which kernels there are. */
+/* What each kind of difference adds to a distance. FAR_ALIEN is for numbers that a kernel does not compute
+   with in the same way. The others change little in a kernel's time, or in which kernels there are. */
 static const double apart_by[FAR_KINDS] = {[FAR_ALIEN] = INFINITY, [FAR_OUT] = 0.1,     [FAR_FACTORS] = 0.05,
                                            [FAR_ORDER] = 0.1,      [FAR_SHAPES] = 0.25, [FAR_ALIGN] = 0.25};
 

@@ -14,14 +14,15 @@
 
 /* -- near.c */
 
-/* Where a problem is among others: a number an axis, whose differences count; 1 is about a factor of two. */
+/* Where a problem stands among others: a number for each axis. Distances are differences of these; 1 is about
+   a factor of two. */
 enum {
     POSITION_M, /* log2 */
     POSITION_N,
     POSITION_K,
-    POSITION_DENSITY, /* of the row blocks' mean length, as a part of the columns */
-    POSITION_SPREAD,  /* of 1 + the lengths' standard deviation over their mean */
-    POSITION_LONGEST, /* of the longest over the mean */
+    POSITION_DENSITY, /* log2 of the row blocks' mean length over the columns */
+    POSITION_SPREAD,  /* log2 of 1 + the lengths' standard deviation over their mean */
+    POSITION_LONGEST, /* log2 of the longest length over the mean */
     POSITION_AXES
 };
 typedef struct record_position {
@@ -38,9 +39,9 @@ double record_distance_at(const plan_problem *a, const record_position *p, const
 /* Brings R's candidates into their order, with the one that has R's fields first. False: it has none, though
    there are fields. */
 bool record_arrange(record *r);
-/* One record of OLD and NEW, of one problem, GPU and generator: all candidates of both, of those in both what
-   the one measured last says, and the faster one of the chosen kernels. By their times; of equal ones NEW is
-   the later one. */
+/* Makes one record of OLD and NEW, which are of one problem, GPU and generator. It has all candidates of
+   both; of a candidate that is in both it has what was measured last; and it has the faster one of the two
+   chosen kernels. Times say which record is the later one; of equal times it is NEW. */
 mc_status record_merge(const record *old, const record *new, record *merged, mc_diag *diag);
 
 /* -- file.c */

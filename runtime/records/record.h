@@ -79,8 +79,8 @@ size_t record_nearest(record_store *store, const char *gpu, const plan_problem *
    in one write. A file that cannot be written is MC_IO: R is remembered all the same. R's candidates may
    stand in any order, its fastest is found. */
 mc_status record_add(record_store *store, const record *r, mc_diag *diag);
-/* Adds the records of a file; COUNT of them were new or better. They are written to STORE's own file, if it
-   has one, at once and atomically. Bad lines go to the log. */
+/* Adds the records of a file; COUNT receives how many were new or better. They are written to STORE's own
+   file, if it has one, at once and atomically. Bad lines go to the log. */
 mc_status record_import(record_store *store, const char *path, size_t *count, mc_diag *diag);
 /* What record_export writes: also the library's records; of each record's candidates only the three fastest:
    the chosen one, and what a plan falls back to. */
@@ -90,7 +90,7 @@ enum { RECORD_SHIPPED = 1, RECORD_BRIEF = 2 };
 mc_status record_export(record_store *store, const char *path, unsigned what, size_t *count, mc_diag *diag);
 /* Calls VISIT for each record, own ones first, until it returns false. VISIT may not call the store. */
 void record_walk(record_store *store, bool (*visit)(void *user, const record *r, bool own), void *user);
-/* Of what choices are made from: changes with every record of the GPU NAME. */
+/* A digest of what choices are made from: it changes with every record of the GPU NAME. */
 uint64_t record_digest(record_store *store, const char *gpu);
 
 /* -- Other problems (near.c) */

@@ -15,12 +15,12 @@
 
 /* The problem's operands: random where the problem has only shapes, on the host and on the device. */
 typedef struct tune_operands {
-    mc_vsparse matrix; /* the race's, with values of its own */
+    mc_vsparse matrix; /* the race's matrix, with values of its own */
     /* By place in the operator's list */
     mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
     float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
     mc_dense c;                    /* the output's shape; no data */
-    /* C as it must be found: GUARD bytes of poison, C with poison in its gaps, and as much again */
+    /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again */
     unsigned char *want;
     size_t want_bytes, guard;
     tune_slab slab;
@@ -31,15 +31,15 @@ typedef struct tune_packing {
     char form[MC_PACK_FORM];
     const mc_kernel *kernel; /* one of them */
     mc_packed packed;
-    mc_status status; /* of packing, and WHY it failed */
+    mc_status status; /* what packing returned, and why it failed */
     mc_diag *why;
     bool absent;    /* there was no room for it on the device */
-    tune_slab slab; /* one part an array */
+    tune_slab slab; /* a part for each array */
 } tune_packing;
 
 typedef struct tune_kernel {
     tune_state state;
-    mc_status status; /* of making it, and WHY it failed */
+    mc_status status; /* what making it returned, and why it failed */
     mc_diag *why;
     mc_kernel *kernel;
     mc_image image;
@@ -50,7 +50,7 @@ typedef struct tune_kernel {
     mc_tensor_map *maps;
     mc_graph *graph;
     int graph_launches;
-    double guess, replay_us; /* of a launch; of a replay */
+    double guess, replay_us; /* microseconds of a launch; of a replay */
 } tune_kernel;
 
 typedef struct measurement {
@@ -61,7 +61,7 @@ typedef struct measurement {
     void *user;
     double begin;  /* clock_seconds */
     bool stopped;  /* by the listener */
-    size_t rounds; /* of stage TIME, known once it begins: of the whole field and of the final */
+    size_t rounds; /* rounds of stage TIME, of the whole field and of the final; known once it begins */
     bool partial;  /* something was left out: race->seconds were over, or there was no memory on the device */
     tune_kernel *kernels;
     tune_packing *packings;
@@ -84,8 +84,8 @@ bool tune_tell_preparing(measurement *m);
 /* Kernel INDEX is in STATE; WHY may be NULL. */
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,
                     double microseconds, const mc_diag *why);
-/* What a STATUS of an entrant that is not MC_OK means: its state, and MC_OK; or the end of all, where memory
-   or the device is gone. */
+/* Settles a STATUS of an entrant that is not MC_OK. Either it is the entrant's state, and MC_OK is returned;
+   or it is the end of all, where memory or the device is gone. */
 mc_status tune_settle(measurement *m, tune_stage stage, size_t done, size_t index, mc_status status,
                       const mc_diag *why, mc_diag *diag);
 
@@ -96,7 +96,7 @@ mc_status tune_compile(measurement *m, mc_diag *diag);
    the matrix packed in every form that a kernel reads */
 mc_status tune_operands_make(measurement *m, mc_diag *diag);
 mc_status tune_operands_pack(measurement *m, mc_diag *diag);
-/* Everything on the device. */
+/* Brings everything to the device. */
 mc_status tune_operands_upload(measurement *m, mc_diag *diag);
 void tune_operands_free(measurement *m);
 
@@ -112,9 +112,9 @@ mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag);
 
 /* -- time.c */
 
-/* K's graph and its first guess. */
+/* Makes K's graph, and a first guess of its time. */
 mc_status tune_guess(measurement *m, tune_kernel *k, mc_diag *diag);
-/* All that are RIGHT, in rounds; tells states until CHOSEN. */
+/* Times all that are RIGHT, in rounds, and tells states until CHOSEN. */
 mc_status tune_time(measurement *m, mc_diag *diag);
 
 #endif

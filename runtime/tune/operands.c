@@ -15,7 +15,8 @@ enum {
     BUFFER_BYTES = 8 << 20
 };
 
-/* Seeds: of each operand one, by its place in the operator's list, and of a dense one's pieces those that follow. */
+/* Seeds. Each operand has one, by its index in the operator's list; pieces of a dense operand have those that
+   follow. */
 static const uint64_t seed_matrix = 1, seed_factors = 2, seed_inputs = 1 << 20, seed_step = 1 << 30;
 
 /* -- The matrix */

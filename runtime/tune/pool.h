@@ -14,8 +14,8 @@ typedef struct tune_work {
     void *user;
 } tune_work;
 
-/* Returns when all is done that was begun: how many pieces, the first so many. Where no thread can be had the
-   calling one does it. */
+/* Does the work, and returns when all is done that was begun. Returns how many pieces were done, which are
+   the first ones. Where no thread can be had the calling one does them. */
 size_t tune_work_do(const tune_work *work);
 
 /* Cores that this process may use. */

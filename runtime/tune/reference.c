@@ -7,8 +7,8 @@
 
 enum { PIECES_PER_CORE = 2 };
 
-/* Row blocks FIRST to END - 1 of the matrix, as a matrix: its arrays are parts of the whole's, but for row_ptr. An
-   operator without a matrix has one band, which is all. */
+/* Row blocks FIRST to END - 1 of the matrix, as a matrix of their own. Its arrays are parts of the whole
+   matrix's, but for row_ptr. An operator without a matrix has one band, which is everything. */
 typedef struct band {
     mc_vsparse matrix;
     int64_t first_row, first_vector;
@@ -59,7 +59,8 @@ static void put_rows(tune_operands *o, int64_t first, const mc_dense *c) {
     }
 }
 
-/* The operands of a band: rows of those that have the matrix's rows, and all of the others. INPUTS: room for the parts. */
+/* The operands of a band: of those that have the matrix's rows, the band's rows; all of the others. INPUTS is
+   room for these. */
 static host_operands band_operands(const measurement *m, const band *b, mc_dense inputs[MAX_OPERANDS]) {
     const mc_operator *op = m->operator;
     host_operands of = {.problem = m->race->problem, .matrix = &b->matrix};

@@ -1,5 +1,5 @@
-/* Operands on the device: laid out once in a piece of memory, and that piece repeated, so that launches that
-   rotate over enough sets find none of them in the L2 cache. */
+/* Operands on the device. They are laid out once in a piece of memory, a set, and that piece is repeated, so
+   that launches that rotate over enough sets find none of them in the L2 cache. */
 #ifndef MCRT_TUNE_SLAB_H
 #define MCRT_TUNE_SLAB_H
 
@@ -8,10 +8,10 @@
 enum { TUNE_MAX_PARTS = MC_MAX_ARRAYS, TUNE_BOUNDARY = 256 };
 
 typedef struct tune_part {
-    const char *name; /* as it is bound */
-    const void *data; /* what is in it; NULL: a result */
+    const char *name; /* the name that it is bound by */
+    const void *data; /* what it holds; NULL: it is a result */
     size_t bytes;
-    size_t place; /* in the set */
+    size_t place; /* its offset in the set */
 } tune_part;
 
 typedef struct tune_slab {

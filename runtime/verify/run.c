@@ -107,7 +107,8 @@ static mc_status write_rows(const device_run *run, uint64_t address, const mc_de
     return status;
 }
 
-/* OFFSET past a boundary. Gaps stay unwritten on the device, so that the simulator stops a kernel that reads them. */
+/* Puts MATRIX on the device, OFFSET past a boundary. Gaps stay unwritten there, so that the simulator stops a
+   kernel that reads them. */
 static mc_status put_dense(device_run *run, const char *name, const mc_dense *matrix, unsigned offset,
                            mc_diag *diag) {
     uint64_t address;

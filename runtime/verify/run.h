@@ -1,5 +1,5 @@
-/* One launch of an operator on a device, from packing to the result in host memory, with what lies around the result
-   checked. */
+/* One launch of an operator on a device, from packing to the result in host memory. What lies around the
+   result is checked. */
 #ifndef MCRT_RUN_H
 #define MCRT_RUN_H
 
@@ -16,14 +16,14 @@ typedef struct mc_timing {
 typedef struct mc_run {
     host_operands operands;
     int64_t ld; /* the output's leading dimension, if it has one; 0: rows without gaps */
-    /* Bytes that an operand's device address lies past a 256-byte boundary, by its place in the operator's list:
-       0, or a test of unaligned data */
+    /* Bytes that an operand's device address lies past a 256-byte boundary, at the operand's index in the
+       operator's list. 0, or more for a test of unaligned data */
     unsigned offsets[MAX_OPERANDS];
 } mc_run;
 
-/* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates in the shape
-   that the operator gives it. It, its gap and what lies in front of it and behind it are poisoned before; MC_MISMATCH
-   where the kernel wrote anything else. TIMING may be NULL. */
+/* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates
+   in the shape that the operator gives it. The output, its gaps and what lies in front of it and behind it
+   are poisoned before. MC_MISMATCH where the kernel wrote anything else. TIMING may be NULL. */
 MC_API mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                                  const mc_run *run, mc_timing *timing, mc_dense *out, mc_diag *diag);
 

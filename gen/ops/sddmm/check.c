@@ -29,7 +29,7 @@ static void check_output(const sddmm_plan *plan, mc_complaints *complaints) {
                  out_element_name(output->element));
 }
 
-/* A panel is whole chunks, and fits into registers. */
+/* Complains of a panel that is not whole chunks, or does not fit into registers. */
 static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
     bool rows = plan->layout == SDDMM_ROWS;
     int chunk = sddmm_chunk_k(plan),
@@ -40,7 +40,8 @@ static void check_panel(const sddmm_plan *plan, mc_complaints *complaints) {
                  rows ? " by rows" : "", chunk, most);
 }
 
-/* A's operands, and its next words; from shared memory, those of the units that lie abreast. */
+/* Registers that A's operands and its next words take; from shared memory, the operands of the units that lie
+   abreast. */
 static int held_of_lhs(const sddmm_plan *plan) {
     enum { GUARDS = 8 };
     int unit = plan->steps * 2 * plan->parities * plan->a.count;
@@ -49,8 +50,8 @@ static int held_of_lhs(const sddmm_plan *plan) {
     return plan->chunks * unit + ahead;
 }
 
-/* Registers that a thread holds for long, of 255: accumulators, B's buffers, A's operands, columns, scales and mask values. ptxas 13
-   spills from about 224 on. */
+/* Complains of too many registers that a thread holds for long, of 255: accumulators, B's buffers, A's
+   operands, columns, scales and mask values. ptxas 13 spills from about 224 on. */
 static void check_registers(const sddmm_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216 };
     int slots = 2 * plan->groups;

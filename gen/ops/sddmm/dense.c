@@ -1,11 +1,13 @@
-/* Method "dense" of the family `sddmm`: its plan, what it takes, and its contract. dense_emit.c has the kernel. */
+/* Method "dense" of the family `sddmm`: its plan, what it takes, and its contract. dense_emit.c emits the
+   kernel. */
 #include "ops/sddmm/dense.h"
 #include "schema/family.h"
 #include "ops/sddmm/fields.h"
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-/* Warps over rows of A and columns of B. Narrow: where columns are fewer than 16 for each. */
+/* How warps are laid over rows of A and columns of B. Narrow: where a warp would have fewer than 16
+   columns. */
 typedef struct warp_split {
     int warps, rows, columns, narrow_rows, narrow_columns;
 } warp_split;
@@ -55,8 +57,8 @@ static void check_operands(const sddmm_plan *plan, mc_complaints *complaints) {
     if (plan->align < DENSE_COPY) complain(complaints, F_ALIGN, "method = \"dense\" wants %d", DENSE_COPY);
 }
 
-/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors of its turns, and, whether or not there are any, scales
-   of rows or columns. ptxas 13 spills from about 240 on. */
+/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors of its turns, and
+   scales of rows or columns, whether or not there are any. ptxas 13 spills from about 240 on. */
 static int registers_held(const sddmm_plan *plan) {
     const sddmm_dense *dense = &plan->dense;
     int words = plan->steps * sddmm_a_words(plan), operands = plan->steps * sddmm_a_operands(plan);

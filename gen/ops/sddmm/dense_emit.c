@@ -1,24 +1,28 @@
-/* The SDDMM of method "dense": a thread block computes a tile of A B whole, and stores what the mask has of it.
+/* The SDDMM of method "dense": a thread block computes a tile of A B whole, and stores what the mask has of
+ * it.
  *
- *   ranges of the mask -> all stages' copies asked for -> [wait for a stage -> multiply] -> result to shared memory -> vectors to C
+ *   ranges of the mask -> all stages' copies asked for -> [wait for a stage -> multiply]
+ *                      -> result to shared memory -> vectors to C
  *
- * Operands are swapped, as in the gather: columns of B are the mma's rows. A stage is 64 bytes of each column of B, a unit for each
- * lane of a lane group, and the same k of A's rows. In shared memory
+ * Operands are swapped, as in the gather: columns of B are the mma's rows. A stage is 64 bytes of each column
+ * of B, a unit for each lane of a lane group, and the same k of A's rows. In shared memory
  *
- *   columns of B  [column][64]: 16 bytes a lane, two columns in a row of banks, which is what a quarter of a warp reads at once
- *   rows of A     [plane][row][4 lanes]: units of more than 16 bytes are cut into planes, so that it is the same with them
+ *   columns of B  lie as [column][64], 16 bytes a lane: two columns fill a row of banks, which is what a
+ *                 quarter of a warp reads at once
+ *   rows of A     lie as [plane][row][4 lanes]: units of more than 16 bytes are cut into planes, so that the
+ *                 same is true of them
  *
- * All stages have room at once, so that a barrier a stage is enough. */
+ * All stages have room at once, so that one barrier a stage is enough. */
 #include "ops/sddmm/dense.h"
 
 static const char shared_name[] = "tile";
-/* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, of which scales have more; B's parts and
-   small tiles want some, too. */
+/* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, and scales have
+   more of these; B's digits and parities, and small tiles, want some, too. */
 enum { SPARE = 16, MORE_SPARE = 8, SCALE_SPARE = 24 };
 
 /* -- This thread's place ------------------------------------------------------------------------------ */
 
-/* NAME = ctaid.AXIS * tile, LAST the last of EXTENT's in the tile. */
+/* Sets FIRST to ctaid * TILE along AXIS, and LAST to the last of EXTENT's, counted in the tile. */
 static void emit_tile(mc_builder *b, const char *axis, int tile, mc_operand extent, mc_reg first,
                       mc_reg last) {
     mc_reg number = load_special(b, axis[6] == 'x' ? "block_x" : "block_y", axis);
@@ -47,7 +51,7 @@ static void emit_tile_place(dense_emitter *d) {
     EMIT(b, shl_b32, R(d->ptr_row), R(d->ptr_row), I(log2_of(WORD)));
 }
 
-/* warp = warp_row + row_warps * warp_column */
+/* Sets warp_row and warp_column: the warp's number is warp_row + row_warps * warp_column. */
 static void emit_split(dense_emitter *d) {
     mc_builder *b = d->e.b;
     const sddmm_dense *dense = &d->e.plan->dense;
@@ -80,11 +84,11 @@ static void emit_place(dense_emitter *d) {
 typedef struct copy_side {
     mc_reg array;
     mc_operand row_bytes;
-    int rows, planes, plane_row; /* rows of the tile; planes in shared memory, bytes of a row of each */
-    mc_reg first, last;          /* the tile's first row, the last that there is in it */
+    int rows, planes, plane_row; /* rows of the tile; planes in shared memory; bytes of a row of each */
+    mc_reg first, last;          /* the tile's first row; the last one that there is, counted in the tile */
 } copy_side;
 
-/* Unit u of a row goes to plane u % planes, lane u / planes. */
+/* Sets where a thread copies to: unit u of a row goes to plane u % planes, lane u / planes. */
 static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_copies *c, mc_reg row,
                             mc_reg unit) {
     mc_builder *b = d->e.b;
@@ -100,7 +104,7 @@ static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_co
     EMIT(b, mad_s32, R(c->to), R(part), I(s->rows * s->plane_row), R(c->to));
 }
 
-/* Rows beyond the last one are that one again: their sums are not stored. */
+/* Sets where a thread copies from. Rows beyond the last one are that one again: their sums are not stored. */
 static void emit_copy_sources(dense_emitter *d, const copy_side *s, dense_copies *c, mc_reg row,
                               mc_reg unit) {
     mc_builder *b = d->e.b;
@@ -199,7 +203,8 @@ static void declare_products(dense_emitter *d) {
     sddmm_declare_sides(&d->e);
 }
 
-/* Where this lane's unit is in row g of the rows that its warp has: PART_ROWS from PART * PART_ROWS on. */
+/* Sets where this lane's unit is in row g of its warp's rows. The warp has PART_ROWS rows, from PART *
+   PART_ROWS on. */
 static mc_reg emit_lane_place(dense_emitter *d, const char *name, int row_bytes, mc_reg part, int part_rows) {
     mc_builder *b = d->e.b;
     mc_reg at = b32(b, name);
@@ -232,7 +237,7 @@ static void emit_load_a(dense_emitter *d, int stage_at) {
     }
 }
 
-/* Column group COLUMN of this warp with all its rows. */
+/* Multiplies column group COLUMN of this warp by all its rows. */
 static void emit_column(dense_emitter *d, int stage_at, int column, const mc_reg *x, const mc_reg *y) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;

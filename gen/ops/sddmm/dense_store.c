@@ -1,9 +1,10 @@
 /* Method "dense": from a tile's sums to the vectors that the mask has in it.
  *
- * Sums become elements of C and go to shared memory, where the stages were: [column][row]. Then each warp takes 8 rows of A after
- * another, that is 8 / V row blocks, which share its lanes evenly. tile_ptr says which vectors of a row block have columns of the
- * tile; they adjoin in C, so that neighbouring lanes copy neighbours: in BCRS 16 bytes at a time, in SR-BCRS, which
- * is row-major, an element of each row. */
+ * Sums become elements of C and go to shared memory, where the stages were: [column][row]. Then each warp
+ * takes one group of 8 rows of A after another. These are 8 / V row blocks, which share the warp's lanes
+ * evenly. tile_ptr says which vectors of a row block have columns in the tile. They adjoin in C, so that
+ * neighbouring lanes copy neighbours: in BCRS 16 bytes at a time, in SR-BCRS, which is row-major, an element
+ * of each row. */
 #include "ops/sddmm/dense.h"
 #include <stdio.h>
 
@@ -14,7 +15,7 @@ static int turns_of(const sddmm_plan *plan) {
     return groups > plan->warps ? groups / plan->warps : 1;
 }
 
-/* The lane's row block among those of 8 rows, and its number among that one's lanes. */
+/* Sets the lane's row block among those of 8 rows, and the lane's number among that row block's lanes. */
 static void emit_lanes(dense_emitter *d) {
     mc_builder *b = d->e.b;
     int lanes = dense_lanes(d->e.plan);
@@ -25,7 +26,7 @@ static void emit_lanes(dense_emitter *d) {
     EMIT(b, and_b32, R(d->in_row_block), R(d->place.lane), I(lanes - 1));
 }
 
-/* ROW = the first row of the lane's row block in turn I, counted in the tile. */
+/* Sets ROW to the first row of the lane's row block in turn I, counted in the tile. */
 static void emit_row(dense_emitter *d, int i, mc_reg row) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
@@ -35,7 +36,7 @@ static void emit_row(dense_emitter *d, int i, mc_reg row) {
     if (d->row_block.id) EMIT(b, mad_s32, R(row), R(d->row_block), I(plan->vec), R(row));
 }
 
-/* The row block is one of the tile and of the mask. */
+/* Sets EXISTS: whether the row block is one of the tile and of the mask. */
 static void emit_exists(dense_emitter *d, mc_reg row, mc_reg exists) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
@@ -81,7 +82,7 @@ void dense_emit_ranges(dense_emitter *d) {
     }
 }
 
-/* column = col_idx[slot], if the row block has that one in the tile. */
+/* Loads col_idx[slot] to COLUMN, if the row block has that slot in the tile. */
 static void emit_column(dense_emitter *d, mc_reg slot, mc_reg end, mc_reg column, mc_reg exists, mc_reg at) {
     mc_builder *b = d->e.b;
     EMIT(b, setp_lt, R(exists), R(slot), R(end));
@@ -110,7 +111,7 @@ void dense_emit_first_columns(dense_emitter *d) {
 
 /* -- Scales ------------------------------------------------------------------------------------------- */
 
-/* Rows beyond the last one have its factors, and so have columns. */
+/* Loads scales of rows. Rows beyond the last one have its scales; so have columns, below. */
 static void emit_row_scales(dense_emitter *d, mc_reg array) {
     mc_builder *b = d->e.b;
     const sddmm_dense *dense = &d->e.plan->dense;
@@ -167,7 +168,7 @@ void dense_emit_scales(dense_emitter *d) {
 
 /* -- Result ------------------------------------------------------------------------------------------- */
 
-/* Rows 2 t and 2 t + 1 of a column as words of C's elements. */
+/* Makes words of C's elements of rows 2 t and 2 t + 1 of a column. */
 static const mc_reg *emit_elements(dense_emitter *d, int row, int column, const mc_reg *sums) {
     mc_builder *b = d->e.b;
     const out_kind *output = &d->e.plan->output;
@@ -229,7 +230,9 @@ enum { MAX_VECTOR_WORDS = 8 };
 /* Registers of a lane's copies. */
 typedef struct sampler {
     mc_reg c,
-        piece; /* C; bytes of the vector that other lanes copy before this one's, none where it has one for itself */
+        /* C, and the bytes of the vector that other lanes copy before this one's, none where a lane has a
+           vector for itself */
+        piece;
     mc_reg word[MAX_VECTOR_WORDS], half;
     mc_reg next, next_column; /* the lane's next vector */
     mc_reg from, to, index_at, stride;
@@ -263,7 +266,7 @@ static sampler declare_sampler(dense_emitter *d) {
     return s;
 }
 
-/* The lane's part of its vector, from shared memory. */
+/* Reads the lane's part of its vector from shared memory. */
 static void emit_take(dense_emitter *d, const sampler *s, const dense_turn *turn) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
@@ -291,7 +294,8 @@ static void emit_vector(dense_emitter *d, const sampler *s, mc_reg slot) {
     out_store(b, (mc_reg){0}, AT(s->to, 0), plan->output.element, bytes / element, s->word);
 }
 
-/* Slot s, row r at s + (vec - 1) * (s rounded down to a multiple of S) + r * S. */
+/* Stores a slot of SR-BCRS: row r of slot s goes to s + (vec - 1) * (s rounded down to a multiple of S) + r *
+   S. */
 static void emit_slot(dense_emitter *d, const sampler *s, mc_reg slot) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
@@ -317,7 +321,7 @@ static mc_label numbered_label(mc_builder *b, const char *name, int number) {
     return label(b, text);
 }
 
-/* The next column is on its way while a vector is copied. */
+/* Copies the vectors of turn I. The next column is on its way while a vector is copied. */
 static void emit_turn(dense_emitter *d, const sampler *s, int i) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;

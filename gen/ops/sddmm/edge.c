@@ -1,14 +1,15 @@
-/* The edge path of the SDDMM: any alignment and any k, a value a load (of 4 bits two, where they are neighbours). The wide path's last
- * k are its work too, those of a unit that k cuts.
+/* The edge path of the SDDMM: any alignment and any k, by loads of one value, of 4 bits of two where they are
+ * neighbours. What k cuts of the wide path's last unit is its work, too.
  *
- * A round is a step of each group: lane t has s k from s t on of the round's 4 s. Loads are guarded by k, so that nothing is read
- * that a row does not have. */
+ * A round is a step of each group: of its 4 s k lane t has those from s t on, s of them. Loads are guarded by
+ * k, so that nothing is read that a row does not have. */
 #include "ops/sddmm/emit.h"
 
 typedef struct edge {
-    mc_reg a_at, b_at;               /* this lane's first k of its row of A, and of column 0 of B; */
-    mc_reg k, left;                  /* that k; how many there are from there on */
-    mc_reg inside[SDDMM_MAX_STEP_K]; /* k's of this lane's step that there are */
+    /* addresses of this lane's first k: in its row of A, and in column 0 of B */
+    mc_reg a_at, b_at;
+    mc_reg k, left;                  /* that k; how many k there are from there on */
+    mc_reg inside[SDDMM_MAX_STEP_K]; /* which k of this lane's step there are */
     mc_reg a_element[SDDMM_MAX_STEP_K], b_element[SDDMM_MAX_STEP_K];
     mc_reg word[SDDMM_MAX_STEP_A], operand[SDDMM_MAX_STEP_A];
     mc_reg row[2][SDDMM_MAX_STEP_B];
@@ -17,13 +18,13 @@ typedef struct edge {
 
 static bool is_rows(const sddmm_emitter *e) { return e->plan->layout == SDDMM_ROWS; }
 
-/* Values of an element, where they are neighbours in memory; elements of a step. */
+/* Values that an element has, where they are neighbours in memory; elements of a step. */
 static int element_k(digit_side side) { return side.bits == 4 ? 2 : 1; }
 static int b_elements(const sddmm_emitter *e) {
     return e->plan->step_k / (is_rows(e) ? 1 : element_k(e->plan->rhs));
 }
 
-/* A byte's high half can lie beyond k, where B has something there. */
+/* Whether A's last byte must be cut: its high half can lie beyond k, where B has something there. */
 static bool needs_cut(const sddmm_emitter *e) {
     return e->plan->lhs.bits == 4 && e->plan->rhs.bits == 4 && !is_rows(e);
 }
@@ -46,7 +47,7 @@ static edge declare_edge(sddmm_emitter *e) {
     return d;
 }
 
-/* at = array + bytes of the first K values. */
+/* Sets AT to ARRAY + the bytes of the first K values. */
 static void emit_at(mc_builder *b, mc_reg at, mc_reg array, mc_reg k, digit_side side, mc_reg scratch) {
     if (side.bits == 4) EMIT(b, shr_u32, R(scratch), R(k), I(1));
     EMIT(b, mad_wide, R(at), R(side.bits == 4 ? scratch : k), I(side_bytes(side)), R(array));
@@ -63,7 +64,7 @@ static void emit_start(sddmm_emitter *e, edge *d) {
     if (!is_rows(e)) emit_at(b, d->b_at, e->b_array, d->k, plan->rhs, place);
 }
 
-/* The side's elements from AT on, where k has them; elsewhere zeros. */
+/* Loads the side's elements from AT on, where k has them; elsewhere they are zeros. */
 static void emit_elements(sddmm_emitter *e, const edge *d, digit_side side, mc_reg at, const mc_reg *to) {
     mc_builder *b = e->b;
     int each = element_k(side);
@@ -85,7 +86,7 @@ static void emit_cut(sddmm_emitter *e, const edge *d) {
     }
 }
 
-/* Where values of both sides come in pairs, for the first of each. */
+/* Sets `inside`; where values of both sides come in pairs, for the first of each. */
 static void emit_inside(sddmm_emitter *e, const edge *d) {
     int each = needs_cut(e) ? 2 : 1;
     for (int i = 0; i < e->plan->step_k; i += each) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
@@ -120,7 +121,8 @@ static void emit_round_set(sddmm_emitter *e, const edge *d, sddmm_set of) {
     sddmm_emit_products(e, d->row[0], d->row[1], &(sddmm_factor){d->operand, sddmm_acc(e, of)}, 1);
 }
 
-/* Lanes abreast load the same: all of it is an even chunk of lines. */
+/* Multiplies a group. Lanes abreast load the same k here, so that with lines all of it counts as an even
+   chunk. */
 static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
     sddmm_emit_begin(e, group);
     for (int set = 0; set < e->plan->abreast; set++) emit_round_set(e, d, (sddmm_set){group, set});

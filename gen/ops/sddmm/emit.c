@@ -1,11 +1,13 @@
 /* The gather SDDMM's instructions, from its plan.
  *
- *   this warp's item and its indices -> scales, mask values -> [wide path] -> [edge path: what is left of k] -> stores
+ *   this warp's item and its indices -> scales, mask values
+ *                                    -> [wide path] -> [edge path: the rest of k] -> stores
  *
- * A warp computes one item: up to 16 * groups nonzero vectors of one row block. Operands are swapped: the vectors, columns of B, are
- * the mma's rows, 16 in each group, and rows of A its columns. Lane 4 g + t loads of rows g and g + 8 of a group, and of row
- * g of the row block (of lines others: lines.c): no transpose is needed. A panel of A stays in registers for all groups, or in
- * shared memory (lhs.c). */
+ * A warp computes one item: up to 16 * groups nonzero vectors of one row block. Operands are swapped: the
+ * vectors, which are columns of B, are the mma's rows, 16 in each group, and rows of A are its columns. Lane
+ * 4 g + t loads its part of columns g and g + 8 of a group (of lines others: lines.c), and of row g of the
+ * row block, so that no transpose is needed. A panel of A stays in registers for all groups, or in shared
+ * memory (lhs.c). */
 #include "ops/sddmm/emit.h"
 
 /* Registers that ptxas 13 takes besides: where both sides have two digits; for lines. */
@@ -36,7 +38,8 @@ void sddmm_emit_load_indices(sddmm_emitter *e, mc_reg at, int offset, const mc_r
     for (int i = 0; i + 4 <= count; i += 4) EMIT(b, ldr_v4, V4(index + i), AT(at, offset + i * WORD));
 }
 
-/* The item and its indices: neither waits for the other. ptxas would move other loads down to their use. */
+/* Loads the item and its indices, of which neither waits for the other. The loads are relaxed: ptxas would
+   move others down to their use. */
 static void emit_item(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int indices = 2 * e->plan->groups;
@@ -82,7 +85,7 @@ void sddmm_emit_row(sddmm_emitter *e, mc_reg row_block) {
     EMIT(b, mad_s32, R(e->row), R(row_block), I(plan->vec), R(g));
 }
 
-/* a_row: address of this lane's row of the row block. */
+/* Sets a_row: the address of this lane's row of the row block. */
 static void emit_a_row(sddmm_emitter *e, mc_reg a) {
     mc_builder *b = e->b;
     e->row = b32(b, "row"), e->a_row = b64(b, "a_row");
@@ -126,7 +129,7 @@ static mc_reg low_half(mc_builder *b, const char *name, mc_reg array) {
     return low;
 }
 
-/* The same for every thread of the grid. */
+/* Chooses the path: the same one for every thread of the grid. */
 static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
@@ -149,7 +152,7 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
         branch_if_odd(e, &c, low_half(b, "b_low", e->b_array), SDDMM_UNIT, "B itself is not");
 }
 
-/* k behind the wide path's units. */
+/* Sets k_left to the k behind the wide path's units. */
 static void emit_rest(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;

@@ -1,16 +1,18 @@
-/* Where the gather SDDMM keeps a panel of A for the item's groups: in registers, or in shared memory as Magicube does (section
- * IV-C). There a warp has
+/* Where the gather SDDMM keeps a panel of A for the item's groups: in registers, or in shared memory as
+ * Magicube does (section IV-C). In shared memory a warp has
  *
  *   units     as in A, [access][lane][bytes]: cp.async brings them, through no register
  *   operands  [piece][lane][16 bytes]: what a lane's units become, four operands a piece
  *
- * Where units of 16 bytes are operands as they are, and the next panel's do not come while this one is read, one place does for both. Lanes
- * read only what they copied or wrote themselves: no barrier. What a warp touches at once adjoins: no bank is met twice. */
+ * One area does for both where units of 16 bytes are operands as they are, and the next panel's units do not
+ * come while this panel is read. Lanes read only what they copied or wrote themselves, so that no barrier is
+ * needed. What a warp touches at once adjoins, so that no bank is met twice. */
 #include "ops/sddmm/emit.h"
 
 enum { PIECE = 4 /* operands */, PIECE_BYTES = PIECE * WORD };
 
-/* Registers that ptxas 13 takes besides: for the copies; where 16 bits meet 4, of which a step has most operands. */
+/* Registers that ptxas 13 takes besides: for the copies; where 16 bits meet 4, since a step then has most
+   operands. */
 enum { SPARE = 8, MOST_SPARE = 16 };
 
 /* -- Sizes -------------------------------------------------------------------------------------------- */
@@ -21,7 +23,7 @@ static bool has_operands(const sddmm_plan *plan) {
     return !sddmm_a_is_plain(plan) || plan->prefetch_lhs || sddmm_a_access(plan) < PIECE_BYTES;
 }
 
-/* A batch: the fewest units that fill pieces. A panel's last one may be half a piece. */
+/* A batch is the fewest units that fill whole pieces. A panel's last batch may have half a piece. */
 static int batch_units(const sddmm_plan *plan) { return unit_operands(plan) < PIECE ? 2 : 1; }
 static int batch_operands(const sddmm_plan *plan) { return batch_units(plan) * unit_operands(plan); }
 static int batches(const sddmm_plan *plan) {
@@ -70,10 +72,10 @@ void sddmm_declare_lhs(sddmm_emitter *e, sddmm_lhs *lhs) {
 
 /* -- Units -------------------------------------------------------------------------------------------- */
 
-/* Lane 0's access number INDEX of the panel, from lane 0's first. */
+/* Where access INDEX of the panel lies, from the lane's first one. */
 static int access_place(const sddmm_plan *plan, int index) { return MC_WARP * sddmm_a_access(plan) * index; }
 
-/* A unit beyond k becomes zeros. */
+/* Copies the panel's units. A unit beyond k becomes zeros. */
 static void emit_copy(sddmm_emitter *e, const sddmm_lhs *lhs, const mc_reg *inside) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
@@ -109,7 +111,7 @@ static void emit_read(mc_builder *b, int words, const mc_reg *to, mc_operand fro
     }
 }
 
-/* Units that batch BATCH has. */
+/* How many units batch BATCH has. */
 static int units_of(const sddmm_plan *plan, int batch) {
     int left = plan->chunks - batch * batch_units(plan);
     return left < batch_units(plan) ? left : batch_units(plan);
@@ -150,7 +152,8 @@ void sddmm_emit_ready_lhs(sddmm_emitter *e, const sddmm_lhs *lhs) {
     for (int batch = 0; batch < batches(plan); batch++) emit_batch(e, lhs, batch);
 }
 
-/* Relaxed loads: ptxas asks for a whole panel at once with others, which takes the registers that shared memory saves. */
+/* Loads are relaxed: with others ptxas asks for a whole panel at once, which takes the registers that shared
+   memory saves. */
 static void emit_read_batch(sddmm_emitter *e, const sddmm_lhs *lhs, int batch) {
     int count = batch_operands(e->plan);
     for (int i = 0; i < count; i += PIECE)

@@ -1,25 +1,27 @@
 /* Which lane of the SDDMM reads what of B, and whose sums come of it.
  *
- * reads = "chunks": lane group g reads of the columns in a group's slots g and g + 8, one chunk of 64 bytes after another. A load
- * instruction of a warp touches eight columns.
+ * reads = "chunks": lane group g reads the columns in a group's slots g and g + 8, one chunk of 64 bytes
+ * after another. A load instruction of a warp touches eight columns.
  *
- * reads = "lines": two lane groups, g = 2 v + h with h = 0, 1, read a chunk each of one column, so that a quarter of the warp reads a
- * line of 128 bytes, which the load unit does in half the passes. An mma can only take the same k of all its rows: it is done twice,
- * with A's values of either chunk. The slots come in two sets, s = 0, 1:
+ * reads = "lines": two lane groups, g = 2 v + h with h = 0 and 1, read a chunk each of one column. So a
+ * quarter of the warp reads a line of 128 bytes, for which the load unit takes half the passes. But an mma
+ * takes the same k of all its rows. So it is done twice, with A's values of either chunk, and half of the
+ * sums are right each time. The slots come in two sets, s = 0 and 1:
  *
- *   the mma's row 2 v + h is slot 4 s + v, row 8 + 2 v + h slot 8 + 4 s + v, for either h
- *   times A's even chunks, rows of h = 0 are right, times its odd chunks those of h = 1; the others are not read
+ *   the mma's row 2 v + h is slot 4 s + v, row 8 + 2 v + h is slot 8 + 4 s + v, for either h
+ *   times A's even chunks the rows of h = 0 are right, times its odd chunks those of h = 1
  *
- * Both mma begin with a set's accumulators: odd_acc, a copy of them, takes the odd chunks. Behind a panel lanes of h = 1 go on with the
- * copy, so that only these are kept for each group.
+ * Both mma begin with a set's accumulators: odd_acc, a copy of them, takes the odd chunks. Behind a panel the
+ * lanes of h = 1 go on with the copy, so that a group keeps one set of accumulators and not two.
  *
- * A slot's sum is what lane (v, 0, t) has of it and what lane (v, 1, t) has. Lane h takes set h, and gives its neighbour the other:
- * then it has slots own = 4 h + v and own + 8, as it has g and g + 8 of chunks. */
+ * A slot's sum is what lane (v, 0, t) has of it plus what lane (v, 1, t) has. Lane h takes set h, and gives
+ * its neighbour the other one. Then it has slots own = 4 h + v and own + 8, as with chunks it has g and g +
+ * 8. */
 #include "ops/sddmm/emit.h"
 
 static bool has_lines(const sddmm_plan *plan) { return plan->abreast > 1; }
 
-/* Of eight slots those of a set. */
+/* How many of eight slots a set has. */
 static int set_slots(const sddmm_plan *plan) { return 8 / plan->abreast; }
 
 /* -- In words ----------------------------------------------------------------------------------------- */
@@ -56,7 +58,7 @@ mc_reg sddmm_emit_lane(sddmm_emitter *e, mc_reg lane) {
 
 /* -- Indices ------------------------------------------------------------------------------------------ */
 
-/* A store wants to know its slots' columns. */
+/* Whether a store wants to know its slots' columns. */
 static bool stores_by_column(const sddmm_plan *plan) {
     return sddmm_stride(plan) || plan->output.scale == OUT_PER_COLUMN;
 }
@@ -87,7 +89,7 @@ static void emit_own_indices(sddmm_emitter *e) {
         EMIT(b, selp_b32, R(e->index[i]), R(e->column[0][i]), R(e->column[1][i]), R(e->even));
 }
 
-/* So that loads of B need no guard, out of which ptxas makes branches. */
+/* Makes columns of indices: loads of B then need no guard, of which ptxas would make branches. */
 void sddmm_emit_columns(sddmm_emitter *e) {
     mc_builder *b = e->b;
     int count = 2 * e->plan->groups;
@@ -105,10 +107,11 @@ void sddmm_emit_columns(sddmm_emitter *e) {
 
 static int sum_count(const sddmm_plan *plan) { return plan->sums * SDDMM_ACC; }
 
-/* Where one panel is all of k, the exchange chooses between accumulators and copy by itself. */
+/* Whether accumulators and copy are both kept. Where one panel is all of k, the exchange chooses between them
+   by itself. */
 static bool keeps_both(const sddmm_plan *plan) { return has_lines(plan) && plan->store_early; }
 
-/* Where lanes of h = 1 have their part of set OF's sums. */
+/* The registers in which lanes of h = 1 have their part of set OF's sums. */
 static const mc_reg *odd_part(const sddmm_emitter *e, sddmm_set of) {
     return keeps_both(e->plan) ? e->odd_acc[of.set] : sddmm_acc(e, of);
 }
@@ -138,7 +141,7 @@ void sddmm_emit_finish(sddmm_emitter *e, int group) {
     }
 }
 
-/* Each lane's own sums, in GROUP's first accumulators. */
+/* Brings each lane's own sums into GROUP's first accumulators. */
 static void emit_exchange(sddmm_emitter *e, int group) {
     mc_builder *b = e->b;
     sddmm_set low = {group, 0}, high = {group, 1};

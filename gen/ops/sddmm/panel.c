@@ -1,4 +1,5 @@
-/* A panel of k in registers, whatever brings B's part of it there: A's part is loaded and made operands, both are multiplied. */
+/* A panel of k in registers, whatever brings B's part of it there. A's part is loaded and made operands; then
+   both are multiplied. */
 #include "ops/sddmm/emit.h"
 
 static int unit_words(const sddmm_plan *plan) { return plan->steps * sddmm_a_words(plan); }
@@ -20,7 +21,8 @@ void sddmm_declare_a(sddmm_emitter *e, mc_reg *words, mc_reg *operands) {
         for (int i = 0; i < count; i++) operands[i] = words[i];
 }
 
-/* Relaxed loads, which stay where they stand: of others, those of the next group would move down behind the branch. */
+/* Loads are relaxed, and so stay where they stand. Others, those of the next group, would move down behind
+   the branch. */
 void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from) {
     switch (bytes) {
     case 16: EMIT_IF(b, guard, ldr_v4, V4(to), from); break;
@@ -62,13 +64,14 @@ void sddmm_declare_chains(sddmm_emitter *e) {
     if (e->plan->chains > 1) b32_array(e->b, "chain", SDDMM_ACC * (e->plan->chains - 1), e->chain);
 }
 
-/* Steps add to the group's accumulators and the chains' in turn: an mma waits for the one before that adds to the same. */
+/* The accumulators that step STEP adds to: the group's and the chains' in turn, since an mma waits for the
+   one before that adds to the same. */
 static const mc_reg *chain_of(const sddmm_emitter *e, sddmm_set of, int step) {
     int chain = step % e->plan->chains, chunk = step / e->plan->steps;
     return chain == 0 ? sddmm_chunk_acc(e, of, chunk) : &e->chain[SDDMM_ACC * (chain - 1)];
 }
 
-/* A's steps are those of the chunks that one of the lanes abreast has there. */
+/* A's steps here are those of the chunks that the lanes abreast have by this load. */
 void sddmm_emit_step(sddmm_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands, sddmm_set of,
                      int step) {
     const sddmm_plan *plan = e->plan;

@@ -1,5 +1,6 @@
-/* A row-major B: neighbouring k of a column lie ldb apart, so that each value is a load of its own, and words are joined from values.
- * Of 4 bits a load brings the value's neighbour too: which half of the byte it is, says whether its column is odd. */
+/* A row-major B. Neighbouring k of a column lie ldb apart, so that each value is a load of its own, and words
+ * are joined of values. Of 4 bits a load brings the value's neighbour too: the half of the byte that the
+ * value is in says whether its column is odd. */
 #include "ops/sddmm/emit.h"
 
 void sddmm_declare_rows(sddmm_emitter *e) {
@@ -13,7 +14,7 @@ void sddmm_declare_rows(sddmm_emitter *e) {
     EMIT(b, cvt_s64, R(e->row_step), e->row_bytes);
 }
 
-/* value_at: of row K + OFFSET, the value in COLUMN. */
+/* Sets value_at: the address of the value in COLUMN of row K + OFFSET. */
 static void emit_first(sddmm_emitter *e, mc_reg column, mc_reg k, int offset) {
     mc_builder *b = e->b;
     digit_side side = e->plan->rhs;
@@ -41,7 +42,8 @@ void sddmm_emit_row_loads(sddmm_emitter *e, mc_reg column, mc_reg k, int offset,
     }
 }
 
-/* Of bytes their halves of this column: two k's in the first of each two registers. */
+/* Takes from bytes their halves of this column, and joins those of two k in the first of each two
+   registers. */
 static void emit_pairs(sddmm_emitter *e, mc_reg column, const mc_reg *values) {
     mc_builder *b = e->b;
     EMIT(b, and_b32, R(e->shift), R(column), I(1));

@@ -1,12 +1,17 @@
-/* The family `sddmm`: C = A B where a mask of V x 1 vectors is nonzero. Schema, plan, contract and facts; check.c says what fields
-   have against each other.
+/* The family `sddmm`: C = A B where a mask of V x 1 vectors is nonzero. Schema and plan; check.c
+   says what fields have against each other, contract.c what a launch takes.
 
-   The mask's vectors are given out in items of up to 16 * groups neighbours of one row block, a warp each: emit.c and,
-   for what is not aligned, edge.c multiply, or window.c does; sides.c makes operands of the two sides' values,
-   lines.c says which lane reads what of B and whose sums follow from it, store.c writes C. */
+   The mask's vectors are given out in items, of up to 16 * groups neighbours of one row block, and a warp
+   computes an item. How columns of B reach the warp is the field `method`:
+
+     gather   from global memory: emit.c, wide.c and, for what is not aligned, edge.c
+     window   from a window of B in shared memory: window.c
+     dense    no items: a thread block computes a tile of A B, and stores what the mask has of it (dense.c)
+
+   sides.c makes operands of the two sides' values, lines.c says which lane reads what of B and whose sums
+   follow from it, store.c writes C. */
 #include "schema/family.h"
 #include "ops/sddmm/fields.h"
-#include "parts/batch.h"
 #include <stdio.h>
 
 static const char *const ops[] = {"sddmm", NULL};
@@ -15,9 +20,10 @@ static const out_element out_elements[] = {OUT_S32, OUT_F16, OUT_BF16, OUT_F32, 
 static const char *const masks[] = {"pattern", "values", NULL};             /* of sddmm_mask */
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32", NULL}; /* of sddmm_order */
 static const char *const layouts[] = {"columns", "rows", NULL};             /* of sddmm_layout */
-static const char *const reads[] = {"chunks", "lines", NULL};               /* of what is abreast, less 1 */
-static const char *const lhs_places[] = {"registers", "shared", NULL};      /* of sddmm_lhs_in */
-static const char *const methods[] = {"gather", "window", "dense", NULL};   /* of sddmm_method */
+/* of the lane groups abreast, less 1 */
+static const char *const reads[] = {"chunks", "lines", NULL};
+static const char *const lhs_places[] = {"registers", "shared", NULL};    /* of sddmm_lhs_in */
+static const char *const methods[] = {"gather", "window", "dense", NULL}; /* of sddmm_method */
 static const int group_counts[] = {1, 2, 4, 8, 0}, warp_counts[] = {1, 2, 4, 8, 12, 16, 20, 24, 32, 0},
                  tiles[] = {32, 64, 128, 256, SDDMM_MAX_TILE, 0}, dense_tiles[] = {32, 64, 128, 0};
 
@@ -155,7 +161,7 @@ static void plan_sides(sddmm_plan *plan) {
 static void plan_paths(sddmm_plan *plan) {
     int a_access = sddmm_a_access(plan);
     int a_elements = a_access * 8 / sddmm_stored_bits(plan->lhs);
-    bool rows = plan->layout == SDDMM_ROWS; /* each value of B is a load */
+    bool rows = plan->layout == SDDMM_ROWS; /* each value of B is a load of its own */
     proof a = divides(a_elements, plan->lda), b = rows ? ALWAYS : divides(plan->unit_k, plan->ldb);
     bool open = plan->k == MC_OPEN, has_unit = open || plan->k >= plan->unit_k;
     plan->wide = a != NEVER && b != NEVER && has_unit;
@@ -163,7 +169,7 @@ static void plan_paths(sddmm_plan *plan) {
                                   .ldb = b == MAYBE,
                                   .a_address = plan->align < a_access,
                                   .b_address = !rows && plan->align < SDDMM_UNIT};
-    if (plan->method == SDDMM_WINDOW) { /* all is promised */
+    if (plan->method == SDDMM_WINDOW) { /* the contract promises all of it */
         plan->wide = true, plan->checks = (sddmm_checks){0};
         return;
     }
@@ -172,7 +178,7 @@ static void plan_paths(sddmm_plan *plan) {
     plan->edge = !plan->wide || !whole || c->lda || c->ldb || c->a_address || c->b_address;
 }
 
-/* With prefetch one group is loaded ahead, and more where they are small. */
+/* Plans how many groups are loaded ahead. With prefetch it is one, and more where they are small. */
 static void plan_buffers(sddmm_plan *plan) {
     enum { REGISTERS = 64 };
     int group = sddmm_group_regs(plan);
@@ -183,7 +189,8 @@ static void plan_buffers(sddmm_plan *plan) {
         plan->buffers++;
 }
 
-/* Four, or a chain a step. Sums of several digits, and lines, make as many chains by themselves; of method window warps are many. */
+/* Plans the chains: four, or one for each step where steps are fewer. Sums of several digits, and lines, are
+   as many chains by themselves, and method window has many warps. */
 static void plan_chains(sddmm_plan *plan) {
     int steps = plan->chunks * plan->steps;
     plan->chains = 1;
@@ -198,7 +205,7 @@ static void plan_panels(sddmm_plan *plan) {
     plan->loops = open || plan->k / plan->unit_k * plan->unit_k > plan->tile_k;
     plan->guard_units = open || plan->k % (plan->loops ? plan->tile_k : chunk_k) >= plan->unit_k;
     if (!plan->loops) plan->chunks = (int)((plan->k / plan->unit_k + 3) / 4);
-    if (plan->chunks % plan->abreast) plan->guard_units = true; /* a line of which the panel has a half */
+    if (plan->chunks % plan->abreast) plan->guard_units = true; /* a line of which the panel has only half */
     plan->store_early = plan->wide && !plan->edge && !plan->loops;
     plan_buffers(plan);
     plan_chains(plan);
@@ -215,7 +222,7 @@ static void plan_docs(sddmm_plan *plan) {
     snprintf(plan->index_extent, sizeof plan->index_extent, "items * %d", MC_SAMPLED_SLOTS * plan->groups);
 }
 
-/* For what sddmm_check then refuses, none. */
+/* Plans the window's shared memory; none for what sddmm_check then refuses. */
 static void plan_window(sddmm_plan *plan) {
     bool fits = plan->k != MC_OPEN && plan->window != MC_OPEN && plan->window <= SAMPLED_MAX_WINDOW;
     int64_t column = fits ? side_row_bytes(plan->rhs, plan->k) : 0;
@@ -267,167 +274,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
     sddmm_check(point, plan, complaints);
 }
 
-/* -- Contract and facts ------------------------------------------------------------------------------- */
-
-static const char *const index_docs[] = {
-    [SDDMM_GATHER] = "[8][2 * groups] an item: column of its slot 16 j + 8 h + g at [g][2 j + h]; -1: none",
-    [SDDMM_WINDOW] =
-        "[8][2 * groups] an item: column in the window | place in the item << 16 of a vector of mma j, row "
-        "8 h + g, at [g][2 j + h]; negative: none, column 0",
-};
-
-static void add_packed(const sddmm_plan *plan, mc_contract *c) {
-    bool windows = plan->method == SDDMM_WINDOW;
-    c->format = windows ? "sampled-windows" : "sampled-list";
-    add_array(c, 16, (mc_array){"items", "s32", "items * 4", plan->items_doc});
-    add_array(c, 16, (mc_array){"col_idx", "s32", plan->index_extent, index_docs[plan->method]});
-    if (windows) add_array(c, 4, (mc_array){"window_ptr", "s32", "windows + 1", "first item of each window"});
-    if (plan->mask == SDDMM_VALUES)
-        add_array(c, 16, (mc_array){"mask_values", "f32", "elements of C", "in C's order; 0 where padded"});
-}
-
-/* How values lie: of A, of B by columns, of B by rows. */
-typedef enum matrix { MATRIX_A, MATRIX_COLUMNS, MATRIX_ROWS } matrix;
-
-static const char *side_doc(digit_side side, matrix which) {
-#define THREE(type, more, more_rows)                                                                         \
-    {                                                                                                        \
-        "A: " type "[m][lda], row-major" more, "B: " type "[n][ldb], columns of B" more,                     \
-            "B: " type "[k][ldb], row-major" more_rows                                                       \
-    }
-#define OF(bits, more, more_rows)                                                                            \
-    { THREE("u" bits, more, more_rows), THREE("s" bits, more, more_rows) }
-    static const char *const docs[][2][3] = {
-        [0] = OF("4", ", the even k in a byte's low half", ", the even column in a byte's low half"),
-        [1] = OF("8", "", ""),
-        [2] = OF("16", "", "")};
-#undef OF
-#undef THREE
-    return docs[side.bits == 4 ? 0 : side_bytes(side)][side.is_signed][which];
-}
-
-static void add_side(const sddmm_plan *plan, bool is_b, mc_contract *c) {
-    digit_side side = is_b ? plan->rhs : plan->lhs;
-    int align = plan->align > side_bytes(side) ? plan->align : side_bytes(side);
-    matrix which = !is_b ? MATRIX_A : plan->layout == SDDMM_ROWS ? MATRIX_ROWS : MATRIX_COLUMNS;
-    add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, side_doc(side, which)});
-    unsigned multiple = side.bits == 4 ? 2 : 0;
-    if (plan->method != SDDMM_GATHER) multiple = (unsigned)sddmm_row_unit(plan, is_b);
-    int64_t limit = side_bytes(side) > 1 ? INT32_MAX / side_bytes(side) : 0;
-    if (is_b) c->ldb_multiple = multiple, c->ldb_limit = limit;
-    else c->lda_multiple = multiple, c->lda_limit = limit;
-}
-
-#define C_DOC(type, what)                                                                                    \
-    {                                                                                                        \
-        "C: " type "[vectors][vec]; " what, "C: " type "[strides][vec][16]; " what,                          \
-            "C: " type "[strides][vec][32]; " what                                                           \
-    }
-#define ROUNDED(type)                                                                                        \
-    {                                                                                                        \
-        C_DOC(type, "C = " type "(f32(sum) * scale)"),                                                       \
-            C_DOC(type, "C = " type "((f32(sum) * scale) * mask value)")                                     \
-    }
-
-static void add_c(const sddmm_plan *plan, mc_contract *c) {
-    static const char *const docs[][2][3] = {[OUT_S32] = {C_DOC("s32", "the sums")},
-                                             [OUT_F16] = ROUNDED("f16"),
-                                             [OUT_BF16] = ROUNDED("bf16"),
-                                             [OUT_F32] = ROUNDED("f32"),
-                                             [OUT_S8] = ROUNDED("s8"),
-                                             [OUT_U8] = ROUNDED("u8")};
-    out_element element = plan->output.element;
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(element, (unsigned)plan->align),
-                            docs[element][plan->mask][plan->order]});
-    out_add_factors(&plan->output, c);
-}
-
-static mc_sums sums_of(const sddmm_plan *plan) {
-    digit_span product = span_of_product(span_of_side(plan->lhs), span_of_side(plan->rhs));
-    return (mc_sums){.lhs = plan->lhs.name,
-                     .rhs = plan->rhs.name,
-                     .largest_product = span_magnitude(product),
-                     .bound = span_terms_in_s32(product),
-                     .products = "products",
-                     .k = plan->k};
-}
-
-/* A window's items are taken in turn by the warps of as many thread blocks as there are along y. */
-static void set_grid(const sddmm_plan *plan, mc_contract *c) {
-    c->grid[0] = (mc_grid_axis){"item_count", plan->warps};
-    c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
-    if (plan->method == SDDMM_DENSE) {
-        sddmm_dense_set_launch(plan, c);
-        return;
-    }
-    if (plan->method == SDDMM_GATHER) {
-        c->shared_static = plan->shared_bytes;
-        return;
-    }
-    c->grid[0] = (mc_grid_axis){"n", plan->window};
-    c->grid[1] = (mc_grid_axis){"window_items", plan->warps};
-    c->turn_axis = 1, c->turn_k = plan->k;
-    c->shared_dynamic = plan->shared_bytes;
-}
-
-enum { BATCH_ARRAYS = 3 };
-
-static void list_batch(const sddmm_plan *plan, mc_batch_array arrays[BATCH_ARRAYS]) {
-    arrays[0] = (mc_batch_array){"a", "a_stride", "elements from one product's A to the next's",
-                                 sddmm_stored_bits(plan->lhs)};
-    arrays[1] = (mc_batch_array){"b", "b_stride", "elements from one product's B to the next's",
-                                 sddmm_stored_bits(plan->rhs)};
-    arrays[2] = (mc_batch_array){"c", "c_stride", "elements from one product's C to the next's",
-                                 8 * out_element_bytes(plan->output.element)};
-}
-
-static void make_contract(const void *data, mc_contract *c) {
-    const sddmm_plan *plan = data;
-    if (plan->method == SDDMM_DENSE) sddmm_dense_add_packed(plan, c);
-    else add_packed(plan, c);
-    add_side(plan, false, c);
-    add_side(plan, true, c);
-    add_c(plan, c);
-    if (plan->method == SDDMM_DENSE) add_shape(c, "m", plan->m, "rows of A");
-    if (plan->method != SDDMM_GATHER) add_shape(c, "n", plan->n, "columns of B");
-    add_shape(c, "k", plan->k, "columns of A, rows of B");
-    add_shape(c, "lda", plan->lda, "elements from one row of A to the next");
-    add_shape(c, "ldb", plan->ldb,
-              plan->layout == SDDMM_ROWS ? "elements from one row of B to the next"
-                                         : "elements from one column of B to the next");
-    if (plan->method == SDDMM_GATHER) add_shape(c, "item_count", MC_OPEN, "items");
-    if (plan->times_16 && plan->k == MC_OPEN) c->k_limit = sddmm_times_16_k(plan);
-    c->sums = sums_of(plan);
-    c->overlap = plan->overlap;
-    set_grid(plan, c);
-    mc_batch_array arrays[BATCH_ARRAYS];
-    list_batch(plan, arrays);
-    if (plan->batch) batch_contract(c, arrays, BATCH_ARRAYS);
-    c->block[0] = (unsigned)(MC_WARP * plan->warps);
-    c->block[1] = c->block[2] = 1;
-}
-
-static void make_facts(const void *data, mc_facts *facts) {
-    const sddmm_plan *plan = data;
-    if (plan->method == SDDMM_DENSE) {
-        sddmm_dense_facts(plan, facts);
-        return;
-    }
-    int64_t panel_k = (int64_t)sddmm_chunk_k(plan) * plan->chunks;
-    int unit_mma = plan->steps * plan->parities * plan->b.count * plan->a.count * plan->abreast;
-    add_fact(facts, "item_vectors", MC_SAMPLED_SLOTS * plan->groups, "at most, a warp");
-    add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
-    add_fact(facts, "panel_k", panel_k, "in registers at once");
-    add_fact(facts, "group_b_bytes", MC_SAMPLED_SLOTS * side_row_bytes(plan->rhs, panel_k),
-             plan->method == SDDMM_WINDOW ? "read from the window, a group"
-                                          : "gathered from B, a group and panel");
-    add_fact(facts, "group_mma", plan->chunks * unit_mma, "m16n8k32 instructions, a group and panel");
-    if (plan->shared_bytes)
-        add_fact(facts, "shared_bytes", plan->shared_bytes,
-                 "of a thread block: panels of A, or its window of B");
-    add_fact(facts, "wide_path", plan->wide, "vector loads of A and B");
-    add_fact(facts, "edge_path", plan->edge, "guarded narrow loads of A and B");
-}
+/* -- Name, texts and PTX --------------------------------------------------------------------------------- */
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const sddmm_plan *plan = data;
@@ -470,9 +317,9 @@ static const char *computes(const void *data) {
 
 static void emit(const void *data, mc_builder *b) {
     const sddmm_plan *plan = data;
-    mc_batch_array arrays[BATCH_ARRAYS];
-    list_batch(plan, arrays);
-    if (plan->batch) batch_begin(b, arrays, BATCH_ARRAYS);
+    mc_batch_array arrays[SDDMM_BATCH_ARRAYS];
+    sddmm_list_batch(plan, arrays);
+    if (plan->batch) batch_begin(b, arrays, SDDMM_BATCH_ARRAYS);
     if (plan->method == SDDMM_WINDOW) sddmm_emit_window(plan, b);
     else if (plan->method == SDDMM_DENSE) sddmm_dense_emit(plan, b);
     else sddmm_emit(plan, b);
@@ -486,8 +333,8 @@ const mc_family mc_family_sddmm = {
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .plan = make_plan,
-    .contract = make_contract,
-    .facts = make_facts,
+    .contract = sddmm_contract,
+    .facts = sddmm_facts,
     .emit = emit,
     .entry_name = entry_name,
     .hints = sddmm_hints,

@@ -1,16 +1,17 @@
 /* Both sides' values as operands of m16n8k32, for every pair of types.
  *
- * Of a step a lane has k = 0, 1, ... of a row of B in words as loaded. Its operand has two registers for each digit and parity,
- * whose bytes hold
+ * Of a step a lane has k = 0, 1, ... of a row of B, in words as loaded. Its operand has two registers for
+ * each digit and parity. With h the register, their bytes hold
  *
  *   B of 8 bits     k = 4 h + 0, 1, 2, 3       the words themselves
  *   B of 16 bits    k = 4 h + 0, 1, 2, 3       digit d: bytes d and d + 2 of two words, by a prmt
  *   B of 4 bits     k = 8 h + 0, 2, 4, 6       the even parity: 16 times the value is (word << 4) & f0f0f0f0
  *                   k = 8 h + 1, 3, 5, 7       the odd one: word & f0f0f0f0
  *
- * with h the register. 16 times a sum must fit into 32 bits, and 256 times where A has 4 bits too and is taken alike, so that k is
- * bounded (sddmm_times_16_k); kernels for a larger k, which their spec fixes, take 4-bit values as they are. B is made ready for each group of vectors, A only once: its bytes are
- * collected in B's order. */
+ * 16 times a sum must fit into 32 bits, and 256 times where A has 4 bits too and is taken alike, so that k is
+ * bounded (sddmm_times_16_k). A kernel whose spec fixes a larger k takes 4-bit values as they are.
+ *
+ * B is made ready for each group of vectors, A only once: A's bytes are collected in B's order. */
 #include "ops/sddmm/emit.h"
 
 static const uint32_t high_halves = ~(uint32_t)LOW_HALVES;
@@ -24,13 +25,14 @@ bool sddmm_a_is_plain(const sddmm_plan *plan) {
 
 /* -- 4-bit values as bytes ---------------------------------------------------------------------------- */
 
-/* Bytes of 0 to 15 become -8 to 7: x ^ 88 has bit 7 set, so that nothing is borrowed from the next byte. */
+/* Gives bytes of 0 to 15 their sign: they become -8 to 7. x ^ 88 has bit 7 set, so that nothing is borrowed
+   from the next byte. */
 static void emit_sign(mc_builder *b, mc_reg to) {
     EMIT(b, sub_s32, R(to), R(to), H(0x08080808));
     EMIT(b, xor_b32, R(to), R(to), H(0x80808080));
 }
 
-/* Of each byte of WORD the low half, or the high one. */
+/* Takes of each byte of WORD the low half, or the high one. */
 static void emit_half(mc_builder *b, digit_side side, mc_reg word, bool high, mc_reg to) {
     enum { AND_XOR = 0x6a }; /* lop3's table of (a & b) ^ c */
     if (high) EMIT(b, shr_u32, R(to), R(word), I(4));
@@ -43,7 +45,7 @@ static void emit_half(mc_builder *b, digit_side side, mc_reg word, bool high, mc
     emit_sign(b, to);
 }
 
-/* 16 times the even values of WORD, or the ODD ones. */
+/* Takes 16 times the even values of WORD, or the ODD ones. */
 static void emit_by_16(mc_builder *b, mc_reg word, bool odd, mc_reg to) {
     if (!odd) EMIT(b, shl_b32, R(to), R(word), I(4));
     EMIT(b, and_b32, R(to), R(odd ? word : to), H(high_halves));
@@ -66,7 +68,7 @@ void sddmm_declare_sides(sddmm_emitter *e) {
     if (sddmm_stored_bits(plan->rhs) != 8) b32_array(e->b, "part", SDDMM_ACC, e->part);
 }
 
-/* Digit DIGIT of the lane's k number K. */
+/* Where digit DIGIT of the lane's K-th k comes from. */
 static pick pick_of(const sddmm_plan *plan, const mc_reg *bytes, int k, int digit) {
     int words = sddmm_a_words(plan);
     switch (sddmm_stored_bits(plan->lhs)) {
@@ -76,7 +78,7 @@ static pick pick_of(const sddmm_plan *plan, const mc_reg *bytes, int k, int digi
     }
 }
 
-/* COUNT picks of at most two words, in the low bytes of TO. */
+/* Joins COUNT picks of at most two words, in the low bytes of TO. */
 static void emit_join(mc_builder *b, const pick *picks, int count, mc_reg to) {
     mc_reg first = picks[0].word, second = first;
     unsigned selector = 0;
@@ -109,12 +111,12 @@ static void emit_collect(sddmm_emitter *e, const pick picks[4], mc_reg to) {
     EMIT(b, prmt, R(to), R(e->pair[0]), R(e->pair[1]), I(0x5410));
 }
 
-/* The lane's k in byte BYTE of register HALF of its operands of PARITY. */
+/* Which of the lane's k is in byte BYTE of register HALF of its operands of PARITY. */
 static int k_of(const sddmm_plan *plan, int parity, int half, int byte) {
     return (4 * half + byte) * plan->parities + parity;
 }
 
-/* [parity][word]: bytes of 4-bit values. */
+/* Makes bytes of 4-bit values: [parity][word]. */
 static void emit_nibbles(sddmm_emitter *e, const mc_reg *words, const mc_reg *to) {
     int count = sddmm_a_words(e->plan);
     for (int parity = 0; parity < 2; parity++)
@@ -160,7 +162,8 @@ void sddmm_emit_join(sddmm_emitter *e, digit_side side, const mc_reg *elements, 
 
 /* -- B ------------------------------------------------------------------------------------------------ */
 
-/* Register HALF of digit or parity PART. Returns it: TO, or a word as it is. */
+/* Makes register HALF of B's digit or parity PART. Returns the register that it is in: TO, or a word as it
+   is. */
 static mc_reg emit_b_part(sddmm_emitter *e, const mc_reg *words, int half, int part, mc_reg to) {
     mc_builder *b = e->b;
     static const unsigned digit_bytes[] = {0x6420, 0x7531};
@@ -175,7 +178,7 @@ static mc_reg emit_b_part(sddmm_emitter *e, const mc_reg *words, int half, int p
     return to;
 }
 
-/* B's part PART, made ready in ROWS, times all digits of FACTOR. */
+/* Multiplies B's digit or parity PART, made ready in ROWS, by all digits of FACTOR. */
 static void emit_part_products(sddmm_emitter *e, const mc_reg rows[SDDMM_ACC], int part,
                                sddmm_factor factor) {
     const sddmm_plan *plan = e->plan;

@@ -1,17 +1,18 @@
-/* The SDDMM's output: sums to elements of C, in the order of the mask's vectors.
+/* The SDDMM's output: sums become elements of C, in the order of the mask's vectors.
  *
- * Lane 4 g + t has rows 2 t and 2 t + 1 of the vectors in rows g and g + 8 of each mma (fragment.h, frag_c_reg). Its index number i, of row
- * g + 8 (i % 2) of mma i / 2, is for the item's slot
+ * Lane 4 g + t has rows 2 t and 2 t + 1 of the vectors that are rows g and g + 8 of each mma (fragment.h,
+ * frag_c_reg). Its index number i is that of row g + 8 (i % 2) of mma i / 2. It is for this slot of the item:
  *
  *   gather     8 i + g; of lines 8 i + 4 h + v (lines.c)
- *   window     that the index itself says (fragment.h)
+ *   window     the slot that the index itself says (fragment.h)
  *
- * and slots lie in C
+ * Slots lie in C as follows, with s = first + the item's slot, counted over all of C:
  *
  *   BCRS       slot s, row r at s * vec + r: the lane's two rows adjoin
- *   SR-BCRS    at s / S * vec * S + r * S + s % S = s + (vec - 1) * (s rounded down to a multiple of S) + r * S
+ *   SR-BCRS    at s / S * vec * S + r * S + s % S
+ *              = s + (vec - 1) * (s rounded down to a multiple of S) + r * S
  *
- * with s counted over all of C: first + the item's slot. Mask values lie as C does. */
+ * Mask values lie as C does. */
 #include "ops/sddmm/emit.h"
 
 static bool index_says_slot(const sddmm_plan *plan) { return plan->method == SDDMM_WINDOW; }
@@ -34,7 +35,7 @@ static void declare_slots(sddmm_emitter *e) {
     EMIT(b, setp_lt, R(e->has_rows), R(e->t), I(e->plan->vec / 2));
 }
 
-/* Once the item is known: slots_left and slot. */
+/* Sets slots_left and slot, once the item is known. */
 static void emit_slots(sddmm_emitter *e) {
     mc_builder *b = e->b;
     if (index_says_slot(e->plan)) return;
@@ -46,19 +47,20 @@ static void emit_slots(sddmm_emitter *e) {
     EMIT(b, selp_b32, R(e->slots_left), R(e->slots_left), I(0), R(e->stores));
 }
 
-/* How far index I's slot lies behind e->slot. */
+/* How far the slot of index I lies behind e->slot. */
 static mc_operand slot_offset(const sddmm_emitter *e, int i) {
     return index_says_slot(e->plan) ? R(e->in_item) : I(8 * i);
 }
 
-/* in_item of index I. In BCRS order one without a vector is beyond the item's slots, and more so with its sign. */
+/* Sets in_item for index I. In BCRS order an index without a vector lies beyond the item's slots, the more so
+   with its sign. */
 static void emit_slot_of_index(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
     EMIT(b, shr_u32, R(e->in_item), R(e->index[i]), I(SAMPLED_SLOT_SHIFT));
     if (sddmm_stride(e->plan)) EMIT(b, and_b32, R(e->in_item), R(e->in_item), H(SAMPLED_SLOT_MASK));
 }
 
-/* e->stores: index I's slot is one of the item's, and this lane has rows of it. */
+/* Sets e->stores: whether the slot of index I is one of the item's, and this lane has rows of it. */
 static void emit_stores(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
     if (index_says_slot(e->plan)) emit_slot_of_index(e, i);
@@ -74,7 +76,7 @@ static sddmm_ordered load_ordered(sddmm_emitter *e, const char *name, const char
     return (sddmm_ordered){.array = array, .lane = b64(b, lane_name), .log_bytes = log2_of(bytes)};
 }
 
-/* Once the item is known: o.lane. */
+/* Sets o.lane, once the item is known. */
 static void emit_lane(sddmm_emitter *e, sddmm_ordered o) {
     mc_builder *b = e->b;
     int stride = sddmm_stride(e->plan), rows = 2 << o.log_bytes;
@@ -82,8 +84,8 @@ static void emit_lane(sddmm_emitter *e, sddmm_ordered o) {
     if (!stride) EMIT(b, mad_wide, R(o.lane), R(e->slot), I(e->plan->vec << o.log_bytes), R(o.lane));
 }
 
-/* Where rows 2 t and 2 t + 1 of index I's slot lie, of which emit_stores has been: the first, and how many bytes behind it the
-   other. */
+/* Finds rows 2 t and 2 t + 1 of the slot of index I, for which emit_stores has been called. Returns where the
+   first one is, and how many bytes behind it the other. */
 static mc_operand emit_element(sddmm_emitter *e, sddmm_ordered o, int i, int *to_second) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
@@ -119,7 +121,7 @@ static void emit_row_scales(sddmm_emitter *e) {
 
 static void emit_column_scale(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
-    if (index_says_slot(e->plan)) { /* a window has its column 0: that of indices without a vector */
+    if (index_says_slot(e->plan)) { /* indices without a vector name column 0, which every window has */
         EMIT(b, and_b32, R(e->in_item), R(e->index[i]), H(SAMPLED_COLUMN_MASK));
         EMIT(b, mad_wide, R(e->scale_at), R(e->in_item), I(WORD), R(e->scale_array));
         EMIT(b, ldr_b32, R(e->column_scale[i]), AT(e->scale_at, 0));
@@ -146,7 +148,8 @@ static void emit_mask_value(sddmm_emitter *e, int i) {
     EMIT_IF(b, e->stores, ldr_b32, R(to[1]), behind(from, second));
 }
 
-/* Registers of the indices' factors: of all of them, or, where items come one after another, of one group at a time. */
+/* Declares registers of the indices' factors: of all of them, or, where items come one after another, of one
+   group at a time. */
 static void declare_factors(sddmm_emitter *e, const char *name, int each, mc_reg *regs) {
     int all = 2 * e->plan->groups * each, own = index_says_slot(e->plan) ? 2 * each : all;
     b32_array(e->b, name, own, regs);
@@ -199,7 +202,7 @@ void sddmm_emit_group_factors(sddmm_emitter *e, int group) {
 
 /* -- Stores ------------------------------------------------------------------------------------------- */
 
-/* The slot of this lane's index INDEX: its two sums, one a row. */
+/* The two sums, one a row, of the slot of this lane's index INDEX. */
 typedef struct slot_sums {
     int index;
     mc_reg sum[2];
@@ -212,12 +215,12 @@ static out_terms terms_of(const sddmm_emitter *e, const slot_sums *s, int row) {
     return terms;
 }
 
-/* A padding slot of SR-BCRS holds zeros, whatever was multiplied for it. */
+/* Makes VALUE zero in a padding slot of SR-BCRS, whatever was multiplied for it. */
 static void emit_padding(sddmm_emitter *e, mc_reg value) {
     if (sddmm_stride(e->plan)) EMIT(e->b, selp_b32, R(value), R(value), I(0), R(e->has_vector));
 }
 
-/* Rows ROW .. ROW + COUNT - 1 as words to be stored. */
+/* Makes words to be stored of rows ROW .. ROW + COUNT - 1. */
 static const mc_reg *emit_elements(sddmm_emitter *e, const slot_sums *s, int row, int count) {
     mc_builder *b = e->b;
     const out_kind *output = &e->plan->output;

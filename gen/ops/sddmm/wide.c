@@ -1,30 +1,33 @@
 /* The wide path of the SDDMM: rows of A and columns of B in loads of 16 bytes, a panel of k at a time.
  *
- * A panel of A stays where it is (lhs.c) for all groups; each group's columns of B are loaded, multiplied and forgotten, those
- * of the next ones on their way meanwhile. Where one panel is all of k, a group is stored as soon as it is multiplied. */
+ * A panel of A stays where it is (lhs.c) for all groups. Each group's columns of B are loaded, multiplied and
+ * forgotten, while those of the next groups are on their way. Where one panel is all of k, a group is stored
+ * as soon as it is multiplied. */
 #include "ops/sddmm/emit.h"
 
 typedef struct panel {
     sddmm_lhs lhs;  /* A */
     mc_reg b_at;    /* this lane's first unit of column 0 of B */
-    mc_reg k, left; /* that unit's first k, of a row-major B; how many there are from there on */
-    mc_reg b_left;  /* the same of the unit of a line of B */
+    mc_reg k, left; /* k: that unit's first k, of a row-major B; left: how many k there are from there on */
+    mc_reg b_left;  /* the same as left, for the lane's unit of a line of B */
     mc_reg row[SDDMM_MAX_BUFFERS][SDDMM_MAX_ABREAST][2]
-              [SDDMM_MAX_ROW]; /* of B: [set], the mma's rows g and g + 8, [load][word], or values by rows, */
-    mc_reg joined[2][SDDMM_MAX_ROW];   /* which become words */
-    mc_reg inside[SDDMM_MAX_CHUNKS];   /* A's unit of the chunk lies before k; none where all do */
+              /* columns of B: [buffer][set], the mma's rows g and g + 8, [load][word]; of a row-major B
+                 values */
+              [SDDMM_MAX_ROW];
+    mc_reg joined[2][SDDMM_MAX_ROW];   /* the words that those values become */
+    mc_reg inside[SDDMM_MAX_CHUNKS];   /* whether A's unit of the chunk lies before k; none where all do */
     mc_reg b_inside[SDDMM_MAX_CHUNKS]; /* the same of B's loads */
-    mc_reg ahead[SDDMM_MAX_CHUNKS];    /* prefetch_lhs: inside of the next panel */
+    mc_reg ahead[SDDMM_MAX_CHUNKS];    /* prefetch_lhs: the same of the next panel of A */
     mc_reg address;
 } panel;
 
-/* A lane's unit of chunk CHUNK can lie beyond k. */
+/* Whether a lane's unit of chunk CHUNK can lie beyond k. */
 static bool is_guarded(const sddmm_plan *plan, int chunk) {
     return plan->guard_units && (plan->loops || chunk == plan->chunks - 1);
 }
 
-/* Where a guard can keep a unit of B from being loaded, its registers start with zeros; later they keep old values, which meet zeros
-   of A. */
+/* Declares the guards. Where a guard can keep a unit of B from being loaded, its registers start with zeros.
+   Later they keep old values, which meet zeros of A. */
 static void declare_guards(sddmm_emitter *e, panel *p) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
@@ -53,7 +56,7 @@ static void declare_joined(sddmm_emitter *e, panel *p) {
     b32_array(b, "joined_y", words, p->joined[1]);
 }
 
-/* Of all chunks the same, unless k can end within the panel. */
+/* Declares `ahead`: one predicate for all chunks, unless k can end within the panel. */
 static void declare_ahead(sddmm_emitter *e, panel *p) {
     const sddmm_plan *plan = e->plan;
     int count = plan->guard_units ? plan->chunks : 1;
@@ -99,7 +102,7 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     EMIT(b, mad_s32, R(p->b_left), R(e->unit), I(-plan->unit_k), dim_operand(plan->k, e->k));
 }
 
-/* INSIDE of the panel of A that begins K_AHEAD behind this one. */
+/* Sets INSIDE for the panel of A that begins K_AHEAD behind this one. */
 static void emit_a_inside(sddmm_emitter *e, const panel *p, const mc_reg *inside, int k_ahead) {
     const sddmm_plan *plan = e->plan;
     for (int chunk = 0; chunk < plan->chunks; chunk++)
@@ -112,14 +115,15 @@ static void emit_next_a(sddmm_emitter *e, const panel *p) {
     EMIT(e->b, add_s64, R(p->lhs.at), R(p->lhs.at), I(sddmm_bytes(e->plan->lhs, e->plan->tile_k)));
 }
 
-/* The first panel of A, where the others are loaded ahead. */
+/* Loads the first panel of A, where the others are loaded ahead. */
 static void emit_first_a(sddmm_emitter *e, const panel *p) {
     emit_a_inside(e, p, p->inside, 0);
     sddmm_emit_load_lhs(e, &p->lhs, p->inside);
     emit_next_a(e, p);
 }
 
-/* This panel of A to operands. Ahead, the next one: what lies beyond k, and behind the last panel all of it, is not loaded. */
+/* Makes operands of this panel of A, and loads the next one where that is done ahead. What lies beyond k, and
+   behind the last panel all of it, is not loaded. */
 static void emit_a(sddmm_emitter *e, const panel *p) {
     const sddmm_plan *plan = e->plan;
     sddmm_emit_ready_lhs(e, &p->lhs);
@@ -159,7 +163,7 @@ static void emit_load_values(sddmm_emitter *e, panel *p, mc_reg column, const mc
     }
 }
 
-/* The columns of B that col_idx names for this lane's two slots of set OF. */
+/* Loads the columns of B that col_idx names for this lane's two slots of set OF. */
 static void emit_load_set(sddmm_emitter *e, panel *p, sddmm_set of, int buffer) {
     sddmm_note_set(e, "B: units of", of);
     for (int half = 0; half < 2; half++) {
@@ -174,12 +178,12 @@ static void emit_load_b(sddmm_emitter *e, panel *p, int group, int buffer) {
     for (int set = 0; set < e->plan->abreast; set++) emit_load_set(e, p, (sddmm_set){group, set}, buffer);
 }
 
-/* The words of row HALF of set OF. */
+/* The words of the mma's row g + 8 HALF, of set OF. */
 static const mc_reg *words_of(const sddmm_emitter *e, const panel *p, sddmm_set of, int buffer, int half) {
     return e->plan->layout == SDDMM_ROWS ? p->joined[half] : p->row[buffer][of.set][half];
 }
 
-/* Of a row-major B words are made of values. */
+/* Makes words of the values of a row-major B. */
 static void emit_words(sddmm_emitter *e, panel *p, int group, int buffer) {
     const sddmm_plan *plan = e->plan;
     if (plan->layout == SDDMM_COLUMNS) return;
@@ -208,7 +212,7 @@ static void emit_multiply(sddmm_emitter *e, panel *p, int group, int buffer) {
     sddmm_emit_finish(e, group);
 }
 
-/* Goes to END behind the item's last group. */
+/* Emits a panel's groups, which go to END behind the item's last one. */
 static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
     const sddmm_plan *plan = e->plan;
     emit_inside(e, p);
@@ -229,7 +233,7 @@ static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
     place(e->b, end);
 }
 
-/* To the next panel, if there is one. */
+/* Goes on to the next panel, if there is one. */
 static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;

@@ -3,36 +3,39 @@
  *   this thread block's window of columns of B -> shared memory, by all its warps
  *   items of the window, one after another: groups of 16 columns from there -> mma -> stores
  *
- * The items of a window are dealt out in turn to the warps of all thread blocks that have it, gridDim.y of them. While a warp
- * computes one, the next one's record and, with `prefetch`, its rows of A are on their way.
+ * A window's items are dealt out in turn to the warps of all thread blocks that have the window, gridDim.y of
+ * them. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A are on
+ * their way.
  *
- * Banks: a quarter warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns at once: without a conflict in
- * different halves of 128 bytes. There they are if one column is even, the other odd: columns of an odd number of chunks lie so
- * one behind the other; of an even number, odd columns have each two chunks changed over. The packer makes such pairs as
- * far as an item's columns go (runtime/sampled_window.c). */
+ * Banks. A quarter of a warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns
+ * at once. That is without a conflict if the two chunks lie in different halves of 128 bytes, and so they do
+ * if one column is even and the other odd. Columns of an odd number of chunks lie so when they lie one behind
+ * the other; of columns with an even number, odd columns have each two chunks changed over. The packer makes
+ * such pairs as far as an item's columns go (runtime/formats/sampled_window.c). */
 #include "ops/sddmm/emit.h"
 
 enum {
     CHUNK = 4 * SDDMM_UNIT, /* bytes */
     ROW_OF_BANKS = 2 * CHUNK,
     CHUNK_SHIFT = 6,
-    COPIES = 8,     /* of a thread, between two tests whether there is more to copy; even */
+    COPIES = 8,     /* copies of a thread between two tests whether there is more to copy; even */
     XOR_AND = 0x78, /* lop3's table of a ^ (b & c) */
 };
 
 typedef struct window_emitter {
     sddmm_emitter *e;
     thread_place place;
-    mc_reg columns;                /* the window's shared address */
-    mc_reg lane;                   /* the same + 16 t */
-    mc_reg item, step, last, more; /* this warp's next item, and the window's last; more: there is a next */
-    mc_reg items, indices, at;     /* addresses: of all items, of this lane's indices; scratch */
+    mc_reg columns; /* the window's shared address */
+    mc_reg lane;    /* the same + 16 t */
+    /* this warp's next item, how far on the one behind it is, the window's last; whether there is a next */
+    mc_reg item, step, last, more;
+    mc_reg items, indices, at; /* addresses of all items and of this lane's indices; scratch */
     mc_reg next_record[4];
     mc_reg a, a_at; /* A, and this lane's first unit of its row */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A];
-    mc_reg row[2][SDDMM_MAX_ROW]; /* of B: [slots g and g + 8][chunk, word] */
-    mc_reg column_at[2];          /* where two columns' even chunks lie, from chunk 0 on; */
-    mc_reg swapped[2];            /* and odd ones, less 128 bytes for each two */
+    mc_reg row[2][SDDMM_MAX_ROW]; /* columns of B: [slots g and g + 8][chunk, word] */
+    mc_reg column_at[2];          /* where two columns' even chunks lie, from chunk 0 on */
+    mc_reg swapped[2];            /* and their odd chunks, less 128 bytes for each two */
     mc_reg column, odd;           /* scratch */
 } window_emitter;
 
@@ -43,10 +46,11 @@ static bool swaps(const sddmm_plan *plan) { return row_bytes(plan) % ROW_OF_BANK
 
 /* What a thread copies: the same unit of every so many-th column. */
 typedef struct copier {
-    int units, columns, step; /* of a column; a warp's columns at once; all warps' */
-    mc_reg row, unit;         /* this thread's first column, counted from the window's, and unit */
-    mc_reg left, all_left;    /* columns from this thread's on, and of the window */
-    mc_reg from, to, other;   /* other: to, for the columns that are odd where this thread's first is even */
+    /* units of a column; columns that a warp copies at once; columns that all warps copy at once */
+    int units, columns, step;
+    mc_reg row, unit;       /* this thread's first column, counted from the window's first, and its unit */
+    mc_reg left, all_left;  /* columns left from this thread's on, and of the window */
+    mc_reg from, to, other; /* other: `to` for columns that are odd where this thread's first one is even */
     mc_reg wanted;
 } copier;
 
@@ -67,7 +71,8 @@ static copier declare_copier(window_emitter *w) {
                     .wanted = pred(b, "wanted")};
 }
 
-/* Lanes behind the warp's last whole column have nothing to copy. */
+/* Sets which column and unit a lane begins with. Lanes behind the warp's last whole column have nothing to
+   copy. */
 static void emit_share(window_emitter *w, copier *c) {
     mc_builder *b = w->e->b;
     EMIT(b, mov_b32, R(c->row), I(0));
@@ -137,7 +142,7 @@ static void emit_copy(window_emitter *w, mc_reg n) {
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
-/* This warp's first item, the window's last one, and how far it is from an item to the next. */
+/* Sets this warp's first item, the window's last one, and how far it is from an item to the next. */
 static void emit_range(window_emitter *w, mc_reg number) {
     mc_builder *b = w->e->b;
     int warps = w->e->plan->warps;
@@ -154,7 +159,7 @@ static void emit_range(window_emitter *w, mc_reg number) {
     if (w->place.warp.id) EMIT(b, add_s32, R(w->item), R(w->item), R(w->place.warp));
 }
 
-/* A warp without a next item loads the window's last one again, or item 0. */
+/* Loads the next item's words. A warp without a next item loads the window's last one again, or item 0. */
 static void emit_load_record(window_emitter *w) {
     mc_builder *b = w->e->b;
     EMIT(b, setp_ge, R(w->more), R(w->last), R(w->item));
@@ -173,7 +178,7 @@ static void emit_load_a(window_emitter *w, mc_reg row_block) {
     sddmm_emit_load_a(e, w->a_at, everywhere, w->word);
 }
 
-/* What is loaded becomes this warp's item. */
+/* Makes what was loaded this warp's item. */
 static void emit_take(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
@@ -186,7 +191,7 @@ static void emit_take(window_emitter *w) {
 
 /* -- A group ------------------------------------------------------------------------------------------ */
 
-/* Where the columns of slots g and g + 8 of GROUP lie. */
+/* Sets where the columns of slots g and g + 8 of GROUP lie. */
 static void emit_columns(window_emitter *w, int group) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
@@ -209,7 +214,7 @@ static void emit_load_chunk(window_emitter *w, int chunk) {
     }
 }
 
-/* A chunk is loaded ahead of the mma of the one before. */
+/* Multiplies and stores a group. Each chunk is loaded ahead of the mma of the chunk before. */
 static void emit_group(window_emitter *w, int group) {
     sddmm_emitter *e = w->e;
     const sddmm_plan *plan = e->plan;
@@ -271,7 +276,7 @@ static void declare_items(window_emitter *w) {
     if (swaps(e->plan)) b32_array(b, "column_swapped", 2, w->swapped);
 }
 
-/* One group's, which all have in turn. */
+/* Declares the accumulators of one group, which all groups have in turn. */
 static void declare_accumulators(sddmm_emitter *e) {
     int own = e->plan->sums * SDDMM_ACC;
     b32_array(e->b, "acc", own, e->acc);
@@ -289,7 +294,7 @@ static void emit_lane_addresses(window_emitter *w) {
     EMIT(b, mad_s32, R(w->lane), R(e->t), I(SDDMM_UNIT), R(w->columns));
 }
 
-/* The window's number. */
+/* Sets this thread block's window. Returns its number. */
 static mc_reg emit_place(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
@@ -311,7 +316,7 @@ static void load_shapes(sddmm_emitter *e) {
     e->row_bytes = sddmm_emit_row_bytes(e, true);
 }
 
-/* What items have in common, and this warp's first one: meanwhile the window is on its way. */
+/* Emits what items have in common, and loads this warp's first one, while the window is on its way. */
 static void emit_first_item(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;

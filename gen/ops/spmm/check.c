@@ -37,8 +37,9 @@ static void check_shared_memory(const spmm_plan *plan, mc_complaints *complaints
         plan->warps, plan->shared_bytes, STATIC_SHARED, rows ? "a smaller stride" : "a smaller tile_n");
 }
 
-/* At 128 columns totals take 64 registers and the accumulators of a weight 32. Of two weights they fill 250 with the rows of 64 vectors: what copies
-   rows, and m8n8k16 where it is made of other instructions, wants more. */
+/* At 128 columns totals take 64 registers, and the accumulators of a weight 32. With two weights these and
+   the rows of 64 vectors fill 250 registers. A kernel that copies rows wants more, and so does m8n8k16, where
+   it is made of other instructions. */
 static void check_totals(const spmm_plan *plan, mc_complaints *complaints) {
     if (!plan->flush_strides || plan->tile_n < 128 || plan->sums < 2) return;
     bool paper = plan->order == SPMM_PAPER;
@@ -107,7 +108,7 @@ static void check_mma(const int64_t *point, const spmm_plan *plan, mc_complaints
                  "there are nibbles to be shuffled with an int4 mma only: leave it out");
 }
 
-/* A split of lhs that what multiplies it does not have. */
+/* Complains of a precision_split that the mma of this point does not have. */
 static void check_split(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints) {
     int64_t split = point[F_PRECISION_SPLIT];
     digit_side lhs = plan->lhs;

@@ -1,8 +1,9 @@
-/* How long an SpMM kernel should take on a problem: a roofline with latencies, without generating or measuring anything.
+/* How long an SpMM kernel should take on a problem. The model is a roofline with latencies; nothing is
+ * generated or measured for it.
  *
  *   plan, problem -> what a thread block does -> how thread blocks share the multiprocessors -> microseconds
  *
- * docs/choice.md says what it is good for; every number is gpu.c's. */
+ * docs/choice.md says what it is good for. All of its numbers are in gen/arch/gpu.c. */
 #include "parts/fragment.h"
 #include "ops/spmm/spmm.h"
 #include "parts/windowed.h"
@@ -21,43 +22,43 @@ typedef struct situation {
     const mc_gpu *gpu;
     const mc_problem *problem;
     double row_blocks, mean; /* mean: vectors of a row block */
-    double tiles;            /* of columns */
+    double tiles;            /* tiles of columns */
 } situation;
 
 /* A thread block's share of a kernel. */
 typedef struct block_work {
     double blocks;   /* of the grid */
-    double resident; /* that a multiprocessor holds at once */
+    double resident; /* thread blocks that a multiprocessor holds at once */
     double busy;     /* us that it keeps its multiprocessor busy */
-    double latency;  /* us that it lasts at least, by what waits for what: the average, */
-    double longest;  /* and where the longest row block is */
+    double latency;  /* us that it lasts at least, by what waits for what: on average */
+    double longest;  /* the same of the thread block with the longest row block */
 } block_work;
 
 /* The direct kernel's edge path takes three times as long as the wide one (docs/measurements.md). */
 static const double edge_factor = 3;
 
-/* A ring that all threads fill by cp.async takes so much longer than one filled by tensor copies: the best of 24 variants each, on an H200
-   (docs/measurements.md). */
+/* A kernel whose ring all threads fill by cp.async takes so much longer than one whose ring tensor copies
+   fill: the best of 24 variants each, on an H200 (docs/measurements.md). */
 static const double async_factor = 1.16;
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* A little above the larger: neither hides the other completely. */
+/* What A and B take together: a little more than the larger one, since neither hides the other completely. */
 static double overlapped(double a, double b) { return cbrt(a * a * a + b * b * b); }
 
 /* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
 
-/* Of B that a thread block's tile takes. */
+/* Bytes of a row of B that a thread block's tile takes. */
 static int row_bytes(const spmm_plan *plan) { return (int)side_row_bytes(plan->rhs, plan->tile_n); }
 
-/* What ptxas 13 gives a thread where B and A have 8 bits, in units: direct [bytes of a row / 64][steps of a stride - 1][prefetch],
-   ring [bytes of a row / 64][resident]. */
+/* Registers that ptxas 13 gives a thread where A and B have 8 bits. direct: [bytes of a row / 64][steps of a
+   stride - 1][prefetch]; ring: [bytes of a row / 64][resident]. */
 static const int direct_registers[3][2][2] = {
     {{80, 88}, {88, 104}}, {{80, 96}, {104, 120}}, {{112, 120}, {144, 168}}};
 static const int ring_registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 
-/* With other types there are so many accumulators more, for each weight and each column. */
+/* The accumulators that a thread has more with other types: for each weight, and each column. */
 static int more_accumulators(const spmm_plan *plan) {
     return (plan->tile_n * plan->sums - row_bytes(plan)) / 4;
 }
@@ -68,12 +69,13 @@ static int registers_wanted(const spmm_plan *plan) {
     return direct_registers[tile][plan->stride_steps - 1][plan->prefetch] + more;
 }
 
-/* Warps count in fours: each quarter of a multiprocessor has a quarter of its registers. */
+/* Threads, rounded up to four warps: each quarter of a multiprocessor has a quarter of its registers. */
 static int whole_fours(const spmm_plan *plan) {
     return (plan->threads + FOUR_WARPS - 1) / FOUR_WARPS * FOUR_WARPS;
 }
 
-/* No more than one thread block can have alone: the generator limits them (kernel.c). */
+/* Registers that a thread has: no more than leave room for one thread block, since the generator limits them
+   (kernel.c). */
 static int registers_of(const spmm_plan *plan, const mc_gpu *gpu) {
     int room = (int)gpu->registers / whole_fours(plan) / REGISTER_UNIT * REGISTER_UNIT;
     int wanted = registers_wanted(plan);
@@ -86,20 +88,22 @@ static double held_beside_registers(const spmm_plan *plan, const mc_gpu *gpu) {
     return least(least(by_threads, MAX_BLOCKS), by_shared);
 }
 
-/* That it does hold: a quarter takes whole warps of any thread block. */
+/* Thread blocks that a multiprocessor holds at once. A quarter of it takes whole warps of any thread
+   block. */
 static double resident_of(const spmm_plan *plan, const mc_gpu *gpu) {
     double warps = 4 * floor(gpu->registers / (4.0 * MC_WARP * registers_of(plan, gpu)));
     return most(1, least(held_beside_registers(plan, gpu), floor(warps * MC_WARP / plan->threads)));
 }
 
-/* That a launch of thread blocks that stay counts on (contract->blocks_per_sm): whole fours for each. */
+/* Thread blocks a multiprocessor that a launch counts on whose thread blocks stay (contract->blocks_per_sm):
+   these have whole fours of warps each. */
 static double counted_on(const spmm_plan *plan, const mc_gpu *gpu) {
     double by_registers = floor(gpu->registers / (double)(whole_fours(plan) * registers_of(plan, gpu)));
     return most(1, least(held_beside_registers(plan, gpu), by_registers));
 }
 
-/* The longest of COUNT (a power of two) row blocks, whose lengths are about normal: half a standard deviation for each
-   doubling is close up to 16. */
+/* The expected longest of COUNT row blocks, a power of two. Their lengths are about normal: half a standard
+   deviation for each doubling is close up to 16. */
 static double longest_of(const situation *s, int count) {
     return least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
 }
@@ -108,20 +112,21 @@ static double longest_of(const situation *s, int count) {
 
 /* The costs are those of direct: shared has not been fitted. */
 
-/* Strides of a warp, one of `split` on a row block of VECTORS: at least its head. */
+/* Strides of each of the `split` warps on a row block of VECTORS: at least its head. */
 static double strides_of(const spmm_plan *plan, double vectors) {
     return most(1, ceil(ceil(vectors / plan->stride) / plan->split));
 }
 
-/* The part of B's rows that a multiprocessor finds in L1: rows that it asked for before, as far as they fit. */
+/* The part of its rows of B that a multiprocessor finds in L1. These are rows that it asked for before, as
+   far as they fit. */
 static double hits_of(const situation *s, double rows) {
     double k = (double)s->problem->k, distinct = k * (1 - exp(-rows / k));
     double fit = least(1, s->gpu->l1_bytes / (k * row_bytes(s->plan)));
     return rows > 0 ? fit * (1 - distinct / rows) : 0;
 }
 
-/* Where B's rows are not aligned for the wide path, all thread blocks take the edge path; where n ends inside of a tile, those of
-   the last tile. */
+/* Adds the edge path. All thread blocks take it where B's rows are not aligned for the wide path; those of
+   the last tile take it where n ends inside of a tile. */
 static void add_edge(const situation *s, block_work *w) {
     bool aligned = s->problem->ldb % spmm_access_columns(s->plan) == 0,
          whole = s->problem->n % s->plan->tile_n == 0;
@@ -131,8 +136,8 @@ static void add_edge(const situation *s, block_work *w) {
     w->longest *= edge_factor;
 }
 
-/* Turns of an 8-bit m16n8k32 that an mma takes. One of 4 bits takes half of one for 32 slots; where ptxas makes several
-   instructions of it an H200 does 45 TOPS, its 8-bit ones 1240. */
+/* How many 8-bit m16n8k32 an mma takes the time of. A 4-bit mma takes that of half a one for 32 slots. Where
+   ptxas makes several instructions of it an H200 does 45 TOPS, of 8-bit ones 1240. */
 static double mma_turns(const spmm_plan *plan, const mc_gpu *gpu) {
     if (!plan->int4) return 1;
     double turns = plan->depth / 64.0;
@@ -147,7 +152,8 @@ static block_work direct_work(const situation *s) {
     w.resident = resident_of(plan, s->gpu);
 
     double vectors = s->mean * plan->row_blocks;
-    double each = most(plan->split, s->mean / plan->stride + 0.5); /* the last one half full; heads */
+    /* the last one half full; at least the heads */
+    double each = most(plan->split, s->mean / plan->stride + 0.5);
     double strides = plan->row_blocks * each;
     double misses = 1 - hits_of(s, vectors * w.blocks / s->gpu->multiprocessors);
     double l2 = (vectors * row_bytes(plan) * misses + strides * plan->stride_a_bytes) / s->gpu->l2_rate;
@@ -175,13 +181,13 @@ static double windows_of(const situation *s) {
     return most(1, ceil((double)s->problem->k / s->plan->window));
 }
 
-/* Time of one window's copy. One beyond k is filled up with zeros, which takes as long. */
+/* Time of a window's copy. What of it lies beyond k is filled with zeros, which takes as long. */
 static double copy_of(const situation *s) {
     return s->plan->window * (double)row_bytes(s->plan) / 1024 * s->gpu->costs.ring_copy;
 }
 
-/* Strides of a row block of VECTORS: 32 each if there are as many in the windows that the ring holds, else as many as there
-   are. UNUSED: the part of the last one that is padding. */
+/* Strides of a row block of VECTORS. A stride has 32 of them if there are as many in the windows that the
+   ring holds, else as many as there are. UNUSED is the part of the last stride that is padding. */
 static double ring_strides(const situation *s, double vectors, double unused) {
     const spmm_plan *plan = s->plan;
     double windows = windows_of(s);
@@ -191,13 +197,14 @@ static double ring_strides(const situation *s, double vectors, double unused) {
     return most(1, full + sparse);
 }
 
-/* Those of the longest of its parts, which are dealt out in turn. */
+/* Strides of the row block's longest part. They are dealt out to the parts in turn. */
 static double part_strides(const situation *s, double vectors) {
     double split = s->plan->split;
     return most(1, (ring_strides(s, vectors, 0.5) + (split - 1) / 2) / split);
 }
 
-/* Row blocks that a warp takes in turn: one, or where the thread blocks stay, what is left for each (contract->turn_k). */
+/* Row blocks that a warp takes in turn. It is one, or what is left for each thread block where these stay
+   (contract->turn_k). */
 static double turns_of(const situation *s, double blocks) {
     const spmm_plan *plan = s->plan;
     if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
@@ -205,14 +212,14 @@ static double turns_of(const situation *s, double blocks) {
     return most(1, ceil(blocks / most(1, held)));
 }
 
-/* Latency of a stride, longer where registers are short: spills, and loads that are not ahead. */
+/* Latency of a stride. It is longer where registers are short, by spills and by loads that are not ahead. */
 static double ring_step(const situation *s) {
     double given = registers_of(s->plan, s->gpu), lacking = registers_wanted(s->plan) - given;
     return s->gpu->costs.ring_step * (1 + s->gpu->costs.ring_cramped * lacking / given);
 }
 
-/* What a thread block lasts. Row blocks come longest first, so that of those of a thread block the first is the longest; two
-   turns are mirrored and so come to about the same for every warp (ring_rows.c). */
+/* Adds how long a thread block lasts. Row blocks come longest first, so that the first one of a thread block
+   is its longest. Two turns are mirrored, and so come to about the same for every warp (ring_rows.c). */
 static void add_ring_latency(const situation *s, double turns, block_work *w) {
     const spmm_plan *plan = s->plan;
     const mc_costs *cost = &s->gpu->costs;
@@ -246,8 +253,9 @@ static block_work ring_work(const situation *s) {
 
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
-/* Thread blocks of the multiprocessor with most of them, where EACH has so many when they are even. With overlap they begin while some
-   multiprocessors have room and others have not yet, and are not even: up to two shares meet. */
+/* How many thread blocks the multiprocessor has that has most of them; EACH is their number where all have
+   the same. With overlap they begin while some multiprocessors have room and others have none yet, so that
+   the numbers are not even: up to twice a share meets. */
 static double busiest(const situation *s, double each, double resident) {
     if (!s->plan->overlap) return each;
     return each + s->gpu->costs.uneven * most(0, least(resident, 2 * each) - each);
@@ -270,7 +278,8 @@ static double time_of(const block_work *w, const situation *s) {
     return cost->launch + overlapped(overlapped(latency, busy + stored), each * cost->begin);
 }
 
-/* What the spec fixes must be the problem's; copies into the ring want aligned rows. */
+/* Whether the kernel can run the problem: what its spec fixes must be the problem's, and copies into the ring
+   want aligned rows. */
 static bool can_run(const spmm_plan *plan, const mc_problem *p) {
     const int64_t pairs[][2] = {{plan->m, p->m}, {plan->n, p->n}, {plan->k, p->k}, {plan->ldb, p->ldb}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)

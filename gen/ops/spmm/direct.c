@@ -1,4 +1,5 @@
-/* Stagings "direct" and "shared": which of the gather kernel's two paths a point needs, what they may assume, and the arrays they read. */
+/* Stagings "direct" and "shared": which of the gather kernel's two paths a point needs, what they may assume,
+   and which arrays they read. */
 #include "schema/family.h"
 #include "parts/fragment.h"
 #include "ops/spmm/emit.h"
@@ -18,8 +19,8 @@ static proof tile_is_full(const spmm_plan *plan) {
 
 static bool aligned(const spmm_plan *plan, int bytes) { return plan->align % bytes == 0; }
 
-/* Columns of C that a store of the wide path takes: 16 bytes, or the four columns that a thread sums up; 8 bytes of
-   16-bit elements where the spec's ldc allows no more. */
+/* Columns of C that a store of the wide path takes: 16 bytes, but no more than the four columns that a thread
+   sums up. Where the spec's ldc allows no more, it is 8 bytes of 16-bit elements. */
 static int widest_store(const spmm_plan *plan, int lane_columns) {
     int columns = 16 / out_element_bytes(plan->output.element);
     if (plan->split > 1 && columns > 4) columns = 4;
@@ -44,7 +45,7 @@ static void plan_wide(spmm_plan *plan) {
     int access_columns = spmm_access_columns(plan);
     proof rows_aligned = divides(access_columns, plan->ldb), full = tile_is_full(plan);
     proof columns_whole = plan->n == MC_OPEN ? NEVER : divides(access_columns, plan->n);
-    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then every tile is the wide path's */
+    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then the wide path takes every tile */
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
     wide->whole = lane_columns;
     wide->store = widest_store(plan, lane_columns);
@@ -73,8 +74,9 @@ static void plan_edge(spmm_plan *plan) {
     };
 }
 
-/* Rows 2t + r at r * run + t * by_t + ..., their columns in a row. In units of 16 bytes, eight to a row of banks: neighbouring g
-   lie columns / 32 apart, of 256 columns 9. t must fill the gaps. */
+/* How partial sums lie in swapped order (spmm_partial). Row 2t + r begins at r * run + t * by_t, and its
+   columns lie in a row. Counted in units of 16 bytes, of which eight fill a row of banks, neighbouring g are
+   columns / 32 units apart, with 256 columns 9. The four t must fall into the gaps between. */
 static spmm_partial swapped_partial(int columns) {
     spmm_partial p = {
         .by_t = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0, .by_g = columns / 8};
@@ -84,8 +86,9 @@ static spmm_partial swapped_partial(int columns) {
     return p;
 }
 
-/* Rows g at g * by_g, the columns of a t in a row. The four t must fall into different units, and two g fill the gaps; reads
-   take 8 neighbouring units of a row, so that where a t has four, two t must adjoin. */
+/* How partial sums lie in the paper's order. Row g begins at g * by_g, and the columns of a t lie in a row.
+   The four t must fall into different units of 16 bytes, and two g must fill the gaps. Reads take 8
+   neighbouring units of a row, so that two t must adjoin where each has four units. */
 static spmm_partial paper_partial(int columns) {
     int unit = 4, of_t = columns / 4;
     spmm_partial p = {.run = columns / 8, .by_t = of_t, .by_g = columns + unit};
@@ -115,7 +118,8 @@ int spmm_share_bytes(const spmm_plan *plan, const spmm_path *path) {
     return rows > sums ? rows : sums;
 }
 
-/* Instructions for a digit of A: the large ones take 16 columns and `depth` slots, the small ones 8 columns and 16, of 4 bits 32. */
+/* How many mma `depth` slots take for one of A's mma. A large one takes 16 columns and all of these slots; a
+   small one takes 8 columns and 16 slots, of 4 bits 32. */
 static int digit_mma(const spmm_plan *plan) {
     int digits = plan->b.count, biased = spmm_is_biased(plan), small = plan->int4 ? plan->depth / 32 : 2;
     return plan->order == SPMM_PAPER ? small * (plan->tile_n / 8 * digits + biased)
@@ -138,7 +142,8 @@ void spmm_direct_plan(spmm_plan *plan) {
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
-/* Where the heads lie: what a warp loads first must not wait for row_ptr. With the shuffle or without it, by the split. */
+/* What the contract says of col_idx: where the heads lie, which a warp finds without row_ptr, and whether
+   indices are shuffled. By the split. */
 #define HEADS(where)                                                                                         \
     {                                                                                                        \
         "column of each slot, -1 for padding; " where,                                                       \

@@ -3,13 +3,13 @@
  *   thread's place -> the row block's strides -> [wide path] -> [edge path: tiles of 32 columns in a loop]
  *   a path: loop.c (where to read B, loop over strides), then store.c (epilogue)
  *
- * Slots and fragments are named as in fragment.h: lane = 4 g + t; lane t holds slots 8t .. 8t + 7 of each 32.
- */
+ * Slots and fragments are named as in fragment.h: lane = 4 g + t; lane t holds slots 8t .. 8t + 7 of each
+ * 32. */
 #include "ops/spmm/emit.h"
 #include "parts/fragment.h"
 #include <stdio.h>
 
-/* Registers that ptxas 13 takes besides: it spills without, in order paper for sm_100 and sm_120. */
+/* Registers that ptxas 13 takes besides. Without them it spills in order paper for sm_100 and sm_120. */
 enum { PAPER_SPARE = 32, WIDE_SPARE = 16 };
 
 mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
@@ -18,8 +18,9 @@ mc_opcode spmm_mma(const spmm_plan *plan, int lhs_digit, int rhs_digit) {
                                      : mma_int8(rhs_signed, lhs_signed);
 }
 
-/* In the paper's order A's values are the mma's rows and a column of B is one of its columns, a register of either at a time: 16
-   slots, or 32 of 4 bits. The registers are the same (fragment.h). */
+/* Emits the small mma of the paper's order, in which A's values are the mma's rows and a column of B is one
+   of its columns. Each takes one register of either: 16 slots, or 32 of 4 bits. The registers are those that
+   the large mma takes (fragment.h). */
 static void emit_small_products(spmm_emitter *e, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
     for (int i = 0; i < of.count; i++)
         for (int column = 0; column < of.columns; column++) {
@@ -74,7 +75,7 @@ void spmm_emit_thread(spmm_emitter *e) {
     emit_tile_column(e);
 }
 
-/* Its row block too. */
+/* Sets this thread's place, its row block and its column tile. */
 static void emit_place(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
@@ -89,8 +90,8 @@ static void emit_place(spmm_emitter *e) {
     emit_tile_column(e);
 }
 
-/* head: this warp's first stride, row_block * split + part. A row block beyond m has no head: its warps take the last
-   one that there is, and store nothing. */
+/* Sets head, this warp's first stride: row_block * split + part. A row block beyond m has no head. Its warps
+   take the last head that there is, and store nothing. */
 static void emit_head(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
@@ -104,11 +105,11 @@ static void emit_head(spmm_emitter *e) {
     EMIT(b, min_s32, R(e->head), R(e->head), R(last));
 }
 
-/* Of each digit, for an mma. */
+/* Values that a lane has of each digit, for an mma; and the bytes that they take in all. */
 static int lane_values(const spmm_plan *plan) { return plan->depth / 4; }
 static int lane_value_bytes(const spmm_plan *plan) { return spmm_mma_regs(plan) * WORD; }
 
-/* Which indices a lane loads on PATH: of the rows that it reads, or copies. */
+/* Sets which indices a lane loads on PATH: those of the rows that it reads, or of those that it copies. */
 static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     mc_builder *b = e->b;
     e->indices = path->copy ? e->plan->rows.copies : MC_LANE_SLOTS;
@@ -121,7 +122,8 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     EMIT(b, mad_wide, R(e->index_lane), R(e->place.t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
 }
 
-/* Without heads in front of all strides a row block's own first ones take their place, and a warp may have none. */
+/* Without heads in front of all strides a row block's own first strides take their place. A warp may have
+   none. */
 static void emit_own_head(spmm_emitter *e) {
     static const char *const names[] = {"head_values", "last_head_values"};
     mc_builder *b = e->b;
@@ -174,7 +176,7 @@ void spmm_emit_sum_guards(spmm_emitter *e) {
     EMIT(b, setp_lt_and, R(e->stores), R(row), I(rows), R(e->in_rows));
 }
 
-/* first, last: the row block's strides that are no heads. A row block beyond m has none. */
+/* Sets first and last: the row block's strides that are no heads. A row block beyond m has none. */
 static void emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
     stage(b, "The row block's other strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
@@ -194,13 +196,14 @@ static void emit_strides(spmm_emitter *e) {
     EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
 }
 
-/* The edge path reads rows, where the wide one copies them: another share of the head. */
+/* Loads the head for the edge path, which reads rows where the wide path copies them: a lane's indices are
+   others. */
 static void emit_other_head(spmm_emitter *e) {
     emit_index_lane(e, &e->plan->edge);
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
 
-/* The edge path works off its tile 32 columns at a time, so that it stays short. */
+/* Emits the edge path, which takes its tile 32 columns at a time, so that it stays short. */
 static void emit_edge(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_path *path = &e->plan->edge;
@@ -228,7 +231,7 @@ static void emit_edge(spmm_emitter *e) {
     EMIT_IF(b, again, bra_uni, TO(loop));
 }
 
-/* The wide path's scales and biases, under way together with the head and row_ptr. */
+/* Loads the wide path's scales and biases, which are on their way together with the head and row_ptr. */
 static void emit_early_factors(spmm_emitter *e) {
     mc_builder *b = e->b;
     mc_reg inside = {0};
@@ -257,7 +260,7 @@ static mc_reg low_half(spmm_emitter *e, const char *name, mc_reg array) {
     return low;
 }
 
-/* The same for every thread of the block: no warp is split here. */
+/* Chooses the path. Every thread of the block chooses alike, so that no warp is split here. */
 static void emit_choice(spmm_emitter *e, mc_label edge) {
     mc_builder *b = e->b;
     const spmm_checks *checks = &e->plan->checks;
@@ -283,7 +286,7 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
     if (checks->c_address) branch_if_odd(e, low_half(e, "c_low", e->c_array), bytes, edge, "C itself is not");
 }
 
-/* Two columns of B a byte, or two bytes a column. */
+/* Of 4 bits a byte has two columns of B; of 12 and 16 bits a column has two bytes. */
 void spmm_emit_row_bytes(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;

@@ -1,8 +1,9 @@
 /* Exact sums of the gather kernel (sum = "exact"): accumulators in s32 become totals in s64.
  *
- * An accumulator holds products of digits of one weight, and is exact while those of no more slots than spmm_accumulator_bound
- * were added. Where the spec's k is no larger, accumulators are widened once, behind the loop over strides. Elsewhere that loop
- * runs inside of another one, whose branch is hardly ever taken:
+ * An accumulator holds products of digits of one weight. It is exact as long as no more slots were added than
+ * spmm_accumulator_bound says. Where the spec's k is no larger than that, accumulators are widened once,
+ * behind the loop over strides. Elsewhere that loop runs inside of another one, whose branch is hardly ever
+ * taken:
  *
  *   ROUNDS    done = 0
  *   STRIDES   a stride; done += 1; STRIDES again, if there are more and done < flush_strides
@@ -36,7 +37,7 @@ mc_reg spmm_emit_end_stride(spmm_emitter *e, mc_reg more) {
     return e->in_round;
 }
 
-/* Accumulators start from zero again. */
+/* Adds the accumulators to the totals, and starts them from zero again. */
 static void emit_flush(spmm_emitter *e, int count, mc_reg more) {
     mc_builder *b = e->b;
     stage(b, "The accumulators' products are added to the totals, in s64");

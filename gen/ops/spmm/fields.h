@@ -48,7 +48,8 @@ extern const char *const spmm_stagings[]; /* in the order of spmm_staging */
 
 extern const mc_hint spmm_hints[]; /* hints.c */
 
-/* check.c. What can be said before the kernel's own plan is made; and what only then. */
+/* check.c. The first complains of what can be said before the kernel's own plan is made, the second of what
+   can be said only then. */
 void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);
 void spmm_check_kernel(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);
 

@@ -1,9 +1,16 @@
-/* A 4-bit B that is multiplied as 8 bits. A byte has two columns of B, the even one in its low half; two operands are made of
- * four such bytes, of the even columns and of the odd ones (half_form in emit.h).
+/* A 4-bit B that is multiplied as 8 bits. A byte has two columns of B, the even one in its low half. Of four
+ * such bytes two operands are made, one with the even columns and one with the odd ones (half_form in
+ * emit.h).
  *
- * What they hold too much comes off the sums at the end: 8 times the sum of A's row, which an mma adds up as if B had columns of nothing
- * but -8; the even column's sum; the factor of 16. 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k):
- * kernels for a larger k, which their spec fixes, do without it. All other steps are exact modulo 2^32. */
+ * The operands hold more than B's values, and the sums are too large by it. What is too much comes off at the
+ * end:
+ *
+ *   8 times the sum of A's row, of a signed B: one more mma adds it up, as if B had columns of nothing but -8
+ *   the even column's sum, of an unsigned B's odd columns
+ *   a factor of 16, of odd columns
+ *
+ * 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k). A kernel whose spec fixes a
+ * larger k takes odd columns without the factor. All other steps are exact modulo 2^32. */
 #include "ops/spmm/emit.h"
 
 enum { ACCUMULATORS = 4 /* of an mma */ };
@@ -16,8 +23,8 @@ mc_reg spmm_emit_half(spmm_emitter *e, mc_reg bytes, bool high, mc_reg to) {
 
 /* -- What the sums have too much ---------------------------------------------------------------------- */
 
-/* Accumulators are laid out as those of the product: 0 and 1 are of the lane's two runs, of rows 2 t and 2 t + 1 or
-   both of row g. */
+/* These accumulators lie as the product's do: number 0 is of the lane's run 0, number 1 of its run 1
+   (spmm_lane_sums). */
 static mc_reg bias_of(const spmm_emitter *e, int mma, int row) {
     return e->bias_sum[ACCUMULATORS * mma + row];
 }

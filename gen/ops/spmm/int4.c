@@ -1,11 +1,12 @@
-/* B's columns of 4 bits as operands of a 4-bit mma, of which the row block's vectors are the other: m16n8k64, or
-   m16n8k32 where the stride is 32; in the paper's order m8n8k32.
+/* B's columns of 4 bits as operands of a 4-bit mma, whose other operand is the row block's vectors: m16n8k64,
+   or m16n8k32 where the stride is 32; in the paper's order m8n8k32.
 
-   A transpose by bytes has brought two columns of 4 rows into a register: the even one in low halves of bytes, the odd one in
-   high halves. Two such registers make one of each column by a shift and a lop3. Their nibbles then lie in the order of
-   rows 0, 4, 1, 5, 2, 6, 3, 7, so the packer has put the indices into that order's reverse (shuffled_slot in fragment.h):
-   Magicube's index shuffle (section IV-B3, figure 7; the 8 bitwise operations there are 4 instructions here). Without it bytes change
-   places first, which takes two instructions more. */
+   A transpose by bytes has brought two columns of 4 rows into a register: the even column in the low halves
+   of the bytes, the odd one in the high halves. Of two such registers a shift and a lop3 make one register of
+   each column. Its nibbles then lie in the order of rows 0, 4, 1, 5, 2, 6, 3, 7, and so the packer has put
+   the indices into the reverse of that order (shuffled_slot in fragment.h). That is Magicube's index shuffle
+   (section IV-B3, figure 7; what takes 8 bitwise operations there takes 4 instructions here). Without it the
+   bytes first change places, which takes two instructions more. */
 #include "parts/fragment.h"
 #include "ops/spmm/emit.h"
 
@@ -14,7 +15,8 @@ enum {
         (0xf0 & 0xaa) | (0xcc & ~0xaa & 0xff), /* lop3: a where bits of c are set, else b (PTX ISA, "lop3") */
 };
 
-enum { EMULATION = 16 /* registers, where ptxas 13 makes several instructions of a 4-bit mma */ };
+/* registers that ptxas 13 takes where it makes several instructions of a 4-bit mma */
+enum { EMULATION = 16 };
 
 /* Registers of the operand A. */
 static int operand_count(const spmm_plan *plan) { return plan->depth / 16; }
@@ -24,7 +26,8 @@ void spmm_declare_columns4(spmm_emitter *e) {
     if (!e->b->arch->int4) e->b->spare += EMULATION;
 }
 
-/* The columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand, frag_a_reg. */
+/* Makes EVEN and ODD, the two columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand
+   (frag_a_reg). */
 static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_reg odd) {
     EMIT(b, shl_b32, R(even), R(high), I(4));
     EMIT(b, lop3, R(even), R(low), R(even), H(LOW_HALVES), I(SELECT));

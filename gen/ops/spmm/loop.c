@@ -4,33 +4,33 @@
 #include <string.h>
 
 enum {
-    STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD, /* of col_idx, a step of 32 slots */
+    STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD, /* bytes of col_idx in a step of 32 slots */
     MAX_WORDS = 4,                            /* registers of one row of B, a lane */
 };
 
 /* -- Registers of a path's loop ----------------------------------------------------------------------- */
 
-/* Everything that one pass over the strides keeps in registers. Loads of whole words hold a stride's rows at
-   once; loads of single bytes go four slots at a time, so that the edge path does not decide how many
+/* Everything that one run over the strides keeps in registers. Loads of whole words hold a stride's rows at
+   once. Loads of single bytes go four slots at a time, so that the edge path does not decide how many
    registers the kernel takes. */
 typedef struct pass {
     const spmm_path *path;
-    bool bytes; /* path->unit is an element (of 4 bits, two): each has a register of its own */
+    bool bytes; /* path->unit is one element (of 4 bits, two); each load then has a register of its own */
     int units;  /* loads of one row of B, a lane */
     int words;  /* registers of one row of B, a lane */
     int row_count;
-    mc_reg base[4];                /* address of the lane's columns in row 0 of B, a unit each */
-    mc_reg first, stride;          /* stride = first + part is to be loaded */
-    mc_reg value[SPMM_MAX_VALUES]; /* of this one, where e->value is the next one's */
+    mc_reg base[4];                /* addresses of the lane's columns in row 0 of B, one for each unit */
+    mc_reg first, stride;          /* the stride that is loaded next is first + part */
+    mc_reg value[SPMM_MAX_VALUES]; /* values of this stride, where e->value has those of the next */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * MAX_WORDS]; /* [step][slot][word], or [slot % 4][byte] */
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS];
-    mc_reg more;                    /* there is a stride to be loaded; */
-    mc_reg more_values[MAX_DIGITS]; /* and this lane has values of it, of each mma */
-    spmm_stager stager;             /* path->copy: rows go through shared memory; */
-    mc_reg more_indices;            /* then, with prefetch: there is one behind that stride */
+    mc_reg more;                    /* whether there is a stride to be loaded */
+    mc_reg more_values[MAX_DIGITS]; /* and this lane has values of it, for each mma */
+    spmm_stager stager;             /* path->copy: rows go through shared memory */
+    mc_reg more_indices;            /* the same with prefetch: whether there is a stride behind that one */
 } pass;
 
-/* Accumulators of one weight. */
+/* A lane's accumulators of one weight. */
 static int acc_count(const spmm_path *path) { return path->columns / 16 * 4; }
 
 static mc_reg *row_of(pass *p, int step, int slot) {
@@ -63,7 +63,8 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
     spmm_declare_totals(e, acc_count(path));
 }
 
-/* Element UNIT from column AT on in row 0 of B (of 4 bits: pair); with clamp the last one inside, if it lies beyond n. */
+/* Sets base[UNIT]: the address of element UNIT behind column AT in row 0 of B (of 4 bits, of that pair of
+   elements). With clamp it is the last element inside, if that one lies beyond n. */
 static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load_at, mc_reg last_at) {
     mc_builder *b = e->b;
     if (e->plan->rhs.bits == 4) {
@@ -88,7 +89,7 @@ static mc_reg emit_lane_column(spmm_emitter *e, int columns, mc_reg path_col) {
     return e->col;
 }
 
-/* The lane's first column of B, and where its columns start. Columns beyond n are read at the last unit
+/* Sets the lane's first column of B, and where its columns begin. Columns beyond n are read at the last unit
    inside: what comes out of them is not stored. */
 static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
     mc_builder *b = e->b;
@@ -134,7 +135,7 @@ static void emit_find_values(spmm_emitter *e, mc_reg stride) {
     EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride_values), R(e->value_lane));
 }
 
-/* Where GUARD holds (none: always). */
+/* Loads a stride's indices where GUARD holds (none: always). */
 static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_opcode v2) {
     for (int s = 0; s < e->plan->stride_steps; s++) {
         mc_reg *index = &e->index[s * MC_LANE_SLOTS];
@@ -146,7 +147,7 @@ static void emit_load_indices(spmm_emitter *e, mc_reg guard, mc_opcode v4, mc_op
     }
 }
 
-/* Of each mma, one or two registers, where WITH_VALUES of it holds (none: always). */
+/* Loads one or two registers of values for each mma, where WITH_VALUES of it holds (none: always). */
 static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opcode v2, mc_opcode v1) {
     const spmm_plan *plan = e->plan;
     int regs = spmm_mma_regs(plan), row_bytes = plan->depth * plan->a.bits / 8;
@@ -159,7 +160,8 @@ static void emit_load_values(spmm_emitter *e, const mc_reg *with_values, mc_opco
                                      AT(e->value_at, group * group_bytes + m * mma_bytes)));
 }
 
-/* ptxas would move other loads down to their first use, behind those of row_ptr and of scales. */
+/* These loads are relaxed: ptxas would move others down to their first use, behind those of row_ptr and of
+   scales. */
 void spmm_emit_load_head(spmm_emitter *e) {
     const mc_reg *with_values = e->plan->heads ? e->has_values : e->head_values;
     emit_find_indices(e, e->head);
@@ -185,8 +187,8 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     }
 }
 
-/* Rows col_idx[slot] of B for COUNT slots from FIRST on, this lane's columns of them. Slots with index -1 are
- * padding. */
+/* Loads this lane's columns of rows col_idx[slot] of B, for COUNT slots from FIRST on. Slots with index -1
+ * are padding. */
 static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count) {
     mc_builder *b = e->b;
     for (int slot = first; slot < first + count; slot++) {
@@ -199,7 +201,7 @@ static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count
     }
 }
 
-/* column[c] = byte c of each of four words, as a 4 x 4 byte transpose: 8 prmt. */
+/* Sets column[c] to byte c of each of four words: a 4 x 4 byte transpose, in 8 prmt. */
 static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg column[4]) {
     mc_builder *b = e->b;
     const mc_reg *pair = e->pair;
@@ -213,7 +215,8 @@ static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg c
     EMIT(b, prmt, R(column[3]), R(pair[1]), R(pair[3]), I(0x7632));
 }
 
-/* The same from single elements: element[units slot + c]; column[digits c + d] = digit d of element c of each of four slots. */
+/* The same of elements that have a register each. Element c of a slot is element[units * slot + c];
+   column[digits * c + d] becomes digit d of element c of each of four slots. */
 static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const mc_reg *column) {
     static const unsigned pick[] = {0x0040, 0x0051};
     mc_builder *b = e->b;
@@ -227,7 +230,7 @@ static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const m
     }
 }
 
-/* Bytes 4 word .. 4 word + 3 of this lane's, from words: slots 0..3 to `low`, 4..7 to `high`. */
+/* Transposes this lane's bytes 4 word .. 4 word + 3: slots 0..3 to `low`, 4..7 to `high`. */
 static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     int columns = 4 * 8 / e->plan->rhs.bits;
     note(e->b, "columns %d..%d of this lane%s", columns * word, columns * word + columns - 1,
@@ -242,8 +245,9 @@ static void emit_transpose_word(spmm_emitter *e, pass *p, int step, int word) {
     }
 }
 
-/* PAIR: two neighbouring columns' digit RHS_DIGIT, which rows g and g + 8 of the operand A are (fragment.h, frag_a_row); its
-   registers 0, 1 hold slots 0..3 and its registers 2, 3 slots 4..7 (frag_a_k). */
+/* Multiplies digit RHS_DIGIT of PAIR, two neighbouring columns, which are in A: the one is row g of the mma's
+   operand A, the other row g + 8 (fragment.h, frag_a_row). A's registers 0 and 1 hold slots 0..3, its
+   registers 2 and 3 slots 4..7 (frag_a_k). */
 static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, const mc_reg a[4]) {
     const spmm_plan *plan = e->plan;
     for (int m = 0; m < plan->mma; m++) {
@@ -254,7 +258,7 @@ static void emit_mma(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit
     }
 }
 
-/* Byte columns FIRST and SECOND of low and high. */
+/* Multiplies byte columns FIRST and SECOND of low and high. */
 static void emit_byte_pair(spmm_emitter *e, pass *p, int step, int pair, int rhs_digit, int first,
                            int second) {
     mc_reg a[4];
@@ -266,18 +270,18 @@ static void emit_byte_pair(spmm_emitter *e, pass *p, int step, int pair, int rhs
     emit_mma(e, p, step, pair, rhs_digit, a);
 }
 
-/* Four bytes of columns of 8 bits. */
+/* Multiplies four bytes that are a column of 8 bits each. */
 static void emit_bytes(spmm_emitter *e, pass *p, int step, int word) {
     for (int two = 0; two < 2; two++) emit_byte_pair(e, p, step, 2 * word + two, 0, 2 * two, 2 * two + 1);
 }
 
-/* Two columns of several digits, from byte FIRST of low and high on. */
+/* Multiplies two columns of several digits, from byte FIRST of low and high on. */
 static void emit_digits(spmm_emitter *e, pass *p, int step, int pair, int first) {
     int digits = e->plan->b.count;
     for (int d = 0; d < digits; d++) emit_byte_pair(e, p, step, pair, d, first + d, first + digits + d);
 }
 
-/* COUNT bytes of two 4-bit columns each. */
+/* Multiplies COUNT bytes of two 4-bit columns each. */
 static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count) {
     for (int c = 0; c < count; c++) {
         mc_reg a[4];
@@ -289,13 +293,14 @@ static void emit_nibbles(spmm_emitter *e, pass *p, int step, int word, int count
     }
 }
 
-/* What 4-bit columns want of a step besides. */
+/* Adds up A's rows for what 4-bit columns have too much (halves.c). */
 static void emit_bias(spmm_emitter *e, pass *p, int step) {
     int count = e->plan->mma;
     for (int m = 0; m < count; m++) spmm_emit_add_bias(e, m, &p->value[2 * (step * count + m)]);
 }
 
-/* COUNT bytes of two 4-bit columns each, which the mma takes as they are: once all of its steps are there. */
+/* Multiplies COUNT bytes of two 4-bit columns each, which the mma takes as they are, once all of its steps
+   are there. */
 static void emit_int4(spmm_emitter *e, pass *p, int step, int word, int count) {
     spmm_emit_columns4(e, count, step);
     if (step + 1 < e->plan->stride_steps) return;
@@ -314,7 +319,8 @@ static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
         for (int pair = 0; pair < p->units / 2; pair++) emit_digits(e, p, step, pair, SPMM_BYTES * pair);
 }
 
-/* The first use of row_ptr: rows of B have been asked for, so that nothing waits for it before them. */
+/* Moves on to the next stride. It is the first use of row_ptr: rows of B have been asked for by then, so that
+   nothing waits for row_ptr before them. */
 static void emit_advance(spmm_emitter *e, pass *p, mc_reg more) {
     mc_builder *b = e->b;
     if (e->part.id) EMIT(b, add_s32, R(p->stride), R(p->first), R(e->part));
@@ -331,7 +337,7 @@ static void emit_next(spmm_emitter *e, pass *p) {
     emit_load_stride(e, p, p->more, p->more_values);
 }
 
-/* An int4 mma takes all steps, so that the words take turns around them. */
+/* An int4 mma takes all steps, so that each word goes through all of them before the next one. */
 static void emit_multiply_int4(spmm_emitter *e, pass *p) {
     note(e->b, "transpose and multiply slots 0..%d", e->plan->depth - 1);
     spmm_note_columns4(e);
@@ -342,7 +348,7 @@ static void emit_multiply_int4(spmm_emitter *e, pass *p) {
         }
 }
 
-/* Rows of B are in p->row. */
+/* Multiplies the rows of B in p->row. */
 static void emit_multiply(spmm_emitter *e, pass *p) {
     if (e->plan->int4) {
         emit_multiply_int4(e, p);
@@ -359,7 +365,7 @@ static void emit_multiply(spmm_emitter *e, pass *p) {
     }
 }
 
-/* The whole stride's loads first, then its arithmetic. */
+/* Loads all of a stride, then multiplies it. */
 static void emit_word_steps(spmm_emitter *e, pass *p) {
     note(e->b, "gather rows of B");
     if (p->path->copy) spmm_shared_copy(e, &p->stager, (mc_reg){0});
@@ -374,8 +380,9 @@ static void emit_word_steps(spmm_emitter *e, pass *p) {
 
 static bool is_ahead(const spmm_emitter *e, const pass *p) { return p->path->copy && e->plan->prefetch; }
 
-/* Magicube's Algorithm 1: rows of the next stride are under way while this one's are multiplied. Here they need no second
-   buffer, since this one's are in registers by then. Indices are a stride further ahead. */
+/* Magicube's Algorithm 1: rows of the next stride are on their way while this one's are multiplied. Here they
+   need no second buffer, since this one's rows are in registers by then. Indices are one more stride
+   ahead. */
 static void emit_ahead_start(spmm_emitter *e, pass *p) {
     note(e->b, "copy the head's rows");
     spmm_shared_copy(e, &p->stager, (mc_reg){0});
@@ -401,7 +408,7 @@ static void emit_ahead(spmm_emitter *e, pass *p) {
 
 /* -- Each stride -------------------------------------------------------------------------------------- */
 
-/* Four slots of this lane at a time. */
+/* Takes a stride four slots of this lane at a time. */
 static void emit_byte_steps(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     if (e->plan->int4) spmm_note_columns4(e);

@@ -1,4 +1,5 @@
-/* What sums can reach: the ranges of the two sides' types, of their digits, and of products of these. */
+/* How large a sum can get. First the range of a side's values, then of a digit, then of a product of digits,
+   then of what one slot adds to an accumulator. */
 #include "ops/spmm/spmm.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -10,7 +11,8 @@ int64_t spmm_largest_product(const spmm_plan *plan) { return span_magnitude(valu
 
 int64_t spmm_sum_bound(const spmm_plan *plan) { return span_terms_in_s32(value_products(plan)); }
 
-/* What a slot can add to the accumulator SUM of the mma's plane PLANE. 4-bit values of B may be multiplied by 16. */
+/* The range of what one slot adds to accumulator SUM in plane PLANE of its mma: all products of digits that
+   meet there. 4-bit values of B may count 16 times. */
 static digit_span slot_span(const spmm_plan *plan, int sum, int plane) {
     int64_t factor = plan->times_16 ? 16 : 1;
     digit_span slot = {0, 0};

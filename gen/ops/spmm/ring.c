@@ -1,4 +1,5 @@
-/* Stagings "tma" and "async": the ring's size and the arrays that the kernel reads. windowed.h has the format. */
+/* Stagings "tma" and "async": the ring's size, and the arrays that the kernel reads. windowed.h describes
+   their format. */
 #include "schema/family.h"
 #include "parts/fragment.h"
 #include "ops/spmm/ring.h"
@@ -10,7 +11,8 @@ int spmm_ldb_unit(const spmm_plan *plan) {
     return plan->rhs.bits == 4 ? 2 * unit : unit / side_bytes(plan->rhs);
 }
 
-/* The widest copy that divides ldb; 0 where ldb is open, or B's address promises less than that. */
+/* The widest copy that divides ldb. 0: it is found out at launch, since ldb is open, or B's address promises
+   less. */
 static int widest_copy(const spmm_plan *plan) {
     int bytes = 16;
     if (plan->ldb == MC_OPEN) return 0;
@@ -20,13 +22,14 @@ static int widest_copy(const spmm_plan *plan) {
 
 void spmm_ring_plan(spmm_plan *plan) {
     bool map = plan->staging == SPMM_TMA;
-    plan->threads = MC_WARP * (plan->warps + map); /* tma: one more warp copies */
+    plan->threads = MC_WARP * (plan->warps + map); /* tma: one warp more, which copies */
     plan->copy = map ? 0 : widest_copy(plan);
     plan->stride_mma = plan->mma * (2 * WINDOWED_SLOTS / WINDOWED_HALF * plan->tile_n / 32 * plan->b.count +
                                     spmm_is_biased(plan));
     spmm_plan_values(plan, WINDOWED_ROW_VALUES * spmm_value_rows(plan));
     plan->stride_a_bytes = plan->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
-    if (plan->split > 1) plan->guard_rows = true; /* parts are row_blocks apart: m is wanted anyway */
+    /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
+    if (plan->split > 1) plan->guard_rows = true;
     plan->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
 }
 

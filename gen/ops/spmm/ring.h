@@ -1,4 +1,5 @@
-/* What the ring kernel's emitters share: the registers of its warps. */
+/* What the ring kernel's emitters share: the registers of its warps. docs/house.md says what ring, window and
+   stage are, windowed.h how strides refer to windows. */
 #ifndef MC_SPMM_RING_H
 #define MC_SPMM_RING_H
 
@@ -6,114 +7,129 @@
 
 enum {
     RING_BARRIER_BYTES = 8,
-    RING_BARRIERS = 2,  /* a stage: full, empty */
-    RING_MAX_LOADS = 4, /* ldmatrix of 16 slots: 32 bytes of each row */
-    RING_HALVES = 2,    /* of a stride */
+    RING_BARRIERS = 2,  /* of a stage: full and empty */
+    RING_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
+    RING_HALVES = 2,    /* halves of a stride: 16 slots each */
     RING_LOAD_BYTES = 32,
-    RING_WIDTHS = 3, /* of a cp.async: 16, 8, 4 bytes */
+    RING_WIDTHS = 3, /* widths of a cp.async: 16, 8 and 4 bytes */
     RING_ODD_COLUMN =
-        4, /* bit of an accumulator's number, 4-bit B: its mma has odd columns (emit_multiply_nibbles) */
+        /* with a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns
+           (emit_multiply_nibbles) */
+    4,
 };
 
-/* What a stride's loads bring. */
+/* What a lane loads of a stride. */
 typedef struct packed_stride {
-    mc_reg place, value[MAX_DIGITS * RING_HALVES], control; /* value: of each mma, both halves */
+    mc_reg place, value[MAX_DIGITS * RING_HALVES], control; /* value: for each mma, of both halves */
 } packed_stride;
 
-/* Staging "async": what a thread copies, and how far the block is. */
+/* Staging "async": which copies are a thread's, and how far the thread block is. */
 typedef struct ring_async {
-    mc_operand log_width, log_pieces, width; /* bytes of a copy, copies of a row of the tile */
-    mc_reg wide[RING_WIDTHS];                /* which width it is; none where that is settled */
-    mc_reg first, row_step, to_step;         /* its first row in a window; to its next, in rows and bytes */
-    mc_reg inside, unit, to_first, from;     /* bytes inside n; 16-byte unit, in bytes; where to and from */
-    mc_reg copied, stage_row, stage_at; /* windows so far; the next one's first row and place in the ring */
-    mc_reg passes;                      /* that are to come */
+    mc_operand log_width, log_pieces, width; /* bytes of a copy; copies that a row of the tile takes */
+    /* whether the copy has that width; none where the spec settles it */
+    mc_reg wide[RING_WIDTHS];
+    /* the thread's first row in a window; from a row to its next, in rows and in bytes */
+    mc_reg first, row_step, to_step;
+    /* bytes of the copy that lie inside n; where in its row the copy's 16-byte unit begins; where the
+       thread's first copy goes in stage 0, but for that unit; where it comes from in row 0 of B */
+    mc_reg inside, unit, to_first, from;
+    /* windows copied so far; of the next one the first row, and its stage's offset in the ring */
+    mc_reg copied, stage_row, stage_at;
+    mc_reg passes; /* passes that are to come */
     mc_reg row, row_end, to, at, bytes, address, beyond, enough;
 } ring_async;
 
-/* Of the warps that share a row block: this lane's sums behind the ring, those for its part, and what a quad of them needs. */
+/* Where warps share a row block: where this lane's sums of it lie behind the ring, where those for its own
+   part lie, the row block's barrier, and scratch for four accumulators that move at once. */
 typedef struct ring_sum {
     mc_reg at, part_at, barrier, to, other, gift[4];
 } ring_sum;
 
-/* The row blocks of A, and which this warp takes. */
+/* The row blocks of A, and which of them this warp takes (ring_rows.c). */
 typedef struct ring_rows {
-    mc_operand count;          /* of A; where it matters */
-    mc_reg block, blocks;      /* this thread block, all of the column tile */
-    mc_reg item, place;        /* of this thread block, of all: this warp's, resident the next one */
-    mc_reg ptr, order, at;     /* the arrays */
-    mc_reg two_items, is_next; /* resident: of this turn and the next; there is a next place */
+    mc_operand count;     /* row blocks of A; set where the kernel needs it */
+    mc_reg block, blocks; /* this thread block's number, and how many the column tile has */
+    /* this warp's row block, counted in its thread block, and its place; resident: of the next turn */
+    mc_reg item, place;
+    mc_reg ptr, order, at; /* row_ptr (of this warp's part), row_order; scratch */
+    /* resident: what the items of this turn and the next add up to; whether there is a next place */
+    mc_reg two_items, is_next;
     mc_reg next_first, next_last, next_c_row_block;
 } ring_rows;
 
 typedef struct spmm_ring {
     spmm_emitter e;
     mc_reg ring_at, full_at, empty_at; /* shared addresses */
-    mc_reg k, windows;                 /* rows of B, none where fixed; windows that it has */
+    mc_reg k, windows;                 /* rows of B, none where the spec fixes them; windows of B */
     ring_async async;
     ring_rows rows;
     mc_reg stride, row_last,
-        c_row_block; /* of the row block at hand: this stride, the end of all; which it is */
+        /* of the row block at hand: its stride at hand, the end of its strides, its number */
+        c_row_block;
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    packed_stride at_hand, next_up; /* next_up: on its way */
-    mc_reg fetch, some, whole;      /* whole: the stride at hand has slots from 16 on */
+    packed_stride at_hand, next_up; /* the stride at hand, and the next, which is on its way */
+    mc_reg fetch, some, whole;      /* fetch, some: scratch; whole: the stride at hand has slots from 16 on */
     mc_reg some_values[MAX_DIGITS];
-    mc_reg wants; /* what the control says of windows */
-    /* Where this warp is in the ring: the barriers of the next window to wait for and to leave, and how many were. */
+    mc_reg wants; /* what the control of the stride at hand says of windows */
+    /* Where this warp is in the ring: the barriers of the next window to wait for and of the next one to
+       leave, and how many windows it has waited for and left. */
     mc_reg wait_at, parity, leave_at, empty_end, waited, left;
     mc_reg count, again, wrap, done, first_lane, state;
-    mc_reg heed;      /* resident: WINDOWED_WANTS_MASK while windows come, then 0: all of B is there */
-    mc_reg lane_unit; /* 0, or 1 in both halves for the lanes that read the columns beside */
+    /* resident: WINDOWED_WANTS_MASK while windows still come, then 0, since all of B is there */
+    mc_reg heed;
+    mc_reg lane_unit; /* 1 in both halves of the word for lanes that read the 16 columns beside; else 0 */
     mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
-    mc_reg late_value[MAX_DIGITS]; /* of the second half, while the next stride's registers move up */
-    mc_reg zero, even[2 * MAX_DIGITS], odd[2 * MAX_DIGITS]; /* A's values; 4-bit B: of each mma */
+    mc_reg late_value[MAX_DIGITS]; /* values of the second half, while those of the next stride move up */
+    /* A's values as operands; with a 4-bit B, of each mma */
+    mc_reg zero, even[2 * MAX_DIGITS], odd[2 * MAX_DIGITS];
     ring_sum sum;
-    mc_label next; /* behind a row block's store */
+    mc_label next; /* resident: behind a row block's store */
 } spmm_ring;
 
-/* Of B in the ring. */
+/* Bytes of a row of B in the ring, and of a window; ldmatrix that read a row. */
 static inline int ring_row_bytes(const spmm_plan *plan) {
     return (int)side_row_bytes(plan->rhs, plan->tile_n);
 }
 static inline int ring_window_bytes(const spmm_plan *plan) { return plan->window * ring_row_bytes(plan); }
 static inline int ring_loads(const spmm_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
 
-/* At the store a lane has so many neighbouring columns of each 8 times as many: those of a pair of bytes, or of two pairs that
-   are a column each (ring_store.c). */
+/* Neighbouring columns of C that a lane has at the store, of each 8 times as many (ring_store.c). They come
+   of a pair of bytes of B, or of two pairs where each pair is a column. */
 static inline int ring_run(const spmm_plan *plan) { return plan->rhs.bits == 4 ? 4 : 2; }
 
-/* Accumulators of one weight. */
+/* A lane's accumulators of one weight. */
 static inline int ring_acc_count(const spmm_plan *plan) { return plan->tile_n / 16 * 4; }
 
-/* From the ring to what lies behind it and its barriers. */
+/* Where the sums lie that warps share: behind the ring and its barriers. */
 static inline int ring_sum_offset(const spmm_plan *plan) {
     int barriers = plan->staging == SPMM_TMA ? RING_BARRIERS * RING_BARRIER_BYTES : 0;
     return plan->stages * (ring_window_bytes(plan) + barriers);
 }
 
-/* Staging "tma". */
+/* Whether a warp of its own copies: staging "tma". */
 static inline bool ring_has_copier(const spmm_ring *r) { return r->e.plan->staging == SPMM_TMA; }
 
 /* ring_rows.c */
 
 /* Sets stride, row_last and c_row_block for this warp's first place. */
 void ring_emit_first_row(spmm_ring *r);
-/* Resident: what the next place needs. */
+/* Resident: declares what the next place needs. */
 void ring_declare_turns(spmm_ring *r);
-/* Resident: asks for the next place. */
+/* Resident: loads what there is to know of the row block at the next place. */
 void ring_emit_next_row(spmm_ring *r);
 
 /* ring_copy.c */
 
-/* Where the ring lies, and how many windows B has. */
+/* Sets ring_at and windows. */
 void ring_emit_addresses(spmm_ring *r);
-/* Where its barriers lie. */
+/* Sets full_at and empty_at. */
 void ring_emit_barrier_addresses(spmm_ring *r);
-/* All of the copying warp; it readies the barriers and meets the other warps at barrier 0. */
+/* All of the copying warp's instructions. It initialises the barriers, and meets the other warps at barrier
+   0. */
 void ring_emit_copier(spmm_ring *r);
-/* Until the barrier at AT is beyond the phase of PARITY. */
+/* Waits until the barrier at AT is beyond the phase of PARITY. */
 void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity);
-/* AT to the next stage's barrier; around the ring, back to START. PARITY, if there is one, changes there. */
+/* Moves AT to the next stage's barrier; at END, back to START, where PARITY, if there is one, changes. */
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
 
 /* Sets `wants` for the stride at hand. */
@@ -121,32 +137,33 @@ void ring_emit_wants(spmm_ring *r);
 
 /* ring_sum.c */
 
-/* Bytes of shared memory behind the barriers where the warps that share a row block put sums. */
+/* Bytes of shared memory, behind the barriers, through which warps that share a row block exchange sums. */
 unsigned ring_sum_bytes(const spmm_plan *plan);
 void ring_declare_sum(spmm_ring *r);
 void ring_emit_sum_place(spmm_ring *r);
-/* This part's columns of the row block's sums into the first accumulators. */
+/* Brings the sums of this part's columns into the first accumulators. */
 void ring_emit_sum(spmm_ring *r);
 
 /* ring_store.c */
 
-/* The lane's first column of C. */
+/* Sets e.col, the lane's first column of C. */
 void ring_emit_column(spmm_ring *r);
 void ring_declare_factors(spmm_ring *r);
-/* Scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
+/* Loads scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
 void ring_emit_row_factors(spmm_ring *r);
-/* The row block at hand to C; then to r->next, or the end. */
+/* Stores the row block at hand in C; then goes to r->next, or ends. */
 void ring_emit_output(spmm_ring *r);
 
-/* ring_async.c: requires the shapes; every warp takes part in all of it. */
+/* ring_async.c. All of it wants the shapes loaded, and every warp to take part. */
 
-/* Asks for the first windows. */
+/* Begins to copy the first windows. */
 void ring_emit_async_fill(spmm_ring *r);
-/* They are there. */
+/* Waits for the first windows. */
 void ring_emit_async_start(spmm_ring *r);
-/* Before a stride: what its control says. */
+/* Before a stride: passes as many windows as its control says. */
 void ring_emit_async_control(spmm_ring *r);
-/* Behind the last stride of a row block; of another one behind it there is nothing left to pass. */
+/* Behind the last stride of a row block: passes all other windows. Behind a later row block nothing is left
+   to pass. */
 void ring_emit_async_rest(spmm_ring *r);
 
 #endif

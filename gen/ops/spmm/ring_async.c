@@ -1,12 +1,14 @@
-/* The ring kernel's copies where no warp has copying for a job (staging "async"): all threads copy a window by cp.async, and
- * the block passes from window to window together.
+/* The ring kernel's copies with staging "async", where no warp has copying for its job. All threads copy a
+ * window together by cp.async, and the thread block passes from window to window together:
  *
- *   fill:    all windows where the ring holds them; otherwise all stages but one
- *   pass:    what was copied has arrived and every warp has left a window more: copy the next one over it
+ *   fill    copies all windows if the ring holds them, else one window less than it has stages
+ *   pass    waits until all copies have arrived and every warp has left one window more; then copies the
+ *           next window over that one
  *
- * Pass s lets strides run whose oldest window is s: they reach s + stages - 2 at most (runtime/windowed.c), which the pass has
- * waited for, while window s + stages - 1 is on its way. Every warp takes part in every pass, whatever strides it has.
- * A copy that would lie beyond n or k reads less, or nothing, and fills up with zeros (PTX ISA, "cp.async"). */
+ * After pass s the strides may run whose oldest window is s. They reach to window s + stages - 2 at most
+ * (runtime/formats/windowed.c), for which the pass has waited, while window s + stages - 1 is on its way.
+ * Every warp takes part in every pass, whatever strides it has. A copy that would reach beyond n or k reads
+ * less, or nothing, and fills the rest with zeros (PTX ISA, "cp.async"). */
 #include "ops/spmm/ring.h"
 #include "parts/windowed.h"
 
@@ -14,7 +16,8 @@ enum { ROW_OF_BANKS = 128, WIDEST = 16 };
 
 /* -- How wide a copy is ------------------------------------------------------------------------------- */
 
-/* Found out at launch: the widest of 16, 8 and 4 bytes that B's address and ldb are multiples of. */
+/* Finds out at launch how wide copies are: the widest of 16, 8 and 4 bytes that B's address and ldb are
+   multiples of. */
 static void emit_width(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -74,7 +77,7 @@ static void declare_async(spmm_ring *r) {
                             .enough = pred(b, "enough")};
 }
 
-/* So many columns of B as bytes. */
+/* The bytes that COLUMNS columns of B have. */
 static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
     mc_builder *b = r->e.b;
     int bytes = side_bytes(r->e.plan->rhs);
@@ -85,7 +88,7 @@ static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
     return R(reg);
 }
 
-/* Always the same piece of every row_step-th row of a window. */
+/* A thread's copies of a window: always the same piece of a row, of every row_step-th row. */
 static void emit_share(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -126,7 +129,9 @@ static void emit_cp_async(spmm_ring *r) {
     }
 }
 
-/* The unit's place as windowed_place has it: row / rows mod units, of `rows` rows in 128 bytes, is added to it by xor. */
+/* Copies the thread's piece of a row. Its unit goes where windowed_place says: a row of 128 bytes of shared
+   memory has `rows` rows of B, and the unit's number is changed, by xor, by the number of that row of 128
+   bytes modulo a row's units. */
 static void emit_piece(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -143,7 +148,7 @@ static void emit_piece(spmm_ring *r) {
     emit_cp_async(r);
 }
 
-/* This thread's share of the next window, and on to the one behind it. */
+/* Copies this thread's pieces of the next window, and moves on to the window behind it. */
 static void emit_window(spmm_ring *r, mc_label loop, mc_label copied) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -182,7 +187,8 @@ static void emit_pass(spmm_ring *r, const char *copy, const char *copied, const 
     place(b, passed_label);
 }
 
-/* count: windows before the first pass; passes: that one, and one for each window behind them. */
+/* Sets count, the windows that are copied before the first pass, and passes: the first one, and one for each
+   later window. */
 static void emit_first_windows(spmm_ring *r) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;

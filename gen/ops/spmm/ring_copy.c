@@ -1,5 +1,5 @@
-/* The ring kernel's copying warp: windows of B into the ring in order, each when the one before it in its stage was left
- * by every warp. */
+/* The ring kernel's copying warp. It copies the windows of B into the ring in order, each one when every warp
+ * has left the window before it in its stage. */
 #include "ops/spmm/ring.h"
 #include <stdio.h>
 
@@ -104,7 +104,8 @@ static void emit_copy(spmm_ring *r, const copier *c) {
     EMIT_IF(b, c->wrap, mov_b32, R(c->empty), R(r->empty_at));
 }
 
-/* One lane readies the barriers and fills the ring at once: the other warps meet it when they have asked for their first strides. */
+/* One lane initialises the barriers and fills the ring at once. The other warps meet it at barrier 0 when
+   they have asked for their first strides. */
 static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "FILL");
@@ -123,7 +124,8 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     EMIT_IF(b, c->more, bra, TO(loop));
 }
 
-/* Windows beyond the first `stages` wait until every warp has left the one before them in their stage. */
+/* Copies the windows behind the first `stages`. Each waits until every warp has left the window before it in
+   its stage. */
 static void emit_refill(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "REFILL"), all = label(b, "ALL");
@@ -136,8 +138,9 @@ static void emit_refill(spmm_ring *r, const copier *c) {
     place(b, all);
 }
 
-/* Shared memory is somebody else's when the block has ended: a copy that no row block waits for must have landed by then. The stages from
-   `full` on hold the oldest of the last copies, of the phases that this parity names. */
+/* Waits for the last copies. A copy may be one that no row block waits for, but it must have landed before
+   the block ends, since its shared memory is then another block's. The stages from `full` on have the last
+   copies, the oldest first, in the phases that this parity names. */
 static void emit_drain(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "DRAIN");

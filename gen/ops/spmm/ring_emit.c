@@ -1,22 +1,23 @@
-/* The ring kernel's instructions. With staging "tma" one warp copies windows of B into the ring in order; the others each
- * compute a row block, and wait for windows and leave them as their strides say (windowed.h).
+/* The ring kernel's instructions. With staging "tma" one warp copies the windows of B into the ring in order.
+ * Each of the others computes a row block, and waits for windows and leaves them as its strides say
+ * (windowed.h).
  *
  *   place -> barriers -> copying warp:  for each window: wait until its stage is empty, copy
  *                     -> other warps:   for each stride: leave, wait; ldmatrix, mma; then store
  *
  * With staging "async" every warp computes, and all copy and pass windows together (ring_async.c).
  *
- * ldmatrix.trans moves 16-bit elements: a lane gets two neighbouring columns (bytes) of two slots. Instead of untangling
- * them, two mma each take one of the columns: A's values stand at the even bytes of the operand for the one, at the
- * odd bytes for the other, zeros between. Of a 12- or 16-bit B the two bytes are the digits of one column.
- */
+ * ldmatrix.trans moves elements of 16 bits, so that a lane gets two neighbouring columns (bytes) of two
+ * slots. These are not untangled. Instead two mma each take one of the columns: for the one, A's values stand
+ * at the even bytes of the operand, for the other at the odd bytes, with zeros between. With a B of 12 or 16
+ * bits the two bytes are the digits of one column. */
 #include "parts/fragment.h"
 #include "ops/spmm/ring.h"
 #include "parts/windowed.h"
 
 /* -- A row block's strides ---------------------------------------------------------------------------- */
 
-/* Where this lane reads the first stride's places and values. */
+/* Sets the addresses at which this lane reads the places and values of stride 0. */
 static void emit_packed_start(spmm_ring *r) {
     mc_builder *b = r->e.b;
     stage(b, "Where strides lie in the packed arrays");
@@ -34,7 +35,7 @@ static void emit_packed_start(spmm_ring *r) {
     r->control_base = load_array(b, "control");
 }
 
-/* Loads the stride that comes OFFSET behind the one at hand, if it is the row block's. */
+/* Loads the stride OFFSET behind the one at hand, if the row block has it. */
 static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -53,8 +54,8 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
                 AT(r->values_at, m * mma_bytes));
 }
 
-/* The next stride becomes the one at hand; asks for the one behind it. What is moved was asked for a stride ago: a register that moved
-   right behind its load would wait for it. */
+/* Makes the next stride the one at hand, and begins to load the one behind it. What moves here was asked for
+   a stride ago; a register that moved right behind its load would wait for it. */
 static void emit_take_next(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
@@ -73,7 +74,7 @@ static packed_stride declare_packed(spmm_ring *r, const char *place, const char 
     return p;
 }
 
-/* Staging "tma": where this warp is in the ring. */
+/* Staging "tma": declares where this warp is in the ring. */
 static void declare_barriers(spmm_ring *r) {
     mc_builder *b = r->e.b;
     r->wait_at = b32(b, "wait_at"), r->parity = b32(b, "parity");
@@ -134,13 +135,13 @@ static void emit_start_barriers(spmm_ring *r) {
     EMIT(b, mov_b32, R(r->left), I(0));
 }
 
-/* A row block's first strides. */
+/* Loads a row block's first two strides. */
 static void emit_first_strides(spmm_ring *r) {
     emit_load_packed(r, &r->at_hand, 0);
     emit_load_packed(r, &r->next_up, 1);
 }
 
-/* Registers that a load may leave alone. */
+/* Zeroes the registers of strides, which a load may leave as they are. */
 static void emit_no_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const packed_stride *both[] = {&r->at_hand, &r->next_up};
@@ -170,7 +171,7 @@ static void emit_leave_one(spmm_ring *r) {
     EMIT(b, add_s32, R(r->left), R(r->left), I(1));
 }
 
-/* Counts down: back to LOOP while there is more. */
+/* Counts down, and goes back to LOOP while there is more. */
 static void emit_count_down(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, R(r->count), R(r->count), I(-1));
@@ -197,7 +198,8 @@ static void emit_leave(spmm_ring *r, mc_reg none) {
     place(b, left);
 }
 
-/* What the stride's control says; most strides want nothing. The first one leaves nothing (windowed.h). */
+/* Does what the stride's control says. Most strides want nothing. The first one leaves no window
+   (windowed.h). */
 static void emit_control(spmm_ring *r, bool first) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none");
@@ -216,7 +218,8 @@ static void emit_control(spmm_ring *r, bool first) {
     place(b, ready);
 }
 
-/* Every window that another one follows in its stage is left, and so waited for, by every warp. */
+/* Leaves all windows that another one follows in its stage. Every warp must do so, and must have waited for
+   them before. */
 static void emit_leave_rest(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none_left"), waited = pred(b, "was_waited");
@@ -239,7 +242,7 @@ static void emit_leave_rest(spmm_ring *r) {
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
-/* The lane's row addresses. */
+/* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
 static void emit_row_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, xor_b32, R(r->at_hand.place), R(r->at_hand.place), R(r->lane_unit));
@@ -249,7 +252,7 @@ static void emit_row_addresses(spmm_ring *r) {
         EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
 }
 
-/* Rows of a half's 16 slots, 32 bytes of each an ldmatrix; with GUARD, if it has any. */
+/* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always). */
 static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     mc_builder *b = r->e.b;
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
@@ -260,7 +263,8 @@ static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     }
 }
 
-/* Values X as operands: even bytes are columns of even bytes, odd ones of odd bytes; zeros between. */
+/* Makes operands of the values X: `even` for the columns at even bytes, `odd` for those at odd bytes, with
+   zeros between. */
 static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
     mc_builder *b = r->e.b;
     EMIT(b, and_b32, R(even[0]), R(x), H(0x00ff00ff));
@@ -269,8 +273,8 @@ static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc
     EMIT(b, and_b32, R(odd[1]), R(x), H(0xff00ff00));
 }
 
-/* MATRIX: registers of an A operand: its rows are pair of bytes g of one 16 bytes and of the 16 beside, its k slots 0-7, then
-   8-15. */
+/* Multiplies MATRIX by VALUE. MATRIX is the operand A: its rows are the pairs of bytes g of 16 bytes and of
+   the 16 beside, its k slots 0-7 and 8-15. */
 static void emit_mma(spmm_ring *r, int mma, int rhs_digit, int group, const mc_reg matrix[4],
                      const mc_reg value[2]) {
     const spmm_plan *plan = r->e.plan;
@@ -281,7 +285,8 @@ static void emit_mma(spmm_ring *r, int mma, int rhs_digit, int group, const mc_r
                  MC_OPERANDS(V4(acc), V4(a), V2(value), V4(acc)));
 }
 
-/* Of a pair of bytes the even and the odd one: two columns of 8 bits, or the low and the high digit of one column. */
+/* Multiplies the two bytes of each pair: two columns of 8 bits, or the low and the high digit of one
+   column. */
 static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int step) {
     bool digits = r->e.plan->b.count > 1;
     for (int m = 0; m < r->e.plan->mma; m++) {
@@ -293,7 +298,7 @@ static void emit_multiply_bytes(spmm_ring *r, int half, const mc_reg *x, int ste
     }
 }
 
-/* 4-bit columns: of a pair of bytes the even and the odd byte's low and high halves. */
+/* The same of 4-bit columns: the low and the high halves of both bytes of a pair. */
 static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int step) {
     int count = r->e.plan->mma;
     for (int m = 0; m < count; m++) emit_operands(r, x[step * m], &r->even[2 * m], &r->odd[2 * m]);
@@ -308,7 +313,8 @@ static void emit_multiply_nibbles(spmm_ring *r, int half, const mc_reg *x, int s
         }
 }
 
-/* X: values of the half, those of the next mma STEP registers behind. */
+/* Multiplies half HALF of the slots. X are the first mma's values of it; the next mma's are STEP registers
+   on. */
 static void emit_multiply(spmm_ring *r, int half, const mc_reg *x, int step) {
     bool digits = r->e.plan->b.count > 1;
     note(r->e.b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half, 16 * half + 15,
@@ -319,7 +325,7 @@ static void emit_multiply(spmm_ring *r, int half, const mc_reg *x, int step) {
 
 static void emit_late(spmm_ring *r) { emit_multiply(r, 1, r->late_value, 1); }
 
-/* The first half of the stride at hand on the way, once its windows are there. */
+/* Begins a stride: once its windows are there, its first half is gathered. */
 static void emit_begin_stride(spmm_ring *r, bool first) {
     if (ring_has_copier(r)) emit_control(r, first);
     else if (!first) ring_emit_async_control(r);
@@ -327,8 +333,8 @@ static void emit_begin_stride(spmm_ring *r, bool first) {
     emit_gather(r, 0, (mc_reg){0});
 }
 
-/* The loop's part of a stride that has begun: its second half is gathered while the first is multiplied. Sets `some` behind the last
-   one. */
+/* The loop's part of a stride that has begun: its second half is gathered while the first one is multiplied.
+   Sets `some` if that was the last stride. */
 static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
     EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
@@ -341,8 +347,9 @@ static void emit_first_half(spmm_ring *r) {
     EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
 }
 
-/* While a half is multiplied the next one is gathered: slots 0 to 15 of the next stride beside slots 16 to 31 of this one. Where
-   those are empty the last stride ends earlier, any other one multiplies what is left there by zeros. */
+/* A row block's strides. While one half is multiplied the next is gathered: slots 0 to 15 of the next stride
+   beside slots 16 to 31 of this one. Where slots 16 to 31 are empty, the last stride ends without them; any
+   other stride multiplies what is left in their registers by zeros. */
 static void emit_strides(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "no_stride");
@@ -375,7 +382,7 @@ static void emit_strides(spmm_ring *r) {
     else ring_emit_async_rest(r);
 }
 
-/* Until all of B is there. */
+/* Waits until all of B is there. */
 static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_label await = label(b, "AWAIT_ALL");
@@ -388,7 +395,7 @@ static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
     EMIT(b, bra_uni, TO(await));
 }
 
-/* Resident: the next row block's first strides, on their way during this one's store. */
+/* Resident: loads the next row block's first strides, which are then on their way during this one's store. */
 static void emit_turn(spmm_ring *r) {
     mc_builder *b = r->e.b;
     stage(b, "The first strides of this warp's next row block");
@@ -397,7 +404,7 @@ static void emit_turn(spmm_ring *r) {
     emit_first_strides(r);
 }
 
-/* Resident: on to the next row block, if there is one, with all of B there. */
+/* Resident: goes on with the next row block, if there is one, once all of B is there. */
 static void emit_next(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
@@ -437,7 +444,7 @@ static void emit_row_blocks(spmm_ring *r) {
     emit_next(r, loop);
 }
 
-/* The copying warp goes to the label. */
+/* Sends the copying warp to the label that it returns. */
 static mc_label emit_part(spmm_ring *r) {
     mc_builder *b = r->e.b;
     ring_emit_barrier_addresses(r);

@@ -1,11 +1,13 @@
 /* Which row blocks a warp of the ring kernel computes, and where their strides lie.
  *
- * Places hold row blocks longest first (windowed.h). They are dealt to thread blocks like cards: item i of thread block x, of X, is
- * place i X + x. Of R = warps / split groups of warps, group w takes item w; resident, then item 2 R - 1 - w, then 2 R + w,
- * and so on while there are places. So thread blocks have about the same work, and so have, in two turns, their warps.
+ * A place is a position in row_order, which has the row blocks longest first (windowed.h). Places are dealt
+ * to thread blocks like cards: item i of thread block x, of X, is place i X + x. A thread block has R = warps
+ * / split groups of warps, and group w takes its item w. With `resident` it goes on with item 2 R - 1 - w,
+ * then 2 R + w, and so on, while there are places. So thread blocks have about the same work, and so have
+ * their warps in two turns.
  *
- * Of N places in all, the last one that a warp looks at is below N + (2 R - 1) X, and X <= ceil(N / R): below 3 N + 2 R, where N < 2^30.
- * That does not fit an s32, but a u32. */
+ * Places need 32 bits without a sign. Of N places the last that a warp looks at is below N + (2 R - 1) X, and
+ * X <= ceil(N / R), so that it is below 3 N + 2 R, where N < 2^30. */
 #include "ops/spmm/ring.h"
 
 static void emit_row_count(spmm_ring *r) {
@@ -23,7 +25,7 @@ static void emit_deal(spmm_ring *r) {
     EMIT(r->e.b, mad_s32, R(rows->place), R(rows->item), R(rows->blocks), R(rows->block));
 }
 
-/* Sets `place` to this warp's first. */
+/* Sets `place` to this warp's first place. */
 static void emit_first_place(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
@@ -52,7 +54,8 @@ static void emit_arrays(spmm_ring *r) {
     EMIT(b, mad_wide, R(rows->ptr), R(before), I(WORD), R(rows->ptr));
 }
 
-/* The row block in `place`, where IN says that there is one; nothing, and no strides, elsewhere. */
+/* Loads what there is to know of the row block at `place`, if IN says that there is one. Elsewhere it is a
+   row block without strides. */
 static void emit_row(spmm_ring *r, mc_reg in, mc_reg first, mc_reg last, mc_reg c_row_block) {
     mc_builder *b = r->e.b;
     const ring_rows *rows = &r->rows;

@@ -1,19 +1,21 @@
-/* The ring kernel's epilogue: a warp's accumulators to its rows of C, with scales and biases.
+/* The ring kernel's epilogue: a warp's accumulators become its rows of C, with scales and biases.
  *
- * A lane has the columns of its pair of bytes of each 16 bytes. Where that is one column (12- or 16-bit B) lanes g and g + 1, g even,
- * exchange sums first: the even one gets both columns of the even 16 bytes, the odd one both of the odd. Stores then have the width
- * and the sectors that they have for 8 bits. */
+ * A lane has the columns of one pair of bytes in each 16 bytes. Where that pair is one column (a B of 12 or
+ * 16 bits), the lanes of g and g + 1, g even, exchange sums first: the even one gets both columns of the even
+ * 16 bytes, the odd one both columns of the odd ones. Stores then have the same width, and touch as many
+ * sectors, as with 8 bits. */
 #include "parts/fragment.h"
 #include "ops/spmm/ring.h"
 
-enum { PAIR_COLUMNS = 16 }; /* of an mma's columns: 8 pairs */
+enum { PAIR_COLUMNS = 16 }; /* columns of an mma: 8 pairs */
 
 static bool exchanges(const spmm_plan *plan) { return plan->b.count > 1; }
 
-/* Of this warp's tile: runs of neighbouring columns of a lane, each of them 8 runs apart. */
+/* Runs of neighbouring columns that a lane has in this warp's part of the tile. They are 8 runs apart. */
 static int runs(const spmm_plan *plan) { return plan->tile_n / plan->split / (8 * ring_run(plan)); }
 
-/* Run C's columns in row 2t + ROW: those of one mma after another, or after the exchange both of one. */
+/* Collects the sums of run C in row 2t + ROW. Its columns are those of one mma after another, or, after the
+   exchange, both of one mma. */
 static void run_of_sums(const spmm_ring *r, int c, int row, mc_reg *sums) {
     int run = ring_run(r->e.plan);
     for (int i = 0; i < run; i++)
@@ -34,7 +36,8 @@ void ring_emit_column(spmm_ring *r) {
     if (plan->split > 1) EMIT(b, mad_s32, R(col), R(r->e.part), I(plan->tile_n / plan->split), R(col));
 }
 
-/* Of an mma's columns g and g + 8 of one lane, and those of its neighbour in g: the two halves become neighbours. */
+/* Exchanges sums with the neighbour in g. Before, a lane has columns g and g + 8 of an mma; after it, two
+   neighbouring columns. */
 static void emit_exchange(spmm_ring *r) {
     mc_builder *b = r->e.b;
     if (!exchanges(r->e.plan)) return;

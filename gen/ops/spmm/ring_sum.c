@@ -1,8 +1,9 @@
-/* The ring kernel where several warps share a row block: each part of them owns a share of the tile's columns, gets the others'
- * sums of these through shared memory, and stores them.
+/* How the warps add up that share a row block in the ring kernel. Each part owns as many of the tile's
+ * columns as any other, gets the other parts' sums of these through shared memory, and stores them.
  *
- * Behind the ring, for each row block and each part: what each other part gives to it, 16 bytes a lane one after another. The
- * other parts go by part xor own part, 1 .. split - 1. */
+ * Behind the ring each part of each row block has room for what every other part gives to it: a gift, 16
+ * bytes a lane one after another. The gifts are ordered by the giver's part xor the own part, 1 .. split -
+ * 1. */
 #include "parts/fragment.h"
 #include "ops/spmm/ring.h"
 
@@ -11,7 +12,7 @@ enum {
     QUAD_BYTES = MC_WARP * QUAD * WORD,
 };
 
-/* Of a lane, for a part's columns. */
+/* A lane's accumulators of one part's columns. */
 static int accumulators(const spmm_plan *plan) { return plan->tile_n / 16 * 4 / plan->split; }
 static int gift_bytes(const spmm_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
 static int part_bytes(const spmm_plan *plan) { return (plan->split - 1) * gift_bytes(plan); }
@@ -28,7 +29,7 @@ void ring_declare_sum(spmm_ring *r) {
     b32_array(b, "gift", QUAD, r->sum.gift);
 }
 
-/* Where this lane's row block has its sums, and this part its own. */
+/* Sets where the sums of this lane's row block lie, and those of its own part. */
 void ring_emit_sum_place(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;

@@ -1,42 +1,45 @@
-/* Staging "shared": rows of B of a stride go through shared memory, as in Magicube (section IV-B2). All else is the direct
- * kernel's. Each warp has a share of its own, so that no warp waits for another.
+/* Staging "shared": the rows of B of a stride go through shared memory, as in Magicube (section IV-B2). All
+ * else is as in the direct kernel. Each warp has a share of its own, so that no warp waits for another.
  *
  *   copy    8 neighbouring lanes copy 128 bytes, 16 each, by cp.async: a row, or rows that lie side by side
- *   wait    each lane for its copies, then the warp for its lanes
- *   read    lane 4 g + t takes its columns of slots 8 t .. 8 t + 7, which the direct kernel loads from global memory
+ *   wait    each lane waits for its copies, then the warp for its lanes
+ *   read    lane 4 g + t takes its columns of slots 8 t .. 8 t + 7, as the direct kernel loads them
  *
- * Banks. The rows of 8 slots lie together, an octet; the i-th copies of the lanes fill 128 bytes of each octet, so that they
- * meet no bank twice. Reads of neighbouring g lie side by side, 32 bytes in all where lanes are served together, and
- * those of the four t an octet apart. An octet of rows is a multiple of 128 bytes: the four t meet in the same banks. 32 bytes of padding
- * behind it send them to four different quarters of the banks (the paper's 8 words behind every 64, Figure 4). */
+ * Banks. The rows of 8 slots lie together: an octet. The i-th copies of the lanes fill 128 bytes of each
+ * octet, so that they meet no bank twice. What the lanes of neighbouring g read lies side by side, 32 bytes
+ * in all where lanes are served together. What the four t read lies in four octets. The rows of an octet fill
+ * a multiple of 128 bytes, so that without padding the four t would meet in the same banks. 32 bytes of
+ * padding behind each octet send them to four different quarters of the banks (the paper's 8 words behind
+ * every 64, Figure 4). */
 #include "ops/spmm/emit.h"
 
 enum { COPY = 16, PADDING = 32, ROW_OF_BANKS = 128 };
-enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before the first */
+enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before it copies */
 
 void spmm_shared_plan(spmm_plan *plan) {
-    int row = MC_LANE_SLOTS * plan->wide.unit; /* eight g read it */
+    int row = MC_LANE_SLOTS * plan->wide.unit; /* eight lane groups read it */
     plan->wide.copy = COPY;
     plan->rows = (spmm_rows){row, row / COPY, MC_LANE_SLOTS * row + (plan->padding ? PADDING : 0)};
 }
 
-/* Octets of a step of 32 slots lie one behind the other. */
+/* Where step STEP's octets begin. Octets lie one behind the other. */
 static int step_place(const spmm_plan *plan, int step) {
     return step * (MC_GROUP_SLOTS / MC_LANE_SLOTS) * plan->rows.octet;
 }
 
-/* Of copy I of a lane, from its first. */
+/* Where copy I of a lane goes, counted from its first copy. */
 static int copy_place(const spmm_plan *plan, int step, int i) {
     return step_place(plan, step) + i * ROW_OF_BANKS;
 }
 
-/* Of slot 8 t + J, from slot 8 t: it is the copy J mod copies of its lanes, which are the (J / copies)-th of the octet's. */
+/* Where the row of slot 8 t + J lies, counted from that of slot 8 t. It was copy J mod copies of its lanes,
+   and is the (J / copies)-th row among those copies in the octet. */
 static int slot_place(const spmm_plan *plan, int step, int j) {
     const spmm_rows *rows = &plan->rows;
     return copy_place(plan, step, j % rows->copies) + j / rows->copies * rows->row;
 }
 
-/* Lane l copies unit l mod copies of the rows of slots l - l mod copies and up. */
+/* Lane l copies unit l mod copies of the rows of `copies` slots, from slot l - l mod copies on. */
 void spmm_shared_index_lane(spmm_emitter *e) {
     mc_builder *b = e->b;
     int copies = e->plan->rows.copies;

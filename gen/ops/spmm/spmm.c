@@ -1,17 +1,18 @@
-/* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts;
-   check.c says what fields have against each other.
+/* The family `spmm`: C = A B with A in V x 1 nonzero vectors. Schema, plan, contract and facts; check.c says
+   what fields have against each other.
 
    Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
-   columns, so that m16n8k32 is full at V = 8; at V = 4 and 2 the other columns are empty.
-   Without a ring, `order` can be the paper's instead: rows of A are the 8 rows of m8n8k16, columns of B its columns. A warp takes a stride of nonzero vectors at a time. What differs is
-   how rows of B reach it (`staging`):
+   columns, so that m16n8k32 is full at V = 8. At V = 4 and 2 the other columns are empty. Without a ring,
+   `order` can be the paper's instead: rows of A are then the 8 rows of m8n8k16, columns of B its columns.
 
-     direct   direct.c plans, emit.c, loop.c and store.c emit: each lane loads its vectors' rows
-              straight into registers; `split` warps share a row block's strides and add up through shared memory
-     tma      ring.c plans, ring_emit.c emits: windows of B go through a ring in shared memory, from
-              which all row blocks of the thread block gather; a warp of its own copies
-     async    the same ring, copied by all threads (ring_async.c)
-     shared   direct, but for the rows of B, which go through shared memory (shared.c), as in Magicube */
+   A warp takes a stride of nonzero vectors at a time. How their rows of B reach it is the field `staging`:
+
+     direct   Each lane loads its vectors' rows straight into registers; `split` warps share a row block's
+              strides and add up through shared memory. direct.c plans; emit.c, loop.c and store.c emit.
+     tma      Windows of B go through a ring in shared memory, from which all row blocks of the thread block
+              gather; a warp of its own copies. ring.c plans, ring_emit.c emits.
+     async    The same ring, copied by all threads (ring_async.c).
+     shared   As direct, but the rows of B go through shared memory, as in Magicube (shared.c). */
 #include "ops/spmm/fields.h"
 #include "parts/batch.h"
 #include "parts/fragment.h"
@@ -182,9 +183,9 @@ static void plan_digits(const int64_t *point, spmm_plan *plan, mc_complaints *co
     else if (!can_stack && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
-/* Whether mma = "auto" takes digits of 4 bits: the split of lhs says it. Where that is auto, too, the spec has to
-   ask for them where they do less: balanced digits of 4 bits reach less far than those of 8, and up to four sums
-   of an element leave fewer registers for exact ones. */
+/* Whether mma = "auto" takes digits of 4 bits. The split of lhs says it. Where that is auto, too, the answer
+   is no where such digits do less, and the spec has to ask for them: balanced digits of 4 bits reach less far
+   than those of 8, and up to four sums of an element leave fewer registers for exact ones. */
 static bool prefers_int4(const int64_t *point) {
     digit_side lhs = digit_sides[point[F_LHS]];
     bool usual = point[F_DIGITS] == DIGITS_TOP_SIGNED && !point[F_SUM] && mc_archs[point[FIELD_ARCH]].int4;

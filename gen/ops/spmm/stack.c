@@ -1,17 +1,19 @@
-/* Digits of A side by side in an mma (`stacking`): where a vector's rows leave columns of the mma empty, column p * vec + r holds
-   row r of digit plane p, so that one mma multiplies several planes. And the column of ones that offset digits want: its
-   sum, of the gathered rows of B, takes the offset out of the others again.
+/* Digits of A side by side in an mma (`stacking`). Where a vector has fewer rows than the mma has columns,
+   column p * vec + r holds row r of digit plane p, so that one mma multiplies several planes. Offset digits
+   also want a column of ones: its sum, which is that of the gathered rows of B, takes the offset out of the
+   others again.
 
-   Packed values are planes of rows anyway: lane g reads row g of those that its mma takes. After the loop planes lie
-   vec / 2 lanes apart, since lane 4 g + t has columns 2 t and 2 t + 1 (fragment.h, frag_c_col); in the paper's order A's rows are the
-   mma's, row g is that of the lanes 4 g + t, and planes lie 4 vec lanes apart. */
+   Packed values are planes of rows anyway: lane group g reads row g of those that its mma takes. After the
+   loop the planes' sums lie in different lanes. Lane 4 g + t has columns 2 t and 2 t + 1 (fragment.h,
+   frag_c_col), so that planes are vec / 2 lanes apart. In the paper's order A's rows are the mma's rows, row
+   g is that of the lanes 4 g + t, and planes are 4 vec lanes apart. */
 #include "parts/fragment.h"
 #include "ops/spmm/emit.h"
 #include <stdio.h>
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-/* Planes that the mma's columns have room for. */
+/* How many planes fit into the mma's columns. */
 static int room(const spmm_plan *plan) {
     int planes = SPMM_MMA_ROWS / plan->vec;
     return planes < plan->a.count ? planes : plan->a.count;
@@ -59,7 +61,7 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
 
 static bool has_empty(const spmm_plan *plan, int mma) { return spmm_mma_rows(plan, mma) < SPMM_MMA_ROWS; }
 
-/* The mma before has the same empty columns. */
+/* Whether the mma before has the same empty columns. */
 static bool is_as_before(const spmm_plan *plan, int mma) {
     return mma > 0 && spmm_mma_rows(plan, mma) == spmm_mma_rows(plan, mma - 1);
 }
@@ -97,23 +99,25 @@ void spmm_emit_guards(const spmm_emitter *e, mc_reg at, mc_reg end, const mc_reg
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
 
-/* Sums of the same columns of C are those of one g, or in the paper's order of one t: as a segment (PTX ISA, "shfl.sync": segment
-   mask 0x1c and clamp 3, or mask 3 and clamp 0x1c). */
+/* Which lanes a shuffle stays among. Sums of the same columns of C are in the lanes of one g, in the paper's
+   order of one t. A segment says so (PTX ISA, "shfl.sync"): segment mask 0x1c and clamp 3 for lanes of one g,
+   mask 3 and clamp 0x1c for lanes of one t. */
 enum { LANES_OF_G = 0x1c03, LANES_OF_T = 0x031c };
 static const uint32_t all_lanes = 0xffffffff;
 
 typedef struct unstacker {
     spmm_emitter *e;
-    mc_reg plane[MAX_DIGITS], ones; /* of other lanes */
-    mc_reg half[2], from[2];        /* of totals, 64 bits: two words that go by themselves */
+    mc_reg plane[MAX_DIGITS], ones; /* sums that come from other lanes */
+    mc_reg half[2], from[2];        /* the two words of a total, which go one by one */
 } unstacker;
 
-/* Lanes from one with sums of row 0 of the mma's columns, or rows, to that of row ROW. */
+/* How many lanes on the sums of row ROW of the mma's columns (in the paper's order: rows) are from those of
+   row 0. */
 static int lanes_to(const spmm_plan *plan, int row) {
     return plan->order == SPMM_SWAPPED ? row / 2 : row << FRAG_GROUP_SHIFT;
 }
 
-/* TO = FROM of the lane that OP takes by PLACE. */
+/* TO = FROM of another lane, which OP finds by PLACE: so many lanes on, or lane PLACE of the segment. */
 static void emit_shuffle(const unstacker *u, mc_opcode op, mc_reg to, mc_reg from, int place) {
     mc_builder *b = u->e->b;
     const mc_reg none = {0};
@@ -134,7 +138,8 @@ static void emit_add(const unstacker *u, mc_reg sum, mc_reg term, int64_t factor
     else EMIT(b, mad_s32, R(sum), R(term), I(factor), R(sum));
 }
 
-/* Plane p's sum comes from row p * vec. What lanes get that have no plane 0 is of no use. */
+/* Adds planes 1 and up to plane 0. Plane p's sum comes from row p * vec. Lanes without plane 0 get sums of no
+   use. */
 static void emit_add_planes(const unstacker *u, mc_reg sum) {
     const spmm_plan *plan = u->e->plan;
     for (int p = 1; p < plan->planes; p++)
@@ -142,8 +147,9 @@ static void emit_add_planes(const unstacker *u, mc_reg sum) {
     for (int p = 1; p < plan->planes; p++) emit_add(u, sum, u->plane[p], (int64_t)1 << p * plan->a.bits);
 }
 
-/* One column of C in rows 2 t and 2 t + 1, or two columns in row g. The ones' row is the even one of its lane, or a lane's only one;
-   it has been weighed like the last mma's first plane. */
+/* SUM has one column of C in rows 2 t and 2 t + 1, in the paper's order two columns in row g. The row of ones
+   is the even one of its lane, or the lane's only one. Its sum has been weighed like the last mma's first
+   plane. */
 static void emit_unstack_pair(const unstacker *u, const mc_reg sum[2]) {
     const spmm_plan *plan = u->e->plan;
     int row = spmm_mma_rows(plan, plan->mma - 1) - 1;

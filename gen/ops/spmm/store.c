@@ -1,9 +1,10 @@
-/* The gather SpMM's epilogue: accumulators (or totals, where sums are exact) to C, through shared memory where warps share a row
- * block.
+/* The gather SpMM's epilogue: accumulators (or totals, where sums are exact) become elements of C, through
+ * shared memory where warps share a row block.
  *
- * After the mma of columns 4 word + 2 two, + 1, a lane's four accumulators are two of the first column, then of the second:
- * of rows 2t and 2t + 1, or in the paper's order of lane groups 2t and 2t + 1 (fragment.h, frag_c_reg; spmm.h, spmm_lane_sums). So a
- * lane owns two runs of neighbouring columns. */
+ * After the mma of columns 4 word + 2 two and the next, a lane's four accumulators are two of the first
+ * column, then two of the second: those of rows 2t and 2t + 1, or in the paper's order those of lane groups
+ * 2t and 2t + 1 (fragment.h, frag_c_reg; spmm.h, spmm_lane_sums). So a lane owns two runs of neighbouring
+ * columns. */
 #include "parts/fragment.h"
 #include "ops/spmm/emit.h"
 
@@ -14,7 +15,7 @@ static const mc_reg *accumulator(const spmm_emitter *e, int word, int run, int c
     return &sums[(2 * word + column / 2) * 4 + frag_c_reg(column % 2, run)];
 }
 
-/* COUNT columns from word WORD on of a run. */
+/* Collects COUNT columns of run RUN, from word WORD on. */
 static void run_of_sums(const spmm_emitter *e, int word, int run, int count, mc_reg *out) {
     for (int column = 0; column < count; column++)
         out[column] = *accumulator(e, word + column / 4, run, column % 4);
@@ -42,7 +43,7 @@ static spmm_lane_sums lane_sums(const spmm_emitter *e, const spmm_path *path) {
     return spmm_lane_sums_of(e->plan->order, path->columns);
 }
 
-/* ROW = the lane's first row of C. */
+/* Sets ROW to the lane's first row of C. */
 static void emit_lane_row(spmm_emitter *e, const spmm_path *path, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
     EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
@@ -51,7 +52,8 @@ static void emit_lane_row(spmm_emitter *e, const spmm_path *path, mc_reg row, mc
     else EMIT(b, add_s32, R(row), R(e->place.g), R(first_row));
 }
 
-/* The lane's first column of C: where it loads B from, unless it loads for others, or the paper's order gives it other sums. */
+/* The lane's first column of C. It is where the lane loads B from, unless the lane loads for others, or the
+   paper's order gives it other sums. */
 static mc_reg lane_column(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
     bool swapped = e->plan->order == SPMM_SWAPPED;
@@ -72,7 +74,8 @@ static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
     for (int r = 0; r < k.rows; r++) out_load_row_factors(&e->factors, r, row, r, e->stores);
 }
 
-/* Scales and biases of up to 16 columns are too many registers to hold through the loop: loaded here, all at once for a run. */
+/* Stores from registers. Scales and biases of up to 16 columns are too many registers to hold through the
+   loop: they are loaded here, all at once for a run. */
 static void emit_direct(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
     spmm_lane_sums k = lane_sums(e, path);
@@ -95,8 +98,8 @@ static void emit_direct(spmm_emitter *e, const spmm_path *path, mc_reg path_col)
 
 /* -- Several warps a row block: through shared memory ------------------------------------------------- */
 
-/* Four neighbouring sums to and from shared memory: 16 bytes, or twice 16 where they are exact, PLANE bytes apart, so that either kind
-   meets the banks alike. */
+/* Write and read four neighbouring sums in shared memory: 16 bytes, or where they are exact twice 16, PLANE
+   bytes apart, so that either kind meets the banks alike. */
 static void emit_put_quad(spmm_emitter *e, mc_reg at, int offset, int plane, const mc_reg sums[4]) {
     mc_builder *b = e->b;
     if (!e->plan->output.exact) {
@@ -116,7 +119,7 @@ static void emit_get_quad(spmm_emitter *e, mc_reg at, int offset, int plane, con
     for (int i = 0; i < 2; i++) EMIT(b, lds_v2_b64, V2(sums + 2 * i), AT(at, offset + i * plane));
 }
 
-/* Where the registers below go: spmm_partial says how runs lie. */
+/* Writes this warp's partial sums; spmm_partial says where runs lie. */
 static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shared) {
     mc_builder *b = e->b;
     spmm_partial p = spmm_partial_of(e->plan->order, path->columns);
@@ -146,7 +149,7 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     }
 }
 
-/* Registers of the sum: one set a path. */
+/* Registers of the sum, declared for each path. */
 typedef struct summer {
     mc_reg item, slot, t, quad_col, at, col, sum[4], other[4];
 } summer;
@@ -164,8 +167,9 @@ static summer declare_summer(spmm_emitter *e) {
     return u;
 }
 
-/* Item: quad quad_col (none: not wanted) of the row in a slot: slot V / 2 r + t holds row 2 t + r of the row block, in the paper's
-   order slot g row g. A thread's items lie `step` slots apart. The first one's slot is below `step`, a power of two: rows and
+/* The sums go around the threads as items. An item is four neighbouring columns, a quad, of the row in a
+   slot. Slot V / 2 r + t holds row 2 t + r of the row block, in the paper's order slot g row g. A thread's
+   items lie `step` slots apart. The first one's slot is below `step`, a power of two, so that rows and
    addresses of the others are the first one's plus those of slot i * step, without a carry. */
 static int row_of_slot(const spmm_plan *plan, int slot) {
     int pairs = plan->vec / 2;
@@ -187,7 +191,7 @@ static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg ro
     EMIT(b, add_s32, R(row), R(row), R(u->slot));
 }
 
-/* Bytes from a share's start. */
+/* Where slot SLOT lies, in bytes from a share's start. */
 static int place_of_slot(const spmm_plan *plan, const spmm_path *path, int slot) {
     spmm_partial p = spmm_partial_of(plan->order, path->columns);
     int pairs = plan->vec / 2, t = slot % pairs;
@@ -195,7 +199,8 @@ static int place_of_slot(const spmm_plan *plan, const spmm_path *path, int slot)
     return (slot / pairs * p.run + t * p.by_t + t / 2 * p.pair) * WORD;
 }
 
-/* The same of the first item's slot, in registers, and its quad there: its t follows from the row, or from the quad. */
+/* The same of the first item's slot and its quad there, in registers. Its t follows from the row, in the
+   paper's order from the quad. */
 static void emit_find_slot(spmm_emitter *e, const summer *u, spmm_partial p, mc_reg share) {
     mc_builder *b = e->b;
     EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.run * WORD), R(share));
@@ -212,7 +217,7 @@ static void emit_find_quad(spmm_emitter *e, const spmm_path *path, const summer 
     if (pad) EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
 }
 
-/* Where the columns of g and g + 1 do not adjoin. */
+/* Adds the pads between the columns of g and g + 1, where these do not adjoin. */
 static void emit_skip_pads(spmm_emitter *e, const spmm_path *path, const summer *u, spmm_partial p) {
     mc_builder *b = e->b;
     int run = path->columns / 8, pad = p.by_g - run;
@@ -235,7 +240,7 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
     if (e->plan->order == SPMM_SWAPPED) emit_skip_pads(e, path, u, p);
 }
 
-/* PLACE: bytes from the thread's first item to this one. */
+/* Adds up the shares' sums of an item, PLACE bytes from the thread's first one. */
 static void emit_add_shares(spmm_emitter *e, const spmm_path *path, const summer *u, int place) {
     mc_builder *b = e->b;
     mc_opcode add = e->plan->output.exact ? OP_add_s64 : OP_add_s32;
@@ -250,8 +255,9 @@ static void emit_add_shares(spmm_emitter *e, const spmm_path *path, const summer
 
 /* How the sums of a row block go around its threads. */
 typedef struct turns {
-    int quads, items, threads; /* quads of a row; items of all; threads that share them */
-    int count, step;           /* items of a thread; slots from one to the next */
+    /* quads of a row; items of the row block; threads that share them */
+    int quads, items, threads;
+    int count, step; /* items of a thread; slots from one to the next */
 } turns;
 
 static turns turns_of(const spmm_emitter *e, const spmm_path *path) {
@@ -262,7 +268,7 @@ static turns turns_of(const spmm_emitter *e, const spmm_path *path) {
     return k;
 }
 
-/* The row block's V x columns sums, four at a time, go around its split * 32 threads. */
+/* Adds up the row block's V x columns sums, four at a time, over its split * 32 threads, and stores them. */
 static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_reg tile_col) {
     mc_builder *b = e->b;
     int split = e->plan->split;
@@ -297,7 +303,7 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     if (k.threads > k.items) place(b, done);
 }
 
-/* Each item of a thread has a row of its own. */
+/* Loads the scales and biases of rows: each item of a thread has a row of its own. */
 static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     mc_builder *b = e->b;
     summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
@@ -308,7 +314,8 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
         out_load_row_factors(&e->factors, i, row, row_of_slot(e->plan, i * k.step), e->in_rows);
 }
 
-/* All items of a thread have the same columns: the quads of a row divide the threads. */
+/* Loads those of columns. All items of a thread have the same columns, since the quads of a row divide the
+   threads. */
 static void emit_sum_column_factors(spmm_emitter *e, turns k, mc_reg item, mc_reg tile_col) {
     mc_builder *b = e->b;
     mc_reg col = b32(b, "factor_first_col");
@@ -337,7 +344,7 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
 void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
     const out_kind *output = &e->plan->output;
     if (out_is_scaled(output->element)) stage(e->b, "Scales and biases");
-    /* Arrays of them, like B, may be what the kernel before this one writes. */
+    /* Arrays of them may be, like B, what the kernel before this one writes. */
     if (out_by_rows(output) || out_by_columns(output)) emit_grid_wait(e->b, e->plan->overlap, "B");
     if (e->plan->split == 1) emit_direct_factors(e, path);
     else emit_sum_factors(e, path, path_col, inside);
