@@ -467,6 +467,10 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     emit_stride(e, &p);
     EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
     if (!e->plan->heads) place(b, done);
+    if (!e->plan->heads && path->copy) {
+        note(b, "a share whose lanes only cleared it takes sums next");
+        EMIT(b, bar_warp_sync, I(-1));
+    }
     spmm_emit_settle_halves(e, acc_count(path), frag_c_reg(1, 0));
     if (e->plan->output.exact) spmm_emit_totals(e, acc_count(path), p.more);
     else spmm_emit_weigh(e, acc_count(path));
