@@ -29,8 +29,8 @@ extern "C" {
 
 typedef struct mc_spec mc_spec;
 
-/* One --set: overrides what the spec file says of FIELD. VALUE as on the command line: "64", "on", "open",
-   "sm_90", or candidates "32,64". */
+/* One --set: it overrides what the spec file says of FIELD. VALUE is as on the command line: "64", "on",
+   "open", "sm_90", or a list of values, "32,64". */
 typedef struct mc_setting {
     const char *field, *value;
 } mc_setting;
@@ -54,10 +54,10 @@ MC_API mc_status mc_spec_read_text_for(const char *name, const char *text, size_
                                        mc_spec **spec, mc_diag *diag);
 MC_API void mc_spec_destroy(mc_spec *spec);
 
-/* The tuning space: every combination of the spec's candidates that the family accepts, in the order of the
-   fields of the schema, the last field fastest. At least one. */
+/* The tuning space: every combination of the values of the spec's lists that the family accepts, in the order
+   of the fields of the schema, the last field fastest. At least one. */
 MC_API size_t mc_spec_variant_count(const mc_spec *spec);
-/* The variant made of every list's first candidate, or variant 0 where that one is not legal. */
+/* The variant made of every list's first value, or variant 0 where that one is not legal. */
 MC_API size_t mc_spec_default(const mc_spec *spec);
 /* 64-bit content hash: equal fields and generator version give an equal hash, whatever the index. */
 MC_API uint64_t mc_spec_variant_hash(const mc_spec *spec, size_t variant);

@@ -26,7 +26,7 @@ typedef struct mc_field {
     const char *const *names; /* NULL-terminated */
     const int *numbers;       /* 0-terminated, ascending */
     int64_t standard;         /* the default */
-    bool tunable;             /* may be a list of candidates */
+    bool tunable;             /* may be a list of values, to tune over */
     /* at its default it stands in no header and no hash, so that kernels that do not use it keep theirs */
     bool quiet;
     const char *doc;

@@ -1,4 +1,4 @@
-/* The tuning space: which combinations of candidates are legal, and their names. */
+/* The tuning space: which combinations of the lists' values are legal, and their names. */
 #include "spec/spec.h"
 #include <math.h>
 #include <stdio.h>

@@ -47,7 +47,7 @@ static mc_raw raw_from_text(const char *text, size_t length) {
     return raw;
 }
 
-/* "32,64" is a list of candidates. */
+/* "32,64" is a list of values. */
 static void apply_setting(reader *r, const mc_setting *setting, mc_script *script) {
     if (strlen(setting->field) >= MC_MAX_NAME) {
         field_error(r, 0, setting->field, "unknown field");

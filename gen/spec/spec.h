@@ -1,8 +1,8 @@
 /* A spec, from Lua text to variants:
  *
  *   sandbox   Lua text              -> assignments (name, values, where)
- *   spec      assignments, settings -> mc_spec: candidates a field, checked against the family's schema
- *   space     mc_spec               -> the legal variants; a variant -> a point (one value a field) */
+ *   spec      assignments, settings -> mc_spec: the values of each field, checked against the family's schema
+ *   space     mc_spec               -> the legal variants; a variant -> a point (a value for each field) */
 #ifndef MC_SPEC_H
 #define MC_SPEC_H
 

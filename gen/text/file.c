@@ -75,7 +75,7 @@ static mc_status discard(file_output *output, mc_status status) {
     return status;
 }
 
-/* Beside the target, whatever the length of the target's name. */
+/* The temporary's name: beside the target, whatever the length of the target's name. */
 static char *temporary_name(const char *target, int attempt) {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash + 1 - target) : 0;

@@ -40,7 +40,7 @@ mc_status input_integer(text_input *in, const char *what, int64_t least, int64_t
 mc_status input_skip_number(text_input *in, const char *what);
 /* The same, of at most 63 characters, from LEAST to MOST. */
 mc_status input_real(text_input *in, const char *what, double least, double most, double *value);
-/* Nothing but blanks up to the line's end, which is skipped. */
+/* Checks that nothing but blanks stand up to the line's end, which is skipped. */
 mc_status input_end_line(text_input *in, const char *after);
 
 #endif

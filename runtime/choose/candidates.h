@@ -9,16 +9,16 @@
 typedef struct candidate {
     const char *spec; /* "spmm_l8r8_tiled.lua" */
     char *fields;     /* canonical, whole; identifies the kernel */
-    char *tuned;      /* those that the spec leaves to tuning */
+    char *tuned;      /* the fields that the spec leaves to tuning */
     uint64_t hash;
     double estimate; /* microseconds; INFINITY: there is no model */
     bool standard;   /* its spec's default */
-    size_t place;    /* in the order of specs and variants */
+    size_t place;    /* its index in the order of specs and variants */
 } candidate;
 
 typedef struct candidate_list {
-    /* By estimate, the least first; without a model the specs' defaults first,
-       then as the specs have them. */
+    /* In the order of estimates, the least first. Without a model the specs' defaults come first, then the
+       others as the specs have them. */
     candidate *items;
     size_t count;
     char **names; /* of the specs */
@@ -33,9 +33,9 @@ typedef struct candidate_target {
 } candidate_target;
 candidate_target candidate_target_of(const mc_device *device);
 
-/* SPECS: paths, or COUNT 0 for those built in. A spec of another family, or with no variant that can run
-   PROBLEM, is passed over; MC_CANNOT where nothing is left, with each one's reason; MC_IO or MC_USAGE for a
-   path that cannot be read or is no spec. */
+/* Finds the candidates in SPECS, which are COUNT paths, or with COUNT 0 in the shipped specs. A spec of
+   another family, or with no variant that can run PROBLEM, is passed over. MC_CANNOT where nothing is left,
+   with each one's reason; MC_IO or MC_USAGE for a path that cannot be read or is no spec. */
 mc_status candidates_find(const plan_problem *problem, const candidate_target *target,
                           const char *const *specs, size_t count, candidate_list *list, mc_diag *diag);
 /* The same of texts that are read already. */

@@ -4,8 +4,8 @@
 
 #include "problem/problem.h"
 
-/* MC_OK: mc_bind will not refuse KERNEL, which may be an outline (mc_kernel_outline), for PROBLEM's sizes and
-   leading dimensions. */
+/* MC_OK where mc_bind will not refuse KERNEL, which may be an outline (mc_kernel_outline), for PROBLEM's
+   sizes and leading dimensions. */
 mc_status kernel_fits(const mc_kernel *kernel, const plan_problem *problem, mc_diag *diag);
 
 #endif

@@ -24,7 +24,7 @@ struct mc_context {
     mccache *cache;               /* never NULL */
     struct record_store *records; /* never NULL: shipped and own */
     pthread_mutex_t tuning;       /* tunings take turns: they would disturb each other */
-    pthread_mutex_t lock;         /* of all below */
+    pthread_mutex_t lock;         /* guards all below */
     pthread_cond_t loaded;        /* a kernel's state changed */
     struct loaded_kernel *kernels;
     uint64_t loads, compiled, from_cache; /* kernels: what mc_context_info tells */

@@ -1,6 +1,7 @@
-/* Kernels by their fields ("op=spmm arch=sm_90 ..."), ready to launch. In memory first, then the cache on
-   disk (kernel and machine code in one entry), then generated and compiled; of several threads or processes
-   that want one, one makes it. Callers stand between context_enter and context_leave. */
+/* Kernels by their fields ("op=spmm arch=sm_90 ..."), ready to launch. A kernel is looked for in memory
+   first, then in the cache on disk (kernel and machine code in one entry), else generated and compiled. Where
+   several threads or processes want one, one of them makes it. Callers stand between context_enter and
+   context_leave. */
 #ifndef MCRT_KERNELS_H
 #define MCRT_KERNELS_H
 
@@ -10,11 +11,11 @@ typedef enum kernel_state { KERNEL_BEING_MADE, KERNEL_READY } kernel_state;
 
 typedef struct loaded_kernel {
     struct loaded_kernel *next;
-    char *fields;      /* as they were asked for */
+    char *fields;      /* the fields as they were asked for */
     mc_kernel *kernel; /* may be without PTX (mc_kernel_restore) */
     mc_module *module;
     char *jit_log; /* never NULL; "" where it comes out of the cache */
-    int users;     /* 0: kept for the next one, or unloaded */
+    int users;     /* 0: it is kept for the next user, or unloaded */
     kernel_state state;
 } loaded_kernel;
 
@@ -33,7 +34,8 @@ void kernels_close(mc_context *context);
    NULL; the caller frees *LOG, which is never NULL on success. */
 mc_status kernels_make(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image,
                        bool *from_cache, char **log, mc_diag *diag);
-/* The same where the cache has it and WHY it cannot be used: told in the log, dropped, made anew. */
+/* The same for a kernel that the cache has, but that cannot be used, as WHY says: that is told in the log,
+   the entry is dropped, and the kernel is made anew. */
 mc_status kernels_make_anew(mc_context *context, const char *fields, const char *why, mc_kernel **kernel,
                             mc_image *image, char **log, mc_diag *diag);
 

@@ -9,16 +9,16 @@
 /* A matrix, packed as some kernels want it. Plans share it; it counts its users. */
 typedef struct matrix_packing {
     struct matrix_packing *next;
-    char form[MC_PACK_FORM]; /* of all kernels that read it */
+    char form[MC_PACK_FORM]; /* the form of all kernels that read it */
     mc_packed host;          /* sizes, and where values are packed anew */
     mc_address arrays[MC_MAX_ARRAYS];
-    mc_kernel *kernel; /* its own, without PTX: one that reads it, for mc_pack_values */
+    mc_kernel *kernel; /* a kernel that reads it, without PTX, of its own: for mc_pack_values */
     int users;
 } matrix_packing;
 
 struct mc_matrix {
     mc_context *context;
-    mc_vsparse host; /* its pattern never changes; its values, and all below, do under the lock */
+    mc_vsparse host; /* the pattern never changes; the values, and all below, change under the lock */
     pthread_mutex_t lock;
     matrix_packing *packings;
     int users; /* the creator, and plans */

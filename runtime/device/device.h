@@ -30,7 +30,7 @@ typedef struct mc_device_info {
    instructions. MC_CANNOT where there is no such device. */
 MC_API mc_status mc_device_open(const char *name, mc_device **device, mc_diag *diag);
 /* The same in CUDA_CONTEXT, a CUcontext of the GPU that NAME says (of any, for "auto"), which must outlive
-   the device; NULL: its primary context. MC_USAGE where it is another GPU's. */
+   the device. NULL: the GPU's primary context. MC_USAGE where it is another GPU's. */
 MC_API mc_status mc_device_open_in(const char *name, void *cuda_context, mc_device **device, mc_diag *diag);
 MC_API void mc_device_close(mc_device *device); /* NULL is fine */
 /* GPUs that the driver sees; 0 without a driver. */
@@ -63,7 +63,7 @@ MC_API mc_status mc_device_synchronize(mc_device *device, void *stream, mc_diag 
 
 /* -- Memory ------------------------------------------------------------------------------------------- */
 
-/* At a multiple of 256; also of 0 bytes there is an address. */
+/* Allocates BYTES at a multiple of 256. 0 bytes have an address, too. */
 MC_API mc_status mc_device_alloc(mc_device *device, size_t bytes, uint64_t *address, mc_diag *diag);
 MC_API void mc_device_free(mc_device *device, uint64_t address); /* 0 is fine */
 /* These three have done it when they return, in the order of the default stream. BYTE: its low 8 bits. */
@@ -71,9 +71,9 @@ MC_API mc_status mc_device_write(mc_device *device, uint64_t address, const void
                                  mc_diag *diag);
 MC_API mc_status mc_device_read(mc_device *device, uint64_t address, void *data, size_t bytes, mc_diag *diag);
 MC_API mc_status mc_device_fill(mc_device *device, uint64_t address, int byte, size_t bytes, mc_diag *diag);
-/* Into memory that no work on any stream uses yet. Waits for no stream but one of its own, so that it spoils
-   no capture elsewhere: mc_device_write, which waits for the default stream, does so to streams that wait for
-   that. */
+/* Writes into memory that no work on any stream uses yet. It waits for no stream but one of its own, so that
+   it spoils no capture elsewhere: mc_device_write, which waits for the default stream, does so to streams
+   that wait for that. */
 MC_API mc_status mc_device_upload(mc_device *device, uint64_t address, const void *data, size_t bytes,
                                   mc_diag *diag);
 /* A copy that is put on STREAM; DATA, which is pageable memory (malloc's), may be changed when the call
@@ -143,7 +143,7 @@ typedef struct mc_launch {
     unsigned shared_dynamic; /* bytes */
     /* May start before what was launched before it has finished (mc_contract.overlap); clear it to forbid */
     bool overlap;
-    /* One a parameter, in the order of the contract; an s32 in the low half */
+    /* One for each parameter, in the order of the contract; an s32 in the low half */
     uint64_t values[MC_MAX_PARAMS];
     /* Where one is not NULL, it is the parameter, and the value is not */
     const mc_tensor_map *maps[MC_MAX_PARAMS];
@@ -152,9 +152,9 @@ typedef struct mc_launch {
 
 /* Launches and waits. */
 MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
-/* What launches otherwise do each time, once: parameters compared with LAUNCH's, shared memory allowed.
-   mc_module_put then only launches, with LAUNCH's values as they are at the call; on the simulator it has run
-   when it returns. For both the context must be current (mc_device_enter). */
+/* Does once what launches otherwise do each time: compares parameters with LAUNCH's, and allows its shared
+   memory. mc_module_put then only launches, with LAUNCH's values as they are at the call; on the simulator it
+   has run when it returns. For both the context must be current (mc_device_enter). */
 MC_API mc_status mc_module_prepare(mc_module *module, const mc_launch *launch, mc_diag *diag);
 MC_API mc_status mc_module_put(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag);
 /* Puts one launch on STREAM (a CUstream of the device's context) and returns: for callers that capture
@@ -176,8 +176,8 @@ MC_API mc_status mc_graph_create(mc_module *module, const mc_launch *launches, s
                                  mc_diag *diag);
 /* One replay, waited for: microseconds of all launches together. */
 MC_API mc_status mc_graph_replay(mc_graph *graph, double *microseconds, mc_diag *diag);
-/* COUNT (from 1 on) of them, and the last one's time: it began right behind the one before, on the L2 that
-   this one left, while the time of a single one has the way from the host to the GPU in it. */
+/* COUNT replays, from 1 on, and the last one's time. That one began right behind the one before it, on the L2
+   that it left, while the time of a single replay has the way from the host to the GPU in it. */
 MC_API mc_status mc_graph_replay_last(mc_graph *graph, int count, double *microseconds, mc_diag *diag);
 MC_API void mc_graph_destroy(mc_graph *graph); /* NULL is fine */
 

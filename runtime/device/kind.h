@@ -88,8 +88,8 @@ typedef struct mc_sim_settings {
 } mc_sim_settings;
 
 mc_status mc_device_sim_open(const mc_sim_settings *settings, mc_device **device, mc_diag *diag);
-/* In CONTEXT, or, where it is NULL, in the GPU's primary one.
-   An ordinal of ANY_GPU is that of the context. */
+/* Opens a GPU in CONTEXT, or, where that is NULL, in the GPU's primary context. ANY_GPU as ordinal is the GPU
+   of the context. */
 enum { ANY_GPU = -1 };
 mc_status mc_device_cuda_open(int ordinal, void *context, mc_device **device, mc_diag *diag);
 

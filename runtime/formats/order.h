@@ -1,4 +1,4 @@
-/* Where an SDDMM's C holds what its mask samples. */
+/* Which element of an SDDMM's C is which row of which vector of its mask. */
 #ifndef MCRT_ORDER_H
 #define MCRT_ORDER_H
 

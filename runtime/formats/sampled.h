@@ -61,8 +61,8 @@ MC_API mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sa
                                    int64_t cols, mc_vsparse *mask, mc_diag *diag);
 /* The parameter item_count of kernels that read sampled-list; 0 where PACKED has no items. */
 MC_API int64_t mc_sampled_items(const mc_packed *packed);
-/* What kernels that read sampled-windows have bound as window_items: items of the longest window; 0 where
-   PACKED is no such. */
+/* The number that kernels that read sampled-windows have bound as window_items: the items of the longest
+   window. 0 where PACKED is no such format. */
 MC_API int64_t mc_sampled_longest(const mc_packed *packed);
 
 /* sampled-dense, the format of the SDDMM that computes dense tiles: which slots of C (of BCRS order: vectors)

@@ -16,16 +16,16 @@ enum { PLAN_NONE = -1 };
 typedef struct plan_launch {
     mc_launch launch;
     const mc_operator *operator;
-    /* What an execution brings, by place in the operator's list */
+    /* What an execution brings, at the operand's index in the operator's list */
     struct plan_argument {
-        bool wanted;    /* an address */
+        bool wanted;    /* the kernel wants its address */
         int slot;       /* the parameter that takes it, or NONE: not read, or only through the map */
         unsigned align; /* a power of 2 that it must be a multiple of */
         int value_slot; /* the parameter that takes a factor by value, or NONE */
     } arguments[MAX_OPERANDS];
     int map_slot;     /* the parameter that takes a tensor map, or NONE */
-    int map_argument; /* what the map is of: place in the list */
-    mc_tensor tensor; /* at the address of that */
+    int map_argument; /* the operand that the map is of: its index in the list */
+    mc_tensor tensor; /* the tensor at that operand's address */
 } plan_launch;
 
 /* MC_CANNOT where KERNEL cannot take PROBLEM, whatever its fields promise: grids and sums have limits. */

@@ -58,7 +58,7 @@ typedef struct record_lines {
     size_t size;
     const char *holding; /* other lines are not looked at; NULL: all are */
 } record_lines;
-/* The same for these. */
+/* record_file_read for LINES. */
 mc_status record_lines_read(const record_lines *lines, const record_store_config *config, record_taker *take,
                             void *user, mc_diag *diag);
 /* Adds LINES (with their newlines) to the end of the file in one write, begun on a line of its own. The file

@@ -31,8 +31,8 @@ typedef struct record {
     double microseconds;
     record_candidate *candidates; /* the fastest first, those that were not timed last */
     size_t candidate_count;
-    /* Of a record that is to be freed: all that it points to.
-       NULL in one that a caller fills with pointers of its own. */
+    /* In a record that is to be freed, all that it points to. In one that a caller fills with pointers of its
+       own, NULL. */
     void *storage;
 } record;
 
@@ -64,7 +64,7 @@ typedef struct record_store_config {
 /* MC_NOMEM is the only failure: of a file that cannot be read the log tells. */
 mc_status record_store_open(const record_store_config *config, record_store **store, mc_diag *diag);
 void record_store_close(record_store *store); /* NULL is fine */
-/* Where own records go by default: MCGEN_RECORDS, XDG_DATA_HOME, HOME. False: nowhere. */
+/* Sets PATH to where own records go by default: MCGEN_RECORDS, XDG_DATA_HOME, HOME. False: nowhere. */
 bool record_default_path(char *path, size_t size);
 
 /* The record of exactly PROBLEM on the GPU NAME: of this generator before others', own before shipped, the

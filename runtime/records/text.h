@@ -1,5 +1,5 @@
-/* What record lines are written with and read by (line.c), and what else goes by all members of a
-   problem (problem.c). */
+/* What lines of records are written with and read by (line.c), and what else goes by all members of a problem
+   (problem.c). */
 #ifndef MCRT_RECORD_TEXT_H
 #define MCRT_RECORD_TEXT_H
 
@@ -11,7 +11,7 @@
 
 /* VALUE in the fewest digits that read back as VALUE, whatever the locale; 0 where it is not finite. */
 void json_add_real(mc_text *text, double value);
-/* With quotes. Bytes that are no UTF-8 become '?'. */
+/* STRING with quotes. Bytes that are no UTF-8 become '?'. */
 void json_add_string(mc_text *text, const char *string);
 
 /* Jansson's json_loadb, with names once, and whatever the locale. ERROR may be NULL. */

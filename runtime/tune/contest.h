@@ -23,7 +23,7 @@ typedef struct contest {
     size_t count, known;       /* KNOWN: candidates that OLD has; not measured, or only again */
     const candidate *standard; /* the default kernel: that of the first spec that has one; NULL: none */
     mc_diag *reason;           /* why the first one of those that are wrong or failed is */
-    /* For the progress */
+    /* For what the listener hears */
     double begin, stage_begin, told;
     tune_stage stage;
     bool stopped;
@@ -43,7 +43,7 @@ bool contest_listen(void *user, const tune_event *event);
 
 /* The fastest so far, the CHOSEN one if there is one; COUNT: none (record.c). */
 size_t contest_best(const contest *c);
-/* Puts down what came of it: the new record, merged with the old one. */
+/* Records what came of it: the new record, merged with the old one. */
 mc_status contest_record(contest *c, mc_diag *diag);
 void contest_result(const contest *c, bool complete, mc_tune_result *result);
 

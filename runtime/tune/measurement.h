@@ -16,7 +16,7 @@
 /* The problem's operands: random where the problem has only shapes, on the host and on the device. */
 typedef struct tune_operands {
     mc_vsparse matrix; /* the race's matrix, with values of its own */
-    /* By place in the operator's list */
+    /* At the operand's index in the operator's list */
     mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
     float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
     mc_dense c;                    /* the output's shape; no data */
@@ -79,7 +79,7 @@ enum { TUNE_POISON = 0x80 };
 bool tune_over(measurement *m, double share);
 /* Tells the listener; false if tune_over. */
 bool tune_tell(measurement *m, const tune_event *event, double share);
-/* The same while what VERIFY wants is made. */
+/* tune_tell while what stage VERIFY wants is made. */
 bool tune_tell_preparing(measurement *m);
 /* Kernel INDEX is in STATE; WHY may be NULL. */
 void tune_set_state(measurement *m, tune_stage stage, size_t done, size_t index, tune_state state,

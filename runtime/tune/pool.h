@@ -8,8 +8,8 @@
 typedef struct tune_work {
     size_t count;
     void (*piece)(void *user, size_t index); /* each piece once, in this order, on any thread */
-    /* On the calling thread, when pieces are done and at least ten times a second. False: no other piece is
-       begun. NULL: always true. */
+    /* Called on the calling thread, when pieces are done and at least ten times a second. False: no other
+       piece is begun. NULL: always true. */
     bool (*tick)(void *user, size_t done);
     void *user;
 } tune_work;

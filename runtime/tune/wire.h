@@ -25,15 +25,16 @@
 
 enum {
     WIRE_VERSION = 1,
-    /* With the newline. Linux's PIPE_BUF (POSIX wants 512): lines of several threads stay whole. */
+    /* Bytes of a line, with the newline: Linux's PIPE_BUF (POSIX wants 512), so that lines of several threads
+       stay whole. */
     WIRE_LINE = 4096,
     WIRE_JOB = 3, /* descriptors of the worker */
     WIRE_STOP = 0,
     WIRE_OUT = 1
 };
 
-/* In the environment of every worker, which starts none of its own: a program that is no worker, but tunes
-   when it is started, would start itself without end. */
+/* A variable in the environment of every worker, which therefore starts none of its own. A program that is no
+   worker, but tunes when it is started, would else start itself without end. */
 #define WIRE_WORKER_SIGN "MCGEN_TUNE_WORKER"
 
 /* -- Jobs (job.c) */

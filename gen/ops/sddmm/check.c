@@ -151,7 +151,7 @@ static void check_gather(const sddmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_PREFETCH, "with one group there is nothing to load ahead: leave it out");
 }
 
-/* What both have that take items. */
+/* Checks what methods "gather" and "window" have in common, which take items. */
 static void check_items(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints) {
     static const int unused[] = {F_TILE_N, F_TILE_ROWS};
     sddmm_check_unused(point, plan->method == SDDMM_WINDOW ? "window" : "gather", unused,

@@ -14,7 +14,8 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
 }
 
-/* 4 to 16 bytes of a row for each of 8 lanes; a row of the ring has as many bytes. */
+/* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes. A row of the ring has as many
+   bytes. */
 static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
     int64_t bytes = side_row_bytes(plan->rhs, plan->tile_n);
     int bits = plan->rhs.bits;
@@ -135,7 +136,7 @@ static void check_split(const int64_t *point, const spmm_plan *plan, mc_complain
                  plan->int4 ? "int4" : "int8", plan->a.bits, plan->int4 ? nibbles : bytes);
 }
 
-/* What ptxas 13 fits into a multiprocessor's registers. */
+/* Complains of more warps of 256 columns than ptxas 13 fits into a multiprocessor's registers. */
 static void check_wide_ring(const spmm_plan *plan, mc_complaints *complaints) {
     bool more = plan->mma > 1 || out_by_columns(&plan->output);
     int most = more ? 7 : plan->resident ? 11 : 15;

@@ -1,4 +1,5 @@
-/* What the emitters share: the registers that live through the kernel. */
+/* What the emitters of the gather kernel share, and those of the ring kernel with them: the registers that
+   live through the kernel. */
 #ifndef MC_SPMM_EMIT_H
 #define MC_SPMM_EMIT_H
 
@@ -141,7 +142,7 @@ void spmm_shared_index_lane(spmm_emitter *e);
 mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col);
 /* Sets s->to and s->from, and fills what this lane copies to with zeros. */
 void spmm_shared_start(spmm_emitter *e, spmm_stager *s);
-/* Where GUARD holds (none: always), copies this lane's part of the rows that e->index names. */
+/* Copies this lane's part of the rows that e->index names, where GUARD holds (none: always). */
 void spmm_shared_copy(spmm_emitter *e, const spmm_stager *s, mc_reg guard);
 /* Waits until the warp's rows are there, and reads this lane's columns of slots 8 t to 8 t + 7 of each step
    into ROW[step][slot][WORDS]. After it the rows may be overwritten. */

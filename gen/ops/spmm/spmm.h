@@ -22,7 +22,7 @@ typedef enum spmm_order { SPMM_SWAPPED, SPMM_PAPER } spmm_order;
    share a row of B, one of each lane group g; each owns columns / 8 neighbouring columns. */
 typedef struct spmm_path {
     bool emitted;
-    int columns; /* of C that one pass computes */
+    int columns; /* columns of C that the path computes at a time */
     int unit;    /* bytes of B that one load takes: all of a lane's columns, or 4, or 1 */
     int copy;    /* bytes of a row that a lane copies to shared memory at once; 0: loads go to registers */
     /* columns can lie beyond n: a load beyond it takes the last unit inside, stores are guarded */
@@ -58,7 +58,7 @@ static inline int spmm_run_column(spmm_lane_sums k, int i) { return i / k.rows *
    8 different groups of banks. Exact sums have two words and take two such areas: one has columns 0 and 1 of
    each four, the other columns 2 and 3. */
 typedef struct spmm_partial {
-    int run, by_t, pair, by_g, warp; /* words; warp: of all that a warp has in an area */
+    int run, by_t, pair, by_g, warp; /* in words; warp: all that a warp has in an area */
 } spmm_partial;
 
 /* Staging "shared": how the rows of B of a stride lie in a warp's share of shared memory (shared.c). */
@@ -179,7 +179,7 @@ int64_t spmm_accumulator_bound(const spmm_plan *plan);
 int64_t spmm_exact_k(const spmm_plan *plan);
 int spmm_flush_strides(const spmm_plan *plan);
 
-/* COLUMNS is 32, 64 or 128; in swapped order also 256. */
+/* Where partial sums of COLUMNS columns lie: 32, 64 or 128, in swapped order also 256. */
 spmm_partial spmm_partial_of(spmm_order order, int columns);
 /* Bytes of a warp's share of shared memory: what rows of B take of it, and all of it. Its partial sums come
    later, and lie where the rows were. */
