@@ -63,9 +63,8 @@ typedef struct spmm_ring {
     mc_reg k, windows;                 /* rows of B, none where the spec fixes them; windows of B */
     ring_async async;
     ring_rows rows;
-    mc_reg stride, row_last,
-        /* of the row block at hand: its stride at hand, the end of its strides, its number */
-        c_row_block;
+    /* of the row block at hand: its stride at hand, the end of its strides, its number */
+    mc_reg stride, row_last, c_row_block;
     mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
     packed_stride at_hand, next_up; /* the stride at hand, and the next, which is on its way */
     mc_reg fetch, some, whole;      /* fetch, some: scratch; whole: the stride at hand has slots from 16 on */
