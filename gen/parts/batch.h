@@ -11,7 +11,7 @@
 #include "ptx/builder.h"
 #include "schema/family.h"
 
-/* The field of a schema. */
+/* The field of a schema that asks for a batch. */
 #define BATCH_FIELD                                                                                          \
     {                                                                                                        \
         "batch", SWITCH, .quiet = true,                                                                      \
@@ -27,7 +27,7 @@ typedef struct mc_batch_array {
     int bits;
 } mc_batch_array;
 
-/* Appends the strides, and the grid's z. */
+/* Appends the strides to the contract, and sets the grid's z. */
 void batch_contract(mc_contract *c, const mc_batch_array *arrays, size_t count);
 /* ARRAYS stay where they are until the kernel is emitted. */
 void batch_begin(mc_builder *b, const mc_batch_array *arrays, size_t count);
