@@ -27,6 +27,16 @@ typedef struct first_plan_config {
 } first_plan_config;
 _Static_assert(sizeof(void *) != 8 || sizeof(first_plan_config) == 136, "as it was");
 
+typedef struct first_matrix_config {
+    size_t size;
+    mc_type type;
+    int vec;
+    int64_t rows, cols;
+    const int32_t *row_ptr, *col_idx;
+    const void *values;
+} first_matrix_config;
+_Static_assert(sizeof(void *) != 8 || sizeof(first_matrix_config) == 56, "as it was");
+
 typedef struct first_args {
     size_t size;
     mc_address a, b, c;
@@ -103,6 +113,29 @@ static void run(mc_matrix *matrix) {
     free(given);
 }
 
+/* A row block with all of its columns. */
+static void run_vectors(void) {
+    int32_t row_ptr[] = {0, COLUMNS}, col_idx[COLUMNS];
+    int8_t values[COLUMNS][ROWS];
+    for (int j = 0; j < COLUMNS; j++) {
+        col_idx[j] = j;
+        for (int i = 0; i < ROWS; i++) values[j][i] = a[i][j];
+    }
+    const first_matrix_config config = {.size = sizeof config,
+                                        .type = MC_S8,
+                                        .vec = ROWS,
+                                        .rows = ROWS,
+                                        .cols = COLUMNS,
+                                        .row_ptr = row_ptr,
+                                        .col_idx = col_idx,
+                                        .values = values};
+    mc_matrix_config *given = followed(&config, sizeof config);
+    mc_matrix *matrix = NULL;
+    if (worked("matrix of vectors", mc_matrix_create(context, given, &matrix, diag))) run(matrix);
+    mc_matrix_destroy(matrix);
+    free(given);
+}
+
 int main(void) {
     const mc_context_config config = {
         .size = sizeof config, .device = "sim", .cache = MC_CACHE_OFF, .records = ""};
@@ -116,6 +149,7 @@ int main(void) {
         worked("matrix", mc_matrix_from_dense(context, &dense, &matrix, diag)))
         run(matrix);
     mc_matrix_destroy(matrix);
+    if (context != NULL) run_vectors();
     mc_context_destroy(context);
     mc_diag_destroy(diag);
     return check_end();
