@@ -3,6 +3,7 @@
 #include "tune.h"
 #include "mcrt_internal.h"
 #include "problem/problem.h"
+#include "tune/tune.h"
 
 /* Fields that say what is computed, not how: those that --set may set, and on which specs have to agree. */
 static bool says_what(const mc_operator *o, problem_member member) {
@@ -49,6 +50,8 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
     plan_problem own;
     mc_status status = plan_problem_read(kernel, &own, diag);
     if (status != MC_OK) return mc_fail(diag, status, "such kernels are not tuned");
+    status = tune_check(&own, diag);
+    if (status != MC_OK) return status;
     const mc_operator *o = kind->op = operator_of(own.op);
     config->size = sizeof *config;
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {

@@ -187,7 +187,8 @@ typedef struct mc_matrix_config {
     const void *values;     /* a vector's VEC elements one after another; NULL: zeros */
     /* A batch with a pattern for each product: rows / patterns rows of the matrix belong to each pattern,
        whose columns are counted from 0 to cols - 1. The matrix then has its patterns along the diagonal, and
-       patterns * cols columns. Operands of its products lie one behind the other, without gaps. 0: one */
+       patterns * cols columns. Operands of its products lie one behind the other, without gaps; a B of an
+       SDDMM in rows has them side by side. 0: one */
     int64_t patterns;
 } mc_matrix_config;
 
@@ -252,8 +253,8 @@ typedef struct mc_plan_config {
     /* Leading dimensions in elements, those that the operator has;
        0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
-    /* With a c of f16, bf16 or f32 a scale is needed, and a bias by row or column may be (SpMM);
-       docs/output.md says what is computed */
+    /* With a c of f16, bf16, f32 or, of an SDDMM, s8 or u8 a scale is needed, and a bias by row or column
+       may be (SpMM); docs/output.md says what is computed */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
@@ -307,7 +308,7 @@ typedef struct mc_plan_info {
     const char *fields;  /* the kernel, whole: "op=spmm arch=sm_90 ..." */
     uint64_t hash;       /* of these, as mcgen --list-variants prints it */
     const char *jit_log; /* what the driver's compiler said; "" where it said nothing, or did not run */
-    int64_t c_elements;  /* of C, without gaps */
+    int64_t c_elements;  /* of C, of a batch one product's, without gaps */
 } mc_plan_info;
 
 /* Fills INFO, whose size is set. Strings live as long as the plan. */

@@ -111,7 +111,8 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, outp
     if (!real && (p->scale != MC_PER_NONE || p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE ||
                   p->mask_values))
         return mc_fail(diag, MC_USAGE,
-                       "c is %s: scale, bias, activation and mask_values go with f16, bf16 and f32", type);
+                       "c is %s: scale, bias, activation and mask_values go with f16, bf16%s f32%s", type,
+                       types.bytes ? "," : " and", types.bytes ? ", s8 and u8" : "");
     if (p->bias == MC_PER_TENSOR)
         return mc_fail(diag, MC_USAGE, "bias is MC_PER_TENSOR, must be by row or column");
     if (p->exact != (p->out == MC_S64) && !real)

@@ -156,7 +156,8 @@ static mc_status plan_on_device(planning *p, mc_diag *diag) {
     context_visit visit;
     mc_status status = context_enter(p->plan->context, &visit, diag);
     if (status != MC_OK) return status;
-    if (p->tuning == MC_TUNING_TUNE && !is_recorded(p->plan)) tune_first(p);
+    if (p->tuning == MC_TUNING_TUNE && tune_check(&p->plan->problem, NULL) == MC_OK && !is_recorded(p->plan))
+        tune_first(p);
     status = find_kernel(p, diag);
     mc_diag_destroy(p->why);
     free(p->tried);

@@ -195,6 +195,9 @@ static int64_t elements_of(const mc_dense *shape) {
     return last_row * shape->ld + shape->cols + (mc_type_bytes(shape->type) == 0 && shape->cols % 2 != 0);
 }
 
+/* What kernels take of the matrix's values at once, wherever operands may lie. */
+enum { VALUES_ALIGN = 8 };
+
 /* Every product's operand lies as the first one is promised to. */
 static mc_status check_stride(const plan_problem *problem, const operand_row *operand, const mc_dense *shape,
                               int64_t stride, mc_diag *diag) {
@@ -203,12 +206,16 @@ static mc_status check_stride(const plan_problem *problem, const operand_row *op
     if (stride < least)
         return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be at least %" PRId64, name, stride, least);
     mc_status status = check_size(name, stride, diag);
-    bool whole = mc_type_bytes(shape->type) != 0 || stride % 2 == 0;
-    if (status != MC_OK || (whole && mc_type_size(shape->type, stride) % problem->align == 0)) return status;
+    if (status != MC_OK) return status;
+    if (mc_type_bytes(shape->type) == 0 && stride % 2 != 0)
+        return mc_fail(diag, MC_CANNOT, "%s is %" PRId64 ", must be even: two elements of %s share a byte",
+                       name, stride, mc_type_text(shape->type));
+    unsigned align = problem->align;
+    if (operand->kind == OPERAND_VALUES && align < VALUES_ALIGN) align = VALUES_ALIGN;
+    if (mc_type_size(shape->type, stride) % align == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
-                   "%s is %" PRId64 " elements of %s: products would not begin at multiples of %u bytes, as "
-                   "align promises",
-                   name, stride, mc_type_text(shape->type), problem->align);
+                   "%s is %" PRId64 " elements of %s: products would not begin at multiples of %u bytes",
+                   name, stride, mc_type_text(shape->type), align);
 }
 
 static mc_status take_stride(const operand_row *operand, const mc_vsparse *matrix, plan_problem *problem,
@@ -219,25 +226,43 @@ static mc_status take_stride(const operand_row *operand, const mc_vsparse *matri
     mc_status status = operand_whole_shape(problem, operand, matrix, &shape, diag);
     if (status != MC_OK) return status;
     if (given == MC_SHARED && !operand->out) stride = 0;
-    else if (given == 0) stride = shape.rows * shape.ld;
+    else if (given == 0) stride = elements_of(&shape) > 0 ? shape.rows * shape.ld : 0;
     member_set(problem, operand->stride, stride);
     return check_stride(problem, operand, &shape, stride, diag);
 }
 
-/* Without a batch there are no strides. */
+/* A stride goes with a batch, that of values also with given_values. */
+static mc_status refuse_stride(const operand_row *operand, const plan_problem *problem, mc_diag *diag) {
+    const char *name = problem_members[operand->stride].name;
+    if (member_get(problem, operand->stride) == 0) return MC_OK;
+    if (problem->batch == 0) return mc_fail(diag, MC_USAGE, "%s is set, which goes with batch", name);
+    if (operand->kind == OPERAND_VALUES && !problem->given_values)
+        return mc_fail(diag, MC_USAGE, "%s is set, which goes with given_values", name);
+    return MC_OK;
+}
+
+static mc_status take_strides(const mc_operator *o, const mc_vsparse *matrix, plan_problem *problem,
+                              mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &o->operands[i];
+        if (operand->stride == NO_MEMBER) continue;
+        status = refuse_stride(operand, problem, diag);
+        if (status == MC_OK && problem->batch > 1) status = take_stride(operand, matrix, problem, diag);
+        else if (status == MC_OK) member_set(problem, operand->stride, 0);
+    }
+    return status;
+}
+
+/* A batch of one is none. */
 static mc_status take_batch(const mc_operator *o, const mc_vsparse *matrix, plan_problem *problem,
                             mc_diag *diag) {
     mc_status status = check_size("batch", problem->batch, diag);
     if (status == MC_OK && problem->batch > MOST_PRODUCTS)
         status = mc_fail(diag, MC_CANNOT, "batch is %" PRId64 ", a launch computes up to %d products",
                          problem->batch, MOST_PRODUCTS);
+    if (status == MC_OK) status = take_strides(o, matrix, problem, diag);
     if (problem->batch == 1) problem->batch = 0;
-    for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
-        const operand_row *operand = &o->operands[i];
-        if (operand->stride == NO_MEMBER) continue;
-        if (problem->batch > 0) status = take_stride(operand, matrix, problem, diag);
-        else member_set(problem, operand->stride, 0);
-    }
     return status;
 }
 

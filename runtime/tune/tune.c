@@ -64,6 +64,11 @@ static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
     return status == MC_OK ? kept : status;
 }
 
+mc_status tune_check(const plan_problem *problem, mc_diag *diag) {
+    if (problem->batch == 0 && !problem->given_values) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "batches and given values are not tuned: plans take the usual kernel");
+}
+
 mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
     static const mc_tune_config usual = {.size = sizeof usual};
     contest c;
@@ -72,11 +77,10 @@ mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag) {
     if (job->config == NULL) whole.config = &usual;
     if (!operator_gives(operator_of(job->problem.op), &job->problem))
         return mc_fail(diag, MC_CANNOT, "C has no elements: there is nothing to measure");
-    if (job->problem.batch > 1 || job->problem.given_values)
-        return mc_fail(diag, MC_CANNOT,
-                       "batches and given values are not tuned: plans take the usual kernel");
+    mc_status status = tune_check(&job->problem, diag);
+    if (status != MC_OK) return status;
     pthread_mutex_lock(&job->context->tuning);
-    mc_status status = contest_open(&c, &whole, diag);
+    status = contest_open(&c, &whole, diag);
     if (status == MC_OK) status = run(&c, &mine, diag);
     contest_close(&c);
     pthread_mutex_unlock(&job->context->tuning);

@@ -91,6 +91,8 @@ typedef struct tune_job {
     tune_maker *make; /* as in tune_race; with one, there is no worker */
 } tune_job;
 
+/* MC_CANNOT for problems that are not tuned. */
+mc_status tune_check(const plan_problem *problem, mc_diag *diag);
 /* Measures, and adds to the context's records. RESULT may be NULL. Tunings of one context take turns. */
 mc_status tune_run(const tune_job *job, mc_tune_result *result, mc_diag *diag);
 

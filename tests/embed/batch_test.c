@@ -180,6 +180,13 @@ static const product_kind kinds[] = {
     /* What plans find on their own. */
     {"SpMM, usual", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 128, .batch = 3}},
     {"SDDMM, usual", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .batch = 3}},
+    /* Without elements, or without vectors */
+    {"SpMM, n = 0", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 0, .batch = 3}},
+    {"SDDMM, k = 0", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 0, .batch = 3}},
+    {"SpMM, no vectors", MC_S8, 8, .row_blocks = 6, .cols = 100, .sparsity = 1,
+     .config = {.c = MC_S32, .n = 64, .batch = 3}},
+    {"SpMM, no vectors, values of nowhere", MC_S8, 8, .row_blocks = 6, .cols = 100, .sparsity = 1,
+     .config = {.c = MC_S32, .n = 64, .batch = 3, .given_values = true}},
     {"SpMM, a batch of one", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 64, .batch = 1, OF(direct)}},
 };
 
@@ -204,6 +211,19 @@ static const struct {
     {"b_stride is 6401 elements of s8: products would not begin at multiples of 16 bytes",
      MC_CANNOT,
      {.c = MC_S32, .n = 64, .batch = 2, .b_stride = 6401}},
+    {"b_stride is set, which goes with batch", MC_USAGE, {.c = MC_S32, .n = 64, .b_stride = 6400}},
+    {"values_stride is set, which goes with given_values",
+     MC_USAGE,
+     {.c = MC_S32, .n = 64, .batch = 3, .values_stride = 4096}},
+    {"values_stride is 8193 elements of s8: products would not begin at multiples of 8 bytes",
+     MC_CANNOT,
+     {.c = MC_S32, .n = 64, .batch = 3, .given_values = true, .align = 1, .values_stride = 8193}},
+    {"b_stride is 6401, must be even: two elements of s4 share a byte",
+     MC_CANNOT,
+     {.b = MC_S4, .c = MC_S32, .n = 64, .batch = 3, .align = 1, .b_stride = 6401}},
+    {"given_values has no exact sums",
+     MC_CANNOT,
+     {.c = MC_S64, .n = 64, .exact = true, .given_values = true}},
     {"given_values wants a matrix of s8 or u8", MC_CANNOT, {.c = MC_S32, .n = 64, .given_values = true}},
 };
 
@@ -215,7 +235,7 @@ static void test_refused(mc_context *context) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         product p;
         mc_diag_clear(diag);
-        if (product_open(&p, context, refused[i].config.given_values ? &sixteen : &kind, 1)) {
+        if (product_open(&p, context, strstr(refused[i].message, "s8 or u8") != NULL ? &sixteen : &kind, 1)) {
             mc_plan_config config = refused[i].config;
             config.size = sizeof config;
             config.matrix = p.matrix;

@@ -83,7 +83,9 @@ static void check_gather_only(const spmm_plan *plan, mc_complaints *complaints) 
     if (!plan->heads && spmm_is_ring(plan))
         complain(complaints, F_HEADS, "staging = \"%s\" reads strides in its own order: leave it out",
                  spmm_stagings[plan->staging]);
-    else if (!plan->heads && (plan->lhs.bits != 8 || plan->int4))
+    else if (!plan->heads && plan->int4)
+        complain(complaints, F_HEADS, "off takes no mma of 4-bit integers: mma = \"int8\"");
+    else if (!plan->heads && plan->lhs.bits != 8)
         complain(complaints, F_HEADS,
                  "off wants lhs = \"s8\" or \"u8\", whose values are bytes as an SDDMM writes them");
     else if (!plan->heads && plan->stride != MC_GROUP_SLOTS)

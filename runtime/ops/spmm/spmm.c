@@ -43,6 +43,8 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     if (status == MC_OK && problem->given_values && problem->lhs != MC_S8 && problem->lhs != MC_U8)
         status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
                          mc_type_text(problem->lhs));
+    if (status == MC_OK && problem->given_values && problem->exact)
+        status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
     return status == MC_OK ? check_product_output(&operator_spmm, problem, (output_types){.s64 = true}, diag)
                            : status;
 }
