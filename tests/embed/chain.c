@@ -119,6 +119,11 @@ static mc_status make_plans(chain *c, mc_diag *diag) {
                            .n = kind->width,
                            .given_values = true,
                            .shapes = kind->shapes};
+    if (kind->specs[0] != NULL) {
+        sddmm.specs = &kind->specs[0];
+        spmm.specs = &kind->specs[1];
+        sddmm.spec_count = spmm.spec_count = 1;
+    }
     mc_status status = mc_plan_create(c->context, &sddmm, &c->sddmm, diag);
     if (status == MC_OK) status = count_elements(c, diag);
     if (status == MC_OK && !kind->patterns) {

@@ -17,6 +17,7 @@ typedef struct chain_kind {
     bool patterns; /* one for each head, else all have the same */
     int64_t gap;   /* elements between the S of a head and the next; 0 with patterns */
     mc_shapes shapes;
+    const char *specs[2]; /* of the SDDMM, of the SpMM; NULL: the shipped ones */
 } chain_kind;
 
 typedef struct chain {

@@ -1,6 +1,6 @@
 /* What an SDDMM writes an SpMM reads, on a GPU: both launches of two chains are captured into one graph, which is replayed.
  * The chains have an S between them: each replay writes and reads it twice, so that a launch that begins too early reads the
- * other chain's. chain_gpu [DEVICE]. Exit status 77: no GPU. */
+ * other chain's. chain_gpu [DEVICE], in the project's folder. Exit status 77: no GPU. */
 #include <stdlib.h>
 #include "device/cuda.h"
 #include "embed/chain.h"
@@ -12,6 +12,8 @@ static const chain_kind kinds[] = {
     {"u8, one pattern, gaps, V = 4", MC_U8, 4, 16, 512, 512, 64, 64, 0.9, .gap = 1024},
     {"s8, a pattern each", MC_S8, 8, 16, 512, 512, 64, 64, 0.9, .patterns = true},
     {"s8, open shapes", MC_S8, 8, 16, 512, 500, 64, 64, 0.8, .shapes = MC_SHAPES_OPEN},
+    {"s8, launches overlap", MC_S8, 8, 16, 512, 512, 64, 64, 0.9,
+     .specs = {CHAIN_SPECS "/chain_sddmm.lua", CHAIN_SPECS "/chain_spmm.lua"}},
     {"s8, 64 heads", MC_S8, 8, 64, 256, 1024, 128, 128, 0.95, .gap = 0},
 };
 
