@@ -4,5 +4,5 @@ stride   = 32
 tile_n   = 64
 warps    = 4
 split    = 4
-prefetch = {true, false}
+prefetch = true
 overlap  = true
