@@ -173,7 +173,7 @@ static mc_status make_rows(const product_session *s, size_t i, mc_type type, int
     if (options_of(s)->files[i] != NULL) return mc_dense_convert(&s->given[i], title, type, ld, made, diag);
     mc_status status = mc_dense_create(type, member_get(&s->base.shape, operand->rows),
                                        member_get(&s->base.shape, operand->cols), ld, made, diag);
-    if (status == MC_OK) mc_dense_fill(made, MC_VALUES_FULL, (uint64_t)s->base.options->problem.seed + i + 1);
+    if (status == MC_OK) mc_dense_fill(made, MC_VALUES_FULL, (uint64_t)s->base.options->problem.seed + i);
     return status;
 }
 

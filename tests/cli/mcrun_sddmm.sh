@@ -242,4 +242,9 @@ expect 1 '--mask-values: the kernel takes none' pack --mask-values values.npy --
 expect 1 '--mask-values: the kernel takes none' "$mcrun" pack "$root/specs/spmm_l8r8.lua" tiny.smtx --mask-values values.npy --out other
 expect 1 '--format: published formats hold integers, and the values of a mask are f32' pack --format bcrs --out other
 check 'nothing of what was refused' test ! -e other
+
+# A seed stands for the same operands, and so the same C, in every version
+printf '6, 70, 3\n0 3 3 3 3 3 3\n0 7 69\n' >seed.smtx
+expect 0 'verdict    exact' "$mcrun" sddmm "$root/specs/sddmm_l8r8.lua" seed.smtx --k 32 --device sim --seed 5 --out seed.npy
+check 'the seed gives the C of before' test "$(cksum <seed.npy)" = '2691125409 224'
 finish

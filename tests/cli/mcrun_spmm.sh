@@ -200,4 +200,9 @@ expect 2 'N is 3 by --n, but 2 by b.npy' spmm tiny.smtx --b b.npy --n 3
 expect 2 '--ldb is 1, less than N = 2' spmm tiny.smtx --b b.npy --ldb 1
 expect 1 'b.npy has 3 rows, A 90 columns' spmm m.smtx --b b.npy
 expect 1 'm.smtx: not a .npy file' spmm tiny.smtx --a m.smtx
+
+# A seed stands for the same operands, and so the same C, in every version
+printf '6, 70, 3\n0 3 3 3 3 3 3\n0 7 69\n' >seed.smtx
+expect 0 'verdict    exact' "$mcrun" spmm "$spec" seed.smtx --n 32 --device sim --seed 5 --out seed.npy
+check 'the seed gives the C of before' test "$(cksum <seed.npy)" = '983917084 6272'
 finish
