@@ -1,4 +1,5 @@
 #include "parts/batch.h"
+#include "parts/emit.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void add_offset(mc_builder *b, const mc_batch_array *of, mc_reg address) 
     EMIT(b, ld_param_s32, R(stride), NAME(of->stride));
     if (of->bits == 4) EMIT(b, shr_u32, R(stride), R(stride), I(1));
     EMIT(b, mul_wide, R(offset), R(b->batch), R(stride));
-    for (int bits = 8; bits < of->bits; bits *= 2) EMIT(b, shl_b64, R(offset), R(offset), I(1));
+    if (of->bits > 8) EMIT(b, shl_b64, R(offset), R(offset), I(log2_of(of->bits / 8)));
     EMIT(b, add_s64, R(address), R(address), R(offset));
 }
 

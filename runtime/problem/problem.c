@@ -154,6 +154,13 @@ static mc_status check_sizes(const plan_problem *problem, mc_diag *diag) {
     return status == MC_OK ? check_size("k", problem->k, diag) : status;
 }
 
+/* COUNT elements of TYPE end with a byte. */
+static mc_status check_whole_bytes(const char *name, int64_t count, mc_type type, mc_diag *diag) {
+    if (mc_type_bytes(type) != 0 || count % 2 == 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "%s is %" PRId64 ", must be even: two elements of %s share a byte", name,
+                   count, mc_type_text(type));
+}
+
 /* What is given, or for 0 the least one there is: rows begin with a byte, and no leading dimension is 0. */
 static mc_status take_leading(const char *name, const mc_dense *shape, int64_t *ld, mc_diag *diag) {
     bool pairs = mc_type_bytes(shape->type) == 0;
@@ -164,10 +171,7 @@ static mc_status take_leading(const char *name, const mc_dense *shape, int64_t *
     if (*ld < shape->cols)
         return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", less than the row length of %" PRId64, name, *ld,
                        shape->cols);
-    if (pairs && *ld % 2 != 0)
-        return mc_fail(diag, MC_CANNOT, "%s is %" PRId64 ", must be even: two elements of %s share a byte",
-                       name, *ld, mc_type_text(shape->type));
-    return MC_OK;
+    return check_whole_bytes(name, *ld, shape->type, diag);
 }
 
 static mc_status take_leadings(const mc_operator *o, plan_problem *problem, mc_diag *diag) {
@@ -206,10 +210,8 @@ static mc_status check_stride(const plan_problem *problem, const operand_row *op
     if (stride < least)
         return mc_fail(diag, MC_USAGE, "%s is %" PRId64 ", must be at least %" PRId64, name, stride, least);
     mc_status status = check_size(name, stride, diag);
+    if (status == MC_OK) status = check_whole_bytes(name, stride, shape->type, diag);
     if (status != MC_OK) return status;
-    if (mc_type_bytes(shape->type) == 0 && stride % 2 != 0)
-        return mc_fail(diag, MC_CANNOT, "%s is %" PRId64 ", must be even: two elements of %s share a byte",
-                       name, stride, mc_type_text(shape->type));
     unsigned align = problem->align;
     if (operand->kind == OPERAND_VALUES && align < VALUES_ALIGN) align = VALUES_ALIGN;
     if (mc_type_size(shape->type, stride) % align == 0) return MC_OK;

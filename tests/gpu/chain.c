@@ -40,18 +40,20 @@ static bool capture(const chain *chains, int count, int rounds, cuda_graph_exec 
     return worked("capture", status);
 }
 
-static int replay(const chain *chains, cuda_graph_exec exec, int64_t *right) {
+/* Replays that were right. Only the first that is wrong is told. */
+static int replay(const chain *chains, cuda_graph_exec exec) {
+    int right = 0;
     for (int i = 0; i < REPLAYS; i++) {
         mc_status status = chain_poison(&chains[0], diag);
         if (status == MC_OK) status = chain_poison(&chains[1], diag);
         if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
         if (status == MC_OK) status = mc_synchronize(chains[0].context, stream, diag);
         for (int c = 0; c < 2 && status == MC_OK; c++) status = chain_check(&chains[c], diag);
-        if (status == MC_OK) (*right)++;
-        else if (*right == i) worked("replay", status);
+        if (status == MC_OK) right++;
+        else if (right == i) worked("replay", status);
         mc_diag_clear(diag);
     }
-    return 0;
+    return right;
 }
 
 /* Microseconds a chain, the least of some replays of a graph with many. */
@@ -87,7 +89,7 @@ static void print_plan(const mc_plan *plan) {
 static void run(mc_context *context, const chain_kind *kind, uint64_t seed) {
     chain chains[2] = {0};
     cuda_graph_exec exec = NULL;
-    int64_t right = 0;
+    int right = 0;
     bool opened = worked(kind->name, chain_open(&chains[0], context, kind, seed, diag)) &&
                   worked(kind->name, chain_open(&chains[1], context, kind, seed + 5000, diag));
     mc_address own = chains[1].device_s;
@@ -96,11 +98,11 @@ static void run(mc_context *context, const chain_kind *kind, uint64_t seed) {
         const mc_address first = chains[0].device_s;
         chains[0].device_s = chains[1].device_s = wider->device_s;
         if (capture(chains, 2, 1, &exec)) {
-            replay(chains, exec, &right);
+            right = replay(chains, exec);
             (void)driver->GraphExecDestroy(exec);
         }
-        CHECK(right == REPLAYS, "%s: %d of %d replays were right", kind->name, (int)right, REPLAYS);
-        printf("%-30s %d of %d replays right, %.2f us a chain of %d heads\n", kind->name, (int)right, REPLAYS,
+        CHECK(right == REPLAYS, "%s: %d of %d replays were right", kind->name, right, REPLAYS);
+        printf("%-30s %d of %d replays right, %.2f us a chain of %d heads\n", kind->name, right, REPLAYS,
                time_chain(&chains[0]), kind->heads);
         print_plan(chains[0].sddmm);
         print_plan(chains[0].spmm);
