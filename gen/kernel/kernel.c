@@ -70,11 +70,10 @@ static unsigned wanted_limit(const mc_kernel *kernel, const mc_builder *b) {
 /* -- Building ----------------------------------------------------------------------------------------- */
 
 mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
-    const mc_family *family = kernel->family;
     mc_builder b = {.arch = &mc_archs[kernel->point[FIELD_ARCH]]};
     mc_text text = {0};
     mc_status status = MC_OK;
-    family->emit(kernel->plan, &b);
+    kernel->solver->emit(kernel->plan, &b);
     if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
         kernel_limit_registers(kernel, wanted_limit(kernel, &b));
         print_module(&b, kernel, spec_name, &text);
@@ -117,10 +116,11 @@ static void outline(const mc_spec *spec, size_t variant, mc_kernel *kernel) {
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
     name_fields(kernel);
-    spec->family->plan(kernel->point, kernel->plan, &complaints);
-    spec->family->entry_name(kernel->plan, kernel->entry);
-    spec->family->contract(kernel->plan, &kernel->contract);
-    spec->family->facts(kernel->plan, &kernel->facts);
+    kernel->solver = spec->family->solver(kernel->point);
+    kernel->solver->plan(kernel->point, kernel->plan, &complaints);
+    kernel->solver->entry_name(kernel->plan, kernel->entry);
+    kernel->solver->contract(kernel->plan, &kernel->contract);
+    kernel->solver->facts(kernel->plan, &kernel->facts);
     kernel->contract.entry = kernel->entry;
     kernel->contract.family = spec->family->name;
     kernel->contract.target = mc_archs[kernel->point[FIELD_ARCH]].target;
@@ -156,8 +156,8 @@ mc_status mc_kernel_generate(const mc_spec *spec, size_t variant, mc_kernel **ou
 
 double mc_kernel_estimate(const mc_kernel *kernel, const mc_gpu *gpu, const mc_problem *problem) {
     bool runs = mc_archs[kernel->point[FIELD_ARCH]].sm <= gpu->capability;
-    if (!kernel->family->estimate || !runs) return INFINITY;
-    return kernel->family->estimate(kernel->plan, gpu, problem);
+    if (!kernel->solver->estimate || !runs) return INFINITY;
+    return kernel->solver->estimate(kernel->plan, gpu, problem);
 }
 
 void mc_kernel_destroy(mc_kernel *kernel) {

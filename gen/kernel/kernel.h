@@ -7,6 +7,7 @@
 
 struct mc_kernel {
     const mc_family *family;
+    const mc_solver *solver;
     int64_t point[MC_MAX_FIELDS];
     char texts[MC_MAX_FIELDS][MC_MAX_NAME]; /* each field's value as text */
     char *fields;                           /* all fields as text: point_text */

@@ -26,8 +26,8 @@ static void print_origin(const char *spec_name, mc_text *text) {
 
 static void print_header(const mc_kernel *kernel, const char *spec_name, mc_text *text) {
     text_add(text, "// %s\n", kernel->contract.entry);
-    print_lines(kernel->family->computes(kernel->plan), text);
-    print_lines(kernel->family->how(kernel->plan), text);
+    print_lines(kernel->solver->computes(kernel->plan), text);
+    print_lines(kernel->solver->how(kernel->plan), text);
     text_add(text, "//\n// Made by mcgen " MC_VERSION);
     print_origin(spec_name, text);
     text_add(text, ", variant %016llx:\n", (unsigned long long)kernel->hash);
@@ -46,8 +46,10 @@ static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *t
     const mc_contract *contract = &kernel->contract;
     text_add(text, "\n.version %d.%d\n.target %s\n.address_size 64\n\n", contract->ptx_version / 10,
              contract->ptx_version % 10, contract->target);
-    if (b->shared_name && b->shared_bytes == 0)
-        text_add(text, ".extern .shared .align %u .b8 %s[];\n\n", b->shared_align, b->shared_name);
+    for (size_t i = 0; i < b->shared_count; i++)
+        if (b->shareds[i].bytes == 0)
+            text_add(text, ".extern .shared .align %u .b8 %s[];\n\n", b->shareds[i].align,
+                     b->shareds[i].name);
     text_add(text, ".visible .entry %s(\n", contract->entry);
     for (size_t i = 0; i < contract->param_count; i++)
         print_param(&contract->params[i], i + 1 == contract->param_count, text);

@@ -13,7 +13,7 @@ void batch_begin(mc_builder *b, const mc_batch_array *arrays, size_t count) {
     b->batch = b32(b, "batch");
     b->batch_arrays = arrays;
     b->batch_array_count = count;
-    EMIT(b, mov_special, R(b->batch), NAME("ctaid.z"));
+    EMIT(b, mov_special, b->batch, NAME("ctaid.z"));
 }
 
 /* Two elements of 4 bits share a byte. */
@@ -22,11 +22,11 @@ static void add_offset(mc_builder *b, const mc_batch_array *of, mc_reg address) 
     mc_reg stride = b32(b, of->stride);
     snprintf(name, sizeof name, "%s_offset", of->array);
     mc_reg offset = b64(b, name);
-    EMIT(b, ld_param_s32, R(stride), NAME(of->stride));
-    if (of->bits == 4) EMIT(b, shr_u32, R(stride), R(stride), I(1));
-    EMIT(b, mul_wide, R(offset), R(b->batch), R(stride));
-    if (of->bits > 8) EMIT(b, shl_b64, R(offset), R(offset), I(log2_of(of->bits / 8)));
-    EMIT(b, add_s64, R(address), R(address), R(offset));
+    EMIT(b, ld_param_s32, stride, NAME(of->stride));
+    if (of->bits == 4) EMIT(b, shr_u32, stride, stride, I(1));
+    EMIT(b, mul_wide, offset, b->batch, stride);
+    if (of->bits > 8) EMIT(b, shl_b64, offset, offset, I(log2_of(of->bits / 8)));
+    EMIT(b, add_s64, address, address, offset);
 }
 
 void batch_move(mc_builder *b, const char *name, mc_reg address) {

@@ -8,12 +8,12 @@ int log2_of(int power) {
     return log;
 }
 
-mc_operand dim_operand(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? R(reg) : I(fixed); }
+mc_operand dim_operand(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? reg : I(fixed); }
 
 mc_reg load_array(mc_builder *b, const char *name) {
     mc_reg reg = b64(b, name);
-    EMIT(b, ld_param_u64, R(reg), NAME(name));
-    EMIT(b, cvta_global, R(reg), R(reg));
+    EMIT(b, ld_param_u64, reg, NAME(name));
+    EMIT(b, cvta_global, reg, reg);
     batch_move(b, name, reg);
     return reg;
 }
@@ -21,25 +21,25 @@ mc_reg load_array(mc_builder *b, const char *name) {
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted) {
     if (!wanted) return (mc_reg){0};
     mc_reg reg = b32(b, name);
-    EMIT(b, ld_param_s32, R(reg), NAME(name));
+    EMIT(b, ld_param_s32, reg, NAME(name));
     return reg;
 }
 
 mc_reg load_special(mc_builder *b, const char *reg_name, const char *special_name) {
     mc_reg reg = b32(b, reg_name);
-    EMIT(b, mov_special, R(reg), NAME(special_name));
+    EMIT(b, mov_special, reg, NAME(special_name));
     return reg;
 }
 
 thread_place load_thread_place(mc_builder *b, int threads) {
     thread_place p = {.thread = load_special(b, "thread", "tid.x")};
     p.lane = b32(b, "lane"), p.g = b32(b, "g"), p.t = b32(b, "t");
-    EMIT(b, and_b32, R(p.lane), R(p.thread), I(MC_WARP - 1));
-    EMIT(b, shr_u32, R(p.g), R(p.lane), I(FRAG_GROUP_SHIFT));
-    EMIT(b, and_b32, R(p.t), R(p.lane), I(FRAG_THREAD_MASK));
+    EMIT(b, and_b32, p.lane, p.thread, I(MC_WARP - 1));
+    EMIT(b, shr_u32, p.g, p.lane, I(FRAG_GROUP_SHIFT));
+    EMIT(b, and_b32, p.t, p.lane, I(FRAG_THREAD_MASK));
     if (threads == MC_WARP) return p;
     p.warp = b32(b, "warp");
-    EMIT(b, shr_u32, R(p.warp), R(p.thread), I(log2_of(MC_WARP)));
+    EMIT(b, shr_u32, p.warp, p.thread, I(log2_of(MC_WARP)));
     return p;
 }
 
@@ -63,18 +63,18 @@ enum {
 };
 
 static void emit_low(mc_builder *b, bool is_signed, mc_reg bytes, mc_reg to) {
-    if (is_signed) EMIT(b, lop3, R(to), R(bytes), H(LOW_HALVES), H(BIASES), I(AND_XOR));
-    else EMIT(b, and_b32, R(to), R(bytes), H(LOW_HALVES));
+    if (is_signed) EMIT(b, lop3, to, bytes, H(LOW_HALVES), H(BIASES), I(AND_XOR));
+    else EMIT(b, and_b32, to, bytes, H(LOW_HALVES));
 }
 
 mc_reg emit_halves(mc_builder *b, half_form form, mc_reg bytes, bool second, mc_reg to) {
     if (!second) {
         emit_low(b, form.is_signed, bytes, to);
     } else if (!form.times_16) {
-        EMIT(b, shr_u32, R(to), R(bytes), I(4));
+        EMIT(b, shr_u32, to, bytes, I(4));
         emit_low(b, form.is_signed, to, to);
     } else if (form.is_signed) {
-        EMIT(b, and_b32, R(to), R(bytes), H(~(uint32_t)LOW_HALVES));
+        EMIT(b, and_b32, to, bytes, H(~(uint32_t)LOW_HALVES));
     } else {
         return bytes;
     }

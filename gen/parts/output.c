@@ -105,11 +105,11 @@ static mc_reg declare_factor(mc_builder *b, const char *name, out_per per) {
     mc_reg reg = {0};
     if (per == OUT_PER_TENSOR) {
         reg = b32(b, name);
-        EMIT(b, ld_param_f32, R(reg), NAME(name));
+        EMIT(b, ld_param_f32, reg, NAME(name));
     } else if (per != OUT_PER_NONE) {
         reg = b64(b, name);
-        EMIT(b, ld_param_u64, R(reg), NAME(name));
-        EMIT(b, cvta_global, R(reg), R(reg));
+        EMIT(b, ld_param_u64, reg, NAME(name));
+        EMIT(b, cvta_global, reg, reg);
     }
     return reg;
 }
@@ -122,7 +122,7 @@ void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, 
     f->bias = declare_factor(b, "bias", output->bias);
     if (output->act == OUT_ACT_RELU) {
         f->least = b32(b, "least");
-        EMIT(b, mov_b32, R(f->least), I(0));
+        EMIT(b, mov_b32, f->least, I(0));
     }
     if (output->scale == OUT_PER_ROW) b32_array(b, "row_scale", rows, f->row_scale);
     if (output->bias == OUT_PER_ROW) b32_array(b, "row_bias", rows, f->row_bias);
@@ -130,14 +130,14 @@ void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, 
     if (output->bias == OUT_PER_COLUMN) b32_array(b, "column_bias", column_count, f->column_bias);
     if (out_by_rows(output) || by_columns) f->at = b64(b, "factor_at");
     if (by_columns && columns.clamp) f->col = b32(b, "factor_col");
-    if (by_columns && columns.clamp && columns.n.kind == OPERAND_REG) f->last = b32(b, "factor_last");
+    if (by_columns && columns.clamp && columns.n.kind == PTX_REG) f->last = b32(b, "factor_last");
 }
 
 static void load_row(out_factors *f, mc_reg to, mc_reg array, mc_reg row, int offset, mc_reg in_rows) {
     mc_builder *b = f->b;
-    EMIT(b, mad_wide, R(f->at), R(row), I(FACTOR_BYTES), R(array));
-    if (in_rows.id) EMIT(b, mov_b32, R(to), I(0));
-    EMIT_IF(b, in_rows, ldr_b32, R(to), AT(f->at, FACTOR_BYTES * offset));
+    EMIT(b, mad_wide, f->at, row, I(FACTOR_BYTES), array);
+    if (in_rows.id) EMIT(b, mov_b32, to, I(0));
+    EMIT_IF(b, in_rows, ldr_b32, to, AT(f->at, FACTOR_BYTES * offset));
 }
 
 void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg in_rows) {
@@ -149,13 +149,13 @@ void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg 
 static void load_neighbours(out_factors *f, const mc_reg *to, mc_reg array, mc_reg col, int offset,
                             int count) {
     mc_builder *b = f->b;
-    EMIT(b, mad_wide, R(f->at), R(col), I(FACTOR_BYTES), R(array));
-    for (int i = 0; f->inside.id && i < count; i++) EMIT(b, mov_b32, R(to[i]), I(0));
+    EMIT(b, mad_wide, f->at, col, I(FACTOR_BYTES), array);
+    for (int i = 0; f->inside.id && i < count; i++) EMIT(b, mov_b32, to[i], I(0));
     for (int i = 0; i < count;) {
         int left = count - i, at = FACTOR_BYTES * (offset + i);
         if (left >= 4) EMIT_IF(b, f->inside, ldr_v4, V4(to + i), AT(f->at, at));
         else if (left >= 2) EMIT_IF(b, f->inside, ldr_v2, V2(to + i), AT(f->at, at));
-        else EMIT_IF(b, f->inside, ldr_b32, R(to[i]), AT(f->at, at));
+        else EMIT_IF(b, f->inside, ldr_b32, to[i], AT(f->at, at));
         i += left >= 4 ? 4 : left >= 2 ? 2 : 1;
     }
 }
@@ -163,10 +163,10 @@ static void load_neighbours(out_factors *f, const mc_reg *to, mc_reg array, mc_r
 /* The last column from which COUNT columns lie inside n. */
 static mc_operand last_inside(out_factors *f, int count) {
     mc_operand n = f->columns.n;
-    if (n.kind == OPERAND_IMM) return I(n.imm - count);
+    if (n.kind == PTX_IMM) return I(n.imm - count);
     mc_builder *b = f->b;
-    EMIT(b, add_s32, R(f->last), n, I(-count));
-    return R(f->last);
+    EMIT(b, add_s32, f->last, n, I(-count));
+    return f->last;
 }
 
 /* Columns beyond n get what those before n have: nothing that comes out of it is stored. */
@@ -175,8 +175,8 @@ static void load_clamped(out_factors *f, const mc_reg *to, mc_reg array, mc_reg 
     int whole = f->columns.whole < count ? f->columns.whole : count;
     mc_operand last = last_inside(f, whole);
     for (int i = 0; i < count; i += whole) {
-        if (offset + i) EMIT(b, add_s32, R(f->col), R(col), I(offset + i));
-        EMIT(b, min_s32, R(f->col), R(offset + i ? f->col : col), last);
+        if (offset + i) EMIT(b, add_s32, f->col, col, I(offset + i));
+        EMIT(b, min_s32, f->col, (offset + i ? f->col : col), last);
         load_neighbours(f, to + i, array, f->col, 0, whole);
     }
 }
@@ -206,18 +206,18 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
-    if (output->exact) EMIT(b, cvt_f32_s64, R(real), R(sum));
-    else EMIT(b, cvt_f32_s32, R(real), R(sum));
-    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, R(real), R(real), R(terms.scale));
-    else EMIT(b, fma_f32, R(real), R(real), R(terms.scale), R(terms.bias));
-    if (terms.least.id) EMIT(b, max_nan_f32, R(real), R(real), R(terms.least));
+    if (output->exact) EMIT(b, cvt_f32_s64, real, sum);
+    else EMIT(b, cvt_f32_s32, real, sum);
+    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, terms.scale);
+    else EMIT(b, fma_f32, real, real, terms.scale, terms.bias);
+    if (terms.least.id) EMIT(b, max_nan_f32, real, real, terms.least);
 }
 
 /* One or two bytes, in the low ones of the first register. */
 static const mc_reg *pack_bytes(mc_builder *b, mc_opcode convert, const out_scratch *s, int count) {
     for (int i = 0; i < count; i++)
-        builder_emit(b, (mc_reg){0}, convert, MC_OPERANDS(R(s->packed[i]), R(s->real[i])));
-    if (count == 2) EMIT(b, prmt, R(s->packed[0]), R(s->packed[0]), R(s->packed[1]), I(0x5140));
+        builder_emit(b, (mc_reg){0}, convert, MC_OPERANDS(s->packed[i], s->real[i]));
+    if (count == 2) EMIT(b, prmt, s->packed[0], s->packed[0], s->packed[1], I(0x5140));
     return s->packed;
 }
 
@@ -227,7 +227,7 @@ const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s,
     if (out_element_bytes(element) == 1) return pack_bytes(b, pack, s, count);
     for (int i = 0; i < count; i += 2) {
         mc_reg high = s->real[count > 1 ? i + 1 : i];
-        builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(R(s->packed[i / 2]), R(high), R(s->real[i])));
+        builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(s->packed[i / 2], high, s->real[i]));
     }
     return s->packed;
 }
@@ -261,33 +261,33 @@ void out_declare_writer(out_writer *w) {
 
 void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
     mc_builder *b = w->b;
-    EMIT(b, mul_wide, R(w->at), R(row), w->ldc);
-    EMIT(b, mad_wide, R(w->at), R(col), I(1), R(w->at));
-    EMIT(b, shl_b64, R(w->at), R(w->at), I(elements[w->output->element].log_bytes));
-    EMIT(b, add_s64, R(w->at), R(w->at), R(w->c_array));
+    EMIT(b, mul_wide, w->at, row, w->ldc);
+    EMIT(b, mad_wide, w->at, col, I(1), w->at);
+    EMIT(b, shl_b64, w->at, w->at, I(elements[w->output->element].log_bytes));
+    EMIT(b, add_s64, w->at, w->at, w->c_array);
 }
 
 void out_advance_c(out_writer *w, int rows) {
     mc_builder *b = w->b;
     int64_t bytes = (int64_t)rows * out_element_bytes(w->output->element);
-    if (w->ldc.kind == OPERAND_IMM) EMIT(b, add_s64, R(w->at), R(w->at), I(w->ldc.imm * bytes));
-    else EMIT(b, mad_wide, R(w->at), w->ldc, I(bytes), R(w->at));
+    if (w->ldc.kind == PTX_IMM) EMIT(b, add_s64, w->at, w->at, I(w->ldc.imm * bytes));
+    else EMIT(b, mad_wide, w->at, w->ldc, I(bytes), w->at);
 }
 
 /* guard = col + offset is a column of C, and the row one of its rows. */
 static void emit_guard(out_writer *w, mc_reg col, int offset) {
     mc_builder *b = w->b;
     if (!w->columns.clamp) return;
-    if (offset) EMIT(b, add_s32, R(w->col), R(col), I(offset));
+    if (offset) EMIT(b, add_s32, w->col, col, I(offset));
     mc_reg tested = offset ? w->col : col;
-    if (w->in_rows.id) EMIT(b, setp_lt_and, R(w->guard), R(tested), w->columns.n, R(w->in_rows));
-    else EMIT(b, setp_lt, R(w->guard), R(tested), w->columns.n);
+    if (w->in_rows.id) EMIT(b, setp_lt_and, w->guard, tested, w->columns.n, w->in_rows);
+    else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
 }
 
 /* BYTES of sums in s64. */
 static void emit_long_store(mc_builder *b, mc_reg guard, mc_operand to, int bytes, const mc_reg *sums) {
     if (bytes == 16) EMIT_IF(b, guard, stg_v2_b64, to, V2(sums));
-    else EMIT_IF(b, guard, stg_b64, to, R(sums[0]));
+    else EMIT_IF(b, guard, stg_b64, to, sums[0]);
 }
 
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
@@ -300,9 +300,9 @@ void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, 
     switch (bytes) {
     case 16: EMIT_IF(b, guard, stg_v4, to, V4(words)); break;
     case 8: EMIT_IF(b, guard, stg_v2, to, V2(words)); break;
-    case 4: EMIT_IF(b, guard, stg_b32, to, R(words[0])); break;
-    case 2: EMIT_IF(b, guard, stg_b16, to, R(words[0])); break;
-    default: EMIT_IF(b, guard, stg_b8, to, R(words[0]));
+    case 4: EMIT_IF(b, guard, stg_b32, to, words[0]); break;
+    case 2: EMIT_IF(b, guard, stg_b16, to, words[0]); break;
+    default: EMIT_IF(b, guard, stg_b8, to, words[0]);
     }
 }
 

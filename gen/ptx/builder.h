@@ -1,11 +1,13 @@
-/* The PTX builder. Families say what to do with typed virtual registers; the builder checks every operand
- * against the instruction's row in isa.def; print.c alone writes text.
+/* The PTX builder. Emitters read as expressions: an instruction declares the register that it writes, and
+ * returns it. What a loop carries is declared ahead, and written again by EMIT.
  *
- *   mc_reg lane = b32(b, "lane");
- *   EMIT(b, and_b32, R(lane), R(tid), I(31));
+ *   mc_reg lane = and_b32(b, "lane", thread, I(31));
+ *   mc_reg count = carried(b, "count", I(0));
+ *   EMIT(b, add_s32, count, count, I(1));
  *   EMIT_IF(b, in_range, ldg_v4, V4(rows), AT(address, 16));
  *
- * The first mistake is kept (mc_builder.error) and everything after it is ignored, so that emitters need no
+ * The builder checks every operand against the instruction's row in isa.def. print.c alone writes text. The
+ * first mistake is kept (mc_builder.error) and everything after it is ignored, so that emitters need no
  * checks. */
 #ifndef MC_BUILDER_H
 #define MC_BUILDER_H
@@ -20,52 +22,53 @@ typedef enum mc_opcode {
     MC_OPCODES
 } mc_opcode;
 
-typedef struct mc_op {
+typedef struct mc_instruction {
     const char *name, *mnemonic, *signature;
     int version, sm;
-} mc_op;
+} mc_instruction;
 
-extern const mc_op mc_ops[MC_OPCODES];
+extern const mc_instruction mc_instructions[MC_OPCODES];
 
 typedef enum mc_reg_type { REG_PRED, REG_B32, REG_B64 } mc_reg_type;
 
-/* A virtual register: its number + 1, or 0 for none. */
-typedef struct mc_reg {
-    int id;
-} mc_reg;
+typedef enum mc_operand_kind {
+    PTX_REG,     /* one register, `id`, or where count is above 1 a vector */
+    PTX_IMM,     /* imm */
+    PTX_ADDRESS, /* [id + imm] */
+    PTX_TENSOR,  /* [map, {coordinates}]: id is the map, the vector has the coordinates */
+    PTX_TEXT,    /* parameter, special register or shared array, by name */
+    PTX_LABEL,   /* imm is the label's number */
+} mc_operand_kind;
+
+/* An operand of an instruction. It points to the registers of its vector until builder_emit has returned. */
+typedef struct mc_operand {
+    int id; /* a register's number + 1; 0: none */
+    mc_operand_kind kind;
+    int count;    /* registers of the vector */
+    bool hex;     /* of an immediate: it is a mask, printed in hex */
+    bool negated; /* of a guard: the instruction runs where the predicate is false */
+    int64_t imm;
+    union {
+        const struct mc_operand *regs; /* what the caller passes */
+        size_t first;     /* what the builder keeps: where the vector begins in mc_builder.vectors */
+        const char *text; /* a string that stays */
+    };
+} mc_operand;
+
+/* A virtual register is an operand, too. {0} is none. */
+typedef mc_operand mc_reg;
 
 typedef struct mc_label {
     int id;
 } mc_label;
 
-enum { MC_MAX_VECTOR = 4, MC_MAX_OPERANDS = 5 };
-
-typedef enum mc_operand_kind {
-    OPERAND_REG, /* one register or a vector of them */
-    OPERAND_IMM,
-    OPERAND_ADDRESS, /* [reg + imm] */
-    OPERAND_TENSOR,  /* [map, {x, y}]: regs[0] is the map, regs[1] and regs[2] are the coordinates */
-    OPERAND_TEXT,    /* parameter, special register or shared array, by name */
-    OPERAND_LABEL,   /* imm is the label's number */
-} mc_operand_kind;
-
-typedef struct mc_operand {
-    mc_operand_kind kind;
-    int count;
-    mc_reg regs[MC_MAX_VECTOR];
-    int64_t imm;
-    bool hex;         /* of an immediate: it is a mask, printed in hex */
-    const char *text; /* a string that stays */
-} mc_operand;
-
-typedef enum mc_line_kind { LINE_INSTR, LINE_LABEL, LINE_NOTE, LINE_STAGE } mc_line_kind;
+typedef enum mc_line_kind { LINE_INSTR, LINE_LABEL, LINE_NOTE, LINE_HEADING } mc_line_kind;
 
 typedef struct mc_line {
     mc_line_kind kind;
     mc_opcode op;
-    mc_reg guard; /* 0: none */
-    int operand_count;
-    mc_operand operands[MC_MAX_OPERANDS];
+    mc_reg guard;                        /* {0}: none */
+    size_t first_operand, operand_count; /* in mc_builder.operands */
     int label;
     char *note;
 } mc_line;
@@ -77,25 +80,38 @@ typedef struct mc_reg_group {
     int first, count; /* count 0: a single register without a number */
 } mc_reg_group;
 
+/* How often a register may be written. That of an expression is written once, where it is declared. */
+typedef enum mc_writes { WRITTEN_OFTEN, WRITTEN_NOT_YET, WRITTEN_ONCE } mc_writes;
+
 typedef struct mc_reg_info {
     int group, index;
+    mc_writes writes;
 } mc_reg_info;
+
+/* An array in shared memory. 0 bytes: it is dynamic, as large as the launch says. */
+typedef struct mc_shared_array {
+    const char *name;
+    unsigned bytes, align;
+} mc_shared_array;
 
 typedef struct mc_builder {
     const mc_arch *arch;
     mc_line *lines;
     size_t line_count, line_room;
+    mc_operand *operands; /* of all lines */
+    size_t operand_count, operand_room;
+    int *vectors; /* registers of the operands' vectors */
+    size_t vector_count, vector_room;
     mc_reg_group *groups;
     size_t group_count, group_room;
     mc_reg_info *regs;
     size_t reg_count, reg_room;
     char (*labels)[MC_MAX_NAME];
     size_t label_count, label_room;
-    const char *shared_name;             /* the one shared array, NULL: none */
-    unsigned shared_bytes, shared_align; /* 0 bytes: dynamic, as large as the launch says */
-    bool
-        /* shared memory decides how many thread blocks a multiprocessor holds, and registers follow */
-        fills_shared;
+    mc_shared_array *shareds;
+    size_t shared_count, shared_room;
+    /* shared memory decides how many thread blocks a multiprocessor holds, and registers follow */
+    bool fills_shared;
     int spare;    /* registers that ptxas takes beyond those alive and the usual reserve */
     mc_reg batch; /* the grid's z, where it counts products (parts/batch.h) */
     const struct mc_batch_array *batch_arrays;
@@ -116,36 +132,61 @@ void b32_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 void b64_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 void pred_array(mc_builder *b, const char *name, int count, mc_reg *regs);
 mc_label label(mc_builder *b, const char *name);
-void place(mc_builder *b, mc_label label);
+void set_label(mc_builder *b, mc_label label);
 enum { STATIC_SHARED = 48 << 10 }; /* bytes that the PTX of a kernel can declare */
+/* Of dynamic arrays a kernel has one. */
 void shared_array(mc_builder *b, const char *name, unsigned bytes, unsigned align);
 void shared_dynamic(mc_builder *b, const char *name, unsigned align);
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
 
-/* Of more than MC_MAX_VECTOR registers it keeps only the count, which builder_emit refuses. */
-mc_operand operand_vector(const mc_reg *regs, int count);
-static inline mc_operand R(mc_reg reg) { return operand_vector(&reg, 1); }
+static inline mc_operand operand_vector(const mc_reg *regs, int count) {
+    if (count == 1) return *regs;
+    return (mc_operand){.kind = PTX_REG, .count = count, .regs = regs};
+}
 static inline mc_operand V2(const mc_reg *regs) { return operand_vector(regs, 2); }
 static inline mc_operand V4(const mc_reg *regs) { return operand_vector(regs, 4); }
-static inline mc_operand I(int64_t value) { return (mc_operand){.kind = OPERAND_IMM, .imm = value}; }
-static inline mc_operand H(uint32_t mask) {
-    return (mc_operand){.kind = OPERAND_IMM, .imm = mask, .hex = true};
-}
-static inline mc_operand TENSOR(mc_reg map, mc_reg x, mc_reg y) {
-    return (mc_operand){.kind = OPERAND_TENSOR, .count = 3, .regs = {map, x, y}};
-}
+static inline mc_operand I(int64_t value) { return (mc_operand){.kind = PTX_IMM, .imm = value}; }
+static inline mc_operand H(uint32_t mask) { return (mc_operand){.kind = PTX_IMM, .imm = mask, .hex = true}; }
 static inline mc_operand AT(mc_reg base, int64_t offset) {
-    return (mc_operand){.kind = OPERAND_ADDRESS, .count = 1, .regs = {base}, .imm = offset};
+    return (mc_operand){.kind = PTX_ADDRESS, .id = base.id, .imm = offset};
 }
-static inline mc_operand NAME(const char *text) { return (mc_operand){.kind = OPERAND_TEXT, .text = text}; }
-static inline mc_operand TO(mc_label target) { return (mc_operand){.kind = OPERAND_LABEL, .imm = target.id}; }
+static inline mc_operand NAME(const char *text) { return (mc_operand){.kind = PTX_TEXT, .text = text}; }
+static inline mc_operand TO(mc_label target) { return (mc_operand){.kind = PTX_LABEL, .imm = target.id}; }
+/* A guard that holds where PREDICATE does not. */
+static inline mc_operand NOT(mc_reg predicate) {
+    predicate.negated = !predicate.negated;
+    return predicate;
+}
+/* TENSOR(map, x, y, ...): coordinates in the order of the tensor map's dimensions, the innermost first. */
+#define TENSOR(map, ...)                                                                                     \
+    ((mc_operand){.kind = PTX_TENSOR,                                                                        \
+                  .id = (map).id,                                                                            \
+                  .count = sizeof((const mc_reg[]){__VA_ARGS__}) / sizeof(mc_reg),                           \
+                  .regs = (const mc_reg[]){__VA_ARGS__}})
+
+/* -- Expressions -------------------------------------------------------------------------------------- */
+
+/* Every row E of isa.def is a function of its name: and_b32(b, "lane", thread, I(31)) declares the register
+   %lane, writes it and returns it. Nothing else may write that register. */
+#define SOURCES_1 mc_operand x
+#define SOURCES_2 mc_operand x, mc_operand y
+#define SOURCES_3 mc_operand x, mc_operand y, mc_operand z
+#define SOURCES_4 mc_operand x, mc_operand y, mc_operand z, mc_operand w
+#define O(...)
+#define E(count, name, ...) mc_reg name(mc_builder *b, const char *reg, SOURCES_##count);
+#include "ptx/isa.def"
+#undef O
+
+/* Declares a register that EMIT may write again, and gives it a first VALUE: b32, or b64. */
+mc_reg carried(mc_builder *b, const char *name, mc_operand value);
+mc_reg carried_b64(mc_builder *b, const char *name, mc_operand value);
 
 /* -- Instructions and notes --------------------------------------------------------------------------- */
 
 void builder_emit(mc_builder *b, mc_reg guard, mc_opcode op, const mc_operand *operands, size_t count);
 /* A heading before a section of the kernel, and a remark inside of one. */
-void stage(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void heading(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define MC_OPERANDS(...)                                                                                     \
@@ -156,10 +197,35 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
 #define EMIT_BARE(b, op) builder_emit(b, (mc_reg){0}, OP_##op, NULL, 0)
 #define EMIT_RET(b)      EMIT_BARE(b, ret)
 
+/* -- signature.c -------------------------------------------------------------------------------------- */
+
+/* Keeps a mistake, unless there is one. */
+void builder_fail(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says in b->error what is wrong with OPERANDS of an instruction. */
+void builder_check_operands(mc_builder *b, mc_opcode op, const mc_operand *operands, size_t count);
+mc_reg_type builder_type_of(const mc_builder *b, mc_reg reg);
+/* How many operands of an instruction are destinations, and the type of the first. */
+int op_destinations(mc_opcode op);
+mc_reg_type op_result_type(mc_opcode op);
+/* The letter of operand INDEX in the signature. */
+char op_letter(mc_opcode op, size_t index);
+
+/* -- Lines as they are kept --------------------------------------------------------------------------- */
+
+static inline const mc_operand *line_operands(const mc_builder *b, const mc_line *line) {
+    return &b->operands[line->first_operand];
+}
+/* How many registers a kept OPERAND names, and its register I. */
+static inline int operand_regs(const mc_operand *operand) {
+    return (operand->id != 0) + (operand->kind == PTX_IMM ? 0 : operand->count);
+}
+static inline int operand_reg(const mc_builder *b, const mc_operand *operand, int i) {
+    if (operand->id) return i ? b->vectors[operand->first + (size_t)i - 1] : operand->id;
+    return b->vectors[operand->first + (size_t)i];
+}
+
 /* -- check.c ------------------------------------------------------------------------------------------ */
 
-/* How many operands of LINE are destinations. */
-int line_defs(const mc_line *line);
 /* Whether labels are placed once, and registers are written on every path before they are read. On success it
    sets the least .version, and the most 32-bit registers that are alive at one point. */
 bool builder_check(mc_builder *b, int *version, int *registers);

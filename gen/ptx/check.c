@@ -37,12 +37,11 @@ static void set_remove(word *set, mc_reg reg) { set[(reg.id - 1) / 64] &= ~((wor
 typedef void visit_reg(flow *f, word *set, const mc_line *line, mc_reg reg);
 static void each_reg(flow *f, word *set, const mc_line *line, bool defs, visit_reg *visit) {
     if (line->kind != LINE_INSTR) return;
-    int first = defs ? 0 : line_defs(line), last = defs ? line_defs(line) : line->operand_count;
-    for (int i = first; i < last; i++) {
-        const mc_operand *operand = &line->operands[i];
-        bool has_regs = operand->kind == OPERAND_REG || operand->kind == OPERAND_ADDRESS ||
-                        operand->kind == OPERAND_TENSOR;
-        for (int j = 0; has_regs && j < operand->count; j++) visit(f, set, line, operand->regs[j]);
+    size_t to = (size_t)op_destinations(line->op);
+    for (size_t i = defs ? 0 : to; i < (defs ? to : line->operand_count); i++) {
+        const mc_operand *operand = &line_operands(f->b, line)[i];
+        for (int j = 0; j < operand_regs(operand); j++)
+            visit(f, set, line, (mc_reg){.id = operand_reg(f->b, operand, j)});
     }
     if (!defs && line->guard.id) visit(f, set, line, line->guard);
 }
@@ -72,7 +71,7 @@ static void link_block(flow *f, size_t index) {
     block *k = &f->blocks[index];
     const mc_line *end = &f->b->lines[k->last - 1];
     if (is_branch(end) && end->op != OP_ret) {
-        int64_t target = end->operands[0].imm;
+        int64_t target = line_operands(f->b, end)->imm;
         if (f->block_of_label[target] < 0)
             fail(f->b, "check: a branch to a label that is nowhere:", f->b->labels[target]);
         else k->next[k->next_count++] = f->block_of_label[target];
@@ -82,7 +81,7 @@ static void link_block(flow *f, size_t index) {
     if (index + 1 < f->block_count) k->next[k->next_count++] = (int)index + 1;
     else
         fail(f->b, "check: the kernel runs past its end, last is",
-             end->kind == LINE_INSTR ? mc_ops[end->op].name : "a label");
+             end->kind == LINE_INSTR ? mc_instructions[end->op].name : "a label");
 }
 
 /* -- Written before read ------------------------------------------------------------------------------ */
@@ -97,7 +96,7 @@ static void visit_read(flow *f, word *set, const mc_line *line, mc_reg reg) {
     const mc_reg_info *info = &f->b->regs[reg.id - 1];
     const mc_reg_group *group = &f->b->groups[info->group];
     snprintf(f->b->error, sizeof f->b->error, "%s: reads %%%s%.*d, which may not have been written",
-             mc_ops[line->op].name, group->name, group->count ? 1 : 0, info->index);
+             mc_instructions[line->op].name, group->name, group->count ? 1 : 0, info->index);
 }
 
 /* Intersects the successors' sets with what K has written at its end. */
@@ -150,7 +149,7 @@ static int weight(const flow *f, const word *set) {
     for (size_t g = 0; g < f->b->group_count; g++) {
         const mc_reg_group *group = &f->b->groups[g];
         for (int i = 0; i < (group->count ? group->count : 1); i++)
-            if (set_has(set, (mc_reg){group->first + i + 1})) sum += registers_of[group->type];
+            if (set_has(set, (mc_reg){.id = group->first + i + 1})) sum += registers_of[group->type];
     }
     return sum;
 }
@@ -213,8 +212,8 @@ static int least_version(const mc_builder *b) {
     int version = b->arch->ptx_version;
     for (size_t i = 0; i < b->line_count; i++) {
         const mc_line *line = &b->lines[i];
-        if (line->kind == LINE_INSTR && mc_ops[line->op].version > version)
-            version = mc_ops[line->op].version;
+        if (line->kind == LINE_INSTR && mc_instructions[line->op].version > version)
+            version = mc_instructions[line->op].version;
     }
     return version;
 }

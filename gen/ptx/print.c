@@ -8,66 +8,58 @@ static const char *const type_directives[] = {[REG_PRED] = ".pred", [REG_B32] = 
 
 /* -- Instructions ------------------------------------------------------------------------------------- */
 
-static void print_reg(const mc_builder *b, mc_reg reg, mc_text *text) {
-    const mc_reg_info *info = &b->regs[reg.id - 1];
+static void print_reg(const mc_builder *b, int id, mc_text *text) {
+    const mc_reg_info *info = &b->regs[id - 1];
     const mc_reg_group *group = &b->groups[info->group];
     if (group->count) text_add(text, "%%%s%d", group->name, info->index);
     else text_add(text, "%%%s", group->name);
 }
 
-/* BRACED: in braces also if it is one register. */
-static void print_vector(const mc_builder *b, const mc_operand *operand, bool braced, mc_text *text) {
-    braced = braced || operand->count > 1;
+/* Prints the registers of OPERAND from FIRST on. BRACED: in braces also if it is one. */
+static void print_regs(const mc_builder *b, const mc_operand *operand, int first, bool braced,
+                       mc_text *text) {
+    int end = operand_regs(operand);
+    braced = braced || end - first > 1;
     if (braced) text_add(text, "{");
-    for (int i = 0; i < operand->count; i++) {
-        if (i) text_add(text, ", ");
-        print_reg(b, operand->regs[i], text);
+    for (int i = first; i < end; i++) {
+        if (i > first) text_add(text, ", ");
+        print_reg(b, operand_reg(b, operand, i), text);
     }
     if (braced) text_add(text, "}");
 }
 
 static void print_address(const mc_builder *b, const mc_operand *operand, mc_text *text) {
     text_add(text, "[");
-    print_reg(b, operand->regs[0], text);
+    print_reg(b, operand->id, text);
     if (operand->imm) text_add(text, "%+lld", (long long)operand->imm);
     text_add(text, "]");
 }
 
 static void print_tensor(const mc_builder *b, const mc_operand *operand, mc_text *text) {
-    const mc_operand coordinates = operand_vector(operand->regs + 1, operand->count - 1);
     text_add(text, "[");
-    print_reg(b, operand->regs[0], text);
+    print_reg(b, operand->id, text);
     text_add(text, ", ");
-    print_vector(b, &coordinates, true, text);
+    print_regs(b, operand, 1, true, text);
     text_add(text, "]");
 }
 
-static void print_operand(const mc_builder *b, char kind, const mc_operand *operand, mc_text *text) {
+static void print_operand(const mc_builder *b, char letter, const mc_operand *operand, mc_text *text) {
     switch (operand->kind) {
-    case OPERAND_REG: print_vector(b, operand, kind == 'v', text); break;
-    case OPERAND_ADDRESS: print_address(b, operand, text); break;
-    case OPERAND_TENSOR: print_tensor(b, operand, text); break;
-    case OPERAND_IMM:
+    case PTX_REG: print_regs(b, operand, 0, letter == 'v', text); break;
+    case PTX_ADDRESS: print_address(b, operand, text); break;
+    case PTX_TENSOR: print_tensor(b, operand, text); break;
+    case PTX_IMM:
         text_add(text,
-                 operand->hex  ? "0x%08llx"
-                 : kind == 'X' ? "0x%04llx"
-                               : "%lld",
+                 operand->hex    ? "0x%08llx"
+                 : letter == 'X' ? "0x%04llx"
+                                 : "%lld",
                  (long long)operand->imm);
         break;
-    case OPERAND_TEXT:
-        text_add(text, kind == 'q' ? "[%s]" : kind == 'S' ? "%%%s" : "%s", operand->text);
+    case PTX_TEXT:
+        text_add(text, letter == 'q' ? "[%s]" : letter == 'S' ? "%%%s" : "%s", operand->text);
         break;
-    case OPERAND_LABEL: text_add(text, "%s", b->labels[operand->imm]); break;
+    case PTX_LABEL: text_add(text, "%s", b->labels[operand->imm]); break;
     }
-}
-
-/* The letters of the signature's operands, without counts and "=". */
-static char kind_at(const char *signature, int index) {
-    for (; *signature; signature++) {
-        if ((*signature >= '2' && *signature <= '9') || *signature == '=') continue;
-        if (index-- == 0) return *signature;
-    }
-    return 0;
 }
 
 /* "    @%guard mnemonic", padded so that operands stand in one column. */
@@ -75,20 +67,20 @@ static void print_mnemonic(const mc_builder *b, const mc_line *line, mc_text *te
     size_t start = text->size;
     text_add(text, "    ");
     if (line->guard.id) {
-        text_add(text, "@");
-        print_reg(b, line->guard, text);
+        text_add(text, line->guard.negated ? "@!" : "@");
+        print_reg(b, line->guard.id, text);
         text_add(text, " ");
     }
-    text_add(text, "%s", mc_ops[line->op].mnemonic);
+    text_add(text, "%s", mc_instructions[line->op].mnemonic);
     int width = (int)(text->size - start);
     if (line->operand_count) text_add(text, "%*s", width < OPERAND_COLUMN ? OPERAND_COLUMN - width : 1, "");
 }
 
 static void print_instr(const mc_builder *b, const mc_line *line, mc_text *text) {
     print_mnemonic(b, line, text);
-    for (int i = 0; i < line->operand_count; i++) {
+    for (size_t i = 0; i < line->operand_count; i++) {
         if (i) text_add(text, ", ");
-        print_operand(b, kind_at(mc_ops[line->op].signature, i), &line->operands[i], text);
+        print_operand(b, op_letter(line->op, i), &line_operands(b, line)[i], text);
     }
     text_add(text, ";\n");
 }
@@ -98,7 +90,7 @@ static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) 
     case LINE_INSTR: print_instr(b, line, text); break;
     case LINE_LABEL: text_add(text, "%s:\n", b->labels[line->label]); break;
     case LINE_NOTE: text_add(text, "    // %s\n", line->note); break;
-    case LINE_STAGE: text_add(text, "\n    // ---- %s\n", line->note); break;
+    case LINE_HEADING: text_add(text, "\n    // ---- %s\n", line->note); break;
     }
 }
 
@@ -123,9 +115,11 @@ static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text
 void print_body(const mc_builder *b, mc_text *text) {
     text_add(text, "{\n");
     for (int type = REG_PRED; type <= REG_B64; type++) print_registers(b, (mc_reg_type)type, text);
-    if (b->shared_bytes)
-        text_add(text, "    .shared .align %u .b8 %s[%u];\n", b->shared_align, b->shared_name,
-                 b->shared_bytes);
+    for (size_t i = 0; i < b->shared_count; i++) {
+        const mc_shared_array *array = &b->shareds[i];
+        if (array->bytes)
+            text_add(text, "    .shared .align %u .b8 %s[%u];\n", array->align, array->name, array->bytes);
+    }
     for (size_t i = 0; i < b->line_count; i++) print_line(b, &b->lines[i], text);
     text_add(text, "}\n");
 }

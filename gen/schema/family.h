@@ -44,10 +44,9 @@ typedef struct mc_hint {
 
 struct mc_builder;
 
-typedef struct mc_family {
-    const char *name, *summary;
-    const mc_field *fields; /* the first two are `op` and `arch` */
-    size_t field_count;
+/* A kernel of a family: one way to solve its problem. */
+typedef struct mc_solver {
+    const char *name;
     /* Derives PLAN (MC_PLAN_BYTES, zeroed) from POINT, which has a value for each field. Says in COMPLAINTS
        what cannot run. */
     void (*plan)(const int64_t *point, void *plan, mc_complaints *complaints);
@@ -57,11 +56,20 @@ typedef struct mc_family {
     void (*entry_name)(const void *plan, char name[MC_MAX_ENTRY]);
     /* Microseconds, or INFINITY (mc_spec_estimate); NULL: there is no model. */
     double (*estimate)(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
-    /* Lines of the PTX's header comment: what this kernel computes (where PLAN is NULL, any kernel of the
-       family), and how. */
+    /* Lines of the PTX's header comment: what this kernel computes, and how. */
     const char *(*computes)(const void *plan);
     const char *(*how)(const void *plan);
-    const mc_hint *hints; /* ends in a row without words */
+} mc_solver;
+
+/* An operator, as specs see it. Its schema has the operator's own fields and those of all solvers. */
+typedef struct mc_family {
+    const char *name, *summary;
+    const char *computes; /* a line of help: what any kernel of the family computes */
+    /* The first two are `op` and `arch`. Their order is that of hashes and of variants' numbers. */
+    const mc_field *fields;
+    size_t field_count;
+    const mc_solver *(*solver)(const int64_t *point); /* the one that POINT asks for */
+    const mc_hint *hints;                             /* ends in a row without words */
 } mc_family;
 
 enum { FIELD_OP, FIELD_ARCH };

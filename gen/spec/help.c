@@ -39,8 +39,7 @@ char *mc_family_help(const char *name) {
     }
     const mc_family *family = family_find(name);
     if (!family) return NULL;
-    text_add(&text, "%s: %s\n%s\n\nFields of a spec:\n", family->name, family->summary,
-             family->computes(NULL));
+    text_add(&text, "%s: %s\n%s\n\nFields of a spec:\n", family->name, family->summary, family->computes);
     for (size_t i = 0; i < family->field_count; i++) help_field(&family->fields[i], &text);
     return text_take(&text);
 }

@@ -24,7 +24,7 @@ static bool is_legal(const mc_spec *spec, uint32_t code) {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
     point_of_code(spec, code, point);
-    spec->family->plan(point, plan, &complaints);
+    spec->family->solver(point)->plan(point, plan, &complaints);
     return complaints.count == 0;
 }
 
@@ -33,7 +33,7 @@ mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
     point_of_code(spec, 0, point);
-    spec->family->plan(point, plan, &complaints);
+    spec->family->solver(point)->plan(point, plan, &complaints);
     for (size_t i = 0; i < complaints.count; i++) {
         const mc_complaint *complaint = &complaints.list[i];
         const mc_candidates *field = &spec->fields[complaint->field];
@@ -143,11 +143,12 @@ double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu, 
     int64_t point[MC_MAX_FIELDS];
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
-    if (variant >= spec->variant_count || !spec->family->estimate) return INFINITY;
+    if (variant >= spec->variant_count) return INFINITY;
     space_point(spec, variant, point);
-    if (mc_archs[point[FIELD_ARCH]].sm > gpu->capability) return INFINITY;
-    spec->family->plan(point, plan, &complaints);
-    return spec->family->estimate(plan, gpu, problem);
+    const mc_solver *solver = spec->family->solver(point);
+    if (!solver->estimate || mc_archs[point[FIELD_ARCH]].sm > gpu->capability) return INFINITY;
+    solver->plan(point, plan, &complaints);
+    return solver->estimate(plan, gpu, problem);
 }
 
 double mc_spec_pick(const mc_spec *spec, const mc_gpu *gpu, const mc_problem *problem, size_t *variant) {

@@ -26,9 +26,9 @@ enum { SPARE = 16, MORE_SPARE = 8, SCALE_SPARE = 24 };
 static void emit_tile(mc_builder *b, const char *axis, int tile, mc_operand extent, mc_reg first,
                       mc_reg last) {
     mc_reg number = load_special(b, axis[6] == 'x' ? "block_x" : "block_y", axis);
-    EMIT(b, mul_s32, R(first), R(number), I(tile));
-    EMIT(b, sub_s32, R(last), extent, R(first));
-    EMIT(b, add_s32, R(last), R(last), I(-1));
+    EMIT(b, mul_s32, first, number, I(tile));
+    EMIT(b, sub_s32, last, extent, first);
+    EMIT(b, add_s32, last, last, I(-1));
 }
 
 static void emit_tile_place(dense_emitter *d) {
@@ -43,12 +43,12 @@ static void emit_tile_place(dense_emitter *d) {
     emit_tile(b, "ctaid.x", plan->tile_n, columns, d->tile_column, d->last_column);
     d->ptr_row = b32(b, "ptr_row");
     if (plan->n != MC_OPEN) {
-        EMIT(b, mov_b32, R(d->ptr_row), I(((plan->n - 1) / plan->tile_n + 2) * WORD));
+        EMIT(b, mov_b32, d->ptr_row, I(((plan->n - 1) / plan->tile_n + 2) * WORD));
         return;
     }
-    EMIT(b, add_s32, R(d->ptr_row), columns, I(2 * plan->tile_n - 1));
-    EMIT(b, shr_u32, R(d->ptr_row), R(d->ptr_row), I(log2_of(plan->tile_n)));
-    EMIT(b, shl_b32, R(d->ptr_row), R(d->ptr_row), I(log2_of(WORD)));
+    EMIT(b, add_s32, d->ptr_row, columns, I(2 * plan->tile_n - 1));
+    EMIT(b, shr_u32, d->ptr_row, d->ptr_row, I(log2_of(plan->tile_n)));
+    EMIT(b, shl_b32, d->ptr_row, d->ptr_row, I(log2_of(WORD)));
 }
 
 /* Sets warp_row and warp_column: the warp's number is warp_row + row_warps * warp_column. */
@@ -62,18 +62,18 @@ static void emit_split(dense_emitter *d) {
     d->warp_column = d->place.warp;
     if (dense->row_warps == 1) return;
     d->warp_row = b32(b, "warp_row"), d->warp_column = b32(b, "warp_column");
-    EMIT(b, and_b32, R(d->warp_row), R(d->place.warp), I(dense->row_warps - 1));
-    EMIT(b, shr_u32, R(d->warp_column), R(d->place.warp), I(log2_of(dense->row_warps)));
+    EMIT(b, and_b32, d->warp_row, d->place.warp, I(dense->row_warps - 1));
+    EMIT(b, shr_u32, d->warp_column, d->place.warp, I(log2_of(dense->row_warps)));
 }
 
 static void emit_place(dense_emitter *d) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
-    stage(b, "The tile; lane = 4 g + t");
+    heading(b, "The tile; lane = 4 g + t");
     d->place = load_thread_place(b, MC_WARP * plan->warps);
     d->e.g = d->place.g, d->e.t = d->place.t;
     d->shared = b32(b, "shared");
-    EMIT(b, mov_shared, R(d->shared), NAME(shared_name));
+    EMIT(b, mov_shared, d->shared, NAME(shared_name));
     emit_tile_place(d);
     emit_split(d);
 }
@@ -92,16 +92,16 @@ typedef struct copy_side {
 static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_copies *c, mc_reg row,
                             mc_reg unit) {
     mc_builder *b = d->e.b;
-    EMIT(b, mad_s32, R(c->to), R(row), I(s->plane_row), R(d->shared));
+    EMIT(b, mad_s32, c->to, row, I(s->plane_row), d->shared);
     if (s->planes == 1) {
-        EMIT(b, mad_s32, R(c->to), R(unit), I(DENSE_COPY), R(c->to));
+        EMIT(b, mad_s32, c->to, unit, I(DENSE_COPY), c->to);
         return;
     }
     mc_reg part = b32(b, "plane");
-    EMIT(b, shr_u32, R(part), R(unit), I(log2_of(s->planes)));
-    EMIT(b, mad_s32, R(c->to), R(part), I(DENSE_COPY), R(c->to));
-    EMIT(b, and_b32, R(part), R(unit), I(s->planes - 1));
-    EMIT(b, mad_s32, R(c->to), R(part), I(s->rows * s->plane_row), R(c->to));
+    EMIT(b, shr_u32, part, unit, I(log2_of(s->planes)));
+    EMIT(b, mad_s32, c->to, part, I(DENSE_COPY), c->to);
+    EMIT(b, and_b32, part, unit, I(s->planes - 1));
+    EMIT(b, mad_s32, c->to, part, I(s->rows * s->plane_row), c->to);
 }
 
 /* Sets where a thread copies from. Rows beyond the last one are that one again: their sums are not stored. */
@@ -109,13 +109,13 @@ static void emit_copy_sources(dense_emitter *d, const copy_side *s, dense_copies
                               mc_reg unit) {
     mc_builder *b = d->e.b;
     mc_reg at = b64(b, "at"), clamped = b32(b, "row");
-    EMIT(b, mad_wide, R(at), R(s->first), s->row_bytes, R(s->array));
-    EMIT(b, mad_wide, R(at), R(unit), I(DENSE_COPY), R(at));
+    EMIT(b, mad_wide, at, s->first, s->row_bytes, s->array);
+    EMIT(b, mad_wide, at, unit, I(DENSE_COPY), at);
     b64_array(b, "from", c->count, c->from);
     for (int i = 0; i < c->count; i++) {
-        if (i) EMIT(b, add_s32, R(clamped), R(row), I(i * c->step));
-        EMIT(b, min_s32, R(clamped), R(i ? clamped : row), R(s->last));
-        EMIT(b, mad_wide, R(c->from[i]), R(clamped), s->row_bytes, R(at));
+        if (i) EMIT(b, add_s32, clamped, row, I(i * c->step));
+        EMIT(b, min_s32, clamped, (i ? clamped : row), s->last);
+        EMIT(b, mad_wide, c->from[i], clamped, s->row_bytes, at);
     }
 }
 
@@ -129,13 +129,13 @@ static void emit_copy_start(dense_emitter *d, const copy_side *s, dense_copies *
     c->stage_k_bytes = units * DENSE_COPY;
     c->to = b32(b, "to");
     note(b, "a thread copies unit thread mod %d of rows thread / %d + %d i", units, units, c->step);
-    EMIT(b, shr_u32, R(row), R(d->place.thread), I(log2_of(units)));
-    EMIT(b, and_b32, R(unit), R(d->place.thread), I(units - 1));
+    EMIT(b, shr_u32, row, d->place.thread, I(log2_of(units)));
+    EMIT(b, and_b32, unit, d->place.thread, I(units - 1));
     emit_copy_place(d, s, c, row, unit);
     if (c->count == 0) {
         c->count = 1;
         c->some = pred(b, "some");
-        EMIT(b, setp_lt, R(c->some), R(row), I(s->rows));
+        EMIT(b, setp_lt, c->some, row, I(s->rows));
     }
     emit_copy_sources(d, s, c, row, unit);
 }
@@ -195,7 +195,7 @@ static void declare_products(dense_emitter *d) {
     const sddmm_dense *dense = &plan->dense;
     int rows = dense->warp_rows, acc = rows * dense->warp_columns * plan->sums * SDDMM_ACC;
     b32_array(b, "acc", acc, d->acc);
-    for (int i = 0; i < acc; i++) EMIT(b, mov_b32, R(d->acc[i]), I(0));
+    for (int i = 0; i < acc; i++) EMIT(b, mov_b32, d->acc[i], I(0));
     b32_array(b, "a_word", rows * unit_words(plan), d->word);
     if (!sddmm_a_is_plain(plan)) b32_array(b, "a_operand", rows * unit_operands(plan), d->operand);
     else
@@ -208,8 +208,8 @@ static void declare_products(dense_emitter *d) {
 static mc_reg emit_lane_place(dense_emitter *d, const char *name, int row_bytes, mc_reg part, int part_rows) {
     mc_builder *b = d->e.b;
     mc_reg at = b32(b, name);
-    EMIT(b, mad_s32, R(at), R(d->place.lane), I(row_bytes / 4), R(d->shared));
-    if (part.id) EMIT(b, mad_s32, R(at), R(part), I(part_rows * row_bytes), R(at));
+    EMIT(b, mad_s32, at, d->place.lane, I(row_bytes / 4), d->shared);
+    if (part.id) EMIT(b, mad_s32, at, part, I(part_rows * row_bytes), at);
     return at;
 }
 
@@ -217,7 +217,7 @@ static void emit_load(mc_builder *b, int bytes, const mc_reg *to, mc_operand fro
     switch (bytes) {
     case 16: EMIT(b, lds_v4, V4(to), from); break;
     case 8: EMIT(b, lds_v2, V2(to), from); break;
-    default: EMIT(b, lds_b32, R(*to), from);
+    default: EMIT(b, lds_b32, *to, from);
     }
 }
 
@@ -259,8 +259,8 @@ static void emit_products(dense_emitter *d) {
     const sddmm_plan *plan = d->e.plan;
     const sddmm_dense *dense = &plan->dense;
     mc_reg x[4], y[4];
-    stage(b, "Multiply: %d columns and %d rows a warp", dense->warp_columns * MC_SAMPLED_SLOTS,
-          dense->warp_rows * SDDMM_MMA_ROWS);
+    heading(b, "Multiply: %d columns and %d rows a warp", dense->warp_columns * MC_SAMPLED_SLOTS,
+            dense->warp_rows * SDDMM_MMA_ROWS);
     b32_array(b, "x", 4, x);
     b32_array(b, "y", 4, y);
     for (int i = 0; i < dense->stages; i++) {
@@ -291,7 +291,7 @@ void sddmm_dense_emit(const sddmm_plan *plan, mc_builder *b) {
     emit_place(d);
     dense_emit_ranges(d);
     emit_grid_wait(b, plan->overlap, "A or B");
-    stage(b, "Copies: %d stages", dense->stages);
+    heading(b, "Copies: %d stages", dense->stages);
     emit_copy_starts(d);
     emit_copies(d);
     dense_emit_first_columns(d);

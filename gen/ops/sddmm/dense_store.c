@@ -22,8 +22,8 @@ static void emit_lanes(dense_emitter *d) {
     d->in_row_block = d->place.lane;
     if (lanes == MC_WARP) return;
     d->row_block = b32(b, "row_block"), d->in_row_block = b32(b, "in_row_block");
-    EMIT(b, shr_u32, R(d->row_block), R(d->place.lane), I(log2_of(lanes)));
-    EMIT(b, and_b32, R(d->in_row_block), R(d->place.lane), I(lanes - 1));
+    EMIT(b, shr_u32, d->row_block, d->place.lane, I(log2_of(lanes)));
+    EMIT(b, and_b32, d->in_row_block, d->place.lane, I(lanes - 1));
 }
 
 /* Sets ROW to the first row of the lane's row block in turn I, counted in the tile. */
@@ -31,31 +31,31 @@ static void emit_row(dense_emitter *d, int i, mc_reg row) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
     if (d->place.warp.id)
-        EMIT(b, mad_s32, R(row), R(d->place.warp), I(turns_of(plan) * SDDMM_MMA_ROWS), I(i * SDDMM_MMA_ROWS));
-    else EMIT(b, mov_b32, R(row), I(i * SDDMM_MMA_ROWS));
-    if (d->row_block.id) EMIT(b, mad_s32, R(row), R(d->row_block), I(plan->vec), R(row));
+        EMIT(b, mad_s32, row, d->place.warp, I(turns_of(plan) * SDDMM_MMA_ROWS), I(i * SDDMM_MMA_ROWS));
+    else EMIT(b, mov_b32, row, I(i * SDDMM_MMA_ROWS));
+    if (d->row_block.id) EMIT(b, mad_s32, row, d->row_block, I(plan->vec), row);
 }
 
 /* Sets EXISTS: whether the row block is one of the tile and of the mask. */
 static void emit_exists(dense_emitter *d, mc_reg row, mc_reg exists) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
-    EMIT(b, setp_ge, R(exists), R(d->last_row), R(row));
+    EMIT(b, setp_ge, exists, d->last_row, row);
     if (plan->warps * SDDMM_MMA_ROWS > plan->tile_rows)
-        EMIT(b, setp_lt_and, R(exists), R(row), I(plan->tile_rows), R(exists));
+        EMIT(b, setp_lt_and, exists, row, I(plan->tile_rows), exists);
 }
 
 static void emit_range(dense_emitter *d, dense_turn *turn, mc_reg row, mc_reg exists, mc_reg at) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
     mc_reg row_block = turn->column; /* not loaded yet */
-    EMIT(b, mov_b32, R(turn->slot), I(0));
-    EMIT(b, mov_b32, R(turn->end), I(0));
-    EMIT(b, add_s32, R(row_block), R(row), R(d->tile_row));
-    EMIT(b, shr_u32, R(row_block), R(row_block), I(log2_of(plan->vec)));
-    EMIT(b, mad_wide, R(at), R(row_block), R(d->ptr_row), R(d->tile_ptr));
-    EMIT_IF(b, exists, ldr_b32, R(turn->slot), AT(at, 0));
-    EMIT_IF(b, exists, ldr_b32, R(turn->end), AT(at, WORD));
+    EMIT(b, mov_b32, turn->slot, I(0));
+    EMIT(b, mov_b32, turn->end, I(0));
+    EMIT(b, add_s32, row_block, row, d->tile_row);
+    EMIT(b, shr_u32, row_block, row_block, I(log2_of(plan->vec)));
+    EMIT(b, mad_wide, at, row_block, d->ptr_row, d->tile_ptr);
+    EMIT_IF(b, exists, ldr_b32, turn->slot, AT(at, 0));
+    EMIT_IF(b, exists, ldr_b32, turn->end, AT(at, WORD));
 }
 
 void dense_emit_ranges(dense_emitter *d) {
@@ -63,11 +63,11 @@ void dense_emit_ranges(dense_emitter *d) {
     const sddmm_plan *plan = d->e.plan;
     int turns = turns_of(plan);
     mc_reg slots[DENSE_MAX_TURNS], ends[DENSE_MAX_TURNS], columns[DENSE_MAX_TURNS], ats[DENSE_MAX_TURNS];
-    stage(b, "Where the mask's vectors of this tile lie in C");
+    heading(b, "Where the mask's vectors of this tile lie in C");
     mc_reg tile = load_special(b, "tile_number", "ctaid.x"), row = b32(b, "row"), exists = pred(b, "exists"),
            at = b64(b, "range_at");
     d->tile_ptr = load_array(b, "tile_ptr"), d->col_idx = load_array(b, "col_idx");
-    EMIT(b, mad_wide, R(d->tile_ptr), R(tile), I(WORD), R(d->tile_ptr));
+    EMIT(b, mad_wide, d->tile_ptr, tile, I(WORD), d->tile_ptr);
     emit_lanes(d);
     b32_array(b, "slot", turns, slots);
     b32_array(b, "slot_end", turns, ends);
@@ -77,7 +77,7 @@ void dense_emit_ranges(dense_emitter *d) {
         d->turn[i] = (dense_turn){slots[i], ends[i], columns[i], ats[i]};
         emit_row(d, i, row);
         emit_exists(d, row, exists);
-        EMIT(b, mad_s32, R(ats[i]), R(row), I(out_element_bytes(plan->output.element)), R(d->shared));
+        EMIT(b, mad_s32, ats[i], row, I(out_element_bytes(plan->output.element)), d->shared);
         emit_range(d, &d->turn[i], row, exists, at);
     }
 }
@@ -85,9 +85,9 @@ void dense_emit_ranges(dense_emitter *d) {
 /* Loads col_idx[slot] to COLUMN, if the row block has that slot in the tile. */
 static void emit_column(dense_emitter *d, mc_reg slot, mc_reg end, mc_reg column, mc_reg exists, mc_reg at) {
     mc_builder *b = d->e.b;
-    EMIT(b, setp_lt, R(exists), R(slot), R(end));
-    EMIT(b, mad_wide, R(at), R(slot), I(WORD), R(d->col_idx));
-    EMIT_IF(b, exists, ldr_b32, R(column), AT(at, 0));
+    EMIT(b, setp_lt, exists, slot, end);
+    EMIT(b, mad_wide, at, slot, I(WORD), d->col_idx);
+    EMIT_IF(b, exists, ldr_b32, column, AT(at, 0));
 }
 
 void dense_emit_first_columns(dense_emitter *d) {
@@ -95,16 +95,16 @@ void dense_emit_first_columns(dense_emitter *d) {
     const sddmm_plan *plan = d->e.plan;
     int vector_lanes = dense_vector_lanes(plan);
     mc_reg first = d->in_row_block, exists = pred(b, "has_first"), at = b64(b, "first_at");
-    stage(b, "This lane's first vectors");
+    heading(b, "This lane's first vectors");
     if (vector_lanes > 1) {
         first = b32(b, "first");
         note(b, "%d lanes copy a vector", vector_lanes);
-        EMIT(b, shr_u32, R(first), R(d->in_row_block), I(log2_of(vector_lanes)));
+        EMIT(b, shr_u32, first, d->in_row_block, I(log2_of(vector_lanes)));
     }
     for (int i = 0; i < turns_of(plan); i++) {
         dense_turn *turn = &d->turn[i];
-        EMIT(b, add_s32, R(turn->slot), R(turn->slot), R(first));
-        EMIT(b, mov_b32, R(turn->column), I(0));
+        EMIT(b, add_s32, turn->slot, turn->slot, first);
+        EMIT(b, mov_b32, turn->column, I(0));
         emit_column(d, turn->slot, turn->end, turn->column, exists, at);
     }
 }
@@ -118,16 +118,15 @@ static void emit_row_scales(dense_emitter *d, mc_reg array) {
     mc_reg row = b32(b, "scale_row"), first = b32(b, "first_scale_row"), last = b32(b, "last_scale_row"),
            at = b64(b, "scale_at");
     b32_array(b, "row_scale", 2 * dense->warp_rows, d->row_scale);
-    EMIT(b, mad_wide, R(array), R(d->tile_row), I(WORD), R(array));
-    EMIT(b, shl_b32, R(first), R(d->place.t), I(1));
-    if (d->warp_row.id)
-        EMIT(b, mad_s32, R(first), R(d->warp_row), I(dense->warp_rows * SDDMM_MMA_ROWS), R(first));
+    EMIT(b, mad_wide, array, d->tile_row, I(WORD), array);
+    EMIT(b, shl_b32, first, d->place.t, I(1));
+    if (d->warp_row.id) EMIT(b, mad_s32, first, d->warp_row, I(dense->warp_rows * SDDMM_MMA_ROWS), first);
     note(b, "rows 2 t and 2 t + 1 of 8: both are there, or none is");
-    EMIT(b, add_s32, R(last), R(d->last_row), I(-1));
+    EMIT(b, add_s32, last, d->last_row, I(-1));
     for (int i = 0; i < dense->warp_rows; i++) {
-        EMIT(b, add_s32, R(row), R(first), I(i * SDDMM_MMA_ROWS));
-        EMIT(b, min_s32, R(row), R(row), R(last));
-        EMIT(b, mad_wide, R(at), R(row), I(WORD), R(array));
+        EMIT(b, add_s32, row, first, I(i * SDDMM_MMA_ROWS));
+        EMIT(b, min_s32, row, row, last);
+        EMIT(b, mad_wide, at, row, I(WORD), array);
         EMIT(b, ldr_v2, V2(&d->row_scale[2 * i]), AT(at, 0));
     }
 }
@@ -137,17 +136,16 @@ static void emit_column_scales(dense_emitter *d, mc_reg array) {
     const sddmm_dense *dense = &d->e.plan->dense;
     mc_reg column = b32(b, "scale_column"), first = d->place.g, at = b64(b, "scale_at");
     b32_array(b, "column_scale", 2 * dense->warp_columns, d->column_scale);
-    EMIT(b, mad_wide, R(array), R(d->tile_column), I(WORD), R(array));
+    EMIT(b, mad_wide, array, d->tile_column, I(WORD), array);
     if (d->warp_column.id) {
         first = b32(b, "first_scale_column");
-        EMIT(b, mad_s32, R(first), R(d->warp_column), I(dense->warp_columns * MC_SAMPLED_SLOTS),
-             R(d->place.g));
+        EMIT(b, mad_s32, first, d->warp_column, I(dense->warp_columns * MC_SAMPLED_SLOTS), d->place.g);
     }
     for (int i = 0; i < 2 * dense->warp_columns; i++) {
-        EMIT(b, add_s32, R(column), R(first), I(8 * i));
-        EMIT(b, min_s32, R(column), R(column), R(d->last_column));
-        EMIT(b, mad_wide, R(at), R(column), I(WORD), R(array));
-        EMIT(b, ldr_b32, R(d->column_scale[i]), AT(at, 0));
+        EMIT(b, add_s32, column, first, I(8 * i));
+        EMIT(b, min_s32, column, column, d->last_column);
+        EMIT(b, mad_wide, at, column, I(WORD), array);
+        EMIT(b, ldr_b32, d->column_scale[i], AT(at, 0));
     }
 }
 
@@ -155,10 +153,10 @@ void dense_emit_scales(dense_emitter *d) {
     mc_builder *b = d->e.b;
     out_per per = d->e.plan->output.scale;
     if (per == OUT_PER_NONE) return;
-    stage(b, "Scales");
+    heading(b, "Scales");
     if (per == OUT_PER_TENSOR) {
         d->e.scale = b32(b, "scale");
-        EMIT(b, ld_param_f32, R(d->e.scale), NAME("scale"));
+        EMIT(b, ld_param_f32, d->e.scale, NAME("scale"));
         return;
     }
     mc_reg array = load_array(b, "scale");
@@ -192,7 +190,7 @@ static void emit_group_result(dense_emitter *d, mc_reg at, int row, int column) 
         int place = (2 * column + half) * 8 * dense_column_bytes(plan) + row * SDDMM_MMA_ROWS * element;
         const mc_reg sums[] = {acc[frag_c_reg(half, 0)], acc[frag_c_reg(half, 1)]};
         const mc_reg *words = emit_elements(d, row, 2 * column + half, sums);
-        if (element == 2) EMIT(b, sts_b32, AT(at, place), R(words[0]));
+        if (element == 2) EMIT(b, sts_b32, AT(at, place), words[0]);
         else EMIT(b, sts_v2, AT(at, place), V2(words));
     }
 }
@@ -202,17 +200,15 @@ void dense_emit_result(dense_emitter *d) {
     const sddmm_plan *plan = d->e.plan;
     const sddmm_dense *dense = &plan->dense;
     int element = out_element_bytes(plan->output.element), column_bytes = dense_column_bytes(plan);
-    stage(b, "Result: [%d columns][%d rows], %d bytes a column, where the stages were", plan->tile_n,
-          plan->tile_rows, column_bytes);
+    heading(b, "Result: [%d columns][%d rows], %d bytes a column, where the stages were", plan->tile_n,
+            plan->tile_rows, column_bytes);
     mc_reg at = b32(b, "result_at");
     out_declare_scratch(&d->e.scratch, b, plan->output.element, 2);
-    EMIT(b, mad_s32, R(at), R(d->place.g), I(column_bytes), R(d->shared));
-    EMIT(b, mad_s32, R(at), R(d->place.t), I(2 * element), R(at));
-    if (d->warp_row.id)
-        EMIT(b, mad_s32, R(at), R(d->warp_row), I(dense->warp_rows * SDDMM_MMA_ROWS * element), R(at));
+    EMIT(b, mad_s32, at, d->place.g, I(column_bytes), d->shared);
+    EMIT(b, mad_s32, at, d->place.t, I(2 * element), at);
+    if (d->warp_row.id) EMIT(b, mad_s32, at, d->warp_row, I(dense->warp_rows * SDDMM_MMA_ROWS * element), at);
     if (d->warp_column.id)
-        EMIT(b, mad_s32, R(at), R(d->warp_column), I(dense->warp_columns * MC_SAMPLED_SLOTS * column_bytes),
-             R(at));
+        EMIT(b, mad_s32, at, d->warp_column, I(dense->warp_columns * MC_SAMPLED_SLOTS * column_bytes), at);
     if (plan->tile_n * column_bytes > (dense->stages - 1) * dense_stage_bytes(plan)) {
         note(b, "every warp has read the last stage, of which the result overwrites some");
         EMIT(b, bar_sync, I(0));
@@ -260,9 +256,9 @@ static sampler declare_sampler(dense_emitter *d) {
     int lanes = dense_vector_lanes(plan);
     if (lanes == 1) return s;
     s.piece = b32(b, "piece");
-    EMIT(b, and_b32, R(s.piece), R(d->in_row_block), I(lanes - 1));
-    EMIT(b, shl_b32, R(s.piece), R(s.piece), I(log2_of(DENSE_COPY)));
-    EMIT(b, mad_wide, R(s.c), R(s.piece), I(1), R(s.c));
+    EMIT(b, and_b32, s.piece, d->in_row_block, I(lanes - 1));
+    EMIT(b, shl_b32, s.piece, s.piece, I(log2_of(DENSE_COPY)));
+    EMIT(b, mad_wide, s.c, s.piece, I(1), s.c);
     return s;
 }
 
@@ -273,16 +269,16 @@ static void emit_take(dense_emitter *d, const sampler *s, const dense_turn *turn
     int words = lane_words(plan);
     if (sddmm_stride(plan)) {
         note(b, "a slot without a vector reads the tile's first column");
-        EMIT(b, setp_ge, R(s->has_vector), R(turn->column), I(0));
-        EMIT(b, max_s32, R(turn->column), R(turn->column), R(d->tile_column));
+        EMIT(b, setp_ge, s->has_vector, turn->column, I(0));
+        EMIT(b, max_s32, turn->column, turn->column, d->tile_column);
     }
-    EMIT(b, sub_s32, R(s->from), R(turn->column), R(d->tile_column));
-    EMIT(b, mad_s32, R(s->from), R(s->from), I(dense_column_bytes(plan)), R(turn->at));
+    EMIT(b, sub_s32, s->from, turn->column, d->tile_column);
+    EMIT(b, mad_s32, s->from, s->from, I(dense_column_bytes(plan)), turn->at);
     for (int i = 0; i < words; i += 4) {
         mc_operand from = AT(s->from, i * WORD);
         if (words >= 4) EMIT(b, lds_v4, V4(&s->word[i]), from);
         else if (words == 2) EMIT(b, lds_v2, V2(s->word), from);
-        else EMIT(b, lds_b32, R(s->word[0]), from);
+        else EMIT(b, lds_b32, s->word[0], from);
     }
 }
 
@@ -290,7 +286,7 @@ static void emit_vector(dense_emitter *d, const sampler *s, mc_reg slot) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
     int bytes = lane_words(plan) * WORD, element = out_element_bytes(plan->output.element);
-    EMIT(b, mad_wide, R(s->to), R(slot), I(dense_vector_bytes(plan)), R(s->c));
+    EMIT(b, mad_wide, s->to, slot, I(dense_vector_bytes(plan)), s->c);
     out_store(b, (mc_reg){0}, AT(s->to, 0), plan->output.element, bytes / element, s->word);
 }
 
@@ -300,15 +296,14 @@ static void emit_slot(dense_emitter *d, const sampler *s, mc_reg slot) {
     mc_builder *b = d->e.b;
     const sddmm_plan *plan = d->e.plan;
     int stride = sddmm_stride(plan), element = out_element_bytes(plan->output.element);
-    EMIT(b, and_b32, R(s->stride), R(slot), I(-stride));
-    EMIT(b, mad_wide, R(s->to), R(slot), I(element), R(s->c));
-    EMIT(b, mad_wide, R(s->to), R(s->stride), I((plan->vec - 1) * element), R(s->to));
-    for (int i = 0; i < lane_words(plan); i++)
-        EMIT(b, selp_b32, R(s->word[i]), R(s->word[i]), I(0), R(s->has_vector));
+    EMIT(b, and_b32, s->stride, slot, I(-stride));
+    EMIT(b, mad_wide, s->to, slot, I(element), s->c);
+    EMIT(b, mad_wide, s->to, s->stride, I((plan->vec - 1) * element), s->to);
+    for (int i = 0; i < lane_words(plan); i++) EMIT(b, selp_b32, s->word[i], s->word[i], I(0), s->has_vector);
     for (int row = 0; row < plan->vec; row++) {
         mc_reg word = s->word[row * element / WORD];
         if (row * element % WORD) {
-            EMIT(b, shr_u32, R(s->half), R(word), I(16));
+            EMIT(b, shr_u32, s->half, word, I(16));
             word = s->half;
         }
         out_store(b, (mc_reg){0}, AT(s->to, row * stride * element), plan->output.element, 1, &word);
@@ -327,27 +322,27 @@ static void emit_turn(dense_emitter *d, const sampler *s, int i) {
     const sddmm_plan *plan = d->e.plan;
     const dense_turn *turn = &d->turn[i];
     mc_label loop = numbered_label(b, "VECTORS", i), end = numbered_label(b, "END", i);
-    EMIT(b, setp_ge, R(s->done), R(turn->slot), R(turn->end));
+    EMIT(b, setp_ge, s->done, turn->slot, turn->end);
     EMIT_IF(b, s->done, bra, TO(end));
-    place(b, loop);
-    EMIT(b, add_s32, R(s->next), R(turn->slot), I(dense_lanes(plan) / dense_vector_lanes(plan)));
-    EMIT(b, mov_b32, R(s->next_column), I(0));
+    set_label(b, loop);
+    EMIT(b, add_s32, s->next, turn->slot, I(dense_lanes(plan) / dense_vector_lanes(plan)));
+    EMIT(b, mov_b32, s->next_column, I(0));
     emit_column(d, s->next, turn->end, s->next_column, s->exists, s->index_at);
     emit_take(d, s, turn);
     if (sddmm_stride(plan)) emit_slot(d, s, turn->slot);
     else emit_vector(d, s, turn->slot);
-    EMIT(b, mov_b32, R(turn->slot), R(s->next));
-    EMIT(b, mov_b32, R(turn->column), R(s->next_column));
+    EMIT(b, mov_b32, turn->slot, s->next);
+    EMIT(b, mov_b32, turn->column, s->next_column);
     EMIT_IF(b, s->exists, bra, TO(loop));
-    place(b, end);
+    set_label(b, end);
 }
 
 void dense_emit_samples(dense_emitter *d) {
     mc_builder *b = d->e.b;
-    stage(b, "Samples: each warp's rows in turn, %d at a time", SDDMM_MMA_ROWS);
+    heading(b, "Samples: each warp's rows in turn, %d at a time", SDDMM_MMA_ROWS);
     sampler s = declare_sampler(d);
     for (int i = 0; i < turns_of(d->e.plan); i++) {
-        if (s.piece.id) EMIT(b, add_s32, R(d->turn[i].at), R(d->turn[i].at), R(s.piece));
+        if (s.piece.id) EMIT(b, add_s32, d->turn[i].at, d->turn[i].at, s.piece);
         emit_turn(d, &s, i);
     }
 }

@@ -49,8 +49,8 @@ static edge declare_edge(sddmm_emitter *e) {
 
 /* Sets AT to ARRAY + the bytes of the first K values. */
 static void emit_at(mc_builder *b, mc_reg at, mc_reg array, mc_reg k, digit_side side, mc_reg scratch) {
-    if (side.bits == 4) EMIT(b, shr_u32, R(scratch), R(k), I(1));
-    EMIT(b, mad_wide, R(at), R(side.bits == 4 ? scratch : k), I(side_bytes(side)), R(array));
+    if (side.bits == 4) EMIT(b, shr_u32, scratch, k, I(1));
+    EMIT(b, mad_wide, at, (side.bits == 4 ? scratch : k), I(side_bytes(side)), array);
 }
 
 static void emit_start(sddmm_emitter *e, edge *d) {
@@ -58,8 +58,8 @@ static void emit_start(sddmm_emitter *e, edge *d) {
     const sddmm_plan *plan = e->plan;
     mc_reg place = b32(b, "first_pair");
     note(b, "lane t: %d k from %d t on", plan->step_k, plan->step_k);
-    EMIT(b, mad_s32, R(d->left), R(e->t), I(-plan->step_k), R(e->k_left));
-    EMIT(b, sub_s32, R(d->k), dim_operand(plan->k, e->k), R(d->left));
+    EMIT(b, mad_s32, d->left, e->t, I(-plan->step_k), e->k_left);
+    EMIT(b, sub_s32, d->k, dim_operand(plan->k, e->k), d->left);
     emit_at(b, d->a_at, e->a_row, d->k, plan->lhs, place);
     if (!is_rows(e)) emit_at(b, d->b_at, e->b_array, d->k, plan->rhs, place);
 }
@@ -71,8 +71,8 @@ static void emit_elements(sddmm_emitter *e, const edge *d, digit_side side, mc_r
     sddmm_emit_zero(b, to, e->plan->step_k / each);
     for (int i = 0; i < e->plan->step_k / each; i++) {
         mc_reg inside = d->inside[each * i];
-        if (side_bytes(side) == 2) EMIT_IF(b, inside, ldg_u16, R(to[i]), AT(at, 2 * i));
-        else EMIT_IF(b, inside, ldg_u8, R(to[i]), AT(at, i));
+        if (side_bytes(side) == 2) EMIT_IF(b, inside, ldg_u16, to[i], AT(at, 2 * i));
+        else EMIT_IF(b, inside, ldg_u8, to[i], AT(at, i));
     }
 }
 
@@ -81,15 +81,15 @@ static void emit_cut(sddmm_emitter *e, const edge *d) {
     if (!needs_cut(e)) return;
     note(b, "the last byte's high half is beyond an odd k");
     for (int i = 0; i < e->plan->step_k; i += 2) {
-        EMIT(b, setp_eq, R(d->cut), R(d->left), I(i + 1));
-        EMIT_IF(b, d->cut, and_b32, R(d->a_element[i / 2]), R(d->a_element[i / 2]), I(15));
+        EMIT(b, setp_eq, d->cut, d->left, I(i + 1));
+        EMIT_IF(b, d->cut, and_b32, d->a_element[i / 2], d->a_element[i / 2], I(15));
     }
 }
 
 /* Sets `inside`; where values of both sides come in pairs, for the first of each. */
 static void emit_inside(sddmm_emitter *e, const edge *d) {
     int each = needs_cut(e) ? 2 : 1;
-    for (int i = 0; i < e->plan->step_k; i += each) EMIT(e->b, setp_gt, R(d->inside[i]), R(d->left), I(i));
+    for (int i = 0; i < e->plan->step_k; i += each) EMIT(e->b, setp_gt, d->inside[i], d->left, I(i));
 }
 
 static void emit_round_a(sddmm_emitter *e, const edge *d) {
@@ -109,7 +109,7 @@ static void emit_round_column(sddmm_emitter *e, const edge *d, mc_reg column, co
         sddmm_emit_row_words(e, column, d->b_element, words);
         return;
     }
-    EMIT(b, mad_wide, R(d->address), R(column), e->row_bytes, R(d->b_at));
+    EMIT(b, mad_wide, d->address, column, e->row_bytes, d->b_at);
     emit_elements(e, d, e->plan->rhs, d->address, d->b_element);
     sddmm_emit_join(e, e->plan->rhs, d->b_element, sddmm_b_words(e->plan), words);
 }
@@ -131,11 +131,11 @@ static void emit_round_group(sddmm_emitter *e, const edge *d, int group) {
 
 static void emit_advance(sddmm_emitter *e, const edge *d, int round_k) {
     mc_builder *b = e->b;
-    EMIT(b, add_s64, R(d->a_at), R(d->a_at), I(sddmm_bytes(e->plan->lhs, round_k)));
-    if (is_rows(e)) EMIT(b, add_s32, R(d->k), R(d->k), I(round_k));
-    else EMIT(b, add_s64, R(d->b_at), R(d->b_at), I(sddmm_bytes(e->plan->rhs, round_k)));
-    EMIT(b, add_s32, R(d->left), R(d->left), I(-round_k));
-    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-round_k));
+    EMIT(b, add_s64, d->a_at, d->a_at, I(sddmm_bytes(e->plan->lhs, round_k)));
+    if (is_rows(e)) EMIT(b, add_s32, d->k, d->k, I(round_k));
+    else EMIT(b, add_s64, d->b_at, d->b_at, I(sddmm_bytes(e->plan->rhs, round_k)));
+    EMIT(b, add_s32, d->left, d->left, I(-round_k));
+    EMIT(b, add_s32, e->k_left, e->k_left, I(-round_k));
 }
 
 void sddmm_emit_edge(sddmm_emitter *e) {
@@ -143,23 +143,23 @@ void sddmm_emit_edge(sddmm_emitter *e) {
     const sddmm_plan *plan = e->plan;
     int round_k = 4 * plan->step_k;
     b->prefix = "edge_";
-    stage(b, "Edge path: the k that are left, %d at a time, in loads of a value", round_k);
+    heading(b, "Edge path: the k that are left, %d at a time, in loads of a value", round_k);
     mc_reg more = pred(b, "more");
     mc_label loop = label(b, "ROUNDS"), end = label(b, "ROUND_END"), done = label(b, "DONE");
     edge d = declare_edge(e);
-    EMIT(b, setp_lt, R(more), R(e->k_left), I(1));
+    EMIT(b, setp_lt, more, e->k_left, I(1));
     EMIT_IF(b, more, bra_uni, TO(done));
     emit_start(e, &d);
-    place(b, loop);
+    set_label(b, loop);
     emit_round_a(e, &d);
     for (int group = 0; group < plan->groups; group++) {
         if (group > 0) sddmm_emit_group_end(e, group, end);
         emit_round_group(e, &d, group);
     }
-    place(b, end);
+    set_label(b, end);
     emit_advance(e, &d, round_k);
-    EMIT(b, setp_gt, R(more), R(e->k_left), I(0));
+    EMIT(b, setp_gt, more, e->k_left, I(0));
     EMIT_IF(b, more, bra_uni, TO(loop));
-    place(b, done);
+    set_label(b, done);
     b->prefix = NULL;
 }

@@ -18,15 +18,15 @@ enum { DIGIT_SPARE = 8, LINE_SPARE = 8 };
 static mc_reg emit_place(sddmm_emitter *e, mc_reg *index_row) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    stage(b, "This warp's item; lane = 4 g + t");
+    heading(b, "This warp's item; lane = 4 g + t");
     thread_place place = load_thread_place(b, MC_WARP * plan->warps);
     mc_reg item = load_special(b, "item", "ctaid.x");
     e->lane = place.lane, e->g = place.g, e->t = place.t, e->warp = place.warp;
     *index_row = sddmm_emit_lane(e, place.lane);
     if (plan->warps == 1) return item;
     mc_reg count = load_shape(b, "item_count", true), beyond = pred(b, "beyond");
-    EMIT(b, mad_s32, R(item), R(item), I(plan->warps), R(place.warp));
-    EMIT(b, setp_ge, R(beyond), R(item), R(count));
+    EMIT(b, mad_s32, item, item, I(plan->warps), place.warp);
+    EMIT(b, setp_ge, beyond, item, count);
     builder_emit(b, beyond, OP_ret, NULL, 0);
     return item;
 }
@@ -48,9 +48,9 @@ static void emit_item(sddmm_emitter *e) {
     mc_reg at = b64(b, "item_at"), index_at = b64(b, "index_at");
     b32_array(b, "record", 4, e->record);
     const mc_reg *index = sddmm_declare_indices(e);
-    EMIT(b, mad_wide, R(at), R(item), I(4 * WORD), R(items));
-    EMIT(b, mad_wide, R(index_at), R(item), I(8 * indices * WORD), R(col_idx));
-    EMIT(b, mad_wide, R(index_at), R(index_row), I(indices * WORD), R(index_at));
+    EMIT(b, mad_wide, at, item, I(4 * WORD), items);
+    EMIT(b, mad_wide, index_at, item, I(8 * indices * WORD), col_idx);
+    EMIT(b, mad_wide, index_at, index_row, I(indices * WORD), index_at);
     note(b, "row block, place of the first vector in C, slots in use; columns of slots %s",
          sddmm_slots(e->plan));
     EMIT(b, ldr_v4, V4(e->record), AT(at, 0));
@@ -66,11 +66,11 @@ mc_operand sddmm_emit_row_bytes(sddmm_emitter *e, bool is_b) {
     int64_t fixed = is_b ? e->plan->ldb : e->plan->lda;
     mc_reg ld = is_b ? e->ldb : e->lda;
     if (fixed != MC_OPEN) return I(sddmm_bytes(side, fixed));
-    if (sddmm_stored_bits(side) == 8) return R(ld);
+    if (sddmm_stored_bits(side) == 8) return ld;
     mc_reg bytes = b32(b, is_b ? "b_row_bytes" : "a_row_bytes");
-    if (side.bits == 4) EMIT(b, shr_u32, R(bytes), R(ld), I(1));
-    else EMIT(b, shl_b32, R(bytes), R(ld), I(1));
-    return R(bytes);
+    if (side.bits == 4) EMIT(b, shr_u32, bytes, ld, I(1));
+    else EMIT(b, shl_b32, bytes, ld, I(1));
+    return bytes;
 }
 
 void sddmm_emit_row(sddmm_emitter *e, mc_reg row_block) {
@@ -79,10 +79,10 @@ void sddmm_emit_row(sddmm_emitter *e, mc_reg row_block) {
     mc_reg g = e->g;
     if (plan->vec < SDDMM_MMA_ROWS) {
         note(b, "the mma's empty columns get rows again: their sums are not stored");
-        EMIT(b, and_b32, R(e->row), R(e->g), I(plan->vec - 1));
+        EMIT(b, and_b32, e->row, e->g, I(plan->vec - 1));
         g = e->row;
     }
-    EMIT(b, mad_s32, R(e->row), R(row_block), I(plan->vec), R(g));
+    EMIT(b, mad_s32, e->row, row_block, I(plan->vec), g);
 }
 
 /* Sets a_row: the address of this lane's row of the row block. */
@@ -90,7 +90,7 @@ static void emit_a_row(sddmm_emitter *e, mc_reg a) {
     mc_builder *b = e->b;
     e->row = b32(b, "row"), e->a_row = b64(b, "a_row");
     sddmm_emit_row(e, sddmm_row_block(e));
-    EMIT(b, mad_wide, R(e->a_row), R(e->row), sddmm_emit_row_bytes(e, false), R(a));
+    EMIT(b, mad_wide, e->a_row, e->row, sddmm_emit_row_bytes(e, false), a);
 }
 
 static void emit_accumulators(sddmm_emitter *e) {
@@ -103,7 +103,7 @@ static void emit_accumulators(sddmm_emitter *e) {
 void sddmm_emit_group_end(sddmm_emitter *e, int group, mc_label end) {
     mc_builder *b = e->b;
     if (!e->next.id) e->next = pred(b, "last");
-    EMIT(b, setp_lt, R(e->next), R(sddmm_count(e)), I(MC_SAMPLED_SLOTS * group + 1));
+    EMIT(b, setp_lt, e->next, sddmm_count(e), I(MC_SAMPLED_SLOTS * group + 1));
     EMIT_IF(b, e->next, bra_uni, TO(end));
 }
 
@@ -118,14 +118,14 @@ typedef struct chooser {
 static void branch_if_odd(sddmm_emitter *e, const chooser *c, mc_reg value, int unit, const char *why) {
     mc_builder *b = e->b;
     note(b, "%s", why);
-    EMIT(b, and_b32, R(c->bits), R(value), I(unit - 1));
-    EMIT(b, setp_ne, R(c->odd), R(c->bits), I(0));
+    EMIT(b, and_b32, c->bits, value, I(unit - 1));
+    EMIT(b, setp_ne, c->odd, c->bits, I(0));
     EMIT_IF(b, c->odd, bra_uni, TO(c->edge));
 }
 
 static mc_reg low_half(mc_builder *b, const char *name, mc_reg array) {
     mc_reg low = b32(b, name);
-    EMIT(b, cvt_low, R(low), R(array));
+    EMIT(b, cvt_low, low, array);
     return low;
 }
 
@@ -137,11 +137,11 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
     int access = sddmm_a_access(plan);
     bool any = checks->lda || checks->ldb || checks->a_address || checks->b_address;
     if (!any && plan->k != MC_OPEN) return;
-    stage(b, "Wide path or edge path: what the spec leaves open");
+    heading(b, "Wide path or edge path: what the spec leaves open");
     chooser c = {pred(b, "odd"), b32(b, "odd_bits"), edge};
     if (plan->k == MC_OPEN) {
         note(b, "k has not even one unit");
-        EMIT(b, setp_lt, R(c.odd), R(e->k), I(plan->unit_k));
+        EMIT(b, setp_lt, c.odd, e->k, I(plan->unit_k));
         EMIT_IF(b, c.odd, bra_uni, TO(edge));
     }
     int a_unit = sddmm_row_unit(plan, false);
@@ -156,20 +156,20 @@ static void emit_choice(sddmm_emitter *e, mc_reg a, mc_label edge) {
 static void emit_rest(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    if (plan->k != MC_OPEN) EMIT(b, mov_b32, R(e->k_left), I(plan->k % plan->unit_k));
-    else EMIT(b, and_b32, R(e->k_left), R(e->k), I(plan->unit_k - 1));
+    if (plan->k != MC_OPEN) EMIT(b, mov_b32, e->k_left, I(plan->k % plan->unit_k));
+    else EMIT(b, and_b32, e->k_left, e->k, I(plan->unit_k - 1));
 }
 
 static void emit_stores(sddmm_emitter *e) {
     mc_builder *b = e->b;
     mc_label end = label(b, "END");
     const char *own = sddmm_own_name(e->plan);
-    stage(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + %s and 16 j + 8 + %s", own, own);
+    heading(b, "Store: rows 2 t and 2 t + 1 of the vectors in slots 16 j + %s and 16 j + 8 + %s", own, own);
     for (int group = 0; group < e->plan->groups; group++) {
         if (group > 0) sddmm_emit_group_end(e, group, end);
         sddmm_emit_store(e, group);
     }
-    place(b, end);
+    set_label(b, end);
     EMIT_RET(b);
 }
 
@@ -199,7 +199,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     sddmm_declare_rows(e);
     if (plan->loops || plan->edge) {
         e->k_left = b32(b, "k_left");
-        EMIT(b, mov_b32, R(e->k_left), dim_operand(plan->k, e->k));
+        EMIT(b, mov_b32, e->k_left, dim_operand(plan->k, e->k));
     }
     mc_label edge = label(b, "EDGE");
     if (plan->wide && plan->edge) emit_choice(e, a, edge);
@@ -210,7 +210,7 @@ void sddmm_emit(const sddmm_plan *plan, mc_builder *b) {
     }
     if (plan->wide && plan->edge) emit_rest(e);
     if (plan->edge) {
-        place(b, edge);
+        set_label(b, edge);
         sddmm_emit_edge(e);
     }
     emit_stores(e);

@@ -53,13 +53,13 @@ static void declare_shared(sddmm_emitter *e, sddmm_lhs *lhs) {
     b32_array(b, "a_operand", count, scratch);
     for (int i = 0; i < batches(plan) * batch_operands(plan); i++) lhs->operand[i] = scratch[i % count];
     note(b, "this warp's share; of it this lane's units, and their operands");
-    EMIT(b, mov_shared, R(share), NAME("a_panels"));
-    if (e->warp.id) EMIT(b, mad_s32, R(share), R(e->warp), I(share_bytes(plan)), R(share));
-    EMIT(b, mad_s32, R(lhs->units), R(e->lane), I(access), R(share));
+    EMIT(b, mov_shared, share, NAME("a_panels"));
+    if (e->warp.id) EMIT(b, mad_s32, share, e->warp, I(share_bytes(plan)), share);
+    EMIT(b, mad_s32, lhs->units, e->lane, I(access), share);
     if (!has_operands(plan)) return;
     lhs->operands = b32(b, "a_operands");
     b32_array(b, "a_word", batch_units(plan) * unit_words(plan), lhs->word);
-    EMIT(b, mad_s32, R(lhs->operands), R(e->lane), I(PIECE_BYTES), R(share));
+    EMIT(b, mad_s32, lhs->operands, e->lane, I(PIECE_BYTES), share);
 }
 
 void sddmm_declare_lhs(sddmm_emitter *e, sddmm_lhs *lhs) {
@@ -86,8 +86,8 @@ static void emit_copy(sddmm_emitter *e, const sddmm_lhs *lhs, const mc_reg *insi
     for (int chunk = 0; chunk < plan->chunks; chunk++) {
         mc_operand size = I(access);
         if (inside[chunk].id) {
-            size = R(lhs->size[chunk]);
-            EMIT(b, selp_b32, size, I(access), I(0), R(inside[chunk]));
+            size = lhs->size[chunk];
+            EMIT(b, selp_b32, size, I(access), I(0), inside[chunk]);
         }
         for (int i = 0; i < count; i++)
             builder_emit(b, (mc_reg){0}, op,
@@ -107,7 +107,7 @@ static void emit_read(mc_builder *b, int words, const mc_reg *to, mc_operand fro
     switch (words) {
     case 4: EMIT(b, lds_v4, V4(to), from); break;
     case 2: EMIT(b, lds_v2, V2(to), from); break;
-    default: EMIT(b, lds_b32, R(*to), from);
+    default: EMIT(b, lds_b32, *to, from);
     }
 }
 

@@ -48,11 +48,11 @@ mc_reg sddmm_emit_lane(sddmm_emitter *e, mc_reg lane) {
     note(b, "g = 2 v + h: of a line chunk h, unit 4 h + t; of the slots 4 h + v");
     mc_reg h = b32(b, "h"), v = b32(b, "v");
     e->own = b32(b, "own"), e->unit = b32(b, "unit"), e->even = pred(b, "even_h");
-    EMIT(b, and_b32, R(h), R(e->g), I(1));
-    EMIT(b, shr_u32, R(v), R(e->g), I(1));
-    EMIT(b, and_b32, R(e->unit), R(lane), I(4 * e->plan->abreast - 1));
-    EMIT(b, mad_s32, R(e->own), R(h), I(set_slots(e->plan)), R(v));
-    EMIT(b, setp_eq, R(e->even), R(h), I(0));
+    EMIT(b, and_b32, h, e->g, I(1));
+    EMIT(b, shr_u32, v, e->g, I(1));
+    EMIT(b, and_b32, e->unit, lane, I(4 * e->plan->abreast - 1));
+    EMIT(b, mad_s32, e->own, h, I(set_slots(e->plan)), v);
+    EMIT(b, setp_eq, e->even, h, I(0));
     return v;
 }
 
@@ -85,8 +85,7 @@ static void emit_own_indices(sddmm_emitter *e) {
     int count = 2 * e->plan->groups;
     if (!has_lines(e->plan) || !stores_by_column(e->plan)) return;
     b32_array(b, "index", count, e->index);
-    for (int i = 0; i < count; i++)
-        EMIT(b, selp_b32, R(e->index[i]), R(e->column[0][i]), R(e->column[1][i]), R(e->even));
+    for (int i = 0; i < count; i++) EMIT(b, selp_b32, e->index[i], e->column[0][i], e->column[1][i], e->even);
 }
 
 /* Makes columns of indices: loads of B then need no guard, of which ptxas would make branches. */
@@ -99,7 +98,7 @@ void sddmm_emit_columns(sddmm_emitter *e) {
     for (int set = 0; set < e->plan->abreast; set++)
         for (int i = 0; i < count; i++) {
             mc_reg index = has_lines(e->plan) ? e->column[set][i] : e->index[i];
-            EMIT(b, max_s32, R(e->column[set][i]), R(index), I(0));
+            EMIT(b, max_s32, e->column[set][i], index, I(0));
         }
 }
 
@@ -124,7 +123,7 @@ void sddmm_emit_begin(sddmm_emitter *e, int group) {
         const mc_reg *acc = sddmm_acc(e, (sddmm_set){group, set});
         mc_reg *odd = e->odd_acc[set];
         if (!odd[0].id) b32_array(b, names[set], sum_count(e->plan), odd);
-        for (int i = 0; i < sum_count(e->plan); i++) EMIT(b, mov_b32, R(odd[i]), R(acc[i]));
+        for (int i = 0; i < sum_count(e->plan); i++) EMIT(b, mov_b32, odd[i], acc[i]);
     }
 }
 
@@ -136,8 +135,7 @@ void sddmm_emit_finish(sddmm_emitter *e, int group) {
     if (!has_lines(e->plan) || keeps_both(e->plan)) return;
     for (int set = 0; set < e->plan->abreast; set++) {
         const mc_reg *acc = sddmm_acc(e, (sddmm_set){group, set}), *odd = e->odd_acc[set];
-        for (int i = 0; i < sum_count(e->plan); i++)
-            EMIT(e->b, selp_b32, R(acc[i]), R(acc[i]), R(odd[i]), R(e->even));
+        for (int i = 0; i < sum_count(e->plan); i++) EMIT(e->b, selp_b32, acc[i], acc[i], odd[i], e->even);
     }
 }
 
@@ -149,10 +147,10 @@ static void emit_exchange(sddmm_emitter *e, int group) {
     if (!e->give.id) e->give = b32(b, "give");
     note(b, "group %d: lane h takes the sums of set h, and gives the other's", group);
     for (int i = 0; i < SDDMM_ACC; i++) {
-        EMIT(b, selp_b32, R(e->give), R(sddmm_acc(e, high)[i]), R(odd_part(e, low)[i]), R(e->even));
-        EMIT(b, selp_b32, R(sum[i]), R(sum[i]), R(odd_part(e, high)[i]), R(e->even));
-        EMIT(b, shfl_bfly, R(e->give), R(e->give), I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
-        EMIT(b, add_s32, R(sum[i]), R(sum[i]), R(e->give));
+        EMIT(b, selp_b32, e->give, sddmm_acc(e, high)[i], odd_part(e, low)[i], e->even);
+        EMIT(b, selp_b32, sum[i], sum[i], odd_part(e, high)[i], e->even);
+        EMIT(b, shfl_bfly, e->give, e->give, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+        EMIT(b, add_s32, sum[i], sum[i], e->give);
     }
 }
 

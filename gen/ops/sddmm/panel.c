@@ -5,7 +5,7 @@
 static int unit_words(const sddmm_plan *plan) { return plan->steps * sddmm_a_words(plan); }
 
 void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count) {
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, R(regs[i]), I(0));
+    for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], I(0));
 }
 
 /* -- A ------------------------------------------------------------------------------------------------ */
@@ -27,7 +27,7 @@ void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, m
     switch (bytes) {
     case 16: EMIT_IF(b, guard, ldr_v4, V4(to), from); break;
     case 8: EMIT_IF(b, guard, ldr_v2, V2(to), from); break;
-    default: EMIT_IF(b, guard, ldr_b32, R(*to), from);
+    default: EMIT_IF(b, guard, ldr_b32, *to, from);
     }
 }
 
@@ -55,7 +55,7 @@ void sddmm_emit_operands(sddmm_emitter *e, const mc_reg *words, const mc_reg *op
         return;
     }
     for (int i = 0; i < steps * in; i++)
-        if (operands[i].id != words[i].id) EMIT(e->b, mov_b32, R(operands[i]), R(words[i]));
+        if (operands[i].id != words[i].id) EMIT(e->b, mov_b32, operands[i], words[i]);
 }
 
 /* -- Products ----------------------------------------------------------------------------------------- */
@@ -92,6 +92,6 @@ void sddmm_emit_join_chains(sddmm_emitter *e, int group) {
         for (int chain = 0; chain < distance; chain++)
             for (int i = 0; i < SDDMM_ACC; i++) {
                 mc_reg sum = chain_of(e, of, chain)[i], other = chain_of(e, of, chain + distance)[i];
-                EMIT(e->b, add_s32, R(sum), R(sum), R(other));
+                EMIT(e->b, add_s32, sum, sum, other);
             }
 }

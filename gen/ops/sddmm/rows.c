@@ -9,9 +9,9 @@ void sddmm_declare_rows(sddmm_emitter *e) {
     e->value_at = b64(b, "value_at");
     e->row_k = b32(b, "row_k");
     if (e->plan->rhs.bits == 4) e->shift = b32(b, "shift"), e->byte_column = b32(b, "byte_column");
-    if (e->row_bytes.kind != OPERAND_REG) return;
+    if (e->row_bytes.kind != PTX_REG) return;
     e->row_step = b64(b, "row_step");
-    EMIT(b, cvt_s64, R(e->row_step), e->row_bytes);
+    EMIT(b, cvt_s64, e->row_step, e->row_bytes);
 }
 
 /* Sets value_at: the address of the value in COLUMN of row K + OFFSET. */
@@ -19,26 +19,26 @@ static void emit_first(sddmm_emitter *e, mc_reg column, mc_reg k, int offset) {
     mc_builder *b = e->b;
     digit_side side = e->plan->rhs;
     if (side.bits == 4) {
-        EMIT(b, shr_u32, R(e->byte_column), R(column), I(1));
+        EMIT(b, shr_u32, e->byte_column, column, I(1));
         column = e->byte_column;
     }
     if (offset) {
-        EMIT(b, add_s32, R(e->row_k), R(k), I(offset));
+        EMIT(b, add_s32, e->row_k, k, I(offset));
         k = e->row_k;
     }
-    EMIT(b, mad_wide, R(e->value_at), R(column), I(side_bytes(side)), R(e->b_array));
-    EMIT(b, mad_wide, R(e->value_at), R(k), e->row_bytes, R(e->value_at));
+    EMIT(b, mad_wide, e->value_at, column, I(side_bytes(side)), e->b_array);
+    EMIT(b, mad_wide, e->value_at, k, e->row_bytes, e->value_at);
 }
 
 void sddmm_emit_row_loads(sddmm_emitter *e, mc_reg column, mc_reg k, int offset, int count,
                           const mc_reg *guards, const mc_reg *to) {
     mc_builder *b = e->b;
-    mc_operand step = e->row_step.id ? R(e->row_step) : e->row_bytes;
+    mc_operand step = e->row_step.id ? e->row_step : e->row_bytes;
     emit_first(e, column, k, offset);
     for (int i = 0; i < count; i++) {
-        if (i > 0) EMIT(b, add_s64, R(e->value_at), R(e->value_at), step);
-        if (side_bytes(e->plan->rhs) == 2) EMIT_IF(b, guards[i], ldr_u16, R(to[i]), AT(e->value_at, 0));
-        else EMIT_IF(b, guards[i], ldr_u8, R(to[i]), AT(e->value_at, 0));
+        if (i > 0) EMIT(b, add_s64, e->value_at, e->value_at, step);
+        if (side_bytes(e->plan->rhs) == 2) EMIT_IF(b, guards[i], ldr_u16, to[i], AT(e->value_at, 0));
+        else EMIT_IF(b, guards[i], ldr_u8, to[i], AT(e->value_at, 0));
     }
 }
 
@@ -46,12 +46,12 @@ void sddmm_emit_row_loads(sddmm_emitter *e, mc_reg column, mc_reg k, int offset,
    registers. */
 static void emit_pairs(sddmm_emitter *e, mc_reg column, const mc_reg *values) {
     mc_builder *b = e->b;
-    EMIT(b, and_b32, R(e->shift), R(column), I(1));
-    EMIT(b, shl_b32, R(e->shift), R(e->shift), I(2));
+    EMIT(b, and_b32, e->shift, column, I(1));
+    EMIT(b, shl_b32, e->shift, e->shift, I(2));
     for (int i = 0; i < e->plan->step_k; i++) {
-        EMIT(b, shr_u32, R(values[i]), R(values[i]), R(e->shift));
-        EMIT(b, and_b32, R(values[i]), R(values[i]), I(15));
-        if (i % 2) EMIT(b, mad_s32, R(values[i - 1]), R(values[i]), I(16), R(values[i - 1]));
+        EMIT(b, shr_u32, values[i], values[i], e->shift);
+        EMIT(b, and_b32, values[i], values[i], I(15));
+        if (i % 2) EMIT(b, mad_s32, values[i - 1], values[i], I(16), values[i - 1]);
     }
 }
 

@@ -309,10 +309,13 @@ static const char *how(const void *data) {
     return texts[((const sddmm_plan *)data)->method];
 }
 
+#define COMPUTES                                                                                             \
+    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; "              \
+    "integers, sums in s32."
+
 static const char *computes(const void *data) {
     (void)data;
-    return "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; "
-           "integers, sums in s32.";
+    return COMPUTES;
 }
 
 static void emit(const void *data, mc_builder *b) {
@@ -325,17 +328,28 @@ static void emit(const void *data, mc_builder *b) {
     else sddmm_emit(plan, b);
 }
 
-const mc_family mc_family_sddmm = {
+static const mc_solver kernels = {
     .name = "sddmm",
-    .summary = "sampled product: C = A[m,k] B[k,n] where a mask of V x 1 vectors is nonzero",
-    .computes = computes,
-    .how = how,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof *fields,
     .plan = make_plan,
     .contract = sddmm_contract,
     .facts = sddmm_facts,
     .emit = emit,
     .entry_name = entry_name,
+    .computes = computes,
+    .how = how,
+};
+
+static const mc_solver *solver(const int64_t *point) {
+    (void)point;
+    return &kernels;
+}
+
+const mc_family mc_family_sddmm = {
+    .name = "sddmm",
+    .summary = "sampled product: C = A[m,k] B[k,n] where a mask of V x 1 vectors is nonzero",
+    .computes = COMPUTES,
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solver = solver,
     .hints = sddmm_hints,
 };

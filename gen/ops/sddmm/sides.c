@@ -28,27 +28,27 @@ bool sddmm_a_is_plain(const sddmm_plan *plan) {
 /* Gives bytes of 0 to 15 their sign: they become -8 to 7. x ^ 88 has bit 7 set, so that nothing is borrowed
    from the next byte. */
 static void emit_sign(mc_builder *b, mc_reg to) {
-    EMIT(b, sub_s32, R(to), R(to), H(0x08080808));
-    EMIT(b, xor_b32, R(to), R(to), H(0x80808080));
+    EMIT(b, sub_s32, to, to, H(0x08080808));
+    EMIT(b, xor_b32, to, to, H(0x80808080));
 }
 
 /* Takes of each byte of WORD the low half, or the high one. */
 static void emit_half(mc_builder *b, digit_side side, mc_reg word, bool high, mc_reg to) {
     enum { AND_XOR = 0x6a }; /* lop3's table of (a & b) ^ c */
-    if (high) EMIT(b, shr_u32, R(to), R(word), I(4));
+    if (high) EMIT(b, shr_u32, to, word, I(4));
     mc_reg from = high ? to : word;
     if (!side.is_signed) {
-        EMIT(b, and_b32, R(to), R(from), H(LOW_HALVES));
+        EMIT(b, and_b32, to, from, H(LOW_HALVES));
         return;
     }
-    EMIT(b, lop3, R(to), R(from), H(LOW_HALVES), H(0x88888888), I(AND_XOR));
+    EMIT(b, lop3, to, from, H(LOW_HALVES), H(0x88888888), I(AND_XOR));
     emit_sign(b, to);
 }
 
 /* Takes 16 times the even values of WORD, or the ODD ones. */
 static void emit_by_16(mc_builder *b, mc_reg word, bool odd, mc_reg to) {
-    if (!odd) EMIT(b, shl_b32, R(to), R(word), I(4));
-    EMIT(b, and_b32, R(to), R(odd ? word : to), H(high_halves));
+    if (!odd) EMIT(b, shl_b32, to, word, I(4));
+    EMIT(b, and_b32, to, (odd ? word : to), H(high_halves));
 }
 
 /* -- A ------------------------------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ static void emit_join(mc_builder *b, const pick *picks, int count, mc_reg to) {
         if (other) second = picks[i].word;
         selector |= (unsigned)(picks[i].byte + (other ? 4 : 0)) << (4 * i);
     }
-    EMIT(b, prmt, R(to), R(first), R(second), I(selector));
+    EMIT(b, prmt, to, first, second, I(selector));
 }
 
 static int words_among(const pick picks[4]) {
@@ -108,7 +108,7 @@ static void emit_collect(sddmm_emitter *e, const pick picks[4], mc_reg to) {
     }
     emit_join(b, picks, 2, e->pair[0]);
     emit_join(b, picks + 2, 2, e->pair[1]);
-    EMIT(b, prmt, R(to), R(e->pair[0]), R(e->pair[1]), I(0x5410));
+    EMIT(b, prmt, to, e->pair[0], e->pair[1], I(0x5410));
 }
 
 /* Which of the lane's k is in byte BYTE of register HALF of its operands of PARITY. */
@@ -151,12 +151,12 @@ void sddmm_emit_join(sddmm_emitter *e, digit_side side, const mc_reg *elements, 
     for (int i = 0; i < count; i++) {
         const mc_reg *of = &elements[i * WORD / side_bytes(side)];
         if (side_bytes(side) == 2) {
-            EMIT(b, prmt, R(words[i]), R(of[0]), R(of[1]), I(0x5410));
+            EMIT(b, prmt, words[i], of[0], of[1], I(0x5410));
             continue;
         }
-        EMIT(b, prmt, R(e->join[0]), R(of[0]), R(of[1]), I(0x0040));
-        EMIT(b, prmt, R(e->join[1]), R(of[2]), R(of[3]), I(0x0040));
-        EMIT(b, prmt, R(words[i]), R(e->join[0]), R(e->join[1]), I(0x5410));
+        EMIT(b, prmt, e->join[0], of[0], of[1], I(0x0040));
+        EMIT(b, prmt, e->join[1], of[2], of[3], I(0x0040));
+        EMIT(b, prmt, words[i], e->join[0], e->join[1], I(0x5410));
     }
 }
 
@@ -169,9 +169,7 @@ static mc_reg emit_b_part(sddmm_emitter *e, const mc_reg *words, int half, int p
     static const unsigned digit_bytes[] = {0x6420, 0x7531};
     switch (sddmm_stored_bits(e->plan->rhs)) {
     case 8: return words[half];
-    case 16:
-        EMIT(b, prmt, R(to), R(words[2 * half]), R(words[2 * half + 1]), I(digit_bytes[part]));
-        return to;
+    case 16: EMIT(b, prmt, to, words[2 * half], words[2 * half + 1], I(digit_bytes[part])); return to;
     }
     if (e->plan->times_16) emit_by_16(b, words[half], part, to);
     else emit_half(b, e->plan->rhs, words[half], part, to);
@@ -212,11 +210,11 @@ void sddmm_emit_settle(sddmm_emitter *e, const mc_reg *acc) {
     if (e->plan->times_16) {
         bool both = e->plan->lhs.bits == 4;
         note(b, "%s values were 16 times what they are", both ? "both sides'" : "B's");
-        for (int i = 0; i < SDDMM_ACC * sums; i++) EMIT(b, shr_s32, R(acc[i]), R(acc[i]), I(both ? 8 : 4));
+        for (int i = 0; i < SDDMM_ACC * sums; i++) EMIT(b, shr_s32, acc[i], acc[i], I(both ? 8 : 4));
     }
     for (int top = sums - 1; top > 0; top--) {
         note(b, "a digit weighs %d times the one below", 1 << e->plan->a.bits);
         for (int i = SDDMM_ACC * (top - 1); i < SDDMM_ACC * top; i++)
-            EMIT(b, mad_s32, R(acc[i]), R(acc[SDDMM_ACC + i]), I((int64_t)1 << e->plan->a.bits), R(acc[i]));
+            EMIT(b, mad_s32, acc[i], acc[SDDMM_ACC + i], I((int64_t)1 << e->plan->a.bits), acc[i]);
     }
 }

@@ -32,40 +32,40 @@ static void declare_slots(sddmm_emitter *e) {
     if (e->plan->vec == SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
     e->has_rows = pred(b, "has_rows");
-    EMIT(b, setp_lt, R(e->has_rows), R(e->t), I(e->plan->vec / 2));
+    EMIT(b, setp_lt, e->has_rows, e->t, I(e->plan->vec / 2));
 }
 
 /* Sets slots_left and slot, once the item is known. */
 static void emit_slots(sddmm_emitter *e) {
     mc_builder *b = e->b;
     if (index_says_slot(e->plan)) return;
-    EMIT(b, sub_s32, R(e->slots_left), R(sddmm_count(e)), R(e->own));
-    EMIT(b, add_s32, R(e->slot), R(sddmm_first(e)), R(e->own));
+    EMIT(b, sub_s32, e->slots_left, sddmm_count(e), e->own);
+    EMIT(b, add_s32, e->slot, sddmm_first(e), e->own);
     if (e->plan->vec == SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
-    EMIT(b, setp_lt, R(e->stores), R(e->t), I(e->plan->vec / 2));
-    EMIT(b, selp_b32, R(e->slots_left), R(e->slots_left), I(0), R(e->stores));
+    EMIT(b, setp_lt, e->stores, e->t, I(e->plan->vec / 2));
+    EMIT(b, selp_b32, e->slots_left, e->slots_left, I(0), e->stores);
 }
 
 /* How far the slot of index I lies behind e->slot. */
 static mc_operand slot_offset(const sddmm_emitter *e, int i) {
-    return index_says_slot(e->plan) ? R(e->in_item) : I(8 * i);
+    return index_says_slot(e->plan) ? e->in_item : I(8 * i);
 }
 
 /* Sets in_item for index I. In BCRS order an index without a vector lies beyond the item's slots, the more so
    with its sign. */
 static void emit_slot_of_index(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
-    EMIT(b, shr_u32, R(e->in_item), R(e->index[i]), I(SAMPLED_SLOT_SHIFT));
-    if (sddmm_stride(e->plan)) EMIT(b, and_b32, R(e->in_item), R(e->in_item), H(SAMPLED_SLOT_MASK));
+    EMIT(b, shr_u32, e->in_item, e->index[i], I(SAMPLED_SLOT_SHIFT));
+    if (sddmm_stride(e->plan)) EMIT(b, and_b32, e->in_item, e->in_item, H(SAMPLED_SLOT_MASK));
 }
 
 /* Sets e->stores: whether the slot of index I is one of the item's, and this lane has rows of it. */
 static void emit_stores(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
     if (index_says_slot(e->plan)) emit_slot_of_index(e, i);
-    if (e->has_rows.id) EMIT(b, setp_lt_and, R(e->stores), R(e->in_item), R(e->slots_left), R(e->has_rows));
-    else EMIT(b, setp_gt, R(e->stores), R(e->slots_left), slot_offset(e, i));
+    if (e->has_rows.id) EMIT(b, setp_lt_and, e->stores, e->in_item, e->slots_left, e->has_rows);
+    else EMIT(b, setp_gt, e->stores, e->slots_left, slot_offset(e, i));
 }
 
 /* -- Where an element lies ---------------------------------------------------------------------------- */
@@ -80,8 +80,8 @@ static sddmm_ordered load_ordered(sddmm_emitter *e, const char *name, const char
 static void emit_lane(sddmm_emitter *e, sddmm_ordered o) {
     mc_builder *b = e->b;
     int stride = sddmm_stride(e->plan), rows = 2 << o.log_bytes;
-    EMIT(b, mad_wide, R(o.lane), R(e->t), I(stride ? stride * rows : rows), R(o.array));
-    if (!stride) EMIT(b, mad_wide, R(o.lane), R(e->slot), I(e->plan->vec << o.log_bytes), R(o.lane));
+    EMIT(b, mad_wide, o.lane, e->t, I(stride ? stride * rows : rows), o.array);
+    if (!stride) EMIT(b, mad_wide, o.lane, e->slot, I(e->plan->vec << o.log_bytes), o.lane);
 }
 
 /* Finds rows 2 t and 2 t + 1 of the slot of index I, for which emit_stores has been called. Returns where the
@@ -93,59 +93,62 @@ static mc_operand emit_element(sddmm_emitter *e, sddmm_ordered o, int i, int *to
     *to_second = (stride ? stride : 1) << o.log_bytes;
     if (!stride && !index_says_slot(plan)) return AT(o.lane, (8 * i * plan->vec) << o.log_bytes);
     if (!stride) {
-        EMIT(b, mad_wide, R(e->c_at), R(e->in_item), I(plan->vec << o.log_bytes), R(o.lane));
+        EMIT(b, mad_wide, e->c_at, e->in_item, I(plan->vec << o.log_bytes), o.lane);
         return AT(e->c_at, 0);
     }
-    EMIT(b, add_s32, R(e->stride), R(e->slot), slot_offset(e, i));
-    EMIT(b, cvt_s64, R(e->c_at), R(e->stride));
-    EMIT(b, and_b32, R(e->stride), R(e->stride), I(-stride));
-    EMIT(b, mad_wide, R(e->c_at), R(e->stride), I(plan->vec - 1), R(e->c_at));
-    EMIT(b, shl_b64, R(e->c_at), R(e->c_at), I(o.log_bytes));
-    EMIT(b, add_s64, R(e->c_at), R(e->c_at), R(o.lane));
+    EMIT(b, add_s32, e->stride, e->slot, slot_offset(e, i));
+    EMIT(b, cvt_s64, e->c_at, e->stride);
+    EMIT(b, and_b32, e->stride, e->stride, I(-stride));
+    EMIT(b, mad_wide, e->c_at, e->stride, I(plan->vec - 1), e->c_at);
+    EMIT(b, shl_b64, e->c_at, e->c_at, I(o.log_bytes));
+    EMIT(b, add_s64, e->c_at, e->c_at, o.lane);
     return AT(e->c_at, 0);
 }
 
-static mc_operand behind(mc_operand at, int bytes) { return AT(at.regs[0], at.imm + bytes); }
+static mc_operand behind(mc_operand at, int bytes) {
+    at.imm += bytes;
+    return at;
+}
 
 /* -- Scales and mask values --------------------------------------------------------------------------- */
 
 static void emit_row_scales(sddmm_emitter *e) {
     mc_builder *b = e->b;
-    EMIT(b, mul_s32, R(e->scale_row), R(sddmm_row_block(e)), I(e->plan->vec));
-    EMIT(b, mad_s32, R(e->scale_row), R(e->t), I(2), R(e->scale_row));
-    EMIT(b, mad_wide, R(e->scale_at), R(e->scale_row), I(WORD), R(e->scale_array));
-    for (int i = 0; i < 2; i++) EMIT(b, mov_b32, R(e->row_scale[i]), I(0));
-    if (!e->has_rows.id) EMIT(b, setp_gt, R(e->stores), R(e->slots_left), I(0));
+    EMIT(b, mul_s32, e->scale_row, sddmm_row_block(e), I(e->plan->vec));
+    EMIT(b, mad_s32, e->scale_row, e->t, I(2), e->scale_row);
+    EMIT(b, mad_wide, e->scale_at, e->scale_row, I(WORD), e->scale_array);
+    for (int i = 0; i < 2; i++) EMIT(b, mov_b32, e->row_scale[i], I(0));
+    if (!e->has_rows.id) EMIT(b, setp_gt, e->stores, e->slots_left, I(0));
     EMIT_IF(b, e->has_rows.id ? e->has_rows : e->stores, ldr_v2, V2(e->row_scale), AT(e->scale_at, 0));
 }
 
 static void emit_column_scale(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
     if (index_says_slot(e->plan)) { /* indices without a vector name column 0, which every window has */
-        EMIT(b, and_b32, R(e->in_item), R(e->index[i]), H(SAMPLED_COLUMN_MASK));
-        EMIT(b, mad_wide, R(e->scale_at), R(e->in_item), I(WORD), R(e->scale_array));
-        EMIT(b, ldr_b32, R(e->column_scale[i]), AT(e->scale_at, 0));
+        EMIT(b, and_b32, e->in_item, e->index[i], H(SAMPLED_COLUMN_MASK));
+        EMIT(b, mad_wide, e->scale_at, e->in_item, I(WORD), e->scale_array);
+        EMIT(b, ldr_b32, e->column_scale[i], AT(e->scale_at, 0));
         return;
     }
-    EMIT(b, mov_b32, R(e->column_scale[i]), I(0));
-    EMIT(b, setp_ge, R(e->stores), R(e->index[i]), I(0));
-    EMIT(b, mad_wide, R(e->scale_at), R(e->index[i]), I(WORD), R(e->scale_array));
-    EMIT_IF(b, e->stores, ldr_b32, R(e->column_scale[i]), AT(e->scale_at, 0));
+    EMIT(b, mov_b32, e->column_scale[i], I(0));
+    EMIT(b, setp_ge, e->stores, e->index[i], I(0));
+    EMIT(b, mad_wide, e->scale_at, e->index[i], I(WORD), e->scale_array);
+    EMIT_IF(b, e->stores, ldr_b32, e->column_scale[i], AT(e->scale_at, 0));
 }
 
 static void emit_mask_value(sddmm_emitter *e, int i) {
     mc_builder *b = e->b;
     const mc_reg *to = &e->mask_value[2 * i];
     int second;
-    for (int row = 0; row < 2; row++) EMIT(b, mov_b32, R(to[row]), I(0));
+    for (int row = 0; row < 2; row++) EMIT(b, mov_b32, to[row], I(0));
     emit_stores(e, i);
     mc_operand from = emit_element(e, e->values, i, &second);
     if (second == WORD) {
         EMIT_IF(b, e->stores, ldr_v2, V2(to), from);
         return;
     }
-    EMIT_IF(b, e->stores, ldr_b32, R(to[0]), from);
-    EMIT_IF(b, e->stores, ldr_b32, R(to[1]), behind(from, second));
+    EMIT_IF(b, e->stores, ldr_b32, to[0], from);
+    EMIT_IF(b, e->stores, ldr_b32, to[1], behind(from, second));
 }
 
 /* Declares registers of the indices' factors: of all of them, or, where items come one after another, of one
@@ -162,14 +165,14 @@ static void declare_scale(sddmm_emitter *e) {
     if (scale == OUT_PER_NONE) return;
     if (scale == OUT_PER_TENSOR) {
         e->scale = b32(b, "scale");
-        EMIT(b, ld_param_f32, R(e->scale), NAME("scale"));
+        EMIT(b, ld_param_f32, e->scale, NAME("scale"));
         return;
     }
     e->scale_array = load_array(b, "scale");
     e->scale_at = b64(b, "scale_at");
     if (scale == OUT_PER_COLUMN) declare_factors(e, "column_scale", 1, e->column_scale);
     if (scale == OUT_PER_COLUMN && e->first_column.id)
-        EMIT(b, mad_wide, R(e->scale_array), R(e->first_column), I(WORD), R(e->scale_array));
+        EMIT(b, mad_wide, e->scale_array, e->first_column, I(WORD), e->scale_array);
     if (scale == OUT_PER_ROW) e->scale_row = b32(b, "scale_row"), b32_array(b, "row_scale", 2, e->row_scale);
 }
 
@@ -217,7 +220,7 @@ static out_terms terms_of(const sddmm_emitter *e, const slot_sums *s, int row) {
 
 /* Makes VALUE zero in a padding slot of SR-BCRS, whatever was multiplied for it. */
 static void emit_padding(sddmm_emitter *e, mc_reg value) {
-    if (sddmm_stride(e->plan)) EMIT(e->b, selp_b32, R(value), R(value), I(0), R(e->has_vector));
+    if (sddmm_stride(e->plan)) EMIT(e->b, selp_b32, value, value, I(0), e->has_vector);
 }
 
 /* Makes words to be stored of rows ROW .. ROW + COUNT - 1. */
@@ -229,7 +232,7 @@ static const mc_reg *emit_elements(sddmm_emitter *e, const slot_sums *s, int row
         mc_reg value = scaled ? e->scratch.real[i] : s->sum[row + i];
         if (scaled) out_scale(b, output, s->sum[row + i], terms_of(e, s, row + i), value);
         if (e->plan->mask == SDDMM_VALUES)
-            EMIT(b, mul_f32, R(value), R(value), R(e->mask_value[2 * s->index + row + i]));
+            EMIT(b, mul_f32, value, value, e->mask_value[2 * s->index + row + i]);
         emit_padding(e, value);
     }
     return scaled ? out_pack(b, output->element, &e->scratch, count) : &s->sum[row];
@@ -239,7 +242,7 @@ static void emit_slot(sddmm_emitter *e, const slot_sums *s) {
     mc_builder *b = e->b;
     out_element element = e->plan->output.element;
     int second, rows = e->plan->store;
-    if (sddmm_stride(e->plan)) EMIT(b, setp_ge, R(e->has_vector), R(e->index[s->index]), I(0));
+    if (sddmm_stride(e->plan)) EMIT(b, setp_ge, e->has_vector, e->index[s->index], I(0));
     emit_stores(e, s->index);
     mc_operand at = emit_element(e, e->c, s->index, &second);
     for (int row = 0; row < 2; row += rows) {

@@ -91,15 +91,15 @@ static void emit_start(sddmm_emitter *e, panel *p) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     note(b, "lane t: units of %d k, at %d t", plan->unit_k, plan->unit_k);
-    EMIT(b, mad_wide, R(p->lhs.at), R(e->t), I(sddmm_bytes(plan->lhs, plan->unit_k)), R(e->a_row));
-    if (plan->layout == SDDMM_ROWS) EMIT(b, mul_s32, R(p->k), R(e->t), I(plan->unit_k));
-    else EMIT(b, mad_wide, R(p->b_at), R(e->unit), I(SDDMM_UNIT), R(e->b_array));
+    EMIT(b, mad_wide, p->lhs.at, e->t, I(sddmm_bytes(plan->lhs, plan->unit_k)), e->a_row);
+    if (plan->layout == SDDMM_ROWS) EMIT(b, mul_s32, p->k, e->t, I(plan->unit_k));
+    else EMIT(b, mad_wide, p->b_at, e->unit, I(SDDMM_UNIT), e->b_array);
     if (!plan->guard_units) return;
     p->left = b32(b, "left");
-    EMIT(b, mad_s32, R(p->left), R(e->t), I(-plan->unit_k), dim_operand(plan->k, e->k));
+    EMIT(b, mad_s32, p->left, e->t, I(-plan->unit_k), dim_operand(plan->k, e->k));
     if (plan->abreast == 1) return;
     p->b_left = b32(b, "b_left");
-    EMIT(b, mad_s32, R(p->b_left), R(e->unit), I(-plan->unit_k), dim_operand(plan->k, e->k));
+    EMIT(b, mad_s32, p->b_left, e->unit, I(-plan->unit_k), dim_operand(plan->k, e->k));
 }
 
 /* Sets INSIDE for the panel of A that begins K_AHEAD behind this one. */
@@ -107,12 +107,12 @@ static void emit_a_inside(sddmm_emitter *e, const panel *p, const mc_reg *inside
     const sddmm_plan *plan = e->plan;
     for (int chunk = 0; chunk < plan->chunks; chunk++)
         if (p->inside[chunk].id)
-            EMIT(e->b, setp_ge, R(inside[chunk]), R(p->left),
+            EMIT(e->b, setp_ge, inside[chunk], p->left,
                  I(k_ahead + sddmm_chunk_k(plan) * chunk + plan->unit_k));
 }
 
 static void emit_next_a(sddmm_emitter *e, const panel *p) {
-    EMIT(e->b, add_s64, R(p->lhs.at), R(p->lhs.at), I(sddmm_bytes(e->plan->lhs, e->plan->tile_k)));
+    EMIT(e->b, add_s64, p->lhs.at, p->lhs.at, I(sddmm_bytes(e->plan->lhs, e->plan->tile_k)));
 }
 
 /* Loads the first panel of A, where the others are loaded ahead. */
@@ -130,7 +130,7 @@ static void emit_a(sddmm_emitter *e, const panel *p) {
     if (!plan->prefetch_lhs) return;
     note(e->b, "the next panel");
     emit_a_inside(e, p, p->ahead, plan->tile_k);
-    if (!plan->guard_units) EMIT(e->b, setp_ge, R(p->ahead[0]), R(e->k_left), I(plan->tile_k + plan->unit_k));
+    if (!plan->guard_units) EMIT(e->b, setp_ge, p->ahead[0], e->k_left, I(plan->tile_k + plan->unit_k));
     sddmm_emit_load_lhs(e, &p->lhs, p->ahead);
     emit_next_a(e, p);
 }
@@ -141,13 +141,13 @@ static void emit_inside(sddmm_emitter *e, panel *p) {
     if (!p->b_left.id) return;
     for (int load = 0; load < sddmm_loads(plan); load++)
         if (p->b_inside[load].id)
-            EMIT(e->b, setp_ge, R(p->b_inside[load]), R(p->b_left),
+            EMIT(e->b, setp_ge, p->b_inside[load], p->b_left,
                  I(sddmm_chunk_k(plan) * plan->abreast * load + plan->unit_k));
 }
 
 static void emit_load_column(sddmm_emitter *e, panel *p, mc_reg column, const mc_reg *to) {
     mc_builder *b = e->b;
-    EMIT(b, mad_wide, R(p->address), R(column), e->row_bytes, R(p->b_at));
+    EMIT(b, mad_wide, p->address, column, e->row_bytes, p->b_at);
     for (int load = 0; load < sddmm_loads(e->plan); load++)
         sddmm_emit_load(b, p->b_inside[load], SDDMM_UNIT, &to[4 * load],
                         AT(p->address, 4 * SDDMM_UNIT * e->plan->abreast * load));
@@ -230,7 +230,7 @@ static void emit_groups(sddmm_emitter *e, panel *p, mc_label end) {
         if (more) sddmm_emit_group_end(e, group + 1, end);
         if (more && !ahead) emit_load_b(e, p, group + 1, 0);
     }
-    place(e->b, end);
+    set_label(e->b, end);
 }
 
 /* Goes on to the next panel, if there is one. */
@@ -239,24 +239,24 @@ static void emit_advance(sddmm_emitter *e, panel *p, mc_label loop) {
     const sddmm_plan *plan = e->plan;
     mc_reg more = pred(b, "more");
     if (!plan->prefetch_lhs) emit_next_a(e, p);
-    if (plan->layout == SDDMM_ROWS) EMIT(b, add_s32, R(p->k), R(p->k), I(plan->tile_k));
-    else EMIT(b, add_s64, R(p->b_at), R(p->b_at), I(sddmm_bytes(plan->rhs, plan->tile_k)));
-    if (plan->guard_units) EMIT(b, add_s32, R(p->left), R(p->left), I(-plan->tile_k));
-    if (p->b_left.id) EMIT(b, add_s32, R(p->b_left), R(p->b_left), I(-plan->tile_k));
-    EMIT(b, add_s32, R(e->k_left), R(e->k_left), I(-plan->tile_k));
-    EMIT(b, setp_ge, R(more), R(e->k_left), I(plan->unit_k));
+    if (plan->layout == SDDMM_ROWS) EMIT(b, add_s32, p->k, p->k, I(plan->tile_k));
+    else EMIT(b, add_s64, p->b_at, p->b_at, I(sddmm_bytes(plan->rhs, plan->tile_k)));
+    if (plan->guard_units) EMIT(b, add_s32, p->left, p->left, I(-plan->tile_k));
+    if (p->b_left.id) EMIT(b, add_s32, p->b_left, p->b_left, I(-plan->tile_k));
+    EMIT(b, add_s32, e->k_left, e->k_left, I(-plan->tile_k));
+    EMIT(b, setp_ge, more, e->k_left, I(plan->unit_k));
     EMIT_IF(b, more, bra_uni, TO(loop));
 }
 
 void sddmm_emit_wide(sddmm_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    stage(b, "Wide path: %d k of each row at a time", plan->chunks * sddmm_chunk_k(plan));
+    heading(b, "Wide path: %d k of each row at a time", plan->chunks * sddmm_chunk_k(plan));
     panel p = declare_panel(e);
     emit_start(e, &p);
     mc_label loop = label(b, "PANELS"), end = label(b, "PANEL_END");
     if (plan->prefetch_lhs) emit_first_a(e, &p);
-    if (plan->loops) place(b, loop);
+    if (plan->loops) set_label(b, loop);
     emit_groups(e, &p, end);
     if (plan->loops) emit_advance(e, &p, loop);
     sddmm_emit_end_lhs(e);

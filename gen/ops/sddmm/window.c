@@ -75,68 +75,68 @@ static copier declare_copier(window_emitter *w) {
    copy. */
 static void emit_share(window_emitter *w, copier *c) {
     mc_builder *b = w->e->b;
-    EMIT(b, mov_b32, R(c->row), I(0));
+    EMIT(b, mov_b32, c->row, I(0));
     for (int column = 1; column <= c->columns && column * c->units < MC_WARP; column++) {
-        EMIT(b, setp_ge, R(c->wanted), R(w->place.lane), I(column * c->units));
-        EMIT_IF(b, c->wanted, mov_b32, R(c->row), I(column));
+        EMIT(b, setp_ge, c->wanted, w->place.lane, I(column * c->units));
+        EMIT_IF(b, c->wanted, mov_b32, c->row, I(column));
     }
-    EMIT(b, mad_s32, R(c->unit), R(c->row), I(-c->units), R(w->place.lane));
-    EMIT(b, setp_lt, R(c->wanted), R(c->row), I(c->columns));
-    if (w->place.warp.id) EMIT(b, mad_s32, R(c->row), R(w->place.warp), I(c->columns), R(c->row));
-    EMIT(b, sub_s32, R(c->left), R(c->all_left), R(c->row));
-    EMIT(b, selp_b32, R(c->left), R(c->left), I(0), R(c->wanted));
+    EMIT(b, mad_s32, c->unit, c->row, I(-c->units), w->place.lane);
+    EMIT(b, setp_lt, c->wanted, c->row, I(c->columns));
+    if (w->place.warp.id) EMIT(b, mad_s32, c->row, w->place.warp, I(c->columns), c->row);
+    EMIT(b, sub_s32, c->left, c->all_left, c->row);
+    EMIT(b, selp_b32, c->left, c->left, I(0), c->wanted);
 }
 
 static void emit_ends(window_emitter *w, copier *c) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
-    EMIT(b, mad_s32, R(c->to), R(c->row), I(row_bytes(plan)), R(w->columns));
-    EMIT(b, mad_s32, R(c->to), R(c->unit), I(SDDMM_UNIT), R(c->to));
-    EMIT(b, add_s32, R(c->other), R(c->row), R(w->e->first_column));
-    EMIT(b, mad_wide, R(c->from), R(c->other), e->row_bytes, R(e->b_array));
-    EMIT(b, mad_wide, R(c->from), R(c->unit), I(SDDMM_UNIT), R(c->from));
-    EMIT(b, mov_b32, R(c->other), R(c->to));
+    EMIT(b, mad_s32, c->to, c->row, I(row_bytes(plan)), w->columns);
+    EMIT(b, mad_s32, c->to, c->unit, I(SDDMM_UNIT), c->to);
+    EMIT(b, add_s32, c->other, c->row, w->e->first_column);
+    EMIT(b, mad_wide, c->from, c->other, e->row_bytes, e->b_array);
+    EMIT(b, mad_wide, c->from, c->unit, I(SDDMM_UNIT), c->from);
+    EMIT(b, mov_b32, c->other, c->to);
     if (!swaps(plan)) return;
     note(b, "odd columns have chunks 0 and 1, 2 and 3, .. changed over");
-    EMIT(b, shl_b32, R(c->unit), R(c->row), I(CHUNK_SHIFT));
-    EMIT(b, lop3, R(c->to), R(c->to), R(c->unit), I(CHUNK), H(XOR_AND));
-    if (c->step % 2) EMIT(b, xor_b32, R(c->other), R(c->to), I(CHUNK));
-    else EMIT(b, mov_b32, R(c->other), R(c->to));
+    EMIT(b, shl_b32, c->unit, c->row, I(CHUNK_SHIFT));
+    EMIT(b, lop3, c->to, c->to, c->unit, I(CHUNK), H(XOR_AND));
+    if (c->step % 2) EMIT(b, xor_b32, c->other, c->to, I(CHUNK));
+    else EMIT(b, mov_b32, c->other, c->to);
 }
 
 static void emit_copies(window_emitter *w, copier *c, mc_reg from_step) {
     mc_builder *b = w->e->b;
     int most = (int)((w->e->plan->window + c->step - 1) / c->step), bytes = c->step * row_bytes(w->e->plan);
     mc_label loop = label(b, "COPIES");
-    if (most > COPIES) place(b, loop);
+    if (most > COPIES) set_label(b, loop);
     for (int i = 0; i < most && i < COPIES; i++) {
-        EMIT(b, setp_gt, R(c->wanted), R(c->left), I(i * c->step));
+        EMIT(b, setp_gt, c->wanted, c->left, I(i * c->step));
         EMIT_IF(b, c->wanted, cp_async_whole, AT(i % 2 ? c->other : c->to, i * bytes), AT(c->from, 0),
                 I(SDDMM_UNIT));
-        EMIT(b, add_s64, R(c->from), R(c->from), R(from_step));
+        EMIT(b, add_s64, c->from, c->from, from_step);
     }
     if (most <= COPIES) return;
-    EMIT(b, add_s32, R(c->to), R(c->to), I(COPIES * bytes));
-    EMIT(b, add_s32, R(c->other), R(c->other), I(COPIES * bytes));
-    EMIT(b, add_s32, R(c->left), R(c->left), I(-COPIES * c->step));
-    EMIT(b, add_s32, R(c->all_left), R(c->all_left), I(-COPIES * c->step));
-    EMIT(b, setp_gt, R(c->wanted), R(c->all_left), I(0));
+    EMIT(b, add_s32, c->to, c->to, I(COPIES * bytes));
+    EMIT(b, add_s32, c->other, c->other, I(COPIES * bytes));
+    EMIT(b, add_s32, c->left, c->left, I(-COPIES * c->step));
+    EMIT(b, add_s32, c->all_left, c->all_left, I(-COPIES * c->step));
+    EMIT(b, setp_gt, c->wanted, c->all_left, I(0));
     EMIT_IF(b, c->wanted, bra_uni, TO(loop));
 }
 
 static void emit_copy(window_emitter *w, mc_reg n) {
     mc_builder *b = w->e->b;
     const sddmm_plan *plan = w->e->plan;
-    stage(b, "The window's columns to shared memory: units of %d bytes", SDDMM_UNIT);
+    heading(b, "The window's columns to shared memory: units of %d bytes", SDDMM_UNIT);
     copier c = declare_copier(w);
     mc_reg from_step = b64(b, "copy_step");
-    EMIT(b, sub_s32, R(c.all_left), dim_operand(plan->n, n), R(w->e->first_column));
-    EMIT(b, min_s32, R(c.all_left), R(c.all_left), I(plan->window));
+    EMIT(b, sub_s32, c.all_left, dim_operand(plan->n, n), w->e->first_column);
+    EMIT(b, min_s32, c.all_left, c.all_left, I(plan->window));
     emit_share(w, &c);
     emit_ends(w, &c);
-    EMIT(b, mov_b32, R(c.unit), I(c.step));
-    EMIT(b, mul_wide, R(from_step), R(c.unit), w->e->row_bytes);
+    EMIT(b, mov_b32, c.unit, I(c.step));
+    EMIT(b, mul_wide, from_step, c.unit, w->e->row_bytes);
     emit_copies(w, &c, from_step);
 }
 
@@ -150,22 +150,22 @@ static void emit_range(window_emitter *w, mc_reg number) {
     w->item = load_special(b, "item", "ctaid.y");
     w->step = b32(b, "item_step"), w->last = b32(b, "last_item");
     mc_reg first = b32(b, "first_item");
-    EMIT(b, mad_wide, R(at), R(number), I(WORD), R(load_array(b, "window_ptr")));
-    EMIT(b, ldr_b32, R(first), AT(at, 0));
-    EMIT(b, ldr_b32, R(w->last), AT(at, WORD));
-    EMIT(b, sub_s32, R(w->last), R(w->last), I(1));
-    EMIT(b, mul_s32, R(w->step), R(blocks), I(warps));
-    EMIT(b, mad_s32, R(w->item), R(w->item), I(warps), R(first));
-    if (w->place.warp.id) EMIT(b, add_s32, R(w->item), R(w->item), R(w->place.warp));
+    EMIT(b, mad_wide, at, number, I(WORD), load_array(b, "window_ptr"));
+    EMIT(b, ldr_b32, first, AT(at, 0));
+    EMIT(b, ldr_b32, w->last, AT(at, WORD));
+    EMIT(b, sub_s32, w->last, w->last, I(1));
+    EMIT(b, mul_s32, w->step, blocks, I(warps));
+    EMIT(b, mad_s32, w->item, w->item, I(warps), first);
+    if (w->place.warp.id) EMIT(b, add_s32, w->item, w->item, w->place.warp);
 }
 
 /* Loads the next item's words. A warp without a next item loads the window's last one again, or item 0. */
 static void emit_load_record(window_emitter *w) {
     mc_builder *b = w->e->b;
-    EMIT(b, setp_ge, R(w->more), R(w->last), R(w->item));
-    EMIT(b, min_s32, R(w->column), R(w->item), R(w->last));
-    EMIT(b, max_s32, R(w->column), R(w->column), I(0));
-    EMIT(b, mad_wide, R(w->at), R(w->column), I(4 * WORD), R(w->items));
+    EMIT(b, setp_ge, w->more, w->last, w->item);
+    EMIT(b, min_s32, w->column, w->item, w->last);
+    EMIT(b, max_s32, w->column, w->column, I(0));
+    EMIT(b, mad_wide, w->at, w->column, I(4 * WORD), w->items);
     EMIT(b, ldr_v4, V4(w->next_record), AT(w->at, 0));
 }
 
@@ -173,8 +173,8 @@ static void emit_load_a(window_emitter *w, mc_reg row_block) {
     static const mc_reg everywhere[SDDMM_MAX_CHUNKS];
     sddmm_emitter *e = w->e;
     sddmm_emit_row(e, row_block);
-    EMIT(e->b, mad_wide, R(w->a_at), R(e->row), e->a_row_bytes, R(w->a));
-    EMIT(e->b, mad_wide, R(w->a_at), R(e->t), I(sddmm_bytes(e->plan->lhs, e->plan->unit_k)), R(w->a_at));
+    EMIT(e->b, mad_wide, w->a_at, e->row, e->a_row_bytes, w->a);
+    EMIT(e->b, mad_wide, w->a_at, e->t, I(sddmm_bytes(e->plan->lhs, e->plan->unit_k)), w->a_at);
     sddmm_emit_load_a(e, w->a_at, everywhere, w->word);
 }
 
@@ -182,9 +182,9 @@ static void emit_load_a(window_emitter *w, mc_reg row_block) {
 static void emit_take(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
-    EMIT(b, mad_wide, R(w->at), R(w->item), I(MC_SAMPLED_SLOTS * e->plan->groups * WORD), R(w->indices));
+    EMIT(b, mad_wide, w->at, w->item, I(MC_SAMPLED_SLOTS * e->plan->groups * WORD), w->indices);
     sddmm_emit_load_indices(e, w->at, 0, e->index);
-    for (int i = 0; i < 3; i++) EMIT(b, mov_b32, R(e->record[i]), R(w->next_record[i]));
+    for (int i = 0; i < 3; i++) EMIT(b, mov_b32, e->record[i], w->next_record[i]);
     if (!e->plan->prefetch) emit_load_a(w, e->record[0]);
     sddmm_emit_operands(e, w->word, w->operand);
 }
@@ -197,12 +197,12 @@ static void emit_columns(window_emitter *w, int group) {
     mc_builder *b = e->b;
     for (int half = 0; half < 2; half++) {
         mc_reg index = e->index[2 * group + half], at = w->column_at[half];
-        EMIT(b, and_b32, R(w->column), R(index), H(SAMPLED_COLUMN_MASK));
-        EMIT(b, mad_s32, R(at), R(w->column), I(row_bytes(e->plan)), R(w->lane));
+        EMIT(b, and_b32, w->column, index, H(SAMPLED_COLUMN_MASK));
+        EMIT(b, mad_s32, at, w->column, I(row_bytes(e->plan)), w->lane);
         if (!swaps(e->plan)) continue;
-        EMIT(b, shl_b32, R(w->odd), R(index), I(CHUNK_SHIFT));
-        EMIT(b, lop3, R(at), R(at), R(w->odd), I(CHUNK), H(XOR_AND));
-        EMIT(b, xor_b32, R(w->swapped[half]), R(at), I(CHUNK));
+        EMIT(b, shl_b32, w->odd, index, I(CHUNK_SHIFT));
+        EMIT(b, lop3, at, at, w->odd, I(CHUNK), H(XOR_AND));
+        EMIT(b, xor_b32, w->swapped[half], at, I(CHUNK));
     }
 }
 
@@ -237,12 +237,12 @@ static void emit_items(window_emitter *w) {
     mc_builder *b = e->b;
     mc_label loop = label(b, "ITEMS"), end = label(b, "ITEM_END"), done = label(b, "DONE");
     mc_reg none = pred(b, "none");
-    stage(b, "Items");
-    EMIT(b, setp_lt, R(none), R(w->last), R(w->item));
+    heading(b, "Items");
+    EMIT(b, setp_lt, none, w->last, w->item);
     EMIT_IF(b, none, bra_uni, TO(done));
-    place(b, loop);
+    set_label(b, loop);
     emit_take(w);
-    EMIT(b, add_s32, R(w->item), R(w->item), R(w->step));
+    EMIT(b, add_s32, w->item, w->item, w->step);
     emit_load_record(w);
     sddmm_emit_item_factors(e);
     for (int group = 0; group < e->plan->groups; group++) {
@@ -250,9 +250,9 @@ static void emit_items(window_emitter *w) {
         emit_group(w, group);
         if (group == 0 && e->plan->prefetch) emit_load_a(w, w->next_record[0]);
     }
-    place(b, end);
+    set_label(b, end);
     EMIT_IF(b, w->more, bra_uni, TO(loop));
-    place(b, done);
+    set_label(b, done);
     EMIT_RET(b);
 }
 
@@ -288,23 +288,23 @@ static void emit_lane_addresses(window_emitter *w) {
     mc_builder *b = e->b;
     const sddmm_plan *plan = e->plan;
     w->items = load_array(b, "items");
-    EMIT(b, mad_wide, R(w->indices), R(e->g), I(2 * plan->groups * WORD), R(load_array(b, "col_idx")));
+    EMIT(b, mad_wide, w->indices, e->g, I(2 * plan->groups * WORD), load_array(b, "col_idx"));
     w->a = load_array(b, "a");
     w->lane = b32(b, "lane_columns");
-    EMIT(b, mad_s32, R(w->lane), R(e->t), I(SDDMM_UNIT), R(w->columns));
+    EMIT(b, mad_s32, w->lane, e->t, I(SDDMM_UNIT), w->columns);
 }
 
 /* Sets this thread block's window. Returns its number. */
 static mc_reg emit_place(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
-    stage(b, "This thread block's window; lane = 4 g + t");
+    heading(b, "This thread block's window; lane = 4 g + t");
     w->place = load_thread_place(b, MC_WARP * e->plan->warps);
     e->g = w->place.g, e->t = w->place.t;
     mc_reg number = load_special(b, "window", "ctaid.x");
     w->columns = b32(b, "shared_columns"), e->first_column = b32(b, "first_column");
-    EMIT(b, mov_shared, R(w->columns), NAME("columns"));
-    EMIT(b, mul_s32, R(e->first_column), R(number), I(e->plan->window));
+    EMIT(b, mov_shared, w->columns, NAME("columns"));
+    EMIT(b, mul_s32, e->first_column, number, I(e->plan->window));
     return number;
 }
 
@@ -320,7 +320,7 @@ static void load_shapes(sddmm_emitter *e) {
 static void emit_first_item(window_emitter *w) {
     sddmm_emitter *e = w->e;
     mc_builder *b = e->b;
-    stage(b, "What items have in common, and this warp's first one");
+    heading(b, "What items have in common, and this warp's first one");
     emit_load_record(w);
     sddmm_declare_output(e);
     sddmm_declare_sides(e);

@@ -26,7 +26,7 @@ static void emit_small_products(spmm_emitter *e, mc_opcode op, spmm_operands of,
         for (int column = 0; column < of.columns; column++) {
             const mc_reg *sums = &acc[frag_c_reg(column, 0)];
             builder_emit(e->b, (mc_reg){0}, op,
-                         MC_OPERANDS(V2(sums), R(of.a[i]), R(of.b[frag_a_reg(column, i)]), V2(sums)));
+                         MC_OPERANDS(V2(sums), of.a[i], of.b[frag_a_reg(column, i)], V2(sums)));
         }
 }
 
@@ -44,7 +44,7 @@ void spmm_emit_weigh(spmm_emitter *e, int count) {
     for (int top = e->plan->sums - 1; top > 0; top--) {
         note(b, "a digit weighs %d times the one below", weight);
         for (int i = count * (top - 1); i < count * top; i++)
-            EMIT(b, mad_s32, R(e->acc[i]), R(e->acc[count + i]), I(weight), R(e->acc[i]));
+            EMIT(b, mad_s32, e->acc[i], e->acc[count + i], I(weight), e->acc[i]);
     }
     spmm_emit_unstack(e, count);
 }
@@ -55,18 +55,18 @@ static void emit_tile_column(spmm_emitter *e) {
     mc_builder *b = e->b;
     mc_reg tile = load_special(b, "tile", "ctaid.y");
     e->tile_col = b32(b, "tile_col");
-    EMIT(b, mul_s32, R(e->tile_col), R(tile), I(e->plan->tile_n));
+    EMIT(b, mul_s32, e->tile_col, tile, I(e->plan->tile_n));
 }
 
 static void emit_lane(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
-    stage(b, "This thread's place: lane = 4 g + t of a warp%s",
-          plan->split > 1 ? ", part of the warps that share a row block" : "");
+    heading(b, "This thread's place: lane = 4 g + t of a warp%s",
+            plan->split > 1 ? ", part of the warps that share a row block" : "");
     e->place = load_thread_place(b, plan->threads);
     if (plan->split > 1) {
         e->part = b32(b, "part");
-        EMIT(b, and_b32, R(e->part), R(e->place.warp), I(plan->split - 1));
+        EMIT(b, and_b32, e->part, e->place.warp, I(plan->split - 1));
     }
 }
 
@@ -84,8 +84,8 @@ static void emit_place(spmm_emitter *e) {
     if (plan->row_blocks > 1) {
         mc_reg local = b32(b, "local_block");
         note(b, "%d row blocks a thread block", plan->row_blocks);
-        EMIT(b, shr_u32, R(local), R(e->place.warp), I(log2_of(plan->split)));
-        EMIT(b, mad_s32, R(e->row_block), R(e->row_block), I(plan->row_blocks), R(local));
+        EMIT(b, shr_u32, local, e->place.warp, I(log2_of(plan->split)));
+        EMIT(b, mad_s32, e->row_block, e->row_block, I(plan->row_blocks), local);
     }
     emit_tile_column(e);
 }
@@ -95,14 +95,14 @@ static void emit_place(spmm_emitter *e) {
 static void emit_head(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
-    stage(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
+    heading(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
     e->head = load_special(b, "head", "ctaid.x");
-    if (plan->warps > 1) EMIT(b, mad_s32, R(e->head), R(e->head), I(plan->warps), R(e->place.warp));
+    if (plan->warps > 1) EMIT(b, mad_s32, e->head, e->head, I(plan->warps), e->place.warp);
     if (!plan->guard_rows) return;
     mc_reg last = b32(b, "last_head");
-    EMIT(b, shr_u32, R(last), dim_operand(plan->m, e->m), I(log2_of(plan->vec)));
-    EMIT(b, mad_s32, R(last), R(last), I(plan->split), I(-1));
-    EMIT(b, min_s32, R(e->head), R(e->head), R(last));
+    EMIT(b, shr_u32, last, dim_operand(plan->m, e->m), I(log2_of(plan->vec)));
+    EMIT(b, mad_s32, last, last, I(plan->split), I(-1));
+    EMIT(b, min_s32, e->head, e->head, last);
 }
 
 /* Values that a lane has of each digit, for an mma; and the bytes that they take in all. */
@@ -119,7 +119,7 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
     }
     note(b, "lane t: 8 indices at slot 8 t; lane: %d values at %d lane", lane_values(e->plan),
          lane_value_bytes(e->plan));
-    EMIT(b, mad_wide, R(e->index_lane), R(e->place.t), I(MC_LANE_SLOTS * WORD), R(e->col_idx));
+    EMIT(b, mad_wide, e->index_lane, e->place.t, I(MC_LANE_SLOTS * WORD), e->col_idx);
 }
 
 /* Without heads in front of all strides a row block's own first strides take their place. A warp may have
@@ -127,12 +127,12 @@ static void emit_index_lane(spmm_emitter *e, const spmm_path *path) {
 static void emit_own_head(spmm_emitter *e) {
     static const char *const names[] = {"head_values", "last_head_values"};
     mc_builder *b = e->b;
-    stage(b, "This warp's first stride, if the row block has as many");
+    heading(b, "This warp's first stride, if the row block has as many");
     e->head = b32(b, "head"), e->has_head = pred(b, "has_head");
-    if (e->part.id) EMIT(b, add_s32, R(e->head), R(e->first), R(e->part));
-    else EMIT(b, mov_b32, R(e->head), R(e->first));
-    EMIT(b, add_s32, R(e->first), R(e->first), I(e->plan->split));
-    EMIT(b, setp_lt, R(e->has_head), R(e->head), R(e->last));
+    if (e->part.id) EMIT(b, add_s32, e->head, e->first, e->part);
+    else EMIT(b, mov_b32, e->head, e->first);
+    EMIT(b, add_s32, e->first, e->first, I(e->plan->split));
+    EMIT(b, setp_lt, e->has_head, e->head, e->last);
     spmm_declare_guards(e, names, e->has_head, e->head_values);
     spmm_emit_guards(e, e->head, e->last, e->head_values);
     emit_grid_wait(b, e->plan->overlap, "values or B");
@@ -148,11 +148,11 @@ static void emit_packed(spmm_emitter *e) {
     b32_array(b, "index", steps * MC_LANE_SLOTS, e->index);
     b32_array(b, "value", value_regs, e->value);
     if (spmm_emit_has_values(e) || !e->plan->heads)
-        for (int i = 0; i < value_regs; i++) EMIT(b, mov_b32, R(e->value[i]), I(0));
+        for (int i = 0; i < value_regs; i++) EMIT(b, mov_b32, e->value[i], I(0));
     if (!e->plan->heads)
-        for (int i = 0; i < steps * MC_LANE_SLOTS; i++) EMIT(b, mov_b32, R(e->index[i]), I(-1));
+        for (int i = 0; i < steps * MC_LANE_SLOTS; i++) EMIT(b, mov_b32, e->index[i], I(-1));
     emit_index_lane(e, e->plan->wide.emitted ? &e->plan->wide : &e->plan->edge);
-    EMIT(b, mad_wide, R(e->value_lane), R(e->place.lane), I(lane_value_bytes(e->plan)), R(values));
+    EMIT(b, mad_wide, e->value_lane, e->place.lane, I(lane_value_bytes(e->plan)), values);
     if (!e->plan->heads) emit_own_head(e);
     if (e->plan->prefetch) spmm_emit_load_head(e);
 }
@@ -168,32 +168,32 @@ void spmm_emit_sum_guards(spmm_emitter *e) {
     mc_reg row = swapped ? e->place.t : e->place.g;
     int rows = swapped ? plan->vec / 2 : plan->vec;
     e->has_sums = pred(b, "has_sums");
-    EMIT(b, setp_lt, R(e->has_sums), R(row), I(rows));
+    EMIT(b, setp_lt, e->has_sums, row, I(rows));
     if (!spmm_is_ring(plan) && plan->split > 1) return; /* then all lanes share the sums */
     e->stores = e->has_sums;
     if (!e->in_rows.id) return;
     e->stores = pred(b, "stores");
-    EMIT(b, setp_lt_and, R(e->stores), R(row), I(rows), R(e->in_rows));
+    EMIT(b, setp_lt_and, e->stores, row, I(rows), e->in_rows);
 }
 
 /* Sets first and last: the row block's strides that are no heads. A row block beyond m has none. */
 static void emit_strides(spmm_emitter *e) {
     mc_builder *b = e->b;
-    stage(b, "The row block's other strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
+    heading(b, "The row block's other strides: row_ptr[row_block] up to row_ptr[row_block + 1]");
     mc_reg row_ptr = load_array(b, "row_ptr"), at = b64(b, "row_ptr_at");
     e->first = b32(b, "first"), e->last = b32(b, "last");
-    EMIT(b, mad_wide, R(at), R(e->row_block), I(WORD), R(row_ptr));
+    EMIT(b, mad_wide, at, e->row_block, I(WORD), row_ptr);
     if (e->plan->guard_rows) {
         mc_reg blocks = b32(b, "row_blocks");
         e->in_rows = pred(b, "in_rows");
-        EMIT(b, shr_u32, R(blocks), dim_operand(e->plan->m, e->m), I(log2_of(e->plan->vec)));
-        EMIT(b, setp_lt, R(e->in_rows), R(e->row_block), R(blocks));
-        EMIT(b, mov_b32, R(e->first), I(0));
-        EMIT(b, mov_b32, R(e->last), I(0));
+        EMIT(b, shr_u32, blocks, dim_operand(e->plan->m, e->m), I(log2_of(e->plan->vec)));
+        EMIT(b, setp_lt, e->in_rows, e->row_block, blocks);
+        EMIT(b, mov_b32, e->first, I(0));
+        EMIT(b, mov_b32, e->last, I(0));
     }
     spmm_emit_sum_guards(e);
-    EMIT_IF(b, e->in_rows, ldr_b32, R(e->first), AT(at, 0));
-    EMIT_IF(b, e->in_rows, ldr_b32, R(e->last), AT(at, WORD));
+    EMIT_IF(b, e->in_rows, ldr_b32, e->first, AT(at, 0));
+    EMIT_IF(b, e->in_rows, ldr_b32, e->last, AT(at, WORD));
 }
 
 /* Loads the head for the edge path, which reads rows where the wide path copies them: a lane's indices are
@@ -214,14 +214,14 @@ static void emit_edge(spmm_emitter *e) {
     }
     mc_reg col = b32(b, "part_col"), end = b32(b, "part_end"), again = pred(b, "again");
     mc_label loop = label(b, "COLUMNS");
-    EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n));
-    EMIT(b, min_s32, R(end), R(end), dim_operand(e->plan->n, e->n));
-    EMIT(b, mov_b32, R(col), R(e->tile_col));
-    place(b, loop);
+    EMIT(b, add_s32, end, e->tile_col, I(e->plan->tile_n));
+    EMIT(b, min_s32, end, end, dim_operand(e->plan->n, e->n));
+    EMIT(b, mov_b32, col, e->tile_col);
+    set_label(b, loop);
     spmm_emit_factors(e, path, col, (mc_reg){0});
     spmm_emit_tile(e, path, col);
-    EMIT(b, add_s32, R(col), R(col), I(path->columns));
-    EMIT(b, setp_lt, R(again), R(col), R(end));
+    EMIT(b, add_s32, col, col, I(path->columns));
+    EMIT(b, setp_lt, again, col, end);
     if (e->plan->prefetch) {
         note(b, "the next columns, if any, start at the head again");
         spmm_emit_load_head(e);
@@ -238,8 +238,8 @@ static void emit_early_factors(spmm_emitter *e) {
     if (e->plan->checks.full_tile && out_by_columns(&e->plan->output)) {
         mc_reg end = b32(b, "tile_end");
         inside = pred(b, "full_tile");
-        EMIT(b, add_s32, R(end), R(e->tile_col), I(e->plan->tile_n - 1));
-        EMIT(b, setp_lt, R(inside), R(end), dim_operand(e->plan->n, e->n));
+        EMIT(b, add_s32, end, e->tile_col, I(e->plan->tile_n - 1));
+        EMIT(b, setp_lt, inside, end, dim_operand(e->plan->n, e->n));
     }
     spmm_emit_factors(e, &e->plan->wide, e->tile_col, inside);
 }
@@ -249,14 +249,14 @@ static void emit_early_factors(spmm_emitter *e) {
 static void branch_if_odd(spmm_emitter *e, mc_reg value, int unit, mc_label edge, const char *why) {
     mc_builder *b = e->b;
     note(b, "%s", why);
-    EMIT(b, and_b32, R(e->odd_bits), R(value), I(unit - 1));
-    EMIT(b, setp_ne, R(e->odd), R(e->odd_bits), I(0));
+    EMIT(b, and_b32, e->odd_bits, value, I(unit - 1));
+    EMIT(b, setp_ne, e->odd, e->odd_bits, I(0));
     EMIT_IF(b, e->odd, bra_uni, TO(edge));
 }
 
 static mc_reg low_half(spmm_emitter *e, const char *name, mc_reg array) {
     mc_reg low = b32(e->b, name);
-    EMIT(e->b, cvt_low, R(low), R(array));
+    EMIT(e->b, cvt_low, low, array);
     return low;
 }
 
@@ -264,13 +264,13 @@ static mc_reg low_half(spmm_emitter *e, const char *name, mc_reg array) {
 static void emit_choice(spmm_emitter *e, mc_label edge) {
     mc_builder *b = e->b;
     const spmm_checks *checks = &e->plan->checks;
-    stage(b, "Wide path or edge path: what the spec leaves open");
+    heading(b, "Wide path or edge path: what the spec leaves open");
     e->odd = pred(b, "odd");
     e->odd_bits = b32(b, "odd_bits");
     if (checks->full_tile) {
         note(b, "the tile reaches beyond n");
-        EMIT(b, add_s32, R(e->odd_bits), R(e->tile_col), I(e->plan->tile_n));
-        EMIT(b, setp_gt, R(e->odd), R(e->odd_bits), dim_operand(e->plan->n, e->n));
+        EMIT(b, add_s32, e->odd_bits, e->tile_col, I(e->plan->tile_n));
+        EMIT(b, setp_gt, e->odd, e->odd_bits, dim_operand(e->plan->n, e->n));
         EMIT_IF(b, e->odd, bra_uni, TO(edge));
     }
     int access = spmm_access(&e->plan->wide);
@@ -290,13 +290,13 @@ static void emit_choice(spmm_emitter *e, mc_label edge) {
 void spmm_emit_row_bytes(spmm_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
-    e->row_bytes = R(e->ldb);
+    e->row_bytes = e->ldb;
     if (plan->ldb != MC_OPEN) e->row_bytes = I(side_row_bytes(plan->rhs, plan->ldb));
     if (plan->ldb != MC_OPEN || plan->rhs.bits == 8) return;
     mc_reg bytes = b32(b, "row_bytes");
-    if (plan->rhs.bits == 4) EMIT(b, shr_u32, R(bytes), R(e->ldb), I(1));
-    else EMIT(b, shl_b32, R(bytes), R(e->ldb), I(1));
-    e->row_bytes = R(bytes);
+    if (plan->rhs.bits == 4) EMIT(b, shr_u32, bytes, e->ldb, I(1));
+    else EMIT(b, shl_b32, bytes, e->ldb, I(1));
+    e->row_bytes = bytes;
 }
 
 void spmm_emit(const spmm_plan *plan, mc_builder *b) {
@@ -327,16 +327,16 @@ void spmm_emit(const spmm_plan *plan, mc_builder *b) {
     mc_label edge = label(b, "EDGE");
     if (plan->wide.emitted && plan->edge.emitted) emit_choice(e, edge);
     if (plan->wide.emitted) {
-        stage(b, "Wide path: %d columns, %d bytes of each row of B a lane", plan->wide.columns,
-              plan->wide.unit);
+        heading(b, "Wide path: %d columns, %d bytes of each row of B a lane", plan->wide.columns,
+                plan->wide.unit);
         spmm_emit_tile(e, &plan->wide, e->tile_col);
         EMIT_RET(b);
     }
     if (plan->edge.emitted) {
         b->prefix = "edge_";
-        stage(b, "Edge path: 32 columns at a time, B in loads of %d byte%s", plan->edge.unit,
-              plan->edge.unit == 1 ? "" : "s");
-        place(b, edge);
+        heading(b, "Edge path: 32 columns at a time, B in loads of %d byte%s", plan->edge.unit,
+                plan->edge.unit == 1 ? "" : "s");
+        set_label(b, edge);
         if (plan->wide.copy && plan->wide.emitted) emit_other_head(e);
         emit_edge(e);
         EMIT_RET(b);

@@ -23,28 +23,28 @@ void spmm_declare_totals(spmm_emitter *e, int count) {
 void spmm_emit_begin_rounds(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
     if (!e->plan->flush_strides) return;
-    stage(b, "Rounds of %d strides, after which the accumulators may be full", e->plan->flush_strides);
-    for (int i = 0; i < count; i++) EMIT(b, mov_b64, R(e->total[i]), I(0));
-    place(b, e->rounds);
-    EMIT(b, mov_b32, R(e->done), I(0));
+    heading(b, "Rounds of %d strides, after which the accumulators may be full", e->plan->flush_strides);
+    for (int i = 0; i < count; i++) EMIT(b, mov_b64, e->total[i], I(0));
+    set_label(b, e->rounds);
+    EMIT(b, mov_b32, e->done, I(0));
 }
 
 mc_reg spmm_emit_end_stride(spmm_emitter *e, mc_reg more) {
     mc_builder *b = e->b;
     if (!e->plan->flush_strides) return more;
-    EMIT(b, add_s32, R(e->done), R(e->done), I(1));
-    EMIT(b, setp_lt_and, R(e->in_round), R(e->done), I(e->plan->flush_strides), R(more));
+    EMIT(b, add_s32, e->done, e->done, I(1));
+    EMIT(b, setp_lt_and, e->in_round, e->done, I(e->plan->flush_strides), more);
     return e->in_round;
 }
 
 /* Adds the accumulators to the totals, and starts them from zero again. */
 static void emit_flush(spmm_emitter *e, int count, mc_reg more) {
     mc_builder *b = e->b;
-    stage(b, "The accumulators' products are added to the totals, in s64");
+    heading(b, "The accumulators' products are added to the totals, in s64");
     for (int i = 0; i < count * e->plan->sums; i++) {
         int64_t weight = (int64_t)1 << spmm_sum_weight(e->plan, i / count);
-        EMIT(b, mad_wide, R(e->total[i % count]), R(e->acc[i]), I(weight), R(e->total[i % count]));
-        EMIT(b, mov_b32, R(e->acc[i]), I(0));
+        EMIT(b, mad_wide, e->total[i % count], e->acc[i], I(weight), e->total[i % count]);
+        EMIT(b, mov_b32, e->acc[i], I(0));
     }
     spmm_emit_zero_bias(e);
     EMIT_IF(b, more, bra, TO(e->rounds));
@@ -52,11 +52,11 @@ static void emit_flush(spmm_emitter *e, int count, mc_reg more) {
 
 static void emit_widen(spmm_emitter *e, int count) {
     mc_builder *b = e->b;
-    stage(b, "k is small enough for the accumulators: the totals, in s64");
-    for (int i = 0; i < count; i++) EMIT(b, cvt_s64, R(e->total[i]), R(e->acc[i]));
+    heading(b, "k is small enough for the accumulators: the totals, in s64");
+    for (int i = 0; i < count; i++) EMIT(b, cvt_s64, e->total[i], e->acc[i]);
     for (int i = count; i < count * e->plan->sums; i++) {
         int64_t weight = (int64_t)1 << spmm_sum_weight(e->plan, i / count);
-        EMIT(b, mad_wide, R(e->total[i % count]), R(e->acc[i]), I(weight), R(e->total[i % count]));
+        EMIT(b, mad_wide, e->total[i % count], e->acc[i], I(weight), e->total[i % count]);
     }
 }
 

@@ -34,12 +34,12 @@ void spmm_declare_bias(spmm_emitter *e) {
     if (!spmm_is_biased(e->plan)) return;
     e->bias = b32(b, "bias_bytes");
     b32_array(b, "bias_sum", ACCUMULATORS * e->plan->mma, e->bias_sum);
-    EMIT(b, mov_b32, R(e->bias), H(minus_biases));
+    EMIT(b, mov_b32, e->bias, H(minus_biases));
 }
 
 void spmm_emit_zero_bias(spmm_emitter *e) {
     if (!spmm_is_biased(e->plan)) return;
-    for (int i = 0; i < ACCUMULATORS * e->plan->mma; i++) EMIT(e->b, mov_b32, R(e->bias_sum[i]), I(0));
+    for (int i = 0; i < ACCUMULATORS * e->plan->mma; i++) EMIT(e->b, mov_b32, e->bias_sum[i], I(0));
 }
 
 void spmm_emit_add_bias(spmm_emitter *e, int mma, const mc_reg values[2]) {
@@ -54,7 +54,7 @@ static void emit_take_bias(spmm_emitter *e, int count, int odd_column) {
     note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
     for (int i = 0; i < count * e->plan->mma; i++) {
         if (e->plan->times_16 && i & odd_column) continue;
-        EMIT(b, add_s32, R(e->acc[i]), R(e->acc[i]), R(bias_of(e, i / count, i & 1)));
+        EMIT(b, add_s32, e->acc[i], e->acc[i], bias_of(e, i / count, i & 1));
     }
 }
 
@@ -66,8 +66,8 @@ static void emit_divide(spmm_emitter *e, int count, int odd_column) {
     for (int i = 0; i < count * e->plan->mma; i++) {
         mc_reg acc = e->acc[i];
         if (!(i & odd_column)) continue;
-        if (with_even) EMIT(b, sub_s32, R(acc), R(acc), R(e->acc[i - odd_column]));
-        EMIT(b, shr_s32, R(acc), R(acc), I(4));
+        if (with_even) EMIT(b, sub_s32, acc, acc, e->acc[i - odd_column]);
+        EMIT(b, shr_s32, acc, acc, I(4));
     }
 }
 

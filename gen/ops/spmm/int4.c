@@ -29,10 +29,10 @@ void spmm_declare_columns4(spmm_emitter *e) {
 /* Makes EVEN and ODD, the two columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand
    (frag_a_reg). */
 static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_reg odd) {
-    EMIT(b, shl_b32, R(even), R(high), I(4));
-    EMIT(b, lop3, R(even), R(low), R(even), H(LOW_HALVES), I(SELECT));
-    EMIT(b, shr_u32, R(odd), R(low), I(4));
-    EMIT(b, lop3, R(odd), R(odd), R(high), H(LOW_HALVES), I(SELECT));
+    EMIT(b, shl_b32, even, high, I(4));
+    EMIT(b, lop3, even, low, even, H(LOW_HALVES), I(SELECT));
+    EMIT(b, shr_u32, odd, low, I(4));
+    EMIT(b, lop3, odd, odd, high, H(LOW_HALVES), I(SELECT));
 }
 
 void spmm_note_columns4(spmm_emitter *e) {
@@ -56,8 +56,8 @@ void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
         mc_reg low = e->low[c], high = e->high[c];
         if (!e->plan->shuffle) {
             low = e->pair[0], high = e->pair[1];
-            EMIT(b, prmt, R(low), R(e->low[c]), R(e->high[c]), I(0x6420));
-            EMIT(b, prmt, R(high), R(e->low[c]), R(e->high[c]), I(0x7531));
+            EMIT(b, prmt, low, e->low[c], e->high[c], I(0x6420));
+            EMIT(b, prmt, high, e->low[c], e->high[c], I(0x7531));
         }
         emit_pair(b, low, high, column[frag_a_reg(0, step)], column[frag_a_reg(1, step)]);
     }

@@ -68,24 +68,24 @@ static void declare_pass(spmm_emitter *e, pass *p, const spmm_path *path) {
 static void emit_base(spmm_emitter *e, pass *p, int unit, mc_reg at, mc_reg load_at, mc_reg last_at) {
     mc_builder *b = e->b;
     if (e->plan->rhs.bits == 4) {
-        EMIT(b, shr_u32, R(load_at), R(at), I(1));
+        EMIT(b, shr_u32, load_at, at, I(1));
         at = load_at;
     }
     if (unit) {
-        EMIT(b, add_s32, R(load_at), R(at), I(unit));
+        EMIT(b, add_s32, load_at, at, I(unit));
         at = load_at;
     }
     if (p->path->clamp) {
-        EMIT(b, min_s32, R(load_at), R(at), R(last_at));
+        EMIT(b, min_s32, load_at, at, last_at);
         at = load_at;
     }
-    EMIT(b, mad_wide, R(p->base[unit]), R(at), I(side_bytes(e->plan->rhs)), R(e->b_array));
+    EMIT(b, mad_wide, p->base[unit], at, I(side_bytes(e->plan->rhs)), e->b_array);
 }
 
 static mc_reg emit_lane_column(spmm_emitter *e, int columns, mc_reg path_col) {
     e->col = b32(e->b, "col");
     note(e->b, "columns %d g .. %d g + %d of the tile are this lane's", columns, columns, columns - 1);
-    EMIT(e->b, mad_s32, R(e->col), R(e->place.g), I(columns), R(path_col));
+    EMIT(e->b, mad_s32, e->col, e->place.g, I(columns), path_col);
     return e->col;
 }
 
@@ -105,34 +105,34 @@ static void emit_columns(spmm_emitter *e, pass *p, mc_reg path_col) {
              p->bytes ? "element" : "group of columns");
         last_at = b32(b, "last_at");
         int columns = p->bytes || halves ? 1 : access / side_bytes(e->plan->rhs);
-        EMIT(b, add_s32, R(last_at), dim_operand(e->plan->n, e->n), I(-columns));
-        if (halves) EMIT(b, shr_u32, R(last_at), R(last_at), I(1));
-        if (halves && access > 1) EMIT(b, add_s32, R(last_at), R(last_at), I(1 - access));
+        EMIT(b, add_s32, last_at, dim_operand(e->plan->n, e->n), I(-columns));
+        if (halves) EMIT(b, shr_u32, last_at, last_at, I(1));
+        if (halves && access > 1) EMIT(b, add_s32, last_at, last_at, I(1 - access));
     }
     for (int unit = 0; unit < p->units; unit++) emit_base(e, p, unit, first, load_at, last_at);
 }
 
 static void emit_zero(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
-    for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, R(e->acc[i]), I(0));
+    for (int i = 0; i < acc_count(p->path) * e->plan->sums; i++) EMIT(b, mov_b32, e->acc[i], I(0));
     spmm_emit_zero_bias(e);
     if (p->path->copy) {
         spmm_shared_start(e, &p->stager);
         return;
     }
     note(b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
-    for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, R(p->row[i]), I(0));
+    for (int i = 0; i < p->row_count; i++) EMIT(b, mov_b32, p->row[i], I(0));
 }
 
 /* -- One stride --------------------------------------------------------------------------------------- */
 
 static void emit_find_indices(spmm_emitter *e, mc_reg stride) {
-    EMIT(e->b, mad_wide, R(e->index_at), R(stride), I(e->plan->stride * WORD), R(e->index_lane));
+    EMIT(e->b, mad_wide, e->index_at, stride, I(e->plan->stride * WORD), e->index_lane);
 }
 
 static void emit_find_values(spmm_emitter *e, mc_reg stride) {
     const spmm_plan *plan = e->plan;
-    EMIT(e->b, mad_wide, R(e->value_at), R(stride), I(plan->stride_values), R(e->value_lane));
+    EMIT(e->b, mad_wide, e->value_at, stride, I(plan->stride_values), e->value_lane);
 }
 
 /* Loads a stride's indices where GUARD holds (none: always). */
@@ -181,9 +181,9 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     switch (unit) {
     case 16: EMIT_IF(b, used, ldg_v4, V4(row), AT(address, 0)); break;
     case 8: EMIT_IF(b, used, ldg_v2, V2(row), AT(address, 0)); break;
-    case 4: EMIT_IF(b, used, ldg_b32, R(*row), AT(address, 0)); break;
-    case 2: EMIT_IF(b, used, ldg_u16, R(*row), AT(address, 0)); break;
-    default: EMIT_IF(b, used, ldg_u8, R(*row), AT(address, 0));
+    case 4: EMIT_IF(b, used, ldg_b32, *row, AT(address, 0)); break;
+    case 2: EMIT_IF(b, used, ldg_u16, *row, AT(address, 0)); break;
+    default: EMIT_IF(b, used, ldg_u8, *row, AT(address, 0));
     }
 }
 
@@ -193,9 +193,9 @@ static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count
     mc_builder *b = e->b;
     for (int slot = first; slot < first + count; slot++) {
         mc_reg index = e->index[step * MC_LANE_SLOTS + slot];
-        EMIT(b, setp_ge, R(p->used[slot]), R(index), I(0));
+        EMIT(b, setp_ge, p->used[slot], index, I(0));
         for (int unit = 0; unit < p->units; unit++) {
-            EMIT(b, mad_wide, R(p->address[slot]), R(index), e->row_bytes, R(p->base[unit]));
+            EMIT(b, mad_wide, p->address[slot], index, e->row_bytes, p->base[unit]);
             emit_load_unit(b, p->used[slot], p->path->unit, row_of(p, step, slot) + unit, p->address[slot]);
         }
     }
@@ -205,14 +205,14 @@ static void emit_gather(spmm_emitter *e, pass *p, int step, int first, int count
 static void emit_transpose(spmm_emitter *e, const mc_reg word[4], const mc_reg column[4]) {
     mc_builder *b = e->b;
     const mc_reg *pair = e->pair;
-    EMIT(b, prmt, R(pair[0]), R(word[0]), R(word[1]), I(0x5140));
-    EMIT(b, prmt, R(pair[1]), R(word[0]), R(word[1]), I(0x7362));
-    EMIT(b, prmt, R(pair[2]), R(word[2]), R(word[3]), I(0x5140));
-    EMIT(b, prmt, R(pair[3]), R(word[2]), R(word[3]), I(0x7362));
-    EMIT(b, prmt, R(column[0]), R(pair[0]), R(pair[2]), I(0x5410));
-    EMIT(b, prmt, R(column[1]), R(pair[0]), R(pair[2]), I(0x7632));
-    EMIT(b, prmt, R(column[2]), R(pair[1]), R(pair[3]), I(0x5410));
-    EMIT(b, prmt, R(column[3]), R(pair[1]), R(pair[3]), I(0x7632));
+    EMIT(b, prmt, pair[0], word[0], word[1], I(0x5140));
+    EMIT(b, prmt, pair[1], word[0], word[1], I(0x7362));
+    EMIT(b, prmt, pair[2], word[2], word[3], I(0x5140));
+    EMIT(b, prmt, pair[3], word[2], word[3], I(0x7362));
+    EMIT(b, prmt, column[0], pair[0], pair[2], I(0x5410));
+    EMIT(b, prmt, column[1], pair[0], pair[2], I(0x7632));
+    EMIT(b, prmt, column[2], pair[1], pair[3], I(0x5410));
+    EMIT(b, prmt, column[3], pair[1], pair[3], I(0x7632));
 }
 
 /* The same of elements that have a register each. Element c of a slot is element[units * slot + c];
@@ -224,9 +224,9 @@ static void emit_join(spmm_emitter *e, const mc_reg *element, int units, const m
     for (int i = 0; i < units * digits; i++) {
         const mc_reg *of = &element[i / digits];
         unsigned bytes = pick[i % digits];
-        EMIT(b, prmt, R(e->pair[0]), R(of[0]), R(of[units]), I(bytes));
-        EMIT(b, prmt, R(e->pair[1]), R(of[2 * units]), R(of[3 * units]), I(bytes));
-        EMIT(b, prmt, R(column[i]), R(e->pair[0]), R(e->pair[1]), I(0x5410));
+        EMIT(b, prmt, e->pair[0], of[0], of[units], I(bytes));
+        EMIT(b, prmt, e->pair[1], of[2 * units], of[3 * units], I(bytes));
+        EMIT(b, prmt, column[i], e->pair[0], e->pair[1], I(0x5410));
     }
 }
 
@@ -323,10 +323,10 @@ static void emit_products(spmm_emitter *e, pass *p, int step, int word) {
    nothing waits for row_ptr before them. */
 static void emit_advance(spmm_emitter *e, pass *p, mc_reg more) {
     mc_builder *b = e->b;
-    if (e->part.id) EMIT(b, add_s32, R(p->stride), R(p->first), R(e->part));
-    else EMIT(b, mov_b32, R(p->stride), R(p->first));
-    EMIT(b, add_s32, R(p->first), R(p->first), I(e->plan->split));
-    EMIT(b, setp_lt, R(more), R(p->stride), R(e->last));
+    if (e->part.id) EMIT(b, add_s32, p->stride, p->first, e->part);
+    else EMIT(b, mov_b32, p->stride, p->first);
+    EMIT(b, add_s32, p->first, p->first, I(e->plan->split));
+    EMIT(b, setp_lt, more, p->stride, e->last);
 }
 
 static void emit_next(spmm_emitter *e, pass *p) {
@@ -395,7 +395,7 @@ static void emit_ahead(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     spmm_shared_read(e, &p->stager, p->row, p->words);
     note(b, "the next stride's rows and values, and the indices of the one behind it");
-    EMIT(b, setp_lt, R(p->more), R(p->stride), R(e->last));
+    EMIT(b, setp_lt, p->more, p->stride, e->last);
     spmm_shared_copy(e, &p->stager, p->more);
     spmm_emit_guards(e, p->stride, e->last, p->more_values);
     emit_find_values(e, p->stride);
@@ -429,7 +429,7 @@ static void emit_stride(spmm_emitter *e, pass *p) {
     mc_builder *b = e->b;
     if (e->plan->prefetch) {
         note(b, "the values that were prefetched");
-        for (int i = 0; i < spmm_value_regs(e->plan); i++) EMIT(b, mov_b32, R(p->value[i]), R(e->value[i]));
+        for (int i = 0; i < spmm_value_regs(e->plan); i++) EMIT(b, mov_b32, p->value[i], e->value[i]);
     } else {
         note(b, "indices and values of this stride");
         emit_load_stride(e, p, (mc_reg){0}, e->has_values);
@@ -449,24 +449,24 @@ void spmm_emit_tile(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_label loop = label(b, "STRIDES");
     emit_columns(e, &p, path_col);
     emit_zero(e, &p);
-    EMIT(b, mov_b32, R(p.first), R(e->first));
-    if (!e->plan->prefetch) EMIT(b, mov_b32, R(p.stride), R(e->head));
+    EMIT(b, mov_b32, p.first, e->first);
+    if (!e->plan->prefetch) EMIT(b, mov_b32, p.stride, e->head);
     if (e->plan->heads) emit_grid_wait(e->b, e->plan->overlap, "B");
     mc_label done = {0};
     if (!e->plan->heads) {
         mc_reg idle = pred(b, "no_stride");
         done = label(b, "NO_STRIDES");
         note(b, "a warp without a stride adds nothing");
-        EMIT(b, setp_ge, R(idle), R(e->head), R(e->last));
+        EMIT(b, setp_ge, idle, e->head, e->last);
         EMIT_IF(b, idle, bra, TO(done));
     }
     if (is_ahead(e, &p)) emit_ahead_start(e, &p);
     spmm_emit_begin_rounds(e, acc_count(path));
-    stage(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
-    place(b, loop);
+    heading(b, "Loop over strides: %d nonzero vectors a time", e->plan->stride);
+    set_label(b, loop);
     emit_stride(e, &p);
     EMIT_IF(b, spmm_emit_end_stride(e, p.more), bra, TO(loop));
-    if (!e->plan->heads) place(b, done);
+    if (!e->plan->heads) set_label(b, done);
     if (!e->plan->heads && path->copy) {
         note(b, "a share whose lanes only cleared it takes sums next");
         EMIT(b, bar_warp_sync, I(-1));

@@ -25,23 +25,23 @@ static void emit_width(spmm_ring *r) {
     mc_reg bits = b32(b, "odd_bits"), low = b32(b, "low_bits"), odd = pred(b, "odd_copy");
     mc_reg log = b32(b, "log_width"), pieces = b32(b, "log_pieces"), width = b32(b, "width");
     note(b, "the widest copy that B's address and ldb allow: 2^log_width bytes");
-    EMIT(b, mov_b32, R(bits), r->e.row_bytes);
+    EMIT(b, mov_b32, bits, r->e.row_bytes);
     if (plan->align < WIDEST) {
-        EMIT(b, cvt_low, R(low), R(r->e.b_array));
-        EMIT(b, or_b32, R(bits), R(bits), R(low));
+        EMIT(b, cvt_low, low, r->e.b_array);
+        EMIT(b, or_b32, bits, bits, low);
     }
-    EMIT(b, mov_b32, R(log), I(4));
+    EMIT(b, mov_b32, log, I(4));
     for (int next = 3; next >= 2; next--) {
-        EMIT(b, and_b32, R(low), R(bits), I((2 << next) - 1));
-        EMIT(b, setp_ne, R(odd), R(low), I(0));
-        EMIT_IF(b, odd, mov_b32, R(log), I(next));
+        EMIT(b, and_b32, low, bits, I((2 << next) - 1));
+        EMIT(b, setp_ne, odd, low, I(0));
+        EMIT_IF(b, odd, mov_b32, log, I(next));
     }
-    EMIT(b, sub_s32, R(pieces), I(log2_of(ring_row_bytes(plan))), R(log));
-    EMIT(b, mov_b32, R(width), I(1));
-    EMIT(b, shl_b32, R(width), R(width), R(log));
+    EMIT(b, sub_s32, pieces, I(log2_of(ring_row_bytes(plan))), log);
+    EMIT(b, mov_b32, width, I(1));
+    EMIT(b, shl_b32, width, width, log);
     pred_array(b, "wide", RING_WIDTHS, a->wide);
-    for (int i = 0; i < RING_WIDTHS; i++) EMIT(b, setp_eq, R(a->wide[i]), R(log), I(4 - i));
-    a->log_width = R(log), a->log_pieces = R(pieces), a->width = R(width);
+    for (int i = 0; i < RING_WIDTHS; i++) EMIT(b, setp_eq, a->wide[i], log, I(4 - i));
+    a->log_width = log, a->log_pieces = pieces, a->width = width;
 }
 
 static void settle_width(spmm_ring *r) {
@@ -82,10 +82,10 @@ static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
     mc_builder *b = r->e.b;
     int bytes = side_bytes(r->e.plan->rhs);
     if (bytes == 1) return columns;
-    if (columns.kind == OPERAND_IMM) return I(columns.imm * bytes);
+    if (columns.kind == PTX_IMM) return I(columns.imm * bytes);
     mc_reg reg = b32(b, name);
-    EMIT(b, mul_s32, R(reg), columns, I(bytes));
-    return R(reg);
+    EMIT(b, mul_s32, reg, columns, I(bytes));
+    return reg;
 }
 
 /* A thread's copies of a window: always the same piece of a row, of every row_step-th row. */
@@ -94,25 +94,25 @@ static void emit_share(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     ring_async *a = &r->async;
     mc_reg piece = b32(b, "piece"), column = b32(b, "column"), test = a->enough;
-    EMIT(b, shr_u32, R(a->first), R(r->e.place.thread), a->log_pieces);
-    EMIT(b, shl_b32, R(piece), R(a->first), a->log_pieces);
-    EMIT(b, sub_s32, R(piece), R(r->e.place.thread), R(piece));
-    EMIT(b, shl_b32, R(piece), R(piece), a->log_width);
-    EMIT(b, mov_b32, R(a->row_step), I(plan->threads));
-    EMIT(b, shr_u32, R(a->row_step), R(a->row_step), a->log_pieces);
-    EMIT(b, mul_s32, R(a->to_step), R(a->row_step), I(ring_row_bytes(plan)));
-    EMIT(b, add_s32, R(column), in_bytes(r, "tile_byte", R(r->e.tile_col)), R(piece));
-    EMIT(b, mad_wide, R(a->from), R(column), I(1), R(r->e.b_array));
+    EMIT(b, shr_u32, a->first, r->e.place.thread, a->log_pieces);
+    EMIT(b, shl_b32, piece, a->first, a->log_pieces);
+    EMIT(b, sub_s32, piece, r->e.place.thread, piece);
+    EMIT(b, shl_b32, piece, piece, a->log_width);
+    EMIT(b, mov_b32, a->row_step, I(plan->threads));
+    EMIT(b, shr_u32, a->row_step, a->row_step, a->log_pieces);
+    EMIT(b, mul_s32, a->to_step, a->row_step, I(ring_row_bytes(plan)));
+    EMIT(b, add_s32, column, in_bytes(r, "tile_byte", r->e.tile_col), piece);
+    EMIT(b, mad_wide, a->from, column, I(1), r->e.b_array);
     note(b, "so many of the piece's bytes lie inside n");
-    EMIT(b, sub_s32, R(a->inside), in_bytes(r, "n_bytes", dim_operand(plan->n, r->e.n)), R(column));
-    EMIT(b, min_s32, R(a->inside), R(a->inside), a->width);
-    EMIT(b, setp_lt, R(test), R(a->inside), I(0));
-    EMIT_IF(b, test, mov_b32, R(a->inside), I(0));
+    EMIT(b, sub_s32, a->inside, in_bytes(r, "n_bytes", dim_operand(plan->n, r->e.n)), column);
+    EMIT(b, min_s32, a->inside, a->inside, a->width);
+    EMIT(b, setp_lt, test, a->inside, I(0));
+    EMIT_IF(b, test, mov_b32, a->inside, I(0));
     note(b, "where it goes: its 16-byte unit is swizzled, what it is of the unit is not");
-    EMIT(b, and_b32, R(a->unit), R(piece), H(0xf0));
-    EMIT(b, sub_s32, R(piece), R(piece), R(a->unit));
-    EMIT(b, mad_s32, R(a->to_first), R(a->first), I(ring_row_bytes(plan)), R(piece));
-    EMIT(b, add_s32, R(a->to_first), R(a->to_first), R(r->ring_at));
+    EMIT(b, and_b32, a->unit, piece, H(0xf0));
+    EMIT(b, sub_s32, piece, piece, a->unit);
+    EMIT(b, mad_s32, a->to_first, a->first, I(ring_row_bytes(plan)), piece);
+    EMIT(b, add_s32, a->to_first, a->to_first, r->ring_at);
 }
 
 /* -- A window ----------------------------------------------------------------------------------------- */
@@ -124,8 +124,7 @@ static void emit_cp_async(spmm_ring *r) {
     for (int i = 0; i < RING_WIDTHS; i++) {
         int bytes = WIDEST >> i;
         if (r->e.plan->copy && r->e.plan->copy != bytes) continue;
-        builder_emit(b, a->wide[i], ops[i],
-                     MC_OPERANDS(AT(a->at, 0), AT(a->address, 0), I(bytes), R(a->bytes)));
+        builder_emit(b, a->wide[i], ops[i], MC_OPERANDS(AT(a->at, 0), AT(a->address, 0), I(bytes), a->bytes));
     }
 }
 
@@ -137,14 +136,14 @@ static void emit_piece(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     ring_async *a = &r->async;
     int rows = ROW_OF_BANKS / ring_row_bytes(plan), units = ring_row_bytes(plan) / WINDOWED_UNIT;
-    EMIT(b, mov_b32, R(a->bytes), R(a->inside));
-    EMIT(b, setp_ge, R(a->beyond), R(a->row), dim_operand(plan->k, r->k));
-    EMIT_IF(b, a->beyond, mov_b32, R(a->bytes), I(0));
-    EMIT(b, shl_b32, R(a->at), R(a->row), I(log2_of(WINDOWED_UNIT / rows)));
-    EMIT(b, and_b32, R(a->at), R(a->at), H((unsigned)((units - 1) * WINDOWED_UNIT)));
-    EMIT(b, xor_b32, R(a->at), R(a->at), R(a->unit));
-    EMIT(b, add_s32, R(a->at), R(a->at), R(a->to));
-    EMIT(b, mad_wide, R(a->address), R(a->row), r->e.row_bytes, R(a->from));
+    EMIT(b, mov_b32, a->bytes, a->inside);
+    EMIT(b, setp_ge, a->beyond, a->row, dim_operand(plan->k, r->k));
+    EMIT_IF(b, a->beyond, mov_b32, a->bytes, I(0));
+    EMIT(b, shl_b32, a->at, a->row, I(log2_of(WINDOWED_UNIT / rows)));
+    EMIT(b, and_b32, a->at, a->at, H((unsigned)((units - 1) * WINDOWED_UNIT)));
+    EMIT(b, xor_b32, a->at, a->at, a->unit);
+    EMIT(b, add_s32, a->at, a->at, a->to);
+    EMIT(b, mad_wide, a->address, a->row, r->e.row_bytes, a->from);
     emit_cp_async(r);
 }
 
@@ -153,23 +152,23 @@ static void emit_window(spmm_ring *r, mc_label loop, mc_label copied) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     ring_async *a = &r->async;
-    EMIT(b, add_s32, R(a->row), R(a->first), R(a->stage_row));
-    EMIT(b, add_s32, R(a->row_end), R(a->stage_row), I(plan->window));
-    EMIT(b, add_s32, R(a->to), R(a->to_first), R(a->stage_at));
-    place(b, loop);
-    EMIT(b, setp_ge, R(a->enough), R(a->row), R(a->row_end));
+    EMIT(b, add_s32, a->row, a->first, a->stage_row);
+    EMIT(b, add_s32, a->row_end, a->stage_row, I(plan->window));
+    EMIT(b, add_s32, a->to, a->to_first, a->stage_at);
+    set_label(b, loop);
+    EMIT(b, setp_ge, a->enough, a->row, a->row_end);
     EMIT_IF(b, a->enough, bra, TO(copied));
     emit_piece(r);
-    EMIT(b, add_s32, R(a->row), R(a->row), R(a->row_step));
-    EMIT(b, add_s32, R(a->to), R(a->to), R(a->to_step));
+    EMIT(b, add_s32, a->row, a->row, a->row_step);
+    EMIT(b, add_s32, a->to, a->to, a->to_step);
     EMIT(b, bra, TO(loop));
-    place(b, copied);
+    set_label(b, copied);
     EMIT_BARE(b, cp_async_commit);
-    EMIT(b, add_s32, R(a->copied), R(a->copied), I(1));
-    EMIT(b, add_s32, R(a->stage_row), R(a->stage_row), I(plan->window));
-    EMIT(b, add_s32, R(a->stage_at), R(a->stage_at), I(ring_window_bytes(plan)));
-    EMIT(b, setp_eq, R(a->enough), R(a->stage_at), I(plan->stages * ring_window_bytes(plan)));
-    EMIT_IF(b, a->enough, mov_b32, R(a->stage_at), I(0));
+    EMIT(b, add_s32, a->copied, a->copied, I(1));
+    EMIT(b, add_s32, a->stage_row, a->stage_row, I(plan->window));
+    EMIT(b, add_s32, a->stage_at, a->stage_at, I(ring_window_bytes(plan)));
+    EMIT(b, setp_eq, a->enough, a->stage_at, I(plan->stages * ring_window_bytes(plan)));
+    EMIT_IF(b, a->enough, mov_b32, a->stage_at, I(0));
 }
 
 /* -- Passing windows ---------------------------------------------------------------------------------- */
@@ -180,11 +179,11 @@ static void emit_pass(spmm_ring *r, const char *copy, const char *copied, const 
     mc_label copy_label = label(b, copy), copied_label = label(b, copied), passed_label = label(b, passed);
     EMIT(b, cp_async_wait, I(0));
     EMIT(b, bar_sync, I(0));
-    EMIT(b, add_s32, R(a->passes), R(a->passes), I(-1));
-    EMIT(b, setp_ge, R(a->enough), R(a->copied), R(r->windows));
+    EMIT(b, add_s32, a->passes, a->passes, I(-1));
+    EMIT(b, setp_ge, a->enough, a->copied, r->windows);
     EMIT_IF(b, a->enough, bra_uni, TO(passed_label));
     emit_window(r, copy_label, copied_label);
-    place(b, passed_label);
+    set_label(b, passed_label);
 }
 
 /* Sets count, the windows that are copied before the first pass, and passes: the first one, and one for each
@@ -193,21 +192,21 @@ static void emit_first_windows(spmm_ring *r) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;
     int stages = r->e.plan->stages;
-    EMIT(b, mov_b32, R(a->copied), I(0));
-    EMIT(b, mov_b32, R(a->stage_row), I(0));
-    EMIT(b, mov_b32, R(a->stage_at), I(0));
-    EMIT(b, mov_b32, R(r->count), R(r->windows));
-    EMIT(b, mov_b32, R(a->passes), I(1));
-    EMIT(b, setp_gt, R(a->enough), R(r->windows), I(stages));
-    EMIT_IF(b, a->enough, mov_b32, R(r->count), I(stages - 1));
-    EMIT_IF(b, a->enough, add_s32, R(a->passes), R(r->windows), I(2 - stages));
+    EMIT(b, mov_b32, a->copied, I(0));
+    EMIT(b, mov_b32, a->stage_row, I(0));
+    EMIT(b, mov_b32, a->stage_at, I(0));
+    EMIT(b, mov_b32, r->count, r->windows);
+    EMIT(b, mov_b32, a->passes, I(1));
+    EMIT(b, setp_gt, a->enough, r->windows, I(stages));
+    EMIT_IF(b, a->enough, mov_b32, r->count, I(stages - 1));
+    EMIT_IF(b, a->enough, add_s32, a->passes, r->windows, I(2 - stages));
 }
 
 void ring_emit_async_fill(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_label fill = label(b, "FILL"), rows = label(b, "FILL_ROWS"), next = label(b, "FILL_NEXT"),
              filled = label(b, "FILLED");
-    stage(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
+    heading(b, "Copy the first windows of B: each thread the same piece of rows that lie row_step apart");
     r->e.b_array = load_array(b, "b");
     spmm_emit_row_bytes(&r->e);
     declare_async(r);
@@ -216,12 +215,12 @@ void ring_emit_async_fill(spmm_ring *r) {
     emit_share(r);
     emit_first_windows(r);
     emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
-    place(b, fill);
-    EMIT(b, setp_ge, R(r->async.enough), R(r->async.copied), R(r->count));
+    set_label(b, fill);
+    EMIT(b, setp_ge, r->async.enough, r->async.copied, r->count);
     EMIT_IF(b, r->async.enough, bra_uni, TO(filled));
     emit_window(r, rows, next);
     EMIT(b, bra_uni, TO(fill));
-    place(b, filled);
+    set_label(b, filled);
 }
 
 void ring_emit_async_start(spmm_ring *r) {
@@ -235,25 +234,25 @@ void ring_emit_async_control(spmm_ring *r) {
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
     note(b, "pass windows that this row block is done with");
     ring_emit_wants(r);
-    EMIT(b, shr_u32, R(r->count), R(r->wants), I(WINDOWED_LEAVE_SHIFT));
-    EMIT(b, min_s32, R(r->count), R(r->count), R(a->passes));
-    place(b, pass);
-    EMIT(b, setp_lt, R(r->again), R(r->count), I(1));
+    EMIT(b, shr_u32, r->count, r->wants, I(WINDOWED_LEAVE_SHIFT));
+    EMIT(b, min_s32, r->count, r->count, a->passes);
+    set_label(b, pass);
+    EMIT(b, setp_lt, r->again, r->count, I(1));
     EMIT_IF(b, r->again, bra_uni, TO(done));
     emit_pass(r, "PASS_ROWS", "PASS_NEXT", "PASSED");
-    EMIT(b, add_s32, R(r->count), R(r->count), I(-1));
+    EMIT(b, add_s32, r->count, r->count, I(-1));
     EMIT(b, bra_uni, TO(pass));
-    place(b, done);
+    set_label(b, done);
 }
 
 void ring_emit_async_rest(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_label rest = label(b, "REST"), done = label(b, "ALL_PASSED");
-    stage(b, "Pass the other windows with the warps that still read them");
-    place(b, rest);
-    EMIT(b, setp_lt, R(r->again), R(r->async.passes), I(1));
+    heading(b, "Pass the other windows with the warps that still read them");
+    set_label(b, rest);
+    EMIT(b, setp_lt, r->again, r->async.passes, I(1));
     EMIT_IF(b, r->again, bra_uni, TO(done));
     emit_pass(r, "REST_ROWS", "REST_NEXT", "REST_PASSED");
     EMIT(b, bra_uni, TO(rest));
-    place(b, done);
+    set_label(b, done);
 }

@@ -10,19 +10,19 @@ static void emit_window_count(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     r->windows = b32(b, "windows");
     if (plan->k != MC_OPEN) {
-        EMIT(b, mov_b32, R(r->windows), I((plan->k + plan->window - 1) / plan->window));
+        EMIT(b, mov_b32, r->windows, I((plan->k + plan->window - 1) / plan->window));
         return;
     }
     r->k = load_shape(b, "k", true);
-    EMIT(b, add_s32, R(r->windows), R(r->k), I(plan->window - 1));
-    EMIT(b, shr_u32, R(r->windows), R(r->windows), I(log2_of(plan->window)));
+    EMIT(b, add_s32, r->windows, r->k, I(plan->window - 1));
+    EMIT(b, shr_u32, r->windows, r->windows, I(log2_of(plan->window)));
 }
 
 void ring_emit_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    stage(b, "The ring, and how many windows go through it");
+    heading(b, "The ring, and how many windows go through it");
     r->ring_at = b32(b, "ring_at");
-    EMIT(b, mov_shared, R(r->ring_at), NAME("ring"));
+    EMIT(b, mov_shared, r->ring_at, NAME("ring"));
     emit_window_count(r);
 }
 
@@ -34,8 +34,8 @@ void ring_emit_barrier_addresses(spmm_ring *r) {
          "left it",
          plan->warps);
     r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
-    EMIT(b, add_s32, R(r->full_at), R(r->ring_at), I(plan->stages * ring_window_bytes(plan)));
-    EMIT(b, add_s32, R(r->empty_at), R(r->full_at), I(plan->stages * RING_BARRIER_BYTES));
+    EMIT(b, add_s32, r->full_at, r->ring_at, I(plan->stages * ring_window_bytes(plan)));
+    EMIT(b, add_s32, r->empty_at, r->full_at, I(plan->stages * RING_BARRIER_BYTES));
     r->done = pred(b, "done"), r->state = b64(b, "state");
 }
 
@@ -54,19 +54,19 @@ void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity) {
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
     mc_label again = label(b, name), passed = label(b, passed_name);
-    place(b, again);
-    EMIT(b, mbarrier_try_wait, R(r->done), AT(at, 0), R(parity));
+    set_label(b, again);
+    EMIT(b, mbarrier_try_wait, r->done, AT(at, 0), parity);
     EMIT_IF(b, r->done, bra, TO(passed));
     EMIT(b, bra, TO(again));
-    place(b, passed);
+    set_label(b, passed);
 }
 
 void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
     mc_builder *b = r->e.b;
-    EMIT(b, add_s32, R(at), R(at), I(RING_BARRIER_BYTES));
-    EMIT(b, setp_eq, R(wrap), R(at), R(end));
-    EMIT_IF(b, wrap, mov_b32, R(at), R(start));
-    if (parity.id) EMIT_IF(b, wrap, xor_b32, R(parity), R(parity), I(1));
+    EMIT(b, add_s32, at, at, I(RING_BARRIER_BYTES));
+    EMIT(b, setp_eq, wrap, at, end);
+    EMIT_IF(b, wrap, mov_b32, at, start);
+    if (parity.id) EMIT_IF(b, wrap, xor_b32, parity, parity, I(1));
 }
 
 /* -- The copying warp --------------------------------------------------------------------------------- */
@@ -93,15 +93,15 @@ static copier declare_copier(mc_builder *b) {
 static void emit_copy(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    EMIT(b, mbarrier_expect, R(r->state), AT(c->full, 0), I(ring_window_bytes(plan)));
+    EMIT(b, mbarrier_expect, r->state, AT(c->full, 0), I(ring_window_bytes(plan)));
     EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, c->column, c->row), AT(c->full, 0));
-    EMIT(b, add_s32, R(c->window), R(c->window), I(1));
-    EMIT(b, add_s32, R(c->row), R(c->row), I(plan->window));
-    EMIT(b, add_s32, R(c->to), R(c->to), I(ring_window_bytes(plan)));
-    EMIT(b, add_s32, R(c->empty), R(c->empty), I(RING_BARRIER_BYTES));
+    EMIT(b, add_s32, c->window, c->window, I(1));
+    EMIT(b, add_s32, c->row, c->row, I(plan->window));
+    EMIT(b, add_s32, c->to, c->to, I(ring_window_bytes(plan)));
+    EMIT(b, add_s32, c->empty, c->empty, I(RING_BARRIER_BYTES));
     ring_emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
-    EMIT_IF(b, c->wrap, mov_b32, R(c->to), R(r->ring_at));
-    EMIT_IF(b, c->wrap, mov_b32, R(c->empty), R(r->empty_at));
+    EMIT_IF(b, c->wrap, mov_b32, c->to, r->ring_at);
+    EMIT_IF(b, c->wrap, mov_b32, c->empty, r->empty_at);
 }
 
 /* One lane initialises the barriers and fills the ring at once. The other warps meet it at barrier 0 when
@@ -113,14 +113,14 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
     emit_barriers(r);
     /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
     emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
-    EMIT(b, setp_lt, R(c->more), R(r->windows), I(1));
+    EMIT(b, setp_lt, c->more, r->windows, I(1));
     EMIT_IF(b, c->more, bra, TO(filled));
-    EMIT(b, mov_param, R(c->map), NAME("b_map"));
-    EMIT(b, cvta_param, R(c->map), R(c->map));
-    EMIT(b, min_s32, R(first), R(r->windows), I(r->e.plan->stages));
-    place(b, loop);
+    EMIT(b, mov_param, c->map, NAME("b_map"));
+    EMIT(b, cvta_param, c->map, c->map);
+    EMIT(b, min_s32, first, r->windows, I(r->e.plan->stages));
+    set_label(b, loop);
     emit_copy(r, c);
-    EMIT(b, setp_lt, R(c->more), R(c->window), R(first));
+    EMIT(b, setp_lt, c->more, c->window, first);
     EMIT_IF(b, c->more, bra, TO(loop));
 }
 
@@ -129,13 +129,13 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
 static void emit_refill(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "REFILL"), all = label(b, "ALL");
-    place(b, loop);
-    EMIT(b, setp_ge, R(c->more), R(c->window), R(r->windows));
+    set_label(b, loop);
+    EMIT(b, setp_ge, c->more, c->window, r->windows);
     EMIT_IF(b, c->more, bra, TO(all));
     ring_emit_await(r, "LEFT", c->empty, c->parity);
     emit_copy(r, c);
     EMIT(b, bra, TO(loop));
-    place(b, all);
+    set_label(b, all);
 }
 
 /* Waits for the last copies. A copy may be one that no row block waits for, but it must have landed before
@@ -145,44 +145,44 @@ static void emit_drain(spmm_ring *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "DRAIN");
     note(b, "the last copies have landed before the block ends");
-    EMIT(b, setp_lt, R(c->more), R(c->window), I(r->e.plan->stages));
-    EMIT_IF(b, c->more, mov_b32, R(c->full), R(r->full_at));
-    EMIT_IF(b, c->more, mov_b32, R(c->parity), I(0));
-    EMIT(b, min_s32, R(c->count), R(c->window), I(r->e.plan->stages));
-    place(b, loop);
+    EMIT(b, setp_lt, c->more, c->window, I(r->e.plan->stages));
+    EMIT_IF(b, c->more, mov_b32, c->full, r->full_at);
+    EMIT_IF(b, c->more, mov_b32, c->parity, I(0));
+    EMIT(b, min_s32, c->count, c->window, I(r->e.plan->stages));
+    set_label(b, loop);
     ring_emit_await(r, "LANDED", c->full, c->parity);
     ring_emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
-    EMIT(b, add_s32, R(c->count), R(c->count), I(-1));
-    EMIT(b, setp_gt, R(c->more), R(c->count), I(0));
+    EMIT(b, add_s32, c->count, c->count, I(-1));
+    EMIT(b, setp_gt, c->more, c->count, I(0));
     EMIT_IF(b, c->more, bra, TO(loop));
 }
 
 void ring_emit_copier(spmm_ring *r) {
     mc_builder *b = r->e.b;
     b->prefix = "copy_";
-    stage(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
+    heading(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
     mc_reg idle = pred(b, "idle");
     copier c = declare_copier(b);
     c.column = r->e.plan->rhs.bits == 4 ? b32(b, "byte") : r->e.tile_col;
     mc_label filled = label(b, "FILLED"), end = label(b, "END");
-    EMIT(b, mov_b32, R(c.window), I(0));
-    EMIT(b, mov_b32, R(c.row), I(0));
-    if (r->e.plan->rhs.bits == 4) EMIT(b, shr_u32, R(c.column), R(r->e.tile_col), I(1));
-    EMIT(b, mov_b32, R(c.to), R(r->ring_at));
-    EMIT(b, mov_b32, R(c.full), R(r->full_at));
-    EMIT(b, mov_b32, R(c.empty), R(r->empty_at));
-    EMIT(b, mov_b32, R(c.parity), I(1));
-    EMIT(b, mov_b64, R(c.map), I(0));
-    EMIT(b, setp_ne, R(idle), R(r->e.place.lane), I(0));
+    EMIT(b, mov_b32, c.window, I(0));
+    EMIT(b, mov_b32, c.row, I(0));
+    if (r->e.plan->rhs.bits == 4) EMIT(b, shr_u32, c.column, r->e.tile_col, I(1));
+    EMIT(b, mov_b32, c.to, r->ring_at);
+    EMIT(b, mov_b32, c.full, r->full_at);
+    EMIT(b, mov_b32, c.empty, r->empty_at);
+    EMIT(b, mov_b32, c.parity, I(1));
+    EMIT(b, mov_b64, c.map, I(0));
+    EMIT(b, setp_ne, idle, r->e.place.lane, I(0));
     EMIT_IF(b, idle, bra, TO(filled));
     emit_fill(r, &c, filled);
-    place(b, filled);
+    set_label(b, filled);
     EMIT(b, bar_sync, I(0));
-    EMIT(b, setp_lt, R(c.more), R(c.window), I(1));
+    EMIT(b, setp_lt, c.more, c.window, I(1));
     EMIT_IF(b, c.more, bra, TO(end));
     emit_refill(r, &c);
     emit_drain(r, &c);
-    place(b, end);
+    set_label(b, end);
     EMIT_RET(b);
     b->prefix = NULL;
 }

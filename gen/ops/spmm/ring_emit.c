@@ -20,17 +20,17 @@
 /* Sets the addresses at which this lane reads the places and values of stride 0. */
 static void emit_packed_start(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    stage(b, "Where strides lie in the packed arrays");
+    heading(b, "Where strides lie in the packed arrays");
     mc_reg word = b32(b, "word"), high = b32(b, "word_high");
     r->places_base = b64(b, "places_base"), r->places_at = b64(b, "places_at");
     r->values_base = b64(b, "values_base"), r->values_at = b64(b, "values_at");
     r->control_at = b64(b, "control_at");
     note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
-    EMIT(b, shr_u32, R(high), R(r->e.place.lane), I(WINDOWED_SECOND_SHIFT));
-    EMIT(b, and_b32, R(word), R(r->e.place.lane), I(WINDOWED_ROW_MASK));
-    EMIT(b, mad_s32, R(word), R(high), I(WINDOWED_GROUP), R(word));
-    EMIT(b, mad_wide, R(r->places_base), R(word), I(WORD), R(load_array(b, "places")));
-    EMIT(b, mad_wide, R(r->values_base), R(r->e.place.lane), I(MC_LANE_SLOTS), R(load_array(b, "values")));
+    EMIT(b, shr_u32, high, r->e.place.lane, I(WINDOWED_SECOND_SHIFT));
+    EMIT(b, and_b32, word, r->e.place.lane, I(WINDOWED_ROW_MASK));
+    EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
+    EMIT(b, mad_wide, r->places_base, word, I(WORD), load_array(b, "places"));
+    EMIT(b, mad_wide, r->values_base, r->e.place.lane, I(MC_LANE_SLOTS), load_array(b, "values"));
     spmm_emit_has_values(&r->e);
     r->control_base = load_array(b, "control");
 }
@@ -41,13 +41,13 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
     const spmm_plan *plan = r->e.plan;
     int mma_bytes = WINDOWED_ROW_VALUES * plan->vec * plan->planes;
     mc_reg at = offset ? r->fetch : r->stride;
-    if (offset) EMIT(b, add_s32, R(at), R(r->stride), I(offset));
-    EMIT(b, setp_lt, R(r->some), R(at), R(r->row_last));
-    EMIT(b, mad_wide, R(r->control_at), R(at), I(WORD), R(r->control_base));
-    EMIT(b, mad_wide, R(r->places_at), R(at), I(WINDOWED_STRIDE_WORDS * WORD), R(r->places_base));
-    EMIT(b, mad_wide, R(r->values_at), R(at), I(plan->stride_values), R(r->values_base));
-    EMIT_IF(b, r->some, ldg_b32, R(to->control), AT(r->control_at, 0));
-    EMIT_IF(b, r->some, ldg_b32, R(to->place), AT(r->places_at, 0));
+    if (offset) EMIT(b, add_s32, at, r->stride, I(offset));
+    EMIT(b, setp_lt, r->some, at, r->row_last);
+    EMIT(b, mad_wide, r->control_at, at, I(WORD), r->control_base);
+    EMIT(b, mad_wide, r->places_at, at, I(WINDOWED_STRIDE_WORDS * WORD), r->places_base);
+    EMIT(b, mad_wide, r->values_at, at, I(plan->stride_values), r->values_base);
+    EMIT_IF(b, r->some, ldg_b32, to->control, AT(r->control_at, 0));
+    EMIT_IF(b, r->some, ldg_b32, to->place, AT(r->places_at, 0));
     spmm_emit_guards(&r->e, at, r->row_last, r->some_values);
     for (int m = 0; m < plan->mma; m++)
         EMIT_IF(b, r->some_values[m], ldg_v2, V2(&to->value[RING_HALVES * m]),
@@ -58,11 +58,11 @@ static void emit_load_packed(spmm_ring *r, const packed_stride *to, int offset) 
    a stride ago; a register that moved right behind its load would wait for it. */
 static void emit_take_next(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, add_s32, R(r->stride), R(r->stride), I(1));
-    EMIT(b, mov_b32, R(r->at_hand.place), R(r->next_up.place));
-    EMIT(b, mov_b32, R(r->at_hand.control), R(r->next_up.control));
+    EMIT(b, add_s32, r->stride, r->stride, I(1));
+    EMIT(b, mov_b32, r->at_hand.place, r->next_up.place);
+    EMIT(b, mov_b32, r->at_hand.control, r->next_up.control);
     for (int i = 0; i < RING_HALVES * r->e.plan->mma; i++)
-        EMIT(b, mov_b32, R(r->at_hand.value[i]), R(r->next_up.value[i]));
+        EMIT(b, mov_b32, r->at_hand.value[i], r->next_up.value[i]);
     note(b, "prefetch the stride behind it");
     emit_load_packed(r, &r->next_up, 1);
 }
@@ -116,23 +116,23 @@ static void emit_start_values(spmm_ring *r) {
     note(
         b,
         "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
-    EMIT(b, shr_u32, R(r->lane_unit), R(r->e.place.lane), I(WINDOWED_BESIDE_SHIFT));
-    EMIT(b, and_b32, R(r->lane_unit), R(r->lane_unit), I(1));
-    EMIT(b, mul_s32, R(r->lane_unit), R(r->lane_unit), H(0x00010001));
-    EMIT(b, mov_b32, R(r->zero), I(0));
+    EMIT(b, shr_u32, r->lane_unit, r->e.place.lane, I(WINDOWED_BESIDE_SHIFT));
+    EMIT(b, and_b32, r->lane_unit, r->lane_unit, I(1));
+    EMIT(b, mul_s32, r->lane_unit, r->lane_unit, H(0x00010001));
+    EMIT(b, mov_b32, r->zero, I(0));
     note(b, "a second half that nobody gathered may be multiplied by zeros");
-    for (int i = 0; i < 4 * ring_loads(r->e.plan); i++) EMIT(b, mov_b32, R(r->matrix[1][i / 4][i % 4]), I(0));
+    for (int i = 0; i < 4 * ring_loads(r->e.plan); i++) EMIT(b, mov_b32, r->matrix[1][i / 4][i % 4], I(0));
 }
 
 static void emit_start_barriers(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, setp_eq, R(r->first_lane), R(r->e.place.lane), I(0));
-    EMIT(b, mov_b32, R(r->wait_at), R(r->full_at));
-    EMIT(b, mov_b32, R(r->parity), I(0));
-    EMIT(b, mov_b32, R(r->leave_at), R(r->empty_at));
-    EMIT(b, add_s32, R(r->empty_end), R(r->empty_at), I(r->e.plan->stages * RING_BARRIER_BYTES));
-    EMIT(b, mov_b32, R(r->waited), I(0));
-    EMIT(b, mov_b32, R(r->left), I(0));
+    EMIT(b, setp_eq, r->first_lane, r->e.place.lane, I(0));
+    EMIT(b, mov_b32, r->wait_at, r->full_at);
+    EMIT(b, mov_b32, r->parity, I(0));
+    EMIT(b, mov_b32, r->leave_at, r->empty_at);
+    EMIT(b, add_s32, r->empty_end, r->empty_at, I(r->e.plan->stages * RING_BARRIER_BYTES));
+    EMIT(b, mov_b32, r->waited, I(0));
+    EMIT(b, mov_b32, r->left, I(0));
 }
 
 /* Loads a row block's first two strides. */
@@ -147,9 +147,9 @@ static void emit_no_strides(spmm_ring *r) {
     const packed_stride *both[] = {&r->at_hand, &r->next_up};
     for (int i = 0; i < 2; i++) {
         const packed_stride *p = both[i];
-        EMIT(b, mov_b32, R(p->place), I(0));
-        EMIT(b, mov_b32, R(p->control), I(0));
-        for (int v = 0; v < RING_HALVES * r->e.plan->mma; v++) EMIT(b, mov_b32, R(p->value[v]), I(0));
+        EMIT(b, mov_b32, p->place, I(0));
+        EMIT(b, mov_b32, p->control, I(0));
+        for (int v = 0; v < RING_HALVES * r->e.plan->mma; v++) EMIT(b, mov_b32, p->value[v], I(0));
     }
 }
 
@@ -160,42 +160,42 @@ static void emit_wait_one(spmm_ring *r, const char *name) {
     mc_builder *b = r->e.b;
     ring_emit_await(r, name, r->wait_at, r->parity);
     ring_emit_next_stage(r, r->wait_at, r->full_at, r->empty_at, r->wrap, r->parity);
-    EMIT(b, add_s32, R(r->waited), R(r->waited), I(1));
+    EMIT(b, add_s32, r->waited, r->waited, I(1));
 }
 
 /* Leaves the next window. */
 static void emit_leave_one(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT_IF(b, r->first_lane, mbarrier_arrive, R(r->state), AT(r->leave_at, 0));
+    EMIT_IF(b, r->first_lane, mbarrier_arrive, r->state, AT(r->leave_at, 0));
     ring_emit_next_stage(r, r->leave_at, r->empty_at, r->empty_end, r->wrap, (mc_reg){0});
-    EMIT(b, add_s32, R(r->left), R(r->left), I(1));
+    EMIT(b, add_s32, r->left, r->left, I(1));
 }
 
 /* Counts down, and goes back to LOOP while there is more. */
 static void emit_count_down(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
-    EMIT(b, add_s32, R(r->count), R(r->count), I(-1));
-    EMIT(b, setp_gt, R(r->again), R(r->count), I(0));
+    EMIT(b, add_s32, r->count, r->count, I(-1));
+    EMIT(b, setp_gt, r->again, r->count, I(0));
     EMIT_IF(b, r->again, bra_uni, TO(loop));
 }
 
 void ring_emit_wants(spmm_ring *r) {
-    mc_operand mask = r->heed.id ? R(r->heed) : H(WINDOWED_WANTS_MASK);
-    EMIT(r->e.b, and_b32, R(r->wants), R(r->at_hand.control), mask);
+    mc_operand mask = r->heed.id ? r->heed : H(WINDOWED_WANTS_MASK);
+    EMIT(r->e.b, and_b32, r->wants, r->at_hand.control, mask);
 }
 
 static void emit_leave(spmm_ring *r, mc_reg none) {
     mc_builder *b = r->e.b;
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT");
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
-    EMIT(b, shr_u32, R(r->count), R(r->wants), I(WINDOWED_LEAVE_SHIFT));
-    EMIT(b, setp_eq, R(none), R(r->count), I(0));
+    EMIT(b, shr_u32, r->count, r->wants, I(WINDOWED_LEAVE_SHIFT));
+    EMIT(b, setp_eq, none, r->count, I(0));
     EMIT_IF(b, none, bra_uni, TO(left));
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    place(b, leave);
+    set_label(b, leave);
     emit_leave_one(r);
     emit_count_down(r, leave);
-    place(b, left);
+    set_label(b, left);
 }
 
 /* Does what the stride's control says. Most strides want nothing. The first one leaves no window
@@ -205,17 +205,17 @@ static void emit_control(spmm_ring *r, bool first) {
     mc_reg none = pred(b, "none");
     mc_label wait = label(b, "WAIT"), ready = label(b, "READY");
     ring_emit_wants(r);
-    EMIT(b, setp_eq, R(none), R(r->wants), I(0));
+    EMIT(b, setp_eq, none, r->wants, I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
     if (!first) emit_leave(r, none);
     note(b, "wait for windows that the stride reads");
-    EMIT(b, and_b32, R(r->count), R(r->wants), I(WINDOWED_WAIT_MASK));
-    EMIT(b, setp_eq, R(none), R(r->count), I(0));
+    EMIT(b, and_b32, r->count, r->wants, I(WINDOWED_WAIT_MASK));
+    EMIT(b, setp_eq, none, r->count, I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
-    place(b, wait);
+    set_label(b, wait);
     emit_wait_one(r, "FULL");
     emit_count_down(r, wait);
-    place(b, ready);
+    set_label(b, ready);
 }
 
 /* Leaves all windows that another one follows in its stage. Every warp must do so, and must have waited for
@@ -224,20 +224,20 @@ static void emit_leave_rest(spmm_ring *r) {
     mc_builder *b = r->e.b;
     mc_reg none = pred(b, "none_left"), waited = pred(b, "was_waited");
     mc_label loop = label(b, "LEAVE_REST"), there = label(b, "THERE"), done = label(b, "ALL_LEFT");
-    stage(b, "Leave the other windows, but for the last %d: nothing follows those", r->e.plan->stages);
-    EMIT(b, add_s32, R(r->count), R(r->windows), I(-r->e.plan->stages));
-    EMIT(b, sub_s32, R(r->count), R(r->count), R(r->left));
-    EMIT(b, setp_lt, R(none), R(r->count), I(1));
+    heading(b, "Leave the other windows, but for the last %d: nothing follows those", r->e.plan->stages);
+    EMIT(b, add_s32, r->count, r->windows, I(-r->e.plan->stages));
+    EMIT(b, sub_s32, r->count, r->count, r->left);
+    EMIT(b, setp_lt, none, r->count, I(1));
     EMIT_IF(b, none, bra_uni, TO(done));
     EMIT(b, bar_warp_sync, H(0xffffffff));
-    place(b, loop);
-    EMIT(b, setp_lt, R(waited), R(r->left), R(r->waited));
+    set_label(b, loop);
+    EMIT(b, setp_lt, waited, r->left, r->waited);
     EMIT_IF(b, waited, bra_uni, TO(there));
     emit_wait_one(r, "FULL_REST");
-    place(b, there);
+    set_label(b, there);
     emit_leave_one(r);
     emit_count_down(r, loop);
-    place(b, done);
+    set_label(b, done);
 }
 
 /* -- One stride --------------------------------------------------------------------------------------- */
@@ -245,11 +245,10 @@ static void emit_leave_rest(spmm_ring *r) {
 /* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
 static void emit_row_addresses(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, xor_b32, R(r->at_hand.place), R(r->at_hand.place), R(r->lane_unit));
-    EMIT(b, and_b32, R(r->at[0]), R(r->at_hand.place), H(0xffff));
-    EMIT(b, shr_u32, R(r->at[1]), R(r->at_hand.place), I(16));
-    for (int h = 0; h < RING_HALVES; h++)
-        EMIT(b, mad_s32, R(r->at[h]), R(r->at[h]), I(WINDOWED_UNIT), R(r->ring_at));
+    EMIT(b, xor_b32, r->at_hand.place, r->at_hand.place, r->lane_unit);
+    EMIT(b, and_b32, r->at[0], r->at_hand.place, H(0xffff));
+    EMIT(b, shr_u32, r->at[1], r->at_hand.place, I(16));
+    for (int h = 0; h < RING_HALVES; h++) EMIT(b, mad_s32, r->at[h], r->at[h], I(WINDOWED_UNIT), r->ring_at);
 }
 
 /* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always). */
@@ -258,7 +257,7 @@ static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
     for (int q = 0; q < ring_loads(r->e.plan); q++) {
         mc_reg at = q ? r->matrix_at : r->at[half];
-        if (q) EMIT(b, xor_b32, R(at), R(r->at[half]), I(q * RING_LOAD_BYTES));
+        if (q) EMIT(b, xor_b32, at, r->at[half], I(q * RING_LOAD_BYTES));
         EMIT_IF(b, guard, ldmatrix_x4_trans, V4(r->matrix[half][q]), AT(at, 0));
     }
 }
@@ -267,10 +266,10 @@ static void emit_gather(spmm_ring *r, int half, mc_reg guard) {
    zeros between. */
 static void emit_operands(spmm_ring *r, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
     mc_builder *b = r->e.b;
-    EMIT(b, and_b32, R(even[0]), R(x), H(0x00ff00ff));
-    EMIT(b, prmt, R(even[1]), R(x), R(r->zero), I(0x4341));
-    EMIT(b, prmt, R(odd[0]), R(x), R(r->zero), I(0x2404));
-    EMIT(b, and_b32, R(odd[1]), R(x), H(0xff00ff00));
+    EMIT(b, and_b32, even[0], x, H(0x00ff00ff));
+    EMIT(b, prmt, even[1], x, r->zero, I(0x4341));
+    EMIT(b, prmt, odd[0], x, r->zero, I(0x2404));
+    EMIT(b, and_b32, odd[1], x, H(0xff00ff00));
 }
 
 /* Multiplies MATRIX by VALUE. MATRIX is the operand A: its rows are the pairs of bytes g of 16 bytes and of
@@ -337,14 +336,14 @@ static void emit_begin_stride(spmm_ring *r, bool first) {
    Sets `some` if that was the last stride. */
 static void emit_first_half(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    EMIT(b, setp_ge, R(r->whole), R(r->at_hand.control), I(0));
+    EMIT(b, setp_ge, r->whole, r->at_hand.control, I(0));
     emit_gather(r, 1, r->whole);
     emit_multiply(r, 0, r->at_hand.value, RING_HALVES);
     for (int m = 0; m < r->e.plan->mma; m++) spmm_emit_add_bias(&r->e, m, &r->at_hand.value[RING_HALVES * m]);
     for (int m = 0; m < r->e.plan->mma; m++)
-        EMIT(b, mov_b32, R(r->late_value[m]), R(r->at_hand.value[RING_HALVES * m + 1]));
+        EMIT(b, mov_b32, r->late_value[m], r->at_hand.value[RING_HALVES * m + 1]);
     emit_take_next(r);
-    EMIT(b, setp_ge, R(r->some), R(r->stride), R(r->row_last));
+    EMIT(b, setp_ge, r->some, r->stride, r->row_last);
 }
 
 /* A row block's strides. While one half is multiplied the next is gathered: slots 0 to 15 of the next stride
@@ -355,29 +354,28 @@ static void emit_strides(spmm_ring *r) {
     mc_reg none = pred(b, "no_stride");
     mc_label loop = label(b, "STRIDES"), last = label(b, "LAST"), last_half = label(b, "LAST_HALF"),
              done = label(b, "STRIDES_DONE");
-    for (int i = 0; i < ring_acc_count(r->e.plan) * r->e.plan->sums; i++)
-        EMIT(b, mov_b32, R(r->e.acc[i]), I(0));
+    for (int i = 0; i < ring_acc_count(r->e.plan) * r->e.plan->sums; i++) EMIT(b, mov_b32, r->e.acc[i], I(0));
     spmm_emit_zero_bias(&r->e);
-    EMIT(b, setp_ge, R(none), R(r->stride), R(r->row_last));
+    EMIT(b, setp_ge, none, r->stride, r->row_last);
     EMIT_IF(b, none, bra_uni, TO(done));
-    stage(b, "The first stride");
+    heading(b, "The first stride");
     b->prefix = "first_";
     emit_begin_stride(r, true);
     b->prefix = NULL;
-    stage(b, "Loop over strides: 32 nonzero vectors a time");
-    place(b, loop);
+    heading(b, "Loop over strides: 32 nonzero vectors a time");
+    set_label(b, loop);
     emit_first_half(r);
     EMIT_IF(b, r->some, bra_uni, TO(last));
     note(b, "the next stride");
     emit_begin_stride(r, false);
     emit_late(r);
     EMIT(b, bra_uni, TO(loop));
-    place(b, last);
+    set_label(b, last);
     EMIT_IF(b, r->whole, bra_uni, TO(last_half));
     EMIT(b, bra_uni, TO(done));
-    place(b, last_half);
+    set_label(b, last_half);
     emit_late(r);
-    place(b, done);
+    set_label(b, done);
     if (ring_has_copier(r)) emit_leave_rest(r);
     else ring_emit_async_rest(r);
 }
@@ -387,9 +385,9 @@ static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_label await = label(b, "AWAIT_ALL");
     note(b, "the first row block waited for what it read: now for the rest");
-    EMIT(b, mov_b32, R(r->heed), I(0));
-    place(b, await);
-    EMIT(b, setp_ge, R(all), R(r->waited), R(r->windows));
+    EMIT(b, mov_b32, r->heed, I(0));
+    set_label(b, await);
+    EMIT(b, setp_ge, all, r->waited, r->windows);
     EMIT_IF(b, all, bra_uni, TO(loop));
     emit_wait_one(r, "FULL_ALL");
     EMIT(b, bra_uni, TO(await));
@@ -398,9 +396,9 @@ static void emit_await_all(spmm_ring *r, mc_reg all, mc_label loop) {
 /* Resident: loads the next row block's first strides, which are then on their way during this one's store. */
 static void emit_turn(spmm_ring *r) {
     mc_builder *b = r->e.b;
-    stage(b, "The first strides of this warp's next row block");
-    EMIT(b, mov_b32, R(r->stride), R(r->rows.next_first));
-    EMIT(b, mov_b32, R(r->row_last), R(r->rows.next_last));
+    heading(b, "The first strides of this warp's next row block");
+    EMIT(b, mov_b32, r->stride, r->rows.next_first);
+    EMIT(b, mov_b32, r->row_last, r->rows.next_last);
     emit_first_strides(r);
 }
 
@@ -409,13 +407,13 @@ static void emit_next(spmm_ring *r, mc_label loop) {
     mc_builder *b = r->e.b;
     mc_reg gone = pred(b, "gone");
     mc_label end = label(b, "END");
-    stage(b, "This warp's next row block");
-    EMIT(b, setp_ge_u32, R(gone), R(r->rows.place), r->rows.count);
+    heading(b, "This warp's next row block");
+    EMIT(b, setp_ge_u32, gone, r->rows.place, r->rows.count);
     EMIT_IF(b, gone, bra_uni, TO(end));
-    EMIT(b, mov_b32, R(r->c_row_block), R(r->rows.next_c_row_block));
+    EMIT(b, mov_b32, r->c_row_block, r->rows.next_c_row_block);
     if (ring_has_copier(r)) emit_await_all(r, gone, loop);
     else EMIT(b, bra_uni, TO(loop));
-    place(b, end);
+    set_label(b, end);
     EMIT_RET(b);
 }
 
@@ -428,11 +426,11 @@ static void emit_row_blocks(spmm_ring *r) {
     if (plan->resident) r->next = label(b, "NEXT");
     if (plan->resident && ring_has_copier(r)) {
         r->heed = b32(b, "heed");
-        EMIT(b, mov_b32, R(r->heed), H(WINDOWED_WANTS_MASK));
+        EMIT(b, mov_b32, r->heed, H(WINDOWED_WANTS_MASK));
     }
     if (ring_has_copier(r)) EMIT(b, bar_sync, I(0));
     else ring_emit_async_start(r);
-    place(b, loop);
+    set_label(b, loop);
     if (plan->resident) ring_emit_next_row(r);
     ring_emit_row_factors(r);
     emit_strides(r);
@@ -440,7 +438,7 @@ static void emit_row_blocks(spmm_ring *r) {
     ring_emit_output(r);
     if (!plan->resident) return;
     b->prefix = NULL;
-    place(b, r->next);
+    set_label(b, r->next);
     emit_next(r, loop);
 }
 
@@ -450,7 +448,7 @@ static mc_label emit_part(spmm_ring *r) {
     ring_emit_barrier_addresses(r);
     mc_reg copies = pred(b, "copies");
     mc_label copy = label(b, "COPY");
-    EMIT(b, setp_eq, R(copies), R(r->e.place.warp), I(r->e.plan->warps));
+    EMIT(b, setp_eq, copies, r->e.place.warp, I(r->e.plan->warps));
     EMIT_IF(b, copies, bra_uni, TO(copy));
     return copy;
 }
@@ -486,6 +484,6 @@ void spmm_ring_emit(const spmm_plan *plan, mc_builder *b) {
     if (ring_has_copier(r)) emit_start_barriers(r);
     emit_row_blocks(r);
     if (!ring_has_copier(r)) return;
-    place(b, copy);
+    set_label(b, copy);
     ring_emit_copier(r);
 }

@@ -16,13 +16,13 @@ static void emit_row_count(spmm_ring *r) {
     if (plan->m != MC_OPEN) r->rows.count = I(plan->m / plan->vec);
     if (plan->m != MC_OPEN || !plan->guard_rows) return;
     mc_reg count = b32(b, "row_blocks");
-    EMIT(b, shr_u32, R(count), R(r->e.m), I(log2_of(plan->vec)));
-    r->rows.count = R(count);
+    EMIT(b, shr_u32, count, r->e.m, I(log2_of(plan->vec)));
+    r->rows.count = count;
 }
 
 static void emit_deal(spmm_ring *r) {
     const ring_rows *rows = &r->rows;
-    EMIT(r->e.b, mad_s32, R(rows->place), R(rows->item), R(rows->blocks), R(rows->block));
+    EMIT(r->e.b, mad_s32, rows->place, rows->item, rows->blocks, rows->block);
 }
 
 /* Sets `place` to this warp's first place. */
@@ -37,8 +37,8 @@ static void emit_first_place(spmm_ring *r) {
     }
     rows->blocks = load_special(b, "blocks", "nctaid.x");
     rows->place = b32(b, "row_place"), rows->item = b32(b, "item");
-    if (plan->row_blocks == 1) EMIT(b, mov_b32, R(rows->item), I(0));
-    else EMIT(b, shr_u32, R(rows->item), R(r->e.place.warp), I(log2_of(plan->split)));
+    if (plan->row_blocks == 1) EMIT(b, mov_b32, rows->item, I(0));
+    else EMIT(b, shr_u32, rows->item, r->e.place.warp, I(log2_of(plan->split)));
     emit_deal(r);
 }
 
@@ -50,8 +50,8 @@ static void emit_arrays(spmm_ring *r) {
     if (r->e.plan->split == 1) return;
     mc_reg before = b32(b, "parts_before");
     note(b, "a part's strides of all row blocks stand together");
-    EMIT(b, mul_s32, R(before), R(r->e.part), rows->count);
-    EMIT(b, mad_wide, R(rows->ptr), R(before), I(WORD), R(rows->ptr));
+    EMIT(b, mul_s32, before, r->e.part, rows->count);
+    EMIT(b, mad_wide, rows->ptr, before, I(WORD), rows->ptr);
 }
 
 /* Loads what there is to know of the row block at `place`, if IN says that there is one. Elsewhere it is a
@@ -60,25 +60,25 @@ static void emit_row(spmm_ring *r, mc_reg in, mc_reg first, mc_reg last, mc_reg 
     mc_builder *b = r->e.b;
     const ring_rows *rows = &r->rows;
     const mc_reg start[] = {first, last, c_row_block};
-    for (size_t i = 0; in.id && i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, R(start[i]), I(0));
-    EMIT(b, mad_wide, R(rows->at), R(rows->place), I(WORD), R(rows->ptr));
-    EMIT_IF(b, in, ldg_b32, R(first), AT(rows->at, 0));
-    EMIT_IF(b, in, ldg_b32, R(last), AT(rows->at, WORD));
-    EMIT(b, mad_wide, R(rows->at), R(rows->place), I(WORD), R(rows->order));
-    EMIT_IF(b, in, ldg_b32, R(c_row_block), AT(rows->at, 0));
+    for (size_t i = 0; in.id && i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, start[i], I(0));
+    EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->ptr);
+    EMIT_IF(b, in, ldg_b32, first, AT(rows->at, 0));
+    EMIT_IF(b, in, ldg_b32, last, AT(rows->at, WORD));
+    EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->order);
+    EMIT_IF(b, in, ldg_b32, c_row_block, AT(rows->at, 0));
 }
 
 void ring_emit_first_row(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
-    stage(b, "This warp's place: where its strides begin and end, and which row block it is");
+    heading(b, "This warp's place: where its strides begin and end, and which row block it is");
     r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
     emit_row_count(r);
     emit_first_place(r);
     emit_arrays(r);
     if (plan->guard_rows) {
         r->e.in_rows = pred(b, "in_rows");
-        EMIT(b, setp_lt, R(r->e.in_rows), R(r->rows.place), r->rows.count);
+        EMIT(b, setp_lt, r->e.in_rows, r->rows.place, r->rows.count);
     }
     spmm_emit_sum_guards(&r->e);
     emit_row(r, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
@@ -91,16 +91,16 @@ void ring_declare_turns(spmm_ring *r) {
     rows->next_first = b32(b, "next_first"), rows->next_last = b32(b, "next_last");
     rows->next_c_row_block = b32(b, "next_c_row_block");
     rows->two_items = b32(b, "two_items"), rows->is_next = pred(b, "is_next");
-    EMIT(b, mov_b32, R(rows->two_items), I(2 * r->e.plan->row_blocks - 1));
+    EMIT(b, mov_b32, rows->two_items, I(2 * r->e.plan->row_blocks - 1));
 }
 
 void ring_emit_next_row(spmm_ring *r) {
     mc_builder *b = r->e.b;
     ring_rows *rows = &r->rows;
     note(b, "the next place: this warp's items of two turns add up to two_items");
-    EMIT(b, sub_s32, R(rows->item), R(rows->two_items), R(rows->item));
-    EMIT(b, add_s32, R(rows->two_items), R(rows->two_items), I(2 * r->e.plan->row_blocks));
+    EMIT(b, sub_s32, rows->item, rows->two_items, rows->item);
+    EMIT(b, add_s32, rows->two_items, rows->two_items, I(2 * r->e.plan->row_blocks));
     emit_deal(r);
-    EMIT(b, setp_lt_u32, R(rows->is_next), R(rows->place), rows->count);
+    EMIT(b, setp_lt_u32, rows->is_next, rows->place, rows->count);
     emit_row(r, rows->is_next, rows->next_first, rows->next_last, rows->next_c_row_block);
 }

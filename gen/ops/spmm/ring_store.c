@@ -29,11 +29,11 @@ void ring_emit_column(spmm_ring *r) {
     mc_reg col = r->e.col = b32(b, "col");
     if (exchanges(plan)) {
         note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
-        EMIT(b, and_b32, R(col), R(r->e.place.g), I(1));
-        EMIT(b, mad_s32, R(col), R(col), I(PAIR_COLUMNS / 2 - 1), R(r->e.place.g));
-        EMIT(b, add_s32, R(col), R(col), R(r->e.tile_col));
-    } else EMIT(b, mad_s32, R(col), R(r->e.place.g), I(ring_run(plan)), R(r->e.tile_col));
-    if (plan->split > 1) EMIT(b, mad_s32, R(col), R(r->e.part), I(plan->tile_n / plan->split), R(col));
+        EMIT(b, and_b32, col, r->e.place.g, I(1));
+        EMIT(b, mad_s32, col, col, I(PAIR_COLUMNS / 2 - 1), r->e.place.g);
+        EMIT(b, add_s32, col, col, r->e.tile_col);
+    } else EMIT(b, mad_s32, col, r->e.place.g, I(ring_run(plan)), r->e.tile_col);
+    if (plan->split > 1) EMIT(b, mad_s32, col, r->e.part, I(plan->tile_n / plan->split), col);
 }
 
 /* Exchanges sums with the neighbour in g. Before, a lane has columns g and g + 8 of an mma; after it, two
@@ -41,17 +41,17 @@ void ring_emit_column(spmm_ring *r) {
 static void emit_exchange(spmm_ring *r) {
     mc_builder *b = r->e.b;
     if (!exchanges(r->e.plan)) return;
-    stage(b, "Neighbours in g exchange sums: two columns beside one another for each");
+    heading(b, "Neighbours in g exchange sums: two columns beside one another for each");
     mc_reg odd = pred(b, "odd_g"), give = b32(b, "give"), got = b32(b, "got");
-    EMIT(b, and_b32, R(give), R(r->e.place.g), I(1));
-    EMIT(b, setp_eq, R(odd), R(give), I(1));
+    EMIT(b, and_b32, give, r->e.place.g, I(1));
+    EMIT(b, setp_eq, odd, give, I(1));
     for (int i = 0; i < ring_acc_count(r->e.plan) / r->e.plan->split; i += 4)
         for (int row = 0; row < 2; row++) {
             mc_reg first = r->e.acc[i + frag_c_reg(0, row)], second = r->e.acc[i + frag_c_reg(1, row)];
-            EMIT(b, selp_b32, R(give), R(first), R(second), R(odd));
-            EMIT(b, shfl_bfly, R(got), R(give), I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
-            EMIT(b, selp_b32, R(first), R(got), R(first), R(odd));
-            EMIT(b, selp_b32, R(second), R(second), R(got), R(odd));
+            EMIT(b, selp_b32, give, first, second, odd);
+            EMIT(b, shfl_bfly, got, give, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+            EMIT(b, selp_b32, first, got, first, odd);
+            EMIT(b, selp_b32, second, second, got, odd);
         }
 }
 
@@ -69,11 +69,11 @@ static void emit_store(spmm_ring *r, bool clamp, int store) {
     out_factors *f = &e->factors;
     f->columns = w.columns;
     out_declare_writer(&w);
-    EMIT(b, shl_b32, R(w.row), R(r->c_row_block), I(log2_of(e->plan->vec)));
-    EMIT(b, mad_s32, R(w.row), R(e->place.t), I(2), R(w.row));
+    EMIT(b, shl_b32, w.row, r->c_row_block, I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, w.row, e->place.t, I(2), w.row);
     for (int c = 0; c < runs(e->plan); c++) out_load_column_factors(f, run * c, e->col, apart * c, run);
     for (int row = 0; row < 2; row++) {
-        if (row) EMIT(b, add_s32, R(w.row), R(w.row), I(1));
+        if (row) EMIT(b, add_s32, w.row, w.row, I(1));
         out_c_address(&w, w.row, e->col);
         for (int c = 0; c < runs(e->plan); c++) {
             mc_reg sums[OUT_MAX_RUN];
@@ -101,21 +101,21 @@ static void branch_if_not_whole(spmm_ring *r, mc_label edge) {
     mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
     if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
         note(b, "the tile reaches beyond n");
-        EMIT(b, add_s32, R(test), R(r->e.tile_col), I(plan->tile_n));
-        EMIT(b, setp_gt, R(odd), R(test), dim_operand(plan->n, r->e.n));
+        EMIT(b, add_s32, test, r->e.tile_col, I(plan->tile_n));
+        EMIT(b, setp_gt, odd, test, dim_operand(plan->n, r->e.n));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
         note(b, "rows of C are not aligned for %s columns at once", ring_run(plan) == 2 ? "two" : "four");
-        EMIT(b, and_b32, R(test), R(r->e.ldc), I(ring_run(plan) - 1));
-        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT(b, and_b32, test, r->e.ldc, I(ring_run(plan) - 1));
+        EMIT(b, setp_ne, odd, test, I(0));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->align < run_bytes(plan)) {
         note(b, "C itself is not");
-        EMIT(b, cvt_low, R(test), R(r->e.c_array));
-        EMIT(b, and_b32, R(test), R(test), I(run_bytes(plan) - 1));
-        EMIT(b, setp_ne, R(odd), R(test), I(0));
+        EMIT(b, cvt_low, test, r->e.c_array);
+        EMIT(b, and_b32, test, test, I(run_bytes(plan) - 1));
+        EMIT(b, setp_ne, odd, test, I(0));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
 }
@@ -135,14 +135,14 @@ void ring_emit_output(spmm_ring *r) {
     if (ring_has_copier(r)) emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
     if (aligned) {
         if (!always) branch_if_not_whole(r, edge);
-        stage(b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
-              run == 2 ? "two" : "four", 8 * run);
+        heading(b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
+                run == 2 ? "two" : "four", 8 * run);
         emit_store(r, false, run);
     }
     if (always) return;
     b->prefix = "edge_";
-    stage(b, "Store, column by column, what lies inside n");
-    place(b, edge);
+    heading(b, "Store, column by column, what lies inside n");
+    set_label(b, edge);
     emit_store(r, true, 1);
 }
 
@@ -158,7 +158,7 @@ void ring_emit_row_factors(spmm_ring *r) {
     spmm_emitter *e = &r->e;
     if (!out_by_rows(&e->plan->output)) return;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, R(row), R(r->c_row_block), I(log2_of(e->plan->vec)));
-    EMIT(b, mad_s32, R(row), R(e->place.t), I(2), R(row));
+    EMIT(b, shl_b32, row, r->c_row_block, I(log2_of(e->plan->vec)));
+    EMIT(b, mad_s32, row, e->place.t, I(2), row);
     for (int odd = 0; odd < 2; odd++) out_load_row_factors(&e->factors, odd, row, odd, e->stores);
 }

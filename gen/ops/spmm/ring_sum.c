@@ -35,16 +35,16 @@ void ring_emit_sum_place(spmm_ring *r) {
     const spmm_plan *plan = r->e.plan;
     const ring_sum *s = &r->sum;
     if (plan->split == 1) return;
-    stage(b, "The row block's sums behind the ring; its warps' barrier");
-    EMIT(b, shr_u32, R(s->barrier), R(r->e.place.warp), I(log2_of(plan->split)));
-    EMIT(b, mad_s32, R(s->at), R(s->barrier), I(plan->split * part_bytes(plan)), R(r->ring_at));
-    EMIT(b, mad_s32, R(s->at), R(r->e.place.lane), I(QUAD * WORD), R(s->at));
-    EMIT(b, mad_s32, R(s->part_at), R(r->e.part), I(part_bytes(plan)), R(s->at));
-    EMIT(b, add_s32, R(s->barrier), R(s->barrier), I(1));
+    heading(b, "The row block's sums behind the ring; its warps' barrier");
+    EMIT(b, shr_u32, s->barrier, r->e.place.warp, I(log2_of(plan->split)));
+    EMIT(b, mad_s32, s->at, s->barrier, I(plan->split * part_bytes(plan)), r->ring_at);
+    EMIT(b, mad_s32, s->at, r->e.place.lane, I(QUAD * WORD), s->at);
+    EMIT(b, mad_s32, s->part_at, r->e.part, I(part_bytes(plan)), s->at);
+    EMIT(b, add_s32, s->barrier, s->barrier, I(1));
 }
 
 static void emit_meet(spmm_ring *r) {
-    EMIT(r->e.b, bar_sync_some, R(r->sum.barrier), I(MC_WARP * r->e.plan->split));
+    EMIT(r->e.b, bar_sync_some, r->sum.barrier, I(MC_WARP * r->e.plan->split));
 }
 
 static void emit_give(spmm_ring *r) {
@@ -54,9 +54,9 @@ static void emit_give(spmm_ring *r) {
     int first = ring_sum_offset(plan) - gift_bytes(plan);
     for (int part = 0; part < plan->split; part++) {
         note(b, "to part %d", part);
-        EMIT(b, setp_ne, R(s->other), R(r->e.part), I(part));
-        EMIT(b, xor_b32, R(s->to), R(r->e.part), I(part));
-        EMIT(b, mad_s32, R(s->to), R(s->to), I(gift_bytes(plan)), R(s->at));
+        EMIT(b, setp_ne, s->other, r->e.part, I(part));
+        EMIT(b, xor_b32, s->to, r->e.part, I(part));
+        EMIT(b, mad_s32, s->to, s->to, I(gift_bytes(plan)), s->at);
         for (int i = 0; i < accumulators(plan); i += QUAD)
             EMIT_IF(b, s->other, sts_v4, AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
                     V4(&r->e.acc[part * accumulators(plan) + i]));
@@ -69,17 +69,16 @@ static void emit_take(spmm_ring *r) {
     const ring_sum *s = &r->sum;
     note(b, "this part's own");
     for (int part = 1; part < plan->split; part++) {
-        EMIT(b, setp_eq, R(s->other), R(r->e.part), I(part));
+        EMIT(b, setp_eq, s->other, r->e.part, I(part));
         for (int i = 0; i < accumulators(plan); i++)
-            EMIT_IF(b, s->other, mov_b32, R(r->e.acc[i]), R(r->e.acc[part * accumulators(plan) + i]));
+            EMIT_IF(b, s->other, mov_b32, r->e.acc[i], r->e.acc[part * accumulators(plan) + i]);
     }
     note(b, "and what the others have");
     for (int other = 0; other < plan->split - 1; other++)
         for (int i = 0; i < accumulators(plan); i += QUAD) {
             int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
             EMIT(b, lds_v4, V4(s->gift), AT(s->part_at, offset));
-            for (int j = 0; j < QUAD; j++)
-                EMIT(b, add_s32, R(r->e.acc[i + j]), R(r->e.acc[i + j]), R(s->gift[j]));
+            for (int j = 0; j < QUAD; j++) EMIT(b, add_s32, r->e.acc[i + j], r->e.acc[i + j], s->gift[j]);
         }
 }
 
@@ -87,8 +86,8 @@ void ring_emit_sum(spmm_ring *r) {
     mc_builder *b = r->e.b;
     const spmm_plan *plan = r->e.plan;
     if (plan->split == 1) return;
-    stage(b, "Sums of the %d warps that share the row block: %d columns for each", plan->split,
-          plan->tile_n / plan->split);
+    heading(b, "Sums of the %d warps that share the row block: %d columns for each", plan->split,
+            plan->tile_n / plan->split);
     if (plan->resident) note(b, "those of the row block before have been read");
     if (plan->resident) emit_meet(r);
     emit_give(r);

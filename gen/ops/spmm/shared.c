@@ -46,8 +46,8 @@ void spmm_shared_index_lane(spmm_emitter *e) {
     mc_reg slot = b32(b, "copy_slot");
     note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
          copies);
-    EMIT(b, and_b32, R(slot), R(e->place.lane), I(MC_WARP - copies));
-    EMIT(b, mad_wide, R(e->index_lane), R(slot), I(WORD), R(e->col_idx));
+    EMIT(b, and_b32, slot, e->place.lane, I(MC_WARP - copies));
+    EMIT(b, mad_wide, e->index_lane, slot, I(WORD), e->col_idx);
 }
 
 mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col) {
@@ -55,8 +55,8 @@ mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col) {
     mc_reg column = b32(b, "copy_col");
     int copies = e->plan->rows.copies;
     note(b, "and it copies columns %d (lane mod %d) and up", spmm_access_columns(e->plan), copies);
-    EMIT(b, and_b32, R(column), R(e->place.lane), I(copies - 1));
-    EMIT(b, mad_s32, R(column), R(column), I(spmm_access_columns(e->plan)), R(path_col));
+    EMIT(b, and_b32, column, e->place.lane, I(copies - 1));
+    EMIT(b, mad_s32, column, column, I(spmm_access_columns(e->plan)), path_col);
     return column;
 }
 
@@ -66,7 +66,7 @@ static void emit_zero(spmm_emitter *e, const spmm_stager *s) {
     mc_reg zero = b32(b, "zero");
     const mc_reg zeros[] = {zero, zero, zero, zero};
     note(b, "a padding slot copies nothing: its old bytes stay, and meet a value of zero");
-    EMIT(b, mov_b32, R(zero), I(0));
+    EMIT(b, mov_b32, zero, I(0));
     for (int step = 0; step < plan->stride_steps; step++)
         for (int i = 0; i < plan->rows.copies; i++)
             EMIT(b, sts_v4, AT(s->to, copy_place(plan, step, i)), V4(zeros));
@@ -78,15 +78,15 @@ void spmm_shared_start(spmm_emitter *e, spmm_stager *s) {
     mc_reg share = b32(b, "share_at");
     b->spare += SPARE;
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
-    EMIT(b, mov_shared, R(share), NAME(spmm_shared_name(plan)));
+    EMIT(b, mov_shared, share, NAME(spmm_shared_name(plan)));
     if (e->place.warp.id)
-        EMIT(b, mad_s32, R(share), R(e->place.warp), I(spmm_share_bytes(plan, &plan->wide)), R(share));
+        EMIT(b, mad_s32, share, e->place.warp, I(spmm_share_bytes(plan, &plan->wide)), share);
     note(b, "lanes 8 i .. 8 i + 7 copy to octet i; lane 4 g + t reads from octet t");
-    EMIT(b, shr_u32, R(s->to), R(e->place.lane), I(log2_of(MC_LANE_SLOTS)));
-    EMIT(b, mad_s32, R(s->to), R(s->to), I(plan->rows.octet - ROW_OF_BANKS), R(share));
-    EMIT(b, mad_s32, R(s->to), R(e->place.lane), I(COPY), R(s->to));
-    EMIT(b, mad_s32, R(s->from), R(e->place.t), I(plan->rows.octet), R(share));
-    EMIT(b, mad_s32, R(s->from), R(e->place.g), I(plan->wide.unit), R(s->from));
+    EMIT(b, shr_u32, s->to, e->place.lane, I(log2_of(MC_LANE_SLOTS)));
+    EMIT(b, mad_s32, s->to, s->to, I(plan->rows.octet - ROW_OF_BANKS), share);
+    EMIT(b, mad_s32, s->to, e->place.lane, I(COPY), s->to);
+    EMIT(b, mad_s32, s->from, e->place.t, I(plan->rows.octet), share);
+    EMIT(b, mad_s32, s->from, e->place.g, I(plan->wide.unit), s->from);
     emit_zero(e, s);
 }
 
@@ -96,9 +96,9 @@ void spmm_shared_copy(spmm_emitter *e, const spmm_stager *s, mc_reg guard) {
     for (int step = 0; step < plan->stride_steps; step++)
         for (int i = 0; i < plan->rows.copies; i++) {
             mc_reg index = e->index[step * MC_LANE_SLOTS + i], used = s->used[i], address = s->address[i];
-            if (guard.id) EMIT(b, setp_ge_and, R(used), R(index), I(0), R(guard));
-            else EMIT(b, setp_ge, R(used), R(index), I(0));
-            EMIT(b, mad_wide, R(address), R(index), e->row_bytes, R(s->base));
+            if (guard.id) EMIT(b, setp_ge_and, used, index, I(0), guard);
+            else EMIT(b, setp_ge, used, index, I(0));
+            EMIT(b, mad_wide, address, index, e->row_bytes, s->base);
             EMIT_IF(b, used, cp_async_whole, AT(s->to, copy_place(plan, step, i)), AT(address, 0), I(COPY));
         }
 }
@@ -107,7 +107,7 @@ static void emit_read(mc_builder *b, int words, const mc_reg *row, mc_operand pl
     switch (words) {
     case 4: EMIT(b, lds_v4, V4(row), place); break;
     case 2: EMIT(b, lds_v2, V2(row), place); break;
-    default: EMIT(b, lds_b32, R(*row), place);
+    default: EMIT(b, lds_b32, *row, place);
     }
 }
 

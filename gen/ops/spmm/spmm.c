@@ -389,7 +389,6 @@ static const char *how(const void *data) {
 
 static const char *computes(const void *data) {
     const spmm_plan *plan = data;
-    if (!plan) return COMPUTES("sums in s32 or s64.");
     return plan->output.exact ? COMPUTES("sums in s64.") : COMPUTES("sums in s32.");
 }
 
@@ -402,18 +401,29 @@ static void emit(const void *data, mc_builder *b) {
     else spmm_emit(plan, b);
 }
 
-const mc_family mc_family_spmm = {
+static const mc_solver kernels = {
     .name = "spmm",
-    .summary = "sparse times dense: C[m,n] = A[m,k] B[k,n], A in V x 1 nonzero vectors",
-    .computes = computes,
-    .how = how,
-    .fields = fields,
-    .field_count = sizeof fields / sizeof *fields,
     .plan = make_plan,
     .contract = make_contract,
     .facts = make_facts,
     .emit = emit,
     .entry_name = entry_name,
     .estimate = spmm_estimate,
+    .computes = computes,
+    .how = how,
+};
+
+static const mc_solver *solver(const int64_t *point) {
+    (void)point;
+    return &kernels;
+}
+
+const mc_family mc_family_spmm = {
+    .name = "spmm",
+    .summary = "sparse times dense: C[m,n] = A[m,k] B[k,n], A in V x 1 nonzero vectors",
+    .computes = COMPUTES("sums in s32 or s64."),
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solver = solver,
     .hints = spmm_hints,
 };

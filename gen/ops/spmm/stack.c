@@ -77,7 +77,7 @@ bool spmm_emit_has_values(spmm_emitter *e) {
         e->has_values[m] =
             is_as_before(plan, m) ? e->has_values[m - 1] : pred(b, m ? "has_last_values" : "has_values");
         if (is_as_before(plan, m)) continue;
-        EMIT(b, setp_lt, R(e->has_values[m]), R(e->place.g), I(spmm_mma_rows(plan, m)));
+        EMIT(b, setp_lt, e->has_values[m], e->place.g, I(spmm_mma_rows(plan, m)));
     }
     return any;
 }
@@ -94,7 +94,7 @@ void spmm_emit_guards(const spmm_emitter *e, mc_reg at, mc_reg end, const mc_reg
     const spmm_plan *plan = e->plan;
     for (int m = 0; m < plan->mma; m++)
         if (has_empty(plan, m) && !is_as_before(plan, m))
-            EMIT(e->b, setp_lt_and, R(guards[m]), R(at), R(end), R(e->has_values[m]));
+            EMIT(e->b, setp_lt_and, guards[m], at, end, e->has_values[m]);
 }
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
@@ -123,19 +123,19 @@ static void emit_shuffle(const unstacker *u, mc_opcode op, mc_reg to, mc_reg fro
     const mc_reg none = {0};
     mc_operand segment = H(u->e->plan->order == SPMM_SWAPPED ? LANES_OF_G : LANES_OF_T);
     if (!u->e->plan->output.exact) {
-        builder_emit(b, none, op, MC_OPERANDS(R(to), R(from), I(place), segment, H(all_lanes)));
+        builder_emit(b, none, op, MC_OPERANDS(to, from, I(place), segment, H(all_lanes)));
         return;
     }
-    EMIT(b, split_b64, V2(u->from), R(from));
+    EMIT(b, split_b64, V2(u->from), from);
     for (int i = 0; i < 2; i++)
-        builder_emit(b, none, op, MC_OPERANDS(R(u->half[i]), R(u->from[i]), I(place), segment, H(all_lanes)));
-    EMIT(b, join_b64, R(to), V2(u->half));
+        builder_emit(b, none, op, MC_OPERANDS(u->half[i], u->from[i], I(place), segment, H(all_lanes)));
+    EMIT(b, join_b64, to, V2(u->half));
 }
 
 static void emit_add(const unstacker *u, mc_reg sum, mc_reg term, int64_t factor) {
     mc_builder *b = u->e->b;
-    if (u->e->plan->output.exact) EMIT(b, mad_s64, R(sum), R(term), I(factor), R(sum));
-    else EMIT(b, mad_s32, R(sum), R(term), I(factor), R(sum));
+    if (u->e->plan->output.exact) EMIT(b, mad_s64, sum, term, I(factor), sum);
+    else EMIT(b, mad_s32, sum, term, I(factor), sum);
 }
 
 /* Adds planes 1 and up to plane 0. Plane p's sum comes from row p * vec. Lanes without plane 0 get sums of no
@@ -180,7 +180,7 @@ void spmm_emit_unstack(spmm_emitter *e, int count) {
     unstacker u = {.e = e};
     int apart = lanes_to(plan, plan->vec);
     if (plan->planes == 1 && !plan->ones) return;
-    stage(b, "Sums of A's digits become sums of its rows");
+    heading(b, "Sums of A's digits become sums of its rows");
     declare_unstacker(&u);
     if (plan->planes > 1) note(b, "those of the next digit lie %d lane%s on", apart, apart > 1 ? "s" : "");
     if (plan->ones)

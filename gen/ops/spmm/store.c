@@ -46,10 +46,10 @@ static spmm_lane_sums lane_sums(const spmm_emitter *e, const spmm_path *path) {
 /* Sets ROW to the lane's first row of C. */
 static void emit_lane_row(spmm_emitter *e, const spmm_path *path, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, shl_b32, first_row, e->row_block, I(log2_of(e->plan->vec)));
     if (e->plan->order == SPMM_SWAPPED)
-        EMIT(b, mad_s32, R(row), R(e->place.t), I(lane_sums(e, path).rows), R(first_row));
-    else EMIT(b, add_s32, R(row), R(e->place.g), R(first_row));
+        EMIT(b, mad_s32, row, e->place.t, I(lane_sums(e, path).rows), first_row);
+    else EMIT(b, add_s32, row, e->place.g, first_row);
 }
 
 /* The lane's first column of C. It is where the lane loads B from, unless the lane loads for others, or the
@@ -59,8 +59,7 @@ static mc_reg lane_column(spmm_emitter *e, const spmm_path *path, mc_reg path_co
     bool swapped = e->plan->order == SPMM_SWAPPED;
     if (swapped && !path->copy) return e->col;
     mc_reg col = b32(b, "c_first_col");
-    EMIT(b, mad_s32, R(col), R(swapped ? e->place.g : e->place.t), I(lane_sums(e, path).columns),
-         R(path_col));
+    EMIT(b, mad_s32, col, (swapped ? e->place.g : e->place.t), I(lane_sums(e, path).columns), path_col);
     return col;
 }
 
@@ -79,7 +78,7 @@ static void emit_direct_factors(spmm_emitter *e, const spmm_path *path) {
 static void emit_direct(spmm_emitter *e, const spmm_path *path, mc_reg path_col) {
     mc_builder *b = e->b;
     spmm_lane_sums k = lane_sums(e, path);
-    stage(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
+    heading(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
     out_writer w = declare_writer(e, path);
     emit_lane_row(e, path, w.row, b32(b, "first_row"));
     mc_reg col = lane_column(e, path, path_col);
@@ -125,21 +124,21 @@ static void emit_put_partial(spmm_emitter *e, const spmm_path *path, mc_reg shar
     spmm_partial p = spmm_partial_of(e->plan->order, path->columns);
     mc_reg at = b32(b, "put_at");
     if (e->plan->order == SPMM_SWAPPED)
-        stage(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s",
-              p.run * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
+        heading(b, "Partial sums to shared memory, a share a warp: row 2 t + r at r * %d + t * %d%s",
+                p.run * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
     else
-        stage(b, "Partial sums to shared memory, a share a warp: row g at g * %d, columns of t at t * %d%s",
-              p.by_g * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
+        heading(b, "Partial sums to shared memory, a share a warp: row g at g * %d, columns of t at t * %d%s",
+                p.by_g * WORD, p.by_t * WORD, p.pair ? " + (t / 2) * 32" : "");
     if (e->plan->output.exact)
         note(b, "columns 0 and 1 of four there, 2 and 3 %d bytes behind", p.warp * WORD);
-    EMIT(b, mad_s32, R(at), R(e->place.warp), I(spmm_share_bytes(e->plan, path)), R(shared));
-    EMIT(b, mad_s32, R(at), R(e->place.t), I(p.by_t * WORD), R(at));
+    EMIT(b, mad_s32, at, e->place.warp, I(spmm_share_bytes(e->plan, path)), shared);
+    EMIT(b, mad_s32, at, e->place.t, I(p.by_t * WORD), at);
     if (p.pair) {
         mc_reg pair = b32(b, "t_pair");
-        EMIT(b, shr_u32, R(pair), R(e->place.t), I(1));
-        EMIT(b, mad_s32, R(at), R(pair), I(p.pair * WORD), R(at));
+        EMIT(b, shr_u32, pair, e->place.t, I(1));
+        EMIT(b, mad_s32, at, pair, I(p.pair * WORD), at);
     }
-    EMIT(b, mad_s32, R(at), R(e->place.g), I(p.by_g * WORD), R(at));
+    EMIT(b, mad_s32, at, e->place.g, I(p.by_g * WORD), at);
     for (int i = 0; i < LANE_RUNS; i++) {
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg sums[4];
@@ -179,16 +178,16 @@ static int row_of_slot(const spmm_plan *plan, int slot) {
 static void emit_item_row(spmm_emitter *e, const summer *u, int quads, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
     int pairs = e->plan->vec / 2;
-    EMIT(b, shr_u32, R(u->slot), R(u->item), I(log2_of(quads)));
-    if (u->quad_col.id) EMIT(b, and_b32, R(u->quad_col), R(u->item), I(quads - 1));
+    EMIT(b, shr_u32, u->slot, u->item, I(log2_of(quads)));
+    if (u->quad_col.id) EMIT(b, and_b32, u->quad_col, u->item, I(quads - 1));
     if (e->plan->order == SPMM_PAPER) {
-        EMIT(b, add_s32, R(row), R(u->slot), R(first_row));
+        EMIT(b, add_s32, row, u->slot, first_row);
         return;
     }
-    EMIT(b, and_b32, R(u->t), R(u->slot), I(pairs - 1));
-    if (pairs > 1) EMIT(b, shr_u32, R(u->slot), R(u->slot), I(log2_of(pairs)));
-    EMIT(b, mad_s32, R(row), R(u->t), I(2), R(first_row));
-    EMIT(b, add_s32, R(row), R(row), R(u->slot));
+    EMIT(b, and_b32, u->t, u->slot, I(pairs - 1));
+    if (pairs > 1) EMIT(b, shr_u32, u->slot, u->slot, I(log2_of(pairs)));
+    EMIT(b, mad_s32, row, u->t, I(2), first_row);
+    EMIT(b, add_s32, row, row, u->slot);
 }
 
 /* Where slot SLOT lies, in bytes from a share's start. */
@@ -203,18 +202,18 @@ static int place_of_slot(const spmm_plan *plan, const spmm_path *path, int slot)
    paper's order from the quad. */
 static void emit_find_slot(spmm_emitter *e, const summer *u, spmm_partial p, mc_reg share) {
     mc_builder *b = e->b;
-    EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.run * WORD), R(share));
-    EMIT(b, mad_s32, R(u->at), R(u->t), I(p.by_t * WORD), R(u->at));
+    EMIT(b, mad_s32, u->at, u->slot, I(p.run * WORD), share);
+    EMIT(b, mad_s32, u->at, u->t, I(p.by_t * WORD), u->at);
 }
 
 static void emit_find_quad(spmm_emitter *e, const spmm_path *path, const summer *u, spmm_partial p,
                            mc_reg share) {
     mc_builder *b = e->b;
     int columns = lane_sums(e, path).columns, pad = p.by_t - columns;
-    EMIT(b, mad_s32, R(u->at), R(u->slot), I(p.by_g * WORD), R(share));
+    EMIT(b, mad_s32, u->at, u->slot, I(p.by_g * WORD), share);
     if (!pad && !p.pair) return;
-    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(log2_of(columns / 4)));
-    if (pad) EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
+    EMIT(b, shr_u32, u->t, u->quad_col, I(log2_of(columns / 4)));
+    if (pad) EMIT(b, mad_s32, u->at, u->t, I(pad * WORD), u->at);
 }
 
 /* Adds the pads between the columns of g and g + 1, where these do not adjoin. */
@@ -222,8 +221,8 @@ static void emit_skip_pads(spmm_emitter *e, const spmm_path *path, const summer 
     mc_builder *b = e->b;
     int run = path->columns / 8, pad = p.by_g - run;
     if (!pad) return;
-    EMIT(b, shr_u32, R(u->t), R(u->quad_col), I(log2_of(run / 4)));
-    EMIT(b, mad_s32, R(u->at), R(u->t), I(pad * WORD), R(u->at));
+    EMIT(b, shr_u32, u->t, u->quad_col, I(log2_of(run / 4)));
+    EMIT(b, mad_s32, u->at, u->t, I(pad * WORD), u->at);
 }
 
 /* Sets `at` to the first item's address in the row block's first share. */
@@ -233,10 +232,10 @@ static void emit_find_item(spmm_emitter *e, const spmm_path *path, const summer 
     if (e->plan->order == SPMM_SWAPPED) emit_find_slot(e, u, p, share);
     else emit_find_quad(e, path, u, p, share);
     if (p.pair) {
-        EMIT(b, shr_u32, R(u->t), R(u->t), I(1));
-        EMIT(b, mad_s32, R(u->at), R(u->t), I(p.pair * WORD), R(u->at));
+        EMIT(b, shr_u32, u->t, u->t, I(1));
+        EMIT(b, mad_s32, u->at, u->t, I(p.pair * WORD), u->at);
     }
-    EMIT(b, mad_s32, R(u->at), R(u->quad_col), I(4 * WORD), R(u->at));
+    EMIT(b, mad_s32, u->at, u->quad_col, I(4 * WORD), u->at);
     if (e->plan->order == SPMM_SWAPPED) emit_skip_pads(e, path, u, p);
 }
 
@@ -249,7 +248,7 @@ static void emit_add_shares(spmm_emitter *e, const spmm_path *path, const summer
     for (int part = 1; part < e->plan->split; part++) {
         emit_get_quad(e, u->at, place + part * spmm_share_bytes(e->plan, path), plane, u->other);
         for (int i = 0; i < 4; i++)
-            builder_emit(b, (mc_reg){0}, add, MC_OPERANDS(R(u->sum[i]), R(u->sum[i]), R(u->other[i])));
+            builder_emit(b, (mc_reg){0}, add, MC_OPERANDS(u->sum[i], u->sum[i], u->other[i]));
     }
 }
 
@@ -273,34 +272,34 @@ static void emit_sum(spmm_emitter *e, const spmm_path *path, mc_reg shared, mc_r
     mc_builder *b = e->b;
     int split = e->plan->split;
     turns k = turns_of(e, path);
-    stage(b, "Sum of %d shares, four columns a thread, and store", split);
+    heading(b, "Sum of %d shares, four columns a thread, and store", split);
     summer u = declare_summer(e);
     out_writer w = declare_writer(e, path);
     mc_reg share = shared, first_row = b32(b, "first_row");
     mc_label done = label(b, "SUM_DONE");
-    EMIT(b, mad_s32, R(u.item), R(e->part), I(MC_WARP), R(e->place.lane));
+    EMIT(b, mad_s32, u.item, e->part, I(MC_WARP), e->place.lane);
     if (k.threads > k.items) {
         mc_reg idle = pred(b, "idle");
-        EMIT(b, setp_ge, R(idle), R(u.item), I(k.items));
+        EMIT(b, setp_ge, idle, u.item, I(k.items));
         EMIT_IF(b, idle, bra, TO(done));
     }
     if (e->plan->row_blocks > 1) {
         note(b, "the row block's first share");
         share = b32(b, "share");
-        EMIT(b, sub_s32, R(share), R(e->place.warp), R(e->part));
-        EMIT(b, mad_s32, R(share), R(share), I(spmm_share_bytes(e->plan, path)), R(shared));
+        EMIT(b, sub_s32, share, e->place.warp, e->part);
+        EMIT(b, mad_s32, share, share, I(spmm_share_bytes(e->plan, path)), shared);
     }
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, shl_b32, first_row, e->row_block, I(log2_of(e->plan->vec)));
     emit_item_row(e, &u, k.quads, w.row, first_row);
     emit_find_item(e, path, &u, share);
-    EMIT(b, mad_s32, R(u.col), R(u.quad_col), I(4), R(tile_col));
+    EMIT(b, mad_s32, u.col, u.quad_col, I(4), tile_col);
     out_c_address(&w, w.row, u.col);
     for (int i = 0; i < k.count; i++) {
         emit_add_shares(e, path, &u, place_of_slot(e->plan, path, i * k.step));
         if (i) out_advance_c(&w, row_of_slot(e->plan, i * k.step) - row_of_slot(e->plan, (i - 1) * k.step));
         out_store_run(&w, &e->factors, &(out_run){.col = u.col, .count = 4, .sums = u.sum, .factor_row = i});
     }
-    if (k.threads > k.items) place(b, done);
+    if (k.threads > k.items) set_label(b, done);
 }
 
 /* Loads the scales and biases of rows: each item of a thread has a row of its own. */
@@ -308,7 +307,7 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
     mc_builder *b = e->b;
     summer u = {.item = item, .slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row"), first_row = b32(b, "factor_first_row");
-    EMIT(b, shl_b32, R(first_row), R(e->row_block), I(log2_of(e->plan->vec)));
+    EMIT(b, shl_b32, first_row, e->row_block, I(log2_of(e->plan->vec)));
     emit_item_row(e, &u, k.quads, row, first_row);
     for (int i = 0; i < k.count; i++)
         out_load_row_factors(&e->factors, i, row, row_of_slot(e->plan, i * k.step), e->in_rows);
@@ -319,8 +318,8 @@ static void emit_sum_row_factors(spmm_emitter *e, turns k, mc_reg item) {
 static void emit_sum_column_factors(spmm_emitter *e, turns k, mc_reg item, mc_reg tile_col) {
     mc_builder *b = e->b;
     mc_reg col = b32(b, "factor_first_col");
-    EMIT(b, and_b32, R(col), R(item), I(k.quads - 1));
-    EMIT(b, mad_s32, R(col), R(col), I(4), R(tile_col));
+    EMIT(b, and_b32, col, item, I(k.quads - 1));
+    EMIT(b, mad_s32, col, col, I(4), tile_col);
     out_load_column_factors(&e->factors, 0, col, 0, 4);
 }
 
@@ -332,9 +331,9 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
     if (!out_by_rows(output) && !out_by_columns(output)) return;
     e->factors.inside = inside;
     mc_reg item = b32(b, "factor_item");
-    EMIT(b, mad_s32, R(item), R(e->part), I(MC_WARP), R(e->place.lane));
+    EMIT(b, mad_s32, item, e->part, I(MC_WARP), e->place.lane);
     if (k.threads > k.items) note(b, "threads without a sum load what others load");
-    if (k.threads > k.items) EMIT(b, and_b32, R(item), R(item), I(k.items - 1));
+    if (k.threads > k.items) EMIT(b, and_b32, item, item, I(k.items - 1));
     if (out_by_columns(output)) emit_sum_column_factors(e, k, item, tile_col);
     if (out_by_rows(output)) emit_sum_row_factors(e, k, item);
 }
@@ -343,7 +342,7 @@ static void emit_sum_factors(spmm_emitter *e, const spmm_path *path, mc_reg tile
 
 void spmm_emit_factors(spmm_emitter *e, const spmm_path *path, mc_reg path_col, mc_reg inside) {
     const out_kind *output = &e->plan->output;
-    if (out_is_scaled(output->element)) stage(e->b, "Scales and biases");
+    if (out_is_scaled(output->element)) heading(e->b, "Scales and biases");
     /* Arrays of them may be, like B, what the kernel before this one writes. */
     if (out_by_rows(output) || out_by_columns(output)) emit_grid_wait(e->b, e->plan->overlap, "B");
     if (e->plan->split == 1) emit_direct_factors(e, path);
@@ -357,7 +356,7 @@ void spmm_emit_epilogue(spmm_emitter *e, const spmm_path *path, mc_reg path_col)
         return;
     }
     mc_reg shared = b32(b, "shared_at");
-    EMIT(b, mov_shared, R(shared), NAME(spmm_shared_name(e->plan)));
+    EMIT(b, mov_shared, shared, NAME(spmm_shared_name(e->plan)));
     emit_put_partial(e, path, shared);
     EMIT(b, bar_sync, I(0));
     emit_sum(e, path, shared, path_col);

@@ -60,20 +60,20 @@ static mc_reg address(mc_builder *b, const char *name, const char *ld, int64_t f
                       mc_reg column, int size) {
     mc_reg at = load_array(b, name), step = load_shape(b, ld, fixed == MC_OPEN);
     mc_reg element = b64(b, size == 1 ? (*name == 'a' ? "a_at" : "b_at") : "c_at");
-    EMIT(b, mad_wide, R(element), R(row), dim_operand(fixed, step), I(0));
+    EMIT(b, mad_wide, element, row, dim_operand(fixed, step), I(0));
     mc_reg of_column = b64(b, size == 1 ? (*name == 'a' ? "a_column" : "b_column") : "c_column");
-    EMIT(b, cvt_s64, R(of_column), R(column));
-    EMIT(b, add_s64, R(element), R(element), R(of_column));
-    EMIT(b, mad_s64, R(element), R(element), I(size), R(at));
+    EMIT(b, cvt_s64, of_column, column);
+    EMIT(b, add_s64, element, element, of_column);
+    EMIT(b, mad_s64, element, element, I(size), at);
     return element;
 }
 
 /* The byte at AT, with its sign. */
 static mc_reg load_s8(mc_builder *b, const char *name, mc_reg at) {
     mc_reg value = b32(b, name);
-    EMIT(b, ldg_u8, R(value), AT(at, 0));
-    EMIT(b, shl_b32, R(value), R(value), I(24));
-    EMIT(b, shr_s32, R(value), R(value), I(24));
+    EMIT(b, ldg_u8, value, AT(at, 0));
+    EMIT(b, shl_b32, value, value, I(24));
+    EMIT(b, shr_s32, value, value, I(24));
     return value;
 }
 
@@ -83,15 +83,15 @@ static void emit(const void *data, mc_builder *b) {
            row = load_special(b, "row", "ctaid.y"), n = load_shape(b, "n", p->n == MC_OPEN);
     mc_reg column = b32(b, "column"), outside = pred(b, "outside");
     mc_label end = label(b, "END");
-    EMIT(b, mad_s32, R(column), R(tile), I(p->columns), R(thread));
-    EMIT(b, setp_ge, R(outside), R(column), dim_operand(p->n, n));
+    EMIT(b, mad_s32, column, tile, I(p->columns), thread);
+    EMIT(b, setp_ge, outside, column, dim_operand(p->n, n));
     EMIT_IF(b, outside, bra, TO(end));
     mc_reg x = load_s8(b, "x", address(b, "a", "lda", p->lda, row, column, 1));
     mc_reg y = load_s8(b, "y", address(b, "b", "ldb", p->ldb, row, column, 1));
-    EMIT(b, add_s32, R(x), R(x), R(x));
-    EMIT(b, sub_s32, R(x), R(x), R(y));
-    EMIT(b, stg_b32, AT(address(b, "c", "ldc", p->ldc, row, column, 4), 0), R(x));
-    place(b, end);
+    EMIT(b, add_s32, x, x, x);
+    EMIT(b, sub_s32, x, x, y);
+    EMIT(b, stg_b32, AT(address(b, "c", "ldc", p->ldc, row, column, 4), 0), x);
+    set_label(b, end);
     EMIT_RET(b);
 }
 
@@ -100,9 +100,11 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     snprintf(name, MC_MAX_ENTRY, "axpby_c%d", p->columns);
 }
 
+static const char formula[] = "C[m,n] = 2 A[m,n] - B[m,n], all dense and row-major.";
+
 static const char *computes(const void *data) {
     (void)data;
-    return "C[m,n] = 2 A[m,n] - B[m,n], all dense and row-major.";
+    return formula;
 }
 
 static const char *how(const void *data) {
@@ -112,15 +114,24 @@ static const char *how(const void *data) {
 
 static const mc_hint hints[] = {{NULL, NULL}};
 
+static const mc_solver rows = {.name = "rows",
+                               .plan = plan,
+                               .contract = contract,
+                               .facts = facts,
+                               .emit = emit,
+                               .entry_name = entry_name,
+                               .computes = computes,
+                               .how = how};
+
+static const mc_solver *solver(const int64_t *point) {
+    (void)point;
+    return &rows;
+}
+
 const mc_family mc_family_axpby = {.name = "axpby",
                                    .summary = "a toy: C = 2 A - B",
+                                   .computes = formula,
                                    .fields = fields,
                                    .field_count = sizeof fields / sizeof *fields,
-                                   .plan = plan,
-                                   .contract = contract,
-                                   .facts = facts,
-                                   .emit = emit,
-                                   .entry_name = entry_name,
-                                   .computes = computes,
-                                   .how = how,
+                                   .solver = solver,
                                    .hints = hints};
