@@ -116,8 +116,7 @@ static void outline(const mc_spec *spec, size_t variant, mc_kernel *kernel) {
     kernel->family = spec->family;
     space_point(spec, variant, kernel->point);
     name_fields(kernel);
-    kernel->solver = spec->family->solver(kernel->point);
-    kernel->solver->plan(kernel->point, kernel->plan, &complaints);
+    kernel->solver = family_plan(spec->family, kernel->point, kernel->plan, &complaints);
     kernel->solver->entry_name(kernel->plan, kernel->entry);
     kernel->solver->contract(kernel->plan, &kernel->contract);
     kernel->solver->facts(kernel->plan, &kernel->facts);

@@ -11,6 +11,37 @@ int family_field(const mc_family *family, const char *name) {
     return -1;
 }
 
+/* Whether NAME is one of WORDS. */
+static bool is_among(const char *name, const char *words) {
+    size_t length = strlen(name);
+    for (const char *word = words; *word; word += strcspn(word, " "), word += strspn(word, " "))
+        if (strcspn(word, " ") == length && strncmp(word, name, length) == 0) return true;
+    return false;
+}
+
+/* Complains of fields that are not at their defaults, though SOLVER has not got them. */
+static void check_lacking(const mc_family *family, const mc_solver *solver, const int64_t *point,
+                          mc_complaints *complaints) {
+    const mc_field *chooser = &family->fields[family->chooser];
+    char chosen[MC_MAX_NAME];
+    field_value_text(chooser, point[family->chooser], chosen);
+    for (size_t i = 0; i < family->field_count; i++) {
+        const mc_field *field = &family->fields[i];
+        if (!field->solvers || point[i] == field->standard || is_among(solver->name, field->solvers))
+            continue;
+        complain(complaints, (int)i, "%s = \"%s\" %s", chooser->name, chosen,
+                 field->lacking ? field->lacking : "has none: leave it out");
+    }
+}
+
+const mc_solver *family_plan(const mc_family *family, const int64_t *point, void *plan,
+                             mc_complaints *complaints) {
+    const mc_solver *solver = family->solver(point);
+    solver->plan(point, plan, complaints);
+    check_lacking(family, solver, point, complaints);
+    return solver;
+}
+
 void complain(mc_complaints *complaints, int field, const char *format, ...) {
     if (complaints->count == MC_MAX_FIELDS) return;
     mc_complaint *complaint = &complaints->list[complaints->count++];

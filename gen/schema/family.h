@@ -69,12 +69,17 @@ typedef struct mc_family {
     const mc_field *fields;
     size_t field_count;
     const mc_solver *(*solver)(const int64_t *point); /* the one that POINT asks for */
-    const mc_hint *hints;                             /* ends in a row without words */
+    int chooser;          /* the field by which a spec chooses its solver, first of all */
+    const mc_hint *hints; /* ends in a row without words */
 } mc_family;
 
 enum { FIELD_OP, FIELD_ARCH };
 
 int family_field(const mc_family *family, const char *name); /* -1: no such field */
+/* Derives PLAN by the solver that POINT asks for, and complains of fields that this one has not. Returns the
+   solver. */
+const mc_solver *family_plan(const mc_family *family, const int64_t *point, void *plan,
+                             mc_complaints *complaints);
 
 /* -- Rows of a schema: {"vec", NUMBERS = vecs, .standard = 8, .doc = "..."} --------------------------- */
 

@@ -29,6 +29,10 @@ typedef struct mc_field {
     bool tunable;             /* may be a list of values, to tune over */
     /* at its default it stands in no header and no hash, so that kernels that do not use it keep theirs */
     bool quiet;
+    /* The solvers that have the field, as words ("gather window"); NULL: all. A point of any other one has it
+       at its default. What is said where it has not: 'window: staging = "direct" LACKING'; NULL: "has none:
+       leave it out". */
+    const char *solvers, *lacking;
     const char *doc;
 } mc_field;
 

@@ -24,7 +24,7 @@ static bool is_legal(const mc_spec *spec, uint32_t code) {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
     point_of_code(spec, code, point);
-    spec->family->solver(point)->plan(point, plan, &complaints);
+    family_plan(spec->family, point, plan, &complaints);
     return complaints.count == 0;
 }
 
@@ -33,7 +33,7 @@ mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
     _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
     mc_complaints complaints = {0};
     point_of_code(spec, 0, point);
-    spec->family->solver(point)->plan(point, plan, &complaints);
+    family_plan(spec->family, point, plan, &complaints);
     for (size_t i = 0; i < complaints.count; i++) {
         const mc_complaint *complaint = &complaints.list[i];
         const mc_candidates *field = &spec->fields[complaint->field];
@@ -145,9 +145,8 @@ double mc_spec_estimate(const mc_spec *spec, size_t variant, const mc_gpu *gpu, 
     mc_complaints complaints = {0};
     if (variant >= spec->variant_count) return INFINITY;
     space_point(spec, variant, point);
-    const mc_solver *solver = spec->family->solver(point);
+    const mc_solver *solver = family_plan(spec->family, point, plan, &complaints);
     if (!solver->estimate || mc_archs[point[FIELD_ARCH]].sm > gpu->capability) return INFINITY;
-    solver->plan(point, plan, &complaints);
     return solver->estimate(plan, gpu, problem);
 }
 
