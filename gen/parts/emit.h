@@ -1,14 +1,10 @@
-/* What every family's emitters begin with: parameters, shapes, the thread's numbers, 4-bit values as
-   bytes. */
+/* What every family's emitters begin with: parameters, shapes, the thread's numbers. */
 #ifndef MC_EMIT_H
 #define MC_EMIT_H
 
 #include "ptx/builder.h"
 
-enum {
-    WORD = 4,                /* bytes of a register */
-    LOW_HALVES = 0x0f0f0f0f, /* the low halves of four bytes, each with two 4-bit values */
-};
+enum { WORD = 4 }; /* bytes of a register */
 
 /* The exponent of POWER, a power of two. */
 int log2_of(int power);
@@ -35,22 +31,5 @@ thread_place load_thread_place(mc_builder *b, int threads);
    the kernel before this one, which may write INPUTS ("B") and read C. */
 void emit_launch_next(mc_builder *b, bool overlap);
 void emit_grid_wait(mc_builder *b, bool overlap, const char *inputs);
-
-/* How four bytes with two 4-bit values each, the first in the low half, become operands of four 8-bit values:
- *
- *                 first values              second values
- *   s4, times 16  value + 8   x & 0f ^ 08   16 value          x & f0
- *   u4, times 16  value       x & 0f        16 value + first  x
- *   s4            value + 8   x & 0f ^ 08   value + 8         x >> 4 & 0f ^ 08
- *   u4            value       x & 0f        value             x >> 4 & 0f
- *
- * A signed value plus 8 has no sign; 16 times a signed value has one. */
-typedef struct half_form {
-    bool is_signed, times_16;
-} half_form;
-
-/* Makes an operand of the first values of BYTES, or of the SECOND. Returns the register that it is in, TO or
-   BYTES itself. */
-mc_reg emit_halves(mc_builder *b, half_form form, mc_reg bytes, bool second, mc_reg to);
 
 #endif

@@ -1,4 +1,5 @@
 #include "parts/output.h"
+#include "parts/integer/integer.h"
 #include "schema/family.h"
 
 enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
@@ -206,8 +207,7 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
-    if (output->exact) EMIT(b, cvt_f32_s64, real, sum);
-    else EMIT(b, cvt_f32_s32, real, sum);
+    emit_real_of_sum(b, output->exact, sum, real);
     if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, terms.scale);
     else EMIT(b, fma_f32, real, real, terms.scale, terms.bias);
     if (terms.least.id) EMIT(b, max_nan_f32, real, real, terms.least);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/element.h"
-#include "parts/fragment.h"
+#include "parts/integer/nibbles.h"
 #include "base/memory.h"
 #include "formats/stride.h"
 #include "matrix/vsparse.h"

@@ -1,6 +1,6 @@
 /* strided-bcrs: what the gather SpMM reads. */
 #include <inttypes.h>
-#include "parts/fragment.h"
+#include "parts/integer/nibbles.h"
 #include "base/memory.h"
 #include "formats/stride.h"
 

@@ -1,7 +1,7 @@
 /* The builder and the checks: each mistake is one row, with the message that names the instruction. */
 #include "ptx/builder.h"
 #include "check.h"
-#include "parts/fragment.h"
+#include "parts/integer/nibbles.h"
 #include <stdlib.h>
 
 static mc_builder make(const char *target) {

@@ -13,7 +13,7 @@
 
 #include "parts/batch.h"
 #include "parts/fragment.h"
-#include "parts/digits.h"
+#include "parts/integer/integer.h"
 #include "parts/output.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* A 4-bit B that is multiplied as 8 bits. A byte has two columns of B, the even one in its low half. Of four
  * such bytes two operands are made, one with the even columns and one with the odd ones (half_form in
- * emit.h).
+ * parts/integer/integer.h).
  *
  * The operands hold more than B's values, and the sums are too large by it. What is too much comes off at the
  * end:

@@ -4,7 +4,7 @@
    A transpose by bytes has brought two columns of 4 rows into a register: the even column in the low halves
    of the bytes, the odd one in the high halves. Of two such registers a shift and a lop3 make one register of
    each column. Its nibbles then lie in the order of rows 0, 4, 1, 5, 2, 6, 3, 7, and so the packer has put
-   the indices into the reverse of that order (shuffled_slot in fragment.h). That is Magicube's index shuffle
+   the indices into the reverse of that order (shuffled_slot in nibbles.h). That is Magicube's index shuffle
    (section IV-B3, figure 7; what takes 8 bitwise operations there takes 4 instructions here). Without it the
    bytes first change places, which takes two instructions more. */
 #include "parts/fragment.h"

@@ -2,7 +2,7 @@
 #ifndef MC_SPMM_H
 #define MC_SPMM_H
 
-#include "parts/digits.h"
+#include "parts/integer/integer.h"
 #include "parts/output.h"
 
 enum {

@@ -1,14 +1,17 @@
-/* The two sides of a product: their types, the digits that an mma takes of their values, and which mma takes
-   them. */
-#ifndef MC_DIGITS_H
-#define MC_DIGITS_H
+/* The arithmetic of integers, as emitters see it: the types of a product's two sides, the digits that an mma
+   takes of their values, which mma takes them, how large sums can get, 4-bit values as bytes, and a sum as a
+   real number. What knows digits and signs stands in this folder; halves of bytes as an mma's operand have
+   nibbles.h. */
+#ifndef MC_INTEGER_H
+#define MC_INTEGER_H
 
 #include "ptx/builder.h"
 
 enum {
-    MAX_DIGITS = 4,  /* digits of a value, at most: 16 bits in digits of 4 */
-    DIGIT_BITS = 8,  /* bits of a digit that an 8-bit mma takes */
-    NIBBLE_BITS = 4, /* bits of a digit that a 4-bit mma takes */
+    MAX_DIGITS = 4,          /* digits of a value, at most: 16 bits in digits of 4 */
+    DIGIT_BITS = 8,          /* bits of a digit that an 8-bit mma takes */
+    NIBBLE_BITS = 4,         /* bits of a digit that a 4-bit mma takes */
+    LOW_HALVES = 0x0f0f0f0f, /* the low halves of four bytes, each with two 4-bit values */
 };
 
 /* The type of one side's values. */
@@ -82,5 +85,29 @@ digit_span span_of_product(digit_span a, digit_span b);
 int64_t span_magnitude(digit_span span);
 /* How many terms a sum may have that stays in s32, wherever in TERM they lie. */
 int64_t span_terms_in_s32(digit_span term);
+
+/* -- 4-bit values as bytes ---------------------------------------------------------------------------- */
+
+/* How four bytes with two 4-bit values each, the first in the low half, become operands of four 8-bit values:
+ *
+ *                 first values              second values
+ *   s4, times 16  value + 8   x & 0f ^ 08   16 value          x & f0
+ *   u4, times 16  value       x & 0f        16 value + first  x
+ *   s4            value + 8   x & 0f ^ 08   value + 8         x >> 4 & 0f ^ 08
+ *   u4            value       x & 0f        value             x >> 4 & 0f
+ *
+ * A signed value plus 8 has no sign; 16 times a signed value has one. */
+typedef struct half_form {
+    bool is_signed, times_16;
+} half_form;
+
+/* Makes an operand of the first values of BYTES, or of the SECOND. Returns the register that it is in, TO or
+   BYTES itself. */
+mc_reg emit_halves(mc_builder *b, half_form form, mc_reg bytes, bool second, mc_reg to);
+
+/* -- Sums ---------------------------------------------------------------------------------------------- */
+
+/* Sets REAL, 32 bits, to f32(SUM), rounded to nearest even. SUM is s32 or, where it is EXACT, s64. */
+void emit_real_of_sum(mc_builder *b, bool exact, mc_reg sum, mc_reg real);
 
 #endif
