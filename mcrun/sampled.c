@@ -10,9 +10,8 @@ mc_status sampled_check_format(const mc_kernel *kernel, int format, mc_diag *dia
                    mc_type_text(type));
 }
 
-/* The narrowest type for C's elements. */
+/* The narrowest type of whole bytes for C's elements, of those that a matrix in a published format has. */
 static mc_status find_type(const mc_dense *c, mc_type *type, mc_diag *diag) {
-    static const mc_type types[] = {MC_S8, MC_U8, MC_S16, MC_U16};
     int64_t least = 0, most = 0;
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
@@ -20,8 +19,10 @@ static mc_status find_type(const mc_dense *c, mc_type *type, mc_diag *diag) {
             if (value < least) least = value;
             if (value > most) most = value;
         }
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        *type = types[i];
+    for (int i = 0; i < MC_TYPE_COUNT; i++) { /* narrow types come first */
+        *type = (mc_type)i;
+        bool whole = mc_type_bytes(*type) > 0 && type_fills_bytes(*type);
+        if (!element_rows[i].is_side || !whole) continue;
         if (least >= mc_type_min(*type) && most <= mc_type_max(*type)) return MC_OK;
     }
     return mc_fail(diag, MC_CANNOT,

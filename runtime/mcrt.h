@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "mc_element.h"
 #include "mc_status.h"
 
 #ifdef __cplusplus
@@ -45,20 +46,7 @@ extern "C" {
 /* X(name, text, bits of the value, bytes in memory, type in .npy files). Types of elements. Those of 12 bits
    lie in 16, extended. Two of 4 bits share a byte, which 0 bytes stand for: the one of the lower index in its
    low half. */
-#define MC_TYPE_LIST(X)                                                                                      \
-    X(S8, "s8", 8, 1, "|i1")                                                                                 \
-    X(U8, "u8", 8, 1, "|u1")                                                                                 \
-    X(S16, "s16", 16, 2, "<i2")                                                                              \
-    X(U16, "u16", 16, 2, "<u2")                                                                              \
-    X(S32, "s32", 32, 4, "<i4")                                                                              \
-    X(S64, "s64", 64, 8, "<i8")                                                                              \
-    X(S4, "s4", 4, 0, "|i1")                                                                                 \
-    X(U4, "u4", 4, 0, "|u1")                                                                                 \
-    X(S12, "s12", 12, 2, "<i2")                                                                              \
-    X(U12, "u12", 12, 2, "<u2")                                                                              \
-    X(F16, "f16", 16, 2, "<f2")                                                                              \
-    X(BF16, "bf16", 16, 2, "<V2")                                                                            \
-    X(F32, "f32", 32, 4, "<f4")
+#define MC_TYPE_LIST(X) MC_ELEMENT_LIST(MC_ELEMENT_TYPE, X)
 
 typedef enum mc_type {
 #define X(name, text, bits, bytes, descr) MC_##name,

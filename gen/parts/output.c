@@ -1,27 +1,44 @@
 #include "parts/output.h"
 #include "parts/integer/integer.h"
+#include "parts/emit.h"
 #include "schema/family.h"
+#include <stdio.h>
 
 enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
 
-const char *const out_element_names[] = {"s32", "f16", "bf16", "f32", "s64", "s8", "u8", NULL};
+/* Each row of the table of element types that C may have goes through OUT. */
+#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, SIDE,    \
+            side, role, place)                                                                               \
+    role(text, bytes, kind, round, place)
+#define NO(...)
+#define OP_none MC_OPCODES
+
+#define OUT(...) +1
+enum { OUT_ELEMENTS = MC_ELEMENT_LIST(ROW, ) };
+#undef OUT
+
+#define OUT(text, bytes, kind, round, place) [place] = text,
+const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(ROW, )};
+#undef OUT
+
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
 const char *const out_act_names[] = {"none", "relu", NULL};
 
+enum { INTEGER, FLOAT, FINITE };
+#define OUT(text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
 static const struct {
-    int log_bytes;
-    mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits */
-} elements[] = {
-    [OUT_S32] = {2, MC_OPCODES},   [OUT_F16] = {1, OP_cvt_f16x2}, [OUT_BF16] = {1, OP_cvt_bf16x2},
-    [OUT_F32] = {2, MC_OPCODES},   [OUT_S64] = {3, MC_OPCODES},   [OUT_S8] = {0, OP_cvt_s8_f32},
-    [OUT_U8] = {0, OP_cvt_u8_f32},
-};
+    int bytes, kind;
+    mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits; none: C is not rounded */
+} elements[OUT_ELEMENTS] = {MC_ELEMENT_LIST(ROW, )};
+#undef OUT
 
-int out_element_bytes(out_element element) { return 1 << elements[element].log_bytes; }
+int out_element_bytes(out_element element) { return elements[element].bytes; }
 
 const char *out_element_name(out_element element) { return out_element_names[element]; }
 
-bool out_is_scaled(out_element element) { return element != OUT_S32 && element != OUT_S64; }
+bool out_is_scaled(out_element element) {
+    return elements[element].kind != INTEGER || elements[element].pack != MC_OPCODES;
+}
 
 bool out_by_rows(const out_kind *output) {
     return output->scale == OUT_PER_ROW || output->bias == OUT_PER_ROW;
@@ -31,27 +48,50 @@ bool out_by_columns(const out_kind *output) {
     return output->scale == OUT_PER_COLUMN || output->bias == OUT_PER_COLUMN;
 }
 
+enum { FLOATS_TEXT = 64 };
+
+/* The reals that C may have, in QUOTEs: "f16, bf16 LAST f32". */
+static void list_floats(const char *quote, const char *last, char text[FLOATS_TEXT]) {
+    int left = 0;
+    size_t used = 0;
+    for (int i = 0; i < OUT_ELEMENTS; i++) left += elements[i].kind != INTEGER;
+    for (int i = 0; i < OUT_ELEMENTS && used < FLOATS_TEXT; i++) {
+        if (elements[i].kind == INTEGER) continue;
+        const char *link = --left > 1 ? ", " : left == 1 ? last : "";
+        used += (size_t)snprintf(text + used, FLOATS_TEXT - used, "%s%s%s%s", quote, out_element_names[i],
+                                 quote, link);
+    }
+}
+
+/* C is the sums: what is only for reals is refused. */
+static void check_sums(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
+    const char *name = out_element_name(output->element);
+    char floats[FLOATS_TEXT];
+    list_floats("", " and ", floats);
+    if (output->scale != OUT_PER_NONE)
+        complain(complaints, fields->scale, "out = \"%s\" is the sums as they are: scales go with %s", name,
+                 floats);
+    if (output->bias != OUT_PER_NONE)
+        complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
+                 floats);
+    if (output->act != OUT_ACT_NONE)
+        complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
+                 out_act_names[output->act], floats);
+}
+
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
     bool scaled = out_is_scaled(output->element);
+    char floats[FLOATS_TEXT];
+    if (!scaled) check_sums(output, fields, complaints);
     if (scaled && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
-    if (!scaled && output->scale != OUT_PER_NONE)
-        complain(complaints, fields->scale,
-                 "out = \"%s\" is the sums as they are: scales go with f16, bf16 and f32", name);
-    if (!scaled && output->bias != OUT_PER_NONE)
-        complain(complaints, fields->bias,
-                 "out = \"%s\" is the sums as they are: a bias goes with f16, bf16 and f32", name);
-    if (!scaled && output->act != OUT_ACT_NONE)
-        complain(complaints, fields->act,
-                 "out = \"%s\" is the sums as they are: \"%s\" goes with f16, bf16 and f32", name,
-                 out_act_names[output->act]);
+    list_floats("\"", " or ", floats);
     if (output->element == OUT_S64 && !output->exact)
         complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
     if (output->element == OUT_S32 && output->exact)
-        complain(complaints, fields->out,
-                 "sum = \"exact\" wants \"s64\", or \"f16\", \"bf16\" or \"f32\" with a scale");
+        complain(complaints, fields->out, "sum = \"exact\" wants \"s64\", or %s with a scale", floats);
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
@@ -65,12 +105,21 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
 #define REAL(type, open, close)                                                                              \
     { STEPS(type, open, close), STEPS(type, open "max(", ", 0)" close) }
 
-/* Without and with relu, without and with a bias. */
-static const char *const c_docs[][2][2] = {[OUT_S32] = {{C_DOC("s32")}},
-                                           [OUT_S64] = {{C_DOC("s64")}},
-                                           [OUT_F16] = REAL("f16", "f16(", ")"),
-                                           [OUT_BF16] = REAL("bf16", "bf16(", ")"),
-                                           [OUT_F32] = REAL("f32", "", "")};
+/* For a C of sums, of unrounded reals, and of what they are rounded to. Reals: without and with relu, without
+   and with a bias. */
+#define OUT(text, bytes, kind, round, place)                                                                 \
+    [place] = {C_DOC(text), REAL(text, "", ""), REAL(text, text "(", ")")},
+static const struct {
+    const char *sums, *plain[2][2], *rounded[2][2];
+} c_docs[OUT_ELEMENTS] = {MC_ELEMENT_LIST(ROW, )};
+#undef OUT
+
+static const char *c_doc(const out_kind *output) {
+    bool bias = output->bias != OUT_PER_NONE;
+    if (!out_is_scaled(output->element)) return c_docs[output->element].sums;
+    if (elements[output->element].pack == MC_OPCODES) return c_docs[output->element].plain[output->act][bias];
+    return c_docs[output->element].rounded[output->act][bias];
+}
 
 static void add_factor(mc_contract *c, const char *name, out_per per, const char *const docs[]) {
     if (per == OUT_PER_NONE) return;
@@ -95,8 +144,7 @@ unsigned out_align(out_element element, unsigned align) {
 }
 
 void out_add_dense(const out_kind *output, unsigned align, mc_contract *c) {
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align),
-                            c_docs[output->element][output->act][output->bias != OUT_PER_NONE]});
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align), c_doc(output)});
     out_add_factors(output, c);
 }
 
@@ -263,7 +311,7 @@ void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
     mc_builder *b = w->b;
     EMIT(b, mul_wide, w->at, row, w->ldc);
     EMIT(b, mad_wide, w->at, col, I(1), w->at);
-    EMIT(b, shl_b64, w->at, w->at, I(elements[w->output->element].log_bytes));
+    EMIT(b, shl_b64, w->at, w->at, I(log2_of(out_element_bytes(w->output->element))));
     EMIT(b, add_s64, w->at, w->at, w->c_array);
 }
 
@@ -293,7 +341,7 @@ static void emit_long_store(mc_builder *b, mc_reg guard, mc_operand to, int byte
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
                const mc_reg *words) {
     int bytes = count * out_element_bytes(element);
-    if (element == OUT_S64) {
+    if (out_element_bytes(element) == 8) {
         emit_long_store(b, guard, to, bytes, words);
         return;
     }

@@ -25,10 +25,21 @@
 #ifndef MC_OUTPUT_H
 #define MC_OUTPUT_H
 
+#include "mc_element.h"
 #include "ptx/builder.h"
 #include "schema/family.h"
 
-typedef enum out_element { OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S64, OUT_S8, OUT_U8 } out_element;
+/* OUT_S32 and so on: the types that C may have, in the order of their words in specs (mc_element.h). */
+#define OUT(name, place) OUT_##name = place,
+#define NO(name, place)
+#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, SIDE,    \
+            side, role, place)                                                                               \
+    role(name, place)
+typedef enum out_element { MC_ELEMENT_LIST(ROW, ) } out_element;
+#undef ROW
+#undef NO
+#undef OUT
+
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
 typedef enum out_act { OUT_ACT_NONE, OUT_ACT_RELU } out_act;
 

@@ -1,13 +1,26 @@
 #include "base/real.h"
 #include <math.h>
 #include <string.h>
+#include "base/type.h"
 
-/* IEEE 754 formats narrower than binary32, which has 8 and 23. */
+/* A format narrower than binary32, which has 8 and 23. */
 typedef struct format {
     int exponent_bits, fraction_bits;
+    bool finite; /* without infinities */
 } format;
 
-static const format half = {5, 10}, brain = {8, 7};
+static format format_of(mc_type type) {
+    const element_row *row = &element_rows[type];
+    return (format){row->exponent, row->bits - row->exponent - 1, row->kind == ELEMENT_FINITE};
+}
+
+/* The bits of the greatest magnitude: infinity, or the greatest finite value. Finite formats have that one
+   below their NaN, which has all bits set. */
+static uint32_t greatest(format f) {
+    uint32_t fraction_end = (uint32_t)1 << f.fraction_bits;
+    if (f.finite) return (fraction_end << f.exponent_bits) - 2;
+    return (((uint32_t)1 << f.exponent_bits) - 1) << f.fraction_bits;
+}
 
 static int bias_of(format f) { return (1 << (f.exponent_bits - 1)) - 1; }
 
@@ -27,7 +40,6 @@ static uint32_t round_off(uint32_t significand, int drop) {
 static uint32_t narrow(format f, float value) {
     uint32_t bits = bits_of(value), sign_shift = (uint32_t)(f.exponent_bits + f.fraction_bits);
     uint32_t sign = bits >> 31 << sign_shift;
-    uint32_t infinity = (((uint32_t)1 << f.exponent_bits) - 1) << f.fraction_bits;
     if (isnan(value)) return ((uint32_t)1 << sign_shift) - 1;
     int field = (int)(bits >> 23 & 0xff), least = 1 - bias_of(f);
     int exponent = field ? field - 127 : -126, drop = 23 - f.fraction_bits;
@@ -38,7 +50,7 @@ static uint32_t narrow(format f, float value) {
     }
     /* The leading bit counts one step of the exponent, and so does a carry out of the fraction. */
     uint32_t magnitude = ((uint32_t)(exponent - least) << f.fraction_bits) + round_off(significand, drop);
-    return sign | (magnitude < infinity ? magnitude : infinity);
+    return sign | (magnitude < greatest(f) ? magnitude : greatest(f));
 }
 
 static float widen(format f, uint32_t bits) {
@@ -47,19 +59,20 @@ static float widen(format f, uint32_t bits) {
     bool negative = bits >> (f.exponent_bits + f.fraction_bits) & 1;
     int least = 1 - bias_of(f) - f.fraction_bits;
     uint32_t significand = field ? fraction | (uint32_t)1 << f.fraction_bits : fraction;
-    float magnitude = field < top ? ldexpf((float)significand, least + (field ? field - 1 : 0))
-                      : fraction  ? NAN
-                                  : INFINITY;
+    bool number = f.finite ? (bits & (greatest(f) + 1)) != greatest(f) + 1 : field < top;
+    float magnitude = number     ? ldexpf((float)significand, least + (field ? field - 1 : 0))
+                      : fraction ? NAN
+                                 : INFINITY;
     return negative ? -magnitude : magnitude;
 }
 
 uint32_t real_to_bits(mc_type type, float value) {
-    return type == MC_F32 ? bits_of(value) : narrow(type == MC_F16 ? half : brain, value);
+    return element_rows[type].bits == 32 ? bits_of(value) : narrow(format_of(type), value);
 }
 
 float real_from_bits(mc_type type, uint32_t bits) {
     float value;
-    if (type != MC_F32) return widen(type == MC_F16 ? half : brain, bits);
+    if (element_rows[type].bits < 32) return widen(format_of(type), bits);
     memcpy(&value, &bits, sizeof value);
     return value;
 }

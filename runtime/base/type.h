@@ -1,4 +1,4 @@
-/* Element types (MC_TYPE_LIST of mcrt.h): sizes, names, ranges. */
+/* Element types: sizes, names, ranges, as the table (gen/mc_element.h) has them. */
 #ifndef MCRT_TYPE_H
 #define MCRT_TYPE_H
 
@@ -11,6 +11,34 @@ enum {
 #undef X
 };
 
+/* The integers have exponent 0. A FINITE float has no infinities. */
+typedef enum element_kind { ELEMENT_INTEGER, ELEMENT_FLOAT, ELEMENT_FINITE } element_kind;
+
+/* What an array of such elements is to a tensor map. */
+typedef enum element_tensor {
+    TENSOR_UINT8,
+    TENSOR_UINT16,
+    TENSOR_INT32,
+    TENSOR_INT64,
+    TENSOR_FLOAT16,
+    TENSOR_BFLOAT16,
+    TENSOR_FLOAT32
+} element_tensor;
+
+/* A row of the table. */
+typedef struct element_row {
+    const char *text, *npy;
+    int bits, bytes;
+    element_kind kind;
+    bool is_signed; /* of the floats as well */
+    bool is_side;   /* values of a side of a product may have it */
+    int exponent;   /* bits of a float's exponent */
+    mc_type accumulator;
+    element_tensor tensor;
+} element_row;
+
+extern const element_row element_rows[MC_TYPE_COUNT];
+
 MC_API int mc_type_bits(mc_type type);     /* of the value */
 MC_API size_t mc_type_bytes(mc_type type); /* of an element in memory; 0: two to a byte */
 /* Bytes of COUNT elements one after another, the last one filled up;
@@ -20,8 +48,10 @@ MC_API const char *mc_type_text(mc_type type);
 MC_API mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag);
 /* The type that FIELD ("lhs", "rhs", "out") of KERNEL names; MC_CANNOT where it has no such field. */
 MC_API mc_status mc_type_of(const mc_kernel *kernel, const char *field, mc_type *type, mc_diag *diag);
-MC_API bool mc_type_is_real(mc_type type); /* f16, bf16, f32 */
+MC_API bool mc_type_is_real(mc_type type); /* a float of any kind */
 MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
 MC_API int64_t mc_type_max(mc_type type);
+/* Whether every content of an element's bytes is a value of the type. */
+bool type_fills_bytes(mc_type type);
 
 #endif

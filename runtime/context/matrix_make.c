@@ -22,15 +22,12 @@ static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, 
 
 /* -- Values */
 
-/* What lies in 16 bits may be no number of 12. Every other type's elements fill their place. */
-static bool fills_its_place(mc_type type) { return type != MC_S12 && type != MC_U12; }
-
 static bool is_in_range(mc_type type, int64_t value) {
     return value >= mc_type_min(type) && value <= mc_type_max(type);
 }
 
 mc_status matrix_check_values(mc_type type, const void *values, int64_t count, mc_diag *diag) {
-    if (fills_its_place(type)) return MC_OK;
+    if (type_fills_bytes(type)) return MC_OK;
     for (int64_t i = 0; i < count; i++) {
         int64_t value = element_get(type, values, i);
         if (!is_in_range(type, value))
@@ -144,7 +141,7 @@ static mc_status check_dense(const mc_dense_config *config, int64_t ld, mc_diag 
 
 /* Minus zero is zero. */
 static bool is_zero(mc_type type, int64_t value) {
-    if (mc_type_is_real(type)) value &= mc_type_max(type == MC_F32 ? MC_S32 : MC_S16);
+    if (mc_type_is_real(type)) value = element_low(value, mc_type_bits(type) - 1);
     return value == 0;
 }
 
@@ -176,7 +173,7 @@ static void take_vectors(const mc_dense *dense, mc_vsparse *matrix) {
 }
 
 static mc_status check_elements(const mc_dense *dense, mc_diag *diag) {
-    if (fills_its_place(dense->type)) return MC_OK;
+    if (type_fills_bytes(dense->type)) return MC_OK;
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++) {
             int64_t value = mc_dense_get(dense, i, j);

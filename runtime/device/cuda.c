@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "device/cuda.h"
+#include "base/type.h"
 
 /* -- The calling thread */
 
@@ -130,11 +131,11 @@ static mc_status cuda_fill(mc_device *device, uint64_t address, int byte, size_t
 
 /* -- Tensor maps */
 
-static const int cuda_type_of[] = {
-    [MC_S8] = CUDA_TENSOR_UINT8,      [MC_U8] = CUDA_TENSOR_UINT8,   [MC_S12] = CUDA_TENSOR_UINT16,
-    [MC_U12] = CUDA_TENSOR_UINT16,    [MC_S16] = CUDA_TENSOR_UINT16, [MC_U16] = CUDA_TENSOR_UINT16,
-    [MC_S32] = CUDA_TENSOR_INT32,     [MC_S64] = CUDA_TENSOR_INT64,  [MC_F16] = CUDA_TENSOR_FLOAT16,
-    [MC_BF16] = CUDA_TENSOR_BFLOAT16, [MC_F32] = CUDA_TENSOR_FLOAT32};
+static const int cuda_tensor_of[] = {
+    [TENSOR_UINT8] = CUDA_TENSOR_UINT8,     [TENSOR_UINT16] = CUDA_TENSOR_UINT16,
+    [TENSOR_INT32] = CUDA_TENSOR_INT32,     [TENSOR_INT64] = CUDA_TENSOR_INT64,
+    [TENSOR_FLOAT16] = CUDA_TENSOR_FLOAT16, [TENSOR_BFLOAT16] = CUDA_TENSOR_BFLOAT16,
+    [TENSOR_FLOAT32] = CUDA_TENSOR_FLOAT32};
 
 static const int cuda_swizzle_of[] = {[MC_SWIZZLE_NONE] = CUDA_SWIZZLE_NONE,
                                       [MC_SWIZZLE_32B] = CUDA_SWIZZLE_32B,
@@ -149,10 +150,11 @@ static mc_status cuda_tensor_map(mc_device *device, const mc_tensor *tensor, mc_
         return mc_fail(diag, MC_CANNOT, "the CUDA driver has no tensor maps: it is older than 12.0");
     mc_status status = cuda_make_current(device, diag);
     if (status != MC_OK) return status;
-    return CUDA_CALL(driver, diag, TensorMapEncodeTiled, map->opaque, cuda_type_of[tensor->type],
-                     (unsigned)tensor->rank, (void *)(uintptr_t)tensor->address, tensor->dims,
-                     tensor->strides, tensor->box, every_element, CUDA_INTERLEAVE_NONE,
-                     cuda_swizzle_of[tensor->swizzle], CUDA_L2_PROMOTION_256B, CUDA_FILL_ZERO);
+    return CUDA_CALL(driver, diag, TensorMapEncodeTiled, map->opaque,
+                     cuda_tensor_of[element_rows[tensor->type].tensor], (unsigned)tensor->rank,
+                     (void *)(uintptr_t)tensor->address, tensor->dims, tensor->strides, tensor->box,
+                     every_element, CUDA_INTERLEAVE_NONE, cuda_swizzle_of[tensor->swizzle],
+                     CUDA_L2_PROMOTION_256B, CUDA_FILL_ZERO);
 }
 
 /* -- Devices */

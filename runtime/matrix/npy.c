@@ -10,20 +10,14 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1, PREFIX_1 = MAGIC + 4, PREFIX_2 = MAGIC + 6, ALIGNMENT = 64 };
 
-/* The first of a descr is what it is read as, the first of a type what it is written as. */
-static const struct {
-    const char *descr;
-    mc_type type;
-} descrs[] = {
-#define X(name, text, bits, bytes, descr) {descr, MC_##name},
-    MC_TYPE_LIST(X)
-#undef X
-        {"<i1", MC_S8},
-    {">i1", MC_S8}, /* a byte has no order */
-    {"<u1", MC_U8},
-    {">u1", MC_U8},
-    {"|V2", MC_BF16},
-};
+/* Whether elements of TYPE stand in files as DESCR says. A single byte has no order, whatever descr says, and
+   neither do bytes of type V. */
+static bool is_descr(mc_type type, const char *descr) {
+    const char *own = element_rows[type].npy;
+    if (strcmp(own, descr) == 0) return true;
+    if (descr[0] == '\0' || strcmp(own + 1, descr + 1) != 0) return false;
+    return own[0] == '|' ? descr[0] == '<' || descr[0] == '>' : own[1] == 'V' && descr[0] == '|';
+}
 
 /* What the header says. */
 typedef struct npy_header {
@@ -71,19 +65,31 @@ static bool scan_string(scanner *s, char *text, size_t size) {
     return true;
 }
 
+enum { ALL_DESCRS = 128 };
+
+/* "|i1, |u1 ... <f4", each once. */
+static void list_descrs(char text[ALL_DESCRS]) {
+    text[0] = '\0';
+    for (int i = 0; i < MC_TYPE_COUNT; i++) {
+        size_t used = strlen(text);
+        if (strstr(text, element_rows[i].npy) == NULL)
+            snprintf(text + used, ALL_DESCRS - used, "%s%s", used > 0 ? ", " : "", element_rows[i].npy);
+    }
+}
+
 static mc_status scan_descr(scanner *s, npy_header *h) {
     char descr[32];
     if (skip_text(s, "[")) return mc_fail(s->diag, MC_CANNOT, "%s: structured dtypes are not read", s->path);
     if (!scan_string(s, descr, sizeof descr)) return refuse(s, "descr must be a string");
-    for (size_t i = 0; i < sizeof descrs / sizeof descrs[0]; i++) {
-        if (strcmp(descr, descrs[i].descr) != 0) continue;
-        h->type = descrs[i].type;
+    for (int i = 0; i < MC_TYPE_COUNT; i++) { /* of several that stand there alike, the first */
+        if (!is_descr((mc_type)i, descr)) continue;
+        h->type = (mc_type)i;
         return MC_OK;
     }
     if (descr[0] == '>') return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is big-endian", s->path, descr);
-    return mc_fail(s->diag, MC_CANNOT,
-                   "%s: dtype '%s' is not read: |i1, |u1, <i2, <u2, <i4, <i8, <f2, <f4 or <V2", s->path,
-                   descr);
+    char all[ALL_DESCRS];
+    list_descrs(all);
+    return mc_fail(s->diag, MC_CANNOT, "%s: dtype '%s' is not read: %s", s->path, descr, all);
 }
 
 static mc_status scan_order(scanner *s, npy_header *h) {
@@ -231,17 +237,11 @@ mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag) {
     return read_array(path, true, dense, diag);
 }
 
-static const char *type_descr(mc_type type) {
-    size_t i = 0;
-    while (descrs[i].type != type) i++;
-    return descrs[i].descr;
-}
-
 /* Version 1.0, padded with blanks so that the data begins at a multiple of 64 bytes. */
 static void write_header(FILE *stream, mc_type type, const char *shape) {
     char dict[128];
     int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                          type_descr(type), shape);
+                          element_rows[type].npy, shape);
     int whole = (PREFIX_1 + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     int header = whole - PREFIX_1;
     fwrite(magic, 1, MAGIC, stream);

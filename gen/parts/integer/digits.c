@@ -1,11 +1,24 @@
 #include "parts/integer/integer.h"
 #include <stdio.h>
 #include <string.h>
+#include "mc_element.h"
 
-const char *const digit_side_names[] = {"s8", "u8", "s4", "u4", "s12", "u12", "s16", "u16", NULL};
-const digit_side digit_sides[] = {{"s8", 8, true},   {"u8", 8, false},  {"s4", 4, true},
-                                  {"u4", 4, false},  {"s12", 12, true}, {"u12", 12, false},
-                                  {"s16", 16, true}, {"u16", 16, false}};
+/* Each row of the table that may be a side goes through SIDE(text, bits, is_signed, place). */
+#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, role,    \
+            place, ...)                                                                                      \
+    role(text, bits, is_signed, place)
+#define NO(...)
+#define SIDE(...) +1
+enum { SIDES = MC_ELEMENT_LIST(ROW, ) };
+#undef SIDE
+
+#define SIDE(text, bits, is_signed, place) [place] = text,
+const char *const digit_side_names[SIDES + 1] = {MC_ELEMENT_LIST(ROW, )};
+#undef SIDE
+
+#define SIDE(text, bits, is_signed, place) [place] = {text, bits, is_signed},
+const digit_side digit_sides[SIDES] = {MC_ELEMENT_LIST(ROW, )};
+#undef SIDE
 
 const char *const digit_mode_names[] = {"top-signed", "balanced", "offset", NULL};
 
