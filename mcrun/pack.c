@@ -129,7 +129,7 @@ static mc_status published_form_of(const mc_kernel *kernel, const pack_options *
     int shuffle = options->shuffle ? options->shuffle : k == K_32 ? SHUFFLE_ON : SHUFFLE_OFF;
     *form = (published_form){.name = options->format == FORMAT_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
                              .srbcrs = {.k = k == K_32 ? 32 : 16,
-                                        .digit_bits = digits == DIGITS_4 ? 4 : 8,
+                                        .piece_bits = digits == DIGITS_4 ? 4 : 8,
                                         .shuffle = shuffle == SHUFFLE_ON}};
     return status;
 }

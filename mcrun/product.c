@@ -24,7 +24,6 @@ static host_operands operands_of(const session *s, const plan_problem *of) {
 /* The operands, and the output that KERNEL must give. */
 static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
     plan_problem whole;
-    mc_dense sums = {0};
     mc_status status = inputs_make((product_session *)s, diag);
     if (status == MC_OK)
         status = factors_make(&s->options->problem, kernel, s->shape.m, s->shape.n, &s->factors, diag);
@@ -32,10 +31,7 @@ static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
     if (status == MC_OK)
         status = plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld),
                                       &whole, diag);
-    if (status == MC_OK) status = s->op->sums(&operands, &sums, diag);
-    if (status == MC_OK) status = s->op->finish(&operands, &sums, &s->want, diag);
-    mc_dense_free(&sums);
-    return status;
+    return status == MC_OK ? operator_expect(s->op, &operands, &s->want, diag) : status;
 }
 
 static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {

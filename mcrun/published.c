@@ -22,7 +22,7 @@ static char *describe(const published_form *form, const mc_vsparse *a) {
                   "vec", a->vec, "rows", (json_int_t)a->rows, "cols", (json_int_t)a->cols);
     if (form->name == PUBLISHED_SRBCRS) {
         json_object_set_new(json, "k", json_integer(form->srbcrs.k));
-        json_object_set_new(json, "digit_bits", json_integer(form->srbcrs.digit_bits));
+        json_object_set_new(json, "digit_bits", json_integer(form->srbcrs.piece_bits));
         json_object_set_new(json, "shuffle", json_boolean(form->srbcrs.shuffle));
     }
     char *text = json_dumps(json, JSON_INDENT(2));
@@ -121,7 +121,7 @@ static mc_status take_description(const char *path, json_t *json, description *d
     d->rows = rows, d->cols = cols;
     status = take_int(path, "vec", vec, &d->vec, diag);
     if (status == MC_OK) status = take_int(path, "k", k, &srbcrs->k, diag);
-    if (status == MC_OK) status = take_int(path, "digit_bits", digit_bits, &srbcrs->digit_bits, diag);
+    if (status == MC_OK) status = take_int(path, "digit_bits", digit_bits, &srbcrs->piece_bits, diag);
     if (status != MC_OK || mc_type_from_text(type, &d->type, NULL) == MC_OK) return status;
     return mc_fail(diag, MC_FORMAT, "%s: '%s' is no type", path, type);
 }

@@ -35,7 +35,7 @@ mc_status sampled_write(int format, const mc_vsparse *mask, mc_order order, cons
                         const char *directory, bool force, mc_diag *diag) {
     const published_form form = {
         .name = format == SAMPLED_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
-        .srbcrs = {.k = order == MC_ORDER_SRBCRS32 ? 32 : 16, .digit_bits = 8, .shuffle = false}};
+        .srbcrs = {.k = order == MC_ORDER_SRBCRS32 ? 32 : 16, .piece_bits = 8, .shuffle = false}};
     mc_type type;
     mc_dense sums, values = {0};
     mc_status status = mc_sampled_collect(mask, order, c, &sums, diag);

@@ -152,7 +152,7 @@ static mc_status session_open(session *s, const char *spec, const char *matrix, 
 
 static void session_close(session *s) {
     mc_dense_free(&s->c);
-    mc_dense_free(&s->want);
+    mc_result_free(&s->want);
     factors_free(&s->factors);
     free(s->ptx);
     free(s->ran);

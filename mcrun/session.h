@@ -34,8 +34,9 @@ typedef struct session {
     factors factors;
     plan_problem shape;            /* of the default variant: types, sizes, leading dimensions */
     mc_dense inputs[MAX_OPERANDS]; /* by place in the operator's list */
-    mc_dense want, c;              /* c: of the last run */
-    double estimate;               /* of the variant that --variants best picked, us; 0: none */
+    reference_result want;
+    mc_dense c;      /* of the last run */
+    double estimate; /* of the variant that --variants best picked, us; 0: none */
 } session;
 
 /* Called in this order; all of them but `prepare` once the problem's sparse matrix is as KERNEL wants it

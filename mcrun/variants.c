@@ -13,8 +13,8 @@ enum { BENCH_LAUNCHES = 20, BENCH_ROUNDS = 15 };
 static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     bool changed;
     mc_status status = problem_fit(&s->problem, kernel, &changed, diag);
-    if (status != MC_OK || (!changed && s->want.data != NULL)) return status;
-    mc_dense_free(&s->want);
+    if (status != MC_OK || (!changed && s->want.low.data != NULL)) return status;
+    mc_result_free(&s->want);
     factors_free(&s->factors);
     return s->calls->expect(s, kernel, diag);
 }
@@ -22,7 +22,7 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
 static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     mc_dense_free(&s->c);
     mc_status status = s->calls->run(s, kernel, timing, diag);
-    return status != MC_OK ? status : mc_dense_compare(&s->c, &s->want, diag);
+    return status != MC_OK ? status : mc_result_compare(&s->c, &s->want, diag);
 }
 
 /* Time is taken of a kernel that has been verified, and its last result is verified again. */

@@ -6,10 +6,12 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and kernels hold little-endian integers");
 
 #define SIDE 1
+#define OUT  1
 #define NO   0
 #define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, side,    \
-            ...)                                                                                             \
-    {text, npy, bits, bytes, ELEMENT_##kind, is_signed, side, exponent, MC_##accumulator, TENSOR_##tensor},
+            side_at, out, out_at)                                                                            \
+    {text,           npy, bits, bytes, ELEMENT_##kind, is_signed, side, out, exponent, MC_##accumulator,     \
+     TENSOR_##tensor},
 const element_row element_rows[MC_TYPE_COUNT] = {MC_ELEMENT_LIST(ROW, )};
 #undef ROW
 
@@ -24,27 +26,29 @@ int64_t mc_type_size(mc_type type, int64_t count) {
 
 const char *mc_type_text(mc_type type) { return element_rows[type].text; }
 
-enum { ALL_TYPES = 256 };
-
-/* "s8, u8 or f32": all of them. */
-static void list_types(char text[ALL_TYPES]) {
+void type_list(bool (*wanted)(mc_type type, const void *user), const void *user, const char *last,
+               char text[TYPES_TEXT]) {
+    int left = 0;
     size_t used = 0;
-    for (int i = 0; i < MC_TYPE_COUNT && used < ALL_TYPES; i++)
-        used += (size_t)snprintf(text + used, ALL_TYPES - used, "%s%s",
-                                 i == 0                  ? ""
-                                 : i + 1 < MC_TYPE_COUNT ? ", "
-                                                         : " or ",
-                                 element_rows[i].text);
+    text[0] = '\0';
+    for (int i = 0; i < MC_TYPE_COUNT; i++) left += wanted((mc_type)i, user);
+    for (int i = 0; i < MC_TYPE_COUNT && used < TYPES_TEXT; i++) {
+        if (!wanted((mc_type)i, user)) continue;
+        const char *link = --left > 1 ? ", " : left == 1 ? last : "";
+        used += (size_t)snprintf(text + used, TYPES_TEXT - used, "%s%s", element_rows[i].text, link);
+    }
 }
 
+static bool any(mc_type type, const void *user) { return (void)type, (void)user, true; }
+
 mc_status mc_type_from_text(const char *text, mc_type *type, mc_diag *diag) {
-    char all[ALL_TYPES];
+    char all[TYPES_TEXT];
     for (int i = 0; i < MC_TYPE_COUNT; i++) {
         if (strcmp(text, element_rows[i].text) != 0) continue;
         *type = (mc_type)i;
         return MC_OK;
     }
-    list_types(all);
+    type_list(any, NULL, " or ", all);
     return mc_fail(diag, MC_USAGE, "'%s' is not an element type: %s", text, all);
 }
 

@@ -32,6 +32,7 @@ typedef struct element_row {
     element_kind kind;
     bool is_signed; /* of the floats as well */
     bool is_side;   /* values of a side of a product may have it */
+    bool is_out;    /* C may have it */
     int exponent;   /* bits of a float's exponent */
     mc_type accumulator;
     element_tensor tensor;
@@ -53,5 +54,9 @@ MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
 MC_API int64_t mc_type_max(mc_type type);
 /* Whether every content of an element's bytes is a value of the type. */
 bool type_fills_bytes(mc_type type);
+/* "s8, u8LASTf32": the types for which WANTED(type, USER) holds. */
+enum { TYPES_TEXT = 160 };
+void type_list(bool (*wanted)(mc_type type, const void *user), const void *user, const char *last,
+               char text[TYPES_TEXT]);
 
 #endif

@@ -25,9 +25,9 @@ typedef struct search {
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
 /* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory;
-   neither. Shipped specs whose digits may not hold every value of the type come last: who wants them names
+   neither. Shipped specs whose coding may not hold every value of the type come last: who wants them names
    them. */
-enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_DIGITS, OTHER_FAMILY };
+enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
     mc_type type;
@@ -47,7 +47,7 @@ static mc_status unlike_spec(const search *s, const spec_source *source, int *un
     else if (status == MC_OK) {
         int lhs = unlike_type(own, "lhs", s->problem->lhs), rhs = unlike_type(own, "rhs", s->problem->rhs);
         *unlike = lhs > rhs ? lhs : rhs;
-        if (s->builtin && mc_digits_of(own) != MC_DIGITS_TOP_SIGNED) *unlike = OTHER_DIGITS;
+        if (s->builtin && code_of_kernel(own) != 0) *unlike = OTHER_CODING;
     }
     mc_kernel_destroy(own);
     mc_spec_destroy(spec);

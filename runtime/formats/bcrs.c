@@ -33,11 +33,10 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
 }
 
 static mc_status make_layout(mc_type type, int vec, stride_layout *layout, mc_diag *diag) {
-    digit_code code;
-    int bits = mc_type_bits(type) < 8 ? 4 : DIGIT_BYTE;
-    mc_status status = digit_code_make(type, MC_DIGITS_TOP_SIGNED, bits, &code, diag);
+    value_code code;
+    mc_status status = code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, &code, diag);
     *layout = (stride_layout){.code = code,
-                              .planes = code.count,
+                              .planes = code.pieces,
                               .vec = vec,
                               .stride = 1,
                               .index_place = stride_plain_index,

@@ -2,137 +2,34 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "formats/sampled.h"
+#include "formats/format.h"
 
-static const char int4_format[] = "strided-bcrs-int4", windows_format[] = "sampled-windows";
+#define F(name) extern const packed_format format_##name;
+#include "formats/formats.def"
+#undef F
 
-mc_digits mc_digits_of(const mc_kernel *kernel) {
-    const char *name = mc_kernel_field_text(kernel, "digits");
-    if (name && strcmp(name, "balanced") == 0) return MC_DIGITS_BALANCED;
-    return name && strcmp(name, "offset") == 0 ? MC_DIGITS_OFFSET : MC_DIGITS_TOP_SIGNED;
-}
+static const packed_format *const formats[] = {
+#define F(name) &format_##name,
+#include "formats/formats.def"
+#undef F
+};
 
-static bool is_int4(const mc_kernel *kernel) {
-    return strcmp(mc_kernel_contract(kernel)->format, int4_format) == 0;
-}
-
-int64_t mc_pack_most(const mc_kernel *kernel, mc_type type) {
-    return mc_digits_most(mc_digits_of(kernel), is_int4(kernel) ? 4 : 8, type);
-}
-
-static mc_strided strided_form(const mc_kernel *kernel) {
-    bool int4 = is_int4(kernel);
-    return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
-                        .heads = mc_kernel_field(kernel, "heads") ? (int)mc_kernel_field(kernel, "split") : 0,
-                        .digits = mc_digits_of(kernel),
-                        .int4 = int4,
-                        .shuffle = int4 && mc_kernel_field(kernel, "shuffle") == 1};
-}
-
-static mc_status pack_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
-                              mc_diag *diag) {
-    const mc_strided form = strided_form(kernel);
-    return mc_strided_pack(a, &form, packed, diag);
-}
-
-static mc_status replace_strided(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
-                                 mc_diag *diag) {
-    const mc_strided form = strided_form(kernel);
-    return mc_strided_pack_values(a, &form, packed, diag);
-}
-
-static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) {
-    mc_type rhs;
-    mc_status status = mc_type_of(kernel, "rhs", &rhs, diag);
-    if (status != MC_OK) return status;
-    *ring = (mc_ring){.window = (int)mc_kernel_field(kernel, "window"),
-                      .stages = (int)mc_kernel_field(kernel, "stages"),
-                      .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
-                      .split = (int)mc_kernel_field(kernel, "split"),
-                      .digits = mc_digits_of(kernel)};
-    return MC_OK;
-}
-
-static mc_status pack_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
-                               mc_diag *diag) {
-    mc_ring ring;
-    mc_status status = ring_of(kernel, &ring, diag);
-    return status == MC_OK ? mc_windowed_pack(a, &ring, packed, diag) : status;
-}
-
-static mc_status replace_windowed(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
-                                  mc_diag *diag) {
-    mc_ring ring;
-    mc_status status = ring_of(kernel, &ring, diag);
-    return status == MC_OK ? mc_windowed_pack_values(a, &ring, packed, diag) : status;
-}
-
-static mc_status sampled_form(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
-    const char *mask = mc_kernel_field_text(kernel, "mask");
-    *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
-                         .window = mc_kernel_field(kernel, "window"),
-                         .values = mask != NULL && strcmp(mask, "values") == 0,
-                         .windows = strcmp(mc_kernel_contract(kernel)->format, windows_format) == 0};
-    return mc_order_of(kernel, &form->order, diag);
-}
-
-static mc_status pack_sampled(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
-                              mc_diag *diag) {
-    mc_sampled form;
-    mc_status status = sampled_form(kernel, &form, diag);
-    return status == MC_OK ? mc_sampled_pack(mask, &form, packed, diag) : status;
-}
-
-static mc_status replace_sampled(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
-                                 mc_diag *diag) {
-    mc_sampled form;
-    mc_status status = sampled_form(kernel, &form, diag);
-    return status == MC_OK ? mc_sampled_pack_values(mask, &form, packed, diag) : status;
-}
-
-static mc_status tiles_of(const mc_kernel *kernel, mc_sampled_tiles *form, mc_diag *diag) {
-    *form = (mc_sampled_tiles){.tile_n = mc_kernel_field(kernel, "tile_n")};
-    return mc_order_of(kernel, &form->order, diag);
-}
-
-static mc_status pack_tiles(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
-                            mc_diag *diag) {
-    mc_sampled_tiles form;
-    mc_status status = tiles_of(kernel, &form, diag);
-    return status == MC_OK ? mc_sampled_dense_pack(mask, &form, packed, diag) : status;
-}
-
-static mc_status replace_tiles(const mc_kernel *kernel, const mc_vsparse *mask, mc_packed *packed,
-                               mc_diag *diag) {
-    mc_sampled_tiles form;
-    mc_status status = tiles_of(kernel, &form, diag);
-    return status == MC_OK ? mc_sampled_dense_pack_values(mask, &form, packed, diag) : status;
-}
-
-typedef mc_status packer(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
-
-static const struct format {
-    const char *name;
-    packer *pack, *replace;
-    const char *type, *cols; /* the fields that say the matrix's type (NULL: any) and its columns */
-    const char *form;        /* those that the arrays depend on */
-} formats[] = {
-    {"strided-bcrs", pack_strided, replace_strided, "lhs", "k", "lhs vec stride split heads digits"},
-    {int4_format, pack_strided, replace_strided, "lhs", "k", "lhs vec stride split heads digits shuffle"},
-    {"windowed-bcrs", pack_windowed, replace_windowed, "lhs", "k",
-     "lhs vec rhs tile_n window stages split digits"},
-    {"sampled-list", pack_sampled, replace_sampled, NULL, "n", "vec order groups window mask"},
-    {windows_format, pack_sampled, replace_sampled, NULL, "n", "vec order groups window mask"},
-    {"sampled-dense", pack_tiles, replace_tiles, NULL, "n", "vec order tile_n"}};
-
-static mc_status find_format(const mc_kernel *kernel, const struct format **format, mc_diag *diag) {
+static mc_status find_format(const mc_kernel *kernel, const packed_format **format, mc_diag *diag) {
     const char *name = mc_kernel_contract(kernel)->format;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(name, formats[i].name) == 0) {
-            *format = &formats[i];
+        if (strcmp(name, formats[i]->name) == 0) {
+            *format = formats[i];
             return MC_OK;
         }
     return mc_fail(diag, MC_CANNOT, "there is no packer for the format %s", name);
+}
+
+int64_t mc_pack_most(const mc_kernel *kernel, mc_type type) {
+    const packed_format *format = NULL;
+    value_code code;
+    if (find_format(kernel, &format, NULL) != MC_OK) return mc_type_max(type);
+    mc_status status = code_make(type, code_of_kernel(kernel), format->unit, &code, NULL);
+    return status == MC_OK ? code_most(&code) : mc_type_max(type);
 }
 
 static mc_status check_size(const mc_kernel *kernel, const char *field, int64_t size, mc_diag *diag) {
@@ -149,28 +46,57 @@ static mc_status check_type(const mc_kernel *kernel, const char *field, mc_type 
                    want ? want : "none", mc_type_text(type));
 }
 
+static mc_status check_vectors(const mc_kernel *kernel, const packed_format *format, const mc_vsparse *a,
+                               mc_diag *diag) {
+    mc_status status = format->type ? check_type(kernel, format->type, a->type, diag) : MC_OK;
+    return status == MC_OK ? check_size(kernel, "vec", a->vec, diag) : status;
+}
+
 /* The format that KERNEL reads, which A fits. */
-static mc_status choose_format(const mc_kernel *kernel, const mc_vsparse *a, const struct format **format,
+static mc_status choose_format(const mc_kernel *kernel, const host_matrix *a, const packed_format **format,
                                mc_diag *diag) {
     mc_status status = find_format(kernel, format, diag);
-    if (status == MC_OK && (*format)->type) status = check_type(kernel, (*format)->type, a->type, diag);
-    if (status == MC_OK) status = check_size(kernel, "vec", a->vec, diag);
+    if (status != MC_OK) return status;
+    if ((*format)->kind != a->kind)
+        return mc_fail(diag, MC_CANNOT, "the format %s (%s) is made of %s, the matrix has %s",
+                       (*format)->name, (*format)->doc, matrix_kind_text((*format)->kind),
+                       matrix_kind_text(a->kind));
+    if (a->kind == MATRIX_VECTORS) status = check_vectors(kernel, *format, a->vectors, diag);
     if (status == MC_OK) status = check_size(kernel, "m", a->rows, diag);
     return status == MC_OK ? check_size(kernel, (*format)->cols, a->cols, diag) : status;
 }
 
-mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+mc_status mc_pack_host(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
     *packed = (mc_packed){0};
-    const struct format *format = NULL;
+    const packed_format *format = NULL;
     if (mc_kernel_contract(kernel)->array_count == 0) return MC_OK;
     mc_status status = choose_format(kernel, a, &format, diag);
     return status == MC_OK ? format->pack(kernel, a, packed, diag) : status;
 }
 
+mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
+    const host_matrix host = host_vectors(a);
+    return mc_pack_host(kernel, &host, packed, diag);
+}
+
 mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
-    const struct format *format = NULL;
-    mc_status status = choose_format(kernel, a, &format, diag);
-    return status == MC_OK ? format->replace(kernel, a, packed, diag) : status;
+    const host_matrix host = host_vectors(a);
+    const packed_format *format = NULL;
+    mc_status status = choose_format(kernel, &host, &format, diag);
+    return status == MC_OK ? format->pack_values(kernel, &host, packed, diag) : status;
+}
+
+mc_status mc_unpack(const mc_kernel *kernel, const mc_packed *packed, int64_t rows, int64_t cols,
+                    mc_vsparse *a, mc_diag *diag) {
+    const packed_format *format = NULL;
+    mc_type type = MC_F32;
+    *a = (mc_vsparse){0};
+    mc_status status = find_format(kernel, &format, diag);
+    if (status == MC_OK && format->type) status = mc_type_of(kernel, format->type, &type, diag);
+    if (status != MC_OK) return status;
+    if (format->unpack == NULL)
+        return mc_fail(diag, MC_CANNOT, "the format %s (%s) is not unpacked", format->name, format->doc);
+    return format->unpack(kernel, packed, type, rows, cols, a, diag);
 }
 
 /* TEXT, of at most MC_PACK_FORM bytes, gets " FIELD=value". */
@@ -183,7 +109,7 @@ static void add_field(const mc_kernel *kernel, const char *field, int length, ch
 }
 
 void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]) {
-    const struct format *format = NULL;
+    const packed_format *format = NULL;
     const mc_contract *contract = mc_kernel_contract(kernel);
     snprintf(form, MC_PACK_FORM, "%s", contract->array_count > 0 ? contract->format : "none");
     if (contract->array_count == 0) return;

@@ -2,7 +2,8 @@
 #ifndef MCRT_PACK_H
 #define MCRT_PACK_H
 
-#include "matrix/vsparse.h"
+#include "arithmetic/code.h"
+#include "matrix/host.h"
 
 /* Named arrays, as the contract's mc_array lists them. count in elements. */
 typedef struct mc_packed_array {
@@ -23,6 +24,13 @@ MC_API const mc_packed_array *mc_packed_find(const mc_packed *packed, const char
    where the kernel's fields (vec, fixed m; lhs, fixed k; of an SDDMM fixed n) do not fit it. A kernel that
    reads no packed array gets none, whatever A is. */
 MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed, mc_diag *diag);
+/* The same of a matrix of any kind: MC_CANNOT where the format is made of another one. */
+MC_API mc_status mc_pack_host(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                              mc_diag *diag);
+/* The way back: the matrix of ROWS x COLS of which mc_pack made PACKED; MC_FORMAT for arrays that no matrix
+   gives, MC_CANNOT where KERNEL's format has no way back. A mask's values are zeros if PACKED has none. */
+MC_API mc_status mc_unpack(const mc_kernel *kernel, const mc_packed *packed, int64_t rows, int64_t cols,
+                           mc_vsparse *a, mc_diag *diag);
 /* Puts new values into what mc_pack made of a matrix with A's pattern. "values" ("mask_values") becomes, byte
  * for byte, what mc_pack would make of A. Every other array, all addresses and the order of vectors stay, so
  * that a copy of PACKED on a device needs "values" again and nothing else. No array holds sums of A's rows,
@@ -32,19 +40,6 @@ MC_API mc_status mc_pack(const mc_kernel *kernel, const mc_vsparse *a, mc_packed
 MC_API mc_status mc_pack_values(const mc_kernel *kernel, const mc_vsparse *a, mc_packed *packed,
                                 mc_diag *diag);
 
-/* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
-     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one
-                 for unsigned values and for those of one digit.
-     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits
-                 (mc_digits_most).
-     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for
-                 each vector. */
-typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
-
-/* The digits that KERNEL's field `digits` says. */
-MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
-/* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
-MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
 /* What mc_pack for KERNEL depends on besides the matrix, as text ("windowed-bcrs window=128 stages=4 ..."):
    kernels with one form read the same arrays. */
 enum { MC_PACK_FORM = 160 };
@@ -61,9 +56,9 @@ typedef struct mc_strided {
     /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
        stride 32 and values of 8 bits in the order MC_ORDER_SRBCRS32 */
     int heads;
-    mc_digits digits;
-    bool int4;    /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
-    bool shuffle; /* int4: col_idx is permuted, as that of mc_srbcrs */
+    mc_coding coding; /* of integers mc_digits */
+    bool int4;        /* strided-bcrs-int4, for an mma of 4-bit integers: stride 32 or 64 */
+    bool shuffle;     /* int4: col_idx is permuted, as that of mc_srbcrs */
 } mc_strided;
 /*   row_ptr  s32[row_blocks + 1]           in strides; row_ptr[0] = row_blocks * heads, the last one is the
                                             number of strides
@@ -92,7 +87,7 @@ typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
     int split;          /* parts of a row block's strides, each for a warp of its own: 1, 2, 4 or 8 */
-    mc_digits digits;
+    mc_coding coding;   /* of integers mc_digits */
 } mc_ring;
 /*   row_order  s32[row_blocks]              the row block at each place
      row_ptr    s32[split * row_blocks + 1]  in strides: part p of place q begins at [p * row_blocks + q]
@@ -122,12 +117,12 @@ MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, 
    bits and the shuffle where a side has 4. */
 typedef struct mc_srbcrs {
     int k;          /* slots of a stride, 16 or 32: the mma's k */
-    int digit_bits; /* bits of the digits that values are cut into: 4 or 8 */
+    int piece_bits; /* bits of the digits that values are cut into: 4 or 8 */
     bool shuffle;   /* k = 32 only: col_idx permuted for the transpose of a 4-bit B */
 } mc_srbcrs;
 /*   row_ptr  s32[2 * row_blocks]  each block's first slot, and that plus its number of vectors
      col_idx  s32[slots]           column of each slot, -1 for padding
-     values   s8 [slots * vec * planes * digit_bits / 8]
+     values   s8 [slots * vec * planes * piece_bits / 8]
                                    for each stride [planes][vec][k] digits, the low one first, 0 for padding;
                                    of two 4-bit digits in a byte, that of the lower slot is in the low half
    From the paper: strides, padding, row-major values (IV-A), the shuffle inside each 8 slots, padding

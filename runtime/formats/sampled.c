@@ -5,10 +5,13 @@
 #include "formats/sampled.h"
 #include "parts/fragment.h"
 #include "base/memory.h"
+#include "formats/format.h"
 #include "formats/order.h"
 #include "formats/sampled_window.h"
 #include "formats/stride.h"
 #include "matrix/vsparse.h"
+
+extern const packed_format format_sampled_list, format_sampled_windows;
 
 /* Four elements of the array items. The kernel finds 0 in the last one; while the list is made it holds the
    item's window. */
@@ -398,3 +401,56 @@ mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *
     free(s.columns);
     return status;
 }
+
+/* -- As rows ------------------------------------------------------------------------------------------ */
+
+static mc_status form_of(const mc_kernel *kernel, mc_sampled *form, mc_diag *diag) {
+    const char *mask = mc_kernel_field_text(kernel, "mask"), *format = mc_kernel_contract(kernel)->format;
+    *form = (mc_sampled){.groups = (int)mc_kernel_field(kernel, "groups"),
+                         .window = mc_kernel_field(kernel, "window"),
+                         .values = mask != NULL && strcmp(mask, "values") == 0,
+                         .windows = strcmp(format, format_sampled_windows.name) == 0};
+    return mc_order_of(kernel, &form->order, diag);
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *mask, mc_packed *packed, mc_diag *diag) {
+    mc_sampled form;
+    mc_status status = form_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_pack(mask->vectors, &form, packed, diag) : status;
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *mask, mc_packed *packed,
+                             mc_diag *diag) {
+    mc_sampled form;
+    mc_status status = form_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_pack_values(mask->vectors, &form, packed, diag) : status;
+}
+
+static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
+                        int64_t cols, mc_vsparse *mask, mc_diag *diag) {
+    mc_sampled form;
+    (void)type; /* a mask's */
+    mc_status status = form_of(kernel, &form, diag);
+    if (status != MC_OK) return status;
+    return mc_sampled_unpack(packed, (int)mc_kernel_field(kernel, "vec"), &form, rows, cols, mask, diag);
+}
+
+const packed_format format_sampled_list = {.name = "sampled-list",
+                                           .doc = "the slots of a mask, given out as items",
+                                           .kind = MATRIX_VECTORS,
+                                           .unit = MC_U8,
+                                           .cols = "n",
+                                           .form = "vec order groups window mask",
+                                           .pack = pack,
+                                           .pack_values = pack_values,
+                                           .unpack = unpack};
+
+const packed_format format_sampled_windows = {.name = "sampled-windows",
+                                              .doc = "the slots of a mask, given out as items of windows",
+                                              .kind = MATRIX_VECTORS,
+                                              .unit = MC_U8,
+                                              .cols = "n",
+                                              .form = "vec order groups window mask",
+                                              .pack = pack,
+                                              .pack_values = pack_values,
+                                              .unpack = unpack};

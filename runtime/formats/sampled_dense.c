@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include "formats/sampled.h"
 #include "base/memory.h"
+#include "formats/format.h"
 #include "formats/order.h"
 #include "formats/stride.h"
 #include "matrix/vsparse.h"
+
+extern const packed_format format_sampled_dense;
 
 typedef struct plan {
     const mc_vsparse *mask;
@@ -163,3 +166,43 @@ mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sam
     if (status != MC_OK) mc_vsparse_free(mask);
     return status;
 }
+
+/* -- As a row ----------------------------------------------------------------------------------------- */
+
+static mc_status form_of(const mc_kernel *kernel, mc_sampled_tiles *form, mc_diag *diag) {
+    *form = (mc_sampled_tiles){.tile_n = mc_kernel_field(kernel, "tile_n")};
+    return mc_order_of(kernel, &form->order, diag);
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *mask, mc_packed *packed, mc_diag *diag) {
+    mc_sampled_tiles form;
+    mc_status status = form_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_dense_pack(mask->vectors, &form, packed, diag) : status;
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *mask, mc_packed *packed,
+                             mc_diag *diag) {
+    mc_sampled_tiles form;
+    mc_status status = form_of(kernel, &form, diag);
+    return status == MC_OK ? mc_sampled_dense_pack_values(mask->vectors, &form, packed, diag) : status;
+}
+
+static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
+                        int64_t cols, mc_vsparse *mask, mc_diag *diag) {
+    mc_sampled_tiles form;
+    (void)type; /* a mask's */
+    mc_status status = form_of(kernel, &form, diag);
+    if (status != MC_OK) return status;
+    int vec = (int)mc_kernel_field(kernel, "vec");
+    return mc_sampled_dense_unpack(packed, vec, &form, rows, cols, mask, diag);
+}
+
+const packed_format format_sampled_dense = {.name = "sampled-dense",
+                                            .doc = "the slots of a mask in each tile of columns",
+                                            .kind = MATRIX_VECTORS,
+                                            .unit = MC_U8,
+                                            .cols = "n",
+                                            .form = "vec order tile_n",
+                                            .pack = pack,
+                                            .pack_values = pack_values,
+                                            .unpack = unpack};

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include "formats/stride.h"
 
-enum { MAX_BITS = 16 };
-
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
     int64_t stride = slot / layout->stride, before = (stride * layout->planes + plane) * layout->vec + row;
     return before * layout->stride + slot % layout->stride;
@@ -41,22 +39,23 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
 static mc_status check_form(const mc_srbcrs *form, mc_diag *diag) {
     if (form->k != 16 && form->k != 32)
         return mc_fail(diag, MC_USAGE, "SR-BCRS with k = %d: must be 16 or 32", form->k);
-    if (form->digit_bits != 4 && form->digit_bits != 8)
-        return mc_fail(diag, MC_USAGE, "SR-BCRS with digits of %d bits: must be 4 or 8", form->digit_bits);
+    if (form->piece_bits != 4 && form->piece_bits != 8)
+        return mc_fail(diag, MC_USAGE, "SR-BCRS with digits of %d bits: must be 4 or 8", form->piece_bits);
     if (form->shuffle && form->k != 32)
         return mc_fail(diag, MC_USAGE, "SR-BCRS shuffles indices with k = 32 only");
     return MC_OK;
 }
 
-/* Values of 12 bits take the room of 16. */
+/* Values take the room that they have in memory: those of 12 bits that of 16. */
 static mc_status make_layout(mc_type type, int vec, const mc_srbcrs *form, stride_layout *layout,
                              mc_diag *diag) {
     mc_status status = check_form(form, diag);
-    digit_code code;
-    if (status == MC_OK) status = digit_code_make(type, MC_DIGITS_TOP_SIGNED, form->digit_bits, &code, diag);
+    value_code code;
+    if (status == MC_OK) status = code_make(type, 0, form->piece_bits == 4 ? MC_U4 : MC_U8, &code, diag);
     if (status != MC_OK) return status;
+    int room = type_fills_bytes(type) ? code.pieces : (int)(8 * mc_type_bytes(type)) / form->piece_bits;
     *layout = (stride_layout){.code = code,
-                              .planes = mc_type_bits(type) == 12 ? MAX_BITS / form->digit_bits : code.count,
+                              .planes = room,
                               .vec = vec,
                               .stride = form->k,
                               .index_place = form->shuffle ? stride_shuffled_index : stride_plain_index,

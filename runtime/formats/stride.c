@@ -121,30 +121,25 @@ mc_status stride_starts(const stride_layout *layout, const mc_vsparse *a, int64_
     return MC_OK;
 }
 
-/* The type whose elements lie as digits do. */
-static mc_type digit_type(const stride_layout *layout) { return layout->code.bits == 4 ? MC_U4 : MC_U8; }
-
-static int64_t digit_count(const stride_layout *layout, int64_t slots) {
-    return mcrt_product(slots, layout->planes * layout->vec + digit_has_ones(&layout->code));
+static int64_t piece_count(const stride_layout *layout, int64_t slots) {
+    return mcrt_product(slots, layout->planes * layout->vec + layout->code.ones);
 }
 
 /* Of values. */
 static int64_t value_bytes(const stride_layout *layout, int64_t slots) {
-    return mc_type_size(digit_type(layout), digit_count(layout, slots));
+    return mc_type_size(layout->code.unit, piece_count(layout, slots));
 }
 
 static void put_values(const stride_layout *layout, const mc_vsparse *a, int64_t vector, int64_t slot,
                        void *values) {
-    const digit_code *code = &layout->code;
-    mc_type digit = digit_type(layout);
+    const value_code *code = &layout->code;
     for (int r = 0; r < a->vec; r++) {
-        int8_t digits[DIGIT_MAX];
-        digit_split(code, mc_vsparse_value(a, vector, r), digits);
-        for (int p = 0; p < code->count; p++)
-            element_set(digit, values, layout->value_place(layout, slot, r, p), digits[p]);
+        int64_t pieces[CODE_PIECES];
+        code_split(code, mc_vsparse_value(a, vector, r), pieces);
+        for (int p = 0; p < code->pieces; p++)
+            element_set(code->unit, values, layout->value_place(layout, slot, r, p), pieces[p]);
     }
-    if (digit_has_ones(code))
-        element_set(digit, values, layout->value_place(layout, slot, 0, layout->planes), 1);
+    if (code->ones) element_set(code->unit, values, layout->value_place(layout, slot, 0, layout->planes), 1);
 }
 
 static void put_all_values(const stride_layout *layout, const mc_vsparse *a, const int64_t *start,
@@ -181,7 +176,7 @@ static mc_status pack_arrays(const stride_layout *layout, const mc_vsparse *a, c
 mc_status stride_pack(const stride_layout *layout, const mc_vsparse *a, mc_packed *packed, mc_diag *diag) {
     int64_t *start;
     mc_status status = stride_starts(layout, a, &start, diag);
-    if (status == MC_OK) status = digit_check(&layout->code, a, diag);
+    if (status == MC_OK) status = code_check(&layout->code, a, diag);
     if (status == MC_OK) status = pack_arrays(layout, a, start, packed, diag);
     free(start);
     if (status != MC_OK) mc_packed_free(packed);
@@ -231,7 +226,7 @@ mc_status stride_pack_values(const stride_layout *layout, const mc_vsparse *a, m
     int64_t *start;
     mc_status status = stride_starts(layout, a, &start, diag);
     if (status == MC_OK) status = check_pattern(layout, a, start, packed, diag);
-    if (status == MC_OK) status = digit_check(&layout->code, a, diag);
+    if (status == MC_OK) status = code_check(&layout->code, a, diag);
     if (status == MC_OK) put_all_values(layout, a, start, mc_packed_find(packed, "values")->data);
     free(start);
     return status;
@@ -246,42 +241,43 @@ typedef struct packed_source {
     mc_diag *diag;
 } packed_source;
 
-static int64_t get_digit(const packed_source *s, int64_t slot, int row, int plane) {
-    return element_get(digit_type(s->layout), s->values, s->layout->value_place(s->layout, slot, row, plane));
+static int64_t get_piece(const packed_source *s, int64_t slot, int row, int plane) {
+    int64_t place = s->layout->value_place(s->layout, slot, row, plane);
+    return element_get(s->layout->code.unit, s->values, place);
 }
 
-/* The number whose digits lie in the planes. */
-static int64_t join_digits(const packed_source *s, int64_t slot, int row) {
-    int8_t digits[DIGIT_MAX];
-    for (int p = 0; p < s->layout->code.count; p++) digits[p] = (int8_t)get_digit(s, slot, row, p);
-    return digit_join(&s->layout->code, digits);
+/* The value whose pieces lie in the planes. */
+static int64_t join_pieces(const packed_source *s, int64_t slot, int row) {
+    int64_t pieces[CODE_PIECES];
+    for (int p = 0; p < s->layout->code.pieces; p++) pieces[p] = get_piece(s, slot, row, p);
+    return code_join(&s->layout->code, pieces);
 }
 
 /* The row of ones, if there is one, holds MARK in SLOT. */
 static bool has_mark(const packed_source *s, int64_t slot, int mark) {
-    return !digit_has_ones(&s->layout->code) || get_digit(s, slot, 0, s->layout->planes) == mark;
+    return !s->layout->code.ones || get_piece(s, slot, 0, s->layout->planes) == mark;
 }
 
 /* All planes are 0 from FIRST on. */
 static bool is_zero(const packed_source *s, int64_t slot, int row, int first) {
     bool zero = true;
-    for (int p = first; p < s->layout->planes; p++) zero = zero && get_digit(s, slot, row, p) == 0;
+    for (int p = first; p < s->layout->planes; p++) zero = zero && get_piece(s, slot, row, p) == 0;
     return zero;
 }
 
 static mc_status take_values(const packed_source *s, mc_vsparse *a, int64_t vector, int64_t slot) {
-    int digits = s->layout->code.count;
+    int pieces = s->layout->code.pieces;
     if (!has_mark(s, slot, 1))
         return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds a vector, but no 1 behind its digits",
                        slot);
     for (int r = 0; r < a->vec; r++) {
-        int64_t value = join_digits(s, slot, r);
+        int64_t value = join_pieces(s, slot, r);
         if (value < mc_type_min(a->type) || value > mc_type_max(a->type))
             return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " holds %" PRId64 ", out of %s's range", slot,
                            value, mc_type_text(a->type));
-        if (!is_zero(s, slot, r, digits))
+        if (!is_zero(s, slot, r, pieces))
             return mc_fail(s->diag, MC_FORMAT, "slot %" PRId64 " has a digit beyond the %d of %s", slot,
-                           digits, mc_type_text(a->type));
+                           pieces, mc_type_text(a->type));
         mc_vsparse_set_value(a, vector, r, value);
     }
     return MC_OK;
@@ -335,14 +331,15 @@ static mc_status take_blocks(const packed_source *s, mc_vsparse *a) {
     return status;
 }
 
-/* The half byte behind an odd number of 4-bit digits. */
+/* The half byte behind an odd number of pieces of 4 bits. */
 static mc_status check_last_half(const stride_layout *layout, int64_t slots, const void *values,
                                  mc_diag *diag) {
-    int64_t digits = digit_count(layout, slots);
-    if (digit_type(layout) != MC_U4 || digits % 2 == 0 || nibble_get(values, digits) == 0) return MC_OK;
+    int64_t count = piece_count(layout, slots);
+    bool halves = mc_type_bytes(layout->code.unit) == 0;
+    if (!halves || count % 2 == 0 || element_get(layout->code.unit, values, count) == 0) return MC_OK;
     return mc_fail(diag, MC_FORMAT,
                    "values[%" PRId64 "] ends in half a byte that belongs to no value and must be 0",
-                   digits / 2);
+                   count / 2);
 }
 
 /* Row block b holds COUNT[b] vectors. The row blocks' strides must be all that there is. */

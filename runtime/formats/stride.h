@@ -1,25 +1,24 @@
 /* What the packed formats have in common. Each row block's nonzero vectors fill slots, one after another, and
-   the last stride of the row block is padded with slots of index -1 and value 0. A value is one digit or
-   several, each in a plane of its own, the low one first. The formats differ in where a slot's index and
-   digits lie, in how wide a digit is, in how many strides of each row block come first (the heads), and in
+   the last stride of the row block is padded with slots of index -1 and value 0. A value is one piece or
+   several (value_code), each in a plane of its own, the first one first. The formats differ in where a slot's index and
+   pieces lie, in how wide a piece is, in how many strides of each row block come first (the heads), and in
    what row_ptr says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 
-#include "formats/digit.h"
+#include "formats/pack.h"
 
 /* The operand of the mma that holds a vector has 8 rows (or columns). */
 enum { MC_MAX_VEC = 8 };
 
 typedef struct stride_layout {
-    /* The digits of A's values. Two of 4 bits share a byte, the one that comes first in its low half */
-    digit_code code;
-    int planes;      /* digits that there is room for; those beyond the value's are 0 */
+    value_code code; /* of A's values */
+    int planes;      /* pieces that there is room for; those beyond the value's are 0 */
     int vec, stride; /* values of a slot; slots of a stride */
     /* Strides of each row block that lie together before all others, whether it fills them or not */
     int heads;
     int64_t (*index_place)(const struct stride_layout *layout, int64_t slot);
-    /* Where a digit lies, counted in digits. PLANE `planes` has one row: the ones (digit_has_ones). */
+    /* Where a piece lies, counted in pieces. PLANE `planes` has one row: the ones of the code. */
     int64_t (*value_place)(const struct stride_layout *layout, int64_t slot, int row, int plane);
     /* Element INDEX of row_ptr, where START is what stride_starts gives; and how many elements there are. */
     int64_t (*row_ptr)(const struct stride_layout *layout, const mc_vsparse *a, const int64_t *start,

@@ -1,8 +1,12 @@
 /* strided-bcrs: what the gather SpMM reads. */
 #include <inttypes.h>
+#include <string.h>
 #include "parts/integer/nibbles.h"
 #include "base/memory.h"
+#include "formats/format.h"
 #include "formats/stride.h"
+
+extern const packed_format format_strided, format_strided_int4;
 
 enum {
     MAX_HEADS = 32, /* the warps of a thread block */
@@ -10,13 +14,13 @@ enum {
 };
 
 static int64_t value_place(const stride_layout *layout, int64_t slot, int row, int plane) {
-    int64_t before = slot / MC_GROUP_SLOTS * digit_rows(&layout->code, layout->vec) + plane * layout->vec;
+    int64_t before = slot / MC_GROUP_SLOTS * code_rows(&layout->code, layout->vec) + plane * layout->vec;
     return before * MC_GROUP_SLOTS + slot_value_offset(row, (int)(slot % MC_GROUP_SLOTS));
 }
 
-/* In nibbles. An mma takes a whole stride. */
-static int64_t nibble_place(const stride_layout *layout, int64_t slot, int row, int plane) {
-    int64_t before = slot / layout->stride * digit_rows(&layout->code, layout->vec) + plane * layout->vec;
+/* Of pieces of 4 bits. An mma takes a whole stride. */
+static int64_t half_place(const stride_layout *layout, int64_t slot, int row, int plane) {
+    int64_t before = slot / layout->stride * code_rows(&layout->code, layout->vec) + plane * layout->vec;
     return before * layout->stride + slot4_value_place(row, (int)(slot % layout->stride), layout->stride);
 }
 
@@ -94,18 +98,17 @@ static mc_status check_form(const mc_strided *form, mc_diag *diag) {
 
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
-    digit_code code;
+    value_code code;
     mc_status status = check_form(form, diag);
-    if (status == MC_OK)
-        status = digit_code_make(type, form->digits, form->int4 ? DIGIT_NIBBLE : DIGIT_BYTE, &code, diag);
+    if (status == MC_OK) status = code_make(type, form->coding, form->int4 ? MC_U4 : MC_U8, &code, diag);
     if (status != MC_OK) return status;
     *layout = (stride_layout){.code = code,
-                              .planes = code.count,
+                              .planes = code.pieces,
                               .vec = vec,
                               .stride = form->stride,
                               .heads = form->heads,
                               .index_place = form->shuffle ? stride_shuffled_index : stride_plain_index,
-                              .value_place = form->int4 ? nibble_place : value_place,
+                              .value_place = form->int4 ? half_place : value_place,
                               .row_ptr = row_offset,
                               .row_ptr_count = row_offsets,
                               .count_blocks = count_blocks};
@@ -133,3 +136,58 @@ mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int vec, cons
     mc_status status = make_layout(type, vec, form, &layout, diag);
     return status == MC_OK ? stride_unpack(&layout, packed, rows, cols, a, diag) : status;
 }
+
+/* -- As rows ------------------------------------------------------------------------------------------ */
+
+static mc_strided form_of(const mc_kernel *kernel, bool int4) {
+    return (mc_strided){.stride = (int)mc_kernel_field(kernel, "stride"),
+                        .heads = mc_kernel_field(kernel, "heads") ? (int)mc_kernel_field(kernel, "split") : 0,
+                        .coding = code_of_kernel(kernel),
+                        .int4 = int4,
+                        .shuffle = int4 && mc_kernel_field(kernel, "shuffle") == 1};
+}
+
+static bool is_int4(const mc_kernel *kernel) {
+    return strcmp(mc_kernel_contract(kernel)->format, format_strided_int4.name) == 0;
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    const mc_strided form = form_of(kernel, is_int4(kernel));
+    return mc_strided_pack(a->vectors, &form, packed, diag);
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    const mc_strided form = form_of(kernel, is_int4(kernel));
+    return mc_strided_pack_values(a->vectors, &form, packed, diag);
+}
+
+static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_type type, int64_t rows,
+                        int64_t cols, mc_vsparse *a, mc_diag *diag) {
+    const mc_strided form = form_of(kernel, is_int4(kernel));
+    int vec = (int)mc_kernel_field(kernel, "vec");
+    return mc_strided_unpack(packed, type, vec, &form, rows, cols, a, diag);
+}
+
+const packed_format format_strided = {.name = "strided-bcrs",
+                                      .doc = "row blocks padded to whole strides",
+                                      .kind = MATRIX_VECTORS,
+                                      .unit = MC_U8,
+                                      .type = "lhs",
+                                      .cols = "k",
+                                      .form = "lhs vec stride split heads digits",
+                                      .pack = pack,
+                                      .pack_values = pack_values,
+                                      .unpack = unpack};
+
+const packed_format format_strided_int4 = {
+    .name = "strided-bcrs-int4",
+    .doc = "row blocks padded to whole strides, for an mma of 4-bit integers",
+    .kind = MATRIX_VECTORS,
+    .unit = MC_U4,
+    .type = "lhs",
+    .cols = "k",
+    .form = "lhs vec stride split heads digits shuffle",
+    .pack = pack,
+    .pack_values = pack_values,
+    .unpack = unpack};

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "formats/format.h"
 #include "formats/stride.h"
 #include "formats/windowed_choose.h"
+
+extern const packed_format format_windowed;
 
 enum {
     MAX_SPLIT = 8,
@@ -63,7 +66,7 @@ static stride_record *add_stride(stride_list *list) {
 typedef struct part_packer {
     const mc_vsparse *a;
     const mc_ring *ring;
-    const digit_code *code;
+    const value_code *code;
     stride_list *out;
     int64_t first;        /* the row block's first vector */
     int64_t span;         /* windows that a stride may span */
@@ -92,17 +95,17 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
-/* Their digits, each in a plane of its own. */
+/* The pieces of its values, each in a plane of its own. */
 static void put_vector(const part_packer *p, int64_t vector, int slot, stride_record *stride) {
-    const digit_code *code = p->code;
+    const value_code *code = p->code;
     int plane_bytes = p->a->vec * WINDOWED_ROW_VALUES;
     for (int r = 0; r < p->a->vec; r++) {
-        int8_t digits[DIGIT_MAX];
-        digit_split(code, mc_vsparse_value(p->a, vector, r), digits);
-        for (int d = 0; d < code->count; d++)
-            stride->values[d * plane_bytes + windowed_value_offset(r, slot)] = digits[d];
+        int64_t pieces[CODE_PIECES];
+        code_split(code, mc_vsparse_value(p->a, vector, r), pieces);
+        for (int i = 0; i < code->pieces; i++)
+            stride->values[i * plane_bytes + windowed_value_offset(r, slot)] = (int8_t)pieces[i];
     }
-    if (digit_has_ones(code)) stride->values[code->count * plane_bytes + windowed_value_offset(0, slot)] = 1;
+    if (code->ones) stride->values[code->pieces * plane_bytes + windowed_value_offset(0, slot)] = 1;
 }
 
 static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
@@ -152,7 +155,7 @@ static bool put_stride(part_packer *p, const chosen_stride *chosen) {
 typedef struct packer {
     const mc_vsparse *a;
     const mc_ring *ring;
-    digit_code code;
+    value_code code;
     stride_choice choice;
     stride_list parts[MAX_SPLIT];
 } packer;
@@ -187,8 +190,8 @@ static bool is_ring(const mc_ring *ring) {
     return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
 }
 
-static mc_status check(const mc_vsparse *a, const mc_ring *ring, digit_code *code, mc_diag *diag) {
-    mc_status status = digit_code_make(a->type, ring->digits, DIGIT_BYTE, code, diag);
+static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
+    mc_status status = code_make(a->type, ring->coding, MC_U8, code, diag);
     if (status != MC_OK) return status;
     if (a->vec < 1 || a->vec > WINDOWED_GROUP)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
@@ -199,7 +202,7 @@ static mc_status check(const mc_vsparse *a, const mc_ring *ring, digit_code *cod
     if (a->row_blocks >= INT32_MAX / ring->split)
         return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
                        (long long)a->row_blocks, ring->split);
-    return digit_check(code, a, diag);
+    return code_check(code, a, diag);
 }
 
 static int64_t count_strides(const packer *p) {
@@ -224,7 +227,7 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
     int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
-    int64_t bytes = (int64_t)digit_rows(&p->code, p->a->vec) * WINDOWED_ROW_VALUES;
+    int64_t bytes = (int64_t)code_rows(&p->code, p->a->vec) * WINDOWED_ROW_VALUES;
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
@@ -295,3 +298,41 @@ mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_p
     mc_packed_free(&fresh);
     return status;
 }
+
+/* -- As a row ----------------------------------------------------------------------------------------- */
+
+static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) {
+    mc_type rhs;
+    mc_status status = mc_type_of(kernel, "rhs", &rhs, diag);
+    if (status != MC_OK) return status;
+    *ring = (mc_ring){.window = (int)mc_kernel_field(kernel, "window"),
+                      .stages = (int)mc_kernel_field(kernel, "stages"),
+                      .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
+                      .split = (int)mc_kernel_field(kernel, "split"),
+                      .coding = code_of_kernel(kernel)};
+    return MC_OK;
+}
+
+static mc_status pack(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag) {
+    mc_ring ring;
+    mc_status status = ring_of(kernel, &ring, diag);
+    return status == MC_OK ? mc_windowed_pack(a->vectors, &ring, packed, diag) : status;
+}
+
+static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed,
+                             mc_diag *diag) {
+    mc_ring ring;
+    mc_status status = ring_of(kernel, &ring, diag);
+    return status == MC_OK ? mc_windowed_pack_values(a->vectors, &ring, packed, diag) : status;
+}
+
+/* A slot of padding points at a row of B, as a vector would: there is no way back. */
+const packed_format format_windowed = {.name = "windowed-bcrs",
+                                       .doc = "strides in the order in which windows of B pass",
+                                       .kind = MATRIX_VECTORS,
+                                       .unit = MC_U8,
+                                       .type = "lhs",
+                                       .cols = "k",
+                                       .form = "lhs vec rhs tile_n window stages split digits",
+                                       .pack = pack,
+                                       .pack_values = pack_values};

@@ -106,21 +106,56 @@ static mc_status check_alike(const mc_dense *got, const mc_dense *want, mc_diag 
                    got->rows, got->cols, want->rows, want->cols);
 }
 
+/* The first wrong element, and how many there are. */
+typedef struct wrong_elements {
+    int64_t count, row, col;
+} wrong_elements;
+
+static void add_wrong(wrong_elements *wrong, int64_t row, int64_t col) {
+    if (wrong->count++ == 0) wrong->row = row, wrong->col = col;
+}
+
 mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
-    int64_t wrong = 0, row = 0, col = 0;
+    wrong_elements wrong = {0};
     char is[64], must_be[64];
     mc_status status = check_alike(got, want, diag);
     if (status != MC_OK) return status;
     for (int64_t i = 0; i < got->rows; i++)
-        for (int64_t j = 0; j < got->cols; j++) {
-            if (is_right(got, want, i, j)) continue;
-            if (wrong++ == 0) row = i, col = j;
-        }
-    if (wrong == 0) return MC_OK;
-    element_text(got, got->type, row, col, is);
-    element_text(want, got->type, row, col, must_be);
+        for (int64_t j = 0; j < got->cols; j++)
+            if (!is_right(got, want, i, j)) add_wrong(&wrong, i, j);
+    if (wrong.count == 0) return MC_OK;
+    element_text(got, got->type, wrong.row, wrong.col, is);
+    element_text(want, got->type, wrong.row, wrong.col, must_be);
     return mc_fail(diag, MC_MISMATCH,
                    "C[%" PRId64 "][%" PRId64 "] is %s, must be %s (%" PRId64 " of %" PRId64
                    " elements wrong)",
-                   row, col, is, must_be, wrong, got->rows * got->cols);
+                   wrong.row, wrong.col, is, must_be, wrong.count, got->rows * got->cols);
+}
+
+/* -- Within bounds */
+
+static bool is_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, int64_t i, int64_t j) {
+    double least = mc_dense_real(low, i, j), most = mc_dense_real(high, i, j), is = mc_dense_real(got, i, j);
+    if (isnan(least) && isnan(most)) return isnan(is);
+    if (isinf(least) && isinf(most) && least < most) return true;
+    return is >= least && is <= most;
+}
+
+mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, mc_diag *diag) {
+    wrong_elements wrong = {0};
+    char is[64], least[64], most[64];
+    mc_status status = check_alike(got, low, diag);
+    if (status == MC_OK) status = check_alike(got, high, diag);
+    if (status != MC_OK) return status;
+    for (int64_t i = 0; i < got->rows; i++)
+        for (int64_t j = 0; j < got->cols; j++)
+            if (!is_within(got, low, high, i, j)) add_wrong(&wrong, i, j);
+    if (wrong.count == 0) return MC_OK;
+    element_text(got, got->type, wrong.row, wrong.col, is);
+    element_text(low, got->type, wrong.row, wrong.col, least);
+    element_text(high, got->type, wrong.row, wrong.col, most);
+    return mc_fail(diag, MC_MISMATCH,
+                   "C[%" PRId64 "][%" PRId64 "] is %s, must be from %s to %s (%" PRId64 " of %" PRId64
+                   " elements wrong)",
+                   wrong.row, wrong.col, is, least, most, wrong.count, got->rows * got->cols);
 }

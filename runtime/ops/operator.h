@@ -62,10 +62,13 @@ typedef struct mc_operator {
     bool estimates; /* the generator has a model of its kernels' times */
     /* Refuses types and choices that there are no kernels for. MATRIX is the type of the sparse matrix. */
     mc_status (*check)(const plan_problem *problem, mc_type matrix, mc_diag *diag);
-    /* Computes the exact result, before it is brought into its type: of all rows, or of the row blocks that
+    /* Computes the reference's sums, before they are brought into C's type: of all rows, or of the row blocks that
        are in the operands. A DENSE output has sums in its own shape, a SAMPLED one vectors x vec. The call
        creates SUMS. */
     mc_status (*sums)(const host_operands *operands, mc_dense *sums, mc_diag *diag);
+    /* Computes how far a kernel's sums may be from SUMS, in their shape; not called where they are exact. The
+       call creates BOUNDS. NULL: the operator has exact sums only. */
+    mc_status (*bounds)(const host_operands *operands, mc_dense *bounds, mc_diag *diag);
     /* Computes the output, bit for bit, that must come of SUMS. The call creates OUT. */
     mc_status (*finish)(const host_operands *operands, const mc_dense *sums, mc_dense *out, mc_diag *diag);
 } mc_operator;
@@ -104,6 +107,10 @@ mc_status operand_whole_shape(const plan_problem *problem, const operand_row *op
    output leave s32. */
 mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, const mc_vsparse *matrix,
                              mc_dense *shape, mc_diag *diag);
+
+/* What a kernel's output must be, exactly or within bounds. The call creates WANT. */
+mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
+                          mc_diag *diag);
 
 /* -- Checks that operators share */
 

@@ -95,30 +95,85 @@ mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, 
 /* -- Checks */
 
 mc_status check_integer(const char *who, mc_type type, mc_diag *diag) {
-    if (!mc_type_is_real(type) && mc_type_bits(type) <= 16) return MC_OK;
+    if (element_rows[type].is_side && !mc_type_is_real(type)) return MC_OK;
     return mc_fail(diag, MC_CANNOT, "%s is %s, there are kernels for integers of 4, 8, 12 and 16 bits", who,
                    mc_type_text(type));
 }
 
+/* Whether C may be TYPE because that holds the sums; because it holds what is made of them. */
+static bool gives_sums(mc_type type, const void *types) {
+    bool wide = type != element_rows[MC_S8].accumulator;
+    return integer_arithmetic.holds_sums(type) && (!wide || ((const output_types *)types)->s64);
+}
+
+static bool gives_rounded(mc_type type, const void *types) {
+    if (!element_rows[type].is_out || integer_arithmetic.holds_sums(type)) return false;
+    return mc_type_is_real(type) || ((const output_types *)types)->bytes;
+}
+
+static bool gives(mc_type type, const void *types) {
+    return gives_sums(type, types) || gives_rounded(type, types);
+}
+
+static bool is_real_out(mc_type type, const void *user) {
+    return (void)user, element_rows[type].is_out && mc_type_is_real(type);
+}
+
+static mc_status check_unscaled(const plan_problem *p, output_types types, mc_diag *diag) {
+    char text[TYPES_TEXT];
+    bool more = p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE || p->mask_values;
+    if (p->scale == MC_PER_NONE && !more) return MC_OK;
+    type_list(gives_rounded, &types, " and ", text);
+    return mc_fail(diag, MC_USAGE, "c is %s: scale, bias, activation and mask_values go with %s",
+                   mc_type_text(p->out), text);
+}
+
+static mc_status check_exact(const plan_problem *p, mc_diag *diag) {
+    char text[TYPES_TEXT];
+    bool wide = p->out != element_rows[MC_S8].accumulator;
+    if (p->exact == wide) return MC_OK;
+    type_list(is_real_out, NULL, " or ", text);
+    if (p->exact)
+        return mc_fail(diag, MC_USAGE, "exact sums want a c of s64, %s, not %s", text, mc_type_text(p->out));
+    return mc_fail(diag, MC_USAGE, "c is %s, which wants exact sums", mc_type_text(p->out));
+}
+
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
                                mc_diag *diag) {
-    bool bytes = p->out == MC_S8 || p->out == MC_U8, real = mc_type_is_real(p->out) || (types.bytes && bytes);
-    const char *type = mc_type_text(p->out);
-    if (!real && p->out != MC_S32 && !(types.s64 && p->out == MC_S64))
-        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives s32, %sf16, bf16%s f32%s", type, o->title,
-                       types.s64 ? "s64, " : "", types.bytes ? "," : " or", types.bytes ? ", s8 or u8" : "");
-    if (real && p->scale == MC_PER_NONE) return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", type);
-    if (!real && (p->scale != MC_PER_NONE || p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE ||
-                  p->mask_values))
-        return mc_fail(diag, MC_USAGE,
-                       "c is %s: scale, bias, activation and mask_values go with f16, bf16%s f32%s", type,
-                       types.bytes ? "," : " and", types.bytes ? ", s8 and u8" : "");
-    if (p->bias == MC_PER_TENSOR)
-        return mc_fail(diag, MC_USAGE, "bias is MC_PER_TENSOR, must be by row or column");
-    if (p->exact != (p->out == MC_S64) && !real)
-        return mc_fail(diag, MC_USAGE,
-                       p->exact ? "exact sums want a c of s64, f16, bf16 or f32, not %s"
-                                : "c is %s, which wants exact sums",
-                       type);
-    return MC_OK;
+    char text[TYPES_TEXT];
+    bool rounded = gives_rounded(p->out, &types);
+    type_list(gives, &types, " or ", text);
+    if (!gives(p->out, &types))
+        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives %s", mc_type_text(p->out), o->title, text);
+    if (rounded && p->scale == MC_PER_NONE)
+        return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", mc_type_text(p->out));
+    mc_status status = rounded ? MC_OK : check_unscaled(p, types, diag);
+    if (status == MC_OK && p->bias == MC_PER_TENSOR)
+        status = mc_fail(diag, MC_USAGE, "bias is MC_PER_TENSOR, must be by row or column");
+    return status == MC_OK && !rounded ? check_exact(p, diag) : status;
+}
+
+/* -- Results */
+
+mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
+                          mc_diag *diag) {
+    mc_dense sums = {0}, bounds = {0}, least = {0}, most = {0};
+    *want = (reference_result){0};
+    mc_status status = o->sums(operands, &sums, diag);
+    bool exact = status != MC_OK || arithmetic_of(sums.type)->bound == NULL || o->bounds == NULL;
+    if (status == MC_OK && exact) status = o->finish(operands, &sums, &want->low, diag);
+    if (!exact) {
+        status = o->bounds(operands, &bounds, diag);
+        if (status == MC_OK) status = mc_reference_move(&sums, &bounds, false, &least, diag);
+        if (status == MC_OK) status = mc_reference_move(&sums, &bounds, true, &most, diag);
+        if (status == MC_OK) status = o->finish(operands, &least, &want->low, diag);
+        if (status == MC_OK) status = o->finish(operands, &most, &want->high, diag);
+        if (status == MC_OK) reference_order(want);
+    }
+    mc_dense_free(&sums);
+    mc_dense_free(&bounds);
+    mc_dense_free(&least);
+    mc_dense_free(&most);
+    if (status != MC_OK) mc_result_free(want);
+    return status;
 }

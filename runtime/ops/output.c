@@ -84,16 +84,14 @@ void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed) {
 
 /* -- Reference ---------------------------------------------------------------------------------------- */
 
-/* The place in mc_per_count factors for C[i][j]. */
-static int64_t place(mc_per per, int64_t i, int64_t j) {
-    return per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0;
+/* That of mc_per_count FACTORS that is for C[i][j]; NULL: there is none. */
+static const float *factor(mc_per per, const float *factors, int64_t i, int64_t j) {
+    if (per == MC_PER_NONE) return NULL;
+    return &factors[per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0];
 }
 
 /* +0 for -0, as max.NaN.f32 with +0 has it; a NaN stays one. */
 static float relu(float x) { return x > 0 || isnan(x) ? x : 0; }
-
-/* Whether C is made of scaled sums, not the sums. */
-static bool is_scaled(mc_type type) { return mc_type_is_real(type) || type == MC_S8 || type == MC_U8; }
 
 /* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, and 0 for a NaN, as
    cvt.rni.sat has it. */
@@ -104,16 +102,19 @@ static int64_t element_of(mc_type type, float real) {
     return (int64_t)fminf(fmaxf(rintf(real), least), most);
 }
 
-/* One multiplication that rounds, or one fma with BIAS, unless that is NULL; then the activation. */
-static float finish(const mc_output *o, int64_t sum, float scale, const float *bias) {
-    float real = (float)(o->exact ? sum : element_wrap(MC_S32, sum));
-    real = bias ? fmaf(real, scale, *bias) : real * scale;
+/* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: one
+   multiplication that rounds, or one fma with BIAS; then the activation. What is NULL is left out. */
+static float finish(const mc_output *o, mc_type type, int64_t sum, const float *scale, const float *bias) {
+    float real = arithmetic_of(type)->real_of_sum(sum, o->exact);
+    if (scale) real = bias ? fmaf(real, *scale, *bias) : real * *scale;
+    else if (bias) real += *bias;
     return o->activation == MC_ACTIVATION_RELU ? relu(real) : real;
 }
 
-static mc_status check_output(const mc_output *output, mc_diag *diag) {
-    bool real = is_scaled(output->type);
-    if (real != (output->scale != MC_PER_NONE) || (!real && output->bias != MC_PER_NONE))
+/* OF: the arithmetic of the sums. */
+static mc_status check_output(const arithmetic *of, const mc_output *output, mc_diag *diag) {
+    bool real = !of->holds_sums(output->type), scale = output->scale != MC_PER_NONE;
+    if ((real && of->scaled && !scale) || (!real && (scale || output->bias != MC_PER_NONE)))
         return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
                        real ? "wants a scale" : "takes no scale and no bias");
     if (!real && output->activation != MC_ACTIVATION_NONE)
@@ -134,8 +135,8 @@ static void convert(const mc_output *o, const float *scale, const float *bias, c
                     mc_dense *c) {
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
-            float real = finish(o, mc_dense_get(sums, i, j), scale[place(o->scale, i, j)],
-                                o->bias == MC_PER_NONE ? NULL : &bias[place(o->bias, i, j)]);
+            float real = finish(o, sums->type, mc_dense_get(sums, i, j), factor(o->scale, scale, i, j),
+                                factor(o->bias, bias, i, j));
             mc_dense_set(c, i, j, element_of(o->type, real));
         }
 }
@@ -143,11 +144,12 @@ static void convert(const mc_output *o, const float *scale, const float *bias, c
 mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
                               const mc_dense *sums, mc_dense *c, mc_diag *diag) {
     *c = (mc_dense){0};
-    mc_status status = check_output(output, diag);
+    const arithmetic *of = arithmetic_of(sums->type);
+    mc_status status = check_output(of, output, diag);
     if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
     if (status != MC_OK) return status;
-    if (is_scaled(output->type)) convert(output, scale, bias, sums, c);
-    else copy_sums(sums, c);
+    if (of->holds_sums(output->type)) copy_sums(sums, c);
+    else convert(output, scale, bias, sums, c);
     return MC_OK;
 }
 
@@ -161,8 +163,8 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
                           const mc_dense *sums, mc_dense *c) {
     for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
         for (int r = 0; r < mask->vec; r++) {
-            float factor = scale[place(o->scale, block * mask->vec + r, mask->col_idx[v])];
-            float real = finish(o, mc_dense_get(sums, v, r), factor, NULL);
+            const float *by = factor(o->scale, scale, block * mask->vec + r, mask->col_idx[v]);
+            float real = finish(o, sums->type, mc_dense_get(sums, v, r), by, NULL);
             if (o->masked) real *= mask_value(mask, v, r);
             mc_dense_set(c, v, r, element_of(o->type, real));
         }
@@ -181,7 +183,7 @@ static mc_status check_sampled(const mc_output *output, const mc_vsparse *mask, 
                        "the mask has %" PRId64 " vectors of %d elements, there are %" PRId64 " x %" PRId64
                        " sums",
                        mask->vectors, mask->vec, sums->rows, sums->cols);
-    return check_output(output, diag);
+    return check_output(arithmetic_of(sums->type), output, diag);
 }
 
 mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
@@ -192,8 +194,9 @@ mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, 
     if (status == MC_OK)
         status = mc_dense_create(output->type, mask->vectors, mask->vec, mask->vec, &vectors, diag);
     if (status != MC_OK) return status;
-    if (!is_scaled(output->type)) copy_sums(sums, &vectors);
-    for (int64_t b = 0; is_scaled(output->type) && b < mask->row_blocks; b++)
+    bool as_they_are = arithmetic_of(sums->type)->holds_sums(output->type);
+    if (as_they_are) copy_sums(sums, &vectors);
+    for (int64_t b = 0; !as_they_are && b < mask->row_blocks; b++)
         convert_block(output, mask, b, scale, sums, &vectors);
     status = mc_sampled_arrange(mask, order, &vectors, c, diag);
     mc_dense_free(&vectors);

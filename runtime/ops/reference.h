@@ -2,15 +2,42 @@
 #ifndef MCRT_REFERENCE_H
 #define MCRT_REFERENCE_H
 
+#include "arithmetic/arithmetic.h"
 #include "formats/sampled.h"
 
-/* C = A B exactly, in int64 (MC_CANNOT where a sum leaves it). c: a->rows x b->cols, created by the call. */
+/* C = A B: of integers exactly, in int64 (MC_CANNOT where a sum leaves it); of floats in f32, in the order
+   that arithmetic/floats.c says. c: a->rows x b->cols, created by the call. */
 MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag);
+/* How far a kernel's sum may be from each of these, f32; zeros where sums are exact. */
+MC_API mc_status mc_reference_spmm_bounds(const mc_vsparse *a, const mc_dense *b, mc_dense *bounds,
+                                          mc_diag *diag);
 
-/* The exact sums of an SDDMM: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by the
-   call. */
+/* The sums of an SDDMM, likewise: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by
+   the call. */
 MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                     mc_layout layout, mc_dense *sums, mc_diag *diag);
+
+MC_API mc_status mc_reference_sddmm_bounds(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                           mc_layout layout, mc_dense *bounds, mc_diag *diag);
+
+/* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
+void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);
+/* The least or, if UP, the greatest sums that SUMS, of f32, may be with BOUNDS. moved: created by the call. */
+MC_API mc_status mc_reference_move(const mc_dense *sums, const mc_dense *bounds, bool up, mc_dense *moved,
+                                   mc_diag *diag);
+
+/* What a kernel's result must be: each element LOW's or, where HIGH has data, anything from LOW's to
+   HIGH's. */
+typedef struct reference_result {
+    mc_dense low, high;
+} reference_result;
+
+MC_API void mc_result_free(reference_result *result);
+/* Makes LOW the lesser and HIGH the greater of both, element by element: a scale below 0 has turned them
+   round. */
+void reference_order(reference_result *result);
+/* MC_MISMATCH names the first element of GOT that WANT does not allow. */
+MC_API mc_status mc_result_compare(const mc_dense *got, const reference_result *want, mc_diag *diag);
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
@@ -31,7 +58,7 @@ MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
    some make zeros, subnormal halves, or leave f16; ONES: 1. */
 MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
-/* The C that a kernel with OUTPUT must give for the exact SUMS (of mc_reference_spmm), bit for bit: the sum,
+/* The C that a kernel with OUTPUT must give for the SUMS (of mc_reference_spmm), bit for bit: the sum,
    modulo 2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with
    BIAS), through the activation, rounded to C's type. SCALE and BIAS have mc_per_count elements. c: created
    by the call. */

@@ -26,7 +26,7 @@ static bool all_zero(const void *data, size_t bytes) {
     return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-/* The greatest value that every kernel's digits hold. */
+/* The greatest value that every kernel takes. */
 static int64_t greatest_value(const measurement *m) {
     mc_type type = m->operands.matrix.type;
     int64_t most = mc_type_max(type);

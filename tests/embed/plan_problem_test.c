@@ -56,7 +56,7 @@ static const struct refusal {
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT, "a is f16, there are kernels for integers"},
     {SPMM(MC_S8, 32, .align = 16), MC_S8, MC_CANNOT, "c is s8, an SpMM gives s32, s64, f16, bf16 or f32"},
     {SDDMM(MC_S64, 64, .align = 16), MC_S8, MC_CANNOT,
-     "c is s64, an SDDMM gives s32, f16, bf16, f32, s8 or u8"},
+     "c is s64, an SDDMM gives s8, u8, s32, f16, bf16 or f32"},
     {SPMM(MC_F16, 32, .align = 16), MC_S8, MC_USAGE, "c is f16, which wants a scale"},
     {SPMM(MC_S32, 32, .scale = MC_PER_ROW), MC_S8, MC_USAGE, "c is s32: scale, bias, activation"},
     {SPMM(MC_S32, 32, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE,

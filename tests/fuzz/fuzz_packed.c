@@ -1,4 +1,5 @@
 /* Any bytes as packed arrays: refused with a message, or a matrix that packs into these very arrays. */
+#include "arithmetic/integer/digit.h"
 #include <stdlib.h>
 #include <string.h>
 #include "mcrt_internal.h"
@@ -25,7 +26,7 @@ static input choose(const uint8_t head[HEAD]) {
     in.srbcrs = (mc_srbcrs){head[1] & 8 ? 32 : 16, head[1] & 16 ? 4 : 8, head[1] & 32};
     in.strided = (mc_strided){.stride = head[1] & 8 ? 64 : 32,
                               .heads = (head[1] >> 6) + 1,
-                              .digits = (mc_digits)((head[0] >> 3 & 3) % 3),
+                              .coding = (mc_digits)((head[0] >> 3 & 3) % 3),
                               .int4 = head[1] & 16,
                               .shuffle = head[1] & 32};
     in.sampled = (mc_sampled){.groups = 1 << (head[1] >> 3 & 3),
@@ -40,9 +41,9 @@ static input choose(const uint8_t head[HEAD]) {
 
 /* Of SLOTS slots. */
 static int64_t value_bytes(const input *in, int64_t slots) {
-    int bits = mc_type_bits(in->type), digits = in->srbcrs.digit_bits;
+    int bits = mc_type_bits(in->type), digits = in->srbcrs.piece_bits;
     int planes = bits == 12 ? 16 / digits : bits < digits ? 1 : bits / digits;
-    bool ones = in->strided.digits == MC_DIGITS_OFFSET, int4 = in->strided.int4;
+    bool ones = in->strided.coding == MC_DIGITS_OFFSET, int4 = in->strided.int4;
     if (in->format == BCRS) return mc_type_size(in->type, slots * in->vec);
     if (in->format == SRBCRS) return slots * in->vec * planes * digits / 8;
     digits = int4 ? 4 : 8;

@@ -1,6 +1,6 @@
 /* strided-bcrs of every value type: the digit planes, read as a kernel reads them, make the values again. */
 #include "mcrt_internal.h"
-#include "formats/digit.h"
+#include "arithmetic/integer/digit.h"
 #include "parts/fragment.h"
 #include "scratch.h"
 
@@ -43,7 +43,7 @@ static int64_t slot_of(const mc_packed *packed, int64_t block, int64_t vector, c
 static void check_values(const mc_vsparse *a, const mc_packed *packed, const mc_strided *form) {
     const mc_packed_array *values = mc_packed_find(packed, "values");
     int planes = mc_type_bits(a->type) <= 8 ? 1 : 2;
-    int rows = planes * a->vec + (form->digits == MC_DIGITS_OFFSET), group_bytes = rows * 32;
+    int rows = planes * a->vec + (form->coding == MC_DIGITS_OFFSET), group_bytes = rows * 32;
     int64_t slots = mc_packed_find(packed, "col_idx")->count, wrong = 0;
     CHECK(values->type == MC_S8 && values->count == slots * rows, "%lld values", (long long)values->count);
     for (int64_t block = 0; block < a->row_blocks; block++)
@@ -51,11 +51,11 @@ static void check_values(const mc_vsparse *a, const mc_packed *packed, const mc_
             for (int r = 0; r < a->vec; r++) {
                 int64_t slot = slot_of(packed, block, v - a->row_ptr[block], form);
                 const uint8_t *group = (const uint8_t *)values->data + slot / 32 * group_bytes;
-                wrong += read_value(group, a->type, form->digits, a->vec, (int)(slot % 32), r) !=
+                wrong += read_value(group, a->type, form->coding, a->vec, (int)(slot % 32), r) !=
                          mc_vsparse_value(a, v, r);
             }
     CHECK(wrong == 0, "%s, vec %d, %s: %lld values wrong", mc_type_text(a->type), a->vec,
-          mode_names[form->digits], (long long)wrong);
+          mode_names[form->coding], (long long)wrong);
 }
 
 /* Values put into what was packed of others are those that packing would make. */
@@ -70,7 +70,7 @@ static void check_replaced(const mc_vsparse *a, const mc_packed *packed, const m
                           *want = mc_packed_find(packed, "values");
     CHECK(got->count == want->count && memcmp(got->data, want->data, (size_t)want->count) == 0,
           "%s, vec %d, %s: values replaced are others", mc_type_text(a->type), a->vec,
-          mode_names[form->digits]);
+          mode_names[form->coding]);
     mc_packed_free(&replaced);
     mc_vsparse_free(&other);
 }
@@ -79,29 +79,29 @@ static void check_packing(mc_type type, int vec, const mc_strided *form, mc_valu
     mc_vsparse a, back;
     mc_packed packed;
     make_matrix(type, vec, law, &a, diag);
-    mc_vsparse_clamp(&a, mc_digits_most(form->digits, 8, type));
+    mc_vsparse_clamp(&a, mc_digits_most(form->coding, 8, type));
     expect_ok("pack", mc_strided_pack(&a, form, &packed, diag), diag);
     check_values(&a, &packed, form);
     check_replaced(&a, &packed, form, diag);
     expect_ok("unpack", mc_strided_unpack(&packed, type, vec, form, a.rows, a.cols, &back, diag), diag);
     CHECK(back.row_ptr && same_vsparse(&a, &back), "%s, vec %d, %s: another matrix", mc_type_text(type), vec,
-          mode_names[form->digits]);
+          mode_names[form->coding]);
     mc_packed_free(&packed);
     mc_vsparse_free(&a);
     mc_vsparse_free(&back);
 }
 
 static void test_packing(mc_diag *diag) {
-    static const mc_strided forms[] = {{.stride = 32, .heads = 1, .digits = MC_DIGITS_TOP_SIGNED},
-                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_TOP_SIGNED},
-                                       {.stride = 32, .heads = 1, .digits = MC_DIGITS_BALANCED},
-                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_BALANCED},
-                                       {.stride = 32, .heads = 1, .digits = MC_DIGITS_OFFSET},
-                                       {.stride = 64, .heads = 2, .digits = MC_DIGITS_OFFSET}};
+    static const mc_strided forms[] = {{.stride = 32, .heads = 1, .coding = MC_DIGITS_TOP_SIGNED},
+                                       {.stride = 64, .heads = 2, .coding = MC_DIGITS_TOP_SIGNED},
+                                       {.stride = 32, .heads = 1, .coding = MC_DIGITS_BALANCED},
+                                       {.stride = 64, .heads = 2, .coding = MC_DIGITS_BALANCED},
+                                       {.stride = 32, .heads = 1, .coding = MC_DIGITS_OFFSET},
+                                       {.stride = 64, .heads = 2, .coding = MC_DIGITS_OFFSET}};
     for (int t = 0; t < TYPES; t++)
         for (int v = 0; v < VECS; v++)
             for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
-                if (!has_mode(types[t], forms[f].digits)) continue;
+                if (!has_mode(types[t], forms[f].coding)) continue;
                 check_packing(types[t], vecs[v], &forms[f], MC_VALUES_FULL, diag);
                 check_packing(types[t], vecs[v], &forms[f], MC_VALUES_EXTREME, diag);
             }
@@ -166,7 +166,7 @@ static void test_codes(mc_diag *diag) {
 
 /* The first value without balanced digits is named, in the order of row blocks; those up to the bound pack. */
 static void test_beyond(mc_diag *diag) {
-    const mc_strided form = {.stride = 32, .heads = 1, .digits = MC_DIGITS_BALANCED};
+    const mc_strided form = {.stride = 32, .heads = 1, .coding = MC_DIGITS_BALANCED};
     static const struct {
         mc_type type;
         int bits;
@@ -217,7 +217,7 @@ static void test_ones(mc_diag *diag) {
                  {ONES + 31, 1, "padding slot 31 must have index -1 and values 0"},
                  {31, 1, "padding slot 31 must have index -1 and values 0"},
                  {32 * VEC, 16, "slot 0 holds 2048, out of s12's range"}};
-    const mc_strided form = {.stride = 32, .heads = 1, .digits = MC_DIGITS_OFFSET};
+    const mc_strided form = {.stride = 32, .heads = 1, .coding = MC_DIGITS_OFFSET};
     int64_t row_ptr[] = {0, 1};
     int32_t col_idx[] = {0};
     const mc_csr csr = {1, 1, 1, row_ptr, col_idx};

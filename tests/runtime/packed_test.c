@@ -17,8 +17,8 @@ static const mc_strided one_head = {.stride = 32, .heads = 1}, two_heads = {.str
                         wide_heads = {.stride = 96, .heads = 3},
                         int4 = {.stride = 64, .heads = 2, .int4 = true},
                         int4_shuffled = {.stride = 32, .heads = 1, .int4 = true, .shuffle = true};
-static const mc_srbcrs k_16 = {.k = 16, .digit_bits = 8}, k_32 = {.k = 32, .digit_bits = 8},
-                       shuffled = {.k = 32, .digit_bits = 8, .shuffle = true};
+static const mc_srbcrs k_16 = {.k = 16, .piece_bits = 8}, k_32 = {.k = 32, .piece_bits = 8},
+                       shuffled = {.k = 32, .piece_bits = 8, .shuffle = true};
 
 static void check_array(const mc_packed *packed, const char *name, const void *want, size_t bytes) {
     const mc_packed_array *array = mc_packed_find(packed, name);

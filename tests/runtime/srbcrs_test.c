@@ -12,8 +12,8 @@ enum {
     FORMS = sizeof forms / sizeof forms[0]
 };
 
-static const mc_srbcrs bytes_16 = {.k = 16, .digit_bits = 8},
-                       nibbles_32 = {.k = 32, .digit_bits = 4, .shuffle = true};
+static const mc_srbcrs bytes_16 = {.k = 16, .piece_bits = 8},
+                       nibbles_32 = {.k = 32, .piece_bits = 4, .shuffle = true};
 
 /* -- Bytes */
 
@@ -149,7 +149,7 @@ static void test_shuffle(mc_diag *diag) {
     static const int32_t shuffled[] = {10, 12, 14, 16, 11, 13, 15, 17, 18, 20, -1, -1, 19, -1, -1, -1,
                                        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     static const int8_t plain[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const mc_srbcrs form = {.k = 32, .digit_bits = 8, .shuffle = true};
+    const mc_srbcrs form = {.k = 32, .piece_bits = 8, .shuffle = true};
     mc_packed packed;
     expect_ok("export", mc_srbcrs_export(&a, &form, &packed, diag), diag);
     check_array(&packed, "col_idx", shuffled, sizeof shuffled);
@@ -245,7 +245,7 @@ static void check_round_trip(const mc_vsparse *a, const mc_srbcrs *form, mc_diag
     expect_ok("import", mc_srbcrs_import(&packed, a->type, a->vec, form, a->rows, a->cols, &back, diag),
               diag);
     CHECK(back.row_ptr && same_vsparse(a, &back), "%s, vec %d, k %d, digits of %d", mc_type_text(a->type),
-          a->vec, form->k, form->digit_bits);
+          a->vec, form->k, form->piece_bits);
     mc_packed_free(&packed);
     mc_vsparse_free(&back);
 }
@@ -285,7 +285,7 @@ static void check_values(mc_type type, int vec, const mc_srbcrs *form, mc_diag *
     expect_ok("export", mc_srbcrs_export(&a, form, &anew, diag), diag);
     CHECK(mc_packed_find(&packed, "values")->data == before, "the array has moved");
     CHECK(same_packed(&packed, &anew), "%s, vec %d, k %d, digits of %d", mc_type_text(type), vec, form->k,
-          form->digit_bits);
+          form->piece_bits);
     mc_packed_free(&packed);
     mc_packed_free(&anew);
     mc_vsparse_free(&a);

@@ -1,5 +1,6 @@
 /* windowed-bcrs, decoded from what gen/windowed.h says: every vector once with its values, and what the ring kernel
  * relies on. The swizzle is worked out here from the tensor copy's rule, not from windowed_place. */
+#include "arithmetic/integer/digit.h"
 #include "scratch.h"
 
 enum { SLOTS = 32, GROUP = 8, WORDS = 16, MAX_SPLIT = 8 };
@@ -107,7 +108,7 @@ static int place_of(int row, int tile_n) {
 
 static bool decoder_open(decoder *d, const mc_vsparse *a, const mc_ring *ring, const mc_packed *packed) {
     *d = (decoder){.a = a, .ring = ring, .digits = mc_type_bits(a->type) > 8 ? 2 : 1};
-    d->stride_values = (d->digits * a->vec + (ring->digits == MC_DIGITS_OFFSET)) * SLOTS;
+    d->stride_values = (d->digits * a->vec + (ring->coding == MC_DIGITS_OFFSET)) * SLOTS;
     d->row_order = array(packed, "row_order", MC_S32, a->row_blocks);
     d->row_ptr = array(packed, "row_ptr", MC_S32, ring->split * a->row_blocks + 1);
     if (!d->row_order || !d->row_ptr) return false;
@@ -151,11 +152,11 @@ static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
     int low = slot_byte_of(d, stride, row, slot);
     int top = slot_byte_of(d, stride, (d->digits - 1) * d->a->vec + row, slot);
     bool has_sign = mc_type_min(d->a->type) < 0;
-    if (d->ring->digits == MC_DIGITS_OFFSET) {
+    if (d->ring->coding == MC_DIGITS_OFFSET) {
         bool used = slot_byte_of(d, stride, d->digits * d->a->vec, slot) == 1;
         return 256 * top + low + (used ? (int)mc_type_min(d->a->type) : 0);
     }
-    if (d->ring->digits == MC_DIGITS_BALANCED) low = (int8_t)low;
+    if (d->ring->coding == MC_DIGITS_BALANCED) low = (int8_t)low;
     if (has_sign) top = (int8_t)top;
     return d->digits == 1 ? top : 256 * top + low;
 }
@@ -303,7 +304,7 @@ static void test_round_trips(mc_diag *diag) {
             const kind *k = &kinds[(i + j) % KINDS];
             mc_ring ring = rings[j];
             round_trip(&shapes[i], &bytes_of_8, &ring, diag);
-            ring.digits = k->digits;
+            ring.coding = k->digits;
             round_trip(&shapes[i], k, &ring, diag);
         }
 }
@@ -367,7 +368,7 @@ static void test_refused(mc_diag *diag) {
     a.vec = 8, a.type = MC_S32;
     expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s32");
     mc_ring balanced = good;
-    balanced.digits = MC_DIGITS_BALANCED;
+    balanced.coding = MC_DIGITS_BALANCED;
     a.type = MC_S8;
     expect_failure("digits", mc_windowed_pack(&a, &balanced, &packed, diag), MC_CANNOT, diag,
                    "balanced digits are for signed values of several digits, the matrix holds s8");

@@ -51,6 +51,10 @@ static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     return mc_reference_sddmm(o->matrix, o->inputs[A], o->inputs[B], o->problem->layout, result, diag);
 }
 
+static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    return mc_reference_sddmm_bounds(o->matrix, o->inputs[A], o->inputs[B], o->problem->layout, result, diag);
+}
+
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
     return mc_reference_sampled(&output, o->matrix, o->problem->order, o->factors[SCALE], exact, c, diag);
@@ -69,5 +73,6 @@ const mc_operator operator_sddmm = {
     .operand_count = sizeof operands / sizeof *operands,
     .check = check,
     .sums = sums,
+    .bounds = bounds,
     .finish = finish,
 };

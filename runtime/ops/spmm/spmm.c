@@ -40,7 +40,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     (void)matrix; /* which is lhs */
     mc_status status = check_integer("the matrix's type", problem->lhs, diag);
     if (status == MC_OK) status = check_integer("b", problem->rhs, diag);
-    if (status == MC_OK && problem->given_values && problem->lhs != MC_S8 && problem->lhs != MC_U8)
+    if (status == MC_OK && problem->given_values && mc_type_bits(problem->lhs) != 8)
         status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
                          mc_type_text(problem->lhs));
     if (status == MC_OK && problem->given_values && problem->exact)
@@ -51,6 +51,10 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     return mc_reference_spmm(o->matrix, o->inputs[B], result, diag);
+}
+
+static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag) {
+    return mc_reference_spmm_bounds(o->matrix, o->inputs[B], result, diag);
 }
 
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
@@ -72,5 +76,6 @@ const mc_operator operator_spmm = {
     .estimates = true,
     .check = check,
     .sums = sums,
+    .bounds = bounds,
     .finish = finish,
 };

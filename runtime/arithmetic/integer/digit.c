@@ -1,5 +1,6 @@
-#include "formats/digit.h"
+#include "arithmetic/integer/digit.h"
 #include <inttypes.h>
+#include <string.h>
 #include "base/element.h"
 
 static bool is_signed(mc_type type) { return mc_type_min(type) < 0; }
@@ -50,10 +51,10 @@ int64_t digit_join(const digit_code *code, const int8_t digits[DIGIT_MAX]) {
 
 /* All digits at their greatest. */
 int64_t digit_most(const digit_code *code) {
-    int64_t most = 0, type_most = mc_type_max(code->type);
+    int64_t all = 0, type_most = mc_type_max(code->type);
     if (code->mode != MC_DIGITS_BALANCED) return type_most;
-    for (int i = 0; i < code->count; i++) most = most * (1 << code->bits) + (1 << (code->bits - 1)) - 1;
-    return most < type_most ? most : type_most;
+    for (int i = 0; i < code->count; i++) all = all * (1 << code->bits) + (1 << (code->bits - 1)) - 1;
+    return all < type_most ? all : type_most;
 }
 
 int64_t mc_digits_most(mc_digits digits, int bits, mc_type type) {
@@ -62,16 +63,63 @@ int64_t mc_digits_most(mc_digits digits, int bits, mc_type type) {
 }
 
 mc_status digit_check(const digit_code *code, const mc_vsparse *a, mc_diag *diag) {
-    int64_t most = digit_most(code);
-    if (most == mc_type_max(a->type)) return MC_OK;
+    int64_t greatest = digit_most(code);
+    if (greatest == mc_type_max(a->type)) return MC_OK;
     for (int64_t block = 0; block < a->row_blocks; block++)
         for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++)
             for (int r = 0; r < a->vec; r++)
-                if (mc_vsparse_value(a, v, r) > most)
+                if (mc_vsparse_value(a, v, r) > greatest)
                     return mc_fail(diag, MC_CANNOT,
                                    "row %" PRId64 ", column %" PRId32 ": %" PRId64 " is beyond %" PRId64
                                    ", the greatest value with %d balanced digits of %d bits",
-                                   block * a->vec + r, a->col_idx[v], mc_vsparse_value(a, v, r), most,
+                                   block * a->vec + r, a->col_idx[v], mc_vsparse_value(a, v, r), greatest,
                                    code->count, code->bits);
     return MC_OK;
 }
+
+mc_digits mc_digits_of(const mc_kernel *kernel) {
+    const char *name = mc_kernel_field_text(kernel, "digits");
+    if (name && strcmp(name, "balanced") == 0) return MC_DIGITS_BALANCED;
+    return name && strcmp(name, "offset") == 0 ? MC_DIGITS_OFFSET : MC_DIGITS_TOP_SIGNED;
+}
+
+/* -- As a code */
+
+static digit_code digits_of(const value_code *code) {
+    return (digit_code){code->type, (mc_digits)code->coding, mc_type_bits(code->unit), code->pieces};
+}
+
+static mc_status make(value_code *code, mc_diag *diag) {
+    digit_code digits;
+    mc_status status =
+        digit_code_make(code->type, (mc_digits)code->coding, mc_type_bits(code->unit), &digits, diag);
+    code->pieces = digits.count;
+    code->ones = digits.mode == MC_DIGITS_OFFSET;
+    return status;
+}
+
+static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {
+    const digit_code d = digits_of(code);
+    int8_t digits[DIGIT_MAX];
+    digit_split(&d, value, digits);
+    for (int i = 0; i < d.count; i++) pieces[i] = digits[i];
+}
+
+static int64_t join(const value_code *code, const int64_t pieces[CODE_PIECES]) {
+    const digit_code d = digits_of(code);
+    int8_t digits[DIGIT_MAX];
+    for (int i = 0; i < d.count; i++) digits[i] = (int8_t)pieces[i];
+    return digit_join(&d, digits);
+}
+
+static int64_t most(const value_code *code) {
+    const digit_code d = digits_of(code);
+    return digit_most(&d);
+}
+
+static mc_status check(const value_code *code, const mc_vsparse *a, mc_diag *diag) {
+    const digit_code d = digits_of(code);
+    return digit_check(&d, a, diag);
+}
+
+const code_kind digit_kind = {make, split, join, most, check};

@@ -1,12 +1,26 @@
-/* How a value is taken apart into the digits that tensor cores multiply, and put together again. The low
-   digit comes first; digit i weighs 2^(bits i). pack.h, mc_digits, says what the modes are. */
+/* How an integer is taken apart into the digits that tensor cores multiply, and put together again. The low
+   digit comes first; digit i weighs 2^(bits i). */
 #ifndef MCRT_DIGIT_H
 #define MCRT_DIGIT_H
 
-#include "formats/pack.h"
+#include "arithmetic/code.h"
 
 /* digits of a value, at most: 16 bits in digits of 4 */
 enum { DIGIT_NIBBLE = 4, DIGIT_BYTE = 8, DIGIT_MAX = 4 };
+
+/* How values are taken apart into digits of 8 bits, v = d0 + 256 d1, or of 4 (docs/precisions.md).
+     TOP_SIGNED  the top digit with the sign that v's type has, the others from 0 to 255 (15). The only one
+                 for unsigned values and for those of one digit.
+     BALANCED    all from -128 to 127 (-8 to 7): the greatest values of a type may have no such digits
+                 (mc_digits_most).
+     OFFSET      the digits of v + 2^(bits of v - 1), without signs; the packed values have a row more, 1 for
+                 each vector. */
+typedef enum mc_digits { MC_DIGITS_TOP_SIGNED, MC_DIGITS_BALANCED, MC_DIGITS_OFFSET } mc_digits;
+
+/* The digits that KERNEL's field `digits` says. */
+MC_API mc_digits mc_digits_of(const mc_kernel *kernel);
+/* The greatest value of TYPE that has such digits of BITS bits, 8 or 4. */
+MC_API int64_t mc_digits_most(mc_digits digits, int bits, mc_type type);
 
 typedef struct digit_code {
     mc_type type; /* of the values: integers of at most 16 bits */
@@ -29,10 +43,7 @@ int64_t digit_most(const digit_code *code);
 /* MC_CANNOT names the first value of A beyond that. */
 mc_status digit_check(const digit_code *code, const mc_vsparse *a, mc_diag *diag);
 
-/* Rows of a stride's values: those of each digit's plane, and of OFFSET one that has a 1 for each vector. */
-static inline bool digit_has_ones(const digit_code *code) { return code->mode == MC_DIGITS_OFFSET; }
-static inline int digit_rows(const digit_code *code, int vec) {
-    return code->count * vec + digit_has_ones(code);
-}
+/* The same behind the interface of codes: pieces are digits, units u4 or u8. */
+extern const code_kind digit_kind;
 
 #endif
