@@ -4,17 +4,17 @@
  * by ascending k. Each step is sum = fmaf(a, b, sum), from +0 on. So every step rounds once, to nearest even.
  *
  * A kernel may add in any order, and in any tree. Products of types of at most 16 bits are exact in f32, and
- * those of f32 are rounded. Tensor cores add several terms and the sum so far at once: what lies more than 23
- * bits below the largest of them is cut off (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA
- * tensor cores", 2021). So each term, and for each term the sum so far, may lose 2^-23 of the largest. With n
- * terms and M the sum of the products' magnitudes, a sum is then off the exact one by at most (Higham,
+ * those of f32 are rounded. Tensor cores add several terms and the sum so far at once: what lies more than
+ * 23 bits below the largest of them is cut off (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of
+ * NVIDIA tensor cores", 2021). So each term, and for each term the sum so far, may lose 2^-23 of the largest.
+ * With n terms and M the sum of the products' magnitudes, a sum is then off the exact one by at most (Higham,
  * "Accuracy and Stability of Numerical Algorithms", chapter 3)
  *
  *     g(N, u) M + n 2^-149        g(N, u) = N u / (1 - N u)
  *
- * with N = n and u = 2^-24 for the reference, and with N = 2 n + 1 and u = 2^-23 for a kernel. The second term
- * is for subnormal results. A kernel and the reference differ by the sum of both at most. M is added up by the
- * reference as the sum is, and so it is too small by g(n, 2^-24) at most. */
+ * with N = n and u = 2^-24 for the reference, and with N = 2 n + 1 and u = 2^-23 for a kernel. The second
+ * term is for subnormal results. A kernel and the reference differ by the sum of both at most. M is added up
+ * by the reference as the sum is, and so it is too small by g(n, 2^-24) at most. */
 #include <math.h>
 #include "arithmetic/arithmetic.h"
 #include "base/element.h"
@@ -83,8 +83,8 @@ static double growth(double terms, double unit) {
     return terms * unit < 0.5 ? terms * unit / (1 - terms * unit) : INFINITY;
 }
 
-/* M is a NaN where values are infinite or no numbers: then all orders give the same. Where finite values are so
-   large that some order of additions overflows, a kernel's sum may be anything. */
+/* M is a NaN where values are infinite or no numbers: then all orders give the same. Where finite values are
+   so large that some order of additions overflows, a kernel's sum may be anything. */
 static double bound(double magnitude, int64_t terms) {
     double n = (double)terms, whole = magnitude * (1 + growth(n, reference_unit));
     double error =

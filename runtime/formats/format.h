@@ -10,8 +10,8 @@ typedef struct packed_format {
     const char *doc;  /* what packed arrays are, in a few words, for messages */
     matrix_kind kind; /* what is packed; the functions get no other */
     mc_type unit;     /* of the pieces of values (value_code) */
-    /* Fields of the kernel: which say the type of the matrix (NULL: any will do) and its columns; and all that
-       the arrays depend on */
+    /* Fields of the kernel: which say the type of the matrix (NULL: any will do) and its columns; and all
+       that the arrays depend on */
     const char *type, *cols, *form;
     mc_status (*pack)(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag);
     mc_status (*pack_values)(const mc_kernel *kernel, const host_matrix *a, mc_packed *packed, mc_diag *diag);

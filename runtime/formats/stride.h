@@ -1,8 +1,8 @@
 /* What the packed formats have in common. Each row block's nonzero vectors fill slots, one after another, and
    the last stride of the row block is padded with slots of index -1 and value 0. A value is one piece or
-   several (value_code), each in a plane of its own, the first one first. The formats differ in where a slot's index and
-   pieces lie, in how wide a piece is, in how many strides of each row block come first (the heads), and in
-   what row_ptr says. */
+   several (value_code), each in a plane of its own, the first one first. The formats differ in where a slot's
+   index and pieces lie, in how wide a piece is, in how many strides of each row block come first (the heads),
+   and in what row_ptr says. */
 #ifndef MCRT_STRIDE_H
 #define MCRT_STRIDE_H
 

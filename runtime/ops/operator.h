@@ -62,9 +62,9 @@ typedef struct mc_operator {
     bool estimates; /* the generator has a model of its kernels' times */
     /* Refuses types and choices that there are no kernels for. MATRIX is the type of the sparse matrix. */
     mc_status (*check)(const plan_problem *problem, mc_type matrix, mc_diag *diag);
-    /* Computes the reference's sums, before they are brought into C's type: of all rows, or of the row blocks that
-       are in the operands. A DENSE output has sums in its own shape, a SAMPLED one vectors x vec. The call
-       creates SUMS. */
+    /* Computes the reference's sums, before they are brought into C's type: of all rows, or of the row blocks
+       that are in the operands. A DENSE output has sums in its own shape, a SAMPLED one vectors x vec. The
+       call creates SUMS. */
     mc_status (*sums)(const host_operands *operands, mc_dense *sums, mc_diag *diag);
     /* Computes how far a kernel's sums may be from SUMS, in their shape; not called where they are exact. The
        call creates BOUNDS. NULL: the operator has exact sums only. */

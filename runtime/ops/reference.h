@@ -22,7 +22,8 @@ MC_API mc_status mc_reference_sddmm_bounds(const mc_vsparse *mask, const mc_dens
 
 /* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
 void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);
-/* The least or, if UP, the greatest sums that SUMS, of f32, may be with BOUNDS. moved: created by the call. */
+/* The least or, if UP, the greatest sums that SUMS, of f32, may be with BOUNDS. moved: created by the
+   call. */
 MC_API mc_status mc_reference_move(const mc_dense *sums, const mc_dense *bounds, bool up, mc_dense *moved,
                                    mc_diag *diag);
 
