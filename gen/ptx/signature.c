@@ -83,7 +83,9 @@ mc_reg_type builder_type_of(const mc_builder *b, mc_reg reg) {
 }
 
 /* Register I of a vector, or the one register of an operand that is none. */
-static mc_reg reg_at(const mc_operand *operand, int i) { return operand->count > 1 ? operand->regs[i] : *operand; }
+static mc_reg reg_at(const mc_operand *operand, int i) {
+    return operand->count > 1 ? operand->regs[i] : *operand;
+}
 static int length_of(const mc_operand *operand) { return operand->count > 1 ? operand->count : 1; }
 
 static void describe_operand(const mc_builder *b, const mc_operand *operand, char text[48]) {

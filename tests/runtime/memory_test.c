@@ -207,6 +207,29 @@ static mc_status make_output(void) {
     mc_dense_free(&out);
     return status;
 }
+static mc_status make_bounds(void) {
+    mc_dense out;
+    mc_vsparse real = {.type = MC_F32, .vec = 1, .rows = 0, .cols = 3};
+    static int64_t no_rows[1];
+    static float zeros[3];
+    const mc_dense b = {MC_F32, 3, 1, 1, zeros};
+    real.row_ptr = no_rows;
+    mc_status status = mc_reference_spmm_bounds(&real, &b, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "bounds are left");
+    mc_dense_free(&out);
+    return status;
+}
+static mc_status make_expected(void) {
+    static const plan_problem problem = {.lhs = MC_S8, .rhs = MC_S8, .out = MC_S32};
+    const mc_operator *spmm = operator_named("spmm");
+    host_operands operands = {.problem = &problem, .matrix = &matrix};
+    operands.inputs[operator_operand(spmm, "b")] = &dense;
+    reference_result out;
+    mc_status status = operator_expect(spmm, &operands, &out, NULL);
+    CHECK(status == MC_OK || !out.low.data, "a result is left");
+    mc_result_free(&out);
+    return status;
+}
 static mc_status make_vector(void) {
     mc_dense out;
     mc_status status = mc_npy_read_vector(scratch_path("a.npy"), &out, NULL);
@@ -245,6 +268,8 @@ static const struct {
     {"untiled", make_untiled, 6},
     {"convert", make_converted, 1},
     {"reference", make_product, 2},
+    {"bounds of a reference", make_bounds, 2},
+    {"what a kernel must give", make_expected, 2},
     {"samples", make_samples, 3},
     {"sampled output", make_sampled_output, 3},
     {"collect", make_collected, 2},

@@ -36,6 +36,15 @@ static void check_arrays(const mc_contract *contract, const mc_packed *packed) {
     }
 }
 
+/* The kernel alone says how PACKED becomes A again. */
+static void check_unpacked(const mc_kernel *kernel, const mc_packed *packed, const mc_vsparse *a,
+                           mc_diag *diag) {
+    mc_vsparse back;
+    expect_ok("unpack", mc_unpack(kernel, packed, a->rows, a->cols, &back, diag), diag);
+    CHECK(back.row_ptr && same_vsparse(a, &back), "%s", mc_kernel_contract(kernel)->format);
+    mc_vsparse_free(&back);
+}
+
 static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
     mc_vsparse a, back;
     mc_packed packed;
@@ -57,6 +66,7 @@ static void run_case(size_t i, const mc_csr *csr, mc_diag *diag) {
         expect_ok("unpack", mc_strided_unpack(&packed, MC_S8, 8, &form, a.rows, a.cols, &back, diag), diag);
         CHECK(back.row_ptr && same_vsparse(&a, &back), "%s", cases[i].spec);
         mc_vsparse_free(&back);
+        check_unpacked(kernel, &packed, &a, diag);
     }
     mc_packed_free(&packed);
     mc_vsparse_free(&a);
@@ -91,6 +101,33 @@ static void test_values_of_another(const mc_csr *csr, mc_diag *diag) {
     mc_kernel_destroy(kernel);
     mc_packed_free(&packed);
     mc_vsparse_free(&a);
+}
+
+/* A format takes matrices of its own kind alone, and has a way back or says that it has none. */
+static void test_kinds(const mc_csr *csr, mc_diag *diag) {
+    mc_vsparse a, back;
+    mc_packed packed;
+    const host_matrix elements = host_csr(csr);
+    mc_kernel *kernel = make_kernel(SPEC, diag),
+              *ring = make_kernel(SPEC "stride = 32 arch = 'sm_90' staging = 'tma' warps = 4", diag);
+    expect_failure(
+        "csr", mc_pack_host(kernel, &elements, &packed, diag), MC_CANNOT, diag,
+        "the format strided-bcrs (row blocks padded to whole strides) is made of nonzero vectors, the "
+        "matrix has single elements (CSR)");
+    CHECK(packed.array_count == 0, "the output is not zeroed");
+    expect_ok("dilate", mc_vsparse_dilate(csr, 8, MC_S8, &a, diag), diag);
+    const host_matrix vectors = host_vectors(&a);
+    expect_ok("pack", mc_pack_host(ring, &vectors, &packed, diag), diag);
+    expect_failure(
+        "ring", mc_unpack(ring, &packed, a.rows, a.cols, &back, diag), MC_CANNOT, diag,
+        "the format windowed-bcrs (strides in the order in which windows of B pass) is not unpacked");
+    CHECK(!back.values, "the output is not zeroed");
+    expect_failure("other arrays", mc_unpack(kernel, &packed, a.rows, a.cols, &back, diag), MC_FORMAT, diag,
+                   "row_ptr has");
+    mc_packed_free(&packed);
+    mc_vsparse_free(&a);
+    mc_kernel_destroy(ring);
+    mc_kernel_destroy(kernel);
 }
 
 /* -- The mask of an SDDMM: 24 x 20, and of f32 unless it says otherwise */
@@ -152,6 +189,9 @@ static void pack_mask(size_t i, const mc_csr *csr, mc_diag *diag) {
         CHECK(same_packed(&packed, &want), "%s", masks[i].spec);
         check_arrays(mc_kernel_contract(kernel), &packed);
         expect_ok("values", mc_pack_values(kernel, &mask, &packed, diag), diag);
+        if (!masks[i].form.values)
+            memset(mask.values, 0, (size_t)(mask.vectors * 8) * mc_type_bytes(mask.type));
+        if (mask.type == MC_F32) check_unpacked(kernel, &packed, &mask, diag);
     }
     mc_packed_free(&packed);
     mc_packed_free(&want);
@@ -166,6 +206,7 @@ int main(void) {
     expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(i, &csr, diag);
     test_values_of_another(&csr, diag);
+    test_kinds(&csr, diag);
     for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) pack_mask(i, &csr, diag);
     mc_csr_free(&csr);
     mc_diag_destroy(diag);
