@@ -10,13 +10,13 @@
 /* Places in their options' lists of words; 0: not given. */
 enum { FORMAT_KERNEL = 1, FORMAT_BCRS, FORMAT_SRBCRS };
 enum { K_16 = 1, K_32 };
-enum { DIGITS_4 = 1, DIGITS_8 };
+enum { PIECES_4 = 1, PIECES_8 };
 enum { SHUFFLE_ON = 1, SHUFFLE_OFF };
 
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
-    int format, k, digit_bits, shuffle;
+    int format, k, piece_bits, shuffle;
     int64_t n;
     bool force;
 } pack_options;
@@ -27,7 +27,7 @@ static const cmd_option pack_table[] = {
      "kernel (the usual): NAME.bin, contract.json, kernel.ptx; others: NAME.npy, format.json"},
     {"k", 0, OPTION_CHOICE, offsetof(pack_options, k), "16|32", 0, 0,
      "srbcrs: slots a stride (32 where a side of the spec has 4 bits, else 16)"},
-    {"digit-bits", 0, OPTION_CHOICE, offsetof(pack_options, digit_bits), "4|8", 0, 0,
+    {"digit-bits", 0, OPTION_CHOICE, offsetof(pack_options, piece_bits), "4|8", 0, 0,
      "srbcrs: width of the digits that values are cut into (4 where k is 32, else 8)"},
     {"shuffle", 0, OPTION_CHOICE, offsetof(pack_options, shuffle), "on|off", 0, 0,
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
@@ -41,7 +41,7 @@ static int check_options(const pack_options *options) {
     const problem_options *shared = &options->problem;
     bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
     if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
-    if (options->format != FORMAT_SRBCRS && (options->k || options->digit_bits || options->shuffle))
+    if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
     if (published && (options->n > 0 || shared->scale_file != NULL || shared->bias_file != NULL))
         return cmd_usage("pack: --n, --scale and --bias go with --format kernel");
@@ -125,11 +125,11 @@ static mc_status published_form_of(const mc_kernel *kernel, const pack_options *
     if (status == MC_OK) status = mc_type_of(kernel, "rhs", &rhs, diag);
     bool narrow = mc_type_bits(lhs) == 4 || mc_type_bits(rhs) == 4;
     int k = options->k ? options->k : narrow ? K_32 : K_16;
-    int digits = options->digit_bits ? options->digit_bits : k == K_32 ? DIGITS_4 : DIGITS_8;
+    int pieces = options->piece_bits ? options->piece_bits : k == K_32 ? PIECES_4 : PIECES_8;
     int shuffle = options->shuffle ? options->shuffle : k == K_32 ? SHUFFLE_ON : SHUFFLE_OFF;
     *form = (published_form){.name = options->format == FORMAT_BCRS ? PUBLISHED_BCRS : PUBLISHED_SRBCRS,
                              .srbcrs = {.k = k == K_32 ? 32 : 16,
-                                        .piece_bits = digits == DIGITS_4 ? 4 : 8,
+                                        .piece_bits = pieces == PIECES_4 ? 4 : 8,
                                         .shuffle = shuffle == SHUFFLE_ON}};
     return status;
 }

@@ -105,7 +105,7 @@ static mc_status take_description(const char *path, json_t *json, description *d
     static const char plain[] = "{s:s, s:s, s:I, s:I, s:I !}",
                       strided[] = "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b !}";
     const char *format = "", *type = "";
-    json_int_t vec = 0, rows = 0, cols = 0, k = 0, digit_bits = 0;
+    json_int_t vec = 0, rows = 0, cols = 0, k = 0, piece_bits = 0;
     int shuffle = 0;
     json_error_t error = {0};
     mc_srbcrs *srbcrs = &d->form.srbcrs;
@@ -115,13 +115,13 @@ static mc_status take_description(const char *path, json_t *json, description *d
     if (status != MC_OK) return status;
     if (json_unpack_ex(json, &error, 0, d->form.name == PUBLISHED_BCRS ? plain : strided, "format", &format,
                        "type", &type, "vec", &vec, "rows", &rows, "cols", &cols, "k", &k, "digit_bits",
-                       &digit_bits, "shuffle", &shuffle) != 0)
+                       &piece_bits, "shuffle", &shuffle) != 0)
         return mc_fail(diag, MC_FORMAT, "%s: %s", path, error.text);
     srbcrs->shuffle = shuffle;
     d->rows = rows, d->cols = cols;
     status = take_int(path, "vec", vec, &d->vec, diag);
     if (status == MC_OK) status = take_int(path, "k", k, &srbcrs->k, diag);
-    if (status == MC_OK) status = take_int(path, "digit_bits", digit_bits, &srbcrs->piece_bits, diag);
+    if (status == MC_OK) status = take_int(path, "digit_bits", piece_bits, &srbcrs->piece_bits, diag);
     if (status != MC_OK || mc_type_from_text(type, &d->type, NULL) == MC_OK) return status;
     return mc_fail(diag, MC_FORMAT, "%s: '%s' is no type", path, type);
 }

@@ -6,30 +6,26 @@
 
 enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
 
-/* Each row of the table of element types that C may have goes through OUT. */
-#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, SIDE,    \
-            side, role, place)                                                                               \
-    role(text, bytes, kind, round, place)
 #define NO(...)
 #define OP_none MC_OPCODES
 
 #define OUT(...) +1
-enum { OUT_ELEMENTS = MC_ELEMENT_LIST(ROW, ) };
+enum { OUT_ELEMENTS = MC_ELEMENT_LIST(MC_ELEMENT_OUT, ) };
 #undef OUT
 
-#define OUT(text, bytes, kind, round, place) [place] = text,
-const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(ROW, )};
+#define OUT(name, text, bytes, kind, round, place) [place] = text,
+const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(MC_ELEMENT_OUT, )};
 #undef OUT
 
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
 const char *const out_act_names[] = {"none", "relu", NULL};
 
 enum { INTEGER, FLOAT, FINITE };
-#define OUT(text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
+#define OUT(name, text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
 static const struct {
     int bytes, kind;
     mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits; none: C is not rounded */
-} elements[OUT_ELEMENTS] = {MC_ELEMENT_LIST(ROW, )};
+} elements[OUT_ELEMENTS] = {MC_ELEMENT_LIST(MC_ELEMENT_OUT, )};
 #undef OUT
 
 int out_element_bytes(out_element element) { return elements[element].bytes; }
@@ -107,11 +103,11 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
 
 /* For a C of sums, of unrounded reals, and of what they are rounded to. Reals: without and with relu, without
    and with a bias. */
-#define OUT(text, bytes, kind, round, place)                                                                 \
+#define OUT(name, text, bytes, kind, round, place)                                                           \
     [place] = {C_DOC(text), REAL(text, "", ""), REAL(text, text "(", ")")},
 static const struct {
     const char *sums, *plain[2][2], *rounded[2][2];
-} c_docs[OUT_ELEMENTS] = {MC_ELEMENT_LIST(ROW, )};
+} c_docs[OUT_ELEMENTS] = {MC_ELEMENT_LIST(MC_ELEMENT_OUT, )};
 #undef OUT
 
 static const char *c_doc(const out_kind *output) {

@@ -30,13 +30,9 @@
 #include "schema/family.h"
 
 /* OUT_S32 and so on: the types that C may have, in the order of their words in specs (mc_element.h). */
-#define OUT(name, place) OUT_##name = place,
-#define NO(name, place)
-#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, SIDE,    \
-            side, role, place)                                                                               \
-    role(name, place)
-typedef enum out_element { MC_ELEMENT_LIST(ROW, ) } out_element;
-#undef ROW
+#define OUT(name, text, bytes, kind, round, place) OUT_##name = place,
+#define NO(...)
+typedef enum out_element { MC_ELEMENT_LIST(MC_ELEMENT_OUT, ) } out_element;
 #undef NO
 #undef OUT
 

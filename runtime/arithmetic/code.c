@@ -1,6 +1,5 @@
 #include "arithmetic/code.h"
 #include "arithmetic/arithmetic.h"
-#include "arithmetic/integer/digit.h"
 
 static const code_kind *kind_of(mc_type type) { return arithmetic_of(type)->code; }
 
@@ -23,5 +22,8 @@ mc_status code_check(const value_code *code, const mc_vsparse *a, mc_diag *diag)
     return kind_of(code->type)->check(code, a, diag);
 }
 
-/* A family whose values have no choice has no such field, and floats have none. */
-mc_coding code_of_kernel(const mc_kernel *kernel) { return (mc_coding)mc_digits_of(kernel); }
+mc_coding code_of_kernel(const mc_kernel *kernel) {
+    mc_type type;
+    if (mc_type_of(kernel, "lhs", &type, NULL) != MC_OK) return 0;
+    return kind_of(type)->of_kernel(kernel);
+}

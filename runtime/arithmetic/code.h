@@ -22,6 +22,7 @@ typedef struct value_code {
 
 /* What an arithmetic implements: what the functions below do. */
 typedef struct code_kind {
+    mc_coding (*of_kernel)(const mc_kernel *kernel);
     mc_status (*make)(value_code *code, mc_diag *diag); /* pieces and ones, of the rest */
     void (*split)(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]);
     int64_t (*join)(const value_code *code, const int64_t pieces[CODE_PIECES]);
@@ -43,7 +44,7 @@ mc_status code_check(const value_code *code, const mc_vsparse *a, mc_diag *diag)
 /* Rows of a stride's values: VEC for each piece, and the ones. */
 static inline int code_rows(const value_code *code, int vec) { return code->pieces * vec + code->ones; }
 
-/* The coding that KERNEL's fields say. */
+/* The coding that KERNEL's fields say for the values of its lhs. */
 mc_coding code_of_kernel(const mc_kernel *kernel);
 
 #endif

@@ -3,21 +3,17 @@
 #include <string.h>
 #include "mc_element.h"
 
-/* Each row of the table that may be a side goes through SIDE(text, bits, is_signed, place). */
-#define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, role,    \
-            place, ...)                                                                                      \
-    role(text, bits, is_signed, place)
 #define NO(...)
 #define SIDE(...) +1
-enum { SIDES = MC_ELEMENT_LIST(ROW, ) };
+enum { SIDES = MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) };
 #undef SIDE
 
 #define SIDE(text, bits, is_signed, place) [place] = text,
-const char *const digit_side_names[SIDES + 1] = {MC_ELEMENT_LIST(ROW, )};
+const char *const digit_side_names[SIDES + 1] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
 #undef SIDE
 
 #define SIDE(text, bits, is_signed, place) [place] = {text, bits, is_signed},
-const digit_side digit_sides[SIDES] = {MC_ELEMENT_LIST(ROW, )};
+const digit_side digit_sides[SIDES] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
 #undef SIDE
 
 const char *const digit_mode_names[] = {"top-signed", "balanced", "offset", NULL};

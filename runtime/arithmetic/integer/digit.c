@@ -122,4 +122,6 @@ static mc_status check(const value_code *code, const mc_vsparse *a, mc_diag *dia
     return digit_check(&d, a, diag);
 }
 
-const code_kind digit_kind = {make, split, join, most, check};
+static mc_coding of_kernel(const mc_kernel *kernel) { return (mc_coding)mc_digits_of(kernel); }
+
+const code_kind digit_kind = {of_kernel, make, split, join, most, check};
