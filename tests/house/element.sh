@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# An element type of a kind that there is is an addition: an integer of 10 bits and a float of 8 get a row each in a copy
+# of the tree, and nothing else changes. The integer is multiplied by kernels on the simulator, the float by the
+# reference. element.sh SOURCE_FOLDER
+root=$(cd "$1" && pwd)
+. "$root/tests/expect.sh"
+tree=$work/tree
+MOST=2
+
+mkdir "$tree"
+cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
+# The last row gets two more below it.
+sed -i '/^    T(X, F32,/{s/$/ \\/
+a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 8, NO, 0) \\\
+    T(X, E4M3, "e4m3", 8, 1, "|V1", FINITE, 1, 4, F32, UINT8, none, NO, 0, NO, 0)
+}' "$tree/gen/mc_element.h"
+
+lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^> .*T(X, [UE]')
+files=$(diff -rq "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c differ)
+echo "two element types: $lines lines in $files file"
+check "a row each: $lines" [ "$lines" = $MOST ]
+check "in one file: $files" [ "$files" = 1 ]
+
+cmake -S "$tree" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMCGEN_TESTS=OFF >"$work/log" 2>&1 || cat "$work/log"
+cmake --build "$work/build" --target mcgen mcrun >"$work/log" 2>&1 || cat "$work/log"
+bin=$work/build/bin
+cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
+
+# The integer, as either side, in both operators, with digits in either sum
+expect 0 '"u16", "u10"; default s8' "$bin/mcgen" --help spmm
+printf '6, 70, 5\n0 3 3 3 3 4 5\n0 7 69 1 2\n' >a.smtx
+for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
+    set -- $sides
+    expect 0 'verdict    exact' "$bin/mcrun" spmm "$tree/specs/spmm_l8r8.lua" a.smtx --n 72 --set "$1" --set "$2" --device sim
+    expect 0 'verdict    exact' "$bin/mcrun" sddmm "$tree/specs/sddmm_l8r8.lua" a.smtx --k 64 --set "$1" --set "$2" --device sim
+done
+expect 2 "lhs: \"u11\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=u11
+expect 2 "lhs: \"e4m3\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=e4m3
+
+# The float
+libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)
+check 'the program compiles' cc -std=c17 -D_GNU_SOURCE -I"$tree/runtime" -I"$tree/gen" -I"$root/tests" \
+    "$root/tests/house/element/e4m3.c" -o e4m3 -L"$work/build/runtime" -L"$work/build/gen" -L"$work/build/sim" \
+    -L"$work/build/cache" -lmcrt -lmcgen -lptxsim -lmccache "${libraries[@]}"
+expect 0 ' 0 failed' ./e4m3
+finish
