@@ -87,6 +87,11 @@ const mc_solver *family_plan(const mc_family *family, const int64_t *point, void
 #define NUMBERS .kind = MC_FIELD_NUMBER, .numbers
 #define SWITCH  .kind = MC_FIELD_SWITCH
 #define SHAPE   .kind = MC_FIELD_SHAPE, .standard = MC_OPEN
+/* Names and numbers that stand in the row itself. */
+#define WORDS(...)                                                                                           \
+    NAMES = (const char *const[]) { __VA_ARGS__, NULL }
+#define COUNTS(...)                                                                                          \
+    NUMBERS = (const int[]) { __VA_ARGS__, 0 }
 
 #define ARCH_FIELD                                                                                           \
     {                                                                                                        \

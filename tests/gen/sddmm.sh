@@ -61,9 +61,9 @@ expect 2 'window: 768 columns take 196608 bytes of shared memory, sm_80 has 1669
 expect 0 '196608 bytes dynamic' window window=768 -- --arch sm_90
 expect 2 'groups: method = "window" takes up to 4' window groups=8
 expect 2 'layout: method = "window" wants "columns"' window layout=rows
-expect 2 'reads: method = "window" wants "chunks"' window reads=lines
-expect 2 'lhs_in: method = "window" wants "registers"' window lhs_in=shared
-expect 2 'prefetch_lhs: method = "window" has `prefetch` for that: leave it out' window prefetch_lhs=on
+expect 2 'reads: method = "window" has none: leave it out' window reads=lines
+expect 2 'lhs_in: method = "window" has none: leave it out' window lhs_in=shared
+expect 2 'prefetch_lhs: method = "window" has none: leave it out' window prefetch_lhs=on
 expect 2 'warps: method = "gather" takes up to 8' set_fields warps=16
 
 # -- Method dense ------------------------------------------------------------------------------------------------------

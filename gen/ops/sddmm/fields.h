@@ -1,11 +1,10 @@
-/* The fields of the family `sddmm`, in the order of its schema (sddmm.c), for those who look at a point. */
+/* The fields of the family `sddmm`, in the order of its schema, for those who look at a point. Their rows
+   stand in fields.def, here and in the folders of solvers. Hashes and the numbers of variants go by this
+   order, so that a new field comes last. */
 #ifndef MC_SDDMM_FIELDS_H
 #define MC_SDDMM_FIELDS_H
 
 #include "schema/family.h"
-#include "ops/sddmm/sddmm.h"
-
-extern const mc_family mc_family_sddmm;
 
 enum {
     F_LHS = FIELD_ARCH + 1,
@@ -36,16 +35,12 @@ enum {
     F_K,
     F_LDA,
     F_LDB,
+    SDDMM_FIELDS
 };
 
-extern const mc_hint sddmm_hints[]; /* hints.c */
+/* The values of the field `method`, each of which is a solver. */
+typedef enum sddmm_method { SDDMM_GATHER, SDDMM_WINDOW, SDDMM_DENSE } sddmm_method;
 
-/* dense.c */
-void sddmm_dense_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
-/* check.c */
-/* Complains of FIELDS, which METHOD has not, where they are not as if nothing was said. */
-void sddmm_check_unused(const int64_t *point, const char *method, const int *unused, size_t count,
-                        mc_complaints *complaints);
-void sddmm_check(const int64_t *point, const sddmm_plan *plan, mc_complaints *complaints);
+extern const mc_hint sddmm_hints[]; /* hints.c */
 
 #endif

@@ -13,7 +13,7 @@
  *                 same is true of them
  *
  * All stages have room at once, so that one barrier a stage is enough. */
-#include "ops/sddmm/dense.h"
+#include "ops/sddmm/dense/dense.h"
 
 static const char shared_name[] = "tile";
 /* Registers beyond those alive, without which ptxas 13 spills. It computes addresses ahead, and scales have
@@ -32,18 +32,19 @@ static void emit_tile(mc_builder *b, const char *axis, int tile, mc_operand exte
 }
 
 static void emit_tile_place(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    mc_reg m = load_shape(b, "m", plan->m == MC_OPEN), n = load_shape(b, "n", plan->n == MC_OPEN);
-    mc_operand columns = dim_operand(plan->n, n);
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    mc_reg m = load_shape(b, "m", plan->problem.m == MC_OPEN),
+           n = load_shape(b, "n", plan->problem.n == MC_OPEN);
+    mc_operand columns = dim_operand(plan->problem.n, n);
     d->tile_row = b32(b, "tile_row"), d->last_row = b32(b, "last_row");
     d->tile_column = b32(b, "tile_column"), d->last_column = b32(b, "last_column");
     note(b, "the tile's first row and column, and the last ones that there are in it");
-    emit_tile(b, "ctaid.y", plan->tile_rows, dim_operand(plan->m, m), d->tile_row, d->last_row);
+    emit_tile(b, "ctaid.y", plan->tile_rows, dim_operand(plan->problem.m, m), d->tile_row, d->last_row);
     emit_tile(b, "ctaid.x", plan->tile_n, columns, d->tile_column, d->last_column);
     d->ptr_row = b32(b, "ptr_row");
-    if (plan->n != MC_OPEN) {
-        EMIT(b, mov_b32, d->ptr_row, I(((plan->n - 1) / plan->tile_n + 2) * WORD));
+    if (plan->problem.n != MC_OPEN) {
+        EMIT(b, mov_b32, d->ptr_row, I(((plan->problem.n - 1) / plan->tile_n + 2) * WORD));
         return;
     }
     EMIT(b, add_s32, d->ptr_row, columns, I(2 * plan->tile_n - 1));
@@ -53,25 +54,24 @@ static void emit_tile_place(dense_emitter *d) {
 
 /* Sets warp_row and warp_column: the warp's number is warp_row + row_warps * warp_column. */
 static void emit_split(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_dense *dense = &d->e.plan->dense;
-    if (dense->column_warps == 1) {
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    if (plan->column_warps == 1) {
         d->warp_row = d->place.warp;
         return;
     }
     d->warp_column = d->place.warp;
-    if (dense->row_warps == 1) return;
+    if (plan->row_warps == 1) return;
     d->warp_row = b32(b, "warp_row"), d->warp_column = b32(b, "warp_column");
-    EMIT(b, and_b32, d->warp_row, d->place.warp, I(dense->row_warps - 1));
-    EMIT(b, shr_u32, d->warp_column, d->place.warp, I(log2_of(dense->row_warps)));
+    EMIT(b, and_b32, d->warp_row, d->place.warp, I(plan->row_warps - 1));
+    EMIT(b, shr_u32, d->warp_column, d->place.warp, I(log2_of(plan->row_warps)));
 }
 
 static void emit_place(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
     heading(b, "The tile; lane = 4 g + t");
-    d->place = load_thread_place(b, MC_WARP * plan->warps);
-    d->e.g = d->place.g, d->e.t = d->place.t;
+    d->place = load_thread_place(b, MC_WARP * plan->problem.warps);
     d->shared = b32(b, "shared");
     EMIT(b, mov_shared, d->shared, NAME(shared_name));
     emit_tile_place(d);
@@ -91,7 +91,7 @@ typedef struct copy_side {
 /* Sets where a thread copies to: unit u of a row goes to plane u % planes, lane u / planes. */
 static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_copies *c, mc_reg row,
                             mc_reg unit) {
-    mc_builder *b = d->e.b;
+    mc_builder *b = d->b;
     EMIT(b, mad_s32, c->to, row, I(s->plane_row), d->shared);
     if (s->planes == 1) {
         EMIT(b, mad_s32, c->to, unit, I(DENSE_COPY), c->to);
@@ -107,7 +107,7 @@ static void emit_copy_place(dense_emitter *d, const copy_side *s, const dense_co
 /* Sets where a thread copies from. Rows beyond the last one are that one again: their sums are not stored. */
 static void emit_copy_sources(dense_emitter *d, const copy_side *s, dense_copies *c, mc_reg row,
                               mc_reg unit) {
-    mc_builder *b = d->e.b;
+    mc_builder *b = d->b;
     mc_reg at = b64(b, "at"), clamped = b32(b, "row");
     EMIT(b, mad_wide, at, s->first, s->row_bytes, s->array);
     EMIT(b, mad_wide, at, unit, I(DENSE_COPY), at);
@@ -120,8 +120,8 @@ static void emit_copy_sources(dense_emitter *d, const copy_side *s, dense_copies
 }
 
 static void emit_copy_start(dense_emitter *d, const copy_side *s, dense_copies *c) {
-    mc_builder *b = d->e.b;
-    int threads = MC_WARP * d->e.plan->warps, units = s->planes * s->plane_row / DENSE_COPY;
+    mc_builder *b = d->b;
+    int threads = MC_WARP * d->plan->problem.warps, units = s->planes * s->plane_row / DENSE_COPY;
     mc_reg row = b32(b, "first_row"), unit = b32(b, "unit");
     c->step = threads / units;
     c->count = s->rows / c->step;
@@ -141,72 +141,78 @@ static void emit_copy_start(dense_emitter *d, const copy_side *s, dense_copies *
 }
 
 static void emit_copy_starts(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    d->e.lda = load_shape(b, "lda", plan->lda == MC_OPEN);
-    d->e.ldb = load_shape(b, "ldb", plan->ldb == MC_OPEN);
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    const sddmm_problem *p = &plan->problem;
+    mc_reg lda = load_shape(b, "lda", p->lda == MC_OPEN), ldb = load_shape(b, "ldb", p->ldb == MC_OPEN);
     const copy_side rows = {.array = load_array(b, "a"),
-                            .row_bytes = sddmm_emit_row_bytes(&d->e, false),
+                            .row_bytes =
+                                sddmm_emit_row_bytes(b, "a_row_bytes", p->arithmetic.lhs, p->lda, lda),
                             .rows = plan->tile_rows,
                             .planes = dense_a_planes(plan),
                             .plane_row = dense_a_plane_row(plan),
                             .first = d->tile_row,
                             .last = d->last_row};
     const copy_side columns = {.array = load_array(b, "b"),
-                               .row_bytes = sddmm_emit_row_bytes(&d->e, true),
+                               .row_bytes =
+                                   sddmm_emit_row_bytes(b, "b_row_bytes", p->arithmetic.rhs, p->ldb, ldb),
                                .rows = plan->tile_n,
                                .planes = 1,
                                .plane_row = DENSE_STAGE_ROW,
                                .first = d->tile_column,
                                .last = d->last_column};
     b->prefix = "a_";
-    emit_copy_start(d, &rows, &d->a);
+    emit_copy_start(d, &rows, &d->a_copies);
     b->prefix = "b_";
-    emit_copy_start(d, &columns, &d->b);
+    emit_copy_start(d, &columns, &d->b_copies);
     b->prefix = NULL;
 }
 
 static void emit_stage_copies(dense_emitter *d, const dense_copies *c, int place, int number) {
     for (int i = 0; i < c->count; i++)
-        EMIT_IF(d->e.b, c->some, cp_async_whole, AT(c->to, place + i * c->step_bytes),
+        EMIT_IF(d->b, c->some, cp_async_whole, AT(c->to, place + i * c->step_bytes),
                 AT(c->from[i], number * c->stage_k_bytes), I(DENSE_COPY));
 }
 
 static void emit_copies(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    for (int i = 0; i < plan->dense.stages; i++) {
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    for (int i = 0; i < plan->stages; i++) {
         int place = i * dense_stage_bytes(plan);
         note(b, "stage %d", i);
-        emit_stage_copies(d, &d->a, place, i);
-        emit_stage_copies(d, &d->b, place + dense_a_bytes(plan), i);
+        emit_stage_copies(d, &d->a_copies, place, i);
+        emit_stage_copies(d, &d->b_copies, place + dense_a_bytes(plan), i);
         EMIT_BARE(b, cp_async_commit);
     }
 }
 
 /* -- Products ----------------------------------------------------------------------------------------- */
 
-static int unit_words(const sddmm_plan *plan) { return plan->steps * sddmm_a_words(plan); }
-static int unit_operands(const sddmm_plan *plan) { return plan->steps * sddmm_a_operands(plan); }
+static int unit_words(const dense_plan *plan) {
+    return plan->problem.arithmetic.steps * plan->problem.arithmetic.a_words;
+}
+static int unit_operands(const dense_plan *plan) {
+    return plan->problem.arithmetic.steps * plan->problem.arithmetic.a_operands;
+}
 
 static void declare_products(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    const sddmm_dense *dense = &plan->dense;
-    int rows = dense->warp_rows, acc = rows * dense->warp_columns * plan->sums * SDDMM_ACC;
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    int rows = plan->warp_rows, acc = rows * plan->warp_columns * plan->problem.arithmetic.accs;
     b32_array(b, "acc", acc, d->acc);
     for (int i = 0; i < acc; i++) EMIT(b, mov_b32, d->acc[i], I(0));
     b32_array(b, "a_word", rows * unit_words(plan), d->word);
-    if (!sddmm_a_is_plain(plan)) b32_array(b, "a_operand", rows * unit_operands(plan), d->operand);
+    if (!plan->problem.arithmetic.a_is_plain)
+        b32_array(b, "a_operand", rows * unit_operands(plan), d->operand);
     else
         for (int i = 0; i < rows * unit_words(plan); i++) d->operand[i] = d->word[i];
-    sddmm_declare_sides(&d->e);
+    d->multiplier = sddmm_declare_multiplier(b, &plan->problem.arithmetic, false);
 }
 
 /* Sets where this lane's unit is in row g of its warp's rows. The warp has PART_ROWS rows, from PART *
    PART_ROWS on. */
 static mc_reg emit_lane_place(dense_emitter *d, const char *name, int row_bytes, mc_reg part, int part_rows) {
-    mc_builder *b = d->e.b;
+    mc_builder *b = d->b;
     mc_reg at = b32(b, name);
     EMIT(b, mad_s32, at, d->place.lane, I(row_bytes / 4), d->shared);
     if (part.id) EMIT(b, mad_s32, at, part, I(part_rows * row_bytes), at);
@@ -222,85 +228,87 @@ static void emit_load(mc_builder *b, int bytes, const mc_reg *to, mc_operand fro
 }
 
 static void emit_load_a(dense_emitter *d, int stage_at) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    int access = sddmm_a_access(plan), words = unit_words(plan), row_bytes = dense_a_plane_row(plan);
-    int operands = sddmm_a_operands(plan), step_words = sddmm_a_words(plan);
-    for (int row = 0; row < plan->dense.warp_rows; row++) {
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
+    int access = sddmm_a_access(&plan->problem.arithmetic), words = unit_words(plan),
+        row_bytes = dense_a_plane_row(plan);
+    int operands = plan->problem.arithmetic.a_operands, step_words = plan->problem.arithmetic.a_words;
+    for (int row = 0; row < plan->warp_rows; row++) {
         const mc_reg *word = &d->word[row * words], *operand = &d->operand[row * unit_operands(plan)];
         for (int plane = 0; plane < dense_a_planes(plan); plane++) {
             int place = plane * plan->tile_rows * row_bytes + row * SDDMM_MMA_ROWS * row_bytes;
             emit_load(b, access, word + plane * access / WORD, AT(d->a_lane, stage_at + place));
         }
-        for (int step = 0; step < plan->steps; step++)
-            sddmm_emit_a_step(&d->e, word + step * step_words, operand + step * operands);
+        for (int step = 0; step < plan->problem.arithmetic.steps; step++)
+            sddmm_emit_a_step(&d->multiplier, word + step * step_words, operand + step * operands);
     }
 }
 
 /* Multiplies column group COLUMN of this warp by all its rows. */
 static void emit_column(dense_emitter *d, int stage_at, int column, const mc_reg *x, const mc_reg *y) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
     int place = stage_at + dense_a_bytes(plan) + column * MC_SAMPLED_SLOTS * DENSE_STAGE_ROW;
-    int operands = sddmm_a_operands(plan), words = sddmm_b_words(plan), rows = plan->dense.warp_rows;
+    int operands = plan->problem.arithmetic.a_operands, words = plan->problem.arithmetic.b_words,
+        rows = plan->warp_rows;
     EMIT(b, lds_v4, V4(x), AT(d->b_lane, place));
     EMIT(b, lds_v4, V4(y), AT(d->b_lane, place + 8 * DENSE_STAGE_ROW));
-    for (int step = 0; step < plan->steps; step++) {
+    for (int step = 0; step < plan->problem.arithmetic.steps; step++) {
         sddmm_factor factors[DENSE_MAX_ROWS];
         for (int row = 0; row < rows; row++)
             factors[row] = (sddmm_factor){&d->operand[row * unit_operands(plan) + step * operands],
                                           dense_acc(d, row, column)};
-        sddmm_emit_products(&d->e, x + step * words, y + step * words, factors, rows);
+        sddmm_emit_products(&d->multiplier, x + step * words, y + step * words, factors, rows);
     }
 }
 
 static void emit_products(dense_emitter *d) {
-    mc_builder *b = d->e.b;
-    const sddmm_plan *plan = d->e.plan;
-    const sddmm_dense *dense = &plan->dense;
+    mc_builder *b = d->b;
+    const dense_plan *plan = d->plan;
     mc_reg x[4], y[4];
-    heading(b, "Multiply: %d columns and %d rows a warp", dense->warp_columns * MC_SAMPLED_SLOTS,
-            dense->warp_rows * SDDMM_MMA_ROWS);
+    heading(b, "Multiply: %d columns and %d rows a warp", plan->warp_columns * MC_SAMPLED_SLOTS,
+            plan->warp_rows * SDDMM_MMA_ROWS);
     b32_array(b, "x", 4, x);
     b32_array(b, "y", 4, y);
-    for (int i = 0; i < dense->stages; i++) {
+    for (int i = 0; i < plan->stages; i++) {
         note(b, "stage %d has arrived, of every thread's copies", i);
-        EMIT(b, cp_async_wait, I(dense->stages - 1 - i));
+        EMIT(b, cp_async_wait, I(plan->stages - 1 - i));
         EMIT(b, bar_sync, I(0));
         emit_load_a(d, i * dense_stage_bytes(plan));
-        for (int column = 0; column < dense->warp_columns; column++)
+        for (int column = 0; column < plan->warp_columns; column++)
             emit_column(d, i * dense_stage_bytes(plan), column, x, y);
     }
 }
 
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
-static int spare_registers(const sddmm_plan *plan) {
-    bool more = plan->tile_n < 64 || plan->tile_rows < 64 || sddmm_stored_bits(plan->rhs) != 8;
-    bool scales = out_by_rows(&plan->output) || out_by_columns(&plan->output);
+static int spare_registers(const dense_plan *plan) {
+    bool more = plan->tile_n < 64 || plan->tile_rows < 64 || !plan->problem.arithmetic.b_is_plain;
+    bool scales = out_by_rows(&plan->problem.output) || out_by_columns(&plan->problem.output);
     return SPARE + (more ? MORE_SPARE : 0) + (scales ? SCALE_SPARE : 0);
 }
 
-void sddmm_dense_emit(const sddmm_plan *plan, mc_builder *b) {
-    dense_emitter emitter = {.e = {.plan = plan, .b = b}}, *d = &emitter;
-    const sddmm_dense *dense = &plan->dense;
+void dense_emit(const void *data, mc_builder *b) {
+    const dense_plan *plan = data;
+    dense_emitter emitter = {.plan = plan, .b = b}, *d = &emitter;
     shared_dynamic(b, shared_name, DENSE_COPY);
     b->fills_shared = true;
     b->spare += spare_registers(plan);
-    emit_launch_next(b, plan->overlap);
+    sddmm_begin(&plan->problem, b);
+    emit_launch_next(b, plan->problem.overlap);
     emit_place(d);
     dense_emit_ranges(d);
-    emit_grid_wait(b, plan->overlap, "A or B");
-    heading(b, "Copies: %d stages", dense->stages);
+    emit_grid_wait(b, plan->problem.overlap, "A or B");
+    heading(b, "Copies: %d stages", plan->stages);
     emit_copy_starts(d);
     emit_copies(d);
     dense_emit_first_columns(d);
     dense_emit_scales(d);
     declare_products(d);
     d->a_lane =
-        emit_lane_place(d, "a_lane", dense_a_plane_row(plan), d->warp_row, dense->warp_rows * SDDMM_MMA_ROWS);
+        emit_lane_place(d, "a_lane", dense_a_plane_row(plan), d->warp_row, plan->warp_rows * SDDMM_MMA_ROWS);
     d->b_lane =
-        emit_lane_place(d, "b_lane", DENSE_STAGE_ROW, d->warp_column, dense->warp_columns * MC_SAMPLED_SLOTS);
+        emit_lane_place(d, "b_lane", DENSE_STAGE_ROW, d->warp_column, plan->warp_columns * MC_SAMPLED_SLOTS);
     emit_products(d);
     dense_emit_result(d);
     dense_emit_samples(d);

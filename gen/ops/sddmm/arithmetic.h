@@ -1,0 +1,117 @@
+/* How the SDDMM multiplies: what its solvers know of the arithmetic of the values' types. Loops over k,
+ * groups and panels go by these numbers, and call these functions. Which bits of a value meet in which mma is
+ * the arithmetic's own affair. The folder integer/ has the one that there is.
+ *
+ * How k is shared out. Of a row of B a lane takes
+ *
+ *   a unit    16 bytes, one load of a wide path. The units of a lane group's four lanes adjoin: a chunk
+ *   a step    what the mma of one instant take of the unit: half the unit, of 16-bit values all of it
+ *
+ * and of its row of A it takes the same k. Of a row-major B, where neighbouring k are neighbours in no row, a
+ * unit is a step. Which of the mma's k a value meets is free, as long as both sides agree. */
+#ifndef MC_SDDMM_ARITHMETIC_H
+#define MC_SDDMM_ARITHMETIC_H
+
+#include "ops/sddmm/integer/integer.h"
+#include "ptx/builder.h"
+#include "schema/family.h"
+
+enum {
+    SDDMM_UNIT = 16,      /* bytes */
+    SDDMM_MMA_ROWS = 8,   /* rows of A that an mma has room for */
+    SDDMM_ACC = 4,        /* registers of an mma's sums */
+    SDDMM_MAX_ACCS = 12,  /* the same where several mma's sums make one: SDDMM_ACC for each */
+    SDDMM_MAX_STEP_A = 8, /* registers of a step of A: its values as loaded, or as operands */
+    SDDMM_MAX_STEP_B = 4, /* the same of B */
+    SDDMM_MAX_STEP_K = 16,
+};
+
+/* One side's values, as they lie in memory. */
+typedef struct sddmm_values {
+    const char *name; /* of their type */
+    int bits;         /* that a value takes: 4, 8 or 16 */
+} sddmm_values;
+
+/* Whether two neighbours share a byte, the first one in its low half. */
+static inline bool values_in_pairs(sddmm_values v) { return v.bits < 8; }
+/* An element is the least that a load brings: a value, or a pair. Its values, and its bytes. */
+static inline int values_of_element(sddmm_values v) { return values_in_pairs(v) ? 2 : 1; }
+static inline int element_bytes(sddmm_values v) { return values_in_pairs(v) ? 1 : v.bits / 8; }
+/* Bytes, and registers, of COUNT neighbouring values; of pairs COUNT is even. */
+static inline int64_t values_bytes(sddmm_values v, int64_t count) { return count * v.bits / 8; }
+static inline int values_words(sddmm_values v, int count) { return count * v.bits / 32; }
+
+typedef struct sddmm_arithmetic {
+    sddmm_values lhs, rhs;
+    int unit_k, step_k, steps; /* k of a lane's unit and of its step; steps of a unit */
+    /* registers of a step: of A's values as loaded, of A's operands, of B's values as loaded */
+    int a_words, a_operands, b_words;
+    bool a_is_plain, b_is_plain; /* whether a side's operands are its words as loaded */
+    int accs;       /* accumulators of a lane for an mma's sums, SDDMM_ACC or several times that */
+    int mma;        /* instructions of a step */
+    int64_t most_k; /* the k up to which sums are exact where a spec leaves it open; 0: any */
+    int spare;      /* registers that ptxas takes besides */
+    sddmm_integer integer;
+} sddmm_arithmetic;
+
+/* Derives the arithmetic from a point: of values, and of k, which bounds how they can be multiplied. BY_ROWS:
+   B is row-major. Complains of what cannot be. */
+sddmm_arithmetic sddmm_arithmetic_of(const int64_t *point, bool by_rows, mc_complaints *complaints);
+/* How large a sum can get, for the contract. */
+mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k);
+/* What the contract says of A, of B by columns, and of B by rows. */
+typedef enum sddmm_matrix { SDDMM_MATRIX_A, SDDMM_MATRIX_COLUMNS, SDDMM_MATRIX_ROWS } sddmm_matrix;
+const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which);
+
+/* k of a chunk. */
+static inline int sddmm_chunk_k(const sddmm_arithmetic *a) { return 4 * a->unit_k; }
+/* Bytes of one load of a lane's unit of A. */
+static inline int sddmm_a_access(const sddmm_arithmetic *a) {
+    int64_t bytes = values_bytes(a->lhs, a->unit_k);
+    return bytes < SDDMM_UNIT ? (int)bytes : SDDMM_UNIT;
+}
+/* The multiple of elements that rows of A must be for these loads. */
+static inline int sddmm_a_multiple(const sddmm_arithmetic *a) { return sddmm_a_access(a) * 8 / a->lhs.bits; }
+
+/* -- Instructions ------------------------------------------------------------------------------------- */
+
+/* What multiplies, with its scratch registers. */
+typedef struct sddmm_multiplier {
+    mc_builder *b;
+    const sddmm_arithmetic *arithmetic;
+    mc_reg join[2];                    /* values on their way into a word */
+    mc_reg half[2 * SDDMM_MAX_STEP_A]; /* A's values of half a byte as bytes */
+    mc_reg pair[2];                    /* bytes joined */
+    mc_reg b_operand[SDDMM_ACC];       /* B's operand, where that is not the words as loaded */
+} sddmm_multiplier;
+
+/* A step of A, and the accumulators of its products. */
+typedef struct sddmm_factor {
+    const mc_reg *operands, *acc;
+} sddmm_factor;
+
+/* Declares what it takes. JOINS: emit_join or emit_row_words are called, too. */
+sddmm_multiplier sddmm_declare_multiplier(mc_builder *b, const sddmm_arithmetic *a, bool joins);
+/* Makes OPERANDS of A's WORDS of a step. */
+void sddmm_emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands);
+/* Emits the step's mma: rows X and Y of B (the mma's rows g and g + 8) times each of COUNT FACTORS. */
+void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
+                         const sddmm_factor *factors, int count);
+/* Makes one sum of the accumulators of an mma's place: the first four. */
+void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc);
+/* Adds OTHER's accumulator to that in SUM, or FROM's sum to it, before and behind settling. */
+void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other);
+/* Joins elements of VALUES, each in a register, to COUNT words. */
+void sddmm_emit_join(const sddmm_multiplier *m, sddmm_values values, const mc_reg *elements, int count,
+                     const mc_reg *words);
+/* Makes words of a step's elements of COLUMN of a row-major B, whose registers are used up. Of pairs an
+   element has a value of column COLUMN and one of its neighbour; SHIFT is scratch then. */
+void sddmm_emit_row_words(const sddmm_multiplier *m, mc_reg column, mc_reg shift, const mc_reg *elements,
+                          const mc_reg *words);
+/* The bytes from a row of VALUES to the next: of FIXED elements, or of LD. */
+mc_operand sddmm_emit_row_bytes(mc_builder *b, const char *name, sddmm_values values, int64_t fixed,
+                                mc_reg ld);
+/* Sets REGS to zero. */
+void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count);
+
+#endif

@@ -1,0 +1,109 @@
+/* The gather SDDMM's accumulators: what an item's mma add up, of two lane groups where they read lines
+   (lines.c), and of several chains of mma. */
+#include "ops/sddmm/gather/gather.h"
+
+static bool has_lines(const gather_plan *plan) { return plan->abreast > 1; }
+static int acc_count(const gather_emitter *e) { return e->plan->problem.arithmetic.accs; }
+
+void gather_emit_accumulators(gather_emitter *e) {
+    int count = e->plan->items.groups * e->plan->abreast * acc_count(e);
+    b32_array(e->b, "acc", count, e->sums.acc);
+    sddmm_emit_zero(e->b, e->sums.acc, count);
+}
+
+/* -- Chains ------------------------------------------------------------------------------------------- */
+
+void gather_declare_chains(gather_emitter *e) {
+    int more = e->plan->chains - 1;
+    if (more) b32_array(e->b, "chain", SDDMM_ACC * more, e->sums.chain);
+}
+
+/* The accumulators that step STEP adds to: the group's and the chains' in turn, since an mma waits for the
+   one before that adds to the same. */
+static const mc_reg *chain_of(const gather_emitter *e, gather_set of, int step) {
+    int chain = step % e->plan->chains, chunk = step / e->plan->problem.arithmetic.steps;
+    return chain == 0 ? gather_chunk_acc(e, of, chunk) : &e->sums.chain[SDDMM_ACC * (chain - 1)];
+}
+
+/* A's steps here are those of the chunks that the lanes abreast have by this load. */
+void gather_emit_step(const gather_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
+                      gather_set of, int step) {
+    const sddmm_arithmetic *a = &e->plan->problem.arithmetic;
+    sddmm_factor factors[GATHER_MAX_ABREAST];
+    int load = step / a->steps, word = a->b_words * step, count = 0;
+    for (int chunk = e->plan->abreast * load; chunk <= gather_last_chunk(e->plan, load); chunk++) {
+        int a_step = chunk * a->steps + step % a->steps;
+        factors[count++] = (sddmm_factor){&operands[a->a_operands * a_step], chain_of(e, of, a_step)};
+    }
+    sddmm_emit_products(&e->multiplier, &x[word], &y[word], factors, count);
+}
+
+void gather_emit_join_chains(const gather_emitter *e, int group) {
+    gather_set of = {group, 0};
+    for (int distance = e->plan->chains / 2; distance > 0; distance /= 2)
+        for (int chain = 0; chain < distance; chain++)
+            for (int i = 0; i < SDDMM_ACC; i++)
+                sddmm_emit_add(&e->multiplier, chain_of(e, of, chain)[i],
+                               chain_of(e, of, chain + distance)[i]);
+}
+
+/* -- Lines -------------------------------------------------------------------------------------------- */
+
+/* Whether accumulators and copy are both kept. Where one panel is all of k, the exchange chooses between them
+   by itself. */
+static bool keeps_both(const gather_plan *plan) { return has_lines(plan) && plan->store_early; }
+
+/* The registers in which lanes of h = 1 have their part of set OF's sums. */
+static const mc_reg *odd_part(const gather_emitter *e, gather_set of) {
+    return keeps_both(e->plan) ? e->sums.odd[of.set] : gather_acc(e, of);
+}
+
+void gather_emit_begin(gather_emitter *e, int group) {
+    static const char *const names[GATHER_MAX_ABREAST] = {"odd_acc", "odd_acc_high"};
+    mc_builder *b = e->b;
+    if (!has_lines(e->plan)) return;
+    for (int set = 0; set < e->plan->abreast; set++) {
+        const mc_reg *acc = gather_acc(e, (gather_set){group, set});
+        mc_reg *odd = e->sums.odd[set];
+        if (!odd[0].id) b32_array(b, names[set], acc_count(e), odd);
+        for (int i = 0; i < acc_count(e); i++) EMIT(b, mov_b32, odd[i], acc[i]);
+    }
+}
+
+const mc_reg *gather_chunk_acc(const gather_emitter *e, gather_set of, int chunk) {
+    return has_lines(e->plan) && chunk % 2 ? e->sums.odd[of.set] : gather_acc(e, of);
+}
+
+void gather_emit_finish(gather_emitter *e, int group) {
+    if (!has_lines(e->plan) || keeps_both(e->plan)) return;
+    for (int set = 0; set < e->plan->abreast; set++) {
+        const mc_reg *acc = gather_acc(e, (gather_set){group, set}), *odd = e->sums.odd[set];
+        for (int i = 0; i < acc_count(e); i++) EMIT(e->b, selp_b32, acc[i], acc[i], odd[i], e->lanes.even);
+    }
+}
+
+/* Brings each lane's own sums into GROUP's first accumulators. */
+static void emit_exchange(gather_emitter *e, int group) {
+    mc_builder *b = e->b;
+    gather_set low = {group, 0}, high = {group, 1};
+    const mc_reg *sum = gather_acc(e, low);
+    if (!e->sums.give.id) e->sums.give = b32(b, "give");
+    mc_reg give = e->sums.give, even = e->lanes.even;
+    note(b, "group %d: lane h takes the sums of set h, and gives the other's", group);
+    for (int i = 0; i < SDDMM_ACC; i++) {
+        EMIT(b, selp_b32, give, gather_acc(e, high)[i], odd_part(e, low)[i], even);
+        EMIT(b, selp_b32, sum[i], sum[i], odd_part(e, high)[i], even);
+        EMIT(b, shfl_bfly, give, give, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+        sddmm_emit_add(&e->multiplier, sum[i], give);
+    }
+}
+
+void gather_emit_store(gather_emitter *e, int group) {
+    for (int set = 0; set < e->plan->abreast; set++) {
+        gather_set of = {group, set};
+        sddmm_emit_settle(&e->multiplier, gather_acc(e, of));
+        if (keeps_both(e->plan)) sddmm_emit_settle(&e->multiplier, odd_part(e, of));
+    }
+    if (has_lines(e->plan)) emit_exchange(e, group);
+    sddmm_emit_store(&e->store, group, gather_acc(e, (gather_set){group, 0}));
+}

@@ -1,0 +1,60 @@
+/* Items of the SDDMM: what the solvers `gather` and `window` share of a plan, a contract and facts. */
+#include "ops/sddmm/items/items.h"
+#include "ops/sddmm/fields.h"
+#include <stdio.h>
+
+static void write_docs(sddmm_items *items) {
+    int slots = MC_SAMPLED_SLOTS * items->groups;
+    char window[64] = "";
+    if (items->window != MC_OPEN)
+        snprintf(window, sizeof window, " in one window of %lld columns", (long long)items->window);
+    snprintf(items->items_doc, sizeof items->items_doc,
+             "row block, first place in C, places (up to %d)%s, 0; by windows, row blocks, columns", slots,
+             window);
+    snprintf(items->index_extent, sizeof items->index_extent, "items * %d", slots);
+}
+
+sddmm_items sddmm_items_of(const int64_t *point, bool says_slots) {
+    sddmm_items items = {.groups = (int)point[F_GROUPS],
+                         .tile_k = (int)point[F_TILE_K],
+                         .window = point[F_WINDOW],
+                         .says_slots = says_slots};
+    write_docs(&items);
+    return items;
+}
+
+void sddmm_check_panel(const sddmm_problem *p, const sddmm_items *items, mc_complaints *complaints) {
+    const sddmm_arithmetic *a = &p->arithmetic;
+    bool rows = p->layout == SDDMM_ROWS;
+    int chunk = sddmm_chunk_k(a), most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * a->unit_k;
+    if (most > SDDMM_MAX_TILE) most = SDDMM_MAX_TILE;
+    if (items->tile_k % chunk || items->tile_k > most)
+        complain(complaints, F_TILE_K, "rhs = \"%s\"%s takes multiples of %d up to %d", a->rhs.name,
+                 rows ? " by rows" : "", chunk, most);
+}
+
+void sddmm_add_items(const sddmm_items *items, const char *index_doc, mc_contract *c) {
+    add_array(c, 16, (mc_array){"items", "s32", "items * 4", items->items_doc});
+    add_array(c, 16, (mc_array){"col_idx", "s32", items->index_extent, index_doc});
+}
+
+void sddmm_add_mask_values(const sddmm_problem *p, mc_contract *c) {
+    if (p->mask == SDDMM_VALUES)
+        add_array(c, 16, (mc_array){"mask_values", "f32", "elements of C", "in C's order; 0 where padded"});
+}
+
+void sddmm_items_facts(const sddmm_problem *p, const sddmm_items *items, int mma, const char *read,
+                       mc_facts *facts) {
+    const sddmm_arithmetic *a = &p->arithmetic;
+    int64_t panel_k = (int64_t)sddmm_chunk_k(a) * items->chunks;
+    add_fact(facts, "item_vectors", MC_SAMPLED_SLOTS * items->groups, "at most, a warp");
+    add_fact(facts, "threads", MC_WARP * p->warps, "a thread block");
+    add_fact(facts, "panel_k", panel_k, "in registers at once");
+    add_fact(facts, "group_b_bytes", MC_SAMPLED_SLOTS * values_bytes(a->rhs, panel_k), read);
+    add_fact(facts, "group_mma", items->chunks * mma, "m16n8k32 instructions, a group and panel");
+}
+
+size_t sddmm_items_name(const sddmm_problem *p, const sddmm_items *items, char name[MC_MAX_ENTRY]) {
+    size_t length = sddmm_entry_name(p, name);
+    return sddmm_name_add(name, length, "_g%d_w%d_k%d", items->groups, p->warps, items->tile_k);
+}

@@ -1,0 +1,135 @@
+/* Items: what the solvers `gather` and `window` of the SDDMM share. The mask's vectors are given out in
+   items, of up to 16 * groups neighbours of one row block, and a warp computes an item. Operands are
+   swapped: the vectors, which are columns of B, are the mma's rows, 16 in each group, and rows of A are
+   its columns. */
+#ifndef MC_SDDMM_ITEMS_H
+#define MC_SDDMM_ITEMS_H
+
+#include "ops/sddmm/problem.h"
+#include "parts/emit.h"
+#include "parts/fragment.h"
+
+enum {
+    SDDMM_MAX_GROUPS = 8,
+    SDDMM_MAX_PANEL = 512,                   /* bytes of a column of B in registers at once */
+    SDDMM_MAX_ROWS = 128,                    /* the same of a row-major B, in k */
+    SDDMM_MAX_TILE = 512,                    /* tile_k */
+    SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64, /* of a panel */
+    SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4,    /* registers of a panel: of a row of B, or of A */
+    SDDMM_MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
+};
+
+typedef struct sddmm_items {
+    int groups, tile_k;
+    int chunks;      /* of a panel: units of a lane that are in registers at once */
+    int64_t window;  /* columns that the items of neighbouring warps are taken from; MC_OPEN: all */
+    bool says_slots; /* an index says itself for which slot it is (fragment.h, sampled-windows) */
+    char items_doc[160], index_extent[32];
+} sddmm_items;
+
+/* What the solver's plan has of items, but for its chunks. */
+sddmm_items sddmm_items_of(const int64_t *point, bool says_slots);
+/* Complains of a tile_k that is not whole chunks, or does not fit into registers. */
+void sddmm_check_panel(const sddmm_problem *p, const sddmm_items *items, mc_complaints *complaints);
+/* Add the packed arrays that both formats have. INDEX_DOC says what an index is. */
+void sddmm_add_items(const sddmm_items *items, const char *index_doc, mc_contract *c);
+void sddmm_add_mask_values(const sddmm_problem *p, mc_contract *c);
+/* Adds what is said of a kernel with items. MMA: instructions of a unit. READ: where B's columns come
+   from. */
+void sddmm_items_facts(const sddmm_problem *p, const sddmm_items *items, int mma, const char *read,
+                       mc_facts *facts);
+/* "_g4_w4_k256" */
+size_t sddmm_items_name(const sddmm_problem *p, const sddmm_items *items, char name[MC_MAX_ENTRY]);
+#define SDDMM_SWAPPED                                                                                        \
+    "Swapped operands: 16 nonzero vectors, columns of B, are the mma's rows, the row block's rows its "      \
+    "columns.\n"
+
+/* -- emit.c ------------------------------------------------------------------------------------------- */
+
+/* The four words of an item: row block, first slot of C, slots, 0. */
+static inline mc_reg item_row_block(const mc_reg words[4]) { return words[0]; }
+static inline mc_reg item_first(const mc_reg words[4]) { return words[1]; }
+static inline mc_reg item_count(const mc_reg words[4]) { return words[2]; }
+
+/* Loads a lane's indices of an item of GROUPS, from AT + OFFSET. */
+void sddmm_emit_load_indices(mc_builder *b, int groups, mc_reg at, int offset, const mc_reg *index);
+/* Sets ROW to lane group G's row of A in ROW_BLOCK. */
+void sddmm_emit_row(mc_builder *b, const sddmm_problem *p, mc_reg row_block, mc_reg g, mc_reg row);
+/* Stands ahead of group GROUP: goes to END if the item of COUNT slots has no such group. */
+void sddmm_emit_group_end(mc_builder *b, mc_reg count, int group, mc_reg last, mc_label end);
+/* Loads BYTES, by a load that ptxas leaves where it stands. */
+void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from);
+
+/* -- panel.c: A in registers -------------------------------------------------------------------------- */
+
+/* A panel of a row of A: its words as loaded and its operands, [chunk][step][...]. They are the same
+   registers where there is no difference and the next words are not loaded AHEAD. */
+typedef struct sddmm_panel {
+    const sddmm_multiplier *multiplier;
+    int chunks;
+    mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A];
+} sddmm_panel;
+
+void sddmm_declare_panel(sddmm_panel *panel, const sddmm_multiplier *m, int chunks, bool ahead);
+/* Loads the lane's units of a row of A, the first one at AT. INSIDE says for each chunk whether its unit lies
+   before k; none where all do. */
+void sddmm_emit_load_panel(const sddmm_panel *panel, mc_reg at, const mc_reg *inside);
+void sddmm_emit_operands(const sddmm_panel *panel);
+
+/* -- store.c: C --------------------------------------------------------------------------------------- */
+
+/* An array that lies in C's order: C, or the mask's values. */
+typedef struct sddmm_ordered {
+    const char *name; /* of the register `lane` */
+    mc_reg array;
+    /* address of this lane's rows: in BCRS order those of `slot`, in SR-BCRS those of slot 0 of C */
+    mc_reg lane;
+    int log_bytes;
+} sddmm_ordered;
+
+/* Which slots of C this lane stores. */
+typedef struct sddmm_slots {
+    mc_reg first;    /* the slot of C from which this lane's indices count */
+    mc_reg left;     /* slots that the item has from there on; gather: 0 in lanes that store nothing */
+    mc_reg has_rows; /* says_slots: whether this lane has rows to store; none where all lanes have */
+} sddmm_slots;
+
+/* What sums are multiplied by. */
+typedef struct sddmm_factors {
+    mc_reg scale, array; /* a scale of all of C; where there are several, their array */
+    mc_reg row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
+} sddmm_factors;
+
+/* Registers that every store writes again. */
+typedef struct sddmm_store_scratch {
+    mc_reg stores;     /* whether a slot is one of the item's, and this lane has rows of it */
+    mc_reg in_item;    /* says_slots: the slot of an index, counted from the item's first */
+    mc_reg has_vector; /* SR-BCRS: whether the slot is no padding */
+    mc_reg slot, at, scale_at;
+} sddmm_store_scratch;
+
+typedef struct sddmm_store {
+    mc_builder *b;
+    const sddmm_problem *problem;
+    const sddmm_items *items;
+    mc_reg t;
+    const mc_reg *item_words, *index; /* the item's words, and this lane's indices of it */
+    sddmm_slots slots;
+    sddmm_factors factors;
+    sddmm_ordered c, values;
+    sddmm_store_scratch scratch;
+    out_scratch elements;
+} sddmm_store;
+
+/* Declares registers, and emits what is the same for all items. The caller has set the first six members.
+   FIRST_COLUMN is the column that indices count from; none: 0. */
+void sddmm_declare_store(sddmm_store *s, mc_reg first_column);
+/* Load scales and mask values: the first what the item wants, once it is known; the second what GROUP wants,
+   ahead of its store. OWN: of eight slots, the one that this lane stores, where indices do not say it. */
+void sddmm_emit_item_factors(sddmm_store *s, mc_reg own);
+void sddmm_emit_group_factors(const sddmm_store *s, int group);
+/* Stores group GROUP's sums: rows 2 t and 2 t + 1 of this lane's first slot of the group, then of its
+   second. */
+void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg sums[SDDMM_ACC]);
+
+#endif

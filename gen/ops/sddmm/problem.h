@@ -1,0 +1,65 @@
+/* SDDMM: what all solvers have of the problem and its operands. A solver's plan begins with it. */
+#ifndef MC_SDDMM_PROBLEM_H
+#define MC_SDDMM_PROBLEM_H
+
+#include "ops/sddmm/arithmetic.h"
+#include "parts/batch.h"
+#include "parts/output.h"
+
+/* In the order of the spec's names. */
+typedef enum sddmm_order { SDDMM_BCRS, SDDMM_SRBCRS16, SDDMM_SRBCRS32 } sddmm_order;
+typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
+typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
+
+/* What any kernel of the family computes. */
+#define SDDMM_COMPUTES                                                                                       \
+    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; "              \
+    "integers, sums in s32."
+
+/* The names of C's types and of sddmm_order, for fields: NULL-terminated. */
+extern const char *const sddmm_out_names[], *const sddmm_order_names[];
+
+/* The arrays that each product of a batch has for itself. */
+enum { SDDMM_BATCH_ARRAYS = 3 };
+
+typedef struct sddmm_problem {
+    sddmm_arithmetic arithmetic;
+    out_kind output;
+    sddmm_mask mask;
+    sddmm_order order;
+    sddmm_layout layout;
+    int vec, warps, align;
+    int store; /* rows of C that one store takes: 1 or 2 */
+    bool overlap;
+    bool batch; /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
+    int64_t m, n, k, lda, ldb;
+    mc_batch_array batch_arrays[SDDMM_BATCH_ARRAYS];
+} sddmm_problem;
+
+/* Slots of SR-BCRS's strides; 0 in BCRS. */
+static inline int sddmm_stride(const sddmm_problem *p) {
+    static const int strides[] = {[SDDMM_BCRS] = 0, [SDDMM_SRBCRS16] = 16, [SDDMM_SRBCRS32] = 32};
+    return strides[p->order];
+}
+
+/* Derives the problem from a point, and complains of what no solver can do. */
+sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints);
+
+/* A line of a kernel's header. */
+const char *sddmm_computes(const void *plan);
+/* The kernel's name up to what the solver adds. Returns its length. */
+size_t sddmm_entry_name(const sddmm_problem *p, char name[MC_MAX_ENTRY]);
+/* Appends FORMAT to a name of LENGTH characters. Returns the new length. */
+size_t sddmm_name_add(char name[MC_MAX_ENTRY], size_t length, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Add to the contract what follows the packed arrays: A, B and C, of which rows of A and B must be multiples
+   of so many elements (0: what their type wants); and k, lda, ldb. Then, behind all parameters, the rest. */
+void sddmm_add_matrices(const sddmm_problem *p, unsigned a_multiple, unsigned b_multiple, mc_contract *c);
+void sddmm_add_shapes(const sddmm_problem *p, mc_contract *c);
+void sddmm_end_contract(const sddmm_problem *p, mc_contract *c);
+
+/* Begins the batch, if the kernel has one. */
+void sddmm_begin(const sddmm_problem *p, mc_builder *b);
+
+#endif

@@ -1,0 +1,263 @@
+/* The window SDDMM's instructions, from its plan.
+ *
+ *   this thread block's window of columns of B -> shared memory, by all its warps (copy.c)
+ *   items of the window, one after another: groups of 16 columns from there -> mma -> stores
+ *
+ * A window's items are dealt out in turn to the warps of all thread blocks that have the window, gridDim.y of
+ * them. While a warp computes an item, the next item's four words and, with `prefetch`, its rows of A are on
+ * their way.
+ *
+ * Banks. A quarter of a warp, lane groups 2 q and 2 q + 1, reads a chunk of 64 bytes of each of two columns
+ * at once. That is without a conflict if the two chunks lie in different halves of 128 bytes, and so they do
+ * if one column is even and the other odd. Columns of an odd number of chunks lie so when they lie one behind
+ * the other; of columns with an even number, odd columns have each two chunks changed over. The packer makes
+ * such pairs as far as an item's columns go (runtime/formats/sampled_window.c). */
+#include "ops/sddmm/window/window.h"
+
+/* The window's items, of which this warp takes every so many-th. */
+typedef struct item_range {
+    mc_reg item, step, last; /* this warp's next item, how far on the one behind it is, the window's last */
+    mc_reg more;             /* whether there is a next item */
+    mc_reg items, indices;   /* addresses of all items and of this lane's indices */
+    mc_reg at, clamped;      /* scratch */
+    mc_reg next_words[4];
+} item_range;
+
+/* This lane's row of A. */
+typedef struct item_lhs {
+    mc_reg array, row, at; /* A, the row, and its first unit */
+    mc_operand row_bytes;
+    sddmm_panel panel;
+} item_lhs;
+
+/* The columns of the window that this lane reads for a group. */
+typedef struct group_columns {
+    mc_reg lane;              /* the window's shared address + 16 t */
+    mc_reg column, odd;       /* scratch */
+    mc_reg at[2], swapped[2]; /* where the even chunks lie, from chunk 0 on; the odd ones, less 128 bytes */
+    mc_reg words[2][SDDMM_MAX_ROW]; /* [slots g and g + 8][chunk, word] */
+} group_columns;
+
+typedef struct window_emitter {
+    const window_plan *plan;
+    mc_builder *b;
+    thread_place place;
+    sddmm_multiplier multiplier;
+    item_range range;
+    item_lhs lhs;
+    group_columns columns;
+    mc_reg words[4], index[2 * WINDOW_MAX_GROUPS]; /* of this warp's item */
+    mc_reg acc[SDDMM_MAX_ACCS];                    /* of a group */
+    mc_reg last;                                   /* scratch: whether the item lacks the next group */
+    sddmm_store store;
+} window_emitter;
+
+/* -- Items -------------------------------------------------------------------------------------------- */
+
+/* Sets this warp's first item, the window's last one, and how far it is from an item to the next. */
+static void emit_range(window_emitter *w, mc_reg window) {
+    mc_builder *b = w->b;
+    item_range *r = &w->range;
+    int warps = w->plan->problem.warps;
+    mc_reg blocks = load_special(b, "blocks", "nctaid.y");
+    r->item = load_special(b, "item", "ctaid.y"), r->last = b32(b, "last_item");
+    mc_reg at = mad_wide(b, "window_at", window, I(WORD), load_array(b, "window_ptr"));
+    mc_reg first = ldr_b32(b, "first_item", AT(at, 0));
+    EMIT(b, ldr_b32, r->last, AT(at, WORD));
+    EMIT(b, sub_s32, r->last, r->last, I(1));
+    r->step = mul_s32(b, "item_step", blocks, I(warps));
+    EMIT(b, mad_s32, r->item, r->item, I(warps), first);
+    if (w->place.warp.id) EMIT(b, add_s32, r->item, r->item, w->place.warp);
+}
+
+/* Loads the next item's words. A warp without a next item loads the window's last one again, or item 0. */
+static void emit_load_words(const window_emitter *w) {
+    mc_builder *b = w->b;
+    const item_range *r = &w->range;
+    EMIT(b, setp_ge, r->more, r->last, r->item);
+    EMIT(b, min_s32, r->clamped, r->item, r->last);
+    EMIT(b, max_s32, r->clamped, r->clamped, I(0));
+    EMIT(b, mad_wide, r->at, r->clamped, I(4 * WORD), r->items);
+    EMIT(b, ldr_v4, V4(r->next_words), AT(r->at, 0));
+}
+
+static void emit_load_a(const window_emitter *w, mc_reg row_block) {
+    static const mc_reg everywhere[SDDMM_MAX_CHUNKS];
+    mc_builder *b = w->b;
+    const item_lhs *lhs = &w->lhs;
+    const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
+    sddmm_emit_row(b, &w->plan->problem, row_block, w->place.g, lhs->row);
+    EMIT(b, mad_wide, lhs->at, lhs->row, lhs->row_bytes, lhs->array);
+    EMIT(b, mad_wide, lhs->at, w->place.t, I(values_bytes(a->lhs, a->unit_k)), lhs->at);
+    sddmm_emit_load_panel(&lhs->panel, lhs->at, everywhere);
+}
+
+/* Makes what was loaded this warp's item. */
+static void emit_take(const window_emitter *w) {
+    mc_builder *b = w->b;
+    const item_range *r = &w->range;
+    int groups = w->plan->items.groups;
+    EMIT(b, mad_wide, r->at, r->item, I(MC_SAMPLED_SLOTS * groups * WORD), r->indices);
+    sddmm_emit_load_indices(b, groups, r->at, 0, w->index);
+    for (int i = 0; i < 3; i++) EMIT(b, mov_b32, w->words[i], r->next_words[i]);
+    if (!w->plan->prefetch) emit_load_a(w, item_row_block(w->words));
+    sddmm_emit_operands(&w->lhs.panel);
+}
+
+/* -- A group ------------------------------------------------------------------------------------------ */
+
+/* Sets where the columns of slots g and g + 8 of GROUP lie. */
+static void emit_columns(const window_emitter *w, int group) {
+    mc_builder *b = w->b;
+    const group_columns *c = &w->columns;
+    for (int half = 0; half < 2; half++) {
+        mc_reg index = w->index[2 * group + half], at = c->at[half];
+        EMIT(b, and_b32, c->column, index, H(SAMPLED_COLUMN_MASK));
+        EMIT(b, mad_s32, at, c->column, I(window_column_bytes(w->plan)), c->lane);
+        if (!window_swaps(w->plan)) continue;
+        EMIT(b, shl_b32, c->odd, index, I(WINDOW_CHUNK_SHIFT));
+        EMIT(b, lop3, at, at, c->odd, I(WINDOW_CHUNK), H(WINDOW_XOR_AND));
+        EMIT(b, xor_b32, c->swapped[half], at, I(WINDOW_CHUNK));
+    }
+}
+
+static void emit_load_chunk(const window_emitter *w, int chunk) {
+    const group_columns *c = &w->columns;
+    bool second = window_swaps(w->plan) && chunk % 2;
+    for (int half = 0; half < 2; half++) {
+        mc_reg at = second ? c->swapped[half] : c->at[half];
+        EMIT(w->b, lds_v4, V4(&c->words[half][4 * chunk]), AT(at, WINDOW_CHUNK * (chunk - second)));
+    }
+}
+
+/* Multiplies and stores a group. Each chunk is loaded ahead of the mma of the chunk before. */
+static void emit_group(const window_emitter *w, int group) {
+    const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
+    const mc_reg(*words)[SDDMM_MAX_ROW] = w->columns.words;
+    int chunks = w->plan->items.chunks;
+    note(w->b, "columns of group %d", group);
+    emit_columns(w, group);
+    sddmm_emit_group_factors(&w->store, group);
+    sddmm_emit_zero(w->b, w->acc, a->accs);
+    emit_load_chunk(w, 0);
+    for (int chunk = 0; chunk < chunks; chunk++) {
+        if (chunk + 1 < chunks) emit_load_chunk(w, chunk + 1);
+        for (int step = chunk * a->steps; step < (chunk + 1) * a->steps; step++) {
+            const sddmm_factor factor = {&w->lhs.panel.operand[a->a_operands * step], w->acc};
+            sddmm_emit_products(&w->multiplier, &words[0][a->b_words * step], &words[1][a->b_words * step],
+                                &factor, 1);
+        }
+    }
+    sddmm_emit_settle(&w->multiplier, w->acc);
+    sddmm_emit_store(&w->store, group, w->acc);
+}
+
+static void emit_items(window_emitter *w) {
+    mc_builder *b = w->b;
+    const item_range *r = &w->range;
+    mc_label loop = label(b, "ITEMS"), end = label(b, "ITEM_END"), done = label(b, "DONE");
+    heading(b, "Items");
+    mc_reg none = setp_lt(b, "none", r->last, r->item);
+    EMIT_IF(b, none, bra_uni, TO(done));
+    set_label(b, loop);
+    emit_take(w);
+    EMIT(b, add_s32, r->item, r->item, r->step);
+    emit_load_words(w);
+    sddmm_emit_item_factors(&w->store, (mc_reg){0});
+    for (int group = 0; group < w->plan->items.groups; group++) {
+        if (group > 0) sddmm_emit_group_end(b, item_count(w->words), group, w->last, end);
+        emit_group(w, group);
+        if (group == 0 && w->plan->prefetch) emit_load_a(w, item_row_block(r->next_words));
+    }
+    set_label(b, end);
+    EMIT_IF(b, r->more, bra_uni, TO(loop));
+    set_label(b, done);
+    EMIT_RET(b);
+}
+
+/* -- The kernel --------------------------------------------------------------------------------------- */
+
+/* Declares what items write again. */
+static void declare_items(window_emitter *w) {
+    mc_builder *b = w->b;
+    const sddmm_items *items = &w->plan->items;
+    item_range *r = &w->range;
+    group_columns *c = &w->columns;
+    b32_array(b, "record", 4, w->words);
+    b32_array(b, "index", 2 * items->groups, w->index);
+    b32_array(b, "next_record", 4, r->next_words);
+    r->at = b64(b, "item_at"), r->more = pred(b, "more");
+    c->column = b32(b, "column"), c->odd = b32(b, "odd");
+    r->clamped = c->column; /* scratch of either */
+    b32_array(b, "x", 4 * items->chunks, c->words[0]);
+    b32_array(b, "y", 4 * items->chunks, c->words[1]);
+    b32_array(b, "column_at", 2, c->at);
+    if (window_swaps(w->plan)) b32_array(b, "column_swapped", 2, c->swapped);
+    w->lhs.row = b32(b, "row"), w->lhs.at = b64(b, "a_at");
+    b32_array(b, "acc", w->plan->problem.arithmetic.accs, w->acc);
+    if (items->groups > 1) w->last = pred(b, "last");
+}
+
+static void emit_lane_addresses(window_emitter *w, mc_reg columns) {
+    mc_builder *b = w->b;
+    w->range.items = load_array(b, "items");
+    w->range.indices = mad_wide(b, "lane_indices", w->place.g, I(2 * w->plan->items.groups * WORD),
+                                load_array(b, "col_idx"));
+    w->lhs.array = load_array(b, "a");
+    w->columns.lane = mad_s32(b, "lane_columns", w->place.t, I(SDDMM_UNIT), columns);
+}
+
+/* Emits what items have in common, and loads this warp's first one, while the window is on its way. */
+static void emit_first_item(window_emitter *w, mc_reg first_column) {
+    mc_builder *b = w->b;
+    const window_plan *plan = w->plan;
+    heading(b, "What items have in common, and this warp's first one");
+    emit_load_words(w);
+    w->store = (sddmm_store){.b = b,
+                             .problem = &plan->problem,
+                             .items = &plan->items,
+                             .t = w->place.t,
+                             .item_words = w->words,
+                             .index = w->index};
+    sddmm_declare_store(&w->store, first_column);
+    w->multiplier = sddmm_declare_multiplier(b, &plan->problem.arithmetic, false);
+    sddmm_declare_panel(&w->lhs.panel, &w->multiplier, plan->items.chunks, plan->prefetch);
+    if (plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
+    EMIT_BARE(b, cp_async_wait_all);
+    EMIT(b, bar_sync, I(0));
+}
+
+/* Loads the shapes and B. Returns where the window's columns come from. */
+static window_source emit_source(window_emitter *w, mc_reg first_column) {
+    mc_builder *b = w->b;
+    const sddmm_problem *p = &w->plan->problem;
+    const sddmm_arithmetic *a = &p->arithmetic;
+    window_source source = {.first_column = first_column, .n = load_shape(b, "n", p->n == MC_OPEN)};
+    mc_reg lda = load_shape(b, "lda", p->lda == MC_OPEN), ldb = load_shape(b, "ldb", p->ldb == MC_OPEN);
+    w->lhs.row_bytes = sddmm_emit_row_bytes(b, "a_row_bytes", a->lhs, p->lda, lda);
+    source.column_bytes = sddmm_emit_row_bytes(b, "b_row_bytes", a->rhs, p->ldb, ldb);
+    source.array = load_array(b, "b");
+    return source;
+}
+
+void window_emit(const void *data, mc_builder *b) {
+    const window_plan *plan = data;
+    window_emitter emitter = {.plan = plan, .b = b}, *w = &emitter;
+    shared_dynamic(b, "columns", WINDOW_BANKS);
+    b->fills_shared = true;
+    sddmm_begin(&plan->problem, b);
+    emit_launch_next(b, plan->problem.overlap);
+    heading(b, "This thread block's window; lane = 4 g + t");
+    w->place = load_thread_place(b, MC_WARP * plan->problem.warps);
+    mc_reg window = load_special(b, "window", "ctaid.x");
+    mc_reg columns = mov_shared(b, "shared_columns", NAME("columns"));
+    mc_reg first_column = mul_s32(b, "first_column", window, I(plan->items.window));
+    window_source source = emit_source(w, first_column);
+    emit_range(w, window);
+    declare_items(w);
+    emit_lane_addresses(w, columns);
+    emit_grid_wait(b, plan->problem.overlap, "A or B");
+    window_emit_copy(plan, b, &w->place, &source, columns);
+    emit_first_item(w, first_column);
+    emit_items(w);
+}

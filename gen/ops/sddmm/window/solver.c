@@ -1,0 +1,83 @@
+/* The solver `window` of the SDDMM: its plan, its contract and its facts. emit.c has the kernel, and a
+   picture of it. */
+#include "ops/sddmm/window/window.h"
+#include "ops/sddmm/fields.h"
+
+/* Plans the window's shared memory; none for what window_check then refuses. */
+static void plan_window(window_plan *plan) {
+    const sddmm_arithmetic *a = &plan->problem.arithmetic;
+    int64_t k = plan->problem.k, window = plan->items.window;
+    bool fits = k != MC_OPEN && window != MC_OPEN && window <= SAMPLED_MAX_WINDOW;
+    int64_t column = fits ? values_bytes(a->rhs, k) : 0;
+    plan->shared_bytes = column <= SDDMM_MAX_PANEL ? (unsigned)(window * column) : 0;
+    if (k != MC_OPEN) plan->items.chunks = (int)((k / a->unit_k + 3) / 4);
+}
+
+_Static_assert(sizeof(window_plan) <= MC_PLAN_BYTES, "a plan is made where there are MC_PLAN_BYTES");
+
+static void make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+    window_plan *plan = out;
+    *plan = (window_plan){.problem = sddmm_problem_of(point, complaints),
+                          .items = sddmm_items_of(point, true),
+                          .prefetch = point[F_PREFETCH] != 0};
+    plan_window(plan);
+    window_check(point, plan, complaints);
+}
+
+static void contract(const void *data, mc_contract *c) {
+    const window_plan *plan = data;
+    const sddmm_problem *p = &plan->problem;
+    const sddmm_arithmetic *a = &p->arithmetic;
+    c->format = "sampled-windows";
+    sddmm_add_items(&plan->items,
+                    "[8][2 * groups] an item: column in the window | place in the item << 16 of a vector of "
+                    "mma j, row 8 h + g, at [g][2 j + h]; negative: none, column 0",
+                    c);
+    add_array(c, 4, (mc_array){"window_ptr", "s32", "windows + 1", "first item of each window"});
+    sddmm_add_mask_values(p, c);
+    sddmm_add_matrices(p, (unsigned)sddmm_a_multiple(a), (unsigned)a->unit_k, c);
+    add_shape(c, "n", p->n, "columns of B");
+    sddmm_add_shapes(p, c);
+    /* the warps of all thread blocks along y take a window's items in turn */
+    c->grid[0] = (mc_grid_axis){"n", plan->items.window};
+    c->grid[1] = (mc_grid_axis){"window_items", p->warps};
+    c->grid[2] = (mc_grid_axis){NULL, 1};
+    c->turn_axis = 1, c->turn_k = p->k;
+    c->shared_dynamic = plan->shared_bytes;
+    sddmm_end_contract(p, c);
+}
+
+static void facts(const void *data, mc_facts *facts) {
+    const window_plan *plan = data;
+    const sddmm_arithmetic *a = &plan->problem.arithmetic;
+    sddmm_items_facts(&plan->problem, &plan->items, a->steps * a->mma, "read from the window, a group",
+                      facts);
+    if (plan->shared_bytes)
+        add_fact(facts, "shared_bytes", plan->shared_bytes,
+                 "of a thread block: panels of A, or its window of B");
+    add_fact(facts, "wide_path", true, "vector loads of A and B");
+    add_fact(facts, "edge_path", false, "guarded narrow loads of A and B");
+}
+
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    const window_plan *plan = data;
+    size_t length = sddmm_items_name(&plan->problem, &plan->items, name);
+    sddmm_name_add(name, length, "_c%d", (int)plan->items.window);
+}
+
+static const char *how(const void *plan) {
+    (void)plan;
+    return SDDMM_SWAPPED
+        "A thread block copies a window of columns of B to shared memory, from where its warps gather.";
+}
+
+const mc_solver sddmm_window = {
+    .name = "window",
+    .plan = make_plan,
+    .contract = contract,
+    .facts = facts,
+    .emit = window_emit,
+    .entry_name = entry_name,
+    .computes = sddmm_computes,
+    .how = how,
+};
