@@ -29,7 +29,7 @@
  * A stride's vectors lie in the stages - 1 windows from the oldest one on that has not been left (with 2
  * stages: in that one), or anywhere, if the ring holds all of B. A padding slot names a row of that oldest
  * window, in a bank that the slots of its 8 leave free, if it can. Staging async relies on both: it passes
- * windows by the number of windows to leave alone (ops/spmm/ring_async.c). */
+ * windows by the number of windows to leave alone (ops/spmm/ring/async.c). */
 #ifndef MC_WINDOWED_H
 #define MC_WINDOWED_H
 

@@ -1,9 +1,10 @@
-/* The fields of the family `spmm`, in the order of its schema (spmm.c), for those who look at a point. */
+/* The fields of the family `spmm`, for those who look at a point. Hashes and variants' numbers depend on
+   their order, so that new ones come last. Their rows are in the files fields.def: the operator's, the
+   arithmetic's, and one in the folder of each solver. */
 #ifndef MC_SPMM_FIELDS_H
 #define MC_SPMM_FIELDS_H
 
 #include "schema/family.h"
-#include "ops/spmm/spmm.h"
 
 enum {
     F_LHS = FIELD_ARCH + 1,
@@ -42,15 +43,7 @@ enum {
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };
-enum { STACKING_AUTO, STACKING_OFF, STACKING_ON };
-
-extern const char *const spmm_stagings[]; /* in the order of spmm_staging */
-
-extern const mc_hint spmm_hints[]; /* hints.c */
-
-/* check.c. The first complains of what can be said before the kernel's own plan is made, the second of what
-   can be said only then. */
-void spmm_check_fields(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);
-void spmm_check_kernel(const int64_t *point, const spmm_plan *plan, mc_complaints *complaints);
+typedef enum spmm_stacking { STACKING_AUTO, STACKING_OFF, STACKING_ON } spmm_stacking;
+typedef enum spmm_staging { SPMM_DIRECT, SPMM_TMA, SPMM_ASYNC, SPMM_SHARED } spmm_staging;
 
 #endif

@@ -1,5 +1,5 @@
 /* The family `spmm`: words that papers and other kernels use for what its fields do. */
-#include "ops/spmm/fields.h"
+#include "ops/spmm/solvers.h"
 
 const mc_hint spmm_hints[] = {
     {" tile_m tile_rows block_m bm bsm bs_m row_tile ",

@@ -27,6 +27,8 @@ extern const digit_side digit_sides[];
 
 /* Bytes of a value; of 4 bits, of two. */
 static inline int side_bytes(digit_side side) { return (side.bits + 7) / 8; }
+/* Bits of a value in memory: 4, 8 or 16. */
+static inline int side_bits(digit_side side) { return side.bits == 4 ? 4 : 8 * side_bytes(side); }
 /* Bytes of COUNT neighbouring values. Of 4 bits COUNT is even. */
 static inline int64_t side_row_bytes(digit_side side, int64_t count) {
     return side.bits == 4 ? count / 2 : count * side_bytes(side);

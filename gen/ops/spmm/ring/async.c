@@ -9,7 +9,7 @@
  * (runtime/formats/windowed.c), for which the pass has waited, while window s + stages - 1 is on its way.
  * Every warp takes part in every pass, whatever strides it has. A copy that would reach beyond n or k reads
  * less, or nothing, and fills the rest with zeros (PTX ISA, "cp.async"). */
-#include "ops/spmm/ring.h"
+#include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
 enum { ROW_OF_BANKS = 128, WIDEST = 16 };
@@ -18,15 +18,15 @@ enum { ROW_OF_BANKS = 128, WIDEST = 16 };
 
 /* Finds out at launch how wide copies are: the widest of 16, 8 and 4 bytes that B's address and ldb are
    multiples of. */
-static void emit_width(spmm_ring *r) {
+static void emit_width(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     ring_async *a = &r->async;
     mc_reg bits = b32(b, "odd_bits"), low = b32(b, "low_bits"), odd = pred(b, "odd_copy");
     mc_reg log = b32(b, "log_width"), pieces = b32(b, "log_pieces"), width = b32(b, "width");
     note(b, "the widest copy that B's address and ldb allow: 2^log_width bytes");
     EMIT(b, mov_b32, bits, r->e.row_bytes);
-    if (plan->align < WIDEST) {
+    if (plan->base.align < WIDEST) {
         EMIT(b, cvt_low, low, r->e.b_array);
         EMIT(b, or_b32, bits, bits, low);
     }
@@ -44,8 +44,8 @@ static void emit_width(spmm_ring *r) {
     a->log_width = log, a->log_pieces = pieces, a->width = width;
 }
 
-static void settle_width(spmm_ring *r) {
-    const spmm_plan *plan = r->e.plan;
+static void settle_width(ring_emitter *r) {
+    const ring_plan *plan = r->plan;
     int log = log2_of(plan->copy);
     r->async.log_width = I(log);
     r->async.log_pieces = I(log2_of(ring_row_bytes(plan)) - log);
@@ -54,7 +54,7 @@ static void settle_width(spmm_ring *r) {
 
 /* -- What a thread copies ----------------------------------------------------------------------------- */
 
-static void declare_async(spmm_ring *r) {
+static void declare_async(ring_emitter *r) {
     mc_builder *b = r->e.b;
     r->async = (ring_async){.inside = b32(b, "inside"),
                             .unit = b32(b, "unit"),
@@ -78,9 +78,9 @@ static void declare_async(spmm_ring *r) {
 }
 
 /* The bytes that COLUMNS columns of B have. */
-static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
+static mc_operand in_bytes(ring_emitter *r, const char *name, mc_operand columns) {
     mc_builder *b = r->e.b;
-    int bytes = side_bytes(r->e.plan->rhs);
+    int bytes = spmm_b_unit(&r->plan->base);
     if (bytes == 1) return columns;
     if (columns.kind == PTX_IMM) return I(columns.imm * bytes);
     mc_reg reg = b32(b, name);
@@ -89,22 +89,22 @@ static mc_operand in_bytes(spmm_ring *r, const char *name, mc_operand columns) {
 }
 
 /* A thread's copies of a window: always the same piece of a row, of every row_step-th row. */
-static void emit_share(spmm_ring *r) {
+static void emit_share(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     ring_async *a = &r->async;
     mc_reg piece = b32(b, "piece"), column = b32(b, "column"), test = a->enough;
     EMIT(b, shr_u32, a->first, r->e.place.thread, a->log_pieces);
     EMIT(b, shl_b32, piece, a->first, a->log_pieces);
     EMIT(b, sub_s32, piece, r->e.place.thread, piece);
     EMIT(b, shl_b32, piece, piece, a->log_width);
-    EMIT(b, mov_b32, a->row_step, I(plan->threads));
+    EMIT(b, mov_b32, a->row_step, I(plan->base.threads));
     EMIT(b, shr_u32, a->row_step, a->row_step, a->log_pieces);
     EMIT(b, mul_s32, a->to_step, a->row_step, I(ring_row_bytes(plan)));
     EMIT(b, add_s32, column, in_bytes(r, "tile_byte", r->e.tile_col), piece);
     EMIT(b, mad_wide, a->from, column, I(1), r->e.b_array);
     note(b, "so many of the piece's bytes lie inside n");
-    EMIT(b, sub_s32, a->inside, in_bytes(r, "n_bytes", dim_operand(plan->n, r->e.n)), column);
+    EMIT(b, sub_s32, a->inside, in_bytes(r, "n_bytes", dim_operand(plan->base.n, r->e.n)), column);
     EMIT(b, min_s32, a->inside, a->inside, a->width);
     EMIT(b, setp_lt, test, a->inside, I(0));
     EMIT_IF(b, test, mov_b32, a->inside, I(0));
@@ -117,13 +117,13 @@ static void emit_share(spmm_ring *r) {
 
 /* -- A window ----------------------------------------------------------------------------------------- */
 
-static void emit_cp_async(spmm_ring *r) {
+static void emit_cp_async(ring_emitter *r) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;
     static const mc_opcode ops[RING_WIDTHS] = {OP_cp_async_unit, OP_cp_async_narrow, OP_cp_async_narrow};
     for (int i = 0; i < RING_WIDTHS; i++) {
         int bytes = WIDEST >> i;
-        if (r->e.plan->copy && r->e.plan->copy != bytes) continue;
+        if (r->plan->copy && r->plan->copy != bytes) continue;
         builder_emit(b, a->wide[i], ops[i], MC_OPERANDS(AT(a->at, 0), AT(a->address, 0), I(bytes), a->bytes));
     }
 }
@@ -131,13 +131,13 @@ static void emit_cp_async(spmm_ring *r) {
 /* Copies the thread's piece of a row. Its unit goes where windowed_place says: a row of 128 bytes of shared
    memory has `rows` rows of B, and the unit's number is changed, by xor, by the number of that row of 128
    bytes modulo a row's units. */
-static void emit_piece(spmm_ring *r) {
+static void emit_piece(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     ring_async *a = &r->async;
     int rows = ROW_OF_BANKS / ring_row_bytes(plan), units = ring_row_bytes(plan) / WINDOWED_UNIT;
     EMIT(b, mov_b32, a->bytes, a->inside);
-    EMIT(b, setp_ge, a->beyond, a->row, dim_operand(plan->k, r->k));
+    EMIT(b, setp_ge, a->beyond, a->row, dim_operand(plan->base.k, r->k));
     EMIT_IF(b, a->beyond, mov_b32, a->bytes, I(0));
     EMIT(b, shl_b32, a->at, a->row, I(log2_of(WINDOWED_UNIT / rows)));
     EMIT(b, and_b32, a->at, a->at, H((unsigned)((units - 1) * WINDOWED_UNIT)));
@@ -148,9 +148,9 @@ static void emit_piece(spmm_ring *r) {
 }
 
 /* Copies this thread's pieces of the next window, and moves on to the window behind it. */
-static void emit_window(spmm_ring *r, mc_label loop, mc_label copied) {
+static void emit_window(ring_emitter *r, mc_label loop, mc_label copied) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     ring_async *a = &r->async;
     EMIT(b, add_s32, a->row, a->first, a->stage_row);
     EMIT(b, add_s32, a->row_end, a->stage_row, I(plan->window));
@@ -173,7 +173,7 @@ static void emit_window(spmm_ring *r, mc_label loop, mc_label copied) {
 
 /* -- Passing windows ---------------------------------------------------------------------------------- */
 
-static void emit_pass(spmm_ring *r, const char *copy, const char *copied, const char *passed) {
+static void emit_pass(ring_emitter *r, const char *copy, const char *copied, const char *passed) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;
     mc_label copy_label = label(b, copy), copied_label = label(b, copied), passed_label = label(b, passed);
@@ -188,10 +188,10 @@ static void emit_pass(spmm_ring *r, const char *copy, const char *copied, const 
 
 /* Sets count, the windows that are copied before the first pass, and passes: the first one, and one for each
    later window. */
-static void emit_first_windows(spmm_ring *r) {
+static void emit_first_windows(ring_emitter *r) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;
-    int stages = r->e.plan->stages;
+    int stages = r->plan->stages;
     EMIT(b, mov_b32, a->copied, I(0));
     EMIT(b, mov_b32, a->stage_row, I(0));
     EMIT(b, mov_b32, a->stage_at, I(0));
@@ -202,7 +202,7 @@ static void emit_first_windows(spmm_ring *r) {
     EMIT_IF(b, a->enough, add_s32, a->passes, r->windows, I(2 - stages));
 }
 
-void ring_emit_async_fill(spmm_ring *r) {
+void ring_emit_async_fill(ring_emitter *r) {
     mc_builder *b = r->e.b;
     mc_label fill = label(b, "FILL"), rows = label(b, "FILL_ROWS"), next = label(b, "FILL_NEXT"),
              filled = label(b, "FILLED");
@@ -210,11 +210,11 @@ void ring_emit_async_fill(spmm_ring *r) {
     r->e.b_array = load_array(b, "b");
     spmm_emit_row_bytes(&r->e);
     declare_async(r);
-    if (r->e.plan->copy) settle_width(r);
+    if (r->plan->copy) settle_width(r);
     else emit_width(r);
     emit_share(r);
     emit_first_windows(r);
-    emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
+    emit_grid_wait(r->e.b, r->plan->base.overlap, "B");
     set_label(b, fill);
     EMIT(b, setp_ge, r->async.enough, r->async.copied, r->count);
     EMIT_IF(b, r->async.enough, bra_uni, TO(filled));
@@ -223,12 +223,12 @@ void ring_emit_async_fill(spmm_ring *r) {
     set_label(b, filled);
 }
 
-void ring_emit_async_start(spmm_ring *r) {
+void ring_emit_async_start(ring_emitter *r) {
     note(r->e.b, "the first windows are there");
     emit_pass(r, "FIRST_ROWS", "FIRST_NEXT", "FIRST_PASSED");
 }
 
-void ring_emit_async_control(spmm_ring *r) {
+void ring_emit_async_control(ring_emitter *r) {
     mc_builder *b = r->e.b;
     ring_async *a = &r->async;
     mc_label pass = label(b, "PASS"), done = label(b, "HAVE_PASSED");
@@ -245,7 +245,7 @@ void ring_emit_async_control(spmm_ring *r) {
     set_label(b, done);
 }
 
-void ring_emit_async_rest(spmm_ring *r) {
+void ring_emit_async_rest(ring_emitter *r) {
     mc_builder *b = r->e.b;
     mc_label rest = label(b, "REST"), done = label(b, "ALL_PASSED");
     heading(b, "Pass the other windows with the warps that still read them");

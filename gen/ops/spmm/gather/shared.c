@@ -11,58 +11,58 @@
  * a multiple of 128 bytes, so that without padding the four t would meet in the same banks. 32 bytes of
  * padding behind each octet send them to four different quarters of the banks (the paper's 8 words behind
  * every 64, Figure 4). */
-#include "ops/spmm/emit.h"
+#include "ops/spmm/gather/emit.h"
 
 enum { COPY = 16, PADDING = 32, ROW_OF_BANKS = 128 };
 enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before it copies */
 
-void spmm_shared_plan(spmm_plan *plan) {
+void gather_shared_plan(gather_plan *plan) {
     int row = MC_LANE_SLOTS * plan->wide.unit; /* eight lane groups read it */
     plan->wide.copy = COPY;
-    plan->rows = (spmm_rows){row, row / COPY, MC_LANE_SLOTS * row + (plan->padding ? PADDING : 0)};
+    plan->rows = (gather_rows){row, row / COPY, MC_LANE_SLOTS * row + (plan->padding ? PADDING : 0)};
 }
 
 /* Where step STEP's octets begin. Octets lie one behind the other. */
-static int step_place(const spmm_plan *plan, int step) {
+static int step_place(const gather_plan *plan, int step) {
     return step * (MC_GROUP_SLOTS / MC_LANE_SLOTS) * plan->rows.octet;
 }
 
 /* Where copy I of a lane goes, counted from its first copy. */
-static int copy_place(const spmm_plan *plan, int step, int i) {
+static int copy_place(const gather_plan *plan, int step, int i) {
     return step_place(plan, step) + i * ROW_OF_BANKS;
 }
 
 /* Where the row of slot 8 t + J lies, counted from that of slot 8 t. It was copy J mod copies of its lanes,
    and is the (J / copies)-th row among those copies in the octet. */
-static int slot_place(const spmm_plan *plan, int step, int j) {
-    const spmm_rows *rows = &plan->rows;
+static int slot_place(const gather_plan *plan, int step, int j) {
+    const gather_rows *rows = &plan->rows;
     return copy_place(plan, step, j % rows->copies) + j / rows->copies * rows->row;
 }
 
 /* Lane l copies unit l mod copies of the rows of `copies` slots, from slot l - l mod copies on. */
-void spmm_shared_index_lane(spmm_emitter *e) {
+void gather_shared_index_lane(gather_emitter *e) {
     mc_builder *b = e->b;
     int copies = e->plan->rows.copies;
     mc_reg slot = b32(b, "copy_slot");
     note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
          copies);
-    EMIT(b, and_b32, slot, e->place.lane, I(MC_WARP - copies));
+    EMIT(b, and_b32, slot, e->at.place.lane, I(MC_WARP - copies));
     EMIT(b, mad_wide, e->index_lane, slot, I(WORD), e->col_idx);
 }
 
-mc_reg spmm_shared_first_column(spmm_emitter *e, mc_reg path_col) {
+mc_reg gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
     mc_builder *b = e->b;
     mc_reg column = b32(b, "copy_col");
     int copies = e->plan->rows.copies;
-    note(b, "and it copies columns %d (lane mod %d) and up", spmm_access_columns(e->plan), copies);
-    EMIT(b, and_b32, column, e->place.lane, I(copies - 1));
-    EMIT(b, mad_s32, column, column, I(spmm_access_columns(e->plan)), path_col);
+    note(b, "and it copies columns %d (lane mod %d) and up", gather_access_columns(e->plan), copies);
+    EMIT(b, and_b32, column, e->at.place.lane, I(copies - 1));
+    EMIT(b, mad_s32, column, column, I(gather_access_columns(e->plan)), path_col);
     return column;
 }
 
-static void emit_zero(spmm_emitter *e, const spmm_stager *s) {
+static void emit_zero(gather_emitter *e, const gather_stager *s) {
     mc_builder *b = e->b;
-    const spmm_plan *plan = e->plan;
+    const gather_plan *plan = e->plan;
     mc_reg zero = b32(b, "zero");
     const mc_reg zeros[] = {zero, zero, zero, zero};
     note(b, "a padding slot copies nothing: its old bytes stay, and meet a value of zero");
@@ -72,33 +72,33 @@ static void emit_zero(spmm_emitter *e, const spmm_stager *s) {
             EMIT(b, sts_v4, AT(s->to, copy_place(plan, step, i)), V4(zeros));
 }
 
-void spmm_shared_start(spmm_emitter *e, spmm_stager *s) {
+void gather_shared_start(gather_emitter *e, gather_stager *s) {
     mc_builder *b = e->b;
-    const spmm_plan *plan = e->plan;
+    const gather_plan *plan = e->plan;
     mc_reg share = b32(b, "share_at");
     b->spare += SPARE;
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
-    EMIT(b, mov_shared, share, NAME(spmm_shared_name(plan)));
-    if (e->place.warp.id)
-        EMIT(b, mad_s32, share, e->place.warp, I(spmm_share_bytes(plan, &plan->wide)), share);
+    EMIT(b, mov_shared, share, NAME(gather_shared_name(plan)));
+    if (e->at.place.warp.id)
+        EMIT(b, mad_s32, share, e->at.place.warp, I(gather_share_bytes(plan, &plan->wide)), share);
     note(b, "lanes 8 i .. 8 i + 7 copy to octet i; lane 4 g + t reads from octet t");
-    EMIT(b, shr_u32, s->to, e->place.lane, I(log2_of(MC_LANE_SLOTS)));
+    EMIT(b, shr_u32, s->to, e->at.place.lane, I(log2_of(MC_LANE_SLOTS)));
     EMIT(b, mad_s32, s->to, s->to, I(plan->rows.octet - ROW_OF_BANKS), share);
-    EMIT(b, mad_s32, s->to, e->place.lane, I(COPY), s->to);
-    EMIT(b, mad_s32, s->from, e->place.t, I(plan->rows.octet), share);
-    EMIT(b, mad_s32, s->from, e->place.g, I(plan->wide.unit), s->from);
+    EMIT(b, mad_s32, s->to, e->at.place.lane, I(COPY), s->to);
+    EMIT(b, mad_s32, s->from, e->at.place.t, I(plan->rows.octet), share);
+    EMIT(b, mad_s32, s->from, e->at.place.g, I(plan->wide.unit), s->from);
     emit_zero(e, s);
 }
 
-void spmm_shared_copy(spmm_emitter *e, const spmm_stager *s, mc_reg guard) {
+void gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard) {
     mc_builder *b = e->b;
-    const spmm_plan *plan = e->plan;
+    const gather_plan *plan = e->plan;
     for (int step = 0; step < plan->stride_steps; step++)
         for (int i = 0; i < plan->rows.copies; i++) {
             mc_reg index = e->index[step * MC_LANE_SLOTS + i], used = s->used[i], address = s->address[i];
             if (guard.id) EMIT(b, setp_ge_and, used, index, I(0), guard);
             else EMIT(b, setp_ge, used, index, I(0));
-            EMIT(b, mad_wide, address, index, e->row_bytes, s->base);
+            EMIT(b, mad_wide, address, index, e->at.row_bytes, s->base);
             EMIT_IF(b, used, cp_async_whole, AT(s->to, copy_place(plan, step, i)), AT(address, 0), I(COPY));
         }
 }
@@ -111,9 +111,9 @@ static void emit_read(mc_builder *b, int words, const mc_reg *row, mc_operand pl
     }
 }
 
-void spmm_shared_read(spmm_emitter *e, const spmm_stager *s, const mc_reg *row, int words) {
+void gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words) {
     mc_builder *b = e->b;
-    const spmm_plan *plan = e->plan;
+    const gather_plan *plan = e->plan;
     note(b, "all of the warp's copies have arrived");
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_warp_sync, I(-1));

@@ -1,16 +1,16 @@
 /* The ring kernel's copying warp. It copies the windows of B into the ring in order, each one when every warp
  * has left the window before it in its stage. */
-#include "ops/spmm/ring.h"
+#include "ops/spmm/ring/ring.h"
 #include <stdio.h>
 
 /* -- Barriers ----------------------------------------------------------------------------------------- */
 
-static void emit_window_count(spmm_ring *r) {
+static void emit_window_count(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     r->windows = b32(b, "windows");
-    if (plan->k != MC_OPEN) {
-        EMIT(b, mov_b32, r->windows, I((plan->k + plan->window - 1) / plan->window));
+    if (plan->base.k != MC_OPEN) {
+        EMIT(b, mov_b32, r->windows, I((plan->base.k + plan->window - 1) / plan->window));
         return;
     }
     r->k = load_shape(b, "k", true);
@@ -18,7 +18,7 @@ static void emit_window_count(spmm_ring *r) {
     EMIT(b, shr_u32, r->windows, r->windows, I(log2_of(plan->window)));
 }
 
-void ring_emit_addresses(spmm_ring *r) {
+void ring_emit_addresses(ring_emitter *r) {
     mc_builder *b = r->e.b;
     heading(b, "The ring, and how many windows go through it");
     r->ring_at = b32(b, "ring_at");
@@ -26,30 +26,30 @@ void ring_emit_addresses(spmm_ring *r) {
     emit_window_count(r);
 }
 
-void ring_emit_barrier_addresses(spmm_ring *r) {
+void ring_emit_barrier_addresses(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     note(b,
          "each stage's barriers: full, when its copy has arrived; empty, when %d warps have "
          "left it",
-         plan->warps);
+         plan->base.warps);
     r->full_at = b32(b, "full_at"), r->empty_at = b32(b, "empty_at");
     EMIT(b, add_s32, r->full_at, r->ring_at, I(plan->stages * ring_window_bytes(plan)));
     EMIT(b, add_s32, r->empty_at, r->full_at, I(plan->stages * RING_BARRIER_BYTES));
     r->done = pred(b, "done"), r->state = b64(b, "state");
 }
 
-static void emit_barriers(spmm_ring *r) {
+static void emit_barriers(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    for (int s = 0; s < r->e.plan->stages; s++) {
+    for (int s = 0; s < r->plan->stages; s++) {
         EMIT(b, mbarrier_init, AT(r->full_at, s * RING_BARRIER_BYTES), I(1));
-        EMIT(b, mbarrier_init, AT(r->empty_at, s * RING_BARRIER_BYTES), I(r->e.plan->warps));
+        EMIT(b, mbarrier_init, AT(r->empty_at, s * RING_BARRIER_BYTES), I(r->plan->base.warps));
     }
     note(b, "the copies see them too");
     EMIT_BARE(b, fence_mbarrier_init);
 }
 
-void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity) {
+void ring_emit_await(ring_emitter *r, const char *name, mc_reg at, mc_reg parity) {
     mc_builder *b = r->e.b;
     char passed_name[MC_MAX_NAME];
     snprintf(passed_name, sizeof passed_name, "%s_PASSED", name);
@@ -61,7 +61,7 @@ void ring_emit_await(spmm_ring *r, const char *name, mc_reg at, mc_reg parity) {
     set_label(b, passed);
 }
 
-void ring_emit_next_stage(spmm_ring *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
+void ring_emit_next_stage(ring_emitter *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity) {
     mc_builder *b = r->e.b;
     EMIT(b, add_s32, at, at, I(RING_BARRIER_BYTES));
     EMIT(b, setp_eq, wrap, at, end);
@@ -90,9 +90,9 @@ static copier declare_copier(mc_builder *b) {
                     .more = pred(b, "more")};
 }
 
-static void emit_copy(spmm_ring *r, const copier *c) {
+static void emit_copy(ring_emitter *r, const copier *c) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     EMIT(b, mbarrier_expect, r->state, AT(c->full, 0), I(ring_window_bytes(plan)));
     EMIT(b, tma_load_2d, AT(c->to, 0), TENSOR(c->map, c->column, c->row), AT(c->full, 0));
     EMIT(b, add_s32, c->window, c->window, I(1));
@@ -106,18 +106,18 @@ static void emit_copy(spmm_ring *r, const copier *c) {
 
 /* One lane initialises the barriers and fills the ring at once. The other warps meet it at barrier 0 when
    they have asked for their first strides. */
-static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
+static void emit_fill(ring_emitter *r, const copier *c, mc_label filled) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "FILL");
     mc_reg first = c->count;
     emit_barriers(r);
     /* Where B has no rows, too: behind barrier 0 the other warps read scales and biases. */
-    emit_grid_wait(r->e.b, r->e.plan->overlap, "B");
+    emit_grid_wait(r->e.b, r->plan->base.overlap, "B");
     EMIT(b, setp_lt, c->more, r->windows, I(1));
     EMIT_IF(b, c->more, bra, TO(filled));
     EMIT(b, mov_param, c->map, NAME("b_map"));
     EMIT(b, cvta_param, c->map, c->map);
-    EMIT(b, min_s32, first, r->windows, I(r->e.plan->stages));
+    EMIT(b, min_s32, first, r->windows, I(r->plan->stages));
     set_label(b, loop);
     emit_copy(r, c);
     EMIT(b, setp_lt, c->more, c->window, first);
@@ -126,7 +126,7 @@ static void emit_fill(spmm_ring *r, const copier *c, mc_label filled) {
 
 /* Copies the windows behind the first `stages`. Each waits until every warp has left the window before it in
    its stage. */
-static void emit_refill(spmm_ring *r, const copier *c) {
+static void emit_refill(ring_emitter *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "REFILL"), all = label(b, "ALL");
     set_label(b, loop);
@@ -141,14 +141,14 @@ static void emit_refill(spmm_ring *r, const copier *c) {
 /* Waits for the last copies. A copy may be one that no row block waits for, but it must have landed before
    the block ends, since its shared memory is then another block's. The stages from `full` on have the last
    copies, the oldest first, in the phases that this parity names. */
-static void emit_drain(spmm_ring *r, const copier *c) {
+static void emit_drain(ring_emitter *r, const copier *c) {
     mc_builder *b = r->e.b;
     mc_label loop = label(b, "DRAIN");
     note(b, "the last copies have landed before the block ends");
-    EMIT(b, setp_lt, c->more, c->window, I(r->e.plan->stages));
+    EMIT(b, setp_lt, c->more, c->window, I(r->plan->stages));
     EMIT_IF(b, c->more, mov_b32, c->full, r->full_at);
     EMIT_IF(b, c->more, mov_b32, c->parity, I(0));
-    EMIT(b, min_s32, c->count, c->window, I(r->e.plan->stages));
+    EMIT(b, min_s32, c->count, c->window, I(r->plan->stages));
     set_label(b, loop);
     ring_emit_await(r, "LANDED", c->full, c->parity);
     ring_emit_next_stage(r, c->full, r->full_at, r->empty_at, c->wrap, c->parity);
@@ -157,17 +157,17 @@ static void emit_drain(spmm_ring *r, const copier *c) {
     EMIT_IF(b, c->more, bra, TO(loop));
 }
 
-void ring_emit_copier(spmm_ring *r) {
+void ring_emit_copier(ring_emitter *r) {
     mc_builder *b = r->e.b;
     b->prefix = "copy_";
-    heading(b, "The copying warp: one lane asks for %d rows of B at a time", r->e.plan->window);
+    heading(b, "The copying warp: one lane asks for %d rows of B at a time", r->plan->window);
     mc_reg idle = pred(b, "idle");
     copier c = declare_copier(b);
-    c.column = r->e.plan->rhs.bits == 4 ? b32(b, "byte") : r->e.tile_col;
+    c.column = spmm_b_is_paired(&r->plan->base) ? b32(b, "byte") : r->e.tile_col;
     mc_label filled = label(b, "FILLED"), end = label(b, "END");
     EMIT(b, mov_b32, c.window, I(0));
     EMIT(b, mov_b32, c.row, I(0));
-    if (r->e.plan->rhs.bits == 4) EMIT(b, shr_u32, c.column, r->e.tile_col, I(1));
+    if (spmm_b_is_paired(&r->plan->base)) EMIT(b, shr_u32, c.column, r->e.tile_col, I(1));
     EMIT(b, mov_b32, c.to, r->ring_at);
     EMIT(b, mov_b32, c.full, r->full_at);
     EMIT(b, mov_b32, c.empty, r->empty_at);

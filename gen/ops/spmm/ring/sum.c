@@ -5,7 +5,7 @@
  * bytes a lane one after another. The gifts are ordered by the giver's part xor the own part, 1 .. split -
  * 1. */
 #include "parts/fragment.h"
-#include "ops/spmm/ring.h"
+#include "ops/spmm/ring/ring.h"
 
 enum {
     QUAD = 4, /* accumulators that move at once */
@@ -13,15 +13,15 @@ enum {
 };
 
 /* A lane's accumulators of one part's columns. */
-static int accumulators(const spmm_plan *plan) { return plan->tile_n / 16 * 4 / plan->split; }
-static int gift_bytes(const spmm_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
-static int part_bytes(const spmm_plan *plan) { return (plan->split - 1) * gift_bytes(plan); }
+static int accumulators(const ring_plan *plan) { return plan->base.tile_n / 16 * 4 / plan->base.split; }
+static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
+static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * gift_bytes(plan); }
 
-unsigned ring_sum_bytes(const spmm_plan *plan) { return (unsigned)(plan->warps * part_bytes(plan)); }
+unsigned ring_sum_bytes(const ring_plan *plan) { return (unsigned)(plan->base.warps * part_bytes(plan)); }
 
-void ring_declare_sum(spmm_ring *r) {
+void ring_declare_sum(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    int split = r->e.plan->split;
+    int split = r->plan->base.split;
     if (split == 1) return;
     r->sum = (ring_sum){
         .at = b32(b, "sum_at"), .part_at = b32(b, "sum_part_at"), .barrier = b32(b, "sum_barrier")};
@@ -30,64 +30,65 @@ void ring_declare_sum(spmm_ring *r) {
 }
 
 /* Sets where the sums of this lane's row block lie, and those of its own part. */
-void ring_emit_sum_place(spmm_ring *r) {
+void ring_emit_sum_place(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     const ring_sum *s = &r->sum;
-    if (plan->split == 1) return;
+    if (plan->base.split == 1) return;
     heading(b, "The row block's sums behind the ring; its warps' barrier");
-    EMIT(b, shr_u32, s->barrier, r->e.place.warp, I(log2_of(plan->split)));
-    EMIT(b, mad_s32, s->at, s->barrier, I(plan->split * part_bytes(plan)), r->ring_at);
+    EMIT(b, shr_u32, s->barrier, r->e.place.warp, I(log2_of(plan->base.split)));
+    EMIT(b, mad_s32, s->at, s->barrier, I(plan->base.split * part_bytes(plan)), r->ring_at);
     EMIT(b, mad_s32, s->at, r->e.place.lane, I(QUAD * WORD), s->at);
     EMIT(b, mad_s32, s->part_at, r->e.part, I(part_bytes(plan)), s->at);
     EMIT(b, add_s32, s->barrier, s->barrier, I(1));
 }
 
-static void emit_meet(spmm_ring *r) {
-    EMIT(r->e.b, bar_sync_some, r->sum.barrier, I(MC_WARP * r->e.plan->split));
+static void emit_meet(ring_emitter *r) {
+    EMIT(r->e.b, bar_sync_some, r->sum.barrier, I(MC_WARP * r->plan->base.split));
 }
 
-static void emit_give(spmm_ring *r) {
+static void emit_give(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     const ring_sum *s = &r->sum;
     int first = ring_sum_offset(plan) - gift_bytes(plan);
-    for (int part = 0; part < plan->split; part++) {
+    for (int part = 0; part < plan->base.split; part++) {
         note(b, "to part %d", part);
         EMIT(b, setp_ne, s->other, r->e.part, I(part));
         EMIT(b, xor_b32, s->to, r->e.part, I(part));
         EMIT(b, mad_s32, s->to, s->to, I(gift_bytes(plan)), s->at);
         for (int i = 0; i < accumulators(plan); i += QUAD)
             EMIT_IF(b, s->other, sts_v4, AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
-                    V4(&r->e.acc[part * accumulators(plan) + i]));
+                    V4(&r->sums.acc[part * accumulators(plan) + i]));
     }
 }
 
-static void emit_take(spmm_ring *r) {
+static void emit_take(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
+    const ring_plan *plan = r->plan;
     const ring_sum *s = &r->sum;
     note(b, "this part's own");
-    for (int part = 1; part < plan->split; part++) {
+    for (int part = 1; part < plan->base.split; part++) {
         EMIT(b, setp_eq, s->other, r->e.part, I(part));
         for (int i = 0; i < accumulators(plan); i++)
-            EMIT_IF(b, s->other, mov_b32, r->e.acc[i], r->e.acc[part * accumulators(plan) + i]);
+            EMIT_IF(b, s->other, mov_b32, r->sums.acc[i], r->sums.acc[part * accumulators(plan) + i]);
     }
     note(b, "and what the others have");
-    for (int other = 0; other < plan->split - 1; other++)
+    for (int other = 0; other < plan->base.split - 1; other++)
         for (int i = 0; i < accumulators(plan); i += QUAD) {
             int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
             EMIT(b, lds_v4, V4(s->gift), AT(s->part_at, offset));
-            for (int j = 0; j < QUAD; j++) EMIT(b, add_s32, r->e.acc[i + j], r->e.acc[i + j], s->gift[j]);
+            for (int j = 0; j < QUAD; j++)
+                EMIT(b, add_s32, r->sums.acc[i + j], r->sums.acc[i + j], s->gift[j]);
         }
 }
 
-void ring_emit_sum(spmm_ring *r) {
+void ring_emit_sum(ring_emitter *r) {
     mc_builder *b = r->e.b;
-    const spmm_plan *plan = r->e.plan;
-    if (plan->split == 1) return;
-    heading(b, "Sums of the %d warps that share the row block: %d columns for each", plan->split,
-            plan->tile_n / plan->split);
+    const ring_plan *plan = r->plan;
+    if (plan->base.split == 1) return;
+    heading(b, "Sums of the %d warps that share the row block: %d columns for each", plan->base.split,
+            plan->base.tile_n / plan->base.split);
     if (plan->resident) note(b, "those of the row block before have been read");
     if (plan->resident) emit_meet(r);
     emit_give(r);

@@ -8,7 +8,7 @@
    (section IV-B3, figure 7; what takes 8 bitwise operations there takes 4 instructions here). Without it the
    bytes first change places, which takes two instructions more. */
 #include "parts/fragment.h"
-#include "ops/spmm/emit.h"
+#include "ops/spmm/integer/sums.h"
 
 enum {
     SELECT =
@@ -19,11 +19,11 @@ enum {
 enum { EMULATION = 16 };
 
 /* Registers of the operand A. */
-static int operand_count(const spmm_plan *plan) { return plan->depth / 16; }
+static int operand_count(const spmm_arithmetic *math) { return math->depth / 16; }
 
-void spmm_declare_columns4(spmm_emitter *e) {
-    b32_array(e->b, "column", operand_count(e->plan) * SPMM_BYTES, e->column);
-    if (!e->b->arch->int4) e->b->spare += EMULATION;
+void spmm_declare_columns4(spmm_gathered *g) {
+    b32_array(g->sums->b, "column", operand_count(g->sums->of) * SPMM_BYTES, g->column);
+    if (!g->sums->b->arch->int4) g->sums->b->spare += EMULATION;
 }
 
 /* Makes EVEN and ODD, the two columns of LOW's and HIGH's bytes: row halves 0 and 1 of the operand
@@ -35,45 +35,45 @@ static void emit_pair(mc_builder *b, mc_reg low, mc_reg high, mc_reg even, mc_re
     EMIT(b, lop3, odd, odd, high, H(LOW_HALVES), I(SELECT));
 }
 
-void spmm_note_columns4(spmm_emitter *e) {
-    mc_builder *b = e->b;
+void spmm_note_columns4(const spmm_gathered *g) {
+    mc_builder *b = g->sums->b;
     note(b, "by bytes, low and high get two columns each of rows 0..3 and 4..7 of 8 slots; by halves of "
             "bytes, column gets one");
     note(b, "of all 8: lop3 0x%02x takes low halves from its first operand, high ones from its second",
          SELECT);
-    if (e->plan->shuffle)
+    if (g->sums->of->shuffle)
         note(b, "the rows are then in the order 0, 4, 1, 5, 2, 6, 3, 7, for which col_idx has been shuffled");
     else
         note(b, "prmt first brings together the bytes of rows 0, 2, 4, 6 and of 1, 3, 5, 7, so that the rows "
                 "stay in order");
 }
 
-void spmm_emit_columns4(spmm_emitter *e, int bytes, int step) {
-    mc_builder *b = e->b;
+void spmm_emit_columns4(const spmm_gathered *g, int bytes, int step) {
+    mc_builder *b = g->sums->b;
     note(b, "by halves of bytes");
     for (int c = 0; c < bytes; c++) {
-        mc_reg *column = &e->column[operand_count(e->plan) * c];
-        mc_reg low = e->low[c], high = e->high[c];
-        if (!e->plan->shuffle) {
-            low = e->pair[0], high = e->pair[1];
-            EMIT(b, prmt, low, e->low[c], e->high[c], I(0x6420));
-            EMIT(b, prmt, high, e->low[c], e->high[c], I(0x7531));
+        const mc_reg *column = &g->column[operand_count(g->sums->of) * c];
+        mc_reg low = g->low[c], high = g->high[c];
+        if (!g->sums->of->shuffle) {
+            low = g->pair[0], high = g->pair[1];
+            EMIT(b, prmt, low, g->low[c], g->high[c], I(0x6420));
+            EMIT(b, prmt, high, g->low[c], g->high[c], I(0x7531));
         }
         emit_pair(b, low, high, column[frag_a_reg(0, step)], column[frag_a_reg(1, step)]);
     }
 }
 
-static mc_opcode mma4(const spmm_plan *plan, int mma) {
-    bool rhs_signed = digit_is_signed(plan->b, 0), lhs_signed = digit_is_signed(plan->a, mma * plan->planes);
-    return plan->order == SPMM_PAPER ? mma_int4_small(lhs_signed, rhs_signed)
-                                     : mma_int4(plan->depth, rhs_signed, lhs_signed);
+static mc_opcode mma4(const spmm_arithmetic *math, int mma) {
+    bool rhs_signed = digit_is_signed(math->b, 0), lhs_signed = digit_is_signed(math->a, mma * math->planes);
+    return math->order == SPMM_PAPER ? mma_int4_small(lhs_signed, rhs_signed)
+                                     : mma_int4(math->depth, rhs_signed, lhs_signed);
 }
 
-void spmm_emit_mma4(spmm_emitter *e, int byte, const mc_reg *value, mc_reg *acc, int acc_count) {
-    const spmm_plan *plan = e->plan;
-    int values = operand_count(plan) / 2;
-    for (int m = 0; m < plan->mma; m++) {
-        spmm_operands of = {&e->column[2 * values * byte], &value[values * m], values, 2};
-        spmm_emit_product(e, mma4(plan, m), of, &acc[acc_count * spmm_sum_of(plan, m, 0)]);
+void spmm_emit_mma4(const spmm_gathered *g, int byte, int group, const mc_reg *value) {
+    const spmm_arithmetic *math = g->sums->of;
+    int values = operand_count(math) / 2;
+    for (int m = 0; m < math->mma; m++) {
+        spmm_operands of = {&g->column[2 * values * byte], &value[values * m], values, 2};
+        spmm_emit_product(g->sums, mma4(math, m), of, spmm_acc_of(g->sums, m, 0, group));
     }
 }

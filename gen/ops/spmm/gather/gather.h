@@ -1,0 +1,99 @@
+/* The solver `gather`: each warp gathers the rows of B that it multiplies, straight into registers or by
+   the way of shared memory. Its plan. */
+#ifndef MC_SPMM_GATHER_H
+#define MC_SPMM_GATHER_H
+
+#include "ops/spmm/problem.h"
+#include "parts/emit.h"
+
+enum { GATHER_EDGE_COLUMNS = 32 /* columns of C that the edge path computes at a time: 4 for each lane */ };
+
+/* A kernel has a wide path, for aligned rows and whole tiles, and an edge path for the rest. Eight lanes
+   share a row of B, one of each lane group g; each owns columns / 8 neighbouring columns. */
+typedef struct gather_path {
+    bool emitted;
+    int columns; /* columns of C that the path computes at a time */
+    int unit;    /* bytes of B that one load takes: all of a lane's columns, or 4, or 1 */
+    int copy;    /* bytes of a row that a lane copies to shared memory at once; 0: loads go to registers */
+    /* columns can lie beyond n: a load beyond it takes the last unit inside, stores are guarded */
+    bool clamp;
+    int whole; /* with clamp, C's columns are inside n or outside in groups of this many */
+    int store; /* columns of C that one store takes */
+} gather_path;
+
+/* What the wide path needs and the spec leaves open. Each thread block tests what is true here. */
+typedef struct gather_checks {
+    bool full_tile, ldb, ldc, b_address, c_address;
+} gather_checks;
+
+/* The sums of C that a lane has after the mma. They are two runs of `run` = columns / 8 neighbouring columns:
+        swapped   run 0 in row 2t of the row block, run 1 in row 2t + 1: the columns of lane group g
+        paper     both in row g, where they adjoin: the columns of lane groups 2t and 2t + 1
+   A lane's `rows` rows begin at row rows * t, its `columns` columns at column columns * g; in the paper's
+   order at row rows * g and column columns * t. */
+typedef struct gather_lane_sums {
+    int rows, columns, run;
+} gather_lane_sums;
+
+static inline gather_lane_sums gather_lane_sums_of(spmm_order order, int columns) {
+    int run = columns / 8;
+    return order == SPMM_SWAPPED ? (gather_lane_sums){2, run, run} : (gather_lane_sums){1, 2 * run, run};
+}
+/* The row and the first column of run I (0 or 1), counted from the lane's first ones. */
+static inline int gather_run_row(gather_lane_sums k, int i) { return i % k.rows; }
+static inline int gather_run_column(gather_lane_sums k, int i) { return i / k.rows * k.run; }
+
+/* Where a warp puts its partial sums in shared memory. Run i of lane 4 g + t begins at word i * run + t *
+   by_t + t / 2 * pair + g * by_g. The pads keep the 16-byte stores of 8 neighbouring lanes (two g, four t) in
+   8 different groups of banks. Exact sums have two words and take two such areas: one has columns 0 and 1 of
+   each four, the other columns 2 and 3. */
+typedef struct gather_partial {
+    int run, by_t, pair, by_g, warp; /* in words; warp: all that a warp has in an area */
+} gather_partial;
+
+/* Staging "shared": how the rows of B of a stride lie in a warp's share of shared memory (shared.c). */
+typedef struct gather_rows {
+    int row;    /* bytes of a row: the tile's columns */
+    int copies; /* 16-byte units of a row; a lane copies one unit of as many rows of each 32 */
+    int octet;  /* bytes from the rows of 8 slots to those of the next 8, padding included */
+} gather_rows;
+
+typedef struct gather_plan {
+    spmm_plan base;
+    bool shared;      /* rows of B go through shared memory */
+    bool prefetch;    /* the next stride is under way during a stride's mma */
+    bool heads;       /* the first strides of all row blocks lie in front of the others */
+    bool padding;     /* of rows in shared memory */
+    int stride_steps; /* steps of 32 slots in a stride */
+    gather_rows rows;
+    gather_path wide, edge;
+    gather_checks checks;
+} gather_plan;
+
+/* Bytes that rows of B must be aligned to on PATH; and the same of the wide path, in columns. */
+static inline int gather_access(const gather_path *path) { return path->copy ? path->copy : path->unit; }
+static inline int gather_access_columns(const gather_plan *plan) {
+    return gather_access(&plan->wide) * 8 / plan->base.b_bits;
+}
+
+/* plan.c. Derives PLAN, a gather_plan, and complains of what cannot run. */
+void gather_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
+/* check.c */
+void gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints);
+/* shared.c. Derives how rows of B lie in shared memory, and what the wide path copies at once. */
+void gather_shared_plan(gather_plan *plan);
+
+/* Where partial sums of COLUMNS columns lie: 32, 64 or 128, in swapped order also 256. */
+gather_partial gather_partial_of(spmm_order order, int columns);
+/* Bytes of a warp's share of shared memory: what rows of B take of it, and all of it. Its partial sums come
+   later, and lie where the rows were. */
+int gather_rows_bytes(const gather_plan *plan);
+int gather_share_bytes(const gather_plan *plan, const gather_path *path);
+
+/* estimate.c */
+double gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+
+/* emit.c */
+void gather_emit(const void *plan, mc_builder *b);
+
+#endif

@@ -1,0 +1,139 @@
+/* Which of the gather kernel's two paths a point needs, and what they may assume. */
+#include "parts/fragment.h"
+#include "ops/spmm/gather/gather.h"
+
+typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
+
+static proof divides(int64_t divisor, int64_t shape) {
+    if (shape == MC_OPEN) return divisor == 1 ? ALWAYS : MAYBE;
+    return shape % divisor == 0 ? ALWAYS : NEVER;
+}
+
+static proof tile_is_full(const gather_plan *plan) {
+    if (plan->base.n == MC_OPEN) return MAYBE;
+    if (plan->base.n % plan->base.tile_n == 0) return ALWAYS;
+    return plan->base.n < plan->base.tile_n ? NEVER : MAYBE;
+}
+
+static bool aligned(const gather_plan *plan, int bytes) { return plan->base.align % bytes == 0; }
+
+/* Columns of C that a store of the wide path takes: 16 bytes, but no more than the four columns that a thread
+   sums up. Where the spec's ldc allows no more, it is 8 bytes of 16-bit elements. */
+static int widest_store(const gather_plan *plan, int lane_columns) {
+    int columns = 16 / out_element_bytes(plan->base.output.element);
+    if (plan->base.split > 1 && columns > 4) columns = 4;
+    if (columns > lane_columns) columns = lane_columns;
+    int least = columns < 4 ? columns : 4;
+    while (columns >= least && divides(columns, plan->base.ldc) == NEVER) columns /= 2;
+    return columns >= least ? columns : 1;
+}
+
+static int store_bytes(const gather_plan *plan, int columns) {
+    return columns * out_element_bytes(plan->base.output.element);
+}
+
+/* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
+   whether it needs the edge path beside it, and what is left to test. */
+static void plan_wide(gather_plan *plan) {
+    int lane_columns = plan->base.tile_n / 8;
+    gather_path *wide = &plan->wide;
+    wide->columns = plan->base.tile_n;
+    wide->unit = (int)spmm_b_bytes(&plan->base, lane_columns);
+    if (plan->shared) gather_shared_plan(plan);
+    int access_columns = gather_access_columns(plan);
+    proof rows_aligned = divides(access_columns, plan->base.ldb), full = tile_is_full(plan);
+    proof columns_whole = plan->base.n == MC_OPEN ? NEVER : divides(access_columns, plan->base.n);
+    wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then the wide path takes every tile */
+    wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
+    wide->whole = lane_columns;
+    wide->store = widest_store(plan, lane_columns);
+    if (!wide->emitted) return;
+    plan->checks.full_tile = full == MAYBE && !wide->clamp;
+    plan->checks.ldb = rows_aligned == MAYBE;
+    plan->checks.ldc = divides(wide->store, plan->base.ldc) == MAYBE;
+    plan->checks.b_address = !aligned(plan, gather_access(wide));
+    plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
+}
+
+static void plan_edge(gather_plan *plan) {
+    const gather_checks *c = &plan->checks;
+    bool whole = plan->base.n != MC_OPEN && plan->base.n % 4 == 0, words = whole && plan->base.b_bits == 8;
+    int store = plan->base.output.element == OUT_S64 ? 2 : 4;
+    bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
+    plan->edge = (gather_path){
+        .emitted = !covered,
+        .columns = GATHER_EDGE_COLUMNS,
+        .unit =
+            words && divides(4, plan->base.ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_b_unit(&plan->base),
+        .clamp = true,
+        .whole = whole ? 4 : 1,
+        .store = whole && divides(store, plan->base.ldc) == ALWAYS && aligned(plan, store_bytes(plan, store))
+                     ? store
+                     : 1,
+    };
+}
+
+/* How partial sums lie in swapped order (gather_partial). Row 2t + r begins at r * run + t * by_t, and its
+   columns lie in a row. Counted in units of 16 bytes, of which eight fill a row of banks, neighbouring g are
+   columns / 32 units apart, with 256 columns 9. The four t must fall into the gaps between. */
+static gather_partial swapped_partial(int columns) {
+    gather_partial p = {
+        .by_t = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0, .by_g = columns / 8};
+    if (columns == 256) p.by_g += 4, p.by_t = 8 * p.by_g + 8;
+    p.run = 4 * p.by_t + 2 * p.pair;
+    p.warp = 2 * p.run;
+    return p;
+}
+
+/* How partial sums lie in the paper's order. Row g begins at g * by_g, and the columns of a t lie in a row.
+   The four t must fall into different units of 16 bytes, and two g must fill the gaps. Reads take 8
+   neighbouring units of a row, so that two t must adjoin where each has four units. */
+static gather_partial paper_partial(int columns) {
+    int unit = 4, of_t = columns / 4;
+    gather_partial p = {.run = columns / 8, .by_t = of_t, .by_g = columns + unit};
+    if (columns == 64) {
+        p.pair = 2 * unit;
+        p.by_g += p.pair;
+    } else if (columns > 64) {
+        p.by_t = of_t + unit;
+        p.by_g = 4 * p.by_t;
+    }
+    p.warp = SPMM_MMA_ROWS * p.by_g;
+    return p;
+}
+
+gather_partial gather_partial_of(spmm_order order, int columns) {
+    return order == SPMM_SWAPPED ? swapped_partial(columns) : paper_partial(columns);
+}
+
+int gather_rows_bytes(const gather_plan *plan) {
+    return plan->wide.emitted ? plan->base.stride / MC_LANE_SLOTS * plan->rows.octet : 0;
+}
+
+int gather_share_bytes(const gather_plan *plan, const gather_path *path) {
+    int rows = gather_rows_bytes(plan);
+    int sum_bytes = plan->base.output.exact ? 2 * WORD : WORD;
+    int sums =
+        plan->base.split > 1 ? gather_partial_of(plan->base.math.order, path->columns).warp * sum_bytes : 0;
+    return rows > sums ? rows : sums;
+}
+
+void gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+    gather_plan *plan = out;
+    spmm_plan *base = &plan->base;
+    spmm_plan_problem(point, true, base, complaints);
+    plan->shared = base->staging == SPMM_SHARED;
+    plan->prefetch = point[F_PREFETCH] != 0;
+    plan->heads = point[F_HEADS] != 0;
+    plan->padding = point[F_PADDING] != 0;
+    plan->stride_steps = base->stride / MC_GROUP_SLOTS;
+    base->threads = MC_WARP * base->warps;
+    base->stride_mma = base->stride / base->math.depth * spmm_mma_count(&base->math, base->tile_n);
+    spmm_plan_values(base, spmm_values_of(&base->math).stride_bytes);
+    base->stride_a_bytes = base->stride * WORD + base->stride_values;
+    plan_wide(plan);
+    plan_edge(plan);
+    const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
+    base->shared_bytes = (unsigned)(base->warps * gather_share_bytes(plan, widest));
+    gather_check(point, plan, complaints);
+}

@@ -1,0 +1,91 @@
+/* The solver `gather`, of stagings "direct" and "shared": contract, facts, name and header. */
+#include "ops/spmm/gather/gather.h"
+#include "ops/spmm/solvers.h"
+#include <stdio.h>
+
+/* -- Contract and facts ------------------------------------------------------------------------------- */
+
+/* What the contract says of col_idx: where the heads lie, which a warp finds without row_ptr, and whether
+   indices are shuffled. By the split. */
+#define HEADS(where)                                                                                         \
+    {                                                                                                        \
+        "column of each slot, -1 for padding; " where,                                                       \
+            "column of each slot, -1 for padding, those of 8 slots at 0, 4, 1, 5, 2, 6, 3, 7; " where        \
+    }
+static const char *const heads[][2] = {
+    [0] = HEADS("strides as row_ptr has them"),
+    [1] = HEADS("row block b's first stride, its head, is stride b"),
+    [2] = HEADS("row block b's first strides, its heads, are strides 2 b and 2 b + 1"),
+    [4] = HEADS("row block b's first strides, its heads, are strides 4 b to 4 b + 3"),
+    [8] = HEADS("row block b's first strides, its heads, are strides 8 b to 8 b + 7"),
+};
+
+static void add_b(const spmm_plan *plan, mc_contract *c) {
+    int bytes = spmm_b_unit(plan), align = plan->align > bytes ? plan->align : bytes;
+    add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(&plan->math, false)});
+    if (spmm_b_is_paired(plan)) c->ldb_multiple = 2;
+    if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
+}
+
+static void make_contract(const void *data, mc_contract *c) {
+    static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
+    const gather_plan *plan = data;
+    const spmm_plan *base = &plan->base;
+    bool permuted = spmm_permutes_slots(&base->math);
+    c->format = spmm_strided_format(&base->math);
+    add_array(c, 4,
+              (mc_array){"row_ptr", "s32", row_ptrs[base->vec],
+                         plan->heads
+                             ? "first stride of each row block behind the heads, then the number of strides"
+                             : "first stride of each row block, then the number of strides"});
+    add_array(c, 16,
+              (mc_array){"col_idx", "s32", base->stride == 64 ? "strides * 64" : "strides * 32",
+                         heads[plan->heads ? base->split : 0][permuted]});
+    spmm_add_values(base, false, c);
+    if (!plan->heads) c->awaited = "values";
+    add_b(base, c);
+    spmm_contract(base, false, true, c);
+    c->shared_static = base->shared_bytes;
+}
+
+static void make_facts(const void *data, mc_facts *facts) {
+    const gather_plan *plan = data;
+    spmm_facts(&plan->base, facts);
+    if (plan->base.output.exact)
+        add_fact(facts, "flush_strides", plan->base.math.flush_strides,
+                 "after which accumulators are added to sums in s64; 0: once, at the end");
+    add_fact(facts, "wide_path", plan->wide.emitted, "vector loads of B");
+    add_fact(facts, "edge_path", plan->edge.emitted, "guarded narrow loads of B");
+}
+
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    const gather_plan *plan = data;
+    const spmm_plan *base = &plan->base;
+    const char *act = base->output.act == OUT_ACT_RELU ? "_relu" : "";
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", base->lhs, base->rhs,
+             out_element_name(base->output.element), base->output.exact ? "_exact" : "", act, base->vec,
+             base->stride, base->tile_n, base->warps, base->split, plan->shared ? "_shared" : "",
+             spmm_mma_suffix(&base->math));
+}
+
+#define DIRECT "Rows of B are gathered from global memory straight into registers and transposed there."
+#define SHARED                                                                                               \
+    "Rows of B are copied to shared memory, read from there into registers and transposed, as in Magicube."
+
+static const char *how(const void *data) {
+    static const char *const ways[][SPMM_WAYS] = {SPMM_ALL_WAYS(DIRECT), SPMM_ALL_WAYS(SHARED)};
+    const gather_plan *plan = data;
+    return ways[plan->shared][spmm_way(&plan->base.math)];
+}
+
+const mc_solver spmm_gather = {
+    .name = "gather",
+    .plan = gather_make_plan,
+    .contract = make_contract,
+    .facts = make_facts,
+    .emit = gather_emit,
+    .entry_name = entry_name,
+    .estimate = gather_estimate,
+    .computes = spmm_computes,
+    .how = how,
+};

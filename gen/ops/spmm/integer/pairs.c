@@ -1,0 +1,76 @@
+/* Products of pairs of bytes. ldmatrix.trans moves elements of 16 bits, so that a lane gets two
+   neighbouring columns (bytes) of two slots. These are not untangled. Instead two mma each take one of the
+   columns: for the one, A's values stand at the even bytes of the operand, for the other at the odd bytes,
+   with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
+#include "ops/spmm/integer/sums.h"
+
+/* Makes operands of the values X: `even` for the columns at even bytes, `odd` for those at odd bytes, with
+   zeros between. */
+static void emit_operands(const spmm_pairs *p, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
+    mc_builder *b = p->sums->b;
+    EMIT(b, and_b32, even[0], x, H(0x00ff00ff));
+    EMIT(b, prmt, even[1], x, p->zero, I(0x4341));
+    EMIT(b, prmt, odd[0], x, p->zero, I(0x2404));
+    EMIT(b, and_b32, odd[1], x, H(0xff00ff00));
+}
+
+/* Multiplies MATRIX by VALUE. MATRIX is the operand A: its rows are the pairs of bytes g of 16 bytes and of
+   the 16 beside, its k slots 0-7 and 8-15. */
+static void emit_mma(const spmm_pairs *p, int mma, int rhs_digit, int group, const mc_reg matrix[4],
+                     const mc_reg value[2]) {
+    const spmm_arithmetic *math = p->sums->of;
+    mc_reg a[4];
+    for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
+    spmm_emit_product(p->sums, spmm_mma(math, mma * math->planes, rhs_digit), (spmm_operands){a, value, 2, 2},
+                      spmm_acc_of(p->sums, mma, rhs_digit, group));
+}
+
+/* Multiplies the two bytes of each pair: two columns of 8 bits, or the low and the high digit of one
+   column. */
+static void emit_multiply_bytes(const spmm_pairs *p, mc_reg matrix[][4], const mc_reg *x, int step) {
+    bool digits = p->sums->of->b.count > 1;
+    for (int m = 0; m < p->sums->of->mma; m++) {
+        emit_operands(p, x[step * m], p->even, p->odd);
+        for (int odd = 0; odd < 2; odd++)
+            for (int q = 0; q < p->loads; q++)
+                emit_mma(p, m, digits ? odd : 0, digits ? q : 2 * q + odd, matrix[q], odd ? p->odd : p->even);
+    }
+}
+
+/* The same of 4-bit columns: the low and the high halves of both bytes of a pair. */
+static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const mc_reg *x, int step) {
+    int count = p->sums->of->mma;
+    for (int m = 0; m < count; m++) emit_operands(p, x[step * m], &p->even[2 * m], &p->odd[2 * m]);
+    for (int q = 0; q < p->loads; q++)
+        for (int high = 0; high < 2; high++) {
+            mc_reg bytes[4];
+            for (int i = 0; i < 4; i++) bytes[i] = spmm_emit_half(p->sums, matrix[q][i], high, p->nibble[i]);
+            for (int m = 0; m < count; m++)
+                for (int odd = 0; odd < 2; odd++)
+                    emit_mma(p, m, 0, 4 * q + 2 * odd + high, bytes, odd ? &p->odd[2 * m] : &p->even[2 * m]);
+        }
+}
+
+void pairs_declare(spmm_pairs *p) {
+    mc_builder *b = p->sums->b;
+    bool halves = p->sums->of->rhs.bits == 4;
+    int operands = halves ? 2 * p->sums->of->mma : 2;
+    p->zero = b32(b, "zero");
+    b32_array(b, "even", operands, p->even);
+    b32_array(b, "odd", operands, p->odd);
+    if (halves) b32_array(b, "nibble", 4, p->nibble);
+}
+
+void pairs_start(spmm_pairs *p) { EMIT(p->sums->b, mov_b32, p->zero, I(0)); }
+
+void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    bool digits = p->sums->of->b.count > 1;
+    note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,
+         16 * half + 15, digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
+    if (p->sums->of->rhs.bits == 4) emit_multiply_nibbles(p, matrix, value, step);
+    else emit_multiply_bytes(p, matrix, value, step);
+}
+
+void pairs_add_bias(spmm_pairs *p, const mc_reg *value) {
+    for (int m = 0; m < p->sums->of->mma; m++) spmm_emit_add_bias(p->sums, m, &value[2 * m]);
+}

@@ -1,0 +1,87 @@
+/* What contracts, facts and headers say of the integers' arithmetic. */
+#include "ops/spmm/integer/arithmetic.h"
+
+const char *spmm_b_doc(const spmm_arithmetic *math, bool as_map) {
+    static const char *const docs[][2][2] = {
+#define OF(type, more)                                                                                       \
+    {{"B: u" type more, "B: s" type more}, {"tensor map of B: u" type more, "tensor map of B: s" type more}}
+        [0] = OF("4[k][ldb], row-major", ", the even column in a byte's low half"),
+        [1] = OF("8[k][ldb], row-major", ""),
+        [2] = OF("16[k][ldb], row-major", ""),
+#undef OF
+    };
+    int bytes = math->rhs.bits == 4 ? 0 : side_bytes(math->rhs);
+    return docs[bytes][as_map][math->rhs.is_signed];
+}
+
+/* How digits of 4 bits lie in a row of a stride. */
+#define HALVES "[4][stride / 32][8] half bytes for each stride, slot 32 h + 8 t + i at [t][h][i]"
+
+static const char *strided_doc(const spmm_arithmetic *math) {
+    static const char *const values[][2] = {
+        [DIGITS_TOP_SIGNED] = {"[digits][vec][32] for each 32 slots, the low digit first; 0 where padded",
+                               "[digits][vec]" HALVES ", the low digit first; 0 where padded"},
+        [DIGITS_BALANCED] =
+            {"[digits][vec][32] for each 32 slots, all digits signed, the low one first; 0 where padded",
+             "[digits][vec]" HALVES ", all digits signed, the low one first; 0 where padded"},
+        [DIGITS_OFFSET] = {
+            ("[digits * vec + 1][32]: digits of value + half its range, the low one first; then 1 for each "
+             "vector; 0 where padded"),
+            "[digits * vec + 1]" HALVES
+            ": digits of value + half its range, then 1 for each vector; 0 where padded"}};
+    return values[math->mode][math->int4];
+}
+
+static const char *windowed_doc(const spmm_arithmetic *math) {
+    static const char *const values[] = {
+        [DIGITS_TOP_SIGNED] = "[digits][vec][4][8], the low digit first: slots as the mma's lanes want them",
+        [DIGITS_BALANCED] =
+            "[digits][vec][4][8], all digits signed, the low one first: slots as the mma's lanes want them",
+        [DIGITS_OFFSET] =
+            ("[digits * vec + 1][4][8]: digits of value + half its range, the low one first; then 1 for each "
+             "vector; 0 where padded")};
+    return values[math->mode];
+}
+
+const char *spmm_values_doc(const spmm_arithmetic *math, bool windowed) {
+    return windowed ? windowed_doc(math) : strided_doc(math);
+}
+
+const char *spmm_mma_doc(const spmm_arithmetic *math) {
+    if (math->order == SPMM_PAPER)
+        return math->int4 ? "m8n8k32 instructions, a stride and warp"
+                          : "m8n8k16 instructions, a stride and warp";
+    return math->depth == 64 ? "m16n8k64 instructions, a stride and warp"
+                             : "m16n8k32 instructions, a stride and warp";
+}
+
+const char *spmm_strided_format(const spmm_arithmetic *math) {
+    return math->int4 ? "strided-bcrs-int4" : "strided-bcrs";
+}
+
+bool spmm_permutes_slots(const spmm_arithmetic *math) { return math->int4 && math->shuffle; }
+
+const char *spmm_mma_suffix(const spmm_arithmetic *math) {
+    static const char *const suffixes[2][2][2] = {
+        {{"_plain", ""}, {"_int4_plain", "_int4"}},
+        {{"_paper_plain", "_paper"}, {"_paper_int4_plain", "_paper_int4"}}};
+    return suffixes[math->order][math->int4][math->shuffle];
+}
+
+mc_sums spmm_sums_contract(const spmm_arithmetic *math) {
+    return (mc_sums){.lhs = math->lhs.name,
+                     .rhs = math->rhs.name,
+                     .exact = math->exact,
+                     .largest_product = spmm_largest_product(math),
+                     .bound = spmm_sum_bound(math),
+                     .products = "vectors a row",
+                     .k = math->k};
+}
+
+int64_t spmm_k_limit(const spmm_arithmetic *math) {
+    return math->times_16 && math->k == MC_OPEN && !math->exact ? spmm_exact_k(math) : 0;
+}
+
+void spmm_arithmetic_facts(const spmm_arithmetic *math, mc_facts *facts) {
+    if (math->planes > 1) add_fact(facts, "stacked_digits", math->planes, "of lhs that share an mma");
+}

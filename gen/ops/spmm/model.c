@@ -1,0 +1,101 @@
+#include "ops/spmm/model.h"
+#include "parts/fragment.h"
+#include <math.h>
+
+enum {
+    MAX_BLOCKS = 32,        /* thread blocks a multiprocessor (programming guide, as next) */
+    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that a thread block takes beside its own */
+    REGISTER_UNIT = 8,
+    FOUR_WARPS = 4 * MC_WARP,
+    MAX_TILES = 65535, /* thread blocks of the grid's second axis */
+};
+
+double spmm_overlapped(double a, double b) { return cbrt(a * a * a + b * b * b); }
+
+/* -- A problem as a kernel meets it -------------------------------------------------------------------- */
+
+/* The accumulators that a thread has more with other types than 8 bits: for each weight, and each column. */
+static int more_accumulators(const spmm_plan *plan) {
+    return (plan->tile_n * plan->math.sums - spmm_tile_bytes(plan)) / 4;
+}
+
+spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_problem *problem, int registers) {
+    spmm_situation s = {.plan = plan, .gpu = gpu, .problem = problem};
+    s.registers_wanted = registers + more_accumulators(plan);
+    s.row_blocks = ceil((double)problem->m / plan->vec);
+    s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
+    if (problem->batch > 1) s.row_blocks *= (double)problem->batch;
+    s.tiles = ceil((double)problem->n / plan->tile_n);
+    return s;
+}
+
+bool spmm_can_run(const spmm_plan *plan, const mc_problem *problem) {
+    const int64_t pairs[][2] = {
+        {plan->m, problem->m}, {plan->n, problem->n}, {plan->k, problem->k}, {plan->ldb, problem->ldb}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i][0] != MC_OPEN && pairs[i][0] != pairs[i][1]) return false;
+    return problem->n <= (int64_t)MAX_TILES * plan->tile_n;
+}
+
+/* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
+
+/* Threads, rounded up to four warps: each quarter of a multiprocessor has a quarter of its registers. */
+static int whole_fours(const spmm_plan *plan) {
+    return (plan->threads + FOUR_WARPS - 1) / FOUR_WARPS * FOUR_WARPS;
+}
+
+int spmm_registers_of(const spmm_situation *s) {
+    int room = (int)s->gpu->registers / whole_fours(s->plan) / REGISTER_UNIT * REGISTER_UNIT;
+    return s->registers_wanted < room ? s->registers_wanted : room;
+}
+
+static double held_beside_registers(const spmm_plan *plan, const mc_gpu *gpu) {
+    double by_threads = floor(gpu->threads / (double)plan->threads);
+    double by_shared = floor(gpu->shared_bytes / (plan->shared_bytes + BLOCK_SHARED));
+    return spmm_least(spmm_least(by_threads, MAX_BLOCKS), by_shared);
+}
+
+double spmm_resident_of(const spmm_situation *s) {
+    const mc_gpu *gpu = s->gpu;
+    double warps = 4 * floor(gpu->registers / (4.0 * MC_WARP * spmm_registers_of(s)));
+    return spmm_most(
+        1, spmm_least(held_beside_registers(s->plan, gpu), floor(warps * MC_WARP / s->plan->threads)));
+}
+
+double spmm_counted_on(const spmm_situation *s) {
+    double registers = whole_fours(s->plan) * spmm_registers_of(s);
+    double by_registers = floor(s->gpu->registers / registers);
+    return spmm_most(1, spmm_least(held_beside_registers(s->plan, s->gpu), by_registers));
+}
+
+/* Their lengths are about normal: half a standard deviation for each doubling is close up to 16. */
+double spmm_longest_of(const spmm_situation *s, int count) {
+    return spmm_least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
+}
+
+/* -- The whole ---------------------------------------------------------------------------------------- */
+
+/* How many thread blocks the multiprocessor has that has spmm_most of them; EACH is their number where all
+   have the same. With overlap they begin while some multiprocessors have room and others have none yet, so
+   that the numbers are not even: up to twice a share meets. */
+static double busiest(const spmm_situation *s, double each, double resident) {
+    if (!s->plan->overlap) return each;
+    return each + s->gpu->costs.uneven * spmm_most(0, spmm_least(resident, 2 * each) - each);
+}
+
+double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
+    const mc_costs *cost = &s->gpu->costs;
+    double start = cost->start_warp * s->plan->threads / MC_WARP;
+    double each = w->blocks / s->gpu->multiprocessors, latency = w->longest + start;
+    double busy = busiest(s, ceil(each), w->resident) * (w->busy + start);
+    if (ceil(each) > w->resident) {
+        double waves = each / w->resident + cost->tail;
+        latency = spmm_most(latency, waves * (w->latency + start));
+        busy = waves * w->resident * (w->busy + start);
+    }
+    double c_bytes =
+        s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bytes(s->plan->output.element);
+    double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
+    if (!s->plan->overlap) return cost->launch + cost->alone + spmm_overlapped(latency, busy + stored);
+    return cost->launch + spmm_overlapped(spmm_overlapped(latency, busy + stored), each * cost->begin);
+}

@@ -1,0 +1,59 @@
+/* How long an SpMM kernel should take on a problem. The model is a roofline with latencies; nothing is
+ * generated or measured for it.
+ *
+ *   plan, problem -> what a thread block does -> how thread blocks share the multiprocessors -> microseconds
+ *
+ * The first step is a solver's (estimate.c in its folder), the second one is here. docs/choice.md says
+ * what it is good for. All of its numbers are in gen/arch/gpu.c. */
+#ifndef MC_SPMM_MODEL_H
+#define MC_SPMM_MODEL_H
+
+#include "ops/spmm/problem.h"
+
+typedef struct spmm_situation {
+    const spmm_plan *plan;
+    const mc_gpu *gpu;
+    const mc_problem *problem;
+    double row_blocks, mean; /* mean: vectors of a row block */
+    double tiles;            /* tiles of columns */
+    int registers_wanted;    /* of a thread, by the solver */
+} spmm_situation;
+
+/* A thread block's share of a kernel. */
+typedef struct spmm_work {
+    double blocks;   /* of the grid */
+    double resident; /* thread blocks that a multiprocessor holds at once */
+    double busy;     /* us that it keeps its multiprocessor busy */
+    double latency;  /* us that it lasts at least, by what waits for what: on average */
+    double longest;  /* the same of the thread block with the longest row block */
+} spmm_work;
+
+static inline double spmm_least(double a, double b) { return a < b ? a : b; }
+static inline double spmm_most(double a, double b) { return a > b ? a : b; }
+/* What A and B take together: a little more than the larger one, since neither hides the other completely. */
+double spmm_overlapped(double a, double b);
+
+/* PROBLEM as PLAN's kernel meets it. REGISTERS are those that ptxas 13 gives a thread where A and B have 8
+   bits; other types have more accumulators. */
+spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_problem *problem, int registers);
+/* Whether what the spec fixes is the problem's. */
+bool spmm_can_run(const spmm_plan *plan, const mc_problem *problem);
+
+/* Bytes of a row of B that a thread block's tile takes. */
+static inline int spmm_tile_bytes(const spmm_plan *plan) { return (int)spmm_b_bytes(plan, plan->tile_n); }
+/* Registers that a thread has: no more than leave room for one thread block, since the generator limits them
+   (kernel.c). */
+int spmm_registers_of(const spmm_situation *s);
+/* Thread blocks that a multiprocessor holds at once. A quarter of it takes whole warps of any thread
+   block. */
+double spmm_resident_of(const spmm_situation *s);
+/* Thread blocks a multiprocessor that a launch counts on whose thread blocks stay (contract->blocks_per_sm):
+   these have whole fours of warps each. */
+double spmm_counted_on(const spmm_situation *s);
+/* The expected longest of COUNT row blocks, a power of two. */
+double spmm_longest_of(const spmm_situation *s, int count);
+
+/* Microseconds of a launch whose thread blocks do WORK. */
+double spmm_time_of(const spmm_situation *s, const spmm_work *work);
+
+#endif

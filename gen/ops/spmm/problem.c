@@ -1,0 +1,133 @@
+/* What all kernels of an SpMM have in common: types, shapes, output and thread block. */
+#include "ops/spmm/problem.h"
+#include <stdio.h>
+
+static const char *const stagings[] = {"direct", "tma", "async", "shared"}; /* in the order of spmm_staging */
+
+/* -- Plan --------------------------------------------------------------------------------------------- */
+
+static out_kind output_of(const int64_t *point) {
+    static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
+    return (out_kind){(out_element)point[F_OUT], (out_per)point[F_SCALE], bias_of[point[F_BIAS]],
+                      point[F_SUM] != 0, (out_act)point[F_ACT]};
+}
+
+static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
+    if (plan->m != MC_OPEN && plan->m % plan->vec)
+        complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
+    if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
+        complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
+    if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
+        complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
+    if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
+        complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
+}
+
+/* Complains of a tile that is not 4 to 16 bytes of a row for each of 8 lanes. A row of the ring has as many
+   bytes. */
+static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
+    int64_t bytes = spmm_b_bytes(plan, plan->tile_n);
+    if (bytes < 32 || bytes > 128)
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->rhs,
+                 plan->b_bits == 4   ? "64, 128 or 256"
+                 : plan->b_bits == 8 ? "32, 64 or 128"
+                                     : "32 or 64");
+}
+
+static void check_split(spmm_plan *plan, mc_complaints *complaints) {
+    if (plan->split <= plan->warps) return;
+    complain(complaints, F_SPLIT, "%d warps cannot share a row block in a thread block of %d", plan->split,
+             plan->warps);
+    plan->split = plan->warps;
+}
+
+void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints) {
+    *plan = (spmm_plan){
+        .staging = (spmm_staging)point[F_STAGING],
+        .staging_name = stagings[point[F_STAGING]],
+        .lhs = digit_sides[point[F_LHS]].name,
+        .rhs = digit_sides[point[F_RHS]].name,
+        .b_bits = side_bits(digit_sides[point[F_RHS]]),
+        .vec = (int)point[F_VEC],
+        .m = point[F_M],
+        .n = point[F_N],
+        .k = point[F_K],
+        .ldb = point[F_LDB],
+        .ldc = point[F_LDC],
+        .output = output_of(point),
+        .align = (int)point[F_ALIGN],
+        .batch = point[F_BATCH] != 0,
+        .overlap = point[F_OVERLAP] != 0,
+        .tile_n = (int)point[F_TILE_N],
+        .warps = (int)point[F_WARPS],
+        .split = (int)point[F_SPLIT],
+        .stride = (int)point[F_STRIDE],
+    };
+    plan->math = spmm_plan_arithmetic(point, gathers, plan->output.exact, complaints);
+    check_split(plan, complaints);
+    check_shapes(plan, complaints);
+    check_tile(plan, complaints);
+    out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT}, complaints);
+    check_overlap(point, F_OVERLAP, complaints);
+    spmm_check_arithmetic(point, &plan->math, plan->staging_name, gathers, complaints);
+    plan->row_blocks = plan->warps / plan->split;
+    plan->guard_rows = plan->row_blocks > 1 && (plan->m == MC_OPEN || plan->m / plan->vec % plan->row_blocks);
+}
+
+void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
+    plan->stride_values = stride_bytes;
+    snprintf(plan->value_extent, sizeof plan->value_extent, "strides * %d", stride_bytes);
+}
+
+/* -- Contract and facts ------------------------------------------------------------------------------- */
+
+spmm_batch spmm_batch_of(const spmm_plan *plan) {
+    return (spmm_batch){{{"values", "values_stride", "elements from one product's values to the next's", 8},
+                         {"b", "b_stride", "elements from one product's B to the next's", plan->b_bits},
+                         {"c", "c_stride", "elements from one product's C to the next's",
+                          8 * out_element_bytes(plan->output.element)}}};
+}
+
+void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
+    add_array(c, 8, (mc_array){"values", "s8", plan->value_extent, spmm_values_doc(&plan->math, windowed)});
+}
+
+static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
+    add_shape(c, "m", plan->guard_rows ? plan->m : 0, "rows of A and C, a multiple of vec");
+    add_shape(c, "n", plan->n, "columns of B and C");
+    add_shape(c, "k", takes_k ? plan->k : 0, "columns of A, rows of B");
+    add_shape(c, "ldb", takes_ldb ? plan->ldb : 0, "elements from one row of B to the next");
+    add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
+}
+
+void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
+    out_add_dense(&plan->output, (unsigned)plan->align, c);
+    add_shapes(plan, takes_k, takes_ldb, c);
+    c->k_limit = spmm_k_limit(&plan->math);
+    c->sums = spmm_sums_contract(&plan->math);
+    c->overlap = plan->overlap;
+    c->grid[0] = (mc_grid_axis){"m", (int64_t)plan->vec * plan->row_blocks};
+    c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
+    c->grid[2] = (mc_grid_axis){NULL, 1};
+    spmm_batch batch = spmm_batch_of(plan);
+    if (plan->batch) batch_contract(c, batch.arrays, SPMM_BATCH_ARRAYS);
+    c->block[0] = (unsigned)plan->threads;
+    c->block[1] = c->block[2] = 1;
+}
+
+void spmm_facts(const spmm_plan *plan, mc_facts *facts) {
+    add_fact(facts, "tile_rows", plan->vec * plan->row_blocks, "rows of C a thread block");
+    add_fact(facts, "tile_columns", plan->tile_n, "columns of C a thread block");
+    add_fact(facts, "threads", plan->threads, "a thread block");
+    add_fact(facts, "shared_bytes", plan->shared_bytes, "of a thread block");
+    add_fact(facts, "stride_b_bytes", plan->stride * spmm_b_bytes(plan, plan->tile_n),
+             "gathered from B, a stride and warp");
+    add_fact(facts, "stride_a_bytes", plan->stride_a_bytes, "of A's packed arrays, a stride and warp");
+    add_fact(facts, "stride_mma", plan->stride_mma, spmm_mma_doc(&plan->math));
+    spmm_arithmetic_facts(&plan->math, facts);
+}
+
+const char *spmm_computes(const void *data) {
+    const spmm_plan *plan = data;
+    return plan->output.exact ? SPMM_COMPUTES("sums in s64.") : SPMM_COMPUTES("sums in s32.");
+}

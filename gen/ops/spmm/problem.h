@@ -1,0 +1,68 @@
+/* SpMM: what the plans of all solvers begin with. It is the problem's types, shapes and output, and the
+   thread block. problem.c derives it from a point; solvers derive their own plans from it. */
+#ifndef MC_SPMM_PROBLEM_H
+#define MC_SPMM_PROBLEM_H
+
+#include "ops/spmm/fields.h"
+#include "ops/spmm/integer/arithmetic.h"
+#include "parts/batch.h"
+#include "parts/output.h"
+
+enum { SPMM_MAX_ROW_BYTES = INT32_MAX /* bytes of a row of B */ };
+
+typedef struct spmm_plan {
+    spmm_staging staging;
+    const char *staging_name;
+    const char *lhs, *rhs; /* names of the types of A's and of B's values */
+    int b_bits;            /* of an element of B in memory; of 4, two share a byte */
+    spmm_arithmetic math;
+    int vec; /* V: rows of a row block */
+    int64_t m, n, k, ldb, ldc;
+    out_kind output;
+    int align;          /* bytes that B's address is promised to be a multiple of */
+    bool batch;         /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
+    bool overlap;       /* the kernel may start while the one before it runs */
+    int tile_n;         /* columns of C that a thread block computes */
+    int warps, split;   /* warps that multiply; those that share a row block */
+    int row_blocks;     /* of a thread block: warps / split */
+    int threads;        /* of a thread block */
+    bool guard_rows;    /* the last thread block can have row blocks beyond m */
+    int stride;         /* nonzero vectors that a warp takes at a time */
+    int stride_values;  /* bytes of A's values in a stride */
+    int stride_a_bytes; /* of all of A's packed arrays */
+    int stride_mma;     /* a warp's mma of a stride */
+    char value_extent[24]; /* the contract's formula for the bytes of all values */
+    unsigned shared_bytes;
+} spmm_plan;
+
+/* Derives what the point says; shared_bytes, threads and the numbers of strides are the solver's. A kernel
+   that GATHERS B's rows from global memory may take 4-bit mma. */
+void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints);
+
+/* Bytes of COUNT neighbouring elements of a row of B: COUNT is even where two share a byte. */
+static inline int64_t spmm_b_bytes(const spmm_plan *plan, int64_t count) { return count * plan->b_bits / 8; }
+/* Bytes by which columns of B are addressed: those of an element, or of two that share a byte. */
+static inline int spmm_b_unit(const spmm_plan *plan) { return (plan->b_bits + 7) / 8; }
+static inline bool spmm_b_is_paired(const spmm_plan *plan) { return plan->b_bits == 4; }
+
+/* Sets stride_values, and the formula. */
+void spmm_plan_values(spmm_plan *plan, int stride_bytes);
+
+/* What contract, facts and name of all solvers have. Behind a solver's own parameters come C, scales and
+   biases, and open shapes; k and ldb only where the kernel takes them. */
+void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c);
+void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c);
+void spmm_facts(const spmm_plan *plan, mc_facts *facts);
+#define SPMM_COMPUTES(sums)                                                                                  \
+    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, " sums
+const char *spmm_computes(const void *plan);
+
+/* The arrays that a batch moves. They stay where they are until the kernel is emitted. */
+enum { SPMM_BATCH_ARRAYS = 3 };
+typedef struct spmm_batch {
+    mc_batch_array arrays[SPMM_BATCH_ARRAYS];
+} spmm_batch;
+
+spmm_batch spmm_batch_of(const spmm_plan *plan);
+
+#endif

@@ -1,0 +1,32 @@
+/* How the ring kernel's plan follows from a point. */
+#include "ops/spmm/ring/plan.h"
+#include "parts/fragment.h"
+#include "parts/windowed.h"
+
+/* The widest copy that divides ldb. 0: it is found out at launch, since ldb is open, or B's address promises
+   less. */
+static int widest_copy(const ring_plan *plan) {
+    int bytes = 16;
+    if (plan->base.ldb == MC_OPEN) return 0;
+    while (bytes > 4 && spmm_b_bytes(&plan->base, plan->base.ldb) % bytes) bytes /= 2;
+    return bytes <= plan->base.align ? bytes : 0;
+}
+
+void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+    ring_plan *plan = out;
+    spmm_plan *base = &plan->base;
+    spmm_plan_problem(point, false, base, complaints);
+    plan->window = (int)point[F_WINDOW];
+    plan->stages = (int)point[F_STAGES];
+    plan->resident = point[F_RESIDENT] != 0;
+    plan->tensor = base->staging == SPMM_TMA;
+    plan->copy = plan->tensor ? 0 : widest_copy(plan);
+    base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
+    base->stride_mma = spmm_pair_mma_count(&base->math, base->tile_n);
+    spmm_plan_values(base, WINDOWED_ROW_VALUES * spmm_value_rows(&base->math));
+    base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
+    /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
+    base->guard_rows |= plan->resident || base->split > 1;
+    base->shared_bytes = (unsigned)ring_sum_offset(plan) + ring_sum_bytes(plan);
+    ring_check(point, plan, complaints);
+}

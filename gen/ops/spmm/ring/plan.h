@@ -1,0 +1,61 @@
+/* The solver `ring`: windows of B go through a ring in shared memory, from which all row blocks of the thread
+   block gather. Its plan. docs/house.md says what ring, window and stage are, windowed.h how strides refer to
+   windows. */
+#ifndef MC_SPMM_RING_PLAN_H
+#define MC_SPMM_RING_PLAN_H
+
+#include "ops/spmm/problem.h"
+
+enum {
+    RING_BARRIER_BYTES = 8,
+    RING_BARRIERS = 2, /* of a stage: full and empty */
+    RING_LOAD_BYTES = 32,
+};
+
+typedef struct ring_plan {
+    spmm_plan base;
+    int window, stages; /* rows of B that are copied at once; windows that the ring holds */
+    int copy;           /* async: bytes of a thread's copy; 0: the kernel finds it out */
+    bool tensor;        /* staging "tma": a warp of its own copies, by tensor copies; else all threads copy */
+    bool resident;      /* thread blocks keep all of B's column tile, and take row blocks in turn */
+} ring_plan;
+
+/* Bytes of a row of B in the ring, and of a window; ldmatrix that read a row. */
+static inline int ring_row_bytes(const ring_plan *plan) {
+    return (int)spmm_b_bytes(&plan->base, plan->base.tile_n);
+}
+static inline int ring_window_bytes(const ring_plan *plan) { return plan->window * ring_row_bytes(plan); }
+static inline int ring_loads(const ring_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
+
+/* Neighbouring columns of C that a lane has at the store, of each 8 times as many (store.c). They come of a
+   pair of bytes of B, or of two pairs where each pair is a column. */
+static inline int ring_run(const ring_plan *plan) { return spmm_b_is_paired(&plan->base) ? 4 : 2; }
+
+/* A lane's accumulators of one weight. */
+static inline int ring_acc_count(const ring_plan *plan) { return plan->base.tile_n / 16 * 4; }
+
+/* Where the sums lie that warps share: behind the ring and its barriers. */
+static inline int ring_sum_offset(const ring_plan *plan) {
+    int barriers = plan->tensor ? RING_BARRIERS * RING_BARRIER_BYTES : 0;
+    return plan->stages * (ring_window_bytes(plan) + barriers);
+}
+/* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
+   sums. */
+unsigned ring_sum_bytes(const ring_plan *plan);
+
+/* B's address must be a multiple of so many bytes, and ldb of so many elements. */
+static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }
+static inline int ring_ldb_unit(const ring_plan *plan) {
+    return ring_copy_unit(plan) * 8 / plan->base.b_bits;
+}
+
+/* plan.c. Derives PLAN, a ring_plan, and complains of what cannot run. */
+void ring_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
+/* check.c */
+void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *complaints);
+/* estimate.c */
+double ring_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+/* emit.c */
+void ring_emit(const void *plan, mc_builder *b);
+
+#endif

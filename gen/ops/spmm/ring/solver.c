@@ -1,0 +1,91 @@
+/* The solver `ring`, of stagings "tma" and "async": contract, facts, name and header. windowed.h describes
+   the format of its arrays. */
+#include "ops/spmm/ring/plan.h"
+#include "ops/spmm/solvers.h"
+#include <stdio.h>
+
+static void add_b(const ring_plan *plan, mc_contract *c) {
+    const spmm_plan *base = &plan->base;
+    int bytes = spmm_b_unit(base);
+    add_param(c,
+              (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)base->align, spmm_b_doc(&base->math, false)});
+    if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
+}
+
+static void add_map(const ring_plan *plan, mc_contract *c) {
+    const spmm_plan *base = &plan->base;
+    int bytes = spmm_b_unit(base);
+    c->map = (mc_map_param){.param = "b_map",
+                            .array = "b",
+                            .rows = "k",
+                            .cols = "n",
+                            .ld = "ldb",
+                            .box_rows = (unsigned)plan->window,
+                            .box_cols = (unsigned)(ring_row_bytes(plan) / bytes),
+                            .swizzle = (unsigned)ring_row_bytes(plan),
+                            .element_bytes = (unsigned)bytes,
+                            .per_byte = spmm_b_is_paired(base) ? 2 : 1};
+    add_param(c, (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64, spmm_b_doc(&base->math, true)});
+}
+
+static void make_contract(const void *data, mc_contract *c) {
+    static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8"};
+    static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
+    static const char *const part_ptrs[] = {
+        [2] = "split * m / 2 + 1", [4] = "split * m / 4 + 1", [8] = "split * m / 8 + 1"};
+    const ring_plan *plan = data;
+    c->format = "windowed-bcrs";
+    add_array(
+        c, 4,
+        (mc_array){"row_order", "s32", orders[plan->base.vec], "the row block that each place computes"});
+    add_array(c, 4,
+              (mc_array){"row_ptr", "s32", (plan->base.split > 1 ? part_ptrs : row_ptrs)[plan->base.vec],
+                         "first stride of each place, part by part, then the number of strides"});
+    add_array(
+        c, 4,
+        (mc_array){"control", "s32", "strides",
+                   "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"});
+    add_array(c, 4,
+              (mc_array){"places", "s32", "strides * 16",
+                         "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
+    spmm_add_values(&plan->base, true, c);
+    if (plan->tensor) add_map(plan, c);
+    else add_b(plan, c);
+    spmm_contract(&plan->base, true, !plan->tensor, c);
+    c->ldb_multiple = (unsigned)ring_ldb_unit(plan);
+    c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
+    c->shared_dynamic = plan->base.shared_bytes;
+}
+
+static void make_facts(const void *data, mc_facts *facts) {
+    const ring_plan *plan = data;
+    spmm_facts(&plan->base, facts);
+    add_fact(facts, "window_bytes", ring_window_bytes(plan), "of B, copied at once");
+}
+
+static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
+    const ring_plan *plan = data;
+    const spmm_plan *base = &plan->base;
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", base->lhs, base->rhs,
+             out_element_name(base->output.element), base->output.act == OUT_ACT_RELU ? "_relu" : "",
+             base->vec, base->staging_name, base->tile_n, base->warps, base->split, plan->stages,
+             plan->window, plan->resident ? "_resident" : "");
+}
+
+static const char *how(const void *data) {
+    (void)data;
+    return SPMM_SWAPPED_WAY("Windows of B pass through a ring in shared memory; every warp gathers its row "
+                            "block's rows from it by ldmatrix.");
+}
+
+const mc_solver spmm_ring = {
+    .name = "ring",
+    .plan = ring_make_plan,
+    .contract = make_contract,
+    .facts = make_facts,
+    .emit = ring_emit,
+    .entry_name = entry_name,
+    .estimate = ring_estimate,
+    .computes = spmm_computes,
+    .how = how,
+};
