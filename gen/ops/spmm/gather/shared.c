@@ -43,11 +43,10 @@ static int slot_place(const gather_plan *plan, int step, int j) {
 void gather_shared_index_lane(gather_emitter *e) {
     mc_builder *b = e->b;
     int copies = e->plan->rows.copies;
-    mc_reg slot = b32(b, "copy_slot");
     note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
          copies);
-    EMIT(b, and_b32, slot, e->at.place.lane, I(MC_WARP - copies));
-    EMIT(b, mad_wide, e->index_lane, slot, I(WORD), e->col_idx);
+    mc_reg slot = and_b32(b, "copy_slot", e->at.place.lane, I(MC_WARP - copies));
+    EMIT(b, mad_wide, e->stream.index_lane, slot, I(WORD), e->stream.col_idx);
 }
 
 mc_reg gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
@@ -63,10 +62,9 @@ mc_reg gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
 static void emit_zero(gather_emitter *e, const gather_stager *s) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
-    mc_reg zero = b32(b, "zero");
-    const mc_reg zeros[] = {zero, zero, zero, zero};
     note(b, "a padding slot copies nothing: its old bytes stay, and meet a value of zero");
-    EMIT(b, mov_b32, zero, I(0));
+    mc_reg zero = mov_b32(b, "zero", I(0));
+    const mc_reg zeros[] = {zero, zero, zero, zero};
     for (int step = 0; step < plan->stride_steps; step++)
         for (int i = 0; i < plan->rows.copies; i++)
             EMIT(b, sts_v4, AT(s->to, copy_place(plan, step, i)), V4(zeros));
@@ -95,7 +93,8 @@ void gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard)
     const gather_plan *plan = e->plan;
     for (int step = 0; step < plan->stride_steps; step++)
         for (int i = 0; i < plan->rows.copies; i++) {
-            mc_reg index = e->index[step * MC_LANE_SLOTS + i], used = s->used[i], address = s->address[i];
+            mc_reg index = e->stream.index[step * MC_LANE_SLOTS + i], used = s->used[i],
+                   address = s->address[i];
             if (guard.id) EMIT(b, setp_ge_and, used, index, I(0), guard);
             else EMIT(b, setp_ge, used, index, I(0));
             EMIT(b, mad_wide, address, index, e->at.row_bytes, s->base);

@@ -39,6 +39,17 @@ spmm_value_lanes lanes_with_values(const spmm_arithmetic *math, mc_builder *b, m
     return lanes;
 }
 
+spmm_value_lanes lanes_where(const spmm_arithmetic *math, mc_builder *b, const char *const names[2],
+                             spmm_value_lanes of, mc_reg at, mc_reg end, mc_reg always) {
+    spmm_value_lanes lanes = {0};
+    for (int m = 0; m < math->mma; m++) {
+        if (!has_empty(math, m)) lanes.mma[m] = always;
+        else if (is_as_before(math, m)) lanes.mma[m] = lanes.mma[m - 1];
+        else lanes.mma[m] = setp_lt_and(b, names[m > 0], at, end, of.mma[m]);
+    }
+    return lanes;
+}
+
 spmm_value_lanes lanes_declare(const spmm_arithmetic *math, mc_builder *b, const char *const names[2],
                                mc_reg always) {
     spmm_value_lanes lanes = {0};

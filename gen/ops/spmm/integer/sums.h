@@ -67,9 +67,14 @@ typedef struct spmm_value_lanes {
 bool spmm_has_idle_lanes(const spmm_arithmetic *math);
 /* The lanes that have values, by their lane group G. */
 spmm_value_lanes lanes_with_values(const spmm_arithmetic *math, mc_builder *b, mc_reg g);
-/* Declares predicates: there is a stride, and this lane has values of it. Where all lanes have values it
-   is ALWAYS, which says only that there is a stride. NAMES are those of the predicates, the second one for
-   a last mma that fills other columns. */
+/* Whether there is a stride, which is where AT is before END, and this lane has values of it: of the lanes
+   OF. Where all lanes have values it is ALWAYS, which says only that there is a stride. NAMES are those of
+   the predicates, the second one for a last mma that fills other columns. */
+spmm_value_lanes lanes_where(const spmm_arithmetic *math, mc_builder *b, const char *const names[2],
+                             spmm_value_lanes of, mc_reg at, mc_reg end, mc_reg always);
+/* The same where it is set several times. Declares predicates: there is a stride, and this lane has values
+   of it. Where all lanes have values it is ALWAYS, which says only that there is a stride. NAMES are those
+   of the predicates, the second one for a last mma that fills other columns. */
 spmm_value_lanes lanes_declare(const spmm_arithmetic *math, mc_builder *b, const char *const names[2],
                                mc_reg always);
 /* Sets the predicates TO of lanes OF; there is a stride where AT is before END. */
