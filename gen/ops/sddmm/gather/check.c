@@ -53,7 +53,7 @@ static void check_lhs(const gather_plan *plan, mc_complaints *complaints) {
                  plan->wide ? "tile_k holds all of k" : "these shapes have no panels");
 }
 
-void gather_check(const gather_plan *plan, mc_complaints *complaints) {
+void sddmm_gather_check(const gather_plan *plan, mc_complaints *complaints) {
     sddmm_check_panel(&plan->problem, &plan->items, complaints);
     check_reads(plan, complaints);
     check_registers(plan, complaints);

@@ -174,7 +174,7 @@ static matrices emit_matrices(gather_emitter *e) {
     return m;
 }
 
-void gather_emit(const void *data, mc_builder *b) {
+void sddmm_gather_emit(const void *data, mc_builder *b) {
     const gather_plan *plan = data;
     gather_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     bool rows = plan->problem.layout == SDDMM_ROWS;

@@ -59,7 +59,7 @@ static inline int gather_group_regs(const gather_plan *plan) {
 }
 
 /* check.c */
-void gather_check(const gather_plan *plan, mc_complaints *complaints);
+void sddmm_gather_check(const gather_plan *plan, mc_complaints *complaints);
 /* lhs.c: bytes of shared memory that a thread block has for panels of A. */
 unsigned gather_lhs_shared_bytes(const gather_plan *plan);
 
@@ -120,7 +120,7 @@ static inline const mc_reg *gather_acc(const gather_emitter *e, gather_set of) {
 
 /* -- emit.c ------------------------------------------------------------------------------------------- */
 
-void gather_emit(const void *plan, mc_builder *b);
+void sddmm_gather_emit(const void *plan, mc_builder *b);
 /* Stands ahead of group GROUP: goes to END if the item has no such group. */
 void gather_emit_group_end(gather_emitter *e, int group, mc_label end);
 

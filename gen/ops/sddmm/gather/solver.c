@@ -79,7 +79,7 @@ static void make_plan(const int64_t *point, void *out, mc_complaints *complaints
                           .prefetch_lhs = point[F_PREFETCH_LHS] != 0};
     plan_paths(plan);
     plan_panels(plan);
-    gather_check(plan, complaints);
+    sddmm_gather_check(plan, complaints);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ const mc_solver sddmm_gather = {
     .plan = make_plan,
     .contract = contract,
     .facts = facts,
-    .emit = gather_emit,
+    .emit = sddmm_gather_emit,
     .entry_name = entry_name,
     .computes = sddmm_computes,
     .how = how,
