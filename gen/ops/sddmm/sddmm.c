@@ -10,15 +10,14 @@
    warp computes an item: what they share is in items/. What all share is problem.[ch], how values are
    multiplied is arithmetic.h. */
 #include "ops/sddmm/fields.h"
-#include "ops/sddmm/problem.h"
-#include "ops/sddmm/dense/dense.h"
-#include "ops/sddmm/gather/gather.h"
 #include "ops/sddmm/items/items.h"
-#include "ops/sddmm/window/window.h"
+#include "ops/sddmm/problem.h"
+#include "ops/sddmm/solvers.h"
 
 /* clang-format off */
 static const mc_field fields[] = {
 #include "ops/sddmm/fields.def"
+#include "ops/sddmm/integer/fields.def"
 #include "ops/sddmm/items/fields.def"
 #include "ops/sddmm/gather/fields.def"
 #include "ops/sddmm/dense/fields.def"

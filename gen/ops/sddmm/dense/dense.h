@@ -7,8 +7,6 @@
 #include "parts/emit.h"
 #include "parts/fragment.h"
 
-extern const mc_solver sddmm_dense;
-
 enum {
     DENSE_COPY = 16,       /* bytes of a copy */
     DENSE_STAGE_ROW = 64,  /* bytes of a row of B in a stage: the units of four lanes */

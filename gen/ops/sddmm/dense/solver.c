@@ -2,6 +2,7 @@
    of it. */
 #include "ops/sddmm/dense/dense.h"
 #include "ops/sddmm/fields.h"
+#include "ops/sddmm/solvers.h"
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 

@@ -12,8 +12,6 @@ enum {
     GATHER_MAX_SLOTS = 2 * SDDMM_MAX_GROUPS, /* of a lane, in each set */
 };
 
-extern const mc_solver sddmm_gather;
-
 /* In the order of the spec's names. */
 typedef enum gather_lhs_in { GATHER_LHS_REGISTERS, GATHER_LHS_SHARED } gather_lhs_in;
 
@@ -121,6 +119,11 @@ static inline const mc_reg *gather_acc(const gather_emitter *e, gather_set of) {
 /* -- emit.c ------------------------------------------------------------------------------------------- */
 
 void sddmm_gather_emit(const void *plan, mc_builder *b);
+
+/* -- item.c ------------------------------------------------------------------------------------------- */
+
+/* Sets the thread's place, and loads its warp's item and the lane's indices. */
+void gather_emit_item(gather_emitter *e);
 /* Stands ahead of group GROUP: goes to END if the item has no such group. */
 void gather_emit_group_end(gather_emitter *e, int group, mc_label end);
 

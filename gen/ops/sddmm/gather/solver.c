@@ -2,6 +2,7 @@
    picture of it. */
 #include "ops/sddmm/gather/gather.h"
 #include "ops/sddmm/fields.h"
+#include "ops/sddmm/solvers.h"
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 

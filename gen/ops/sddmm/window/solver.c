@@ -2,6 +2,7 @@
    picture of it. */
 #include "ops/sddmm/window/window.h"
 #include "ops/sddmm/fields.h"
+#include "ops/sddmm/solvers.h"
 
 /* Plans the window's shared memory; none for what window_check then refuses. */
 static void plan_window(window_plan *plan) {

@@ -12,8 +12,6 @@ enum {
     WINDOW_XOR_AND = 0x78,           /* lop3's table of a ^ (b & c) */
 };
 
-extern const mc_solver sddmm_window;
-
 typedef struct window_plan {
     sddmm_problem problem;
     sddmm_items items;
