@@ -5,7 +5,7 @@
  * How k is shared out. Of a row of B a lane takes
  *
  *   a unit    16 bytes, one load of a wide path. The units of a lane group's four lanes adjoin: a chunk
- *   a step    what the mma of one instant take of the unit: half the unit, of 16-bit values all of it
+ *   a step    what is multiplied at once: half the unit, of 16-bit values all of it
  *
  * and of its row of A it takes the same k. Of a row-major B, where neighbouring k are neighbours in no row, a
  * unit is a step. Which of the mma's k a value meets is free, as long as both sides agree. */
@@ -99,8 +99,11 @@ void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_re
                          const sddmm_factor *factors, int count);
 /* Makes one sum of the accumulators of an mma's place: the first four. */
 void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc);
-/* Adds OTHER's accumulator to that in SUM, or FROM's sum to it, before and behind settling. */
+/* Adds OTHER to SUM, both accumulators or both settled. */
 void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other);
+
+/* -- values.c: elements that are loaded one by one, whatever is multiplied ---------------------------- */
+
 /* Joins elements of VALUES, each in a register, to COUNT words. */
 void sddmm_emit_join(const sddmm_multiplier *m, sddmm_values values, const mc_reg *elements, int count,
                      const mc_reg *words);

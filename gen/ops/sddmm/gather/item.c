@@ -17,8 +17,8 @@ static mc_reg emit_place(gather_emitter *e, mc_reg *index_row) {
     return item;
 }
 
-/* Neither the item's nor the indices' load waits for the other. The loads are relaxed: ptxas would move others
-   down to their use. */
+/* Neither the item's nor the indices' load waits for the other. The loads are relaxed: ptxas would move
+   others down to their use. */
 void gather_emit_item(gather_emitter *e) {
     mc_builder *b = e->b;
     int groups = e->plan->items.groups, indices = 2 * groups;

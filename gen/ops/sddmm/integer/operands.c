@@ -185,10 +185,6 @@ void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_re
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
 
-void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count) {
-    for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], I(0));
-}
-
 void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other) {
     EMIT(m->b, add_s32, sum, sum, other);
 }

@@ -1,6 +1,10 @@
-/* Words of elements that were loaded one by one, and how far rows of values lie apart. */
+/* The SDDMM's values in memory: words of elements that were loaded one by one, and how far rows lie apart. */
 #include "ops/sddmm/arithmetic.h"
 #include "parts/emit.h"
+
+void sddmm_emit_zero(mc_builder *b, const mc_reg *regs, int count) {
+    for (int i = 0; i < count; i++) EMIT(b, mov_b32, regs[i], I(0));
+}
 
 mc_operand sddmm_emit_row_bytes(mc_builder *b, const char *name, sddmm_values values, int64_t fixed,
                                 mc_reg ld) {
