@@ -62,6 +62,11 @@ static bool empty_bits(const mutation *m) {
     return is_index(m, "lop3.b32", "%odd, 64,") && strstr(m->to, "%odd, 6");
 }
 
+/* of method window: a word without a vector is the least s32, so that every negative threshold tells it from the others */
+static bool negative_threshold(const mutation *m) {
+    return is_index(m, "setp.ge.s32", "%has_vector, %index") && mutation_number(m->to) < 0;
+}
+
 /* bytes of the same word */
 static bool same_word(const mutation *m) {
     const char *words = strchr(m->from, ',');
@@ -89,6 +94,7 @@ static const equivalence equivalents[] = {
 };
 static const equivalence window_equivalents[] = {
     {empty_bits, "bits that are empty"},
+    {negative_threshold, "a word without a vector is the least number"},
     {same_word, "the same bytes of the same word"},
     FACTOR,
     CONVERSION,
