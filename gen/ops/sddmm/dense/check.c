@@ -19,8 +19,8 @@ static void check_operands(const sddmm_problem *p, mc_complaints *complaints) {
     if (p->align < DENSE_COPY) complain(complaints, F_ALIGN, "method = \"dense\" wants %d", DENSE_COPY);
 }
 
-/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors of its turns, and
-   scales of rows or columns, whether or not there are any. ptxas 13 spills from about 240 on. */
+/* Registers that a thread holds for long, of 255: accumulators, A of a stage, the vectors that it samples,
+   and scales of rows or columns, whether or not there are any. ptxas 13 spills from about 240 on. */
 static int registers_held(const dense_plan *plan) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
     int words = a->steps * a->a_words, operands = a->a_is_plain ? 0 : a->steps * a->a_operands;

@@ -1,5 +1,4 @@
-/* The solver `dense` of the SDDMM: its plan, and what its emitters share, a thread block's tile of A B and
-   its threads' registers. */
+/* The solver `dense` of the SDDMM: its plan, and the stages of its kernel. */
 #ifndef MC_SDDMM_DENSE_H
 #define MC_SDDMM_DENSE_H
 
@@ -11,11 +10,10 @@ enum {
     DENSE_COPY = 16,       /* bytes of a copy */
     DENSE_STAGE_ROW = 64,  /* bytes of a row of B in a stage: the units of four lanes */
     DENSE_MAX_COPIES = 16, /* copies of a thread, for each stage and side */
-    DENSE_MAX_ROWS = 8,    /* groups of 8 rows of A, a warp */
-    DENSE_MAX_COLUMNS = 4, /* groups of 16 columns of B, a warp */
+    DENSE_MAX_ROWS = 8,    /* groups of 8 rows of A that a warp multiplies */
+    DENSE_MAX_COLUMNS = 4, /* groups of 16 columns of B that it multiplies them by */
     DENSE_MAX_ACC = 192,
-    DENSE_MAX_UNIT = 16, /* registers of a unit of A */
-    DENSE_MAX_TURNS = 8, /* groups of 8 rows that a warp samples one after another */
+    DENSE_MAX_SAMPLED = 8, /* groups of 8 rows that a warp samples one after another */
 };
 
 typedef struct dense_plan {
@@ -27,46 +25,22 @@ typedef struct dense_plan {
     int64_t shared_bytes;
 } dense_plan;
 
-/* How a thread copies one side's rows of a stage. */
-typedef struct dense_copies {
-    int count, step,
-        /* copies of a thread; rows from one to the next; bytes that these are apart in shared memory */
-        step_bytes;
-    int stage_k_bytes; /* bytes of a row from stage to stage */
-    mc_reg to, from[DENSE_MAX_COPIES];
-    mc_reg some; /* whether this thread copies; none where all do */
-} dense_copies;
+/* A side of the tile: its rows of A, or its columns of B. */
+typedef struct dense_side {
+    mc_reg first; /* the first row or column */
+    mc_reg last;  /* the last one that there is, counted in the tile */
+    mc_reg warp;  /* this warp's number along the side; none where there is one warp */
+} dense_side;
 
-/* The vectors of a group of 8 rows of A that a lane samples. */
-typedef struct dense_turn {
-    mc_reg slot, end, column;
-    mc_reg at; /* where the row block's rows lie in column 0 of the result */
-} dense_turn;
-
+/* What all stages of the kernel know. */
 typedef struct dense_emitter {
     const dense_plan *plan;
     mc_builder *b;
-    sddmm_multiplier multiplier;
     thread_place place;
-    /* this warp's number along the tile's rows and along its columns; none where there is one */
-    mc_reg warp_row, warp_column;
-    mc_reg tile_row, tile_column;  /* the tile's first row of A and column of B */
-    mc_reg last_row, last_column;  /* the last row and column that there are, counted in the tile */
-    mc_reg shared, a_lane, b_lane; /* the shared memory; this lane's unit of its first row of A, and of B */
-    /* this lane's row block of each 8 rows; the lane's number among that row block's lanes */
-    mc_reg row_block, in_row_block;
-    dense_copies a_copies, b_copies;
-    dense_turn turn[DENSE_MAX_TURNS];
-    mc_reg tile_ptr, col_idx, ptr_row; /* ptr_row: bytes of a row of tile_ptr */
-    mc_reg acc[DENSE_MAX_ACC];         /* [rows][columns][sum][4] */
-    mc_reg word[DENSE_MAX_ROWS * DENSE_MAX_UNIT], operand[DENSE_MAX_ROWS * 2 * SDDMM_MAX_STEP_A];
-    mc_reg scale, row_scale[2 * DENSE_MAX_ROWS], column_scale[2 * DENSE_MAX_COLUMNS];
-    out_scratch scratch;
+    mc_reg shared; /* the thread block's shared memory */
+    dense_side rows, columns;
+    mc_reg ptr_row; /* bytes of a row of tile_ptr */
 } dense_emitter;
-
-static inline mc_reg *dense_acc(dense_emitter *d, int row, int column) {
-    return &d->acc[(row * d->plan->warp_columns + column) * d->plan->problem.arithmetic.accs];
-}
 
 /* Bytes of a column of the result. Columns lie one behind the other, padded so that the stores of an mma's
    sums meet no bank twice: four lanes store in each of 8 columns. */
@@ -104,18 +78,63 @@ static inline int dense_a_multiple(const sddmm_problem *p) { return 8 * SDDMM_UN
 
 void dense_check(const int64_t *point, const dense_plan *plan, mc_complaints *complaints);
 
-/* -- emit.c -------------------------------------------------------------------------------------- */
+/* -- emit.c ------------------------------------------------------------------------------------------- */
 
 void dense_emit(const void *plan, mc_builder *b);
 
-/* -- store.c ------------------------------------------------------------------------------------ */
+/* -- copy.c: A and B to shared memory ----------------------------------------------------------------- */
 
-/* Load where each turn's vectors begin and end; their first columns; scales. */
-void dense_emit_ranges(dense_emitter *d);
-void dense_emit_first_columns(dense_emitter *d);
-void dense_emit_scales(dense_emitter *d);
-/* Bring the sums to shared memory, and the mask's vectors from there to C. */
-void dense_emit_result(dense_emitter *d);
-void dense_emit_samples(dense_emitter *d);
+/* Asks for the copies of all stages. */
+void dense_emit_copies(const dense_emitter *d);
+
+/* -- multiply.c: the tile's sums ---------------------------------------------------------------------- */
+
+/* The accumulators of a warp's rows and columns: [rows][columns][sum][4]. */
+typedef struct dense_sums {
+    sddmm_multiplier multiplier;
+    mc_reg acc[DENSE_MAX_ACC];
+} dense_sums;
+
+/* Those of the ROW-th group of 8 rows and the COLUMN-th group of 16 columns. */
+static inline const mc_reg *dense_acc(const dense_plan *plan, const dense_sums *sums, int row, int column) {
+    return &sums->acc[(row * plan->warp_columns + column) * plan->problem.arithmetic.accs];
+}
+
+/* Multiplies each stage as soon as it has arrived. */
+void dense_emit_products(const dense_emitter *d, dense_sums *sums);
+
+/* -- result.c: C's elements of the whole tile, in shared memory --------------------------------------- */
+
+/* Scales in registers, as the output wants them. */
+typedef struct dense_scales {
+    mc_reg tensor;
+    mc_reg row[2 * DENSE_MAX_ROWS];       /* of rows 2 t and 2 t + 1 of each group */
+    mc_reg column[2 * DENSE_MAX_COLUMNS]; /* of columns g and g + 8 of each group */
+} dense_scales;
+
+dense_scales dense_emit_scales(const dense_emitter *d);
+void dense_emit_result(const dense_emitter *d, const dense_sums *sums, const dense_scales *scales);
+
+/* -- sample.c: the mask's vectors, from there to C ---------------------------------------------------- */
+
+/* The vectors of a lane's row block, one of a group of 8 rows. The lane copies every so-many-th of them. */
+typedef struct dense_vectors {
+    mc_reg slot, column; /* of the next vector that the lane copies: its slot of C and its column of B */
+    mc_reg end;          /* the slot behind the row block's last one in this tile */
+    mc_reg at;           /* where the row block's rows lie in column 0 of the result */
+} dense_vectors;
+
+/* The mask's vectors in the tile. */
+typedef struct dense_mask {
+    mc_reg col_idx;
+    mc_reg in_row_block;                      /* this lane's number among the lanes of its row block */
+    dense_vectors vectors[DENSE_MAX_SAMPLED]; /* of the groups of 8 rows that this warp samples */
+} dense_mask;
+
+/* Load where the vectors of each row block begin and end; the columns of each lane's first ones. */
+void dense_emit_ranges(const dense_emitter *d, dense_mask *mask);
+void dense_emit_first_columns(const dense_emitter *d, const dense_mask *mask);
+/* Copies the vectors to C. */
+void dense_emit_samples(const dense_emitter *d, const dense_mask *mask);
 
 #endif
