@@ -28,10 +28,10 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
 static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
     int64_t bytes = spmm_b_bytes(plan, plan->tile_n);
     if (bytes < 32 || bytes > 128)
-        complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->rhs,
-                 plan->b_bits == 4   ? "64, 128 or 256"
-                 : plan->b_bits == 8 ? "32, 64 or 128"
-                                     : "32 or 64");
+        complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->math.rhs,
+                 plan->math.b_bits == 4   ? "64, 128 or 256"
+                 : plan->math.b_bits == 8 ? "32, 64 or 128"
+                                          : "32 or 64");
 }
 
 static void check_split(spmm_plan *plan, mc_complaints *complaints) {
@@ -41,13 +41,10 @@ static void check_split(spmm_plan *plan, mc_complaints *complaints) {
     plan->split = plan->warps;
 }
 
-void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints) {
-    *plan = (spmm_plan){
+static spmm_plan plan_of(const int64_t *point) {
+    return (spmm_plan){
         .staging = (spmm_staging)point[F_STAGING],
         .staging_name = stagings[point[F_STAGING]],
-        .lhs = digit_sides[point[F_LHS]].name,
-        .rhs = digit_sides[point[F_RHS]].name,
-        .b_bits = side_bits(digit_sides[point[F_RHS]]),
         .vec = (int)point[F_VEC],
         .m = point[F_M],
         .n = point[F_N],
@@ -63,6 +60,10 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
         .split = (int)point[F_SPLIT],
         .stride = (int)point[F_STRIDE],
     };
+}
+
+void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints) {
+    *plan = plan_of(point);
     plan->math = spmm_plan_arithmetic(point, gathers, plan->output.exact, complaints);
     check_split(plan, complaints);
     check_shapes(plan, complaints);
@@ -83,7 +84,7 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
 
 spmm_batch spmm_batch_of(const spmm_plan *plan) {
     return (spmm_batch){{{"values", "values_stride", "elements from one product's values to the next's", 8},
-                         {"b", "b_stride", "elements from one product's B to the next's", plan->b_bits},
+                         {"b", "b_stride", "elements from one product's B to the next's", plan->math.b_bits},
                          {"c", "c_stride", "elements from one product's C to the next's",
                           8 * out_element_bytes(plan->output.element)}}};
 }

@@ -4,7 +4,7 @@
 #define MC_SPMM_PROBLEM_H
 
 #include "ops/spmm/fields.h"
-#include "ops/spmm/integer/arithmetic.h"
+#include "ops/spmm/arithmetic.h"
 #include "parts/batch.h"
 #include "parts/output.h"
 
@@ -13,10 +13,8 @@ enum { SPMM_MAX_ROW_BYTES = INT32_MAX /* bytes of a row of B */ };
 typedef struct spmm_plan {
     spmm_staging staging;
     const char *staging_name;
-    const char *lhs, *rhs; /* names of the types of A's and of B's values */
-    int b_bits;            /* of an element of B in memory; of 4, two share a byte */
-    spmm_arithmetic math;
-    int vec; /* V: rows of a row block */
+    spmm_arithmetic math; /* and the types of A and B */
+    int vec;              /* V: rows of a row block */
     int64_t m, n, k, ldb, ldc;
     out_kind output;
     int align;          /* bytes that B's address is promised to be a multiple of */
@@ -40,10 +38,12 @@ typedef struct spmm_plan {
 void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints);
 
 /* Bytes of COUNT neighbouring elements of a row of B: COUNT is even where two share a byte. */
-static inline int64_t spmm_b_bytes(const spmm_plan *plan, int64_t count) { return count * plan->b_bits / 8; }
+static inline int64_t spmm_b_bytes(const spmm_plan *plan, int64_t count) {
+    return count * plan->math.b_bits / 8;
+}
 /* Bytes by which columns of B are addressed: those of an element, or of two that share a byte. */
-static inline int spmm_b_unit(const spmm_plan *plan) { return (plan->b_bits + 7) / 8; }
-static inline bool spmm_b_is_paired(const spmm_plan *plan) { return plan->b_bits == 4; }
+static inline int spmm_b_unit(const spmm_plan *plan) { return (plan->math.b_bits + 7) / 8; }
+static inline bool spmm_b_is_paired(const spmm_plan *plan) { return plan->math.b_bits == 4; }
 
 /* Sets stride_values, and the formula. */
 void spmm_plan_values(spmm_plan *plan, int stride_bytes);

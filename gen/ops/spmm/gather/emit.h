@@ -4,7 +4,7 @@
 
 #include "ops/spmm/emit.h"
 #include "ops/spmm/gather/gather.h"
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/sums.h"
 
 /* The strides of A that a warp takes, and the one that is loaded. */
 typedef struct gather_stream {

@@ -73,7 +73,7 @@ typedef struct gather_plan {
 /* Bytes that rows of B must be aligned to on PATH; and the same of the wide path, in columns. */
 static inline int gather_access(const gather_path *path) { return path->copy ? path->copy : path->unit; }
 static inline int gather_access_columns(const gather_plan *plan) {
-    return gather_access(&plan->wide) * 8 / plan->base.b_bits;
+    return gather_access(&plan->wide) * 8 / plan->base.math.b_bits;
 }
 
 /* plan.c. Derives PLAN, a gather_plan, and complains of what cannot run. */

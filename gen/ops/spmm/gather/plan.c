@@ -57,7 +57,8 @@ static void plan_wide(gather_plan *plan) {
 
 static void plan_edge(gather_plan *plan) {
     const gather_checks *c = &plan->checks;
-    bool whole = plan->base.n != MC_OPEN && plan->base.n % 4 == 0, words = whole && plan->base.b_bits == 8;
+    bool whole = plan->base.n != MC_OPEN && plan->base.n % 4 == 0,
+         words = whole && plan->base.math.b_bits == 8;
     int store = plan->base.output.element == OUT_S64 ? 2 : 4;
     bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
     plan->edge = (gather_path){

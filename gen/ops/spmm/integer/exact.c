@@ -8,7 +8,7 @@
  *   ROUNDS    done = 0
  *   STRIDES   a stride; done += 1; STRIDES again, if there are more and done < flush_strides
  *             totals += weight * accumulators, accumulators = 0; ROUNDS again, if there are more */
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 void spmm_declare_totals(spmm_sums *s) {
     mc_builder *b = s->b;

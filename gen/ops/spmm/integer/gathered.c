@@ -1,6 +1,6 @@
 /* Products of rows of B that a lane has gathered to registers: it has the same columns of 8 slots, and
    transposes them, so that a register has one column (or digit of a column) of four slots. */
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 /* Sets column[c] to byte c of each of four words: a 4 x 4 byte transpose, in 8 prmt. */
 static void emit_transpose(const spmm_gathered *g, const mc_reg word[4], const mc_reg column[4]) {
@@ -21,7 +21,7 @@ static void emit_transpose(const spmm_gathered *g, const mc_reg word[4], const m
 static void emit_join(const spmm_gathered *g, const mc_reg *element, int units, const mc_reg *column) {
     static const unsigned pick[] = {0x0040, 0x0051};
     mc_builder *b = g->sums->b;
-    int digits = g->sums->of->b.count;
+    int digits = g->sums->of->integer.b.count;
     for (int i = 0; i < units * digits; i++) {
         const mc_reg *of = &element[i / digits];
         unsigned bytes = pick[i % digits];
@@ -35,11 +35,11 @@ static void emit_join(const spmm_gathered *g, const mc_reg *element, int units, 
    `high`. */
 static void emit_transpose_word(const spmm_gathered *g, const mc_reg *row, int words, int step, int word) {
     const spmm_arithmetic *math = g->sums->of;
-    int columns = 4 * 8 / math->rhs.bits;
+    int columns = 4 * 8 / math->integer.rhs.bits;
     note(g->sums->b, "columns %d..%d of this lane%s", columns * word, columns * word + columns - 1,
-         !math->int4 ? ""
-         : step      ? ", slots 32..63"
-                     : ", slots 0..31");
+         !math->integer.int4 ? ""
+         : step              ? ", slots 32..63"
+                             : ", slots 0..31");
     for (int half = 0; half < 2; half++) {
         const mc_reg *four = &row[4 * half * words + word];
         const mc_reg of[4] = {four[0], four[words], four[2 * words], four[3 * words]};
@@ -54,7 +54,7 @@ static void emit_mma(const spmm_gathered *g, const mc_reg *value, int pair, int 
                      const mc_reg a[4]) {
     const spmm_arithmetic *math = g->sums->of;
     for (int m = 0; m < math->mma; m++) {
-        mc_opcode op = spmm_mma(math, m * math->planes, rhs_digit);
+        mc_opcode op = spmm_mma(math, m * math->integer.planes, rhs_digit);
         spmm_emit_product(g->sums, op, (spmm_operands){a, &value[2 * m], 2, 2},
                           spmm_acc_of(g->sums, m, rhs_digit, pair));
     }
@@ -79,7 +79,7 @@ static void emit_bytes(const spmm_gathered *g, const mc_reg *value, int word) {
 
 /* Multiplies two columns of several digits, from byte FIRST of low and high on. */
 static void emit_digits(const spmm_gathered *g, const mc_reg *value, int pair, int first) {
-    int digits = g->sums->of->b.count;
+    int digits = g->sums->of->integer.b.count;
     for (int d = 0; d < digits; d++) emit_byte_pair(g, value, pair, d, first + d, first + digits + d);
 }
 
@@ -113,8 +113,8 @@ static void emit_int4(const spmm_gathered *g, int step, const mc_reg *value, int
    them: so many. */
 static void emit_products(const spmm_gathered *g, int step, const mc_reg *value, int word, int joined) {
     const spmm_arithmetic *math = g->sums->of;
-    int bits = math->rhs.bits, bytes = joined ? joined : SPMM_BYTES;
-    if (math->int4) emit_int4(g, step, value, word, bytes);
+    int bits = math->integer.rhs.bits, bytes = joined ? joined : SPMM_BYTES;
+    if (math->integer.int4) emit_int4(g, step, value, word, bytes);
     else if (bits == 4) emit_nibbles(g, value, word, bytes);
     else if (bits == 8) emit_bytes(g, value, word);
     else if (!joined) emit_digits(g, value, word, 0);
@@ -125,7 +125,7 @@ static void emit_products(const spmm_gathered *g, int step, const mc_reg *value,
 /* The values of step STEP; a 4-bit mma takes those of all steps. */
 static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int step) {
     const spmm_arithmetic *math = g->sums->of;
-    return math->int4 ? value : &value[2 * step * math->mma];
+    return math->integer.int4 ? value : &value[2 * step * math->mma];
 }
 
 static void emit_word(const spmm_gathered *g, const mc_reg *row, int words, int step, int word,
@@ -138,10 +138,10 @@ void gathered_declare(spmm_gathered *g) {
     mc_builder *b = g->sums->b;
     const spmm_arithmetic *math = g->sums->of;
     b32_array(b, "pair", 4, g->pair);
-    b32_array(b, "low", SPMM_BYTES * math->b.count, g->low);
-    b32_array(b, "high", SPMM_BYTES * math->b.count, g->high);
-    if (math->int4) spmm_declare_columns4(g);
-    else if (math->rhs.bits == 4) b32_array(b, "nibble", 4, g->nibble);
+    b32_array(b, "low", SPMM_BYTES * math->integer.b.count, g->low);
+    b32_array(b, "high", SPMM_BYTES * math->integer.b.count, g->high);
+    if (math->integer.int4) spmm_declare_columns4(g);
+    else if (math->integer.rhs.bits == 4) b32_array(b, "nibble", 4, g->nibble);
 }
 
 /* An int4 mma takes all steps, so that each word goes through all of them before the next one. */
@@ -155,7 +155,7 @@ static void emit_multiply_int4(const spmm_gathered *g, const mc_reg *row, int wo
 
 void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
     const spmm_arithmetic *math = g->sums->of;
-    if (math->int4) {
+    if (math->integer.int4) {
         emit_multiply_int4(g, row, words, value);
         return;
     }
@@ -168,7 +168,7 @@ void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_
 }
 
 void gathered_note(const spmm_gathered *g) {
-    if (g->sums->of->int4) spmm_note_columns4(g);
+    if (g->sums->of->integer.int4) spmm_note_columns4(g);
 }
 
 void gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {

@@ -11,14 +11,15 @@
  *
  * 16 times a sum must fit into 32 bits, so that k is bounded (spmm_exact_k). A kernel whose spec fixes a
  * larger k takes odd columns without the factor. All other steps are exact modulo 2^32. */
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 enum { ACCUMULATORS = 4 /* of an mma */ };
 
 static const uint32_t minus_biases = 0xf8f8f8f8;
 
 mc_reg spmm_emit_half(const spmm_sums *s, mc_reg bytes, bool high, mc_reg to) {
-    return emit_halves(s->b, (half_form){s->of->rhs.is_signed, s->of->times_16}, bytes, high, to);
+    return emit_halves(s->b, (half_form){s->of->integer.rhs.is_signed, s->of->integer.times_16}, bytes, high,
+                       to);
 }
 
 /* -- What the sums have too much ---------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ void spmm_emit_zero_bias(const spmm_sums *s) {
 void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg values[2]) {
     if (!spmm_is_biased(s->of)) return;
     const mc_reg bias[] = {s->bias, s->bias, s->bias, s->bias}, *sums = &s->bias_sum[ACCUMULATORS * mma];
-    mc_opcode op = spmm_mma(s->of, mma * s->of->planes, 0);
+    mc_opcode op = spmm_mma(s->of, mma * s->of->integer.planes, 0);
     spmm_emit_product(s, op, (spmm_operands){bias, values, 2, 1}, sums);
 }
 
@@ -51,7 +52,7 @@ static void emit_take_bias(const spmm_sums *s, int odd_column) {
     mc_builder *b = s->b;
     note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
     for (int i = 0; i < s->count * s->of->mma; i++) {
-        if (s->of->times_16 && i & odd_column) continue;
+        if (s->of->integer.times_16 && i & odd_column) continue;
         EMIT(b, add_s32, s->acc[i], s->acc[i], bias_of(s, i / s->count, i & 1));
     }
 }
@@ -70,7 +71,7 @@ static void emit_divide(const spmm_sums *s, int odd_column) {
 }
 
 void spmm_emit_settle_halves(const spmm_sums *s, int odd_column) {
-    if (!s->of->takes_halves) return;
+    if (!s->of->integer.takes_halves) return;
     if (spmm_is_biased(s->of)) emit_take_bias(s, odd_column);
-    if (s->of->times_16) emit_divide(s, odd_column);
+    if (s->of->integer.times_16) emit_divide(s, odd_column);
 }

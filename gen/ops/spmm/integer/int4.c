@@ -8,7 +8,7 @@
    (section IV-B3, figure 7; what takes 8 bitwise operations there takes 4 instructions here). Without it the
    bytes first change places, which takes two instructions more. */
 #include "parts/fragment.h"
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 enum {
     SELECT =
@@ -41,7 +41,7 @@ void spmm_note_columns4(const spmm_gathered *g) {
             "bytes, column gets one");
     note(b, "of all 8: lop3 0x%02x takes low halves from its first operand, high ones from its second",
          SELECT);
-    if (g->sums->of->shuffle)
+    if (g->sums->of->integer.shuffle)
         note(b, "the rows are then in the order 0, 4, 1, 5, 2, 6, 3, 7, for which col_idx has been shuffled");
     else
         note(b, "prmt first brings together the bytes of rows 0, 2, 4, 6 and of 1, 3, 5, 7, so that the rows "
@@ -54,7 +54,7 @@ void spmm_emit_columns4(const spmm_gathered *g, int bytes, int step) {
     for (int c = 0; c < bytes; c++) {
         const mc_reg *column = &g->column[operand_count(g->sums->of) * c];
         mc_reg low = g->low[c], high = g->high[c];
-        if (!g->sums->of->shuffle) {
+        if (!g->sums->of->integer.shuffle) {
             low = g->pair[0], high = g->pair[1];
             EMIT(b, prmt, low, g->low[c], g->high[c], I(0x6420));
             EMIT(b, prmt, high, g->low[c], g->high[c], I(0x7531));
@@ -64,7 +64,8 @@ void spmm_emit_columns4(const spmm_gathered *g, int bytes, int step) {
 }
 
 static mc_opcode mma4(const spmm_arithmetic *math, int mma) {
-    bool rhs_signed = digit_is_signed(math->b, 0), lhs_signed = digit_is_signed(math->a, mma * math->planes);
+    bool rhs_signed = digit_is_signed(math->integer.b, 0),
+         lhs_signed = digit_is_signed(math->integer.a, mma * math->integer.planes);
     return math->order == SPMM_PAPER ? mma_int4_small(lhs_signed, rhs_signed)
                                      : mma_int4(math->depth, rhs_signed, lhs_signed);
 }

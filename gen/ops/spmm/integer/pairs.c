@@ -2,7 +2,7 @@
    neighbouring columns (bytes) of two slots. These are not untangled. Instead two mma each take one of the
    columns: for the one, A's values stand at the even bytes of the operand, for the other at the odd bytes,
    with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 /* Makes operands of the values X: `even` for the columns at even bytes, `odd` for those at odd bytes, with
    zeros between. */
@@ -21,14 +21,14 @@ static void emit_mma(const spmm_pairs *p, int mma, int rhs_digit, int group, con
     const spmm_arithmetic *math = p->sums->of;
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
-    spmm_emit_product(p->sums, spmm_mma(math, mma * math->planes, rhs_digit), (spmm_operands){a, value, 2, 2},
-                      spmm_acc_of(p->sums, mma, rhs_digit, group));
+    spmm_emit_product(p->sums, spmm_mma(math, mma * math->integer.planes, rhs_digit),
+                      (spmm_operands){a, value, 2, 2}, spmm_acc_of(p->sums, mma, rhs_digit, group));
 }
 
 /* Multiplies the two bytes of each pair: two columns of 8 bits, or the low and the high digit of one
    column. */
 static void emit_multiply_bytes(const spmm_pairs *p, mc_reg matrix[][4], const mc_reg *x, int step) {
-    bool digits = p->sums->of->b.count > 1;
+    bool digits = p->sums->of->integer.b.count > 1;
     for (int m = 0; m < p->sums->of->mma; m++) {
         emit_operands(p, x[step * m], p->even, p->odd);
         for (int odd = 0; odd < 2; odd++)
@@ -53,7 +53,7 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
 
 void pairs_declare(spmm_pairs *p) {
     mc_builder *b = p->sums->b;
-    bool halves = p->sums->of->rhs.bits == 4;
+    bool halves = p->sums->of->integer.rhs.bits == 4;
     int operands = halves ? 2 * p->sums->of->mma : 2;
     p->zero = b32(b, "zero");
     b32_array(b, "even", operands, p->even);
@@ -64,10 +64,10 @@ void pairs_declare(spmm_pairs *p) {
 void pairs_start(spmm_pairs *p) { EMIT(p->sums->b, mov_b32, p->zero, I(0)); }
 
 void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
-    bool digits = p->sums->of->b.count > 1;
+    bool digits = p->sums->of->integer.b.count > 1;
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,
          16 * half + 15, digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
-    if (p->sums->of->rhs.bits == 4) emit_multiply_nibbles(p, matrix, value, step);
+    if (p->sums->of->integer.rhs.bits == 4) emit_multiply_nibbles(p, matrix, value, step);
     else emit_multiply_bytes(p, matrix, value, step);
 }
 

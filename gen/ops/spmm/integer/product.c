@@ -1,8 +1,9 @@
 /* Products of digits, and what becomes of the accumulators that they are added to. */
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 mc_opcode spmm_mma(const spmm_arithmetic *math, int lhs_digit, int rhs_digit) {
-    bool lhs_signed = digit_is_signed(math->a, lhs_digit), rhs_signed = digit_is_signed(math->b, rhs_digit);
+    bool lhs_signed = digit_is_signed(math->integer.a, lhs_digit),
+         rhs_signed = digit_is_signed(math->integer.b, rhs_digit);
     return math->order == SPMM_PAPER ? mma_int8_small(lhs_signed, rhs_signed)
                                      : mma_int8(rhs_signed, lhs_signed);
 }

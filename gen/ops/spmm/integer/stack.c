@@ -8,7 +8,7 @@
    frag_c_col), so that planes are vec / 2 lanes apart. In the paper's order A's rows are the mma's rows, row
    g is that of the lanes 4 g + t, and planes are 4 vec lanes apart. */
 #include "parts/fragment.h"
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/integer/products.h"
 
 /* -- Values ------------------------------------------------------------------------------------------- */
 
@@ -111,9 +111,10 @@ static void emit_add(const unstacker *u, mc_reg sum, mc_reg term, int64_t factor
    use. */
 static void emit_add_planes(const unstacker *u, mc_reg sum) {
     const spmm_arithmetic *math = u->s->of;
-    for (int p = 1; p < math->planes; p++)
+    for (int p = 1; p < math->integer.planes; p++)
         emit_shuffle(u, OP_shfl_down, u->plane[p], sum, lanes_to(math, p * math->vec));
-    for (int p = 1; p < math->planes; p++) emit_add(u, sum, u->plane[p], (int64_t)1 << p * math->a.bits);
+    for (int p = 1; p < math->integer.planes; p++)
+        emit_add(u, sum, u->plane[p], (int64_t)1 << p * math->integer.a.bits);
 }
 
 /* SUM has one column of C in rows 2 t and 2 t + 1, in the paper's order two columns in row g. The row of ones
@@ -123,12 +124,13 @@ static void emit_unstack_pair(const unstacker *u, const mc_reg sum[2]) {
     const spmm_arithmetic *math = u->s->of;
     int row = spmm_mma_rows(math, math->mma - 1) - 1;
     bool for_both = math->order == SPMM_SWAPPED;
-    int weighed = math->a.bits * math->planes * (math->mma - 1);
+    int weighed = math->integer.a.bits * math->integer.planes * (math->mma - 1);
     for (int odd = 0; odd < 2; odd++) {
-        if (math->ones && !(odd && for_both))
+        if (math->integer.ones && !(odd && for_both))
             emit_shuffle(u, OP_shfl_idx, u->ones, sum[odd], lanes_to(math, row));
         emit_add_planes(u, sum[odd]);
-        if (math->ones) emit_add(u, sum[odd], u->ones, -((int64_t)1 << (math->lhs.bits - 1 - weighed)));
+        if (math->integer.ones)
+            emit_add(u, sum[odd], u->ones, -((int64_t)1 << (math->integer.lhs.bits - 1 - weighed)));
     }
 }
 
@@ -136,8 +138,8 @@ static void declare_unstacker(unstacker *u) {
     mc_builder *b = u->s->b;
     const spmm_arithmetic *math = u->s->of;
     bool wide = math->exact;
-    (wide ? b64_array : b32_array)(b, "plane", math->planes - 1, u->plane + 1);
-    if (math->ones) u->ones = (wide ? b64 : b32)(b, "ones");
+    (wide ? b64_array : b32_array)(b, "plane", math->integer.planes - 1, u->plane + 1);
+    if (math->integer.ones) u->ones = (wide ? b64 : b32)(b, "ones");
     if (!wide) return;
     b32_array(b, "half", 2, u->half);
     b32_array(b, "from", 2, u->from);
@@ -148,12 +150,13 @@ void spmm_emit_unstack(const spmm_sums *s) {
     const spmm_arithmetic *math = s->of;
     unstacker u = {.s = s};
     int apart = lanes_to(math, math->vec);
-    if (math->planes == 1 && !math->ones) return;
+    if (math->integer.planes == 1 && !math->integer.ones) return;
     heading(b, "Sums of A's digits become sums of its rows");
     declare_unstacker(&u);
-    if (math->planes > 1) note(b, "those of the next digit lie %d lane%s on", apart, apart > 1 ? "s" : "");
-    if (math->ones)
+    if (math->integer.planes > 1)
+        note(b, "those of the next digit lie %d lane%s on", apart, apart > 1 ? "s" : "");
+    if (math->integer.ones)
         note(b, "2^%d times the sum of B's rows is in every one: the column of ones has it",
-             math->lhs.bits - 1);
+             math->integer.lhs.bits - 1);
     for (int i = 0; i < s->count; i += 2) emit_unstack_pair(&u, &sums_result(s)[i]);
 }

@@ -1,5 +1,5 @@
 /* What contracts, facts and headers say of the integers' arithmetic. */
-#include "ops/spmm/integer/arithmetic.h"
+#include "ops/spmm/integer/products.h"
 
 const char *spmm_b_doc(const spmm_arithmetic *math, bool as_map) {
     static const char *const docs[][2][2] = {
@@ -10,8 +10,8 @@ const char *spmm_b_doc(const spmm_arithmetic *math, bool as_map) {
         [2] = OF("16[k][ldb], row-major", ""),
 #undef OF
     };
-    int bytes = math->rhs.bits == 4 ? 0 : side_bytes(math->rhs);
-    return docs[bytes][as_map][math->rhs.is_signed];
+    int bytes = math->integer.rhs.bits == 4 ? 0 : side_bytes(math->integer.rhs);
+    return docs[bytes][as_map][math->integer.rhs.is_signed];
 }
 
 /* How digits of 4 bits lie in a row of a stride. */
@@ -29,7 +29,7 @@ static const char *strided_doc(const spmm_arithmetic *math) {
              "vector; 0 where padded"),
             "[digits * vec + 1]" HALVES
             ": digits of value + half its range, then 1 for each vector; 0 where padded"}};
-    return values[math->mode][math->int4];
+    return values[math->integer.mode][math->integer.int4];
 }
 
 static const char *windowed_doc(const spmm_arithmetic *math) {
@@ -40,7 +40,7 @@ static const char *windowed_doc(const spmm_arithmetic *math) {
         [DIGITS_OFFSET] =
             ("[digits * vec + 1][4][8]: digits of value + half its range, the low one first; then 1 for each "
              "vector; 0 where padded")};
-    return values[math->mode];
+    return values[math->integer.mode];
 }
 
 const char *spmm_values_doc(const spmm_arithmetic *math, bool windowed) {
@@ -49,28 +49,30 @@ const char *spmm_values_doc(const spmm_arithmetic *math, bool windowed) {
 
 const char *spmm_mma_doc(const spmm_arithmetic *math) {
     if (math->order == SPMM_PAPER)
-        return math->int4 ? "m8n8k32 instructions, a stride and warp"
-                          : "m8n8k16 instructions, a stride and warp";
+        return math->integer.int4 ? "m8n8k32 instructions, a stride and warp"
+                                  : "m8n8k16 instructions, a stride and warp";
     return math->depth == 64 ? "m16n8k64 instructions, a stride and warp"
                              : "m16n8k32 instructions, a stride and warp";
 }
 
 const char *spmm_strided_format(const spmm_arithmetic *math) {
-    return math->int4 ? "strided-bcrs-int4" : "strided-bcrs";
+    return math->integer.int4 ? "strided-bcrs-int4" : "strided-bcrs";
 }
 
-bool spmm_permutes_slots(const spmm_arithmetic *math) { return math->int4 && math->shuffle; }
+bool spmm_permutes_slots(const spmm_arithmetic *math) { return math->integer.int4 && math->integer.shuffle; }
 
 const char *spmm_mma_suffix(const spmm_arithmetic *math) {
     static const char *const suffixes[2][2][2] = {
         {{"_plain", ""}, {"_int4_plain", "_int4"}},
         {{"_paper_plain", "_paper"}, {"_paper_int4_plain", "_paper_int4"}}};
-    return suffixes[math->order][math->int4][math->shuffle];
+    return suffixes[math->order][math->integer.int4][math->integer.shuffle];
 }
 
+int spmm_way(const spmm_arithmetic *math) { return 2 * math->integer.int4 + (int)math->order; }
+
 mc_sums spmm_sums_contract(const spmm_arithmetic *math) {
-    return (mc_sums){.lhs = math->lhs.name,
-                     .rhs = math->rhs.name,
+    return (mc_sums){.lhs = math->integer.lhs.name,
+                     .rhs = math->integer.rhs.name,
                      .exact = math->exact,
                      .largest_product = spmm_largest_product(math),
                      .bound = spmm_sum_bound(math),
@@ -79,9 +81,10 @@ mc_sums spmm_sums_contract(const spmm_arithmetic *math) {
 }
 
 int64_t spmm_k_limit(const spmm_arithmetic *math) {
-    return math->times_16 && math->k == MC_OPEN && !math->exact ? spmm_exact_k(math) : 0;
+    return math->integer.times_16 && math->k == MC_OPEN && !math->exact ? spmm_exact_k(math) : 0;
 }
 
 void spmm_arithmetic_facts(const spmm_arithmetic *math, mc_facts *facts) {
-    if (math->planes > 1) add_fact(facts, "stacked_digits", math->planes, "of lhs that share an mma");
+    if (math->integer.planes > 1)
+        add_fact(facts, "stacked_digits", math->integer.planes, "of lhs that share an mma");
 }

@@ -46,7 +46,7 @@ unsigned ring_sum_bytes(const ring_plan *plan);
 /* B's address must be a multiple of so many bytes, and ldb of so many elements. */
 static inline int ring_copy_unit(const ring_plan *plan) { return plan->tensor ? 16 : 4; }
 static inline int ring_ldb_unit(const ring_plan *plan) {
-    return ring_copy_unit(plan) * 8 / plan->base.b_bits;
+    return ring_copy_unit(plan) * 8 / plan->base.math.b_bits;
 }
 
 /* plan.c. Derives PLAN, a ring_plan, and complains of what cannot run. */

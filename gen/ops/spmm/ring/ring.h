@@ -4,7 +4,7 @@
 #define MC_SPMM_RING_H
 
 #include "ops/spmm/emit.h"
-#include "ops/spmm/integer/sums.h"
+#include "ops/spmm/sums.h"
 #include "ops/spmm/ring/plan.h"
 
 enum {

@@ -11,7 +11,7 @@
 #ifndef MC_SPMM_SUMS_H
 #define MC_SPMM_SUMS_H
 
-#include "ops/spmm/integer/arithmetic.h"
+#include "ops/spmm/arithmetic.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
 
@@ -23,7 +23,7 @@ enum {
     SPMM_BYTES = 4,
 };
 
-/* -- Accumulators and sums: product.c, halves.c, exact.c, stack.c -------------------------------------- */
+/* -- Accumulators and sums ------------------------------------------------------------------------------ */
 
 typedef struct spmm_sums {
     const spmm_arithmetic *of;
@@ -56,7 +56,7 @@ void sums_settle(spmm_sums *s, int odd_column, mc_reg more);
 /* The sums, laid out like the accumulators of one weight. */
 static inline const mc_reg *sums_result(const spmm_sums *s) { return s->of->exact ? s->total : s->acc; }
 
-/* -- Which lanes have values of A: stack.c ------------------------------------------------------------- */
+/* -- Which lanes have values of A ---------------------------------------------------------------------- */
 
 /* A predicate for each mma; none where all lanes have values. */
 typedef struct spmm_value_lanes {
@@ -81,7 +81,7 @@ spmm_value_lanes lanes_declare(const spmm_arithmetic *math, mc_builder *b, const
 void lanes_set(const spmm_arithmetic *math, mc_builder *b, spmm_value_lanes of, mc_reg at, mc_reg end,
                spmm_value_lanes to);
 
-/* -- Rows that a lane has gathered to registers: gathered.c, int4.c ------------------------------------ */
+/* -- Rows that a lane has gathered to registers --------------------------------------------------------- */
 
 /* A lane has columns of 8 slots of each step. The scratch of their transposes, and what these make. */
 typedef struct spmm_gathered {
@@ -101,7 +101,7 @@ void gathered_note(const spmm_gathered *g);
 void gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units);
 void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value);
 
-/* -- Pairs of bytes, as ldmatrix.trans gives them: pairs.c --------------------------------------------- */
+/* -- Pairs of bytes, as ldmatrix.trans gives them -------------------------------------------------------- */
 
 /* Operands of A's values, with zeros between; and of B's, where these have 4 bits. */
 typedef struct spmm_pairs {
@@ -113,7 +113,7 @@ typedef struct spmm_pairs {
 
 /* Columns of B that a pair of bytes has; where it is one, the bytes are its digits. The accumulators of a
    pair's columns are those of neighbouring mma. */
-static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / math->rhs.bits; }
+static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / math->b_bits; }
 /* With a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns. */
 enum { SPMM_PAIR_ODD = 4 };
 
@@ -124,53 +124,5 @@ void pairs_start(spmm_pairs *p);
 void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
 /* Adds up what B's values have too much, for the values of a stride, which are two registers of each mma. */
 void pairs_add_bias(spmm_pairs *p, const mc_reg *value);
-
-/* -- Between the files of this folder ------------------------------------------------------------------ */
-
-/* The mma for these digits of A and of B, by the digits' signs. */
-mc_opcode spmm_mma(const spmm_arithmetic *math, int lhs_digit, int rhs_digit);
-/* What an mma multiplies: values of A in `count` registers, and two columns of B in the form of the large
-   mma's operand A. That has twice as many registers; frag_a_reg says which column and slots each one holds.
-   With `columns` 1 nothing is wanted of the second column. */
-typedef struct spmm_operands {
-    const mc_reg *b, *a;
-    int count, columns;
-} spmm_operands;
-/* Adds the products to the lane's accumulators, of which frag_c_reg(column, run) names one. Emits one large
-   mma, or in the paper's order `count` small ones for each column. */
-void spmm_emit_product(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
-/* The accumulators, four of them, of mma MMA, digit RHS_DIGIT of B and columns GROUP. */
-static inline const mc_reg *spmm_acc_of(const spmm_sums *s, int mma, int rhs_digit, int group) {
-    return &s->acc[s->count * spmm_sum_of(s->of, mma, rhs_digit) + 4 * group];
-}
-
-/* int4.c. Declares `column`. */
-void spmm_declare_columns4(spmm_gathered *g);
-/* Notes, in the PTX, what the next one does. */
-void spmm_note_columns4(const spmm_gathered *g);
-/* Makes operands of the first BYTES of `low` and `high`, which have two columns each of step STEP's slots:
-   the registers of `column` for that step. */
-void spmm_emit_columns4(const spmm_gathered *g, int bytes, int step);
-/* Multiplies the two columns of byte BYTE, which are columns GROUP of the lane, by each digit in VALUE. */
-void spmm_emit_mma4(const spmm_gathered *g, int byte, int group, const mc_reg *value);
-
-/* halves.c. Makes an operand of BYTES, each two 4-bit columns: of the even columns, or with HIGH of the odd
-   ones. Returns the register that it is in, TO or BYTES itself. */
-mc_reg spmm_emit_half(const spmm_sums *s, mc_reg bytes, bool high, mc_reg to);
-/* The sums of A's rows that halves.c describes. They are declared once a kernel, zeroed before a row block's
-   strides, and VALUES of an mma in 32 slots of a stride are added to them. */
-void spmm_declare_bias(spmm_sums *s);
-void spmm_emit_zero_bias(const spmm_sums *s);
-void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg values[2]);
-/* Takes off what 4-bit values have too much, before the digits are weighed. */
-void spmm_emit_settle_halves(const spmm_sums *s, int odd_column);
-
-/* exact.c. They do nothing where sums are not exact. */
-void spmm_declare_totals(spmm_sums *s);
-/* Adds the accumulators to the totals, and begins the next round if there are MORE strides. */
-void spmm_emit_totals(const spmm_sums *s, mc_reg more);
-
-/* stack.c. Makes sums of rows of the sums, whose columns are digit planes. */
-void spmm_emit_unstack(const spmm_sums *s);
 
 #endif

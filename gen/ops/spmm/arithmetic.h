@@ -1,39 +1,32 @@
-/* The arithmetic of an SpMM of integers: which digits of A and of B an mma multiplies, and how their products
-   become sums. This header has its plan; sums.h has what emitters call. Of the kernel around it the
-   arithmetic knows only what is in this struct. */
+/* How the SpMM multiplies: what its solvers know of the arithmetic of the values' types. Plans and loops
+   go by these numbers; sums.h has what emitters call. Which bits of a value meet in which mma is the
+   arithmetic's own affair. The folder integer/ has the one that there is. */
 #ifndef MC_SPMM_ARITHMETIC_H
 #define MC_SPMM_ARITHMETIC_H
 
-#include "parts/integer/integer.h"
+#include "ops/spmm/integer/integer.h"
 #include "schema/family.h"
 
 enum {
     SPMM_MMA_ROWS = 8, /* rows of A that an mma has room for; those from vec on are empty */
 };
 
-/* In the order of the spec's names. */
-typedef enum spmm_mma_type { SPMM_AUTO, SPMM_INT8, SPMM_INT4 } spmm_mma_type;
-
 /* Which operand of the mma A's vectors are; in the order of the spec's names. */
 typedef enum spmm_order { SPMM_SWAPPED, SPMM_PAPER } spmm_order;
 
 typedef struct spmm_arithmetic {
-    digit_side lhs, rhs;
-    digit_set a, b; /* digits of lhs and of rhs */
-    int vec;        /* V: rows of a row block */
+    const char *lhs, *rhs; /* names of the types of A's and of B's values */
+    int b_bits;            /* of an element of B in memory; of 4, two share a byte */
     spmm_order order;
-    digit_mode mode; /* of A's digits */
-    bool ones;       /* offset digits: behind the rows of all planes comes a row of ones */
-    bool exact;      /* sums are s64, not s32 */
-    int planes, mma; /* planes of A that share an mma; mma that all planes take for each digit of B */
-    /* accumulators of an element of C: one for each weight of an mma's first plane times a digit of B */
-    int sums;
-    bool takes_halves;  /* a 4-bit B is multiplied as 8 bits (halves.c) */
-    bool times_16;      /* and its odd columns count 16 times until the end: k allows it */
-    bool int4, shuffle; /* the mma is of 4-bit integers; col_idx is permuted for its transpose (int4.c) */
-    int stride, depth;  /* nonzero vectors of a stride, and of an mma: its k */
+    int vec; /* V: rows of a row block */
+    int mma; /* operands that A's values of `depth` slots make: mma that they take for each operand of B */
+    /* operands that a column of B makes of its slots; and accumulators of an element of C */
+    int b_operands, sums;
+    int stride, depth; /* nonzero vectors of a stride, and of an mma: its k */
     int64_t k;
-    int flush_strides; /* exact sums: accumulators are emptied after so many strides; 0: once, at the end */
+    bool exact;        /* sums are wider than accumulators: totals */
+    int flush_strides; /* then accumulators are added to totals after so many strides; 0: once, at the end */
+    spmm_integer integer;
 } spmm_arithmetic;
 
 /* -- plan.c ------------------------------------------------------------------------------------------- */
@@ -45,29 +38,21 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
 void spmm_check_arithmetic(const int64_t *point, const spmm_arithmetic *math, const char *staging,
                            bool gathers, mc_complaints *complaints);
 
-/* Rows of a stride's packed values: those of all planes, then the ones. Mma MMA takes spmm_mma_rows of them,
-   from row spmm_mma_row on. */
-static inline int spmm_value_rows(const spmm_arithmetic *math) {
-    return math->a.count * math->vec + math->ones;
-}
-int spmm_mma_rows(const spmm_arithmetic *math, int mma);
-static inline int spmm_mma_row(const spmm_arithmetic *math, int mma) {
-    return mma * math->planes * math->vec;
-}
-/* The sum that mma MMA adds to when it multiplies digit RHS_DIGIT of B; and the exponent of 2 that a sum
-   weighs. */
-static inline int spmm_sum_of(const spmm_arithmetic *math, int mma, int rhs_digit) {
-    return math->b.count == 1 ? mma : mma * math->planes + rhs_digit;
-}
-static inline int spmm_sum_weight(const spmm_arithmetic *math, int sum) {
-    return math->a.bits * (math->b.count == 1 ? math->planes : 1) * sum;
-}
+/* What a kernel asks of the arithmetic beside its values: complaints of what that leaves no registers for, or
+   cannot be. */
+typedef struct spmm_use {
+    int tile_n, warps, threads;
+    bool through_shared; /* gather: rows of B go through shared memory */
+    bool given_values;   /* gather: another kernel may write the values of A, which are then bytes */
+    bool more_registers; /* ring: of scales and biases by columns */
+    bool resident;       /* ring */
+} spmm_use;
+void spmm_check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints);
+void spmm_check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints);
 
-/* Whether 8 is added to B's values. It is so for an s4 B that is multiplied as 8 bits, and costs one mma more
-   for each of A's mma and each 32 vectors (halves.c). */
-static inline bool spmm_is_biased(const spmm_arithmetic *math) {
-    return math->takes_halves && math->rhs.is_signed;
-}
+/* Rows of a stride's packed values, and the row at which the values of mma MMA begin. */
+int spmm_value_rows(const spmm_arithmetic *math);
+int spmm_mma_row(const spmm_arithmetic *math, int mma);
 
 /* How the values of a stride lie in packed arrays that gather kernels read: `groups` of `depth` slots, each
    with the values of every mma. A lane has `regs` registers of values of an mma, `count` values. */
@@ -111,31 +96,16 @@ enum { SPMM_WAYS = 4 };
     "columns.\n" way
 #define SPMM_PAPER_WAY(way)                                                                                  \
     "Operands as in Magicube: the row block's rows are the mma's 8 rows, columns of B its columns.\n" way
-#define SPMM_INT4_WAY "\nA 4-bit mma multiplies B's values as they are, and A's in digits of 4 bits."
 #define SPMM_ALL_WAYS(way)                                                                                   \
     {                                                                                                        \
         SPMM_SWAPPED_WAY(way), SPMM_PAPER_WAY(way), SPMM_SWAPPED_WAY(way) SPMM_INT4_WAY,                     \
             SPMM_PAPER_WAY(way) SPMM_INT4_WAY                                                                \
     }
-static inline int spmm_way(const spmm_arithmetic *math) { return 2 * math->int4 + (int)math->order; }
+int spmm_way(const spmm_arithmetic *math);
 
 /* How large products and sums get; and the largest k that stays exact, 0: any. */
 mc_sums spmm_sums_contract(const spmm_arithmetic *math);
 int64_t spmm_k_limit(const spmm_arithmetic *math);
 void spmm_arithmetic_facts(const spmm_arithmetic *math, mc_facts *facts);
-
-/* -- range.c ------------------------------------------------------------------------------------------ */
-
-/* Each is for the worst values that the types hold:
-        largest_product     the largest magnitude of a product of two values
-        sum_bound           vectors of a row up to which no sum leaves s32
-        accumulator_bound   slots up to which no accumulator leaves s32
-        exact_k             the same where 4-bit values of B count 16 times
-        flush_strides       the member of spmm_arithmetic */
-int64_t spmm_largest_product(const spmm_arithmetic *math);
-int64_t spmm_sum_bound(const spmm_arithmetic *math);
-int64_t spmm_accumulator_bound(const spmm_arithmetic *math);
-int64_t spmm_exact_k(const spmm_arithmetic *math);
-int spmm_flush_strides(const spmm_arithmetic *math);
 
 #endif
