@@ -1,0 +1,90 @@
+/* A pipeline through shared memory: `stages` stages in a ring, each with room for one copy. A producer fills
+ * them in order, and consumers read them in the same order. A stage has two mbarriers:
+ *
+ *   full    one arrival, and the bytes that its copy brings: the copy is there
+ *   empty   an arrival of each consumer: all have left the stage, which may be filled again
+ *
+ * A barrier counts phases, and a wait names the parity of a phase (PTX ISA, "mbarrier"). The copy that a
+ * stage gets as its i-th, from 0 on, ends phase i of its full barrier. The producer waits for phase i - 1 of
+ * the empty barrier before it. So the parity of a consumer begins with 0 and that of a producer with 1, and
+ * either changes where the ring begins again.
+ *
+ *   pipeline p = {.b = b, .stages = 4, .stage_bytes = 8192, .consumers = 8, .first = shared_address};
+ *   pipeline_place(&p);                            all threads
+ *   pipeline_init(&p);                             one thread, before all others meet it at a barrier
+ *
+ *   pipeline_producer w = pipeline_produce(&p);    one thread
+ *   pipeline_await_empty(&p, &w, "LEFT");          but for the first `stages` copies
+ *   pipeline_expect(&p, &w);                       then the copy: to AT(w.to, 0), with barrier AT(w.full, 0)
+ *   pipeline_filled(&p, &w);
+ *   pipeline_drain(&p, &w, ...);                   before the thread block ends
+ *
+ *   pipeline_consumer c = pipeline_consume(&p, arrives);
+ *   pipeline_wait(&p, &c, "FULL");                 the next stage's copy is there
+ *   pipeline_leave(&p, &c);                        once every thread of the consumer has read the stage
+ *
+ * The registers have fixed names: of two pipelines one has a prefix (mc_builder). */
+#ifndef MC_PIPELINE_H
+#define MC_PIPELINE_H
+
+#include "ptx/builder.h"
+
+enum {
+    PIPELINE_BARRIER_BYTES = 8,
+    PIPELINE_BARRIERS = 2, /* of a stage */
+};
+
+/* The caller sets the first part. */
+typedef struct pipeline {
+    mc_builder *b;
+    int stages, stage_bytes, consumers;
+    mc_reg first; /* the shared address of stage 0. The barriers lie behind the last stage */
+
+    mc_reg full, empty;   /* those of stage 0's barriers. All full ones lie together, then all empty ones */
+    mc_reg passed, state; /* scratch: whether a phase is over; what arriving returns, and nobody reads */
+} pipeline;
+
+/* Bytes of shared memory that stages and barriers take. */
+static inline int pipeline_bytes(int stages, int stage_bytes) {
+    return stages * (stage_bytes + PIPELINE_BARRIERS * PIPELINE_BARRIER_BYTES);
+}
+
+/* Sets the rest of P. */
+void pipeline_place(pipeline *p);
+void pipeline_init(const pipeline *p);
+
+/* -- Who fills stages --------------------------------------------------------------------------------- */
+
+typedef struct pipeline_producer {
+    mc_reg to, full, empty; /* the next stage to fill, and its barriers */
+    mc_reg parity;
+    mc_reg wrap; /* whether the stage before was the ring's last one; scratch before the first */
+} pipeline_producer;
+
+pipeline_producer pipeline_produce(const pipeline *p);
+/* Waits until all consumers have left the stage. NAME is its loop's label, as in all that wait. */
+void pipeline_await_empty(const pipeline *p, const pipeline_producer *w, const char *name);
+/* Tells the full barrier that a copy of stage_bytes will come. */
+void pipeline_expect(const pipeline *p, const pipeline_producer *w);
+/* Goes on to the next stage. */
+void pipeline_filled(const pipeline *p, const pipeline_producer *w);
+/* Waits for the copies that are on their way, of COPIES in all, which is at least 1. A copy must have landed
+   before the thread block ends, since its shared memory is then another block's. LEFT and MORE are scratch. */
+void pipeline_drain(const pipeline *p, const pipeline_producer *w, mc_reg copies, mc_reg left, mc_reg more);
+
+/* -- Who reads them ----------------------------------------------------------------------------------- */
+
+typedef struct pipeline_consumer {
+    mc_reg wait_at, parity; /* the full barrier of the next stage to wait for */
+    mc_reg leave_at, end;   /* the empty barrier of the next stage to leave, and the end of all of them */
+    mc_reg waited, left;    /* how many stages were waited for and left so far */
+    mc_reg arrives;         /* whether this thread is the one that arrives for its consumer */
+    mc_reg wrap;            /* scratch */
+} pipeline_consumer;
+
+pipeline_consumer pipeline_consume(const pipeline *p, mc_reg arrives);
+/* Waits for the next stage. Leaves the oldest one that was not left yet. */
+void pipeline_wait(const pipeline *p, const pipeline_consumer *c, const char *name);
+void pipeline_leave(const pipeline *p, const pipeline_consumer *c);
+
+#endif
