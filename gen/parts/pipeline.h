@@ -69,7 +69,8 @@ void pipeline_expect(const pipeline *p, const pipeline_producer *w);
 /* Goes on to the next stage. */
 void pipeline_filled(const pipeline *p, const pipeline_producer *w);
 /* Waits for the copies that are on their way, of COPIES in all, which is at least 1. A copy must have landed
-   before the thread block ends, since its shared memory is then another block's. LEFT and MORE are scratch. */
+   before the thread block ends, since its shared memory is then another block's. LEFT and MORE are
+   scratch. */
 void pipeline_drain(const pipeline *p, const pipeline_producer *w, mc_reg copies, mc_reg left, mc_reg more);
 
 /* -- Who reads them ----------------------------------------------------------------------------------- */

@@ -106,7 +106,7 @@ void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_re
 /* Operands of A's values, with zeros between; and of B's, where these have 4 bits. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
-    int loads; /* matrices, each of 16 slots and 32 bytes of a row */
+    int loads;
     mc_reg zero, even[2 * MAX_DIGITS], odd[2 * MAX_DIGITS]; /* with a 4-bit B, of each mma */
     mc_reg nibble[4];
 } spmm_pairs;
@@ -117,12 +117,12 @@ static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / m
 /* With a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns. */
 enum { SPMM_PAIR_ODD = 4 };
 
-void pairs_declare(spmm_pairs *p);
-void pairs_start(spmm_pairs *p);
+/* Matrices are LOADS, each of 16 slots and 32 bytes of a row. */
+spmm_pairs pairs_begin(spmm_sums *sums, int loads);
 /* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it; the next mma's are STEP
    registers on. */
-void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
+void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
 /* Adds up what B's values have too much, for the values of a stride, which are two registers of each mma. */
-void pairs_add_bias(spmm_pairs *p, const mc_reg *value);
+void pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
 
 #endif

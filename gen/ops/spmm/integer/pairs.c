@@ -51,19 +51,18 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
         }
 }
 
-void pairs_declare(spmm_pairs *p) {
-    mc_builder *b = p->sums->b;
-    bool halves = p->sums->of->integer.rhs.bits == 4;
-    int operands = halves ? 2 * p->sums->of->mma : 2;
-    p->zero = b32(b, "zero");
-    b32_array(b, "even", operands, p->even);
-    b32_array(b, "odd", operands, p->odd);
-    if (halves) b32_array(b, "nibble", 4, p->nibble);
+spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
+    mc_builder *b = sums->b;
+    bool halves = sums->of->integer.rhs.bits == 4;
+    int operands = halves ? 2 * sums->of->mma : 2;
+    spmm_pairs p = {.sums = sums, .loads = loads, .zero = mov_b32(b, "zero", I(0))};
+    b32_array(b, "even", operands, p.even);
+    b32_array(b, "odd", operands, p.odd);
+    if (halves) b32_array(b, "nibble", 4, p.nibble);
+    return p;
 }
 
-void pairs_start(spmm_pairs *p) { EMIT(p->sums->b, mov_b32, p->zero, I(0)); }
-
-void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
     bool digits = p->sums->of->integer.b.count > 1;
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,
          16 * half + 15, digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
@@ -71,6 +70,6 @@ void pairs_multiply(spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *v
     else emit_multiply_bytes(p, matrix, value, step);
 }
 
-void pairs_add_bias(spmm_pairs *p, const mc_reg *value) {
+void pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {
     for (int m = 0; m < p->sums->of->mma; m++) spmm_emit_add_bias(p->sums, m, &value[2 * m]);
 }

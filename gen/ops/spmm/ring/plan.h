@@ -5,12 +5,9 @@
 #define MC_SPMM_RING_PLAN_H
 
 #include "ops/spmm/problem.h"
+#include "parts/pipeline.h"
 
-enum {
-    RING_BARRIER_BYTES = 8,
-    RING_BARRIERS = 2, /* of a stage: full and empty */
-    RING_LOAD_BYTES = 32,
-};
+enum { RING_LOAD_BYTES = 32 };
 
 typedef struct ring_plan {
     spmm_plan base;
@@ -36,8 +33,8 @@ static inline int ring_acc_count(const ring_plan *plan) { return plan->base.tile
 
 /* Where the sums lie that warps share: behind the ring and its barriers. */
 static inline int ring_sum_offset(const ring_plan *plan) {
-    int barriers = plan->tensor ? RING_BARRIERS * RING_BARRIER_BYTES : 0;
-    return plan->stages * (ring_window_bytes(plan) + barriers);
+    int window = ring_window_bytes(plan);
+    return plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window;
 }
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
    sums. */

@@ -1,142 +1,187 @@
-/* What the ring kernel's emitters share: the registers of its warps. docs/house.md says what ring, window and
-   stage are, windowed.h how strides refer to windows. */
+/* What the ring kernel's emitters share: a small struct for each stage of the kernel. docs/house.md says what
+ * ring, window and stage are, windowed.h how strides refer to windows.
+ *
+ *   rows.c      which row block a warp takes
+ *   tma.c       windows come by tensor copies of a warp of their own, and stages have barriers
+ *   async.c     windows come by cp.async of all threads, which pass from window to window together
+ *   packed.c    strides of the packed arrays, loaded ahead
+ *   strides.c   the loop over a row block's strides
+ *   sum.c       sums of warps that share a row block
+ *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
 #define MC_SPMM_RING_H
 
 #include "ops/spmm/emit.h"
-#include "ops/spmm/sums.h"
 #include "ops/spmm/ring/plan.h"
+#include "ops/spmm/sums.h"
+#include "parts/copy.h"
+#include "parts/pipeline.h"
 
 enum {
     RING_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
     RING_HALVES = 2,    /* halves of a stride: 16 slots each */
-    RING_WIDTHS = 3,    /* widths of a cp.async: 16, 8 and 4 bytes */
 };
 
-/* What a lane loads of a stride. */
-typedef struct packed_stride {
-    mc_reg place, value[SPMM_MAX_MMA * RING_HALVES], control; /* value: for each mma, of both halves */
-} packed_stride;
+/* What all stages of the kernel know. */
+typedef struct ring_emitter {
+    const ring_plan *plan;
+    spmm_emitter at;   /* the thread's place, the shapes and the arrays */
+    mc_reg ring;       /* the ring's shared address */
+    mc_reg k, windows; /* rows of B, none where the spec fixes them; windows of B */
+} ring_emitter;
 
-/* Staging "async": which copies are a thread's, and how far the thread block is. */
-typedef struct ring_async {
-    mc_operand log_width, log_pieces, width; /* bytes of a copy; copies that a row of the tile takes */
-    /* whether the copy has that width; none where the spec settles it */
-    mc_reg wide[RING_WIDTHS];
-    /* the thread's first row in a window; from a row to its next, in rows and in bytes */
-    mc_reg first, row_step, to_step;
-    /* bytes of the copy that lie inside n; where in its row the copy's 16-byte unit begins; where the
-       thread's first copy goes in stage 0, but for that unit; where it comes from in row 0 of B */
-    mc_reg inside, unit, to_first, from;
-    /* windows copied so far; of the next one the first row, and its stage's offset in the ring */
-    mc_reg copied, stage_row, stage_at;
-    mc_reg passes; /* passes that are to come */
-    mc_reg row, row_end, to, at, bytes, address, beyond, enough;
-} ring_async;
+/* -- rows.c ------------------------------------------------------------------------------------------- */
 
-/* Where warps share a row block: where this lane's sums of it lie behind the ring, where those for its own
-   part lie, the row block's barrier, and scratch for four accumulators that move at once. */
-typedef struct ring_sum {
-    mc_reg at, part_at, barrier, to, other, gift[4];
-} ring_sum;
+/* A row block as its warp sees it: its stride at hand, the end of its strides, its number in A. */
+typedef struct ring_row_block {
+    mc_reg stride, last, number;
+} ring_row_block;
 
-/* The row blocks of A, and which of them this warp takes (rows.c). */
+/* The row blocks of A, and which of them this warp takes. */
 typedef struct ring_rows {
     mc_operand count;     /* row blocks of A; set where the kernel needs it */
     mc_reg block, blocks; /* this thread block's number, and how many the column tile has */
-    /* this warp's row block, counted in its thread block, and its place; resident: of the next turn */
-    mc_reg item, place;
-    mc_reg ptr, order, at; /* row_ptr (of this warp's part), row_order; scratch */
-    /* resident: what the items of this turn and the next add up to; whether there is a next place */
-    mc_reg two_items, is_next;
-    mc_reg next_first, next_last, next_c_row_block;
+    mc_reg turn, place; /* of the row block that was loaded last: its number in the thread block, its place */
+    mc_reg two_turns;   /* resident: what the numbers of this turn and the next add up to */
+    mc_reg ptr, order;  /* row_ptr (of this warp's part), row_order */
+    mc_reg at;          /* scratch */
 } ring_rows;
 
-typedef struct ring_emitter {
-    spmm_emitter e;
-    const ring_plan *plan;
-    spmm_sums sums;
-    spmm_pairs pairs;
-    mc_reg col;                        /* this lane's first column of C */
-    out_factors factors;               /* its scales and biases */
-    spmm_value_lanes has_values;       /* whether this lane holds values of A */
-    mc_reg ring_at, full_at, empty_at; /* shared addresses */
-    mc_reg k, windows;                 /* rows of B, none where the spec fixes them; windows of B */
-    ring_async async;
-    ring_rows rows;
-    /* of the row block at hand: its stride at hand, the end of its strides, its number */
-    mc_reg stride, row_last, c_row_block;
-    mc_reg places_base, values_base, control_base, places_at, values_at, control_at;
-    packed_stride at_hand, next_up; /* the stride at hand, and the next, which is on its way */
-    mc_reg fetch, some, whole;      /* fetch, some: scratch; whole: the stride at hand has slots from 16 on */
-    spmm_value_lanes some_values;
+/* Finds this warp's first place, loads its row block BLOCK, and sets in_rows and stores of R. */
+ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block);
+/* Resident: loads what there is to know of the row block at the next place. */
+ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows);
+
+/* -- How windows reach the ring: tma.c, async.c ------------------------------------------------------- */
+
+typedef struct ring_tma {
+    pipeline pipe;
+    pipeline_consumer warp;
+    mc_label copier;
     mc_reg wants; /* what the control of the stride at hand says of windows */
-    /* Where this warp is in the ring: the barriers of the next window to wait for and of the next one to
-       leave, and how many windows it has waited for and left. */
-    mc_reg wait_at, parity, leave_at, empty_end, waited, left;
-    mc_reg count, again, wrap, done, first_lane, state;
     /* resident: WINDOWED_WANTS_MASK while windows still come, then 0, since all of B is there */
     mc_reg heed;
+    mc_reg count, again; /* scratch: windows to wait for or to leave; whether there are more */
+} ring_tma;
+
+/* A thread's copies of a window, in registers that each copy writes again: the row, and the end of the
+   window's rows; where the row's piece goes in the ring, but for the swizzle, and with it; how many bytes are
+   read, and where. */
+typedef struct ring_piece {
+    mc_reg row, row_end, to, at, bytes, address;
+    mc_reg beyond, enough; /* whether the row is beyond k; whether there is no other one */
+} ring_piece;
+
+typedef struct ring_async {
+    copy_width width;
+    copy_share share;
+    /* where the thread's first piece goes in stage 0, but for its 16-byte unit; the unit's place in its row;
+       from a piece to the thread's next one */
+    mc_reg to_first, unit, to_step;
+    mc_reg from, inside; /* where the piece comes from in row 0 of B; bytes of it that lie inside n */
+    /* windows copied so far; of the next one the first row, and its stage's offset in the ring */
+    mc_reg copied, stage_row, stage_at;
+    mc_reg passes;       /* passes that are to come */
+    mc_reg count, again; /* scratch: windows to copy or to pass; whether there are none */
+    ring_piece piece;
+} ring_async;
+
+/* Windows on their way into the ring, by one staging or the other. */
+typedef struct ring_feed {
+    ring_emitter *r;
+    ring_tma tma;
+    ring_async async;
+} ring_feed;
+
+/* A staging's part of the kernel, in the order of its instructions. NULL: it has nothing to do there. */
+typedef struct ring_staging {
+    void (*split)(ring_feed *f); /* before all else: parts a copying warp from the others */
+    void (*fill)(ring_feed *f);  /* begins to copy the first windows, once shapes are known */
+    void (*begin)(ring_feed *f); /* behind the prologue: windows may be waited for */
+    /* Before a stride, whose control is CONTROL: waits for the windows that it reads, and leaves those that
+       it has no use for. FIRST: it is a row block's first stride. */
+    void (*before_stride)(const ring_feed *f, mc_reg control, bool first);
+    void (*rest)(const ring_feed *f); /* behind a row block's last stride: lets go of all other windows */
+    /* Resident: behind a row block. Goes to NEXT, which takes another one, once all of B is there. ALL is
+       scratch. */
+    void (*turn)(ring_feed *f, mc_reg all, mc_label next);
+    void (*end)(ring_feed *f); /* behind all else: the copying warp */
+} ring_staging;
+
+extern const ring_staging ring_by_tma, ring_by_async;
+
+/* -- packed.c ----------------------------------------------------------------------------------------- */
+
+/* What a lane loads of a stride. */
+typedef struct ring_stride {
+    mc_reg place, control, value[SPMM_MAX_MMA * RING_HALVES]; /* value: for each mma, of both halves */
+} ring_stride;
+
+typedef struct ring_packed {
+    mc_reg places, values, control;          /* addresses of what this lane reads of stride 0 */
+    mc_reg places_at, values_at, control_at; /* scratch: of the stride that is loaded */
+    spmm_value_lanes has_values;             /* whether this lane holds values of A */
+    /* scratch: the number of the stride that is loaded; whether the row block has it, and this lane values */
+    mc_reg fetch, some;
+    spmm_value_lanes some_values;
+    ring_stride at_hand, next; /* the stride at hand, and the next, which is on its way */
+} ring_packed;
+
+/* Sets where strides lie, and makes both strides empty, since a load may leave them as they are. */
+ring_packed ring_emit_packed(const ring_emitter *r);
+/* Loads BLOCK's first two strides. */
+void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+/* Makes the next stride the one at hand, and begins to load the one behind it. */
+void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block);
+
+/* -- strides.c ---------------------------------------------------------------------------------------- */
+
+typedef struct ring_strides {
+    const ring_emitter *r;
+    const ring_staging *staging;
+    const ring_feed *feed;
+    const ring_packed *packed;
+    ring_row_block block;
+    spmm_sums *sums;
+    spmm_pairs pairs;
     mc_reg lane_unit; /* 1 in both halves of the word for lanes that read the 16 columns beside; else 0 */
-    mc_reg at[RING_HALVES], matrix_at, matrix[RING_HALVES][RING_MAX_LOADS][4];
-    mc_reg late_value[SPMM_MAX_MMA]; /* values of the second half, while those of the next stride move up */
+    /* what ldmatrix reads of either half, and the address of its first row; scratch for other addresses */
+    mc_reg matrix[RING_HALVES][RING_MAX_LOADS][4], at[RING_HALVES], matrix_at;
+} ring_strides;
+
+/* Sets lane_unit, pairs and what ldmatrix reads. */
+void ring_emit_strides_start(ring_strides *s);
+/* Adds all strides of the row block to the sums. */
+void ring_emit_strides(ring_strides *s);
+
+/* -- sum.c -------------------------------------------------------------------------------------------- */
+
+/* Where warps share a row block: where this lane's sums of it lie behind the ring, where those for its own
+   part lie, and the row block's barrier. */
+typedef struct ring_sum {
+    mc_reg at, part_at, barrier;
+} ring_sum;
+
+ring_sum ring_emit_sum_place(const ring_emitter *r);
+/* Brings the sums of this part's columns into the first accumulators. */
+void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums);
+
+/* -- store.c ------------------------------------------------------------------------------------------ */
+
+typedef struct ring_epilogue {
+    const ring_emitter *r;
+    spmm_sums *sums;
+    mc_reg row_block, col; /* the number of the row block at hand; this lane's first column of C */
+    out_factors factors;   /* its scales and biases */
     ring_sum sum;
     mc_label next; /* resident: behind a row block's store */
-} ring_emitter;
+} ring_epilogue;
 
-/* rows.c */
-
-/* Sets stride, row_last and c_row_block for this warp's first place. */
-void ring_emit_first_row(ring_emitter *r);
-/* Resident: declares what the next place needs. */
-void ring_declare_turns(ring_emitter *r);
-/* Resident: loads what there is to know of the row block at the next place. */
-void ring_emit_next_row(ring_emitter *r);
-
-/* copy.c */
-
-/* Sets ring_at and windows. */
-void ring_emit_addresses(ring_emitter *r);
-/* Sets full_at and empty_at. */
-void ring_emit_barrier_addresses(ring_emitter *r);
-/* All of the copying warp's instructions. It initialises the barriers, and meets the other warps at barrier
-   0. */
-void ring_emit_copier(ring_emitter *r);
-/* Waits until the barrier at AT is beyond the phase of PARITY. */
-void ring_emit_await(ring_emitter *r, const char *name, mc_reg at, mc_reg parity);
-/* Moves AT to the next stage's barrier; at END, back to START, where PARITY, if there is one, changes. */
-void ring_emit_next_stage(ring_emitter *r, mc_reg at, mc_reg start, mc_reg end, mc_reg wrap, mc_reg parity);
-
-/* Sets `wants` for the stride at hand. */
-void ring_emit_wants(ring_emitter *r);
-
-/* sum.c */
-
-void ring_declare_sum(ring_emitter *r);
-void ring_emit_sum_place(ring_emitter *r);
-/* Brings the sums of this part's columns into the first accumulators. */
-void ring_emit_sum(ring_emitter *r);
-
-/* store.c */
-
-/* Sets col, the lane's first column of C. */
-void ring_emit_column(ring_emitter *r);
-void ring_declare_factors(ring_emitter *r);
+/* Sets col, sum and factors. */
+void ring_emit_epilogue_start(ring_epilogue *e);
 /* Loads scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
-void ring_emit_row_factors(ring_emitter *r);
-/* Stores the row block at hand in C; then goes to r->next, or ends. */
-void ring_emit_output(ring_emitter *r);
-
-/* async.c. All of it wants the shapes loaded, and every warp to take part. */
-
-/* Begins to copy the first windows. */
-void ring_emit_async_fill(ring_emitter *r);
-/* Waits for the first windows. */
-void ring_emit_async_start(ring_emitter *r);
-/* Before a stride: passes as many windows as its control says. */
-void ring_emit_async_control(ring_emitter *r);
-/* Behind the last stride of a row block: passes all other windows. Behind a later row block nothing is left
-   to pass. */
-void ring_emit_async_rest(ring_emitter *r);
+void ring_emit_row_factors(ring_epilogue *e);
+/* Stores the row block at hand in C; then goes to `next`, or ends. */
+void ring_emit_output(ring_epilogue *e);
 
 #endif

@@ -1,106 +1,88 @@
 /* Which row blocks a warp of the ring kernel computes, and where their strides lie.
  *
  * A place is a position in row_order, which has the row blocks longest first (windowed.h). Places are dealt
- * to thread blocks like cards: item i of thread block x, of X, is place i X + x. A thread block has R = warps
- * / split groups of warps, and group w takes its item w. With `resident` it goes on with item 2 R - 1 - w,
- * then 2 R + w, and so on, while there are places. So thread blocks have about the same work, and so have
- * their warps in two turns.
+ * to thread blocks like cards: turn i of thread block x, of X, is place i X + x. A thread block has R = warps
+ * / split groups of warps, and group w takes turn w. With `resident` it goes on with turn 2 R - 1 - w, then 2
+ * R + w, and so on, while there are places. So thread blocks have about the same work, and so have their
+ * warps in two turns.
  *
  * Places need 32 bits without a sign. Of N places the last that a warp looks at is below N + (2 R - 1) X, and
  * X <= ceil(N / R), so that it is below 3 N + 2 R, where N < 2^30. */
 #include "ops/spmm/ring/ring.h"
 
-static void emit_row_count(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    const ring_plan *plan = r->plan;
-    if (plan->base.m != MC_OPEN) r->rows.count = I(plan->base.m / plan->base.vec);
-    if (plan->base.m != MC_OPEN || !plan->base.guard_rows) return;
-    mc_reg count = b32(b, "row_blocks");
-    EMIT(b, shr_u32, count, r->e.m, I(log2_of(plan->base.vec)));
-    r->rows.count = count;
+static mc_operand emit_row_count(const ring_emitter *r) {
+    const spmm_plan *plan = r->at.plan;
+    if (plan->m != MC_OPEN) return I(plan->m / plan->vec);
+    if (!plan->guard_rows) return (mc_operand){0};
+    return shr_u32(r->at.b, "row_blocks", r->at.m, I(log2_of(plan->vec)));
 }
 
-static void emit_deal(ring_emitter *r) {
-    const ring_rows *rows = &r->rows;
-    EMIT(r->e.b, mad_s32, rows->place, rows->item, rows->blocks, rows->block);
+static void emit_deal(const ring_emitter *r, const ring_rows *rows) {
+    EMIT(r->at.b, mad_s32, rows->place, rows->turn, rows->blocks, rows->block);
 }
 
 /* Sets `place` to this warp's first place. */
-static void emit_first_place(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    const ring_plan *plan = r->plan;
-    ring_rows *rows = &r->rows;
+static void emit_first_place(const ring_emitter *r, ring_rows *rows) {
+    mc_builder *b = r->at.b;
+    const spmm_plan *plan = r->at.plan;
     rows->block = load_special(b, "block", "ctaid.x");
-    if (plan->base.row_blocks == 1 && !plan->resident) {
+    if (plan->row_blocks == 1 && !r->plan->resident) {
         rows->place = rows->block;
         return;
     }
     rows->blocks = load_special(b, "blocks", "nctaid.x");
-    rows->place = b32(b, "row_place"), rows->item = b32(b, "item");
-    if (plan->base.row_blocks == 1) EMIT(b, mov_b32, rows->item, I(0));
-    else EMIT(b, shr_u32, rows->item, r->e.place.warp, I(log2_of(plan->base.split)));
-    emit_deal(r);
+    rows->place = b32(b, "row_place"), rows->turn = b32(b, "item");
+    if (plan->row_blocks == 1) EMIT(b, mov_b32, rows->turn, I(0));
+    else EMIT(b, shr_u32, rows->turn, r->at.place.warp, I(log2_of(plan->split)));
+    emit_deal(r, rows);
 }
 
-static void emit_arrays(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    ring_rows *rows = &r->rows;
+static void emit_arrays(const ring_emitter *r, ring_rows *rows) {
+    mc_builder *b = r->at.b;
     rows->ptr = load_array(b, "row_ptr"), rows->order = load_array(b, "row_order");
     rows->at = b64(b, "row_at");
-    if (r->plan->base.split == 1) return;
-    mc_reg before = b32(b, "parts_before");
+    if (r->at.plan->split == 1) return;
     note(b, "a part's strides of all row blocks stand together");
-    EMIT(b, mul_s32, before, r->e.part, rows->count);
+    mc_reg before = mul_s32(b, "parts_before", r->at.part, rows->count);
     EMIT(b, mad_wide, rows->ptr, before, I(WORD), rows->ptr);
 }
 
 /* Loads what there is to know of the row block at `place`, if IN says that there is one. Elsewhere it is a
    row block without strides. */
-static void emit_row(ring_emitter *r, mc_reg in, mc_reg first, mc_reg last, mc_reg c_row_block) {
-    mc_builder *b = r->e.b;
-    const ring_rows *rows = &r->rows;
-    const mc_reg start[] = {first, last, c_row_block};
-    for (size_t i = 0; in.id && i < sizeof start / sizeof *start; i++) EMIT(b, mov_b32, start[i], I(0));
+static void emit_row(const ring_emitter *r, const ring_rows *rows, mc_reg in, ring_row_block to) {
+    mc_builder *b = r->at.b;
+    const mc_reg all[] = {to.stride, to.last, to.number};
+    for (size_t i = 0; in.id && i < sizeof all / sizeof *all; i++) EMIT(b, mov_b32, all[i], I(0));
     EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->ptr);
-    EMIT_IF(b, in, ldg_b32, first, AT(rows->at, 0));
-    EMIT_IF(b, in, ldg_b32, last, AT(rows->at, WORD));
+    EMIT_IF(b, in, ldg_b32, to.stride, AT(rows->at, 0));
+    EMIT_IF(b, in, ldg_b32, to.last, AT(rows->at, WORD));
     EMIT(b, mad_wide, rows->at, rows->place, I(WORD), rows->order);
-    EMIT_IF(b, in, ldg_b32, c_row_block, AT(rows->at, 0));
+    EMIT_IF(b, in, ldg_b32, to.number, AT(rows->at, 0));
 }
 
-void ring_emit_first_row(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    const ring_plan *plan = r->plan;
+ring_rows ring_emit_rows(ring_emitter *r, ring_row_block *block) {
+    mc_builder *b = r->at.b;
+    const spmm_plan *plan = r->at.plan;
     heading(b, "This warp's place: where its strides begin and end, and which row block it is");
-    r->row_last = b32(b, "row_last"), r->c_row_block = b32(b, "c_row_block");
-    emit_row_count(r);
-    emit_first_place(r);
-    emit_arrays(r);
-    if (plan->base.guard_rows) {
-        r->e.in_rows = pred(b, "in_rows");
-        EMIT(b, setp_lt, r->e.in_rows, r->rows.place, r->rows.count);
-    }
-    spmm_emit_sum_guards(&r->e, false);
-    emit_row(r, r->e.in_rows, r->stride, r->row_last, r->c_row_block);
+    *block = (ring_row_block){b32(b, "stride"), b32(b, "row_last"), b32(b, "c_row_block")};
+    ring_rows rows = {.count = emit_row_count(r)};
+    emit_first_place(r, &rows);
+    emit_arrays(r, &rows);
+    if (plan->guard_rows) r->at.in_rows = setp_lt(b, "in_rows", rows.place, rows.count);
+    spmm_emit_sum_guards(&r->at, false);
+    emit_row(r, &rows, r->at.in_rows, *block);
+    if (r->plan->resident) rows.two_turns = carried(b, "two_items", I(2 * plan->row_blocks - 1));
+    return rows;
 }
 
-void ring_declare_turns(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    ring_rows *rows = &r->rows;
-    if (!r->plan->resident) return;
-    rows->next_first = b32(b, "next_first"), rows->next_last = b32(b, "next_last");
-    rows->next_c_row_block = b32(b, "next_c_row_block");
-    rows->two_items = b32(b, "two_items"), rows->is_next = pred(b, "is_next");
-    EMIT(b, mov_b32, rows->two_items, I(2 * r->plan->base.row_blocks - 1));
-}
-
-void ring_emit_next_row(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    ring_rows *rows = &r->rows;
+ring_row_block ring_emit_next_row(const ring_emitter *r, const ring_rows *rows) {
+    mc_builder *b = r->at.b;
+    ring_row_block next = {b32(b, "next_first"), b32(b, "next_last"), b32(b, "next_c_row_block")};
     note(b, "the next place: this warp's items of two turns add up to two_items");
-    EMIT(b, sub_s32, rows->item, rows->two_items, rows->item);
-    EMIT(b, add_s32, rows->two_items, rows->two_items, I(2 * r->plan->base.row_blocks));
-    emit_deal(r);
-    EMIT(b, setp_lt_u32, rows->is_next, rows->place, rows->count);
-    emit_row(r, rows->is_next, rows->next_first, rows->next_last, rows->next_c_row_block);
+    EMIT(b, sub_s32, rows->turn, rows->two_turns, rows->turn);
+    EMIT(b, add_s32, rows->two_turns, rows->two_turns, I(2 * r->at.plan->row_blocks));
+    emit_deal(r, rows);
+    mc_reg is_next = setp_lt_u32(b, "is_next", rows->place, rows->count);
+    emit_row(r, rows, is_next, next);
+    return next;
 }

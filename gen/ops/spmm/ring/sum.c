@@ -19,79 +19,77 @@ static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * g
 
 unsigned ring_sum_bytes(const ring_plan *plan) { return (unsigned)(plan->base.warps * part_bytes(plan)); }
 
-void ring_declare_sum(ring_emitter *r) {
-    mc_builder *b = r->e.b;
-    int split = r->plan->base.split;
-    if (split == 1) return;
-    r->sum = (ring_sum){
-        .at = b32(b, "sum_at"), .part_at = b32(b, "sum_part_at"), .barrier = b32(b, "sum_barrier")};
-    r->sum.to = b32(b, "gift_at"), r->sum.other = pred(b, "other");
-    b32_array(b, "gift", QUAD, r->sum.gift);
-}
-
 /* Sets where the sums of this lane's row block lie, and those of its own part. */
-void ring_emit_sum_place(ring_emitter *r) {
-    mc_builder *b = r->e.b;
+ring_sum ring_emit_sum_place(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
-    const ring_sum *s = &r->sum;
-    if (plan->base.split == 1) return;
+    if (plan->base.split == 1) return (ring_sum){0};
     heading(b, "The row block's sums behind the ring; its warps' barrier");
-    EMIT(b, shr_u32, s->barrier, r->e.place.warp, I(log2_of(plan->base.split)));
-    EMIT(b, mad_s32, s->at, s->barrier, I(plan->base.split * part_bytes(plan)), r->ring_at);
-    EMIT(b, mad_s32, s->at, r->e.place.lane, I(QUAD * WORD), s->at);
-    EMIT(b, mad_s32, s->part_at, r->e.part, I(part_bytes(plan)), s->at);
-    EMIT(b, add_s32, s->barrier, s->barrier, I(1));
+    ring_sum place = {.at = b32(b, "sum_at"), .barrier = b32(b, "sum_barrier")};
+    EMIT(b, shr_u32, place.barrier, r->at.place.warp, I(log2_of(plan->base.split)));
+    EMIT(b, mad_s32, place.at, place.barrier, I(plan->base.split * part_bytes(plan)), r->ring);
+    EMIT(b, mad_s32, place.at, r->at.place.lane, I(QUAD * WORD), place.at);
+    place.part_at = mad_s32(b, "sum_part_at", r->at.part, I(part_bytes(plan)), place.at);
+    EMIT(b, add_s32, place.barrier, place.barrier, I(1));
+    return place;
 }
 
-static void emit_meet(ring_emitter *r) {
-    EMIT(r->e.b, bar_sync_some, r->sum.barrier, I(MC_WARP * r->plan->base.split));
+static void emit_meet(const ring_emitter *r, ring_sum place) {
+    EMIT(r->at.b, bar_sync_some, place.barrier, I(MC_WARP * r->plan->base.split));
 }
 
-static void emit_give(ring_emitter *r) {
-    mc_builder *b = r->e.b;
+static void emit_give(const ring_emitter *r, ring_sum place, const mc_reg *acc, mc_reg other) {
+    mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
-    const ring_sum *s = &r->sum;
+    mc_reg to = b32(b, "gift_at");
     int first = ring_sum_offset(plan) - gift_bytes(plan);
     for (int part = 0; part < plan->base.split; part++) {
         note(b, "to part %d", part);
-        EMIT(b, setp_ne, s->other, r->e.part, I(part));
-        EMIT(b, xor_b32, s->to, r->e.part, I(part));
-        EMIT(b, mad_s32, s->to, s->to, I(gift_bytes(plan)), s->at);
+        EMIT(b, setp_ne, other, r->at.part, I(part));
+        EMIT(b, xor_b32, to, r->at.part, I(part));
+        EMIT(b, mad_s32, to, to, I(gift_bytes(plan)), place.at);
         for (int i = 0; i < accumulators(plan); i += QUAD)
-            EMIT_IF(b, s->other, sts_v4, AT(s->to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
-                    V4(&r->sums.acc[part * accumulators(plan) + i]));
+            EMIT_IF(b, other, sts_v4, AT(to, first + part * part_bytes(plan) + i / QUAD * QUAD_BYTES),
+                    V4(&acc[part * accumulators(plan) + i]));
     }
 }
 
-static void emit_take(ring_emitter *r) {
-    mc_builder *b = r->e.b;
+static void emit_take_own(const ring_emitter *r, const mc_reg *acc, mc_reg other) {
+    mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
-    const ring_sum *s = &r->sum;
     note(b, "this part's own");
     for (int part = 1; part < plan->base.split; part++) {
-        EMIT(b, setp_eq, s->other, r->e.part, I(part));
+        EMIT(b, setp_eq, other, r->at.part, I(part));
         for (int i = 0; i < accumulators(plan); i++)
-            EMIT_IF(b, s->other, mov_b32, r->sums.acc[i], r->sums.acc[part * accumulators(plan) + i]);
+            EMIT_IF(b, other, mov_b32, acc[i], acc[part * accumulators(plan) + i]);
     }
+}
+
+static void emit_take_gifts(const ring_emitter *r, ring_sum place, const mc_reg *acc) {
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    mc_reg gift[QUAD];
+    b32_array(b, "gift", QUAD, gift);
     note(b, "and what the others have");
     for (int other = 0; other < plan->base.split - 1; other++)
         for (int i = 0; i < accumulators(plan); i += QUAD) {
             int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
-            EMIT(b, lds_v4, V4(s->gift), AT(s->part_at, offset));
-            for (int j = 0; j < QUAD; j++)
-                EMIT(b, add_s32, r->sums.acc[i + j], r->sums.acc[i + j], s->gift[j]);
+            EMIT(b, lds_v4, V4(gift), AT(place.part_at, offset));
+            for (int j = 0; j < QUAD; j++) EMIT(b, add_s32, acc[i + j], acc[i + j], gift[j]);
         }
 }
 
-void ring_emit_sum(ring_emitter *r) {
-    mc_builder *b = r->e.b;
+void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums) {
+    mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     if (plan->base.split == 1) return;
     heading(b, "Sums of the %d warps that share the row block: %d columns for each", plan->base.split,
             plan->base.tile_n / plan->base.split);
     if (plan->resident) note(b, "those of the row block before have been read");
-    if (plan->resident) emit_meet(r);
-    emit_give(r);
-    emit_meet(r);
-    emit_take(r);
+    if (plan->resident) emit_meet(r, place);
+    mc_reg other = pred(b, "other");
+    emit_give(r, place, sums->acc, other);
+    emit_meet(r, place);
+    emit_take_own(r, sums->acc, other);
+    emit_take_gifts(r, place, sums->acc);
 }

@@ -1,0 +1,84 @@
+/* A lane's words of the ring kernel's packed arrays (windowed.h). Those of a stride are loaded while the
+   stride before it is computed. */
+#include "ops/spmm/ring/ring.h"
+#include "parts/windowed.h"
+
+/* Sets the addresses at which this lane reads stride 0. */
+static void emit_start(const ring_emitter *r, ring_packed *p) {
+    mc_builder *b = r->at.b;
+    mc_reg lane = r->at.place.lane, word = b32(b, "word");
+    heading(b, "Where strides lie in the packed arrays");
+    note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
+    mc_reg high = shr_u32(b, "word_high", lane, I(WINDOWED_SECOND_SHIFT));
+    EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
+    EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
+    p->places = mad_wide(b, "places_base", word, I(WORD), load_array(b, "places"));
+    p->values = mad_wide(b, "values_base", lane, I(MC_LANE_SLOTS), load_array(b, "values"));
+    p->has_values = lanes_with_values(&r->at.plan->math, b, r->at.place.g);
+    p->control = load_array(b, "control");
+}
+
+static ring_stride emit_empty(const ring_emitter *r, const char *place, const char *control,
+                              const char *value) {
+    mc_builder *b = r->at.b;
+    int values = RING_HALVES * r->at.plan->math.mma;
+    ring_stride empty = {.place = carried(b, place, I(0))};
+    empty.control = carried(b, control, I(0));
+    b32_array(b, value, values, empty.value);
+    for (int i = 0; i < values; i++) EMIT(b, mov_b32, empty.value[i], I(0));
+    return empty;
+}
+
+ring_packed ring_emit_packed(const ring_emitter *r) {
+    static const char *const guards[] = {"some_values", "some_last_values"};
+    mc_builder *b = r->at.b;
+    ring_packed p = {.fetch = b32(b, "fetch"), .some = pred(b, "some")};
+    p.some_values = lanes_declare(&r->at.plan->math, b, guards, p.some);
+    p.places_at = b64(b, "places_at"), p.values_at = b64(b, "values_at"), p.control_at = b64(b, "control_at");
+    emit_start(r, &p);
+    p.at_hand = emit_empty(r, "place", "step", "value");
+    p.next = emit_empty(r, "next_place", "next_step", "next_value");
+    return p;
+}
+
+/* Loads stride AT, if BLOCK has it. */
+static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_stride *to, mc_reg at,
+                      ring_row_block block) {
+    mc_builder *b = r->at.b;
+    const spmm_plan *plan = r->at.plan;
+    int mma_bytes = WINDOWED_ROW_VALUES * spmm_mma_row(&plan->math, 1);
+    EMIT(b, setp_lt, p->some, at, block.last);
+    EMIT(b, mad_wide, p->control_at, at, I(WORD), p->control);
+    EMIT(b, mad_wide, p->places_at, at, I(WINDOWED_STRIDE_WORDS * WORD), p->places);
+    EMIT(b, mad_wide, p->values_at, at, I(plan->stride_values), p->values);
+    EMIT_IF(b, p->some, ldg_b32, to->control, AT(p->control_at, 0));
+    EMIT_IF(b, p->some, ldg_b32, to->place, AT(p->places_at, 0));
+    lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
+    for (int m = 0; m < plan->math.mma; m++)
+        EMIT_IF(b, p->some_values.mma[m], ldg_v2, V2(&to->value[RING_HALVES * m]),
+                AT(p->values_at, m * mma_bytes));
+}
+
+/* Loads the stride behind the one at hand. */
+static void emit_load_next(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    EMIT(r->at.b, add_s32, p->fetch, block.stride, I(1));
+    emit_load(r, p, &p->next, p->fetch, block);
+}
+
+void ring_emit_first_strides(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    emit_load(r, p, &p->at_hand, block.stride, block);
+    emit_load_next(r, p, block);
+}
+
+/* What moves here was asked for a stride ago; a register that moved right behind its load would wait for
+   it. */
+void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row_block block) {
+    mc_builder *b = r->at.b;
+    EMIT(b, add_s32, block.stride, block.stride, I(1));
+    EMIT(b, mov_b32, p->at_hand.place, p->next.place);
+    EMIT(b, mov_b32, p->at_hand.control, p->next.control);
+    for (int i = 0; i < RING_HALVES * r->at.plan->math.mma; i++)
+        EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
+    note(b, "prefetch the stride behind it");
+    emit_load_next(r, p, block);
+}

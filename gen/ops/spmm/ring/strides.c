@@ -1,0 +1,135 @@
+/* The ring kernel's loop over the strides of a row block. The products of what ldmatrix gives are those of
+   pairs of bytes (integer/pairs.c). */
+#include "ops/spmm/ring/ring.h"
+#include "parts/windowed.h"
+
+static mc_reg emit_lane_unit(const ring_emitter *r) {
+    mc_builder *b = r->at.b;
+    mc_reg unit = b32(b, "lane_unit");
+    note(
+        b,
+        "lanes 8-15 and 24-31 name the rows of the same slots as the 8 before them, and the next 16 columns");
+    EMIT(b, shr_u32, unit, r->at.place.lane, I(WINDOWED_BESIDE_SHIFT));
+    EMIT(b, and_b32, unit, unit, I(1));
+    EMIT(b, mul_s32, unit, unit, H(0x00010001));
+    return unit;
+}
+
+void ring_emit_strides_start(ring_strides *s) {
+    mc_builder *b = s->r->at.b;
+    int loads = ring_loads(s->r->plan);
+    for (int h = 0; h < RING_HALVES; h++) {
+        mc_reg matrices[RING_MAX_LOADS * 4];
+        b32_array(b, h ? "high" : "low", loads * 4, matrices);
+        for (int i = 0; i < loads * 4; i++) s->matrix[h][i / 4][i % 4] = matrices[i];
+    }
+    b32_array(b, "at", RING_HALVES, s->at);
+    s->matrix_at = b32(b, "matrix_at");
+    s->lane_unit = emit_lane_unit(s->r);
+    s->pairs = pairs_begin(s->sums, loads);
+    note(b, "a second half that nobody gathered may be multiplied by zeros");
+    for (int i = 0; i < loads * 4; i++) EMIT(b, mov_b32, s->matrix[1][i / 4][i % 4], I(0));
+}
+
+/* -- One stride --------------------------------------------------------------------------------------- */
+
+/* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
+static void emit_row_addresses(const ring_strides *s) {
+    mc_builder *b = s->r->at.b;
+    mc_reg place = s->packed->at_hand.place;
+    EMIT(b, xor_b32, place, place, s->lane_unit);
+    EMIT(b, and_b32, s->at[0], place, H(0xffff));
+    EMIT(b, shr_u32, s->at[1], place, I(16));
+    for (int h = 0; h < RING_HALVES; h++) EMIT(b, mad_s32, s->at[h], s->at[h], I(WINDOWED_UNIT), s->r->ring);
+}
+
+/* Reads the rows of a half's 16 slots, 32 bytes of each by an ldmatrix, where GUARD holds (none: always). */
+static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
+    mc_builder *b = s->r->at.b;
+    note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
+    for (int q = 0; q < ring_loads(s->r->plan); q++) {
+        mc_reg at = q ? s->matrix_at : s->at[half];
+        if (q) EMIT(b, xor_b32, at, s->at[half], I(q * RING_LOAD_BYTES));
+        EMIT_IF(b, guard, ldmatrix_x4_trans, V4(s->matrix[half][q]), AT(at, 0));
+    }
+}
+
+/* Begins a stride: once its windows are there, its first half is gathered. */
+static void emit_begin(const ring_strides *s, bool first) {
+    s->staging->before_stride(s->feed, s->packed->at_hand.control, first);
+    emit_row_addresses(s);
+    emit_gather(s, 0, (mc_reg){0});
+}
+
+/* What the loop keeps of a stride for its second half: whether anything is in its slots from 16 on, and their
+   values, since those of the next stride move up. */
+typedef struct second_half {
+    mc_reg whole, value[SPMM_MAX_MMA];
+} second_half;
+
+/* The loop's part of a stride that has begun: its second half is gathered while the first one is
+   multiplied. */
+static second_half emit_first_half(ring_strides *s) {
+    mc_builder *b = s->r->at.b;
+    const ring_stride *at_hand = &s->packed->at_hand;
+    int mma = s->r->at.plan->math.mma;
+    second_half late = {.whole = setp_ge(b, "whole", at_hand->control, I(0))};
+    emit_gather(s, 1, late.whole);
+    pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES);
+    pairs_add_bias(&s->pairs, at_hand->value);
+    b32_array(b, "late_value", mma, late.value);
+    for (int m = 0; m < mma; m++) EMIT(b, mov_b32, late.value[m], at_hand->value[RING_HALVES * m + 1]);
+    ring_emit_next_stride(s->r, s->packed, s->block);
+    return late;
+}
+
+static void emit_second_half(ring_strides *s, const second_half *late) {
+    pairs_multiply(&s->pairs, 1, s->matrix[1], late->value, 1);
+}
+
+/* -- All of them -------------------------------------------------------------------------------------- */
+
+/* Behind the last stride, whose second half may be empty. */
+static void emit_last(ring_strides *s, const second_half *late, mc_label last, mc_label done) {
+    mc_builder *b = s->r->at.b;
+    mc_label last_half = label(b, "LAST_HALF");
+    set_label(b, last);
+    EMIT_IF(b, late->whole, bra_uni, TO(last_half));
+    EMIT(b, bra_uni, TO(done));
+    set_label(b, last_half);
+    emit_second_half(s, late);
+}
+
+/* While one half is multiplied the next is gathered: slots 0 to 15 of the next stride beside slots 16 to 31
+   of this one. Where slots 16 to 31 are empty, the last stride ends without them; any other stride multiplies
+   what is left in their registers by zeros. */
+static void emit_loop(ring_strides *s, mc_label done) {
+    mc_builder *b = s->r->at.b;
+    mc_reg no_more = s->packed->some;
+    mc_label loop = label(b, "STRIDES"), last = label(b, "LAST");
+    heading(b, "Loop over strides: 32 nonzero vectors a time");
+    set_label(b, loop);
+    second_half late = emit_first_half(s);
+    EMIT(b, setp_ge, no_more, s->block.stride, s->block.last);
+    EMIT_IF(b, no_more, bra_uni, TO(last));
+    note(b, "the next stride");
+    emit_begin(s, false);
+    emit_second_half(s, &late);
+    EMIT(b, bra_uni, TO(loop));
+    emit_last(s, &late, last, done);
+}
+
+void ring_emit_strides(ring_strides *s) {
+    mc_builder *b = s->r->at.b;
+    mc_label done = label(b, "STRIDES_DONE");
+    sums_zero(s->sums);
+    mc_reg none = setp_ge(b, "no_stride", s->block.stride, s->block.last);
+    EMIT_IF(b, none, bra_uni, TO(done));
+    heading(b, "The first stride");
+    b->prefix = "first_";
+    emit_begin(s, true);
+    b->prefix = NULL;
+    emit_loop(s, done);
+    set_label(b, done);
+    s->staging->rest(s->feed);
+}
