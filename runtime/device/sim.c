@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/type.h"
 #include "device/kind.h"
 #include "ptxsim.h"
 
@@ -91,16 +92,16 @@ static mc_status sim_fill(mc_device *device, uint64_t address, int byte, size_t 
     return SIM_CALL(device, diag, fill, address, byte, bytes);
 }
 
-static const ptxsim_element element_of_type[] = {
-    [MC_S8] = PTXSIM_ELEMENT_U8,     [MC_U8] = PTXSIM_ELEMENT_U8,   [MC_S12] = PTXSIM_ELEMENT_U16,
-    [MC_U12] = PTXSIM_ELEMENT_U16,   [MC_S16] = PTXSIM_ELEMENT_U16, [MC_U16] = PTXSIM_ELEMENT_U16,
-    [MC_S32] = PTXSIM_ELEMENT_S32,   [MC_S64] = PTXSIM_ELEMENT_S64, [MC_F16] = PTXSIM_ELEMENT_F16,
-    [MC_BF16] = PTXSIM_ELEMENT_BF16, [MC_F32] = PTXSIM_ELEMENT_F32};
+static const ptxsim_element element_of[] = {
+    [TENSOR_UINT8] = PTXSIM_ELEMENT_U8,    [TENSOR_UINT16] = PTXSIM_ELEMENT_U16,
+    [TENSOR_INT32] = PTXSIM_ELEMENT_S32,   [TENSOR_INT64] = PTXSIM_ELEMENT_S64,
+    [TENSOR_FLOAT16] = PTXSIM_ELEMENT_F16, [TENSOR_BFLOAT16] = PTXSIM_ELEMENT_BF16,
+    [TENSOR_FLOAT32] = PTXSIM_ELEMENT_F32};
 
 static mc_status sim_tensor_map(mc_device *device, const mc_tensor *tensor, mc_tensor_map *map,
                                 mc_diag *diag) {
     ptxsim_tensor t = {.size = sizeof t,
-                       .element = element_of_type[tensor->type],
+                       .element = element_of[element_rows[tensor->type].tensor],
                        .rank = (unsigned)tensor->rank,
                        .address = tensor->address,
                        .swizzle = (ptxsim_swizzle)tensor->swizzle};

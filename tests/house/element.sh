@@ -35,6 +35,8 @@ for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
     expect 0 'verdict    exact' "$bin/mcrun" spmm "$tree/specs/spmm_l8r8.lua" a.smtx --n 72 --set "$1" --set "$2" --device sim
     expect 0 'verdict    exact' "$bin/mcrun" sddmm "$tree/specs/sddmm_l8r8.lua" a.smtx --k 64 --set "$1" --set "$2" --device sim
 done
+# A B of 10 bits by tensor copies
+expect 0 'verdict    exact' "$bin/mcrun" spmm "$tree/specs/spmm_l8r8_tiled.lua" a.smtx --n 128 --set rhs=u10 --set tile_n=64 --set arch=sm_90 --device sim
 expect 2 "lhs: \"u11\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=u11
 expect 2 "lhs: \"e4m3\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=e4m3
 

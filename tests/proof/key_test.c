@@ -10,11 +10,12 @@
 #define HEAD                                                                                                 \
     ".version 8.0\n.target sm_80\n.address_size 64\n"                                                        \
     ".visible .entry add(.param .u64 a, .param .u64 c, .param .u32 more)\n{\n"
-#define BODY                                                                                                 \
+#define BODY_AND(MORE)                                                                                       \
     " .reg .b32 %r<3>; .reg .b64 %d<3>;\n"                                                                   \
     " ld.param.u64 %d0, [a];\n ld.param.u64 %d1, [c];\n ld.param.u32 %r0, [more];\n"                         \
     " mov.u32 %r1, %tid.x;\n mul.wide.u32 %d2, %r1, 4;\n add.u64 %d0, %d0, %d2;\n add.u64 %d1, %d1, %d2;\n"  \
-    " ld.global.u32 %r2, [%d0];\n add.u32 %r2, %r2, %r0;\n st.global.u32 [%d1], %r2;\n ret;\n}\n"
+    " ld.global.u32 %r2, [%d0];\n add.u32 %r2, %r2, %r0;\n st.global.u32 [%d1], %r2;\n" MORE " ret;\n}\n"
+#define BODY BODY_AND("")
 enum { N = 4, BYTES = N * 4 };
 
 static bool wanted;
@@ -34,7 +35,8 @@ void proof_add(uint64_t kernel, uint64_t run, const char *ptx, int count, proof_
 typedef struct run {
     const char *ptx;
     uint32_t a[N], want[N], more;
-    size_t a_bytes; /* written, of BYTES */
+    const uint32_t *most; /* NULL, or results may be from want to these */
+    size_t a_bytes;       /* written, of BYTES */
     size_t a_room, c_behind;
     unsigned c_offset;
     int poison;
@@ -75,7 +77,10 @@ static mc_status run_on(mc_device *device, const run *r, uint32_t got[N], mc_dia
     mc_dense want = {.type = MC_S32, .rows = 1, .cols = N, .ld = N, .data = (void *)(uintptr_t)r->want};
     mc_status status = put(device, r, &a, &c, diag);
     proof_choose(device, r->first, r->count);
-    proof_expect_param(device, 1, MC_S32, N, &want);
+    mc_dense most = want;
+    most.data = (void *)(uintptr_t)r->most;
+    if (r->most) proof_expect_within(device, 1, MC_S32, N, &want, &most);
+    else proof_expect_param(device, 1, MC_S32, N, &want);
     mc_launch launch = {.grid = {r->grid, 1, 1},
                         .block = {r->threads, 1, 1},
                         .shared_dynamic = r->shared,
@@ -137,6 +142,9 @@ static void test_other(void) {
     r = usual, r.count = 1, keys[count++] = key_of(&r);
     r = usual, r.count = 3, keys[count++] = key_of(&r);
     r = usual, r.first = 1, keys[count++] = key_of(&r);
+    static const uint32_t most[N] = {6, 7, 9, 9}, more[N] = {7, 7, 9, 9};
+    r = usual, r.most = most, keys[count++] = key_of(&r);
+    r = usual, r.most = more, keys[count++] = key_of(&r);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++) CHECK(keys[i] != keys[j], "runs %zu and %zu have one key", j, i);
 }
@@ -171,6 +179,32 @@ static void test_simulated(void) {
     r = usual, r.grid = 2; /* two blocks write the same words */
     CHECK(simulate(&r, got, message) == MC_DEVICE && last_how == PROOF_FAILED);
     CHECK_TEXT(message, "race");
+}
+
+/* Results within bounds: C is what the kernel left, where that is inside. */
+static void test_within(void) {
+    static const uint32_t most[N] = {6, 9, 8, 9};
+    uint32_t got[N] = {0};
+    char message[256];
+    run r = usual;
+    r.most = most, r.want[1] = 5;
+    CHECK(simulate(&r, got, message) == MC_OK && last_how == PROOF_SIMULATED && got[1] == 7, "%s", message);
+    r.want[1] = 8; /* the kernel leaves less */
+    CHECK(simulate(&r, got, message) == MC_OK && last_how == PROOF_FAILED && got[1] == 7, "%s", message);
+    r.want[1] = 5, r.want[2] = 9; /* no number is in there */
+    CHECK(simulate(&r, got, message) == MC_OK && last_how == PROOF_FAILED && got[2] == 8, "%s", message);
+}
+
+/* A kernel that keeps to the bounds in C, and writes behind it. */
+static void test_behind(void) {
+    static const uint32_t most[N] = {9, 9, 9, 9};
+    uint32_t got[N] = {0};
+    char message[256];
+    run r = usual;
+    r.most = most;
+    CHECK(simulate(&r, got, message) == MC_OK && last_how == PROOF_SIMULATED, "%s", message);
+    r.ptx = HEAD BODY_AND(" st.global.u32 [%d1+16], %r2;\n");
+    CHECK(simulate(&r, got, message) == MC_OK && last_how == PROOF_FAILED, "%s", message);
 }
 
 /* -- Texts and samples ------------------------------------------------------------------------------------ */
@@ -211,6 +245,8 @@ int main(void) {
     test_same();
     test_other();
     test_simulated();
+    test_within();
+    test_behind();
     test_strip();
     test_sample();
     return check_end();

@@ -14,7 +14,7 @@ typedef struct expected {
     size_t param;
     mc_type type;
     int64_t ld;
-    const mc_dense *want;
+    const mc_dense *want, *most; /* most: NULL, or elements may be anything from WANT's to MOST's */
 } expected;
 
 typedef struct proof_device {
@@ -95,12 +95,14 @@ static mc_status device_load(mc_device *device, const mc_image *image, const cha
 
 /* -- One simulated launch --------------------------------------------------------------------------------- */
 
-/* A launch that is told to leave FORETOLD in BUFFER; simulated, it left GOT. */
+/* A launch that is told to leave FORETOLD in BUFFER, or anything from that to MOST where C has OFFSET; simulated, it left
+   GOT. */
 typedef struct trial {
     const proof_module *module;
     const mc_launch *launch;
     proof_buffer *buffer;
-    unsigned char *foretold, *got; /* one block of memory */
+    size_t offset;
+    unsigned char *foretold, *got, *most; /* one block of memory */
 } trial;
 
 /* LAUNCH with addresses of the memory's copies in place of ours, and maps of such addresses. */
@@ -149,12 +151,17 @@ static mc_status simulate(proof_device *d, int schedule, const trial *t, mc_diag
 
 /* -- Launches whose result is told ------------------------------------------------------------------------ */
 
-/* WANT in rows LD apart at BYTES. */
-static void overlay(const expected *e, unsigned char *bytes) {
-    mc_dense view = {
+/* C at BYTES, in rows LD apart. */
+static mc_dense view_of(const expected *e, unsigned char *bytes) {
+    return (mc_dense){
         .type = e->type, .rows = e->want->rows, .cols = e->want->cols, .ld = e->ld, .data = bytes};
+}
+
+/* Makes C at BYTES what WANT is. */
+static void overlay(const expected *e, const mc_dense *want, unsigned char *bytes) {
+    mc_dense view = view_of(e, bytes);
     for (int64_t i = 0; i < view.rows; i++)
-        for (int64_t j = 0; j < view.cols; j++) mc_dense_set(&view, i, j, mc_dense_get(e->want, i, j));
+        for (int64_t j = 0; j < view.cols; j++) mc_dense_set(&view, i, j, mc_dense_get(want, i, j));
 }
 
 /* Fills in what T's buffer will hold. False: the expected parameter has no room for that, or memory ran out. */
@@ -166,12 +173,25 @@ static bool foretell(const proof_device *d, trial *t) {
     if (!t->buffer) return false;
     size_t offset = (size_t)(address - t->buffer->base), bytes = t->buffer->bytes;
     if (offset + (size_t)mc_type_size(e->type, span) > bytes) return false;
-    t->foretold = malloc(2 * bytes);
+    t->foretold = malloc(3 * bytes);
     if (!t->foretold) return false;
-    t->got = t->foretold + bytes;
+    t->got = t->foretold + bytes, t->most = t->got + bytes, t->offset = offset;
     memcpy(t->foretold, t->buffer->data, bytes);
-    overlay(e, t->foretold + offset);
+    memcpy(t->most, t->buffer->data, bytes);
+    overlay(e, e->want, t->foretold + offset);
+    overlay(e, e->most ? e->most : e->want, t->most + offset);
     return true;
+}
+
+/* Whether the simulated launch left what it may. Outside of C it must have left all as it was; T's MOST is scratch. */
+static bool is_as_told(const proof_device *d, const trial *t) {
+    const expected *e = &d->expected;
+    if (!e->most) return memcmp(t->got, t->foretold, t->buffer->bytes) == 0;
+    mc_dense c = view_of(e, t->got + t->offset);
+    if (mc_dense_within(&c, e->want, e->most, NULL) != MC_OK) return false;
+    memcpy(t->most, t->got, t->buffer->bytes);
+    overlay(e, e->want, t->most + t->offset);
+    return memcmp(t->most, t->foretold, t->buffer->bytes) == 0;
 }
 
 static void add_params(const proof_device *d, proof_hash *hash, const mc_launch *launch) {
@@ -210,6 +230,7 @@ static uint64_t key_of(const proof_device *d, const trial *t) {
     proof_buffers_add(&d->buffers, &hash);
     proof_buffers_add_value(&d->buffers, &hash, t->buffer->base);
     proof_hash_add(&hash, t->foretold, t->buffer->bytes);
+    if (d->expected.most) proof_hash_add(&hash, t->most, t->buffer->bytes);
     return proof_hash_end(&hash);
 }
 
@@ -219,7 +240,7 @@ static mc_status simulate_all(proof_device *d, const trial *t, proof_how *how, m
     *how = PROOF_SIMULATED;
     for (int i = d->first; i < d->first + d->chosen && *how == PROOF_SIMULATED; i++) {
         status = simulate(d, i, t, diag);
-        if (status != MC_OK || memcmp(t->got, t->foretold, t->buffer->bytes) != 0) *how = PROOF_FAILED;
+        if (status != MC_OK || !is_as_told(d, t)) *how = PROOF_FAILED;
     }
     return status;
 }
@@ -308,11 +329,16 @@ void proof_choose(mc_device *device, int first, int count) {
     if (d) d->first = first, d->chosen = count;
 }
 
-void proof_expect_param(mc_device *device, size_t param, mc_type type, int64_t ld, const mc_dense *want) {
+void proof_expect_within(mc_device *device, size_t param, mc_type type, int64_t ld, const mc_dense *least,
+                         const mc_dense *most) {
     proof_device *d = proving(device);
     if (!d) return;
     d->last = -1;
-    d->expected = (expected){want->rows > 0 && want->cols > 0, param, type, ld, want};
+    d->expected = (expected){least->rows > 0 && least->cols > 0, param, type, ld, least, most};
+}
+
+void proof_expect_param(mc_device *device, size_t param, mc_type type, int64_t ld, const mc_dense *want) {
+    proof_expect_within(device, param, type, ld, want, NULL);
 }
 
 void proof_expect(mc_device *device, const mc_kernel *kernel, mc_type type, int64_t ld,

@@ -24,6 +24,10 @@ void proof_choose(mc_device *device, int first, int count);
 void proof_expect(mc_device *device, const mc_kernel *kernel, mc_type type, int64_t ld, const mc_dense *want);
 /* The same of the parameter with number PARAM. */
 void proof_expect_param(mc_device *device, size_t param, mc_type type, int64_t ld, const mc_dense *want);
+/* The same where each element may be anything from LEAST's to MOST's (mc_dense_within), of floats within a bound. Without
+   a simulation the launch is taken to leave LEAST. */
+void proof_expect_within(mc_device *device, size_t param, mc_type type, int64_t ld, const mc_dense *least,
+                         const mc_dense *most);
 /* Ends what proof_expect began, whether there was a launch or not. If STATUS, which is returned, is a failure and the
    launch was simulated, the schedule's name is put in front of DIAG's message. */
 mc_status proof_settle(mc_device *device, mc_status status, mc_diag *diag);
