@@ -8,7 +8,7 @@
 
 /* In which of the ways that its arithmetic knows a value becomes pieces: of integers an mc_digits. 0 is the
    usual way, which all values of all types have. */
-typedef int mc_coding;
+typedef unsigned mc_coding;
 
 enum { CODE_PIECES = 4 }; /* of a value, at most */
 

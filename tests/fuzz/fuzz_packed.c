@@ -26,7 +26,7 @@ static input choose(const uint8_t head[HEAD]) {
     in.srbcrs = (mc_srbcrs){head[1] & 8 ? 32 : 16, head[1] & 16 ? 4 : 8, head[1] & 32};
     in.strided = (mc_strided){.stride = head[1] & 8 ? 64 : 32,
                               .heads = (head[1] >> 6) + 1,
-                              .coding = (mc_digits)((head[0] >> 3 & 3) % 3),
+                              .coding = (mc_coding)((head[0] >> 3 & 3) % 3),
                               .int4 = head[1] & 16,
                               .shuffle = head[1] & 32};
     in.sampled = (mc_sampled){.groups = 1 << (head[1] >> 3 & 3),
