@@ -230,6 +230,11 @@ static inline int operand_reg(const mc_builder *b, const mc_operand *operand, in
    sets the least .version, and the most 32-bit registers that are alive at one point. */
 bool builder_check(mc_builder *b, int *version, int *registers);
 
+/* -- simplify.c -------------------------------------------------------------------------------------- */
+
+/* Drops what does nothing. It requires lines that builder_check has accepted; so are those that it leaves. */
+bool builder_simplify(mc_builder *b);
+
 /* -- print.c ------------------------------------------------------------------------------------------ */
 
 /* Appends the braces of the entry and all between them. */

@@ -27,7 +27,9 @@ typedef uint64_t mc_word;
 
 static inline bool set_has(const mc_word *set, int id) { return set[(id - 1) / 64] >> ((id - 1) % 64) & 1; }
 static inline void set_add(mc_word *set, int id) { set[(id - 1) / 64] |= (mc_word)1 << ((id - 1) % 64); }
-static inline void set_remove(mc_word *set, int id) { set[(id - 1) / 64] &= ~((mc_word)1 << ((id - 1) % 64)); }
+static inline void set_remove(mc_word *set, int id) {
+    set[(id - 1) / 64] &= ~((mc_word)1 << ((id - 1) % 64));
+}
 
 /* Calls VISIT for each register that LINE reads (DEFS false) or writes (true). The guard is read. */
 typedef void visit_reg(void *user, const mc_line *line, int id);

@@ -1,5 +1,6 @@
 /* Writes a kernel's body as PTX text. It requires a builder that builder_check has accepted. */
 #include "ptx/builder.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPERAND_COLUMN = 36 };
@@ -96,11 +97,24 @@ static void print_line(const mc_builder *b, const mc_line *line, mc_text *text) 
 
 /* -- Body --------------------------------------------------------------------------------------------- */
 
-static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text) {
+/* Marks in NAMED, of each declaration, whether a line names one of its registers. */
+static void find_named(const mc_builder *b, bool *named) {
+    for (size_t i = 0; i < b->line_count; i++) {
+        const mc_line *line = &b->lines[i];
+        if (line->guard.id) named[b->regs[line->guard.id - 1].group] = true;
+        for (size_t o = 0; o < line->operand_count; o++) {
+            const mc_operand *operand = &line_operands(b, line)[o];
+            for (int r = 0; r < operand_regs(operand); r++)
+                named[b->regs[operand_reg(b, operand, r) - 1].group] = true;
+        }
+    }
+}
+
+static void print_registers(const mc_builder *b, mc_reg_type type, const bool *named, mc_text *text) {
     size_t column = 0;
     for (size_t i = 0; i < b->group_count; i++) {
         const mc_reg_group *group = &b->groups[i];
-        if (group->type != type) continue;
+        if (group->type != type || !named[i]) continue;
         size_t length = strlen(group->name) + 8;
         if (column && column + length > 100) text_add(text, ";\n"), column = 0;
         if (column) text_add(text, ", ");
@@ -113,8 +127,13 @@ static void print_registers(const mc_builder *b, mc_reg_type type, mc_text *text
 }
 
 void print_body(const mc_builder *b, mc_text *text) {
+    bool *named = calloc(b->group_count + 1, sizeof *named);
     text_add(text, "{\n");
-    for (int type = REG_PRED; type <= REG_B64; type++) print_registers(b, (mc_reg_type)type, text);
+    if (!named) text->failed = true;
+    else find_named(b, named);
+    for (int type = REG_PRED; named && type <= REG_B64; type++)
+        print_registers(b, (mc_reg_type)type, named, text);
+    free(named);
     for (size_t i = 0; i < b->shared_count; i++) {
         const mc_shared_array *array = &b->shareds[i];
         if (array->bytes)
