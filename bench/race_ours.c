@@ -4,7 +4,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + 15 };
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + 15 };
 
 /* -- Operands */
 
@@ -68,7 +68,7 @@ static size_t bind_factor(const char *name, mc_per per, float first, uint64_t ad
     return 1;
 }
 
-static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_map *map, mc_launch *launch,
+static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_map *maps, mc_launch *launch,
                           mc_diag *diag) {
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
@@ -94,10 +94,8 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
              biases = scales + r->factor_count * sizeof(float);
     count += bind_factor("scale", v->output.scale, r->factors[0], scales, &bindings[count]);
     count += bind_factor("bias", v->output.bias, r->factors[r->factor_count], biases, &bindings[count]);
-    mc_status status =
-        mc_bind_map(r->track->gpu.device, v->kernel, bindings, count, map, &bindings[count], diag);
+    mc_status status = mc_bind_maps(r->track->gpu.device, v->kernel, bindings, &count, maps, diag);
     if (status != MC_OK) return status;
-    count += bindings[count].name != NULL;
     return mc_bind(v->kernel, bindings, count, launch, diag);
 }
 
@@ -123,10 +121,10 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
                               .want = want,
                               .count = (uint64_t)race_elements(r, v->order)};
     e->launches = calloc((size_t)c->sets, sizeof *e->launches);
-    e->maps = aligned_alloc(_Alignof(mc_tensor_map), (size_t)c->sets * sizeof *e->maps);
+    e->maps = aligned_alloc(_Alignof(mc_tensor_map), MC_MAX_MAPS * (size_t)c->sets * sizeof *e->maps);
     if (e->launches == NULL || e->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     for (int set = 0; set < c->sets && status == MC_OK; set++)
-        status = bind_set(r, v, set, &e->maps[set], &e->launches[set], diag);
+        status = bind_set(r, v, set, &e->maps[MC_MAX_MAPS * set], &e->launches[set], diag);
     if (status == MC_OK) status = contender_verify(&r->track->gpu, &r->track->helpers, c, diag);
     if (status == MC_OK) status = timer_quick(&r->track->gpu, c, QUICK_LAUNCHES, diag);
     return status;

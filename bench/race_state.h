@@ -18,7 +18,7 @@ typedef struct our_operands {
 typedef struct our_entry {
     const variant *variant;
     mc_launch *launches;
-    mc_tensor_map *maps; /* of the launches */
+    mc_tensor_map *maps; /* MC_MAX_MAPS for each of the launches */
     contender contender; /* quick 0: out of the race */
     double estimate;     /* mc_spec_estimate, us */
     bool picked;         /* it has the least of its label */

@@ -103,21 +103,29 @@ typedef struct mc_array {
     const char *name, *type, *extent, *doc;
 } mc_array;
 
-/* The parameter of kind MC_PARAM_TENSOR_MAP, if there is one: MC_TENSOR_MAP_BYTES by value, which
-   cuTensorMapEncodeTiled fills in at launch.
+/* A parameter of kind MC_PARAM_TENSOR_MAP: MC_TENSOR_MAP_BYTES by value, which cuTensorMapEncodeTiled fills
+   in at launch.
 
    The tensor is ARRAY, whose address is a multiple of MC_TENSOR_MAP_ALIGN bytes. It has two dimensions, of
-   unsigned integers of element_bytes: shape `rows` x shape `cols`, with shape `ld` elements from row to row;
+   unsigned integers of element_bytes (`type` is the field that says what they are): shape `rows` x shape `cols`, with shape `ld` elements from row to row;
    cols and ld are divided by per_byte. A copy takes a box of box_rows x box_cols elements, swizzled in
    `swizzle` bytes. What lies outside of the tensor is zero. */
 typedef struct mc_map_param {
-    const char *param, *array; /* NULL: the kernel has none */
+    const char *param, *array, *type;
     const char *rows, *cols, *ld;
     unsigned box_rows, box_cols, swizzle;
     unsigned element_bytes; /* 1 or 2 */
     /* elements of ARRAY in a byte, 1 or 2; cols is divided by it and rounded up, ld is divided by it */
     unsigned per_byte;
 } mc_map_param;
+
+/* What a shape must be at launch. */
+typedef struct mc_constraint {
+    const char *shape; /* "ldb" */
+    unsigned multiple; /* a multiple of this; 0: any will do */
+    int64_t limit;     /* at most this; 0: any s32 will do */
+    const char *why;   /* of the limit: a sentence's end, behind "at most 131071: " */
+} mc_constraint;
 
 /* How large sums of products can get, whatever values of their types A and B hold. */
 typedef struct mc_sums {
@@ -130,7 +138,14 @@ typedef struct mc_sums {
     int64_t k;
 } mc_sums;
 
-enum { MC_MAX_PARAMS = 24, MC_MAX_ARRAYS = 8, MC_TENSOR_MAP_BYTES = 128, MC_TENSOR_MAP_ALIGN = 16 };
+enum {
+    MC_MAX_PARAMS = 24,
+    MC_MAX_ARRAYS = 8,
+    MC_MAX_MAPS = 4,
+    MC_MAX_CONSTRAINTS = 8,
+    MC_TENSOR_MAP_BYTES = 128,
+    MC_TENSOR_MAP_ALIGN = 16
+};
 
 /* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
  * --json. */
@@ -147,11 +162,10 @@ typedef struct mc_contract {
     mc_grid_axis grid[3];
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
-    mc_map_param map;
-    unsigned ldb_multiple, lda_multiple; /* multiples that ldb and lda must be; 0: any will do */
-    int64_t ldb_limit, lda_limit;        /* the most that they may be; 0: any s32 will do */
-    /* the most that k may be, since sums beyond it could be wrong; 0: any will do */
-    int64_t k_limit;
+    mc_map_param maps[MC_MAX_MAPS];
+    size_t map_count;
+    mc_constraint constraints[MC_MAX_CONSTRAINTS]; /* of a shape there is one at most */
+    size_t constraint_count;
     mc_sums sums;
     /* The kernel may be launched while the one before it in the stream still runs (programmatic stream
        serialization). Until that one has finished it touches A's packed arrays alone, which nothing in the
@@ -176,6 +190,8 @@ MC_API void mc_kernel_destroy(mc_kernel *kernel);
 /* NUL-terminated PTX, the same bytes for the same spec, fields and generator version. */
 MC_API const char *mc_kernel_ptx(const mc_kernel *kernel);
 MC_API const mc_contract *mc_kernel_contract(const mc_kernel *kernel);
+/* What CONTRACT says of SHAPE; where it says nothing, a constraint without multiple and limit. */
+MC_API mc_constraint mc_contract_of_shape(const mc_contract *contract, const char *shape);
 /* A field's value in this variant: an integer, 1 or 0 for on or off, a shape (MC_OPEN where it is open), or
    an index, which only mc_kernel_field_text explains. -2: there is no such field. */
 MC_API int64_t mc_kernel_field(const mc_kernel *kernel, const char *field);

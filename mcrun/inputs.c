@@ -102,8 +102,7 @@ static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
 
 /* That the kernel's copies need LD to be a multiple of; 0: any will do. */
 static int64_t unit_of(const mc_kernel *kernel, problem_member ld) {
-    const mc_contract *contract = mc_kernel_contract(kernel);
-    return ld == MEMBER_lda ? contract->lda_multiple : ld == MEMBER_ldb ? contract->ldb_multiple : 0;
+    return mc_contract_of_shape(mc_kernel_contract(kernel), problem_members[ld].field).multiple;
 }
 
 /* Where one of many variants is to be found, those that cannot take it are passed over. */

@@ -15,7 +15,6 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
 }
 
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
-    if (!map->param) return;
     bool halves = map->per_byte > 1, wide = map->element_bytes > 1;
     text_add(text,
              "%sTensor map %s: %s as %s, %s x %s%s%s, rows %s%s%s bytes apart; boxes of %u x %u, %u-byte "
@@ -23,6 +22,17 @@ static void map_text(const mc_map_param *map, const char *prefix, mc_text *text)
              prefix, map->param, map->array, wide ? "u16" : "bytes", map->rows, halves ? "ceil(" : "",
              map->cols, halves ? " / 2)" : "", wide ? "2 " : "", map->ld, halves ? " / 2" : "", map->box_rows,
              map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
+}
+
+static void constraints_text(const mc_contract *c, const char *prefix, mc_text *text) {
+    for (size_t i = 0; i < c->constraint_count; i++)
+        if (c->constraints[i].multiple)
+            text_add(text, "%s%s must be a multiple of %u\n", prefix, c->constraints[i].shape,
+                     c->constraints[i].multiple);
+    for (size_t i = 0; i < c->constraint_count; i++)
+        if (c->constraints[i].limit)
+            text_add(text, "%s%s must be at most %lld\n", prefix, c->constraints[i].shape,
+                     (long long)c->constraints[i].limit);
 }
 
 static void overlap_text(const mc_contract *c, const char *prefix, mc_text *text) {
@@ -49,12 +59,8 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         if (p->kind == MC_PARAM_ARRAY) text_add(text, "; %u-byte aligned", p->align);
         text_add(text, "\n");
     }
-    map_text(&c->map, prefix, text);
-    if (c->lda_multiple) text_add(text, "%slda must be a multiple of %u\n", prefix, c->lda_multiple);
-    if (c->ldb_multiple) text_add(text, "%sldb must be a multiple of %u\n", prefix, c->ldb_multiple);
-    if (c->k_limit) text_add(text, "%sk must be at most %lld\n", prefix, (long long)c->k_limit);
-    if (c->lda_limit) text_add(text, "%slda must be at most %lld\n", prefix, (long long)c->lda_limit);
-    if (c->ldb_limit) text_add(text, "%sldb must be at most %lld\n", prefix, (long long)c->ldb_limit);
+    for (size_t i = 0; i < c->map_count; i++) map_text(&c->maps[i], prefix, text);
+    constraints_text(c, prefix, text);
     if (c->turn_k)
         text_add(text,
                  "%sWhere k <= %lld, grid %c may be smaller: best as many thread blocks as run at once, %u a "
@@ -141,11 +147,25 @@ static json_t *params_json(maker *m, const mc_contract *c) {
 }
 
 static json_t *map_json(const mc_map_param *map) {
-    if (!map->param) return json_null();
     return json_pack("{ss ss ss ss ss s[ii] si si si}", "param", map->param, "array", map->array, "rows",
                      map->rows, "cols", map->cols, "ld", map->ld, "box", (int)map->box_rows,
                      (int)map->box_cols, "swizzle", (int)map->swizzle, "element_bytes",
                      (int)map->element_bytes, "per_byte", (int)map->per_byte);
+}
+
+static json_t *maps_json(maker *m, const mc_contract *c) {
+    json_t *maps = json_array();
+    for (size_t i = 0; i < c->map_count; i++) append(m, maps, map_json(&c->maps[i]));
+    return maps;
+}
+
+static json_t *constraints_json(maker *m, const mc_contract *c) {
+    json_t *constraints = json_array();
+    for (size_t i = 0; i < c->constraint_count; i++)
+        append(m, constraints,
+               json_pack("{ss si sI}", "shape", c->constraints[i].shape, "multiple",
+                         (int)c->constraints[i].multiple, "limit", (json_int_t)c->constraints[i].limit));
+    return constraints;
 }
 
 static json_t *grid_json(maker *m, const mc_contract *c) {
@@ -203,12 +223,8 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "block", json_pack("[iii]", (int)c->block[0], (int)c->block[1], (int)c->block[2]));
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
-    put(&m, root, "tensor_map", map_json(&c->map));
-    put(&m, root, "lda_multiple", json_integer(c->lda_multiple));
-    put(&m, root, "lda_limit", json_integer(c->lda_limit));
-    put(&m, root, "ldb_multiple", json_integer(c->ldb_multiple));
-    put(&m, root, "ldb_limit", json_integer(c->ldb_limit));
-    put(&m, root, "k_limit", json_integer(c->k_limit));
+    put(&m, root, "tensor_maps", maps_json(&m, c));
+    put(&m, root, "constraints", constraints_json(&m, c));
     put(&m, root, "sums", sums_json(&c->sums));
     put(&m, root, "overlap", json_boolean(c->overlap));
     if (c->awaited != NULL) put(&m, root, "awaited", json_string(c->awaited));

@@ -104,6 +104,8 @@ static mc_status check_room(const mc_kernel *kernel, mc_diag *diag) {
         size_t count, room;
     } lists[] = {{"parameters", kernel->contract.param_count, MC_MAX_PARAMS},
                  {"packed arrays", kernel->contract.array_count, MC_MAX_ARRAYS},
+                 {"tensor maps", kernel->contract.map_count, MC_MAX_MAPS},
+                 {"constraints", kernel->contract.constraint_count, MC_MAX_CONSTRAINTS},
                  {"facts", kernel->facts.count, MC_MAX_FACTS}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].count > lists[i].room)
@@ -169,6 +171,12 @@ void mc_kernel_destroy(mc_kernel *kernel) {
 
 const char *mc_kernel_ptx(const mc_kernel *kernel) { return kernel->ptx; }
 const mc_contract *mc_kernel_contract(const mc_kernel *kernel) { return &kernel->contract; }
+mc_constraint mc_contract_of_shape(const mc_contract *contract, const char *shape) {
+    for (size_t i = 0; i < contract->constraint_count; i++)
+        if (strcmp(contract->constraints[i].shape, shape) == 0) return contract->constraints[i];
+    return (mc_constraint){.shape = shape};
+}
+
 const char *mc_kernel_fields(const mc_kernel *kernel) { return kernel->fields; }
 uint64_t mc_kernel_hash(const mc_kernel *kernel) { return kernel->hash; }
 

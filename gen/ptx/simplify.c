@@ -76,7 +76,7 @@ static void remove_lines(mc_builder *b, const bool *gone) {
 /* -- Moves -------------------------------------------------------------------------------------------- */
 
 typedef struct moves {
-    int *writes; /* of each register: instructions that write it */
+    int *writes;     /* of each register: instructions that write it */
     int *stands_for; /* of each register: the one that it is the same as */
     bool *gone;      /* of each line */
 } moves;
@@ -91,8 +91,7 @@ static bool is_move(const mc_builder *b, const mc_line *line, const int *writes)
     if (line->op != OP_mov_b32 && line->op != OP_mov_b64) return false;
     const mc_operand *operands = line_operands(b, line);
     if (operands[1].kind != PTX_REG) return false;
-    return operands[0].id == operands[1].id ||
-           (writes[operands[0].id] == 1 && writes[operands[1].id] == 1);
+    return operands[0].id == operands[1].id || (writes[operands[0].id] == 1 && writes[operands[1].id] == 1);
 }
 
 static void rename_regs(mc_builder *b, const int *stands_for) {
@@ -127,8 +126,9 @@ typedef struct zeroing {
     mc_flow f;
     mc_word *sets;
     last_writes now;
-    mc_word *zeroed, *wanted; /* registers that are zeroed; those whose zero somebody else than an mma wants */
-    bool *gone;               /* of each line */
+    mc_word *zeroed,
+        *wanted; /* registers that are zeroed; those whose zero somebody else than an mma wants */
+    bool *gone;  /* of each line */
 } zeroing;
 
 static last_writes at_start(const zeroing *z, size_t block) {
@@ -232,7 +232,9 @@ static void find_wanted(zeroing *z) {
     }
 }
 
-static bool can_do_without(const zeroing *z, int id) { return set_has(z->zeroed, id) && !set_has(z->wanted, id); }
+static bool can_do_without(const zeroing *z, int id) {
+    return set_has(z->zeroed, id) && !set_has(z->wanted, id);
+}
 
 /* Puts ZERO into the sums of LINE that no zeroing precedes any more. Returns whether there is one. */
 static bool replace_sum(zeroing *z, const mc_line *line, int zero) {

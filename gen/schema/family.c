@@ -69,6 +69,16 @@ void add_array(mc_contract *c, unsigned align, mc_array array) {
     add_param(c, (mc_param){array.name, "u64", MC_PARAM_ARRAY, align, "packed array"});
 }
 
+void add_map(mc_contract *c, mc_map_param map, const char *doc) {
+    if (c->map_count++ < MC_MAX_MAPS) c->maps[c->map_count - 1] = map;
+    add_param(c, (mc_param){map.param, "b8[128]", MC_PARAM_TENSOR_MAP, 64, doc});
+}
+
+void add_constraint(mc_contract *c, mc_constraint constraint) {
+    if (!constraint.multiple && !constraint.limit) return;
+    if (c->constraint_count++ < MC_MAX_CONSTRAINTS) c->constraints[c->constraint_count - 1] = constraint;
+}
+
 void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc) {
     if (shape == MC_OPEN) add_param(c, (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc});
 }

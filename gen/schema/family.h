@@ -120,6 +120,13 @@ void check_overlap(const int64_t *point, int field, mc_complaints *complaints);
 void add_param(mc_contract *c, mc_param param);
 /* Adds a packed array, and its parameter. */
 void add_array(mc_contract *c, unsigned align, mc_array array);
+/* Why limits are: of k, and of leading dimensions. */
+#define SUMS_ARE_EXACT "sums beyond it may be wrong (a spec that fixes k has no limit)"
+#define ROWS_FIT       "a row has at most 2^31 - 1 bytes"
+/* Adds a tensor map, and its parameter, of which DOC says what it is. */
+void add_map(mc_contract *c, mc_map_param map, const char *doc);
+/* Adds a constraint, unless it constrains nothing. */
+void add_constraint(mc_contract *c, mc_constraint constraint);
 /* Adds a parameter for SHAPE, unless the spec fixes it or the kernel does not want it (0). */
 void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc);
 void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc);

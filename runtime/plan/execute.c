@@ -68,15 +68,15 @@ static mc_status put_addresses(const plan_launch *plan, const mc_args *args, mc_
 /* The context is current. */
 static mc_status put(const mc_plan *plan, const mc_args *args, mc_launch *launch, void *stream,
                      mc_diag *diag) {
-    mc_tensor_map map;
-    if (plan->launch.map_slot >= 0) {
-        mc_tensor tensor = plan->launch.tensor;
-        int of = plan->launch.map_argument;
-        if (plan->launch.arguments[of].wanted)
-            tensor.address = address_of(args, &plan->launch.operator->operands[of]);
-        mc_status status = mc_device_tensor_map(plan->context->device, &tensor, &map, diag);
+    mc_tensor_map maps[MC_MAX_MAPS];
+    for (size_t i = 0; i < plan->launch.map_count; i++) {
+        const struct plan_map *map = &plan->launch.maps[i];
+        mc_tensor tensor = map->tensor;
+        if (plan->launch.arguments[map->argument].wanted)
+            tensor.address = address_of(args, &plan->launch.operator->operands[map->argument]);
+        mc_status status = mc_device_tensor_map(plan->context->device, &tensor, &maps[i], diag);
         if (status != MC_OK) return status;
-        launch->maps[plan->launch.map_slot] = &map;
+        launch->maps[map->slot] = &maps[i];
     }
     return mc_module_put(plan->kernel->module, launch, stream, diag);
 }

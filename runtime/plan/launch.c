@@ -55,29 +55,39 @@ static void describe_argument(const plan_problem *problem, const mc_contract *co
 static void describe_arguments(const plan_problem *problem, const mc_contract *contract,
                                plan_launch *launch) {
     const mc_operator *o = launch->operator;
-    launch->map_slot = PLAN_NONE;
-    if (contract->map.param != NULL) {
-        launch->map_slot = find_slot(contract, contract->map.param, MC_PARAM_TENSOR_MAP);
-        launch->map_argument = operator_operand(o, contract->map.array);
+    for (size_t i = 0; i < launch->map_count; i++) {
+        launch->maps[i].slot = find_slot(contract, contract->maps[i].param, MC_PARAM_TENSOR_MAP);
+        launch->maps[i].argument = operator_operand(o, contract->maps[i].array);
     }
     for (size_t i = 0; i < o->operand_count; i++)
         describe_argument(problem, contract, &o->operands[i], &launch->arguments[i]);
+}
+
+/* Describes the tensors of maps. Something stands for the maps until there are any. */
+static mc_status bind_tensors(const mc_kernel *kernel, binding_set *set, plan_launch *launch, mc_diag *diag) {
+    static const mc_tensor_map no_map;
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < contract->map_count && status == MC_OK; i++) {
+        status = mc_bind_tensor(kernel, i, set->items, set->count, &launch->maps[i].tensor, diag);
+        bind_value(set, contract->maps[i].param, (int64_t)(uintptr_t)&no_map);
+    }
+    launch->map_count = contract->map_count;
+    return status;
 }
 
 /* -- The whole */
 
 mc_status plan_launch_make(const mc_context *context, const plan_problem *problem, const mc_kernel *kernel,
                            const matrix_packing *packing, plan_launch *launch, mc_diag *diag) {
-    static const mc_tensor_map no_map; /* stands for the map until there is one */
     const mc_contract *contract = mc_kernel_contract(kernel);
     binding_set set = {.count = 0};
     *launch = (plan_launch){.operator= operator_of(problem->op)};
     bind_problem(&set, launch->operator, problem);
     bind_packing(&set, packing);
     bind_value(&set, "multiprocessors", mc_device_get_info(context->device)->multiprocessors);
-    mc_status status = mc_bind_tensor(kernel, set.items, set.count, &launch->tensor, diag);
+    mc_status status = bind_tensors(kernel, &set, launch, diag);
     if (status != MC_OK) return status;
-    if (contract->map.param != NULL) bind_value(&set, contract->map.param, (int64_t)(uintptr_t)&no_map);
     status = mc_bind(kernel, set.items, set.count, &launch->launch, diag);
     if (status == MC_OK) describe_arguments(problem, contract, launch);
     return status;

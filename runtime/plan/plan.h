@@ -23,9 +23,12 @@ typedef struct plan_launch {
         unsigned align; /* a power of 2 that it must be a multiple of */
         int value_slot; /* the parameter that takes a factor by value, or NONE */
     } arguments[MAX_OPERANDS];
-    int map_slot;     /* the parameter that takes a tensor map, or NONE */
-    int map_argument; /* the operand that the map is of: its index in the list */
-    mc_tensor tensor; /* the tensor at that operand's address */
+    struct plan_map {
+        int slot;         /* the parameter that takes it */
+        int argument;     /* the operand that it is of: its index in the list */
+        mc_tensor tensor; /* the tensor at that operand's address */
+    } maps[MC_MAX_MAPS];
+    size_t map_count;
 } plan_launch;
 
 /* MC_CANNOT where KERNEL cannot take PROBLEM, whatever its fields promise: grids and sums have limits. */

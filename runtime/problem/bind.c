@@ -80,32 +80,23 @@ static mc_status check_leadings(const mc_kernel *kernel, const binding_list *bin
     return status;
 }
 
-static mc_status check_k(const mc_contract *contract, const binding_list *bindings, mc_diag *diag) {
-    int64_t k = 0;
-    mc_status status = find(bindings, "k", &k, diag);
-    if (status != MC_OK || contract->k_limit == 0 || k <= contract->k_limit) return status;
-    return mc_fail(diag, MC_CANNOT,
-                   "k is %lld: the kernel's sums are exact up to %lld (a spec that fixes k has no limit)",
-                   (long long)k, (long long)contract->k_limit);
+/* What the contract says of a shape. */
+static mc_status check_constraint(const mc_constraint *c, const binding_list *bindings, mc_diag *diag) {
+    int64_t value = 0;
+    mc_status status = find(bindings, c->shape, &value, diag);
+    if (status == MC_OK && c->limit && value > c->limit)
+        return mc_fail(diag, MC_CANNOT, "%s is %lld, the kernel takes at most %lld: %s", c->shape,
+                       (long long)value, (long long)c->limit, c->why);
+    if (status != MC_OK || !c->multiple || value % c->multiple == 0) return status;
+    return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %u that the kernel's copies need",
+                   c->shape, (long long)value, c->multiple);
 }
 
-/* What the contract says of a leading dimension: SIDE's, at most LIMIT and a multiple of UNIT (0: any). */
-static mc_status check_ld(const char *name, const char *side, int64_t limit, int64_t unit,
-                          const binding_list *bindings, mc_diag *diag) {
-    int64_t ld = 0;
-    if (limit == 0 && unit == 0) return MC_OK;
-    mc_status status = find(bindings, name, &ld, diag);
-    if (status == MC_OK && limit && ld > limit)
-        return mc_fail(diag, MC_CANNOT, "%s is %lld, the kernel's rows of %s have at most %lld elements",
-                       name, (long long)ld, side, (long long)limit);
-    if (status != MC_OK || unit == 0 || ld % unit == 0) return status;
-    return mc_fail(diag, MC_CANNOT, "%s is %lld, not a multiple of the %lld that the kernel's copies need",
-                   name, (long long)ld, (long long)unit);
-}
-
-static mc_status check_lds(const mc_contract *c, const binding_list *bindings, mc_diag *diag) {
-    mc_status status = check_ld("lda", "A", c->lda_limit, c->lda_multiple, bindings, diag);
-    return status == MC_OK ? check_ld("ldb", "B", c->ldb_limit, c->ldb_multiple, bindings, diag) : status;
+static mc_status check_constraints(const mc_contract *c, const binding_list *bindings, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < c->constraint_count && status == MC_OK; i++)
+        status = check_constraint(&c->constraints[i], bindings, diag);
+    return status;
 }
 
 /* A kernel of V x 1 vectors works on whole row blocks. */
@@ -125,8 +116,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
             status = check_shape(kernel, problem_members[i].field, bindings, diag);
     if (status == MC_OK) status = check_rows(kernel, bindings, diag);
     if (status == MC_OK) status = check_leadings(kernel, bindings, diag);
-    if (status == MC_OK) status = check_k(contract, bindings, diag);
-    return status == MC_OK ? check_lds(contract, bindings, diag) : status;
+    return status == MC_OK ? check_constraints(contract, bindings, diag) : status;
 }
 
 /* Packed arrays must be bound even where the entry takes none of them as a parameter. */
@@ -264,25 +254,26 @@ static mc_status describe_tensor(const mc_map_param *map, const binding_list *bi
     return MC_OK;
 }
 
-mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_tensor *tensor,
-                         mc_diag *diag) {
-    const mc_map_param *wanted = &mc_kernel_contract(kernel)->map;
+mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding *bindings, size_t count,
+                         mc_tensor *tensor, mc_diag *diag) {
+    const mc_map_param *wanted = &mc_kernel_contract(kernel)->maps[index];
     const binding_list list = {bindings, count};
     mc_type type;
     *tensor = (mc_tensor){0};
-    if (wanted->param == NULL) return MC_OK;
-    mc_status status = mc_type_of(kernel, "rhs", &type, diag);
+    mc_status status = mc_type_of(kernel, wanted->type, &type, diag);
     return status == MC_OK ? describe_tensor(wanted, &list, type, tensor, diag) : status;
 }
 
-mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings, size_t count,
-                      mc_tensor_map *map, mc_binding *binding, mc_diag *diag) {
-    mc_tensor tensor;
-    *binding = (mc_binding){0};
-    mc_status status = mc_bind_tensor(kernel, bindings, count, &tensor, diag);
-    if (status != MC_OK || tensor.rank == 0) return status;
-    status = mc_device_tensor_map(device, &tensor, map, diag);
-    if (status == MC_OK)
-        *binding = (mc_binding){mc_kernel_contract(kernel)->map.param, (int64_t)(uintptr_t)map};
+mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,
+                       mc_tensor_map maps[MC_MAX_MAPS], mc_diag *diag) {
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < contract->map_count && status == MC_OK; i++) {
+        mc_tensor tensor;
+        status = mc_bind_tensor(kernel, i, bindings, *count, &tensor, diag);
+        if (status == MC_OK) status = mc_device_tensor_map(device, &tensor, &maps[i], diag);
+        if (status == MC_OK)
+            bindings[(*count)++] = (mc_binding){contract->maps[i].param, (int64_t)(uintptr_t)&maps[i]};
+    }
     return status;
 }

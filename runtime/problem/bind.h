@@ -13,15 +13,14 @@ typedef struct mc_binding {
 
 MC_API mc_binding mc_bind_f32(const char *name, float value);
 
-/* Sets TENSOR to what KERNEL's contract wants a map of, by the array and shapes that are bound; its rank is 0
-   where the contract wants none. MC_CANNOT where the array's address or leading dimension is not aligned for
-   it. */
-MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, const mc_binding *bindings, size_t count,
-                                mc_tensor *tensor, mc_diag *diag);
-/* Makes the map of that tensor, and BINDING for it. MAP must live as long as launches with it. BINDING->name
-   is NULL where the kernel wants no map. */
-MC_API mc_status mc_bind_map(mc_device *device, const mc_kernel *kernel, const mc_binding *bindings,
-                             size_t count, mc_tensor_map *map, mc_binding *binding, mc_diag *diag);
+/* Sets TENSOR to what map INDEX of KERNEL's contract is of, by the array and shapes that are bound. MC_CANNOT
+   where the array's address or leading dimension is not aligned for it. */
+MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding *bindings,
+                                size_t count, mc_tensor *tensor, mc_diag *diag);
+/* Makes all maps of KERNEL's contract, and appends bindings for them to the COUNT that there are. BINDINGS has
+   room for MC_MAX_MAPS more. MAPS must live as long as launches with them. */
+MC_API mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,
+                              mc_tensor_map maps[MC_MAX_MAPS], mc_diag *diag);
 
 /* Fills LAUNCH for KERNEL: the grid from the shapes, parameters by name. MC_CANNOT where a binding is
    missing, a fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the

@@ -47,7 +47,7 @@ typedef struct tune_kernel {
     tune_packing *packing;
     mc_module *module;
     mc_launch *launches; /* one for each set of operands */
-    mc_tensor_map *maps;
+    mc_tensor_map *maps; /* MC_MAX_MAPS for each of the launches */
     mc_graph *graph;
     int graph_launches;
     double guess, replay_us; /* microseconds of a launch; of a replay */

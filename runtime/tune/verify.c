@@ -22,7 +22,6 @@ static mc_address address_of_c(const tune_operands *o, int set) {
 static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *diag) {
     const tune_operands *o = &m->operands;
     int multiprocessors = mc_device_get_info(m->context->device)->multiprocessors;
-    mc_binding map;
     binding_set b = {0};
     bind_sizes(&b, m->race->problem);
     bind_value(&b, "item_count", mc_sampled_items(&k->packing->packed));
@@ -37,9 +36,8 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
             b.items[b.count++] = mc_bind_f32(operand->name, o->factors[i][0]);
     }
     mc_status status =
-        mc_bind_map(m->context->device, k->kernel, b.items, b.count, &k->maps[set], &map, diag);
+        mc_bind_maps(m->context->device, k->kernel, b.items, &b.count, &k->maps[MC_MAX_MAPS * set], diag);
     if (status != MC_OK) return status;
-    if (map.name != NULL) b.items[b.count++] = map;
     status = mc_bind(k->kernel, b.items, b.count, &k->launches[set], diag);
     /* A launch that begins before the one ahead of it has ended looks faster behind its own kind than it is
        behind another kernel, as in a network. So all are timed one after another. */
@@ -51,7 +49,7 @@ static mc_status bind_launches(measurement *m, tune_kernel *k, mc_diag *diag) {
     size_t sets = (size_t)k->packing->slab.sets;
     mc_status status = MC_OK;
     k->launches = calloc(sets, sizeof *k->launches);
-    k->maps = aligned_alloc(_Alignof(mc_tensor_map), sets * sizeof *k->maps);
+    k->maps = aligned_alloc(_Alignof(mc_tensor_map), MC_MAX_MAPS * sets * sizeof *k->maps);
     if (k->launches == NULL || k->maps == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     for (int set = 0; set < (int)sets && status == MC_OK; set++) status = bind_launch(m, k, set, diag);
     return status;

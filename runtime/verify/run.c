@@ -26,7 +26,7 @@ typedef struct device_run {
     uint64_t c_address; /* past its offset */
     unsigned c_offset;
     binding_set bindings;
-    mc_tensor_map map;
+    mc_tensor_map maps[MC_MAX_MAPS];
     mc_module *module;
     mc_launch launch;
 } device_run;
@@ -149,11 +149,9 @@ static mc_status put_operand(device_run *run, size_t i, const mc_dense *c, mc_di
 /* -- The launch */
 
 static mc_status load(device_run *run, const char *ptx, mc_diag *diag) {
-    mc_binding map;
-    mc_status status = mc_bind_map(run->device, run->kernel, run->bindings.items, run->bindings.count,
-                                   &run->map, &map, diag);
+    mc_status status =
+        mc_bind_maps(run->device, run->kernel, run->bindings.items, &run->bindings.count, run->maps, diag);
     if (status != MC_OK) return status;
-    if (map.name != NULL) run->bindings.items[run->bindings.count++] = map;
     status = mc_bind(run->kernel, run->bindings.items, run->bindings.count, &run->launch, diag);
     if (status != MC_OK) return status;
     return mc_module_load(run->device, ptx != NULL ? ptx : mc_kernel_ptx(run->kernel),

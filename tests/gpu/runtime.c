@@ -273,7 +273,7 @@ static void time_execute(mc_context *context, const layer_shape *shape, const ch
         char text[128];
         describe(shape, text, sizeof text);
         printf("%-12s %9.2f us  %-52s bare launch %.2f us%s\n", what, ours, text, bare,
-               mc_kernel_contract(kernel)->map.param != NULL ? ", with a tensor map" : "");
+               mc_kernel_contract(kernel)->map_count > 0 ? ", with a tensor map" : "");
         CHECK(ours - bare < 1, "mc_execute adds %.2f us", ours - bare);
         runs(&l, plan, stream);
     }

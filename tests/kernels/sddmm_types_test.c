@@ -144,8 +144,8 @@ static void test_fixed_longer(tour *t, mc_setting *settings, size_t count, int k
     settings[count++] = (mc_setting){"k", text};
     mc_status status = tour_kernel(t, settings, count, 0, &kernel);
     if (status == MC_OK) status = run_longest(t, kernel, k, of);
-    CHECK(status == MC_OK && mc_kernel_contract(kernel)->k_limit == 0, "%s x %s, k fixed at %d: %s", of->lhs,
-          of->rhs, k, mc_diag_text(t->diag));
+    CHECK(status == MC_OK && mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit == 0,
+          "%s x %s, k fixed at %d: %s", of->lhs, of->rhs, k, mc_diag_text(t->diag));
     mc_diag_clear(t->diag);
     mc_kernel_destroy(kernel);
 }
@@ -157,7 +157,7 @@ static void test_longest(tour *t, const struct longest *of) {
     mc_status status = tour_kernel(t, settings, 3, 0, &kernel);
     CHECK(status == MC_OK, "%s x %s: %s", of->lhs, of->rhs, mc_diag_text(t->diag));
     if (status == MC_OK) {
-        int limit = (int)mc_kernel_contract(kernel)->k_limit;
+        int limit = (int)mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit;
         CHECK(limit > 0, "%s x %s has no limit", of->lhs, of->rhs);
         CHECK(run_longest(t, kernel, limit, of) == MC_OK, "%s x %s, k = %d: %s", of->lhs, of->rhs, limit,
               mc_diag_text(t->diag));

@@ -266,8 +266,8 @@ static void test_fixed_longer(session *t, mc_setting *settings, size_t count, in
     settings[count++] = (mc_setting){"k", text};
     mc_status status = tour_kernel(&t->tour, settings, count, 0, &kernel);
     if (status == MC_OK) status = run_longest(t, kernel, k, a, b);
-    CHECK(status == MC_OK && mc_kernel_contract(kernel)->k_limit == 0, "%s x %s, k fixed at %d: %s",
-          settings[0].value, settings[1].value, k, mc_diag_text(t->tour.diag));
+    CHECK(status == MC_OK && mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit == 0,
+          "%s x %s, k fixed at %d: %s", settings[0].value, settings[1].value, k, mc_diag_text(t->tour.diag));
     mc_diag_clear(t->tour.diag);
     mc_kernel_destroy(kernel);
 }
@@ -281,7 +281,7 @@ static void test_longest(session *t, const char *lhs, const char *digits, const 
     mc_status status = tour_kernel(&t->tour, settings, 6, 0, &kernel);
     CHECK(status == MC_OK, "%s x %s: %s", lhs, rhs, mc_diag_text(t->tour.diag));
     if (status == MC_OK) {
-        int limit = (int)mc_kernel_contract(kernel)->k_limit;
+        int limit = (int)mc_contract_of_shape(mc_kernel_contract(kernel), "k").limit;
         CHECK(limit > 0, "%s x %s has no limit", lhs, rhs);
         CHECK(run_longest(t, kernel, limit, a, b) == MC_OK, "%s x %s, k = %d: %s", lhs, rhs, limit,
               mc_diag_text(t->tour.diag));

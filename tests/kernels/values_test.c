@@ -40,7 +40,7 @@ static const struct choice {
 
 typedef struct runner {
     mc_device *device;
-    mc_binding bindings[MC_MAX_ARRAYS + 10];
+    mc_binding bindings[MC_MAX_ARRAYS + MC_MAX_MAPS + 10];
     size_t count;
     uint64_t buffers[MC_MAX_ARRAYS + 4];
     size_t buffer_count;
@@ -89,12 +89,10 @@ static uint64_t bind_all(runner *r, const mc_packed *packed, const problem *p, c
 }
 
 static mc_status launch(runner *r, const mc_kernel *kernel, mc_diag *diag) {
-    mc_tensor_map map;
-    mc_binding map_binding;
+    mc_tensor_map maps[MC_MAX_MAPS];
     mc_launch launched;
     mc_module *module = NULL;
-    mc_status status = mc_bind_map(r->device, kernel, r->bindings, r->count, &map, &map_binding, diag);
-    if (status == MC_OK && map_binding.name) r->bindings[r->count++] = map_binding;
+    mc_status status = mc_bind_maps(r->device, kernel, r->bindings, &r->count, maps, diag);
     if (status == MC_OK) status = mc_bind(kernel, r->bindings, r->count, &launched, diag);
     if (status == MC_OK)
         status = mc_module_load(r->device, mc_kernel_ptx(kernel), mc_kernel_contract(kernel)->entry, &module,

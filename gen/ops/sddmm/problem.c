@@ -111,8 +111,7 @@ static void add_side(const sddmm_problem *p, bool is_b, unsigned multiple, mc_co
     add_param(c, (mc_param){is_b ? "b" : "a", "u64", MC_PARAM_ARRAY, (unsigned)align, doc});
     if (!multiple && values_in_pairs(values)) multiple = 2;
     int64_t limit = bytes > 1 ? INT32_MAX / bytes : 0;
-    if (is_b) c->ldb_multiple = multiple, c->ldb_limit = limit;
-    else c->lda_multiple = multiple, c->lda_limit = limit;
+    add_constraint(c, (mc_constraint){is_b ? "ldb" : "lda", multiple, limit, ROWS_FIT});
 }
 
 #define C_DOC(type, what)                                                                                    \
@@ -154,7 +153,7 @@ void sddmm_add_shapes(const sddmm_problem *p, mc_contract *c) {
 }
 
 void sddmm_end_contract(const sddmm_problem *p, mc_contract *c) {
-    if (p->k == MC_OPEN) c->k_limit = p->arithmetic.most_k;
+    if (p->k == MC_OPEN) add_constraint(c, (mc_constraint){"k", 0, p->arithmetic.most_k, SUMS_ARE_EXACT});
     c->sums = sddmm_sums(&p->arithmetic, p->k);
     c->overlap = p->overlap;
     if (p->batch) batch_contract(c, p->batch_arrays, SDDMM_BATCH_ARRAYS);

@@ -104,7 +104,7 @@ static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_c
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
     out_add_dense(&plan->output, (unsigned)plan->align, c);
     add_shapes(plan, takes_k, takes_ldb, c);
-    c->k_limit = spmm_k_limit(&plan->math);
+    add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
     c->sums = spmm_sums_contract(&plan->math);
     c->overlap = plan->overlap;
     c->grid[0] = (mc_grid_axis){"m", (int64_t)plan->vec * plan->row_blocks};

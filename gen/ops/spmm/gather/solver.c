@@ -23,8 +23,8 @@ static const char *const heads[][2] = {
 static void add_b(const spmm_plan *plan, mc_contract *c) {
     int bytes = spmm_b_unit(plan), align = plan->align > bytes ? plan->align : bytes;
     add_param(c, (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)align, spmm_b_doc(&plan->math, false)});
-    if (spmm_b_is_paired(plan)) c->ldb_multiple = 2;
-    if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
+    int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
+    add_constraint(c, (mc_constraint){"ldb", spmm_b_is_paired(plan) ? 2 : 0, limit, ROWS_FIT});
 }
 
 static void make_contract(const void *data, mc_contract *c) {

@@ -7,16 +7,18 @@
 static void add_b(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
     int bytes = spmm_b_unit(base);
+    int64_t limit = bytes > 1 ? SPMM_MAX_ROW_BYTES / bytes : 0;
+    add_constraint(c, (mc_constraint){"ldb", (unsigned)ring_ldb_unit(plan), limit, ROWS_FIT});
     add_param(c,
               (mc_param){"b", "u64", MC_PARAM_ARRAY, (unsigned)base->align, spmm_b_doc(&base->math, false)});
-    if (bytes > 1) c->ldb_limit = SPMM_MAX_ROW_BYTES / bytes;
 }
 
-static void add_map(const ring_plan *plan, mc_contract *c) {
+static void add_b_map(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
     int bytes = spmm_b_unit(base);
-    c->map = (mc_map_param){.param = "b_map",
+    mc_map_param map = {.param = "b_map",
                             .array = "b",
+                            .type = "rhs",
                             .rows = "k",
                             .cols = "n",
                             .ld = "ldb",
@@ -25,7 +27,8 @@ static void add_map(const ring_plan *plan, mc_contract *c) {
                             .swizzle = (unsigned)ring_row_bytes(plan),
                             .element_bytes = (unsigned)bytes,
                             .per_byte = spmm_b_is_paired(base) ? 2 : 1};
-    add_param(c, (mc_param){"b_map", "b8[128]", MC_PARAM_TENSOR_MAP, 64, spmm_b_doc(&base->math, true)});
+    add_constraint(c, (mc_constraint){.shape = "ldb", .multiple = (unsigned)ring_ldb_unit(plan)});
+    add_map(c, map, spmm_b_doc(&base->math, true));
 }
 
 static void make_contract(const void *data, mc_contract *c) {
@@ -49,10 +52,9 @@ static void make_contract(const void *data, mc_contract *c) {
               (mc_array){"places", "s32", "strides * 16",
                          "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
     spmm_add_values(&plan->base, true, c);
-    if (plan->tensor) add_map(plan, c);
+    if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
     spmm_contract(&plan->base, true, !plan->tensor, c);
-    c->ldb_multiple = (unsigned)ring_ldb_unit(plan);
     c->turn_k = plan->resident ? (int64_t)plan->window * plan->stages : 0;
     c->shared_dynamic = plan->base.shared_bytes;
 }
