@@ -16,7 +16,7 @@ enum { PEERS_ALL = 1, PEERS_CUBLASLT, PEERS_CUSPARSE, PEERS_NONE };
 
 typedef struct run_options {
     cmd_settings settings;
-    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out;
+    const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against;
     int64_t limit, rounds, finalists, seed, threads, seconds;
     int peers;
     bool cold, between;
@@ -36,6 +36,8 @@ static const cmd_option run_table[] = {
      "all (the usual), default, or indices and hashes with commas between"},
     {"peers", 0, OPTION_CHOICE, offsetof(run_options, peers), "all|cublaslt|cusparse|none", 0, 0,
      "libraries to measure beside (all)"},
+    {"against", 0, OPTION_TEXT, offsetof(run_options, against), "FOLDER", 0, 0,
+     "race each variant against another generator's PTX of it, FOLDER/HASH.ptx"},
     {"cold", 0, OPTION_SWITCH, offsetof(run_options, cold), NULL, 0, 0,
      "cold L2: launches rotate over operands that exceed three times the L2"},
     {"between", 0, OPTION_SWITCH, offsetof(run_options, between), NULL, 0, 0,
@@ -155,8 +157,11 @@ static mc_status load_variants(session *s, int threads, mc_diag *diag) {
 static mc_status choose_variants(session *s, char **specs, int capability, mc_diag *diag) {
     const run_options *o = s->options;
     variants_close(&s->track.variants);
-    return variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count, capability,
-                           o->variants, diag);
+    mc_status status = variants_choose(&s->track.variants, specs, o->settings.items, o->settings.count,
+                                       capability, o->variants, diag);
+    if (status == MC_OK && o->against != NULL)
+        status = variants_add_others(&s->track.variants, o->against, diag);
+    return status;
 }
 
 static mc_status session_open(session *s, char **specs, mc_diag *diag) {

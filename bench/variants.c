@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 #include "operation.h"
+#include "text/file.h"
 
 enum { MAX_THREADS = 64 };
 
@@ -91,6 +93,46 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
     return status;
 }
 
+/* -- Another generator's PTX ----------------------------------------------------------------------------- */
+
+/* The text in PATH, with a NUL behind it. */
+static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
+    size_t size = 0;
+    mc_status status = file_read(path, ptx, &size, diag);
+    if (status != MC_OK) return status;
+    char *text = realloc(*ptx, size + 1);
+    if (text == NULL) {
+        free(*ptx);
+        return mc_fail(diag, MC_NOMEM, "out of memory");
+    }
+    text[size] = '\0';
+    *ptx = text;
+    return MC_OK;
+}
+
+static mc_status add_other(variant_list *list, size_t of, const char *folder, mc_diag *diag) {
+    char path[4096];
+    char *ptx = NULL;
+    snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, list->items[of].hash);
+    if (access(path, F_OK) != 0) return MC_OK;
+    mc_status status = read_ptx(path, &ptx, diag);
+    if (status != MC_OK) return status;
+    const variant v = list->items[of];
+    status = add_variant(list, &(spec_file){v.spec, v.path}, v.index, diag);
+    if (status == MC_OK) list->items[list->count - 1].ptx = ptx;
+    else free(ptx);
+    return status;
+}
+
+mc_status variants_add_others(variant_list *list, const char *folder, mc_diag *diag) {
+    size_t count = list->count;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count && status == MC_OK; i++) status = add_other(list, i, folder, diag);
+    if (status == MC_OK && list->count == count)
+        status = mc_fail(diag, MC_CANNOT, "%s: has no HASH.ptx of any variant", folder);
+    return status;
+}
+
 /* -- Generating and loading ------------------------------------------------------------------------------ */
 
 static int64_t fact(const json_t *facts, const char *name) {
@@ -139,6 +181,7 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     if (op == NULL || lhs == NULL || rhs == NULL || out == NULL)
         return mc_fail(diag, MC_CANNOT, "mcbench does not measure kernels of family %s", family);
     snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
+    if (v->ptx != NULL) strncat(v->label, " other", sizeof v->label - strlen(v->label) - 1);
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
     if (status == MC_OK && v->output.exact)
@@ -152,8 +195,8 @@ static void prepare_variant(variant *v, const char *settings, mc_device *device)
     if (status == MC_OK) status = read_types(v, settings, diag);
     if (status == MC_OK) read_facts(v);
     if (status == MC_OK && device != NULL)
-        status = mc_module_load(device, mc_kernel_ptx(v->kernel), mc_kernel_contract(v->kernel)->entry,
-                                &v->module, diag);
+        status = mc_module_load(device, v->ptx != NULL ? v->ptx : mc_kernel_ptx(v->kernel),
+                                mc_kernel_contract(v->kernel)->entry, &v->module, diag);
     if (status != MC_OK) v->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
     mc_diag_destroy(diag);
 }
@@ -305,6 +348,7 @@ static void variant_close(variant *v) {
     mc_module_unload(v->module);
     mc_kernel_destroy(v->kernel);
     free(v->text);
+    free(v->ptx);
     free(v->error);
 }
 

@@ -27,6 +27,7 @@ typedef struct variant {
     char *text;                    /* its tuned fields */
     char label[TIMER_LABEL];       /* by types and settings: "mcgen s8 s8 f16 overlap=off" */
     char series[TIMER_LABEL + 64]; /* and by spec: "mcgen s8 s8 f16 overlap=off, spmm_l8r8_f16" */
+    char *ptx; /* another generator's, to be measured in place of the kernel's own; NULL: its own */
     mc_kernel *kernel;
     mc_module *module;
     mc_output output;
@@ -54,6 +55,9 @@ typedef struct variant_list {
    or indices and hashes with commas between. The caller closes also after a failure. */
 mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
                           size_t setting_count, int capability, const char *which, mc_diag *diag);
+/* Adds, for each variant of which FOLDER has another generator's PTX (a file HASH.ptx), a second one that runs
+   it. MC_CANNOT where there is none. */
+mc_status variants_add_others(variant_list *list, const char *folder, mc_diag *diag);
 /* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike.
    A variant that fails has an error; MC_CANNOT where all do. */
 mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
