@@ -145,6 +145,15 @@ static void mov(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mas
     else pack(warp, insn, mask);
 }
 
+/* Moves between vectors: all elements are read before one is written. */
+void sim_mov_elements(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
+    uint32_t elements[4][SIM_LANES];
+    int count = insn->destination_count;
+    for (int e = 0; e < count; e++)
+        memcpy(elements[e], sim_source(warp, &insn->value[count + e]), sizeof elements[e]);
+    for (int e = 0; e < count; e++) sim_put(warp, &insn->value[e], elements[e], sizeof elements[e][0], mask);
+}
+
 static void mov_pred(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     sim_put_predicate(warp, &insn->value[0], sim_predicate(warp, &insn->value[1]), mask);
 }

@@ -44,18 +44,18 @@ static void print_tensor(const mc_builder *b, const mc_operand *operand, mc_text
     text_add(text, "]");
 }
 
+static void print_immediate(char letter, const mc_operand *operand, mc_text *text) {
+    long long value = operand->imm;
+    if (letter == 'z') text_add(text, "{%lld, %lld, %lld, %lld}", value, value, value, value);
+    else text_add(text, operand->hex ? "0x%08llx" : letter == 'X' ? "0x%04llx" : "%lld", value);
+}
+
 static void print_operand(const mc_builder *b, char letter, const mc_operand *operand, mc_text *text) {
     switch (operand->kind) {
     case PTX_REG: print_regs(b, operand, 0, letter == 'v', text); break;
     case PTX_ADDRESS: print_address(b, operand, text); break;
     case PTX_TENSOR: print_tensor(b, operand, text); break;
-    case PTX_IMM:
-        text_add(text,
-                 operand->hex    ? "0x%08llx"
-                 : letter == 'X' ? "0x%04llx"
-                                 : "%lld",
-                 (long long)operand->imm);
-        break;
+    case PTX_IMM: print_immediate(letter, operand, text); break;
     case PTX_TEXT:
         text_add(text, letter == 'q' ? "[%s]" : letter == 'S' ? "%%%s" : "%s", operand->text);
         break;

@@ -23,6 +23,7 @@ static const letter_rule letter_rules[] = {
     {'B', PTX_REG, REG_B32, true, "b32 or immediate"},
     {'L', PTX_REG, REG_B64, true, "b64 or immediate"},
     {'i', PTX_IMM, -1, true, "immediate"},
+    {'z', PTX_IMM, -1, true, "immediate"},
     {'X', PTX_IMM, -1, true, "mask"},
     {'m', PTX_ADDRESS, REG_B64, false, "[b64]"},
     {'s', PTX_ADDRESS, REG_B32, false, "[b32]"},

@@ -5,6 +5,7 @@
  *   a move of a register to another one     goes, where both are written once: the one is the other
  *   zeroing before a first mma              goes, where every path from it leads to an mma that adds to it:
  *                                           that mma adds to the register %zero_sum
+ *   four moves of zero that adjoin          become one
  *
  * A sum that a loop adds to keeps its zeroing, and so does a register that a guarded load may leave as it
  * was. */
@@ -311,6 +312,43 @@ static void simplify_zeroes(mc_builder *b) {
     }
 }
 
+/* Whether lines FIRST to FIRST + 3 zero four registers. REGS are these. */
+static bool zeroes_four(const mc_builder *b, size_t first, mc_reg regs[4]) {
+    for (size_t i = 0; i < 4; i++) {
+        if (!is_zeroing(b, &b->lines[first + i])) return false;
+        regs[i] = (mc_reg){.id = line_operands(b, &b->lines[first + i])->id};
+        for (size_t j = 0; j < i; j++)
+            if (regs[j].id == regs[i].id) return false;
+    }
+    return true;
+}
+
+/* Puts one instruction in the place of line FIRST. */
+static void zero_at(mc_builder *b, size_t first, const mc_reg regs[4]) {
+    for (int i = 0; i < 4; i++) b->regs[regs[i].id - 1].writes = WRITTEN_OFTEN;
+    EMIT(b, zero_v4, V4(regs), I(0));
+    if (!b->error[0]) b->lines[first] = b->lines[--b->line_count];
+}
+
+/* Makes one instruction of each four moves of zero that adjoin. */
+static void join_zeroes(mc_builder *b) {
+    bool *gone = calloc(b->line_count + 1, sizeof *gone);
+    if (!gone) {
+        b->no_memory = true;
+        builder_fail(b, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i + 4 <= b->line_count; i++) {
+        mc_reg regs[4];
+        if (!zeroes_four(b, i, regs)) continue;
+        zero_at(b, i, regs);
+        gone[i + 1] = gone[i + 2] = gone[i + 3] = true;
+        i += 3;
+    }
+    remove_lines(b, gone);
+    free(gone);
+}
+
 /* -- Entry -------------------------------------------------------------------------------------------- */
 
 static void simplify_moves(mc_builder *b) {
@@ -333,5 +371,6 @@ bool builder_simplify(mc_builder *b) {
     drop_neutrals(b);
     simplify_moves(b);
     if (!b->error[0]) simplify_zeroes(b);
+    if (!b->error[0]) join_zeroes(b);
     return !b->error[0];
 }
