@@ -55,8 +55,8 @@ typedef struct variant_list {
    or indices and hashes with commas between. The caller closes also after a failure. */
 mc_status variants_choose(variant_list *list, char *const *paths, const mc_setting *settings,
                           size_t setting_count, int capability, const char *which, mc_diag *diag);
-/* Adds, for each variant of which FOLDER has another generator's PTX (a file HASH.ptx), a second one that runs
-   it. MC_CANNOT where there is none. */
+/* Adds, for each variant of which FOLDER has another generator's PTX (a file HASH.ptx), a second one that
+   runs it. MC_CANNOT where there is none. */
 mc_status variants_add_others(variant_list *list, const char *folder, mc_diag *diag);
 /* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike.
    A variant that fails has an error; MC_CANNOT where all do. */

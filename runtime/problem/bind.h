@@ -17,8 +17,8 @@ MC_API mc_binding mc_bind_f32(const char *name, float value);
    where the array's address or leading dimension is not aligned for it. */
 MC_API mc_status mc_bind_tensor(const mc_kernel *kernel, size_t index, const mc_binding *bindings,
                                 size_t count, mc_tensor *tensor, mc_diag *diag);
-/* Makes all maps of KERNEL's contract, and appends bindings for them to the COUNT that there are. BINDINGS has
-   room for MC_MAX_MAPS more. MAPS must live as long as launches with them. */
+/* Makes all maps of KERNEL's contract, and appends bindings for them to the COUNT that there are. BINDINGS
+   has room for MC_MAX_MAPS more. MAPS must live as long as launches with them. */
 MC_API mc_status mc_bind_maps(mc_device *device, const mc_kernel *kernel, mc_binding *bindings, size_t *count,
                               mc_tensor_map maps[MC_MAX_MAPS], mc_diag *diag);
 
