@@ -17,16 +17,16 @@ static void add_b_map(const ring_plan *plan, mc_contract *c) {
     const spmm_plan *base = &plan->base;
     int bytes = spmm_b_unit(base);
     mc_map_param map = {.param = "b_map",
-                            .array = "b",
-                            .type = "rhs",
-                            .rows = "k",
-                            .cols = "n",
-                            .ld = "ldb",
-                            .box_rows = (unsigned)plan->window,
-                            .box_cols = (unsigned)(ring_row_bytes(plan) / bytes),
-                            .swizzle = (unsigned)ring_row_bytes(plan),
-                            .element_bytes = (unsigned)bytes,
-                            .per_byte = spmm_b_is_paired(base) ? 2 : 1};
+                        .array = "b",
+                        .type = "rhs",
+                        .rows = "k",
+                        .cols = "n",
+                        .ld = "ldb",
+                        .box_rows = (unsigned)plan->window,
+                        .box_cols = (unsigned)(ring_row_bytes(plan) / bytes),
+                        .swizzle = (unsigned)ring_row_bytes(plan),
+                        .element_bytes = (unsigned)bytes,
+                        .per_byte = spmm_b_is_paired(base) ? 2 : 1};
     add_constraint(c, (mc_constraint){.shape = "ldb", .multiple = (unsigned)ring_ldb_unit(plan)});
     add_map(c, map, spmm_b_doc(&base->math, true));
 }
