@@ -26,8 +26,7 @@ static inline int64_t element_low(int64_t value, int bits) {
 
 /* The low BITS of VALUE, read as TYPE's elements are: an integer's value, a float's bits. */
 static inline int64_t element_read(const element_row *row, int64_t value, int bits) {
-    bool sign = row->is_signed && row->kind == ELEMENT_INTEGER;
-    return sign ? element_sign(value, bits) : element_low(value, bits);
+    return row->least < 0 ? element_sign(value, bits) : element_low(value, bits);
 }
 
 /* An integer's value, a float's bits. */

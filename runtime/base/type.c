@@ -5,12 +5,24 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and kernels hold little-endian integers");
 
-#define SIDE 1
-#define OUT  1
-#define NO   0
+#define SIDE                        1
+#define OUT                         1
+#define NO                          0
+#define BELOW_0(kind, is_signed)    (ELEMENT_##kind == ELEMENT_INTEGER && (is_signed))
+#define MOST(kind, is_signed, bits) (INT64_MAX >> (63 + BELOW_0(kind, is_signed) - (bits)))
 #define ROW(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor, round, side,    \
             side_at, out, out_at)                                                                            \
-    {text,           npy, bits, bytes, ELEMENT_##kind, is_signed, side, out, exponent, MC_##accumulator,     \
+    {text,                                                                                                   \
+     npy,                                                                                                    \
+     bits,                                                                                                   \
+     bytes,                                                                                                  \
+     ELEMENT_##kind,                                                                                         \
+     BELOW_0(kind, is_signed) ? -MOST(kind, is_signed, bits) - 1 : 0,                                        \
+     MOST(kind, is_signed, bits),                                                                            \
+     side,                                                                                                   \
+     out,                                                                                                    \
+     exponent,                                                                                               \
+     MC_##accumulator,                                                                                       \
      TENSOR_##tensor},
 const element_row element_rows[MC_TYPE_COUNT] = {MC_ELEMENT_LIST(ROW, )};
 #undef ROW
@@ -60,11 +72,9 @@ mc_status mc_type_of(const mc_kernel *kernel, const char *field, mc_type *type, 
 
 bool mc_type_is_real(mc_type type) { return element_rows[type].kind != ELEMENT_INTEGER; }
 
-static bool has_negative(mc_type type) { return !mc_type_is_real(type) && element_rows[type].is_signed; }
+int64_t mc_type_max(mc_type type) { return element_rows[type].most; }
 
-int64_t mc_type_max(mc_type type) { return INT64_MAX >> (63 + has_negative(type) - element_rows[type].bits); }
-
-int64_t mc_type_min(mc_type type) { return has_negative(type) ? -mc_type_max(type) - 1 : 0; }
+int64_t mc_type_min(mc_type type) { return element_rows[type].least; }
 
 bool type_fills_bytes(mc_type type) {
     const element_row *row = &element_rows[type];

@@ -30,10 +30,10 @@ typedef struct element_row {
     const char *text, *npy;
     int bits, bytes;
     element_kind kind;
-    bool is_signed; /* of the floats as well */
-    bool is_side;   /* values of a side of a product may have it */
-    bool is_out;    /* C may have it */
-    int exponent;   /* bits of a float's exponent */
+    int64_t least, most; /* an integer's values; of floats all bits */
+    bool is_side;        /* values of a side of a product may have it */
+    bool is_out;         /* C may have it */
+    int exponent;        /* bits of a float's exponent */
     mc_type accumulator;
     element_tensor tensor;
 } element_row;
