@@ -9,6 +9,7 @@
  *   rows of A     lie as [plane][row][4 lanes]: units of more than 16 bytes are cut into planes, so that the
  *                 same is true of them */
 #include "ops/sddmm/dense/dense.h"
+#include "parts/copy.h"
 
 /* What is copied of one side of the tile. Rows are rows of A, or columns of B. */
 typedef struct copied_side {
@@ -103,8 +104,10 @@ static copied_side load_columns(const dense_emitter *d, mc_reg ldb) {
 /* Asks for stage STAGE of a side, to OFFSET in shared memory. */
 static void emit_stage(mc_builder *b, const copier *c, int stage, int offset) {
     for (int i = 0; i < c->count; i++)
-        EMIT_IF(b, c->copies, cp_async_whole, AT(c->to, offset + i * c->step_bytes),
-                AT(c->from[i], stage * c->stage_bytes), I(DENSE_COPY));
+        copy_async(b, DENSE_COPY,
+                   (copy_piece){.guard = c->copies,
+                                .to = AT(c->to, offset + i * c->step_bytes),
+                                .from = AT(c->from[i], stage * c->stage_bytes)});
 }
 
 void dense_emit_copies(const dense_emitter *d) {
