@@ -20,9 +20,7 @@ mc_reg load_array(mc_builder *b, const char *name) {
 
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted) {
     if (!wanted) return (mc_reg){0};
-    mc_reg reg = b32(b, name);
-    EMIT(b, ld_param_s32, reg, NAME(name));
-    return reg;
+    return ld_param_s32(b, name, NAME(name));
 }
 
 mc_reg load_special(mc_builder *b, const char *reg_name, const char *special_name) {
@@ -33,13 +31,10 @@ mc_reg load_special(mc_builder *b, const char *reg_name, const char *special_nam
 
 thread_place load_thread_place(mc_builder *b, int threads) {
     thread_place p = {.thread = load_special(b, "thread", "tid.x")};
-    p.lane = b32(b, "lane"), p.g = b32(b, "g"), p.t = b32(b, "t");
-    EMIT(b, and_b32, p.lane, p.thread, I(MC_WARP - 1));
-    EMIT(b, shr_u32, p.g, p.lane, I(FRAG_GROUP_SHIFT));
-    EMIT(b, and_b32, p.t, p.lane, I(FRAG_THREAD_MASK));
-    if (threads == MC_WARP) return p;
-    p.warp = b32(b, "warp");
-    EMIT(b, shr_u32, p.warp, p.thread, I(log2_of(MC_WARP)));
+    p.lane = and_b32(b, "lane", p.thread, I(MC_WARP - 1));
+    p.g = shr_u32(b, "g", p.lane, I(FRAG_GROUP_SHIFT));
+    p.t = and_b32(b, "t", p.lane, I(FRAG_THREAD_MASK));
+    if (threads != MC_WARP) p.warp = shr_u32(b, "warp", p.thread, I(log2_of(MC_WARP)));
     return p;
 }
 

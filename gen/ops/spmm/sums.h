@@ -36,7 +36,7 @@ typedef struct spmm_sums {
     /* rhs s4: -8 in each byte; the sums of A's rows times it (halves.c) */
     mc_reg bias, bias_sum[4 * MAX_DIGITS];
     mc_label rounds;
-    mc_reg done, in_round; /* exact sums: strides done in this round; whether the round has another one */
+    mc_reg done; /* exact sums: strides done in this round */
 } spmm_sums;
 
 /* Declares what all paths of the kernel share. */

@@ -3,7 +3,7 @@
 
 static void check_shared_memory(const gather_plan *plan, mc_complaints *complaints) {
     if (plan->base.shared_bytes <= STATIC_SHARED) return;
-    bool rows = plan->base.warps * gather_rows_bytes(plan) > STATIC_SHARED;
+    bool rows = plan->base.warps * spmm_gather_rows_bytes(plan) > STATIC_SHARED;
     complain(
         complaints, rows ? F_STRIDE : F_SPLIT,
         "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
@@ -29,7 +29,7 @@ static void check_ldb(const spmm_plan *base, mc_complaints *complaints) {
                  (long long)base->ldb);
 }
 
-void gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
+void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     spmm_use use = {.tile_n = base->tile_n, .through_shared = plan->shared, .given_values = !plan->heads};
     check_ldb(base, complaints);

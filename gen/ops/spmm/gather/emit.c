@@ -96,13 +96,13 @@ static out_factors emit_early_factors(gather_emitter *e) {
         mc_reg end = add_s32(b, "tile_end", e->at.tile_col, I(plan->tile_n - 1));
         inside = setp_lt(b, "full_tile", end, dim_operand(plan->n, e->at.n));
     }
-    return gather_emit_factors(e, &e->plan->wide, e->at.tile_col, inside);
+    return spmm_gather_emit_factors(e, &e->plan->wide, e->at.tile_col, inside);
 }
 
 static void emit_edge_tile(gather_emitter *e, mc_reg col) {
     const gather_path *path = &e->plan->edge;
-    out_factors factors = gather_emit_factors(e, path, col, (mc_reg){0});
-    gather_emit_tile(e, path, col, &factors);
+    out_factors factors = spmm_gather_emit_factors(e, path, col, (mc_reg){0});
+    spmm_gather_emit_tile(e, path, col, &factors);
 }
 
 /* Takes the tile 32 columns at a time, so that the edge path stays short. */
@@ -120,7 +120,7 @@ static void emit_edge_tiles(gather_emitter *e) {
     mc_reg again = setp_lt(b, "again", col, end);
     if (plan->prefetch) {
         note(b, "the next columns, if any, start at the head again");
-        gather_emit_load_head(e);
+        spmm_gather_emit_load_head(e);
     }
     if (plan->base.split > 1) note(b, "nobody overwrites partial sums that are still being read");
     if (plan->base.split > 1) EMIT(b, bar_sync, I(0));
@@ -130,7 +130,7 @@ static void emit_edge_tiles(gather_emitter *e) {
 static void emit_wide(gather_emitter *e, out_factors *factors) {
     const gather_path *path = &e->plan->wide;
     heading(e->b, "Wide path: %d columns, %d bytes of each row of B a lane", path->columns, path->unit);
-    gather_emit_tile(e, path, e->at.tile_col, factors);
+    spmm_gather_emit_tile(e, path, e->at.tile_col, factors);
     EMIT_RET(e->b);
 }
 
@@ -143,8 +143,8 @@ static void emit_edge(gather_emitter *e, mc_label edge) {
             plan->edge.unit == 1 ? "" : "s");
     set_label(b, edge);
     if (plan->wide.copy && plan->wide.emitted) {
-        gather_emit_index_lane(e, &plan->edge);
-        if (plan->prefetch) gather_emit_load_head(e);
+        spmm_gather_emit_index_lane(e, &plan->edge);
+        if (plan->prefetch) spmm_gather_emit_load_head(e);
     }
     if (plan->base.tile_n == plan->edge.columns) emit_edge_tile(e, e->at.tile_col);
     else emit_edge_tiles(e);
@@ -159,10 +159,10 @@ static void emit_kernel(gather_emitter *e) {
     emit_launch_next(b, plan->base.overlap);
     emit_place(e);
     load_shapes(&e->at);
-    if (plan->heads) gather_emit_head(e);
-    else gather_emit_strides(e);
-    gather_emit_stream(e);
-    if (plan->heads) gather_emit_strides(e);
+    if (plan->heads) spmm_gather_emit_head(e);
+    else spmm_gather_emit_strides(e);
+    spmm_gather_emit_stream(e);
+    if (plan->heads) spmm_gather_emit_strides(e);
     e->at.b_array = load_array(b, "b"), e->at.c_array = load_array(b, "c");
     out_factors early = {0};
     if (plan->wide.emitted) early = emit_early_factors(e);
@@ -175,7 +175,7 @@ static void emit_kernel(gather_emitter *e) {
     if (plan->edge.emitted) emit_edge(e, edge);
 }
 
-void gather_emit(const void *data, mc_builder *b) {
+void spmm_gather_emit(const void *data, mc_builder *b) {
     const gather_plan *plan = data;
     spmm_batch batch = spmm_batch_of(&plan->base);
     gather_emitter e = {.plan = plan,

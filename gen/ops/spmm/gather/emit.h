@@ -40,20 +40,21 @@ static inline const char *gather_shared_name(const gather_plan *plan) {
 
 /* Sets head, which lies where row_ptr need not be known; and first and last. Without heads in front of all
    strides the second alone is called. */
-void gather_emit_head(gather_emitter *e);
-void gather_emit_strides(gather_emitter *e);
+void spmm_gather_emit_head(gather_emitter *e);
+void spmm_gather_emit_strides(gather_emitter *e);
 /* Sets what is left of the stream, and begins to load the head, where the kernel prefetches. */
-void gather_emit_stream(gather_emitter *e);
+void spmm_gather_emit_stream(gather_emitter *e);
 /* Sets which indices a lane loads on PATH: those of the rows that it reads, or of those that it copies. */
-void gather_emit_index_lane(gather_emitter *e, const gather_path *path);
+void spmm_gather_emit_index_lane(gather_emitter *e, const gather_path *path);
 /* Loads this lane's indices and values of the head. */
-void gather_emit_load_head(gather_emitter *e);
+void spmm_gather_emit_load_head(gather_emitter *e);
 /* Load the indices of STRIDE where GUARD holds (none: always), and its values where WITH_VALUES of an mma
    does. */
-void gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guard);
-void gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_lanes with_values);
+void spmm_gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guard);
+void spmm_gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_lanes with_values);
 /* The same of both. Addresses come first. */
-void gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard, spmm_value_lanes with_values);
+void spmm_gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard,
+                                  spmm_value_lanes with_values);
 
 /* -- shared.c: rows of B on their way through shared memory -------------------------------------------- */
 
@@ -64,29 +65,30 @@ typedef struct gather_stager {
 } gather_stager;
 
 /* Sets index_lane for the rows that this lane copies. */
-void gather_shared_index_lane(gather_emitter *e);
+void spmm_gather_shared_index_lane(gather_emitter *e);
 /* The first of the columns that this lane copies. */
-mc_reg gather_shared_first_column(gather_emitter *e, mc_reg path_col);
+mc_reg spmm_gather_shared_first_column(gather_emitter *e, mc_reg path_col);
 /* Sets s->to and s->from, and fills what this lane copies to with zeros. */
-void gather_shared_start(gather_emitter *e, gather_stager *s);
+void spmm_gather_shared_start(gather_emitter *e, gather_stager *s);
 /* Copies this lane's part of the rows that the indices name, where GUARD holds (none: always). */
-void gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard);
+void spmm_gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard);
 /* Waits until the warp's rows are there, and reads this lane's columns of slots 8 t to 8 t + 7 of each step
    into ROW[step][slot][WORDS]. After it the rows may be overwritten. */
-void gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words);
+void spmm_gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words);
 
 /* -- loop.c and store.c: a path ------------------------------------------------------------------------ */
 
 /* Loads scales and biases for PATH, but for those of 16 columns. INSIDE says whether the path is taken (none:
    always); where it is not, nothing beyond n is read. */
-out_factors gather_emit_factors(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg inside);
+out_factors spmm_gather_emit_factors(gather_emitter *e, const gather_path *path, mc_reg path_col,
+                                     mc_reg inside);
 
 /* Computes and stores one tile of path->columns columns from path_col on. The head has been loaded. */
-void gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg path_col, out_factors *factors);
+void spmm_gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg path_col, out_factors *factors);
 
 /* Adds up the warps that share the row block and stores its rows of C, path->columns columns from path_col
    on. LANE_COL is the first column that this lane has loaded of B; none where it loads for others. */
-void gather_emit_epilogue(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg lane_col,
-                          out_factors *factors);
+void spmm_gather_emit_epilogue(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg lane_col,
+                               out_factors *factors);
 
 #endif

@@ -67,7 +67,7 @@ static spmm_work work_of(const spmm_situation *s) {
     return w;
 }
 
-double gather_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
+double spmm_gather_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
     const gather_plan *plan = data;
     int wanted = registers[spmm_tile_bytes(&plan->base) / 64][plan->stride_steps - 1][plan->prefetch];
     if (!spmm_can_run(&plan->base, problem)) return INFINITY;

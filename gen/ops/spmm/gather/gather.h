@@ -77,23 +77,24 @@ static inline int gather_access_columns(const gather_plan *plan) {
 }
 
 /* plan.c. Derives PLAN, a gather_plan, and complains of what cannot run. */
-void gather_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
+void spmm_gather_make_plan(const int64_t *point, void *plan, mc_complaints *complaints);
 /* check.c */
-void gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints);
-/* shared.c. Derives how rows of B lie in shared memory, and what the wide path copies at once. */
-void gather_shared_plan(gather_plan *plan);
-
+void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complaints *complaints);
+/* layout.c. Derives how rows of B lie in shared memory, and what the wide path copies at once: so many
+   bytes. */
+enum { GATHER_COPY = 16 };
+void spmm_gather_shared_plan(gather_plan *plan);
 /* Where partial sums of COLUMNS columns lie: 32, 64 or 128, in swapped order also 256. */
-gather_partial gather_partial_of(spmm_order order, int columns);
+gather_partial spmm_gather_partial_of(spmm_order order, int columns);
 /* Bytes of a warp's share of shared memory: what rows of B take of it, and all of it. Its partial sums come
    later, and lie where the rows were. */
-int gather_rows_bytes(const gather_plan *plan);
-int gather_share_bytes(const gather_plan *plan, const gather_path *path);
+int spmm_gather_rows_bytes(const gather_plan *plan);
+int spmm_gather_share_bytes(const gather_plan *plan, const gather_path *path);
 
 /* estimate.c */
-double gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double spmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
 
 /* emit.c */
-void gather_emit(const void *plan, mc_builder *b);
+void spmm_gather_emit(const void *plan, mc_builder *b);
 
 #endif

@@ -60,7 +60,7 @@ static void emit_next(gather_emitter *e, walk *w) {
     if (!e->plan->prefetch) return;
     note(e->b, "prefetch the next stride's indices and values");
     emit_more_values(e, w);
-    gather_emit_load_stride(e, w->stride, w->more, w->more_values);
+    spmm_gather_emit_load_stride(e, w->stride, w->more, w->more_values);
 }
 
 /* -- One stride: whole words of rows ------------------------------------------------------------------- */
@@ -68,10 +68,11 @@ static void emit_next(gather_emitter *e, walk *w) {
 /* Loads all of a stride, then multiplies it. */
 static void emit_word_steps(gather_emitter *e, const gather_lane_rows *r, walk *w) {
     note(e->b, "gather rows of B");
-    if (r->path->copy) gather_shared_copy(e, &r->stager, (mc_reg){0});
-    for (int s = 0; !r->path->copy && s < e->plan->stride_steps; s++) rows_gather(e, r, s, 0, MC_LANE_SLOTS);
+    if (r->path->copy) spmm_gather_shared_copy(e, &r->stager, (mc_reg){0});
+    for (int s = 0; !r->path->copy && s < e->plan->stride_steps; s++)
+        spmm_gather_load_rows(e, r, s, 0, MC_LANE_SLOTS);
     emit_next(e, w);
-    if (r->path->copy) gather_shared_read(e, &r->stager, r->row, r->words);
+    if (r->path->copy) spmm_gather_shared_read(e, &r->stager, r->row, r->words);
     gathered_multiply(&e->gathered, r->row, r->words, w->value);
 }
 
@@ -80,7 +81,7 @@ static void emit_word_steps(gather_emitter *e, const gather_lane_rows *r, walk *
 static void emit_ahead_indices(gather_emitter *e, const walk *w) {
     emit_advance(e, w);
     EMIT(e->b, setp_lt, w->more_indices, w->stride, e->stream.last);
-    gather_emit_load_indices(e, w->stride, w->more_indices);
+    spmm_gather_emit_load_indices(e, w->stride, w->more_indices);
 }
 
 /* Magicube's Algorithm 1: rows of the next stride are on their way while this one's are multiplied. Here they
@@ -88,17 +89,17 @@ static void emit_ahead_indices(gather_emitter *e, const walk *w) {
    ahead. */
 static void emit_ahead_start(gather_emitter *e, const gather_lane_rows *r, const walk *w) {
     note(e->b, "copy the head's rows");
-    gather_shared_copy(e, &r->stager, (mc_reg){0});
+    spmm_gather_shared_copy(e, &r->stager, (mc_reg){0});
     emit_ahead_indices(e, w);
 }
 
 static void emit_ahead(gather_emitter *e, const gather_lane_rows *r, walk *w) {
-    gather_shared_read(e, &r->stager, r->row, r->words);
+    spmm_gather_shared_read(e, &r->stager, r->row, r->words);
     note(e->b, "the next stride's rows and values, and the indices of the one behind it");
     emit_more(e, w);
-    gather_shared_copy(e, &r->stager, w->more);
+    spmm_gather_shared_copy(e, &r->stager, w->more);
     emit_more_values(e, w);
-    gather_emit_load_values(e, w->stride, w->more_values);
+    spmm_gather_emit_load_values(e, w->stride, w->more_values);
     emit_ahead_indices(e, w);
     gathered_multiply(&e->gathered, r->row, r->words, w->value);
 }
@@ -112,7 +113,7 @@ static void emit_single_steps(gather_emitter *e, const gather_lane_rows *r, walk
         for (int half = 0; half < 2; half++) {
             note(e->b, "gather and join bytes of slots %d + 8 t .. %d + 8 t", MC_GROUP_SLOTS * s + 4 * half,
                  MC_GROUP_SLOTS * s + 4 * half + 3);
-            rows_gather(e, r, s, 4 * half, 4);
+            spmm_gather_load_rows(e, r, s, 4 * half, 4);
             gathered_join(&e->gathered, half, r->row, r->units);
         }
         gathered_multiply_joined(&e->gathered, s, r->units, w->value);
@@ -130,7 +131,7 @@ static void emit_stride(gather_emitter *e, const gather_lane_rows *r, walk *w) {
             EMIT(b, mov_b32, w->value[i], e->stream.value[i]);
     } else {
         note(b, "indices and values of this stride");
-        gather_emit_load_stride(e, w->stride, (mc_reg){0}, e->stream.has_values);
+        spmm_gather_emit_load_stride(e, w->stride, (mc_reg){0}, e->stream.has_values);
     }
     if (r->single) emit_single_steps(e, r, w);
     else if (is_ahead(e, r->path)) emit_ahead(e, r, w);
@@ -163,18 +164,19 @@ static void emit_some_strides(gather_emitter *e, const gather_lane_rows *r, walk
     EMIT(b, bar_warp_sync, I(-1));
 }
 
-void gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg path_col, out_factors *factors) {
+void spmm_gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg path_col,
+                           out_factors *factors) {
     gather_lane_rows rows;
-    rows_declare(e, &rows, path);
+    spmm_gather_declare_rows(e, &rows, path);
     walk w = declare_walk(e, path);
     sums_declare(&e->sums, path->columns / 16 * 4);
-    mc_reg lane_col = rows_find(e, &rows, path_col);
+    mc_reg lane_col = spmm_gather_find_rows(e, &rows, path_col);
     sums_zero(&e->sums);
-    rows_clear(e, &rows);
+    spmm_gather_clear_rows(e, &rows);
     begin_walk(e, &w);
     if (e->plan->heads) emit_grid_wait(e->b, e->plan->base.overlap, "B");
     if (e->plan->heads) emit_strides(e, &rows, &w);
     else emit_some_strides(e, &rows, &w);
     sums_settle(&e->sums, frag_c_reg(1, 0), w.more);
-    gather_emit_epilogue(e, path, path_col, lane_col, factors);
+    spmm_gather_emit_epilogue(e, path, path_col, lane_col, factors);
 }

@@ -11,7 +11,7 @@ enum { LANE_RUNS = 2 };
 static bool is_swapped(const gather_emitter *e) { return e->plan->base.math.order == SPMM_SWAPPED; }
 static bool is_exact(const gather_emitter *e) { return e->plan->base.output.exact; }
 static gather_partial layout(const gather_emitter *e, const gather_path *path) {
-    return gather_partial_of(e->plan->base.math.order, path->columns);
+    return spmm_gather_partial_of(e->plan->base.math.order, path->columns);
 }
 
 /* -- Into shared memory -------------------------------------------------------------------------------- */
@@ -55,14 +55,14 @@ static void emit_put_partial(gather_emitter *e, const gather_path *path, mc_reg 
     gather_partial p = layout(e, path);
     mc_reg at = b32(b, "put_at");
     note_layout(e, p);
-    EMIT(b, mad_s32, at, e->at.place.warp, I(gather_share_bytes(e->plan, path)), shared);
+    EMIT(b, mad_s32, at, e->at.place.warp, I(spmm_gather_share_bytes(e->plan, path)), shared);
     EMIT(b, mad_s32, at, e->at.place.t, I(p.by_t * WORD), at);
     if (p.pair) EMIT(b, mad_s32, at, shr_u32(b, "t_pair", e->at.place.t, I(1)), I(p.pair * WORD), at);
     EMIT(b, mad_s32, at, e->at.place.g, I(p.by_g * WORD), at);
     for (int i = 0; i < LANE_RUNS; i++)
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg sums[4];
-            gather_run_of_sums(e, word, i, 4, sums);
+            spmm_gather_run_of_sums(e, word, i, 4, sums);
             emit_put_quad(e, at, WORD * (i * p.run + 4 * word), p.warp * WORD, sums);
         }
 }
@@ -180,7 +180,7 @@ static void emit_add_shares(const gather_emitter *e, const gather_path *path, co
     int plane = layout(e, path).warp * WORD;
     emit_get_quad(e, at, place, plane, s->sum);
     for (int part = 1; part < e->plan->base.split; part++) {
-        emit_get_quad(e, at, place + part * gather_share_bytes(e->plan, path), plane, s->other);
+        emit_get_quad(e, at, place + part * spmm_gather_share_bytes(e->plan, path), plane, s->other);
         for (int i = 0; i < 4; i++)
             builder_emit(b, (mc_reg){0}, add, MC_OPERANDS(s->sum[i], s->sum[i], s->other[i]));
     }
@@ -193,7 +193,7 @@ static mc_reg emit_first_share(const gather_emitter *e, const gather_path *path,
     note(b, "the row block's first share");
     mc_reg share = b32(b, "share");
     EMIT(b, sub_s32, share, e->at.place.warp, e->at.part);
-    EMIT(b, mad_s32, share, share, I(gather_share_bytes(e->plan, path)), shared);
+    EMIT(b, mad_s32, share, share, I(spmm_gather_share_bytes(e->plan, path)), shared);
     return share;
 }
 
@@ -204,8 +204,8 @@ static void emit_quads(gather_emitter *e, const gather_path *path, quad q, mc_re
     const spmm_plan *plan = &e->plan->base;
     quad_deal k = deal_of(e, path);
     quad_sums s = declare_sums(e);
-    out_writer w = gather_declare_writer(e, path);
-    mc_reg first_row = shl_b32(b, "first_row", e->row_block, gather_log_vec(e));
+    out_writer w = spmm_gather_declare_writer(e, path);
+    mc_reg first_row = shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e));
     EMIT(b, shr_u32, q.row_slot, q.number, I(log2_of(k.quads)));
     q.of_row = and_b32(b, "sum_quad", q.number, I(k.quads - 1));
     emit_quad_row(e, q, w.row, first_row);
@@ -236,8 +236,8 @@ static void emit_sum(gather_emitter *e, const gather_path *path, mc_reg shared, 
     if (k.threads > k.items) set_label(b, done);
 }
 
-void gather_emit_shared_sums(gather_emitter *e, const gather_path *path, mc_reg path_col,
-                             const out_factors *factors) {
+void spmm_gather_emit_shared_sums(gather_emitter *e, const gather_path *path, mc_reg path_col,
+                                  const out_factors *factors) {
     mc_reg shared = mov_shared(e->b, "shared_at", NAME(gather_shared_name(e->plan)));
     emit_put_partial(e, path, shared);
     EMIT(e->b, bar_sync, I(0));
@@ -251,7 +251,7 @@ static void emit_row_factors(const gather_emitter *e, quad_deal k, mc_reg number
     mc_builder *b = e->b;
     quad q = {.number = number, .row_slot = b32(b, "factor_slot"), .t = b32(b, "factor_t")};
     mc_reg row = b32(b, "factor_row");
-    mc_reg first_row = shl_b32(b, "factor_first_row", e->row_block, gather_log_vec(e));
+    mc_reg first_row = shl_b32(b, "factor_first_row", e->row_block, spmm_gather_log_vec(e));
     EMIT(b, shr_u32, q.row_slot, q.number, I(log2_of(k.quads)));
     emit_quad_row(e, q, row, first_row);
     for (int i = 0; i < k.count; i++)
@@ -269,13 +269,13 @@ static void emit_column_factors(const gather_emitter *e, quad_deal k, mc_reg num
     out_load_column_factors(factors, 0, col, 0, 4);
 }
 
-out_factors gather_emit_shared_factors(gather_emitter *e, const gather_path *path, mc_reg tile_col,
-                                       mc_reg inside) {
+out_factors spmm_gather_emit_shared_factors(gather_emitter *e, const gather_path *path, mc_reg tile_col,
+                                            mc_reg inside) {
     mc_builder *b = e->b;
     const out_kind *output = &e->plan->base.output;
     quad_deal k = deal_of(e, path);
     out_factors factors = {0};
-    out_declare_factors(&factors, b, output, gather_columns_of(e, path), k.count, 4);
+    out_declare_factors(&factors, b, output, spmm_gather_columns_of(e, path), k.count, 4);
     if (!out_by_rows(output) && !out_by_columns(output)) return factors;
     factors.inside = inside;
     mc_reg number = b32(b, "factor_item");

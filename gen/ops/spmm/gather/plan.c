@@ -39,7 +39,7 @@ static void plan_wide(gather_plan *plan) {
     gather_path *wide = &plan->wide;
     wide->columns = plan->base.tile_n;
     wide->unit = (int)spmm_b_bytes(&plan->base, lane_columns);
-    if (plan->shared) gather_shared_plan(plan);
+    if (plan->shared) spmm_gather_shared_plan(plan);
     int access_columns = gather_access_columns(plan);
     proof rows_aligned = divides(access_columns, plan->base.ldb), full = tile_is_full(plan);
     proof columns_whole = plan->base.n == MC_OPEN ? NEVER : divides(access_columns, plan->base.n);
@@ -74,52 +74,7 @@ static void plan_edge(gather_plan *plan) {
     };
 }
 
-/* How partial sums lie in swapped order (gather_partial). Row 2t + r begins at r * run + t * by_t, and its
-   columns lie in a row. Counted in units of 16 bytes, of which eight fill a row of banks, neighbouring g are
-   columns / 32 units apart, with 256 columns 9. The four t must fall into the gaps between. */
-static gather_partial swapped_partial(int columns) {
-    gather_partial p = {
-        .by_t = columns == 32 ? 40 : columns + 4, .pair = columns == 64 ? 8 : 0, .by_g = columns / 8};
-    if (columns == 256) p.by_g += 4, p.by_t = 8 * p.by_g + 8;
-    p.run = 4 * p.by_t + 2 * p.pair;
-    p.warp = 2 * p.run;
-    return p;
-}
-
-/* How partial sums lie in the paper's order. Row g begins at g * by_g, and the columns of a t lie in a row.
-   The four t must fall into different units of 16 bytes, and two g must fill the gaps. Reads take 8
-   neighbouring units of a row, so that two t must adjoin where each has four units. */
-static gather_partial paper_partial(int columns) {
-    int unit = 4, of_t = columns / 4;
-    gather_partial p = {.run = columns / 8, .by_t = of_t, .by_g = columns + unit};
-    if (columns == 64) {
-        p.pair = 2 * unit;
-        p.by_g += p.pair;
-    } else if (columns > 64) {
-        p.by_t = of_t + unit;
-        p.by_g = 4 * p.by_t;
-    }
-    p.warp = SPMM_MMA_ROWS * p.by_g;
-    return p;
-}
-
-gather_partial gather_partial_of(spmm_order order, int columns) {
-    return order == SPMM_SWAPPED ? swapped_partial(columns) : paper_partial(columns);
-}
-
-int gather_rows_bytes(const gather_plan *plan) {
-    return plan->wide.emitted ? plan->base.stride / MC_LANE_SLOTS * plan->rows.octet : 0;
-}
-
-int gather_share_bytes(const gather_plan *plan, const gather_path *path) {
-    int rows = gather_rows_bytes(plan);
-    int sum_bytes = plan->base.output.exact ? 2 * WORD : WORD;
-    int sums =
-        plan->base.split > 1 ? gather_partial_of(plan->base.math.order, path->columns).warp * sum_bytes : 0;
-    return rows > sums ? rows : sums;
-}
-
-void gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
+void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
     gather_plan *plan = out;
     spmm_plan *base = &plan->base;
     spmm_plan_problem(point, true, base, complaints);
@@ -135,6 +90,6 @@ void gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints
     plan_wide(plan);
     plan_edge(plan);
     const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
-    base->shared_bytes = (unsigned)(base->warps * gather_share_bytes(plan, widest));
-    gather_check(point, plan, complaints);
+    base->shared_bytes = (unsigned)(base->warps * spmm_gather_share_bytes(plan, widest));
+    spmm_gather_check(point, plan, complaints);
 }

@@ -1,7 +1,7 @@
 /* Where a lane of the gather kernel reads B, and its loads. */
 #include "ops/spmm/gather/rows.h"
 
-void rows_declare(gather_emitter *e, gather_lane_rows *r, const gather_path *path) {
+void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path) {
     mc_builder *b = e->b;
     *r = (gather_lane_rows){.path = path, .single = path->unit < WORD};
     r->units = (int)spmm_b_bytes(&e->plan->base, path->columns / 8) / path->unit;
@@ -57,10 +57,10 @@ static mc_reg emit_lane_column(gather_emitter *e, int columns, mc_reg path_col) 
     return mad_s32(e->b, "col", e->at.place.g, I(columns), path_col);
 }
 
-mc_reg rows_find(gather_emitter *e, gather_lane_rows *r, mc_reg path_col) {
+mc_reg spmm_gather_find_rows(gather_emitter *e, gather_lane_rows *r, mc_reg path_col) {
     const gather_path *path = r->path;
     mc_reg lane_col = {0}, first, load_at = {0}, last_at = {0};
-    if (path->copy) first = gather_shared_first_column(e, path_col);
+    if (path->copy) first = spmm_gather_shared_first_column(e, path_col);
     else first = lane_col = emit_lane_column(e, path->columns / 8, path_col);
     if (path->clamp || spmm_b_is_paired(&e->plan->base)) load_at = b32(e->b, "load_at");
     if (path->clamp) last_at = emit_last(e, r);
@@ -70,9 +70,9 @@ mc_reg rows_find(gather_emitter *e, gather_lane_rows *r, mc_reg path_col) {
 
 /* -- Loads --------------------------------------------------------------------------------------------- */
 
-void rows_clear(gather_emitter *e, gather_lane_rows *r) {
+void spmm_gather_clear_rows(gather_emitter *e, gather_lane_rows *r) {
     if (r->path->copy) {
-        gather_shared_start(e, &r->stager);
+        spmm_gather_shared_start(e, &r->stager);
         return;
     }
     note(e->b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
@@ -94,7 +94,7 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
 }
 
 /* Slots with index -1 are padding. */
-void rows_gather(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count) {
+void spmm_gather_load_rows(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count) {
     mc_builder *b = e->b;
     for (int slot = first; slot < first + count; slot++) {
         mc_reg index = e->stream.index[step * MC_LANE_SLOTS + slot];

@@ -23,14 +23,14 @@ typedef struct gather_lane_rows {
     gather_stager stager;                               /* path->copy: rows go through shared memory */
 } gather_lane_rows;
 
-void rows_declare(gather_emitter *e, gather_lane_rows *r, const gather_path *path);
+void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path);
 /* Sets where the lane's columns begin. Columns beyond n are read at the last unit inside: what comes out
    of them is not stored. Returns the first of the columns that it multiplies; none where it copies for
    others. */
-mc_reg rows_find(gather_emitter *e, gather_lane_rows *r, mc_reg path_col);
+mc_reg spmm_gather_find_rows(gather_emitter *e, gather_lane_rows *r, mc_reg path_col);
 /* Zeroes what a padding slot leaves as it is. */
-void rows_clear(gather_emitter *e, gather_lane_rows *r);
+void spmm_gather_clear_rows(gather_emitter *e, gather_lane_rows *r);
 /* Loads this lane's columns of the rows that the indices name, for COUNT slots from FIRST on in step STEP. */
-void rows_gather(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count);
+void spmm_gather_load_rows(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count);
 
 #endif

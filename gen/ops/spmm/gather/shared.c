@@ -13,14 +13,8 @@
  * every 64, Figure 4). */
 #include "ops/spmm/gather/emit.h"
 
-enum { COPY = 16, PADDING = 32, ROW_OF_BANKS = 128 };
+enum { COPY = GATHER_COPY, ROW_OF_BANKS = 128 };
 enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before it copies */
-
-void gather_shared_plan(gather_plan *plan) {
-    int row = MC_LANE_SLOTS * plan->wide.unit; /* eight lane groups read it */
-    plan->wide.copy = COPY;
-    plan->rows = (gather_rows){row, row / COPY, MC_LANE_SLOTS * row + (plan->padding ? PADDING : 0)};
-}
 
 /* Where step STEP's octets begin. Octets lie one behind the other. */
 static int step_place(const gather_plan *plan, int step) {
@@ -40,7 +34,7 @@ static int slot_place(const gather_plan *plan, int step, int j) {
 }
 
 /* Lane l copies unit l mod copies of the rows of `copies` slots, from slot l - l mod copies on. */
-void gather_shared_index_lane(gather_emitter *e) {
+void spmm_gather_shared_index_lane(gather_emitter *e) {
     mc_builder *b = e->b;
     int copies = e->plan->rows.copies;
     note(b, "lane: %d indices at slot lane - lane mod %d, whose rows it copies; 8 values at 8 lane", copies,
@@ -49,7 +43,7 @@ void gather_shared_index_lane(gather_emitter *e) {
     EMIT(b, mad_wide, e->stream.index_lane, slot, I(WORD), e->stream.col_idx);
 }
 
-mc_reg gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
+mc_reg spmm_gather_shared_first_column(gather_emitter *e, mc_reg path_col) {
     mc_builder *b = e->b;
     mc_reg column = b32(b, "copy_col");
     int copies = e->plan->rows.copies;
@@ -70,7 +64,7 @@ static void emit_zero(gather_emitter *e, const gather_stager *s) {
             EMIT(b, sts_v4, AT(s->to, copy_place(plan, step, i)), V4(zeros));
 }
 
-void gather_shared_start(gather_emitter *e, gather_stager *s) {
+void spmm_gather_shared_start(gather_emitter *e, gather_stager *s) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
     mc_reg share = b32(b, "share_at");
@@ -78,7 +72,7 @@ void gather_shared_start(gather_emitter *e, gather_stager *s) {
     s->to = b32(b, "copy_to"), s->from = b32(b, "read_from");
     EMIT(b, mov_shared, share, NAME(gather_shared_name(plan)));
     if (e->at.place.warp.id)
-        EMIT(b, mad_s32, share, e->at.place.warp, I(gather_share_bytes(plan, &plan->wide)), share);
+        EMIT(b, mad_s32, share, e->at.place.warp, I(spmm_gather_share_bytes(plan, &plan->wide)), share);
     note(b, "lanes 8 i .. 8 i + 7 copy to octet i; lane 4 g + t reads from octet t");
     EMIT(b, shr_u32, s->to, e->at.place.lane, I(log2_of(MC_LANE_SLOTS)));
     EMIT(b, mad_s32, s->to, s->to, I(plan->rows.octet - ROW_OF_BANKS), share);
@@ -88,7 +82,7 @@ void gather_shared_start(gather_emitter *e, gather_stager *s) {
     emit_zero(e, s);
 }
 
-void gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard) {
+void spmm_gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg guard) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
     for (int step = 0; step < plan->stride_steps; step++)
@@ -110,7 +104,7 @@ static void emit_read(mc_builder *b, int words, const mc_reg *row, mc_operand pl
     }
 }
 
-void gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words) {
+void spmm_gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
     note(b, "all of the warp's copies have arrived");

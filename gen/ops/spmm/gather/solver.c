@@ -80,12 +80,12 @@ static const char *how(const void *data) {
 
 const mc_solver spmm_gather = {
     .name = "gather",
-    .plan = gather_make_plan,
+    .plan = spmm_gather_make_plan,
     .contract = make_contract,
     .facts = make_facts,
-    .emit = gather_emit,
+    .emit = spmm_gather_emit,
     .entry_name = entry_name,
-    .estimate = gather_estimate,
+    .estimate = spmm_gather_estimate,
     .computes = spmm_computes,
     .how = how,
 };

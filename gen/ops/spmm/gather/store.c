@@ -4,36 +4,9 @@
  * column, then two of the second: those of rows 2t and 2t + 1, or in the paper's order those of lane groups
  * 2t and 2t + 1 (fragment.h, frag_c_reg; gather.h, gather_lane_sums). So a lane owns two runs of neighbouring
  * columns. */
-#include "ops/spmm/gather/emit.h"
 #include "ops/spmm/gather/store.h"
 
 enum { LANE_RUNS = 2 };
-
-void gather_run_of_sums(const gather_emitter *e, int word, int run, int count, mc_reg *out) {
-    const mc_reg *sums = sums_result(&e->sums);
-    for (int column = 0; column < count; column++) {
-        int mma = 2 * (word + column / 4) + column % 4 / 2;
-        out[column] = sums[4 * mma + frag_c_reg(column % 2, run)];
-    }
-}
-
-out_columns gather_columns_of(const gather_emitter *e, const gather_path *path) {
-    return (out_columns){dim_operand(e->plan->base.n, e->at.n), path->clamp, path->whole};
-}
-
-out_writer gather_declare_writer(const gather_emitter *e, const gather_path *path) {
-    out_writer w = {.b = e->b,
-                    .output = &e->plan->base.output,
-                    .columns = gather_columns_of(e, path),
-                    .ldc = dim_operand(e->plan->base.ldc, e->at.ldc),
-                    .c_array = e->at.c_array,
-                    .in_rows = e->at.stores,
-                    .store = path->store};
-    out_declare_writer(&w);
-    return w;
-}
-
-mc_operand gather_log_vec(const gather_emitter *e) { return I(log2_of(e->plan->base.vec)); }
 
 /* -- One warp a row block: from registers ------------------------------------------------------------- */
 
@@ -63,10 +36,10 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
     const out_kind *output = &e->plan->base.output;
     gather_lane_sums k = lane_sums(e, path);
     out_factors factors = {0};
-    out_declare_factors(&factors, b, output, gather_columns_of(e, path), k.rows, k.run);
+    out_declare_factors(&factors, b, output, spmm_gather_columns_of(e, path), k.rows, k.run);
     if (!out_by_rows(output)) return factors;
     mc_reg row = b32(b, "factor_row");
-    EMIT(b, shl_b32, row, e->row_block, gather_log_vec(e));
+    EMIT(b, shl_b32, row, e->row_block, spmm_gather_log_vec(e));
     emit_lane_row(e, path, row, row);
     for (int r = 0; r < k.rows; r++) out_load_row_factors(&factors, r, row, r, e->at.stores);
     return factors;
@@ -79,15 +52,15 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
     mc_builder *b = e->b;
     gather_lane_sums k = lane_sums(e, path);
     heading(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
-    out_writer w = gather_declare_writer(e, path);
-    emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, gather_log_vec(e)));
+    out_writer w = spmm_gather_declare_writer(e, path);
+    emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);
     for (int i = 0; i < LANE_RUNS; i++) {
         mc_reg sums[OUT_MAX_RUN];
         int row = gather_run_row(k, i), column = gather_run_column(k, i);
         if (i == 0 || column > 0) out_load_column_factors(factors, 0, col, column, k.run);
         if (i == 0) out_c_address(&w, w.row, col);
-        gather_run_of_sums(e, 0, i, k.run, sums);
+        spmm_gather_run_of_sums(e, 0, i, k.run, sums);
         if (row > 0) out_advance_c(&w, 1);
         out_store_run(
             &w, factors,
@@ -97,17 +70,18 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
 
 /* -- Both --------------------------------------------------------------------------------------------- */
 
-out_factors gather_emit_factors(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg inside) {
+out_factors spmm_gather_emit_factors(gather_emitter *e, const gather_path *path, mc_reg path_col,
+                                     mc_reg inside) {
     const out_kind *output = &e->plan->base.output;
     if (out_is_scaled(output->element)) heading(e->b, "Scales and biases");
     /* Arrays of them may be, like B, what the kernel before this one writes. */
     if (out_by_rows(output) || out_by_columns(output)) emit_grid_wait(e->b, e->plan->base.overlap, "B");
     if (e->plan->base.split == 1) return emit_direct_factors(e, path);
-    return gather_emit_shared_factors(e, path, path_col, inside);
+    return spmm_gather_emit_shared_factors(e, path, path_col, inside);
 }
 
-void gather_emit_epilogue(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg lane_col,
-                          out_factors *factors) {
+void spmm_gather_emit_epilogue(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg lane_col,
+                               out_factors *factors) {
     if (e->plan->base.split == 1) emit_direct(e, path, path_col, lane_col, factors);
-    else gather_emit_shared_sums(e, path, path_col, factors);
+    else spmm_gather_emit_shared_sums(e, path, path_col, factors);
 }

@@ -8,7 +8,7 @@ enum { STEP_INDEX_BYTES = MC_GROUP_SLOTS * WORD /* bytes of col_idx in a step of
 
 /* The head is stride row_block * split + part. A row block beyond m has no head. Its warps take the last head
    that there is, and store nothing. */
-void gather_emit_head(gather_emitter *e) {
+void spmm_gather_emit_head(gather_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = &e->plan->base;
     heading(b, "This warp's first stride, the head: it lies where row_ptr need not be known");
@@ -37,7 +37,7 @@ static void emit_own_head(gather_emitter *e) {
 }
 
 /* A row block beyond m has no strides. */
-void gather_emit_strides(gather_emitter *e) {
+void spmm_gather_emit_strides(gather_emitter *e) {
     mc_builder *b = e->b;
     const spmm_plan *plan = &e->plan->base;
     gather_stream *s = &e->stream;
@@ -57,12 +57,12 @@ void gather_emit_strides(gather_emitter *e) {
 
 /* -- Where their indices and values lie ---------------------------------------------------------------- */
 
-void gather_emit_index_lane(gather_emitter *e, const gather_path *path) {
+void spmm_gather_emit_index_lane(gather_emitter *e, const gather_path *path) {
     mc_builder *b = e->b;
     gather_stream *s = &e->stream;
     s->indices = path->copy ? e->plan->rows.copies : MC_LANE_SLOTS;
     if (path->copy) {
-        gather_shared_index_lane(e);
+        spmm_gather_shared_index_lane(e);
         return;
     }
     spmm_values values = spmm_values_of(&e->plan->base.math);
@@ -86,7 +86,7 @@ static void declare_stride(gather_emitter *e) {
     for (int i = 0; !heads && i < indices; i++) EMIT(b, mov_b32, s->index[i], I(-1));
 }
 
-void gather_emit_stream(gather_emitter *e) {
+void spmm_gather_emit_stream(gather_emitter *e) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
     gather_stream *s = &e->stream;
@@ -94,11 +94,11 @@ void gather_emit_stream(gather_emitter *e) {
     mc_reg values = load_array(b, "values");
     declare_stride(e);
     s->index_lane = b64(b, "index_lane");
-    gather_emit_index_lane(e, plan->wide.emitted ? &plan->wide : &plan->edge);
+    spmm_gather_emit_index_lane(e, plan->wide.emitted ? &plan->wide : &plan->edge);
     int lane_bytes = spmm_values_of(&plan->base.math).regs * WORD;
     s->value_lane = mad_wide(b, "value_lane", e->at.place.lane, I(lane_bytes), values);
     if (!plan->heads) emit_own_head(e);
-    if (plan->prefetch) gather_emit_load_head(e);
+    if (plan->prefetch) spmm_gather_emit_load_head(e);
 }
 
 /* -- Loads --------------------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static void load_values(gather_emitter *e, spmm_value_lanes with_values, mc_opco
 
 /* These loads are relaxed: ptxas would move others down to their first use, behind those of row_ptr and of
    scales. */
-void gather_emit_load_head(gather_emitter *e) {
+void spmm_gather_emit_load_head(gather_emitter *e) {
     const gather_stream *s = &e->stream;
     find_indices(e, s->head);
     find_values(e, s->head);
@@ -146,17 +146,18 @@ void gather_emit_load_head(gather_emitter *e) {
     load_values(e, e->plan->heads ? s->has_values : s->head_values, OP_ldr_v2, OP_ldr_b32);
 }
 
-void gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guard) {
+void spmm_gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guard) {
     find_indices(e, stride);
     load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
 }
 
-void gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_lanes with_values) {
+void spmm_gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_lanes with_values) {
     find_values(e, stride);
     load_values(e, with_values, OP_ldg_v2, OP_ldg_b32);
 }
 
-void gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard, spmm_value_lanes with_values) {
+void spmm_gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard,
+                                  spmm_value_lanes with_values) {
     find_indices(e, stride);
     find_values(e, stride);
     load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);

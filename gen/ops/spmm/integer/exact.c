@@ -16,8 +16,6 @@ void spmm_declare_totals(spmm_sums *s) {
     b64_array(b, "total", s->count, s->total);
     if (!s->of->flush_strides) return;
     s->rounds = label(b, "ROUNDS");
-    s->done = b32(b, "done");
-    s->in_round = pred(b, "in_round");
 }
 
 void sums_begin_rounds(spmm_sums *s) {
@@ -26,15 +24,14 @@ void sums_begin_rounds(spmm_sums *s) {
     heading(b, "Rounds of %d strides, after which the accumulators may be full", s->of->flush_strides);
     for (int i = 0; i < s->count; i++) EMIT(b, mov_b64, s->total[i], I(0));
     set_label(b, s->rounds);
-    EMIT(b, mov_b32, s->done, I(0));
+    s->done = carried(b, "done", I(0));
 }
 
 mc_reg sums_end_stride(spmm_sums *s, mc_reg more) {
     mc_builder *b = s->b;
     if (!s->of->flush_strides) return more;
     EMIT(b, add_s32, s->done, s->done, I(1));
-    EMIT(b, setp_lt_and, s->in_round, s->done, I(s->of->flush_strides), more);
-    return s->in_round;
+    return setp_lt_and(b, "in_round", s->done, I(s->of->flush_strides), more);
 }
 
 /* Adds the accumulators to the totals, and starts them from zero again. */

@@ -31,9 +31,8 @@ static mc_reg bias_of(const spmm_sums *s, int mma, int row) { return s->bias_sum
 void spmm_declare_bias(spmm_sums *s) {
     mc_builder *b = s->b;
     if (!spmm_is_biased(s->of)) return;
-    s->bias = b32(b, "bias_bytes");
     b32_array(b, "bias_sum", ACCUMULATORS * s->of->mma, s->bias_sum);
-    EMIT(b, mov_b32, s->bias, H(minus_biases));
+    s->bias = mov_b32(b, "bias_bytes", H(minus_biases));
 }
 
 void spmm_emit_zero_bias(const spmm_sums *s) {
