@@ -108,8 +108,8 @@ typedef struct mc_array {
 
    The tensor is ARRAY, whose address is a multiple of MC_TENSOR_MAP_ALIGN bytes; the field `type` says what
    its elements are. The map has two dimensions, of unsigned integers of element_bytes: shape `rows` x shape
-   `cols`, with shape `ld` elements from row to row; cols and ld are divided by per_byte. A copy takes a box of
-   box_rows x box_cols elements, swizzled in `swizzle` bytes. What lies outside of the tensor is zero. */
+   `cols`, with shape `ld` elements from row to row; cols and ld are divided by per_byte. A copy takes a box
+   of box_rows x box_cols elements, swizzled in `swizzle` bytes. What lies outside of the tensor is zero. */
 typedef struct mc_map_param {
     const char *param, *array, *type;
     const char *rows, *cols, *ld;

@@ -53,13 +53,13 @@ void copy_any_width(mc_builder *b, const copy_width *width, copy_piece piece) {
     }
 }
 
-copy_share copy_share_of(mc_builder *b, const copy_width *width, mc_reg thread, int threads) {
-    copy_share share = {.first_row = shr_u32(b, "first_row", thread, width->log_pieces)};
-    mc_reg byte = share.byte = b32(b, "piece");
-    EMIT(b, shl_b32, byte, share.first_row, width->log_pieces);
+copy_pieces copy_pieces_of(mc_builder *b, const copy_width *width, mc_reg thread, int threads) {
+    copy_pieces pieces = {.first_row = shr_u32(b, "first_row", thread, width->log_pieces)};
+    mc_reg byte = pieces.byte = b32(b, "piece");
+    EMIT(b, shl_b32, byte, pieces.first_row, width->log_pieces);
     EMIT(b, sub_s32, byte, thread, byte);
     EMIT(b, shl_b32, byte, byte, width->log_bytes);
-    share.row_step = carried(b, "row_step", I(threads));
-    EMIT(b, shr_u32, share.row_step, share.row_step, width->log_pieces);
-    return share;
+    pieces.row_step = carried(b, "row_step", I(threads));
+    EMIT(b, shr_u32, pieces.row_step, pieces.row_step, width->log_pieces);
+    return pieces;
 }

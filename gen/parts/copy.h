@@ -1,9 +1,9 @@
 /* Copies by cp.async, from global to shared memory. Each thread asks for pieces of 16, 8 or 4 bytes, and goes
  * on while they are on their way (PTX ISA, "cp.async").
  *
- * The threads of a block copy a tile together. A row of the tile is so many pieces, and a thread takes the
- * same piece of every so-many-th row (copy_share). How wide pieces are is fixed, or it is found out at launch
- * (copy_width). */
+ * The threads of a block copy a tile together. Its rows consist of equal pieces, and a thread copies the same
+ * piece of rows that lie a fixed number of rows apart (copy_pieces). How wide pieces are is fixed, or it is
+ * found out at launch (copy_width). */
 #ifndef MC_COPY_H
 #define MC_COPY_H
 
@@ -42,12 +42,12 @@ void copy_any_width(mc_builder *b, const copy_width *width, copy_piece piece);
 
 /* -- Which pieces are a thread's ---------------------------------------------------------------------- */
 
-typedef struct copy_share {
+typedef struct copy_pieces {
     mc_reg first_row, row_step; /* the thread's first row of the tile, and how far on its next one is */
     mc_reg byte;                /* where in a row its piece begins; it may be written again */
-} copy_share;
+} copy_pieces;
 
 /* THREAD is the thread's number among THREADS, which are a multiple of a row's pieces. */
-copy_share copy_share_of(mc_builder *b, const copy_width *width, mc_reg thread, int threads);
+copy_pieces copy_pieces_of(mc_builder *b, const copy_width *width, mc_reg thread, int threads);
 
 #endif

@@ -14,7 +14,7 @@
  *   pipeline_init(&p);                             one thread, before all others meet it at a barrier
  *
  *   pipeline_producer w = pipeline_produce(&p);    one thread
- *   pipeline_await_empty(&p, &w, "LEFT");          but for the first `stages` copies
+ *   pipeline_await_empty(&p, &w, "LEFT");          it comes at once before the first `stages` copies
  *   pipeline_expect(&p, &w);                       then the copy: to AT(w.to, 0), with barrier AT(w.full, 0)
  *   pipeline_filled(&p, &w);
  *   pipeline_drain(&p, &w, ...);                   before the thread block ends

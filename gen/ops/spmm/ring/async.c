@@ -38,7 +38,7 @@ static mc_operand in_bytes(const ring_emitter *r, const char *name, mc_operand c
 static void emit_sources(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     mc_operand tile_byte = in_bytes(r, "tile_byte", r->at.tile_col);
-    mc_reg column = add_s32(b, "column", tile_byte, a->share.byte);
+    mc_reg column = add_s32(b, "column", tile_byte, a->pieces.byte);
     a->from = mad_wide(b, "from", column, I(1), r->at.b_array);
     a->inside = b32(b, "inside");
     note(b, "so many of the piece's bytes lie inside n");
@@ -51,12 +51,12 @@ static void emit_sources(const ring_emitter *r, ring_async *a) {
 /* Sets where they go. */
 static void emit_targets(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
-    mc_reg byte = a->share.byte;
+    mc_reg byte = a->pieces.byte;
     a->to_first = b32(b, "to_first");
     note(b, "where it goes: its 16-byte unit is swizzled, what it is of the unit is not");
     a->unit = and_b32(b, "unit", byte, H(0xf0));
     EMIT(b, sub_s32, byte, byte, a->unit);
-    EMIT(b, mad_s32, a->to_first, a->share.first_row, I(ring_row_bytes(r->plan)), byte);
+    EMIT(b, mad_s32, a->to_first, a->pieces.first_row, I(ring_row_bytes(r->plan)), byte);
     EMIT(b, add_s32, a->to_first, a->to_first, r->ring);
 }
 
@@ -76,8 +76,8 @@ static void emit_pieces(const ring_emitter *r, ring_async *a) {
     mc_builder *b = r->at.b;
     a->piece = declare_piece(b);
     a->width = emit_width(r);
-    a->share = copy_share_of(b, &a->width, r->at.place.thread, r->at.plan->threads);
-    a->to_step = mul_s32(b, "to_step", a->share.row_step, I(ring_row_bytes(r->plan)));
+    a->pieces = copy_pieces_of(b, &a->width, r->at.place.thread, r->at.plan->threads);
+    a->to_step = mul_s32(b, "to_step", a->pieces.row_step, I(ring_row_bytes(r->plan)));
     emit_sources(r, a);
     emit_targets(r, a);
 }
@@ -119,14 +119,14 @@ static void emit_next_window(const ring_emitter *r, const ring_async *a) {
 static void emit_window(const ring_emitter *r, const ring_async *a, mc_label loop, mc_label copied) {
     mc_builder *b = r->at.b;
     const ring_piece *p = &a->piece;
-    EMIT(b, add_s32, p->row, a->share.first_row, a->stage_row);
+    EMIT(b, add_s32, p->row, a->pieces.first_row, a->stage_row);
     EMIT(b, add_s32, p->row_end, a->stage_row, I(r->plan->window));
     EMIT(b, add_s32, p->to, a->to_first, a->stage_at);
     set_label(b, loop);
     EMIT(b, setp_ge, p->enough, p->row, p->row_end);
     EMIT_IF(b, p->enough, bra, TO(copied));
     emit_piece(r, a);
-    EMIT(b, add_s32, p->row, p->row, a->share.row_step);
+    EMIT(b, add_s32, p->row, p->row, a->pieces.row_step);
     EMIT(b, add_s32, p->to, p->to, a->to_step);
     EMIT(b, bra, TO(loop));
     set_label(b, copied);

@@ -74,7 +74,7 @@ typedef struct ring_piece {
 
 typedef struct ring_async {
     copy_width width;
-    copy_share share;
+    copy_pieces pieces;
     /* where the thread's first piece goes in stage 0, but for its 16-byte unit; the unit's place in its row;
        from a piece to the thread's next one */
     mc_reg to_first, unit, to_step;
