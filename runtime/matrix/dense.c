@@ -46,11 +46,12 @@ double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col) {
 }
 
 static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense *to, mc_diag *diag) {
-    int64_t least = mc_type_min(to->type), most = mc_type_max(to->type);
+    bool any = mc_type_is_real(to->type);
+    int64_t least = any ? 0 : mc_type_min(to->type), most = any ? 0 : mc_type_max(to->type);
     for (int64_t i = 0; i < from->rows; i++)
         for (int64_t j = 0; j < from->cols; j++) {
             int64_t value = mc_dense_get(from, i, j);
-            if (value < least || value > most)
+            if (!any && (value < least || value > most))
                 return mc_fail(diag, MC_FORMAT,
                                "%s[%" PRId64 "][%" PRId64 "] is %" PRId64 ", out of %s's range", name, i, j,
                                value, mc_type_text(to->type));
@@ -62,7 +63,7 @@ static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense 
 mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld, mc_dense *to,
                            mc_diag *diag) {
     *to = (mc_dense){0};
-    if (mc_type_is_real(from->type) || mc_type_is_real(type))
+    if (from->type != type && (mc_type_is_real(from->type) || mc_type_is_real(type)))
         return mc_fail(diag, MC_FORMAT, "%s holds %s, must hold %s", name, mc_type_text(from->type),
                        mc_type_text(type));
     mc_status status = mc_dense_create(type, from->rows, from->cols, ld, to, diag);
@@ -116,6 +117,10 @@ static void add_wrong(wrong_elements *wrong, int64_t row, int64_t col) {
 }
 
 mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag) {
+    return mc_dense_compare_named("C", got, want, diag);
+}
+
+mc_status mc_dense_compare_named(const char *name, const mc_dense *got, const mc_dense *want, mc_diag *diag) {
     wrong_elements wrong = {0};
     char is[64], must_be[64];
     mc_status status = check_alike(got, want, diag);
@@ -127,9 +132,9 @@ mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *d
     element_text(got, got->type, wrong.row, wrong.col, is);
     element_text(want, got->type, wrong.row, wrong.col, must_be);
     return mc_fail(diag, MC_MISMATCH,
-                   "C[%" PRId64 "][%" PRId64 "] is %s, must be %s (%" PRId64 " of %" PRId64
+                   "%s[%" PRId64 "][%" PRId64 "] is %s, must be %s (%" PRId64 " of %" PRId64
                    " elements wrong)",
-                   wrong.row, wrong.col, is, must_be, wrong.count, got->rows * got->cols);
+                   name, wrong.row, wrong.col, is, must_be, wrong.count, got->rows * got->cols);
 }
 
 /* -- Within bounds */

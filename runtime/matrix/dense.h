@@ -21,7 +21,7 @@ MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t valu
 /* The element's value, which every type but s64 holds exactly. */
 MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
 /* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as
-   element of NAME, the first one out of TYPE's range. */
+   element of NAME, the first one out of TYPE's range. Elements of a real type keep it. */
 MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
                                   mc_dense *to, mc_diag *diag);
 /* NumPy .npy, format 1.0 to 3.0, little-endian C order, 2-D, of a type of MC_TYPE_LIST (bf16: what ml_dtypes'
@@ -35,9 +35,10 @@ MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *
 MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);
 
 /* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
-   greatest values, ONES all 1. */
+   greatest values, ONES all 1. Of the real types FULL has either sign and twelve exponents around 1, EXTREME
+   also zeros, subnormal numbers, infinities and NaN. */
 typedef enum mc_value_law { MC_VALUES_FULL, MC_VALUES_EXTREME, MC_VALUES_ONES } mc_value_law;
-MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* integers; gap columns too */
+MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* gap columns too */
 /* Compares GOT with WANT: integers modulo GOT's type's range (an s32 result is exact modulo 2^32), reals of
    one type bit for bit, where any NaN is as good as another. MC_MISMATCH: the message names the first wrong
    element and how many there are. */
@@ -46,5 +47,8 @@ MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_
    -infinity to infinity all is. All three have one type. */
 MC_API mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high,
                                  mc_diag *diag);
+/* The same of elements that messages call those of NAME, not of C. */
+MC_API mc_status mc_dense_compare_named(const char *name, const mc_dense *got, const mc_dense *want,
+                                        mc_diag *diag);
 
 #endif

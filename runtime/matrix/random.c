@@ -1,5 +1,6 @@
 #include <math.h>
 #include "matrix/random.h"
+#include "base/real.h"
 
 /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one 64-bit counter, mixed. */
 static uint64_t splitmix(uint64_t *counter) {
@@ -41,7 +42,22 @@ double random_normal(mcrt_random *random) {
     return (double)sum * 0x1p-32 - 6;
 }
 
+/* FULL: +-[1, 2) * 2^e with e from -8 to 3, and one in 64 is 0. EXTREME: the ends of the type, what lies near
+   zero, and what is no number. */
+static float real_value(uint64_t bits, mc_value_law law) {
+    static const float extremes[] = {0,           -0.0F,     0x1p-149F, -0x1p-24F, 0x1p-14F,
+                                     65504,       -65504,    INFINITY,  -INFINITY, NAN,
+                                     0x1.fep127F, -0x1p127F, 0x1p-133F, 1};
+    enum { EXTREMES = sizeof extremes / sizeof *extremes };
+    if (law == MC_VALUES_ONES) return 1;
+    if (law == MC_VALUES_EXTREME) return extremes[bits % EXTREMES];
+    float fraction = 1 + (float)(bits >> 41) * 0x1p-23F;
+    if (bits % 64 == 0) return 0;
+    return ldexpf(bits >> 40 & 1 ? -fraction : fraction, (int)(bits >> 8 & 0xff) % 12 - 8);
+}
+
 int64_t random_value(mcrt_random *random, mc_type type, mc_value_law law) {
+    if (mc_type_is_real(type)) return real_to_bits(type, real_value(random_next(random), law));
     if (law == MC_VALUES_ONES) return 1;
     uint64_t bits = random_next(random);
     if (law == MC_VALUES_EXTREME) return bits >> 63 ? mc_type_max(type) : mc_type_min(type);

@@ -19,7 +19,7 @@ uint64_t random_next(mcrt_random *random);
 double random_unit(mcrt_random *random);
 /* Standard normal, as the sum of twelve uniforms less 6: mean 0 and variance 1 exactly, no tail beyond 6. */
 double random_normal(mcrt_random *random);
-/* A value of TYPE by LAW. */
+/* A value of TYPE by LAW; of a real type its bits. */
 int64_t random_value(mcrt_random *random, mc_type type, mc_value_law law);
 
 /* Natural logarithm of a finite X > 0, and exponential for |X| <= 64; relative error below 1e-12. */
