@@ -61,6 +61,30 @@ static mc_status upload_operands(race *r, size_t group) {
     return status == MC_OK ? write_dense(r, o, o->b, &r->problem->b) : status;
 }
 
+/* Rows of C without gaps, as the kernel's layout has them. */
+static int64_t out_ld(const race *r, const variant *v) {
+    const operand_row *out = operator_out(operator_of(r->operation->op));
+    const problem_shape *s = &r->problem->shape;
+    plan_problem problem;
+    if (out->kind != OPERAND_DENSE || plan_problem_read(v->kernel, &problem, NULL) != MC_OK) return s->n;
+    problem.m = s->m, problem.n = s->n, problem.k = s->k;
+    return operand_shape(&problem, out).cols;
+}
+
+/* A dense operand by the operator's name for it, unless that is the one of mc_args. */
+static size_t bind_operand(const our_operands *o, const operand_row *operand, int set, mc_binding *binding) {
+    const struct {
+        size_t argument, part;
+        const char *name;
+    } parts[] = {{offsetof(mc_args, a), o->a, "a"}, {offsetof(mc_args, b), o->b, "b"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (operand->argument != parts[i].argument || strcmp(operand->name, parts[i].name) == 0) continue;
+        *binding = (mc_binding){operand->name, (int64_t)slab_address(&o->slab, parts[i].part, set)};
+        return 1;
+    }
+    return 0;
+}
+
 /* Scales or biases: one by value, more by address. */
 static size_t bind_factor(const char *name, mc_per per, float first, uint64_t address, mc_binding *binding) {
     if (per == MC_PER_NONE) return 0;
@@ -73,13 +97,14 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     const our_operands *o = &r->operands[v->packing];
     const mc_packed *packed = &r->work->packings[v->packing];
     const mc_device_info *info = mc_device_get_info(r->track->gpu.device);
+    const mc_operator *op = operator_of(r->operation->op);
     const work_problem *p = r->problem;
     mc_binding bindings[MAX_BINDINGS] = {{"m", p->shape.m},
                                          {"n", p->shape.n},
                                          {"k", p->shape.k},
                                          {"lda", p->a.ld},
                                          {"ldb", p->b.ld},
-                                         {"ldc", p->shape.n},
+                                         {"ldc", out_ld(r, v)},
                                          {"a", (int64_t)slab_address(&o->slab, o->a, set)},
                                          {"b", (int64_t)slab_address(&o->slab, o->b, set)},
                                          {"c", (int64_t)slab_address(&o->slab, o->c, set)},
@@ -90,6 +115,8 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
     for (size_t i = 0; i < packed->array_count; i++)
         bindings[count++] =
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};
+    for (size_t i = 0; i < op->operand_count; i++)
+        count += bind_operand(o, &op->operands[i], set, &bindings[count]);
     uint64_t scales = slab_address(&o->slab, o->factors, set),
              biases = scales + r->factor_count * sizeof(float);
     count += bind_factor("scale", v->output.scale, r->factors[0], scales, &bindings[count]);

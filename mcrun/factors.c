@@ -3,14 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the two: what it is called, where it comes from, how it is drawn. */
-typedef struct factor_source {
-    const char *name, *file;
-    mc_per per;
-    void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
-    uint64_t seed;
-} factor_source;
-
 static mc_status take_file(const factor_source *from, float *values, int64_t count, mc_diag *diag) {
     mc_dense read;
     mc_status status = mc_npy_read_vector(from->file, &read, diag);
@@ -28,8 +20,8 @@ static mc_status take_file(const factor_source *from, float *values, int64_t cou
     return status;
 }
 
-static mc_status make_one(const factor_source *from, int64_t rows, int64_t cols, float **values,
-                          int64_t *count, mc_diag *diag) {
+mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values, int64_t *count,
+                      mc_diag *diag) {
     if (from->per == MC_PER_NONE && from->file != NULL)
         return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", from->name);
     if (from->per == MC_PER_NONE) return MC_OK;
@@ -51,15 +43,10 @@ mc_status factors_make(const problem_options *options, const mc_kernel *kernel, 
     if (status != MC_OK) return status;
     const factor_source scale = {"scale", options->scale_file, f->output.scale, mc_scale_fill, seed + 2};
     const factor_source bias = {"bias", options->bias_file, f->output.bias, mc_bias_fill, seed + 3};
-    status = make_one(&scale, rows, cols, &f->scale, &f->scale_count, diag);
-    if (status == MC_OK) status = make_one(&bias, rows, cols, &f->bias, &f->bias_count, diag);
+    status = factor_make(&scale, rows, cols, &f->scale, &f->scale_count, diag);
+    if (status == MC_OK) status = factor_make(&bias, rows, cols, &f->bias, &f->bias_count, diag);
     if (status != MC_OK) factors_free(f);
     return status;
-}
-
-const float *factors_of(const factors *f, const operand_row *operand) {
-    if (operand->kind != OPERAND_FACTOR) return NULL;
-    return operand->per == MEMBER_scale ? f->scale : operand->per == MEMBER_bias ? f->bias : NULL;
 }
 
 void factors_free(factors *f) {

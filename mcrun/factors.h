@@ -14,8 +14,18 @@ typedef struct factors {
    for a file whose length does not fit, or for which the kernel has no use. */
 mc_status factors_make(const problem_options *options, const mc_kernel *kernel, int64_t rows, int64_t cols,
                        factors *f, mc_diag *diag);
-/* Those of OPERAND; NULL: none. */
-const float *factors_of(const factors *f, const operand_row *operand);
 void factors_free(factors *f);
+
+/* One operand's: what it is called, its file (NULL: random), what there is one for, how it is drawn. */
+typedef struct factor_source {
+    const char *name, *file;
+    mc_per per;
+    void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
+    uint64_t seed;
+} factor_source;
+
+/* Allocates and makes *VALUES, *COUNT of them, for a matrix of ROWS x COLS; NULL: the kernel takes none. */
+mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values, int64_t *count,
+                      mc_diag *diag);
 
 #endif

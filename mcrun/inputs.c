@@ -68,11 +68,25 @@ static mc_status agree_with_file(sizing *z, size_t i) {
     const operand_row *operand = &z->session->base.op->operands[i];
     const mc_dense *given = &z->session->given[i];
     const char *file = options_of(z->session)->files[i];
-    bool rows_known = z->session->base.problem.a.vec > 0 || operand->rows != z->session->base.op->matrix.rows;
+    const mc_operator *o = z->session->base.op;
+    bool rows_known =
+        !o->matrix.wanted || z->session->base.problem.a.vec > 0 || operand->rows != o->matrix.rows;
     mc_status status = MC_OK;
-    if (file == NULL) return MC_OK;
+    if (file == NULL || operand->kind != OPERAND_DENSE) return MC_OK;
     if (rows_known) status = agree(z, operand->rows, given->rows, file, "rows");
     return status == MC_OK ? agree(z, operand->cols, given->cols, file, "columns") : status;
+}
+
+/* Sizes that options give by the operator's own names for them. */
+static mc_status take_aliases(sizing *z) {
+    const size_alias *aliases = z->session->base.op->aliases;
+    mc_status status = MC_OK;
+    for (size_t i = 0; aliases != NULL && aliases[i].name != NULL && status == MC_OK; i++) {
+        int64_t given = options_of(z->session)->aliases[i];
+        if (given > 0)
+            status = agree(z, aliases[i].member(&z->session->base.shape), given, aliases[i].name, "");
+    }
+    return status;
 }
 
 /* Finds all sizes: from the matrix, options, files, the kernel, or the usual one. M is not known before the
@@ -87,6 +101,7 @@ static mc_status find_sizes(sizing *z, const mc_kernel *kernel) {
         if (given > 0) z->sizes[i] = (said){given, NULL, NULL};
         if (given > 0) z->sizes[i].by = i == MEMBER_m ? "--m" : i == MEMBER_n ? "--n" : "--k";
     }
+    status = take_aliases(z);
     for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) status = agree_with_file(z, i);
     for (problem_member i = MEMBER_m; i <= MEMBER_k && status == MC_OK; i++) {
         bool later = o->matrix.wanted && i == o->matrix.rows;
@@ -114,7 +129,7 @@ static mc_status find_ld(product_session *s, const mc_kernel *kernel, const oper
          any = s->base.options->variants == VARIANTS_BEST;
     const member_title option = option_title(operand->ld),
                        row = size_title(turned ? operand->rows : operand->cols);
-    int64_t usual = operand->out ? stored.cols : operand_tight(stored.type, stored.cols),
+    int64_t usual = operand_tight(stored.type, stored.cols),
             ld = operand_shape_or(options_of(s)->members[operand->ld], kernel,
                                   problem_members[operand->ld].field, usual);
     const operand_ld check = {option.text, row.text, ld, stored.cols, any ? 0 : unit_of(kernel, operand->ld)};
@@ -134,8 +149,8 @@ static mc_status find_lds(product_session *s, const mc_kernel *kernel, mc_diag *
 
 static mc_status read_files(product_session *s, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
-        if (options_of(s)->files[i] != NULL)
+    for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++)
+        if (options_of(s)->files[i] != NULL && s->base.op->operands[i].kind == OPERAND_DENSE)
             status = mc_npy_read(options_of(s)->files[i], &s->given[i], diag);
     return status;
 }
@@ -197,6 +212,34 @@ mc_status inputs_make(product_session *s, mc_diag *diag) {
         if (o->operands[i].kind != OPERAND_DENSE || o->operands[i].out) continue;
         status = agree_with_file(&z, i);
         if (status == MC_OK) status = make_input(s, i, diag);
+    }
+    return status;
+}
+
+/* -- Factors */
+
+static const char *factor_file(const product_session *s, size_t i) {
+    const problem_options *of = &s->base.options->problem;
+    const char *name = s->base.op->operands[i].name;
+    if (strcmp(name, "scale") == 0) return of->scale_file;
+    return strcmp(name, "bias") == 0 ? of->bias_file : options_of(s)->files[i];
+}
+
+/* The first factor's seed is 2 behind the one given, the next one's 3. */
+mc_status inputs_make_factors(product_session *s, const mc_kernel *kernel, mc_diag *diag) {
+    plan_problem own;
+    uint64_t seed = (uint64_t)s->base.options->problem.seed + 2;
+    mc_status status = plan_problem_read(kernel, &own, diag);
+    for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &s->base.op->operands[i];
+        const char *file = factor_file(s, i);
+        int64_t count;
+        if (operand->kind != OPERAND_FACTOR) continue;
+        const factor_source from = {operand->name, file, operand_per(&own, operand), operand->fill, seed++};
+        if (operand_is_computed(&own, operand) && file != NULL)
+            return mc_fail(diag, MC_CANNOT, "--%s: the kernel computes it itself", operand->name);
+        if (!operand_is_computed(&own, operand))
+            status = factor_make(&from, s->base.shape.m, s->base.shape.n, &s->base.factors[i], &count, diag);
     }
     return status;
 }

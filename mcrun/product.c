@@ -1,6 +1,7 @@
 #include "product.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sampled.h"
 
 static const product_options *options_of(const session *s) { return (const product_options *)s->options; }
@@ -16,33 +17,56 @@ static host_operands operands_of(const session *s, const plan_problem *of) {
     host_operands operands = {.problem = of, .matrix = &s->problem.a};
     for (size_t i = 0; i < s->op->operand_count; i++) {
         operands.inputs[i] = &s->inputs[i];
-        operands.factors[i] = factors_of(&s->factors, &s->op->operands[i]);
+        operands.factors[i] = s->factors[i];
     }
     return operands;
+}
+
+static mc_status expect_others(session *s, const host_operands *operands, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < s->op->operand_count && status == MC_OK; i++)
+        if (operand_is_computed(operands->problem, &s->op->operands[i]))
+            status = operator_expect_other(s->op, operands, i, &s->want_others[i], diag);
+    return status;
 }
 
 /* The operands, and the output that KERNEL must give. */
 static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
     plan_problem whole;
     mc_status status = inputs_make((product_session *)s, diag);
-    if (status == MC_OK)
-        status = factors_make(&s->options->problem, kernel, s->shape.m, s->shape.n, &s->factors, diag);
+    if (status == MC_OK) status = inputs_make_factors((product_session *)s, kernel, diag);
     host_operands operands = operands_of(s, &whole);
     if (status == MC_OK)
         status = plan_problem_measure(kernel, &operands, member_get(&s->shape, operator_out(s->op)->ld),
                                       &whole, diag);
-    return status == MC_OK ? operator_expect(s->op, &operands, &s->want, diag) : status;
+    if (status == MC_OK) status = operator_expect(s->op, &operands, &s->want, diag);
+    return status == MC_OK ? expect_others(s, &operands, diag) : status;
 }
 
 static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     const mc_run given = {.operands = operands_of(s, NULL),
-                          .ld = member_get(&s->shape, operator_out(s->op)->ld)};
+                          .ld = member_get(&s->shape, operator_out(s->op)->ld),
+                          .others = s->others};
     return mc_operator_run(s->device, kernel, s->ptx, &given, timing, &s->c, diag);
+}
+
+static mc_status write_others(const session *s, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < s->op->operand_count && status == MC_OK; i++) {
+        const char *path = options_of(s)->other_files[i];
+        if (path == NULL) continue;
+        if (s->others[i].data == NULL)
+            return mc_fail(diag, MC_CANNOT, "--out-%s: the kernel computes none", s->op->operands[i].name);
+        status = mc_npy_write_vector(path, &s->others[i], diag);
+    }
+    return status;
 }
 
 static mc_status write_out(const session *s, mc_diag *diag) {
     const product_options *o = options_of(s);
     const char *path = o->session.out_file;
+    mc_status status = write_others(s, diag);
+    if (status != MC_OK || path == NULL) return status;
     if (o->format <= SAMPLED_NPY) return mc_npy_write(path, &s->c, diag);
     return sampled_write(o->format, &s->problem.a, s->shape.order, &s->c, path, o->force, diag);
 }
@@ -51,12 +75,12 @@ static const session_calls calls = {prepare, expect, run, write_out};
 
 /* -- Options: a row for each size that no matrix gives, each dense operand, each leading dimension */
 
-enum { MOST_ROWS = MEMBERS + 2 * MAX_OPERANDS + 2, HELP_BYTES = 96 };
+enum { MOST_ROWS = MEMBERS + 3 * MAX_OPERANDS + PRODUCT_ALIASES + 2, HELP_BYTES = 96, NAME_BYTES = 24 };
 
 typedef struct product_command_data {
     cmd command;
     cmd_option rows[MOST_ROWS];
-    char help[MOST_ROWS][HELP_BYTES];
+    char help[MOST_ROWS][HELP_BYTES], names[MOST_ROWS][NAME_BYTES];
     size_t count;
 } product_command_data;
 
@@ -81,6 +105,10 @@ static void add_sizes(product_command_data *d, const mc_operator *o) {
         if (operator_has(o, i) && !of_matrix)
             add_member(d, i, titles[i - MEMBER_m], "a size (what a file has, the spec's, or 256)");
     }
+    for (size_t i = 0; o->aliases != NULL && o->aliases[i].name != NULL && i < PRODUCT_ALIASES; i++)
+        add_row(d, &(cmd_option){o->aliases[i].name, 0, OPTION_INTEGER,
+                                 offsetof(product_options, aliases) + i * sizeof(int64_t), "SIZE", 1,
+                                 INT32_MAX, o->aliases[i].help});
 }
 
 static void add_operand(product_command_data *d, const operand_row *operand, size_t place) {
@@ -95,6 +123,28 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
                                           rows, cols)});
     if (operand->ld != NO_MEMBER)
         add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));
+}
+
+/* A factor that problem.c has no row for; where to write it, if kernels may compute it. */
+static void add_factor(product_command_data *d, const operand_row *operand, size_t place) {
+    bool known = false;
+    for (size_t i = 0; i < PROBLEM_VALUE_OPTIONS; i++)
+        known |= strcmp(problem_value_table[i].name, operand->name) == 0;
+    if (!known)
+        add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
+                                 offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
+                                 add_help(d, "%s%s: f32, 1, M or N of them (random)", operand->name, "")});
+    if (operand->computed == NO_MEMBER) return;
+    snprintf(d->names[d->count], NAME_BYTES, "out-%s", operand->name);
+    add_row(d,
+            &(cmd_option){d->names[d->count], 0, OPTION_TEXT,
+                          offsetof(product_options, other_files) + place * sizeof(char *), "FILE.npy", 0, 0,
+                          add_help(d, "write here the %s that the kernel computes%s", operand->name, "")});
+}
+
+static void add_factors(product_command_data *d, const mc_operator *o) {
+    for (size_t i = 0; i < o->operand_count; i++)
+        if (o->operands[i].kind == OPERAND_FACTOR) add_factor(d, &o->operands[i], i);
 }
 
 /* Those of the sparse matrix's values, of scales and biases: problem.c has the rows. */
@@ -124,6 +174,7 @@ static void fill_options(product_command_data *d, const mc_operator *o) {
     add_sizes(d, o);
     for (size_t i = 0; i < o->operand_count; i++) add_operand(d, &o->operands[i], i);
     add_values(d, o);
+    add_factors(d, o);
     add_formats(d, o);
     d->command.options[0] = (cmd_option_table){d->rows, d->count};
     d->command.options[1] = (cmd_option_table){session_option_table, SESSION_OPTION_COUNT};

@@ -9,13 +9,17 @@
 
 #include "session.h"
 
+enum { PRODUCT_ALIASES = 2 };
+
 /* What the options of an operator's command say: by member, or by index in the operator's list. 0 or NULL:
    nothing. */
 typedef struct product_options {
     session_options session;
     int64_t members[MEMBERS]; /* sizes and leading dimensions */
     const char *files[MAX_OPERANDS];
-    int format; /* of a SAMPLED output: SAMPLED_*; 0: not given */
+    const char *other_files[MAX_OPERANDS]; /* to write factors to that the kernel computes */
+    int64_t aliases[PRODUCT_ALIASES];      /* sizes by the operator's own names, in its order */
+    int format;                            /* of a SAMPLED output: SAMPLED_*; 0: not given */
     bool force;
 } product_options;
 
@@ -28,6 +32,8 @@ typedef struct product_session {
 mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *diag);
 /* The dense operands, once the matrix is. */
 mc_status inputs_make(product_session *s, mc_diag *diag);
+/* Scales and the like as KERNEL wants them, once the matrix is. */
+mc_status inputs_make_factors(product_session *s, const mc_kernel *kernel, mc_diag *diag);
 void inputs_free(product_session *s);
 
 /* The command of the operator at INDEX of the list; NULL: there is none. It is valid until the next call. It

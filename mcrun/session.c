@@ -150,10 +150,23 @@ static mc_status session_open(session *s, const char *spec, const char *matrix, 
     return status;
 }
 
-static void session_close(session *s) {
+void session_drop_results(session *s) {
     mc_dense_free(&s->c);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&s->others[i]);
+}
+
+void session_drop_wanted(session *s) {
     mc_result_free(&s->want);
-    factors_free(&s->factors);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) {
+        mc_dense_free(&s->want_others[i]);
+        free(s->factors[i]);
+        s->factors[i] = NULL;
+    }
+}
+
+static void session_close(session *s) {
+    session_drop_results(s);
+    session_drop_wanted(s);
     free(s->ptx);
     free(s->ran);
     mc_device_close(s->device);

@@ -30,12 +30,14 @@ typedef struct session {
     problem problem;
     mc_device *device;
     char device_text[192];
-    char *ptx, *ran; /* of --ptx; what ran last, for --report */
-    factors factors;
-    plan_problem shape;            /* of the default variant: types, sizes, leading dimensions */
-    mc_dense inputs[MAX_OPERANDS]; /* by place in the operator's list */
+    char *ptx, *ran;    /* of --ptx; what ran last, for --report */
+    plan_problem shape; /* of the default variant: types, sizes, leading dimensions */
+    /* By place in the operator's list: what is given, and what comes of the factors that a kernel computes */
+    mc_dense inputs[MAX_OPERANDS];
+    float *factors[MAX_OPERANDS];
+    mc_dense want_others[MAX_OPERANDS], others[MAX_OPERANDS];
     reference_result want;
-    mc_dense c;      /* of the last run */
+    mc_dense c;      /* of the last run, as `others` */
     double estimate; /* of the variant that --variants best picked, us; 0: none */
 } session;
 
@@ -48,7 +50,7 @@ struct session_calls {
     mc_status (*expect)(session *s, const mc_kernel *kernel, mc_diag *diag);
     /* Makes C on the device; TIMING may be NULL. */
     mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
-    /* Writes C to --out. */
+    /* Writes C to --out, and whatever else files are asked for. */
     mc_status (*write)(const session *s, mc_diag *diag);
 };
 
@@ -61,6 +63,10 @@ int session_check_options(const session_options *options, const mc_operator *op,
 run_shape session_shape(const session *s);
 
 /* -- Parts of it (session.c, variants.c, best.c) */
+
+/* Drops what the last run came to; what a run must come to, with the factors that it is made of. */
+void session_drop_results(session *s);
+void session_drop_wanted(session *s);
 
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag);
 /* Reads the spec again with all shapes fixed to the problem's, and the default variant's V. The problem is

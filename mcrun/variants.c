@@ -14,14 +14,17 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     bool changed;
     mc_status status = problem_fit(&s->problem, kernel, &changed, diag);
     if (status != MC_OK || (!changed && s->want.low.data != NULL)) return status;
-    mc_result_free(&s->want);
-    factors_free(&s->factors);
+    session_drop_wanted(s);
     return s->calls->expect(s, kernel, diag);
 }
 
+/* Factors that the kernel computes are looked at first, as C is made of them. */
 static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
-    mc_dense_free(&s->c);
+    session_drop_results(s);
     mc_status status = s->calls->run(s, kernel, timing, diag);
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        if (s->want_others[i].data != NULL)
+            status = mc_dense_compare_named(s->op->operands[i].name, &s->others[i], &s->want_others[i], diag);
     return status != MC_OK ? status : mc_result_compare(&s->c, &s->want, diag);
 }
 
@@ -92,7 +95,7 @@ mc_status session_run_one(session *s, size_t variant, mc_diag *diag) {
     run_result result;
     mc_status status = MC_OK;
     run_variant(s, variant, &result);
-    if (result.status == MC_OK && s->options->out_file != NULL) status = s->calls->write(s, diag);
+    if (result.status == MC_OK) status = s->calls->write(s, diag);
     if (status == MC_OK) status = print_result(s, &result, diag);
     if (status == MC_OK && result.status != MC_OK)
         status =

@@ -14,7 +14,8 @@ typedef enum operand_kind {
     OPERAND_SAMPLED, /* an element for each one of the sparse matrix, in the problem's `order` */
     /* the sparse matrix's own elements, in the order MC_ORDER_SRBCRS32, if the problem has given_values */
     OPERAND_VALUES,
-    OPERAND_FACTOR /* scale or bias, f32: one by value, or one for each row or column of the output */
+    /* scale, bias or the like, f32: one by value, or one for each row or column of a matrix of m x n */
+    OPERAND_FACTOR
 } operand_kind;
 
 /* An operand: what an execution passes the address of. The sparse matrix is none, since the plan packs it. */
@@ -27,7 +28,10 @@ typedef struct operand_row {
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
     problem_member per;            /* FACTOR: the member that says what there is one for */
-    size_t argument;               /* offset of its address in mc_args; 0: only the list of mc_args has it */
+    /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
+       an array also where that has one element. Only an operator without a sparse matrix may have one */
+    problem_member computed;
+    size_t argument; /* offset of its address in mc_args; 0: only the list of mc_args has it */
     /* FACTOR: makes random ones */
     void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
 } operand_row;
@@ -40,6 +44,12 @@ typedef struct host_operands {
     const mc_dense *inputs[MAX_OPERANDS];
     const float *factors[MAX_OPERANDS]; /* operand_factors elements each */
 } host_operands;
+
+/* A size by a name of its own: which member it is, depends on the problem. */
+typedef struct size_alias {
+    const char *name, *help;
+    problem_member (*member)(const plan_problem *problem);
+} size_alias;
 
 typedef struct mc_operator {
     mc_op op;
@@ -71,6 +81,12 @@ typedef struct mc_operator {
     mc_status (*bounds)(const host_operands *operands, mc_dense *bounds, mc_diag *diag);
     /* Computes the output, bit for bit, that must come of SUMS. The call creates OUT. */
     mc_status (*finish)(const host_operands *operands, const mc_dense *sums, mc_dense *out, mc_diag *diag);
+    /* Computes what operand INDEX, a factor that is an output, must be: one row. The call creates OUT. NULL:
+       no factor ever is. */
+    mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index, mc_dense *out,
+                       mc_diag *diag);
+    /* Sizes that mcrun also knows by names of the field; NULL: none. The list ends in a row without name. */
+    const size_alias *aliases;
 } mc_operator;
 
 /* -- The list (operators.c) */
@@ -96,10 +112,14 @@ mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
 mc_per operand_per(const plan_problem *problem, const operand_row *operand);
 /* How many scales or biases OPERAND has; 0: none. */
 int64_t operand_factors(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND is a factor that the kernel computes. */
+bool operand_is_computed(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND is a factor that is passed as an array, not by value. */
+bool operand_is_factors(const plan_problem *problem, const operand_row *operand);
 mc_output operator_output(const plan_problem *problem);
 /* Whether the output has any element. */
 bool operator_gives(const mc_operator *o, const plan_problem *problem);
-/* The shape of one product's OPERAND, which is no FACTOR, as it is stored. data is NULL. MC_CANNOT where the
+/* The shape of one product's OPERAND as it is stored; factors are one row. data is NULL. MC_CANNOT where the
    slots of a SAMPLED operand, or of VALUES, leave s32. */
 mc_status operand_whole_shape(const plan_problem *problem, const operand_row *operand,
                               const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag);
@@ -111,6 +131,9 @@ mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, 
 /* What a kernel's output must be, exactly or within bounds. The call creates WANT. */
 mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
                           mc_diag *diag);
+/* What a kernel must make of operand INDEX, a factor that it computes. The call creates WANT. */
+mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
+                                mc_dense *want, mc_diag *diag);
 
 /* -- Checks that operators share */
 

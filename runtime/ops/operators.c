@@ -61,6 +61,15 @@ int64_t operand_factors(const plan_problem *problem, const operand_row *operand)
     return mc_per_count(operand_per(problem, operand), problem->m, problem->n);
 }
 
+bool operand_is_computed(const plan_problem *problem, const operand_row *operand) {
+    return operand_per(problem, operand) != MC_PER_NONE && member_get(problem, operand->computed) != 0;
+}
+
+bool operand_is_factors(const plan_problem *problem, const operand_row *operand) {
+    mc_per per = operand_per(problem, operand);
+    return per == MC_PER_ROW || per == MC_PER_COLUMN || operand_is_computed(problem, operand);
+}
+
 mc_output operator_output(const plan_problem *problem) {
     return (mc_output){.type = problem->out,
                        .scale = problem->scale,
@@ -81,6 +90,10 @@ mc_status operand_whole_shape(const plan_problem *problem, const operand_row *op
                               const mc_vsparse *matrix, mc_dense *shape, mc_diag *diag) {
     const mc_type type = (mc_type)member_get(problem, operand->type);
     *shape = operand_shape(problem, operand);
+    if (operand->kind == OPERAND_FACTOR) {
+        int64_t count = operand_factors(problem, operand);
+        *shape = (mc_dense){.type = MC_F32, .rows = 1, .cols = count, .ld = count};
+    }
     if (operand->kind == OPERAND_SAMPLED) return mc_sampled_shape(matrix, problem->order, type, shape, diag);
     if (operand->kind == OPERAND_VALUES)
         return mc_sampled_shape(matrix, MC_ORDER_SRBCRS32, type, shape, diag);
@@ -175,5 +188,14 @@ mc_status operator_expect(const mc_operator *o, const host_operands *operands, r
     mc_dense_free(&least);
     mc_dense_free(&most);
     if (status != MC_OK) mc_result_free(want);
+    return status;
+}
+
+mc_status operator_expect_other(const mc_operator *o, const host_operands *operands, size_t index,
+                                mc_dense *want, mc_diag *diag) {
+    mc_dense sums = {0};
+    mc_status status = o->sums(operands, &sums, diag);
+    if (status == MC_OK) status = o->other(operands, &sums, index, want, diag);
+    mc_dense_free(&sums);
     return status;
 }

@@ -26,8 +26,7 @@ static void bind_packing(binding_set *set, const matrix_packing *packing) {
 
 /* What has no elements is not read. */
 static bool is_wanted(const plan_problem *problem, const operand_row *operand) {
-    mc_per per = operand_per(problem, operand);
-    if (operand->kind == OPERAND_FACTOR) return per == MC_PER_ROW || per == MC_PER_COLUMN;
+    if (operand->kind == OPERAND_FACTOR) return operand_is_factors(problem, operand);
     if (operand->kind == OPERAND_VALUES) return problem->given_values && problem->features.vectors > 0;
     const mc_dense shape = operand_shape(problem, operand);
     return operand->out || (shape.rows > 0 && shape.cols > 0);

@@ -54,7 +54,10 @@ static mc_status take_dense(measuring *m, const operand_row *operand, const mc_d
 
 /* Factors are there where the kernel takes some, and only there. */
 static mc_status check_factors(const measuring *m, const operand_row *operand, const float *factors) {
-    bool wanted = operand_per(m->problem, operand) != MC_PER_NONE;
+    bool computed = operand_is_computed(m->problem, operand),
+         wanted = operand_per(m->problem, operand) != MC_PER_NONE && !computed;
+    if (computed && factors != NULL)
+        return mc_fail(m->diag, MC_CANNOT, "the kernel computes its %s itself", operand->name);
     if (wanted == (factors != NULL)) return MC_OK;
     return mc_fail(m->diag, MC_CANNOT, wanted ? "the kernel wants its %s" : "the kernel takes no %s",
                    operand->name);

@@ -19,7 +19,10 @@ typedef struct tune_operands {
     /* At the operand's index in the operator's list */
     mc_dense inputs[MAX_OPERANDS]; /* DENSE ones */
     float *factors[MAX_OPERANDS];  /* operand_factors of each; NULL: none */
-    mc_dense c;                    /* the output's shape; no data */
+    /* What factors must be that a kernel computes; no data: others. And their places in the slab */
+    mc_dense others[MAX_OPERANDS];
+    size_t other_parts[MAX_OPERANDS];
+    mc_dense c; /* the output's shape; no data */
     /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again */
     unsigned char *want;
     size_t want_bytes, guard;

@@ -91,7 +91,7 @@ static mc_status make_dense(const mc_dense *shape, uint64_t seed, mc_dense *dens
 static mc_status make_factors(const plan_problem *p, const operand_row *operand, uint64_t seed,
                               float **factors, mc_diag *diag) {
     int64_t count = operand_factors(p, operand);
-    if (count == 0) return MC_OK;
+    if (count == 0 || operand_is_computed(p, operand)) return MC_OK;
     *factors = mcrt_array(count, sizeof **factors);
     if (*factors == NULL) return mcrt_no_memory(diag, count, "scales or biases");
     operand->fill(*factors, count, MC_VALUES_FULL, seed);
@@ -199,9 +199,9 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     tune_operands *o = &m->operands;
     const plan_problem *p = m->race->problem;
     const operand_row *operand = &m->operator->operands[i];
-    mc_per per = operand_per(p, operand);
     if (operand->kind == OPERAND_VALUES) return MC_OK;
-    if (operand->kind == OPERAND_FACTOR && per != MC_PER_ROW && per != MC_PER_COLUMN) return MC_OK;
+    if (operand->kind == OPERAND_FACTOR && !operand_is_factors(p, operand)) return MC_OK;
+    o->other_parts[i] = o->slab.count;
     if (operand->kind == OPERAND_FACTOR)
         return tune_slab_add(&o->slab, operand->name, o->factors[i],
                              (size_t)operand_factors(p, operand) * sizeof(float), 0, diag);
@@ -267,6 +267,7 @@ void tune_operands_free(measurement *m) {
     free(o->matrix.values);
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         mc_dense_free(&o->inputs[i]);
+        mc_dense_free(&o->others[i]);
         free(o->factors[i]);
     }
     free(o->want);

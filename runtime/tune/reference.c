@@ -78,13 +78,22 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
     return of;
 }
 
+/* Factors that kernels compute: of an operator without a matrix, which has one band. */
+static mc_status make_others(measurement *m, const host_operands *of, const mc_dense *sums, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++)
+        if (operand_is_computed(of->problem, &m->operator->operands[i]))
+            status = m->operator->other(of, sums, i, &m->operands.others[i], diag);
+    return status;
+}
+
 static mc_status finish_band(measurement *m, const host_operands *of, const band *b, const mc_dense *sums,
                              mc_diag *diag) {
     mc_dense c = {0};
     mc_status status = m->operator->finish(of, sums, &c, diag);
     if (status == MC_OK) put_rows(&m->operands, b->first_row, &c);
     mc_dense_free(&c);
-    return status;
+    return status == MC_OK ? make_others(m, of, sums, diag) : status;
 }
 
 /* A SAMPLED output's sums are kept, as its order does not go by rows. */

@@ -32,7 +32,8 @@ static mc_status bind_launch(measurement *m, tune_kernel *k, int set, mc_diag *d
     b.items[b.count - 1].value = (int64_t)address_of_c(o, set);
     for (size_t i = 0; i < m->operator->operand_count; i++) {
         const operand_row *operand = &m->operator->operands[i];
-        if (operand_per(m->race->problem, operand) == MC_PER_TENSOR)
+        bool by_value = !operand_is_factors(m->race->problem, operand);
+        if (operand_per(m->race->problem, operand) == MC_PER_TENSOR && by_value)
             b.items[b.count++] = mc_bind_f32(operand->name, o->factors[i][0]);
     }
     mc_status status =
@@ -115,14 +116,46 @@ static mc_status check_c(measurement *m, mc_diag *diag) {
     return status;
 }
 
+static mc_status poison_others(measurement *m, mc_diag *diag) {
+    const tune_operands *o = &m->operands;
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        if (o->others[i].data != NULL)
+            status = mc_device_fill(m->context->device, tune_slab_address(&o->slab, o->other_parts[i], 0),
+                                    TUNE_POISON, (size_t)mc_type_size(MC_F32, o->others[i].cols), diag);
+    return status;
+}
+
+static mc_status check_other(measurement *m, size_t i, mc_diag *diag) {
+    const mc_dense *want = &m->operands.others[i];
+    mc_address address = tune_slab_address(&m->operands.slab, m->operands.other_parts[i], 0);
+    mc_dense got;
+    mc_status status = mc_dense_create(MC_F32, 1, want->cols, want->cols, &got, diag);
+    if (status == MC_OK)
+        status = mc_device_read(m->context->device, address, got.data,
+                                (size_t)mc_type_size(MC_F32, want->cols), diag);
+    if (status == MC_OK) status = mc_dense_compare_named(m->operator->operands[i].name, &got, want, diag);
+    mc_dense_free(&got);
+    return status;
+}
+
+static mc_status check_others(measurement *m, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < MAX_OPERANDS && status == MC_OK; i++)
+        if (m->operands.others[i].data != NULL) status = check_other(m, i, diag);
+    return status;
+}
+
 /* What it reads is looked at too, and put right, also where it failed: a kernel that writes there would make
    all that follow wrong. */
 mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag) {
     const tune_operands *o = &m->operands;
     mc_status status =
         mc_device_fill(m->context->device, address_of_c(o, 0) - o->guard, TUNE_POISON, o->want_bytes, diag);
+    if (status == MC_OK) status = poison_others(m, diag);
     if (status == MC_OK) status = mc_module_launch(k->module, &k->launches[0], diag);
     if (status == MC_OK) status = check_c(m, diag);
+    if (status == MC_OK) status = check_others(m, diag);
     mc_status operands = tune_slab_check(m->context, &o->slab, &m->buffer, diag);
     mc_status packing = tune_slab_check(m->context, &k->packing->slab, &m->buffer, diag);
     return status != MC_OK ? status : operands != MC_OK ? operands : packing;

@@ -13,6 +13,14 @@ enum {
     SIM_MULTIPROCESSORS = 2 /* few, so that thread blocks take turns on the simulator too */
 };
 
+/* An output on the device: the matrix that it becomes, where it lies, past its offset, and its name. */
+typedef struct run_output {
+    mc_dense *to;
+    uint64_t address;
+    unsigned offset;
+    char title[OPERAND_TITLE];
+} run_output;
+
 /* A run in progress; run_close frees what it has, whatever happened. */
 typedef struct device_run {
     mc_device *device;
@@ -23,8 +31,9 @@ typedef struct device_run {
     mc_packed packed;
     uint64_t buffers[RUN_BUFFERS];
     size_t buffer_count;
-    uint64_t c_address; /* past its offset */
-    unsigned c_offset;
+    run_output outputs[MAX_OPERANDS];
+    size_t output_count;
+    mc_dense others[MAX_OPERANDS]; /* factors that the kernel computes, at the operand's index */
     binding_set bindings;
     mc_tensor_map maps[MC_MAX_MAPS];
     mc_module *module;
@@ -54,6 +63,7 @@ static mc_status run_open(device_run *run, mc_diag *diag) {
 static void run_close(device_run *run) {
     mc_module_unload(run->module);
     for (size_t i = 0; i < run->buffer_count; i++) mc_device_free(run->device, run->buffers[i]);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&run->others[i]);
     mc_packed_free(&run->packed);
 }
 
@@ -129,20 +139,32 @@ static mc_status put_factors(device_run *run, const operand_row *operand, const 
 }
 
 /* Poisoned, and so is what lies in front and behind. */
-static mc_status put_c(device_run *run, const char *name, const mc_dense *c, unsigned offset, mc_diag *diag) {
-    size_t bytes = span_of(c) + BEHIND;
-    mc_status status = add_buffer(run, name, bytes, offset, &run->c_address, diag);
-    run->c_offset = offset;
+static mc_status put_output(device_run *run, size_t i, mc_dense *to, mc_diag *diag) {
+    const operand_row *operand = &run->op->operands[i];
+    run_output *output = &run->outputs[run->output_count++];
+    size_t bytes = span_of(to) + BEHIND;
+    output->to = to, output->offset = run->given->offsets[i];
+    operand_title(operand, output->title);
+    mc_status status = add_buffer(run, operand->name, bytes, output->offset, &output->address, diag);
     if (status != MC_OK) return status;
-    return mc_device_fill(run->device, run->c_address - offset, POISON, bytes + offset, diag);
+    return mc_device_fill(run->device, output->address - output->offset, POISON, bytes + output->offset,
+                          diag);
 }
 
-static mc_status put_operand(device_run *run, size_t i, const mc_dense *c, mc_diag *diag) {
+/* Factors that the kernel computes. */
+static mc_status put_other(device_run *run, size_t i, mc_diag *diag) {
+    int64_t count = operand_factors(&run->problem, &run->op->operands[i]);
+    mc_status status = mc_dense_create(MC_F32, 1, count, count, &run->others[i], diag);
+    return status == MC_OK ? put_output(run, i, &run->others[i], diag) : status;
+}
+
+static mc_status put_operand(device_run *run, size_t i, mc_dense *c, mc_diag *diag) {
     const operand_row *operand = &run->op->operands[i];
     const host_operands *host = &run->given->operands;
+    if (operand_is_computed(&run->problem, operand)) return put_other(run, i, diag);
     if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
     if (operand->kind == OPERAND_VALUES) return MC_OK; /* the packed ones */
-    if (operand->out) return put_c(run, operand->name, c, run->given->offsets[i], diag);
+    if (operand->out) return put_output(run, i, c, diag);
     return put_dense(run, operand->name, host->inputs[i], run->given->offsets[i], diag);
 }
 
@@ -165,44 +187,53 @@ static size_t first_touched(const unsigned char *bytes, size_t count) {
     return i;
 }
 
-static mc_status check_poison(const device_run *run, uint64_t address, size_t bytes, const char *where,
-                              mc_diag *diag) {
+static mc_status check_poison(const device_run *run, const run_output *output, uint64_t address, size_t bytes,
+                              const char *where, mc_diag *diag) {
     unsigned char poison[BEHIND];
     mc_status status = mc_device_read(run->device, address, poison, bytes, diag);
     if (status == MC_OK && first_touched(poison, bytes) < bytes)
-        status = mc_fail(diag, MC_MISMATCH, "the kernel wrote %s C", where);
+        status = mc_fail(diag, MC_MISMATCH, "the kernel wrote %s %s", where, output->title);
     return status;
 }
 
-static mc_status check_gap(const mc_dense *c, mc_diag *diag) {
+static mc_status check_gap(const run_output *output, mc_diag *diag) {
+    const mc_dense *c = output->to;
     size_t element = mc_type_bytes(c->type);
     size_t gap_bytes = (size_t)(c->ld - c->cols) * element;
     for (int64_t row = 0; row + 1 < c->rows; row++) {
         const unsigned char *gap = (const unsigned char *)c->data + (size_t)(row * c->ld + c->cols) * element;
         size_t touched = first_touched(gap, gap_bytes);
         if (touched < gap_bytes)
-            return mc_fail(diag, MC_MISMATCH, "the kernel wrote C's gap: row %lld, column %lld of %lld",
-                           (long long)row, (long long)(c->cols + (int64_t)(touched / element)),
+            return mc_fail(diag, MC_MISMATCH, "the kernel wrote %s's gap: row %lld, column %lld of %lld",
+                           output->title, (long long)row, (long long)(c->cols + (int64_t)(touched / element)),
                            (long long)c->cols);
     }
     return MC_OK;
 }
 
-static mc_status read_c(const device_run *run, mc_dense *c, mc_diag *diag) {
-    mc_status status = mc_device_read(run->device, run->c_address, c->data, span_of(c), diag);
-    if (status == MC_OK)
-        status = check_poison(run, run->c_address - run->c_offset, run->c_offset, "in front of", diag);
-    if (status == MC_OK) status = check_poison(run, run->c_address + span_of(c), BEHIND, "behind", diag);
-    return status == MC_OK ? check_gap(c, diag) : status;
+static mc_status read_output(const device_run *run, const run_output *output, mc_diag *diag) {
+    size_t bytes = span_of(output->to);
+    uint64_t begin = output->address - output->offset;
+    mc_status status = mc_device_read(run->device, output->address, output->to->data, bytes, diag);
+    if (status == MC_OK) status = check_poison(run, output, begin, output->offset, "in front of", diag);
+    if (status == MC_OK) status = check_poison(run, output, output->address + bytes, BEHIND, "behind", diag);
+    return status == MC_OK ? check_gap(output, diag) : status;
 }
 
-static mc_status launch(device_run *run, const char *ptx, mc_timing *timing, mc_dense *c, mc_diag *diag) {
+static mc_status read_outputs(const device_run *run, mc_diag *diag) {
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < run->output_count && status == MC_OK; i++)
+        status = read_output(run, &run->outputs[i], diag);
+    return status;
+}
+
+static mc_status launch(device_run *run, const char *ptx, mc_timing *timing, mc_diag *diag) {
     mc_status status = load(run, ptx, diag);
     if (status == MC_OK) status = mc_module_launch(run->module, &run->launch, diag);
     if (status == MC_OK && timing != NULL && timing->rounds > 0)
         status = mc_module_time(run->module, &run->launch, timing->launches, timing->rounds,
                                 &timing->microseconds, diag);
-    return status == MC_OK ? read_c(run, c, diag) : status; /* of the last launch */
+    return status == MC_OK ? read_outputs(run, diag) : status; /* of the last launch */
 }
 
 /* -- The whole */
@@ -223,7 +254,7 @@ static mc_status run_all(device_run *run, const char *ptx, mc_timing *timing, mc
     bind_sizes(&run->bindings, &run->problem);
     bind_value(&run->bindings, "item_count", mc_sampled_items(&run->packed));
     bind_value(&run->bindings, "window_items", mc_sampled_longest(&run->packed));
-    return launch(run, ptx, timing, out, diag);
+    return launch(run, ptx, timing, diag);
 }
 
 mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char *ptx, const mc_run *given,
@@ -234,6 +265,10 @@ mc_status mc_operator_run(mc_device *device, const mc_kernel *kernel, const char
     mc_status status = run_open(&run, diag);
     if (status == MC_OK) status = make_out(&run, out, diag);
     if (status == MC_OK) status = run_all(&run, ptx, timing, out, diag);
+    for (size_t i = 0; status == MC_OK && given->others != NULL && i < MAX_OPERANDS; i++) {
+        given->others[i] = run.others[i];
+        run.others[i] = (mc_dense){0};
+    }
     run_close(&run);
     if (status != MC_OK) mc_dense_free(out);
     return status;

@@ -19,6 +19,9 @@ typedef struct mc_run {
     /* Bytes that an operand's device address lies past a 256-byte boundary, at the operand's index in the
        operator's list. 0, or more for a test of unaligned data */
     unsigned offsets[MAX_OPERANDS];
+    /* [MAX_OPERANDS]: room for the factors that the kernel computes, which the call creates; NULL: nobody
+       wants them */
+    mc_dense *others;
 } mc_run;
 
 /* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates
