@@ -19,6 +19,8 @@ typedef enum helper {
     COMPARE_BF16,
     COMPARE_S32,
     COMPARE_F32,
+    COMPARE_S8,
+    COMPARE_U8,
     OUTPUT_F16,
     OUTPUT_BF16,
     OUTPUT_F32,
@@ -41,6 +43,8 @@ static const struct {
     [COMPARE_BF16] = {"compare_bf16", HEADER COMPARE("compare_bf16", "2", NEAR(LOAD_BF16))},
     [COMPARE_S32] = {"compare_s32", HEADER COMPARE("compare_s32", "4", EQUAL)},
     [COMPARE_F32] = {"compare_f32", HEADER COMPARE("compare_f32", "4", NEAR(LOAD_F32))},
+    [COMPARE_S8] = {"compare_s8", HEADER COMPARE("compare_s8", "1", NEAR(LOAD_S8))},
+    [COMPARE_U8] = {"compare_u8", HEADER COMPARE("compare_u8", "1", NEAR(LOAD_U8))},
     [OUTPUT_F16] = {"output_f16", HEADER OUTPUT("output_f16", ROUND_F16)},
     [OUTPUT_BF16] = {"output_bf16", HEADER OUTPUT("output_bf16", ROUND_BF16)},
     [OUTPUT_F32] = {"output_f32", HEADER OUTPUT("output_f32", "")},
@@ -138,6 +142,8 @@ mc_status helpers_compare(helpers *h, mc_type type, uint64_t got, uint64_t want,
     helper which = type == MC_F16    ? COMPARE_F16
                    : type == MC_BF16 ? COMPARE_BF16
                    : type == MC_S32  ? COMPARE_S32
+                   : type == MC_S8   ? COMPARE_S8
+                   : type == MC_U8   ? COMPARE_U8
                                      : COMPARE_F32;
     uint32_t counted = 0;
     mc_launch launch = {

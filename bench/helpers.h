@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 17 };
+enum { HELPER_COUNT = 19 };
 
 typedef struct helpers {
     mc_device *device;

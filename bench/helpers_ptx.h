@@ -70,6 +70,9 @@
 #define LOAD_S8(reg, address)                                                                                \
     "    ld.global.s8 %raw, [" address "];\n"                                                                \
     "    cvt.rn.f32.s32 " reg ", %raw;\n"
+#define LOAD_U8(reg, address)                                                                                \
+    "    ld.global.u8 %raw, [" address "];\n"                                                                \
+    "    cvt.rn.f32.s32 " reg ", %raw;\n"
 #define LOAD_F16(reg, address)                                                                               \
     "    ld.global.b16 %narrow, [" address "];\n"                                                            \
     "    cvt.f32.f16 " reg ", %narrow;\n"

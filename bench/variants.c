@@ -178,9 +178,10 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
                *out = mc_kernel_field_text(v->kernel, "out");
     const char *family = mc_kernel_contract(v->kernel)->family;
     const operation *op = operation_find(family);
-    if (op == NULL || lhs == NULL || rhs == NULL || out == NULL)
+    if (op == NULL || lhs == NULL || out == NULL)
         return mc_fail(diag, MC_CANNOT, "mcbench does not measure kernels of family %s", family);
-    snprintf(v->label, sizeof v->label, "mcgen %s %s %s%s", lhs, rhs, out, settings);
+    snprintf(v->label, sizeof v->label, "mcgen %s %s%s%s%s", lhs, rhs != NULL ? rhs : "",
+             rhs != NULL ? " " : "", out, settings);
     if (v->ptx != NULL) strncat(v->label, " other", sizeof v->label - strlen(v->label) - 1);
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
@@ -299,7 +300,8 @@ static mc_status read_common(const variant *v, variant_list *common, mc_diag *di
     common->vec =
         operator_of(common->operation->op)->matrix.wanted ? (int)mc_kernel_field(v->kernel, "vec") : 1;
     mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
-    if (status == MC_OK) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
+    bool one_side = mc_kernel_field_text(v->kernel, "rhs") == NULL; /* the operator takes one matrix */
+    if (status == MC_OK && !one_side) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
     if (status != MC_OK || !operation_is_sampled(common->operation)) return status;
     return mc_layout_of(v->kernel, &common->layout, diag);
 }
