@@ -151,7 +151,7 @@ enum {
  * --json. */
 typedef struct mc_contract {
     const char *family; /* "spmm" */
-    const char *format; /* name of the packed format: "strided-bcrs" */
+    const char *format; /* name of the packed format: "strided-bcrs"; NULL: the kernel reads none */
     const char *entry;  /* name of the .entry */
     const char *target; /* "sm_80" */
     int ptx_version;    /* 70 for 7.0 */

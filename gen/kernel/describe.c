@@ -67,7 +67,7 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
                  "multiprocessor of %s\n",
                  prefix, (long long)c->turn_k, 'x' + c->turn_axis, c->blocks_per_sm, c->target);
     overlap_text(c, prefix, text);
-    text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
+    if (c->format != NULL) text_add(text, "%sPacked arrays (format %s)\n", prefix, c->format);
     for (size_t i = 0; i < c->array_count; i++)
         text_add(text, "%s  %-8s %s[%s]: %s\n", prefix, c->arrays[i].name, c->arrays[i].type,
                  c->arrays[i].extent, c->arrays[i].doc);
@@ -95,7 +95,7 @@ static char *describe_text(const mc_kernel *kernel) {
              kernel->contract.target, kernel->contract.ptx_version / 10, kernel->contract.ptx_version % 10);
     text_add(&text, "%s\n", kernel->fields);
     contract_text(kernel, "", &text);
-    sums_text(&kernel->contract.sums, &text);
+    if (kernel->contract.sums.lhs != NULL) sums_text(&kernel->contract.sums, &text);
     text_add(&text, "Facts\n");
     for (size_t i = 0; i < kernel->facts.count; i++)
         text_add(&text, "  %-28s %8lld  %s\n", kernel->facts.list[i].name,
@@ -225,14 +225,14 @@ static char *describe_json(const mc_kernel *kernel) {
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     put(&m, root, "tensor_maps", maps_json(&m, c));
     put(&m, root, "constraints", constraints_json(&m, c));
-    put(&m, root, "sums", sums_json(&c->sums));
+    if (c->sums.lhs != NULL) put(&m, root, "sums", sums_json(&c->sums));
     put(&m, root, "overlap", json_boolean(c->overlap));
     if (c->awaited != NULL) put(&m, root, "awaited", json_string(c->awaited));
     put(&m, root, "turn_k", json_integer(c->turn_k));
     put(&m, root, "turn_axis", json_integer(c->turn_axis));
     put(&m, root, "blocks_per_sm", json_integer(c->blocks_per_sm));
     put(&m, root, "arrays", arrays_json(&m, c));
-    put(&m, root, "format", json_string(c->format));
+    if (c->format != NULL) put(&m, root, "format", json_string(c->format));
     put(&m, root, "facts", facts_json(&m, kernel));
     mc_text text = {.failed = m.failed};
     if (!text.failed && json_dump_callback(root, text_sink, &text, JSON_INDENT(2)) != 0) text.failed = true;
