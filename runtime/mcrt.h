@@ -223,8 +223,10 @@ typedef struct mc_plan mc_plan;
 
 /* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B, C row-major.
    SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
-          c_order says. */
-typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM } mc_op;
+          c_order says.
+   QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
+          back, reals A * scale (docs/quantise.md). */
+typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;
    plans of other shapes have the same one, or another where that should be faster. */
@@ -266,6 +268,8 @@ typedef struct mc_plan_config {
        own do not count */
     bool given_values;
     int64_t values_stride;
+    mc_per zero;   /* quantise: zero points, which go as scales do */
+    bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

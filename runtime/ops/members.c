@@ -22,6 +22,7 @@ static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
 static const member_word masks[] = {{"pattern", false}, {"values", true}, {0}};
 static const member_word heads[] = {{"on", false}, {"off", true}, {0}};
+static const member_word sources[] = {{"given", false}, {"computed", true}, {0}};
 static const member_word layouts[] = {{"columns", MC_LAYOUT_COLUMNS}, {"rows", MC_LAYOUT_ROWS}, {0}};
 static const member_word orders[] = {
     {"bcrs", MC_ORDER_BCRS}, {"srbcrs16", MC_ORDER_SRBCRS16}, {"srbcrs32", MC_ORDER_SRBCRS32}, {0}};

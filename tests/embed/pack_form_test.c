@@ -66,6 +66,7 @@ static void try_kernel(const mc_kernel *kernel) {
     mc_type type = MC_F32;
     char form[MC_PACK_FORM];
     mc_packed packed;
+    if (mc_kernel_field(kernel, "vec") < 0) return; /* it takes no sparse matrix */
     if (strcmp(mc_kernel_contract(kernel)->family, "spmm") == 0)
         CHECK(mc_type_of(kernel, "lhs", &type, diag) == MC_OK);
     mc_vsparse a = make_matrix(type, (int)mc_kernel_field(kernel, "vec"));

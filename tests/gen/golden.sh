@@ -33,6 +33,7 @@ reference() {
 update=${3:-}
 reference spmm
 reference sddmm
+reference quantise
 golden default
 golden fixed --set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256 --set warps=8 --set split=8
 golden one_warp --set tile_n=32 --set warps=1 --set split=1 --set prefetch=off --arch sm_90
@@ -90,4 +91,9 @@ golden sddmm_window_strides --set lhs=s16 --set rhs=s4 --set vec=4 --set order=s
 spec=$(dirname "$spec")/sddmm_l8r8_dense.lua
 golden sddmm_dense
 golden sddmm_dense_strides --set lhs=s16 --set rhs=u4 --set vec=2 --set order=srbcrs32 --set out=f16 --set scale=row --set m=62 --set n=130 --set lda=256 --set ldb=256 --set warps=8 --set tile_n=32 --arch sm_90 --set overlap=on
+
+spec=$(dirname "$spec")/quantise_s8.lua
+golden quantise --set tile=8 --set warps=4 --set hold=1 --set keep=1
+spec=$(dirname "$spec")/quantise_s8_given.lua
+golden quantise_given --set lhs=f32 --set out=u4 --set zero=row --set m=96 --set n=70 --set batch=on --arch sm_90
 exit $failed

@@ -1,0 +1,161 @@
+/* The plan of a kernel that quantises: geometry, paths, and what fields have against each other. */
+#include "ops/quantise/quantise.h"
+
+static const struct {
+    int bits, least, most;
+    bool real;
+} outs[] = {[QUANTISE_S8] = {8, -128, 127, false}, [QUANTISE_U8] = {8, 0, 255, false},
+            [QUANTISE_S4] = {4, -8, 7, false},     [QUANTISE_U4] = {4, 0, 15, false},
+            [QUANTISE_F16] = {16, 0, 0, true},     [QUANTISE_BF16] = {16, 0, 0, true},
+            [QUANTISE_F32] = {32, 0, 0, true}};
+static const int in_bytes[] = {2, 2, 4, 4};
+
+static void take_point(const int64_t *point, quantise_plan *plan) {
+    *plan = (quantise_plan){.in = (quantise_in)point[F_LHS],
+                            .out = (quantise_out)point[F_OUT],
+                            .scale = (out_per)point[F_SCALE],
+                            .zero = point[F_ZERO] != OUT_PER_NONE,
+                            .computed = point[F_SCALES] != 0,
+                            .turned = point[F_LAYOUT] == 0,
+                            .batch = point[F_BATCH] != 0,
+                            .by_addition = point[F_ROUNDING] != 0,
+                            .tile = (int)point[F_TILE],
+                            .warps = (int)point[F_WARPS],
+                            .hold = (int)point[F_HOLD],
+                            .keep = (int)point[F_KEEP],
+                            .align = (int)point[F_ALIGN],
+                            .m = point[F_M],
+                            .n = point[F_N],
+                            .lda = point[F_LDA],
+                            .ldc = point[F_LDC]};
+    plan->in_bytes = in_bytes[plan->in];
+    plan->out_bits = outs[plan->out].bits;
+    plan->least = outs[plan->out].least, plan->most = outs[plan->out].most;
+    plan->real = outs[plan->out].real;
+}
+
+/* Four lanes below each other make 16 bytes of a row of C by columns. A thread block that computes scales has
+   all its rows in every warp. */
+static void plan_lanes(quantise_plan *plan) {
+    plan->rows = 32 / plan->out_bits;
+    plan->unit = QUANTISE_UNIT / plan->in_bytes;
+    plan->lanes_down = plan->computed ? plan->tile / plan->rows : 4;
+    if (plan->lanes_down < 1) plan->lanes_down = 1;
+    if (plan->lanes_down > MC_WARP) plan->lanes_down = MC_WARP;
+    plan->lanes_across = MC_WARP / plan->lanes_down;
+    plan->warps_down = plan->tile / (plan->lanes_down * plan->rows);
+    if (plan->warps_down < 1) plan->warps_down = 1;
+    plan->warps_across = plan->warps / plan->warps_down;
+    if (plan->warps_across < 1) plan->warps_across = 1;
+    plan->step = plan->warps_across * plan->lanes_across * plan->unit;
+}
+
+static void plan_shared(quantise_plan *plan) {
+    unsigned threads = (unsigned)(MC_WARP * plan->warps);
+    if (!plan->computed) {
+        if (plan->turned)
+            plan->shared_static = (unsigned)(quantise_out_bytes(plan, plan->tile) * plan->hold * plan->step);
+        return;
+    }
+    unsigned values = plan->zero ? 2 : 1; /* of a row: those of each warp, and what comes of them */
+    plan->shared_static = (unsigned)(plan->tile * (plan->warps + 1)) * values * WORD;
+    plan->shared_dynamic = (unsigned)plan->keep * threads * (unsigned)(plan->rows * QUANTISE_UNIT);
+}
+
+/* -- Paths */
+
+typedef enum proof { NEVER, MAYBE, ALWAYS } proof;
+
+static proof divides(int64_t divisor, int64_t shape) {
+    if (shape == MC_OPEN) return divisor == 1 ? ALWAYS : MAYBE;
+    return shape % divisor == 0 ? ALWAYS : NEVER;
+}
+
+/* What a store of the wide path writes at once, in bytes. */
+static int store_bytes(const quantise_plan *plan) {
+    if (plan->turned) return plan->computed ? WORD : QUANTISE_UNIT;
+    int bytes = quantise_out_bytes(plan, plan->unit);
+    return bytes < QUANTISE_UNIT ? bytes : QUANTISE_UNIT;
+}
+
+static void plan_paths(quantise_plan *plan) {
+    plan->out_align = store_bytes(plan);
+    proof lda = divides(plan->unit, plan->lda), n = divides(plan->unit, plan->n),
+          ldc = divides((int64_t)plan->out_align * 8 / plan->out_bits, plan->ldc);
+    plan->wide = lda != NEVER && n != NEVER && ldc != NEVER;
+    plan->tests = (quantise_tests){.lda = lda == MAYBE,
+                                   .ldc = ldc == MAYBE,
+                                   .n = n == MAYBE,
+                                   .a_address = plan->align < QUANTISE_UNIT,
+                                   .c_address = plan->align < plan->out_align};
+    const quantise_tests *t = &plan->tests;
+    plan->edge = !plan->wide || t->lda || t->ldc || t->n || t->a_address || t->c_address;
+    bool columns = plan->computed || divides((int64_t)plan->hold * plan->step, plan->n) == ALWAYS;
+    plan->whole = columns && divides(plan->tile, plan->m) == ALWAYS;
+}
+
+/* -- What cannot be */
+
+static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
+    if (plan->in == QUANTISE_IN_S32 && !plan->real)
+        complain(complaints, F_LHS, "sums of s32 go back only: want out = \"f16\", \"bf16\" or \"f32\"");
+    if (plan->real && (plan->zero || plan->computed))
+        complain(complaints, plan->zero ? F_ZERO : F_SCALES,
+                 "the way back takes given scales, and no zero points");
+    if (!plan->real && plan->scale == OUT_PER_NONE)
+        complain(complaints, F_SCALE, "integers want a scale: \"tensor\" or \"row\"");
+    if (!plan->real && plan->scale == OUT_PER_COLUMN)
+        complain(complaints, F_SCALE,
+                 "integers have a scale for the tensor or for each row, a token, not a column");
+    if (plan->by_addition && (plan->least == 0 || plan->zero))
+        complain(complaints, F_ROUNDING,
+                 "additions do not cut off: that goes with s8 and s4 without zero points");
+    if (plan->computed && plan->scale == OUT_PER_TENSOR)
+        complain(complaints, F_SCALE, "scales are computed a row: want scale = \"row\"");
+}
+
+/* Registers that a thread has beside what it holds. */
+enum { OTHER_REGISTERS = 40, SM_REGISTERS = 65536, MOST_HELD = 128, LEAST_GROUP = 128, MOST_GROUP = 1024 };
+
+static void check_size(const quantise_plan *plan, unsigned most_shared, mc_complaints *complaints) {
+    int held = plan->hold * plan->rows * (QUANTISE_UNIT / WORD),
+        limit = SM_REGISTERS / (MC_WARP * plan->warps);
+    int least = plan->lanes_down * plan->rows;
+    if (plan->tile < least || plan->tile % plan->rows != 0)
+        complain(complaints, F_TILE, "a thread block of this kernel takes at least %d rows", least);
+    if (plan->computed && plan->tile > MC_WARP * plan->rows)
+        complain(complaints, F_TILE, "where scales are computed a warp has all rows, at most %d",
+                 MC_WARP * plan->rows);
+    if (plan->warps % plan->warps_down != 0)
+        complain(complaints, F_WARPS, "%d rows want a multiple of %d warps", plan->tile, plan->warps_down);
+    if (held + OTHER_REGISTERS > limit || held > MOST_HELD)
+        complain(complaints, F_HOLD, "%d registers a thread for what it holds are too many for %d warps",
+                 held, plan->warps);
+    int group =
+        plan->unit * quantise_out_bytes(plan, plan->tile); /* bytes of a unit's columns in shared memory */
+    if (!plan->computed && plan->turned && (group > MOST_GROUP || group < LEAST_GROUP))
+        complain(complaints, F_TILE, "by columns a tile of these types has from %d to %d rows",
+                 LEAST_GROUP * 8 / plan->unit / plan->out_bits, MOST_GROUP * 8 / plan->unit / plan->out_bits);
+    if (plan->shared_static > STATIC_SHARED)
+        complain(complaints, F_HOLD, "a tile of %u bytes is more than the %d of shared memory",
+                 plan->shared_static, STATIC_SHARED);
+    else if (plan->shared_static + plan->shared_dynamic > most_shared)
+        complain(complaints, F_KEEP, "%u bytes of shared memory, a thread block has %u",
+                 plan->shared_static + plan->shared_dynamic, most_shared);
+}
+
+static void check_zero(const int64_t *point, mc_complaints *complaints) {
+    if (point[F_ZERO] != OUT_PER_NONE && point[F_ZERO] != point[F_SCALE])
+        complain(complaints, F_ZERO, "zero points go as scales do");
+}
+
+void quantise_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
+    quantise_plan *plan = data;
+    take_point(point, plan);
+    plan_lanes(plan);
+    plan_shared(plan);
+    plan_paths(plan);
+    check_types(plan, complaints);
+    check_zero(point, complaints);
+    check_size(plan, mc_archs[point[FIELD_ARCH]].shared << 10, complaints);
+}

@@ -1,0 +1,101 @@
+/* The family `quantise`: schema, hints, and which solver a point asks for. */
+#include "ops/quantise/quantise.h"
+
+static const char *const ops[] = {"quantise", NULL};
+static const char *const ins[] = {"f16", "bf16", "f32", "s32", NULL};
+static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", NULL};
+static const char *const sources[] = {"given", "computed", NULL}, *const layouts[] = {"columns", "rows",
+                                                                                      NULL};
+static const char *const keeps[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", NULL};
+static const char *const roundings[] = {"convert", "add", NULL};
+static const int tiles[] = {4, 8, 16, 32, 64, 128, 256, 0}, warp_counts[] = {1, 2, 4, 8, 16, 32, 0},
+                 holds[] = {1, 2, 3, 4, 5, 6, 7, QUANTISE_MAX_STEPS, 0};
+
+static const mc_field fields[] = {
+    {"op", NAMES = ops, .doc = "The kernel family."},
+    ARCH_FIELD,
+    {"lhs", NAMES = ins,
+     .doc = "Type of A, row-major: of activations f16, bf16 or f32; on the way back also s32, what an SpMM "
+            "gives."},
+    {"out", NAMES = outs,
+     .doc = "Type of C. s8, u8, s4, u4: round(A / scale), cut off at the type's ends; two elements of 4 bits "
+            "make a byte, the first in its low half. f16, bf16, f32, the way back: out(f32(A) * scale)."},
+    {"scale", NAMES = out_per_names, .standard = OUT_PER_ROW,
+     .doc =
+         "What there is one scale for, an f32: all of A, or each of A's rows, a token. On the way back also "
+         "each column, or none."},
+    {"zero", NAMES = out_per_names, .quiet = true,
+     .doc = "Zero points, which are added to the rounded quotient: f32 that hold integers of out. none: "
+            "there are "
+            "none; else as scale."},
+    {"scales", NAMES = sources, .quiet = true,
+     .doc = "given: the kernel reads scales and zero points. computed: it makes them of each row of A, and "
+            "writes "
+            "them: the greatest magnitude becomes the type's greatest number; with zero points the row's "
+            "least and "
+            "greatest become its ends."},
+    {"layout", NAMES = layouts, .quiet = true,
+     .doc = "How C lies in memory. columns: [n][ldc], A's transpose, as an SpMM wants its B. rows: [m][ldc], "
+            "as A."},
+    {"tile", NUMBERS = tiles, .standard = 64, .tunable = true,
+     .doc = "Rows of A that a thread block takes. Where scales are computed, with all of their columns."},
+    {"warps", NUMBERS = warp_counts, .standard = 8, .tunable = true, .doc = "Warps of a thread block."},
+    {"hold", NUMBERS = holds, .standard = 1, .tunable = true,
+     .doc = "Steps that a thread has in registers at once; a step is 16 bytes of each row of its patch. "
+            "Where scales "
+            "are given that is a thread block's tile."},
+    {"keep", NAMES = keeps, .tunable = true, .quiet = true, .solvers = "token",
+     .lacking = "keeps nothing in shared memory: want scales = \"computed\"",
+     .doc =
+         "computed: further steps that a thread keeps in shared memory. What is beyond hold and keep is read "
+         "again, once the scales are known."},
+    {"rounding", NAMES = roundings, .tunable = true, .quiet = true, .solvers = "token",
+     .lacking = "rounds by conversions: leave it out",
+     .doc =
+         "convert: elements are rounded by conversions to integers. add: by adding 1.5 * 2^23, which takes "
+         "them to the same integers at the full rate of f32; of computed scales, out s8 and s4, without zero "
+         "points."},
+    BATCH_FIELD,
+    {"align", NUMBERS = family_aligns, .standard = 16,
+     .doc = "Bytes that the addresses of A and C are promised to be multiples of. Below 16 the kernel tests "
+            "them."},
+    {"m", SHAPE, .doc = "Rows of A: tokens, or on the way back features."},
+    {"n", SHAPE, .doc = "Columns of A: features, or on the way back tokens."},
+    {"lda", SHAPE,
+     .doc = "Elements from one row of A to the next, at least n. Wide loads want a multiple of 16 bytes."},
+    {"ldc", SHAPE,
+     .doc = "Elements from one row of C, as it is stored, to the next; even where two share a byte. Wide "
+            "stores want "
+            "multiples of up to 16 bytes."},
+};
+SCHEMA_FITS(fields, F_LDC);
+
+static const mc_hint hints[] = {
+    {" dtype type x_type in input lhs_type a_type ", "lhs is the type of A: lhs = \"f16\""},
+    {" out_type c_type q_type output ", "out is the type of C: out = \"s8\""},
+    {" tokens batch_size rows ", "m is the number of A's rows, tokens; mcrun has --tokens"},
+    {" features hidden columns cols ", "n is the number of A's columns, features; mcrun has --features"},
+    {" transpose transposed trans ", "layout = \"columns\" gives A's transpose, layout = \"rows\" does not"},
+    {" zero_point zero_points zp asymmetric offset ", "zero = \"row\" (or \"tensor\") adds zero points"},
+    {" dynamic absmax amax calibrate ",
+     "scales = \"computed\" makes a scale of each row's greatest magnitude"},
+    {" per_token granularity per_row ", "scale = \"row\" is a scale a token, scale = \"tensor\" one for all"},
+    {" direction dequantise dequantize back ", "out = \"f16\", \"bf16\" or \"f32\" is the way back"},
+    {" num_warps nwarps threads block_size ", "a thread block has 32 threads a warp: set warps"},
+    {0},
+};
+
+static const mc_solver *solver(const int64_t *point) {
+    return point[F_SCALES] ? &quantise_token : &quantise_tile;
+}
+
+const mc_family mc_family_quantise = {
+    .name = "quantise",
+    .summary = "activations to integers of 4 or 8 bits and back, transposed",
+    .computes =
+        "C = A with other elements, transposed: integers round(A[m,n] / scale), or reals A[m,n] * scale.",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .solver = solver,
+    .chooser = F_SCALES,
+    .hints = hints};

@@ -1,0 +1,301 @@
+/* Scales a row, computed. A thread block takes `tile` rows with all their columns, reads them once, and
+ * keeps them: the first `hold` steps in registers, `keep` more in shared memory, where each thread reads
+ * again what it has copied itself. Steps beyond these are read from global memory once more, when the scales
+ * are known. Words of C go straight from registers to global memory: by columns those of a warp's lanes
+ * below each other are `tile` elements of a row of C. */
+#include "ops/quantise/token/token.h"
+
+enum { MOST_STEPS = 2 * QUANTISE_MAX_STEPS, SPARE = 24 };
+
+typedef struct token {
+    quantise_emitter e;
+    quantise_patch patch;
+    token_ends ends;
+    mc_reg inside[MOST_STEPS];
+    mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
+    mc_reg again[QUANTISE_RAW]; /* a patch that is not held in registers */
+    mc_reg kept;                /* this thread's place in shared memory */
+    mc_reg
+        at[QUANTISE_MAX_ROWS];  /* where the next step is stored: by columns one address, by rows one a row */
+    mc_reg word_at, step_bytes; /* by columns */
+    mc_reg rows_whole;          /* whether all rows are A's; none: certainly */
+    mc_reg in_row[WORD],
+        mask[WORD]; /* by columns, of the bytes of a word: whether there is a row, and which bits */
+    mc_reg words[QUANTISE_MAX_WORDS];
+} token;
+
+/* -- Steps
+   -------------------------------------------------------------------------------------------------- */
+
+/* Whether there can be STEP, and whether all of it certainly is. */
+static bool has_step(const quantise_plan *plan, int step) {
+    return plan->n == MC_OPEN || (int64_t)step * plan->step < plan->n;
+}
+static bool is_certain(const quantise_plan *plan, int step) {
+    return plan->n != MC_OPEN && (int64_t)(step + 1) * plan->step <= plan->n;
+}
+static int steps_on_chip(const quantise_plan *plan) { return plan->hold + plan->keep; }
+
+static int64_t kept_place(const quantise_plan *plan, int slot, int row) {
+    return ((int64_t)slot * plan->rows + row) * MC_WARP * plan->warps * QUANTISE_UNIT;
+}
+
+/* Copies of 16 bytes, or of none and zeros instead. */
+static void copy_step(const token *t, int step) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    mc_reg inside = t->inside[step], bytes = {0};
+    int64_t offset = (int64_t)step * plan->step * plan->in_bytes;
+    if (inside.id) bytes = selp_b32(b, NTH("copied", step), I(QUANTISE_UNIT), I(0), inside);
+    for (int i = 0; i < plan->rows; i++) {
+        mc_operand to = AT(t->kept, kept_place(plan, step - plan->hold, i)),
+                   from = AT(t->patch.row_at[i], offset);
+        if (inside.id) EMIT(b, cp_async_unit, to, from, I(QUANTISE_UNIT), bytes);
+        else EMIT(b, cp_async_whole, to, from, I(QUANTISE_UNIT));
+    }
+}
+
+static void read_kept(const token *t, int step) {
+    enum { WORDS = QUANTISE_UNIT / WORD };
+    const quantise_plan *plan = t->e.plan;
+    for (int i = 0; i < plan->rows; i++)
+        EMIT(t->e.b, lds_v4, V4(t->again + (ptrdiff_t)i * WORDS),
+             AT(t->kept, kept_place(plan, step - plan->hold, i)));
+}
+
+static void declare(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    int words = plan->rows * QUANTISE_UNIT / WORD;
+    for (int s = 0; s < steps_on_chip(plan) && has_step(plan, s); s++)
+        t->inside[s] = quantise_inside(&t->e, &t->patch, s, is_certain(plan, s));
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++) b32_array(b, NTH("raw", s), words, t->raw[s]);
+    b32_array(b, "again", words, t->again);
+    b32_array(b, "made", QUANTISE_MAX_WORDS, t->words);
+    token_declare_ends(&t->e, &t->ends);
+    if (plan->keep == 0) return;
+    mc_reg kept = mov_shared(b, "kept_begin", NAME("kept"));
+    t->kept = mad_s32(b, "kept_at", t->e.thread, I(QUANTISE_UNIT), kept);
+}
+
+/* -- Steps that are not kept
+   ---------------------------------------------------------------------------------- */
+
+/* Runs BODY for each step behind those on the chip. Whether a step's columns are A's is in inside[0] then. */
+static void for_rest(token *t, const char *name, void (*body)(token *t, mc_reg inside)) {
+    enum { WORDS = QUANTISE_UNIT / WORD };
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    int first = steps_on_chip(plan);
+    if (!has_step(plan, first)) return;
+    quantise_name prefix = quantise_numbered(name, 0);
+    b->prefix = prefix.text;
+    mc_label loop = label(b, "REST"), end = label(b, "REST_END");
+    mc_reg left = carried(b, "step_col", I((int64_t)first * plan->step)), more = pred(b, "more");
+    mc_reg inside = pred(b, "inside"), col = b32(b, "col"), at = b64(b, "at");
+    EMIT_IF(b, setp_ge(b, "no_rest", left, t->e.n), bra, TO(end));
+    set_label(b, loop);
+    EMIT(b, add_s32, col, left, t->patch.col);
+    EMIT(b, setp_lt, inside, col, t->e.n);
+    for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
+    for (int i = 0; i < plan->rows; i++) {
+        EMIT(b, mad_wide, at, left, I(plan->in_bytes), t->patch.row_at[i]);
+        EMIT_IF(b, inside, ldg_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(at, 0));
+    }
+    body(t, inside);
+    EMIT(b, add_s32, left, left, I(plan->step));
+    EMIT(b, setp_lt, more, left, t->e.n);
+    EMIT_IF(b, more, bra, TO(loop));
+    set_label(b, end);
+    b->prefix = NULL;
+}
+
+static void take_again(token *t, mc_reg inside) {
+    (void)inside; /* zeros do not count */
+    token_take_patch(&t->e, &t->ends, t->again);
+}
+
+/* -- Reading
+   -------------------------------------------------------------------------------------------------- */
+
+static void read_all(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    note(b, "%d steps to shared memory, %d to registers", plan->keep, plan->hold);
+    for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) copy_step(t, s);
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++)
+        quantise_load(&t->e, &t->patch, s, t->inside[s], t->raw[s]);
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++) token_take_patch(&t->e, &t->ends, t->raw[s]);
+    for_rest(t, "first", take_again);
+    if (plan->keep) EMIT_BARE(b, cp_async_wait_all);
+    for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) {
+        read_kept(t, s);
+        token_take_patch(&t->e, &t->ends, t->again);
+    }
+}
+
+/* -- C by columns
+   ----------------------------------------------------------------------------------------------- */
+
+/* Bytes of a word, of which each has one row, or two of 4 bits. */
+static void prepare_bytes(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    int each = 8 / plan->out_bits;
+    for (int i = 0; i < WORD; i++) {
+        mc_reg row = add_s32(b, NTH("byte_row", i), t->patch.row, I((int64_t)i * each));
+        t->in_row[i] = setp_lt(b, NTH("in_row", i), row, t->e.m);
+        mc_reg both = setp_lt(b, NTH("both", i), add_s32(b, NTH("byte_end", i), row, I(each - 1)), t->e.m);
+        t->mask[i] = selp_b32(b, NTH("mask", i), I(255), I(15), both);
+    }
+}
+
+static void prepare_columns(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    mc_reg bytes = shr_u32(b, "row_bytes", t->patch.row, I(plan->out_bits == 4));
+    mc_reg from = mad_wide(b, "c_from", bytes, I(1), t->e.c);
+    mc_reg first = mad_s64(b, "c_first", cvt_s64(b, "col_wide", t->patch.col), t->e.ldc_bytes, from);
+    t->at[0] = carried_b64(b, "store_at", first);
+    t->word_at = b64(b, "word_at");
+    t->step_bytes = mad_s64(b, "step_bytes", t->e.ldc_bytes, I(plan->step), I(0));
+    if (plan->whole) return;
+    mc_reg end = add_s32(b, "rows_end", t->e.row0, I(plan->tile - 1));
+    t->rows_whole = setp_lt(b, "rows_whole", end, t->e.m);
+    prepare_bytes(t);
+}
+
+static void store_words(const token *t, mc_reg guard) {
+    mc_builder *b = t->e.b;
+    for (int j = 0; j < t->e.plan->unit; j++) {
+        if (j) EMIT(b, add_s64, t->word_at, j == 1 ? t->at[0] : t->word_at, t->e.ldc_bytes);
+        EMIT_IF(b, guard, stg_b32, AT(j ? t->word_at : t->at[0], 0), t->words[j]);
+    }
+}
+
+static void store_bytes(const token *t) {
+    mc_builder *b = t->e.b;
+    mc_reg byte = t->e.scratch.half;
+    for (int j = 0; j < t->e.plan->unit; j++) {
+        if (j) EMIT(b, add_s64, t->word_at, j == 1 ? t->at[0] : t->word_at, t->e.ldc_bytes);
+        for (int i = 0; i < WORD; i++) {
+            EMIT(b, shr_u32, byte, t->words[j], I(8 * i));
+            EMIT(b, and_b32, byte, byte, t->mask[i]);
+            EMIT_IF(b, t->in_row[i], stg_b8, AT(j ? t->word_at : t->at[0], i), byte);
+        }
+    }
+}
+
+static void store_columns(token *t, const char *name, int step, mc_reg inside) {
+    mc_builder *b = t->e.b;
+    if (t->rows_whole.id) {
+        mc_label whole = label(b, NTH(name, 2 * step)), next = label(b, NTH(name, 2 * step + 1));
+        EMIT_IF(b, t->rows_whole, bra, TO(whole));
+        if (inside.id) EMIT_IF(b, NOT(inside), bra, TO(next));
+        store_bytes(t);
+        EMIT(b, bra, TO(next));
+        set_label(b, whole);
+        store_words(t, inside);
+        set_label(b, next);
+    } else {
+        store_words(t, inside);
+    }
+    EMIT(b, add_s64, t->at[0], t->at[0], t->step_bytes);
+}
+
+/* -- C by rows, and both
+   ------------------------------------------------------------------------------------------ */
+
+static void prepare_rows(token *t) {
+    mc_reg at[QUANTISE_MAX_ROWS];
+    quantise_row_addresses(&t->e, &t->patch, at);
+    for (int i = 0; i < t->e.plan->rows; i++) t->at[i] = carried_b64(t->e.b, NTH("store_at", i), at[i]);
+}
+
+static void store_step(token *t, const char *name, int step, const mc_reg *raw, mc_reg inside) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    quantise_make_words(&t->e, raw, NULL, t->words);
+    if (plan->turned) {
+        store_columns(t, name, step, inside);
+        return;
+    }
+    quantise_name prefix = quantise_numbered(name, step);
+    const char *before = b->prefix;
+    b->prefix = prefix.text;
+    quantise_store_rows(&t->e, &t->patch, 0, inside, t->at, t->words);
+    b->prefix = before;
+    for (int i = 0; i < plan->rows; i++)
+        EMIT(b, add_s64, t->at[i], t->at[i], I(quantise_out_bytes(plan, plan->step)));
+}
+
+static void store_again(token *t, mc_reg inside) { store_step(t, "LAST", 0, t->again, inside); }
+
+static void store_all(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    if (plan->turned) prepare_columns(t);
+    else prepare_rows(t);
+    note(t->e.b, "what was kept, quantised");
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++)
+        store_step(t, "STORE", s, t->raw[s], t->inside[s]);
+    for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) {
+        read_kept(t, s);
+        store_step(t, "STORE", s, t->again, t->inside[s]);
+    }
+    for_rest(t, "second", store_again);
+}
+
+/* -- The whole
+   ------------------------------------------------------------------------------------------------------ */
+
+static void emit_wide(token *t, mc_reg shared) {
+    heading(t->e.b, "WIDE PATH: %d rows", t->e.plan->tile);
+    quantise_place(&t->e, &t->patch);
+    declare(t);
+    read_all(t);
+    token_make_factors(&t->e, &t->patch, &t->ends, shared);
+    store_all(t);
+}
+
+static void emit(const void *data, mc_builder *b) {
+    const quantise_plan *plan = data;
+    token t = {0};
+    mc_batch_array arrays[QUANTISE_BATCH_ARRAYS];
+    quantise_list_batch(plan, arrays);
+    quantise_begin(&t.e, b, plan, arrays);
+    quantise_load_factors(&t.e);
+    shared_array(b, "factors", plan->shared_static, QUANTISE_UNIT);
+    if (plan->keep) shared_dynamic(b, "kept", QUANTISE_UNIT);
+    b->spare += SPARE;
+    b->fills_shared = true; /* a thread block of 1024 threads has 64 registers each, and no more */
+    mc_reg shared = mov_shared(b, "shared", NAME("factors"));
+    mc_label edge = label(b, "EDGE");
+    if (plan->wide) {
+        if (plan->edge) quantise_test_wide(&t.e, edge);
+        emit_wide(&t, shared);
+        EMIT_RET(b);
+    }
+    if (plan->edge) {
+        heading(b, "EDGE PATH: an element at a time");
+        set_label(b, edge);
+        t.e.factors.magic = (mc_reg){0}; /* one by one, elements are converted */
+        token_make_factors_by_points(&t.e, shared);
+        quantise_emit_points(&t.e, shared, 0);
+        EMIT_RET(b);
+    }
+}
+
+static const char *how(const void *data) {
+    (void)data;
+    return "A thread block keeps all of its rows on the chip, from their greatest magnitudes to the "
+           "quantised elements.";
+}
+
+const mc_solver quantise_token = {.name = "token",
+                                  .plan = quantise_make_plan,
+                                  .contract = quantise_contract,
+                                  .facts = quantise_facts,
+                                  .emit = emit,
+                                  .entry_name = quantise_entry_name,
+                                  .computes = quantise_computes,
+                                  .how = how};

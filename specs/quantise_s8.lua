@@ -1,0 +1,18 @@
+-- Activations in f16, row-major [tokens, features], become B of an SpMM: s8, [features, tokens]. A scale for each token is computed in the same kernel.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op     = "quantise"
+lhs    = "f16"                      -- A: activations; also bf16, f32
+out    = "s8"                       -- C; also u8, s4, u4
+scale  = "row"                      -- an f32 for each row of A, a token
+zero   = "none"                     -- "row": zero points, too
+scales = "computed"                 -- "given": scales are read, not written
+layout = "columns"                  -- C lies by columns: A's transpose; "rows": as A
+
+tile  = {16, 32, 8, 4}              -- tokens a thread block
+warps = {16, 32, 8}                 -- warps of a thread block
+hold  = {2, 1, 3, 4}                -- steps that a thread keeps in registers
+keep  = {2, 0, 1, 3, 4, 6}          -- and in shared memory
+rounding = {"convert", "add"}       -- by conversions, or additions to 1.5 * 2^23: to the same integers
+
+-- m, n, lda, ldc stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

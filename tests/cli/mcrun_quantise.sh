@@ -1,0 +1,68 @@
+#!/bin/bash
+# mcrun quantise on the simulator. Arguments: mcrun, the source directory.
+mcrun=$1 specs=$2/specs
+source "$2/tests/expect.sh"
+cd "$work" || exit 1
+export XDG_DATA_HOME=$work XDG_CACHE_HOME=$work
+computed() { "$mcrun" quantise "$specs/quantise_s8.lua" --device sim "$@"; }
+given() { "$mcrun" quantise "$specs/quantise_s8_given.lua" --device sim "$@"; }
+back() { "$mcrun" quantise "$specs/dequantise_f16.lua" --device sim "$@"; }
+same() { check "$1 is $2" cmp "$1" "$2"; }
+
+# Shapes, by either name; leading dimensions; both orders of warps
+expect 0 'usage: mcrun quantise SPEC' "$mcrun" quantise --help
+expect 0 'M 20  K 0  N 40' computed --tokens 20 --features 40
+expect 0 'M 40  K 0  N 20' back --tokens 20 --features 40
+expect 0 'verdict    exact' given --m 33 --n 100 --lda 104 --ldc 36
+expect 0 'verdict    exact' computed --tokens 17 --features 300 --specialise
+expect 0 'verdict    exact' "$mcrun" quantise "$specs/quantise_s8.lua" --tokens 17 --features 300 --device sim:reversed
+expect 0 '"verdict": "exact"' computed --tokens 16 --features 64 --json
+expect 2 'M is 3 by --m, but 4 by tokens' computed --tokens 4 --m 3
+expect 2 '--ldc is 16, less than M = 20' computed --tokens 20 --features 40 --ldc 16
+
+# All variants, all types
+for set in tile=4,8 tile=16,32; do expect 0 'exact' computed --tokens 20 --features 136 --variants all --set $set --set warps=4,8; done
+expect 0 'exact' given --tokens 100 --features 136 --variants all
+expect 0 'exact' back --tokens 100 --features 136 --variants all
+for out in u8 s4 u4; do expect 0 'verdict    exact' computed --tokens 21 --features 50 --set out=$out --set zero=row --set keep=0; done
+expect 0 'verdict    exact' given --tokens 20 --features 40 --set scale=tensor --set lhs=f32 --set layout=rows
+
+# Files: activations of f16, quantised with computed scales, and once more with these
+expect 0 'exact' back --tokens 20 --features 48 --out x.npy --set scale=tensor --set lhs=f16
+check 'x.npy is 20 x 48 of f16' grep -aqF "'descr': '<f2', 'fortran_order': False, 'shape': (20, 48)" x.npy
+expect 0 'exact' computed --x x.npy --out q.npy --out-scale s.npy
+check 'q.npy is 48 x 20 of s8' grep -aqF "'descr': '|i1', 'fortran_order': False, 'shape': (48, 20)" q.npy
+check 's.npy has 20 scales' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (20,)" s.npy
+expect 0 'exact' given --x x.npy --scale s.npy --out again.npy
+same q.npy again.npy
+expect 0 'exact' computed --x x.npy --set zero=row --set out=u8 --out q.npy --out-scale s.npy --out-zero z.npy
+expect 0 'exact' given --x x.npy --set zero=row --set out=u8 --scale s.npy --zero z.npy --out again.npy
+same q.npy again.npy
+expect 0 'exact' computed --x x.npy --set layout=rows --out rows.npy
+check 'rows.npy is 20 x 48 of s8' grep -aqF "'shape': (20, 48)" rows.npy
+expect 0 'exact' given --x x.npy --set out=s4 --out four.npy
+
+# What is refused
+expect 1 'X holds f16, must hold f32' computed --x x.npy --set lhs=f32
+expect 2 'N is 50 by features, but 48 by x.npy' computed --x x.npy --features 50
+expect 1 '--scale: the kernel computes it itself' computed --x x.npy --scale s.npy
+expect 1 "but the kernel's scale has 30 elements" given --tokens 30 --features 48 --scale s.npy
+expect 1 '--out-scale: the kernel computes none' given --x x.npy --out-scale t.npy
+expect 1 '--zero: the kernel takes none' given --x x.npy --zero z.npy
+expect 2 'scales are computed a row' computed --set scale=tensor
+expect 2 'integers want a scale' given --set scale=none
+expect 2 'not a column' given --set scale=column
+expect 2 'zero points go as scales do' given --set zero=tensor
+expect 2 'sums of s32 go back only' given --set lhs=s32
+expect 2 'the way back takes given scales' back --set scales=computed
+expect 2 'keeps nothing in shared memory' given --set keep=2
+expect 2 'registers a thread' computed --set warps=32 --set hold=4
+expect 2 'bytes of shared memory' computed --set keep=8 --set warps=32 --set hold=1
+expect 2 'lhs is the type of A' given --set dtype=f16
+expect 1 'm is fixed at 64' given --tokens 20 --features 40 --set m=64 --device sim
+
+# Tuning, and the record
+printf '20 64 0.5 33\n' >shapes.txt
+expect 0 'quantise_s8_given.lua' "$mcrun" tune "$specs/quantise_s8_given.lua" --shapes shapes.txt --device sim --in-process
+expect 0 'quantise f16' "$mcrun" records list
+finish

@@ -1,0 +1,267 @@
+/* Kernels that quantise, and the way back, on the simulator against the CPU reference, bit for bit: types, zero
+ * points, given and computed scales, both layouts, and a table of shapes, leading dimensions, addresses and values.
+ * quantise_test SPEC PART of 3 parts: computed, given, back. */
+#include <stdlib.h>
+#include "check.h"
+#include <math.h>
+#include "base/real.h"
+#include "verify/run.h"
+#include "mcrt_internal.h"
+
+enum { X, SCALE, ZERO, C, OPERANDS };
+
+/* -- Shapes */
+
+typedef struct shape {
+    int64_t m, n;
+    int gap_a, gap_c;            /* elements that rows are longer */
+    unsigned a_offset, c_offset; /* elements */
+    mc_value_law law;
+} shape;
+
+static const shape shapes[] = {
+    {1, 1, 0, 0, 0, 0, MC_VALUES_FULL},       {1, 16, 0, 0, 0, 0, MC_VALUES_FULL},
+    {16, 1, 0, 0, 0, 0, MC_VALUES_FULL},      {15, 17, 0, 0, 0, 0, MC_VALUES_EXTREME},
+    {16, 64, 0, 0, 0, 0, MC_VALUES_FULL},     {17, 64, 0, 15, 0, 0, MC_VALUES_EXTREME},
+    {31, 32, 0, 1, 0, 0, MC_VALUES_FULL},     {32, 33, 7, 0, 0, 0, MC_VALUES_FULL},
+    {33, 40, 8, 15, 0, 0, MC_VALUES_FULL},    {64, 160, 0, 0, 0, 0, MC_VALUES_EXTREME},
+    {100, 72, 0, 28, 0, 0, MC_VALUES_FULL},   {100, 100, 3, 1, 1, 1, MC_VALUES_FULL},
+    {64, 128, 0, 0, 2, 0, MC_VALUES_FULL},    {64, 128, 0, 0, 0, 4, MC_VALUES_FULL},
+    {16, 2056, 0, 0, 0, 0, MC_VALUES_FULL},   {5, 3080, 8, 3, 0, 0, MC_VALUES_FULL},
+    {128, 160, 16, 32, 0, 0, MC_VALUES_ONES}, {48, 96, 0, 16, 8, 16, MC_VALUES_FULL},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static bool is_paired(mc_type type) { return mc_type_bytes(type) == 0; }
+
+static int64_t even(mc_type type, int64_t count) { return is_paired(type) ? count + count % 2 : count; }
+
+static unsigned bytes_of(mc_type type, unsigned elements) {
+    return is_paired(type) ? elements : (unsigned)mc_type_size(type, elements);
+}
+
+/* -- One problem */
+
+typedef struct bench {
+    mc_device *device;
+    mc_kernel *kernel;
+    const mc_operator *op;
+    plan_problem problem;
+    mc_dense x;
+    float *factors[OPERANDS];
+    mc_diag *diag;
+    char text[200];
+} bench;
+
+/* Rows of zeros, of one value with a tie, of the smallest numbers, with an infinity or a NaN. */
+static void spoil_rows(mc_dense *x) {
+    static const float values[] = {0, 2.5F, 0x1p-149F, 0x1p-126F, INFINITY, NAN, -INFINITY, 65504};
+    bool real = mc_type_is_real(x->type);
+    for (int64_t i = 3; real && i < x->rows; i += 7) {
+        float value = values[i / 7 % 8];
+        for (int64_t j = i % 3; j < x->cols; j += value == 0 || value == 2.5F ? 1 : 13)
+            mc_dense_set(x, i, j, real_to_bits(x->type, j % 2 ? -value : value));
+    }
+}
+
+static mc_status make_operands(bench *t, const shape *s) {
+    const plan_problem *p = &t->problem;
+    mc_status status = mc_dense_create(p->lhs, s->m, s->n, even(p->lhs, s->n) + s->gap_a, &t->x, t->diag);
+    if (status != MC_OK) return status;
+    mc_dense_fill(&t->x, s->law, 1);
+    spoil_rows(&t->x);
+    for (int i = SCALE; i <= ZERO; i++) {
+        const operand_row *operand = &t->op->operands[i];
+        mc_per per = operand_per(p, operand);
+        t->factors[i] = NULL;
+        if (per == MC_PER_NONE || operand_is_computed(p, operand)) continue;
+        int64_t count = mc_per_count(per, s->m, s->n);
+        t->factors[i] = malloc((size_t)count * sizeof(float));
+        operand->fill(t->factors[i], count, s->law == MC_VALUES_EXTREME ? s->law : MC_VALUES_FULL,
+                      2 + (uint64_t)i);
+    }
+    return MC_OK;
+}
+
+static void free_operands(bench *t) {
+    mc_dense_free(&t->x);
+    for (int i = SCALE; i <= ZERO; i++) free(t->factors[i]);
+}
+
+static mc_status compare(bench *t, const host_operands *operands, const mc_dense *c, const mc_dense *others) {
+    reference_result want;
+    mc_status status = operator_expect(t->op, operands, &want, t->diag);
+    if (status == MC_OK) status = mc_result_compare(c, &want, t->diag);
+    mc_result_free(&want);
+    for (size_t i = SCALE; i <= ZERO && status == MC_OK; i++) {
+        mc_dense other = {0};
+        if (!operand_is_computed(operands->problem, &t->op->operands[i])) continue;
+        status = operator_expect_other(t->op, operands, i, &other, t->diag);
+        if (status == MC_OK)
+            status = mc_dense_compare_named(t->op->operands[i].name, &others[i], &other, t->diag);
+        mc_dense_free(&other);
+    }
+    return status;
+}
+
+static const mc_vsparse no_matrix;
+
+static mc_status try_shape(bench *t, const shape *s) {
+    mc_dense c = {0}, others[MAX_OPERANDS] = {{0}};
+    plan_problem whole;
+    mc_run run = {.others = others};
+    bool turned = t->problem.layout == MC_LAYOUT_COLUMNS;
+    int64_t row = turned ? s->m : s->n;
+    run.ld = even(t->problem.out, row + s->gap_c);
+    run.offsets[X] = bytes_of(t->problem.lhs, s->a_offset),
+    run.offsets[C] = bytes_of(t->problem.out, s->c_offset);
+    mc_status status = make_operands(t, s);
+    run.operands.matrix = &no_matrix, run.operands.inputs[X] = &t->x;
+    for (int i = SCALE; i <= ZERO; i++) run.operands.factors[i] = t->factors[i];
+    run.operands.problem = &whole;
+    if (status == MC_OK) status = plan_problem_measure(t->kernel, &run.operands, run.ld, &whole, t->diag);
+    if (status == MC_OK) status = mc_operator_run(t->device, t->kernel, NULL, &run, NULL, &c, t->diag);
+    if (status == MC_OK) status = compare(t, &run.operands, &c, others);
+    mc_dense_free(&c);
+    for (int i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&others[i]);
+    free_operands(t);
+    return status;
+}
+
+/* -- Kernels */
+
+static mc_kernel *make_kernel(const char *spec, const mc_setting *settings, size_t count, mc_diag *diag) {
+    mc_spec *read = NULL;
+    mc_kernel *kernel = NULL;
+    if (mc_spec_read(spec, settings, count, &read, diag) == MC_OK)
+        (void)mc_kernel_generate(read, mc_spec_default(read), &kernel, diag);
+    mc_spec_destroy(read);
+    return kernel;
+}
+
+static void try_kernel(bench *t, const char *spec, const mc_setting *settings, size_t count) {
+    mc_diag_clear(t->diag);
+    t->kernel = make_kernel(spec, settings, count, t->diag);
+    CHECK(t->kernel != NULL, "%s: %s", t->text, mc_diag_text(t->diag));
+    if (t->kernel == NULL || plan_problem_read(t->kernel, &t->problem, t->diag) != MC_OK) return;
+    t->op = operator_of(t->problem.op);
+    for (int i = 0; i < SHAPES; i++) {
+        bool moved = shapes[i].a_offset || shapes[i].c_offset;
+        if (moved && mc_kernel_field(t->kernel, "align") > 1) continue; /* refused */
+        mc_diag_clear(t->diag);
+        mc_status status = try_shape(t, &shapes[i]);
+        CHECK(status == MC_OK, "%s, shape %d (%d x %d): %s", t->text, i, (int)shapes[i].m, (int)shapes[i].n,
+              mc_diag_text(t->diag));
+    }
+    mc_kernel_destroy(t->kernel);
+}
+
+/* Words for the fields of one kernel; the last ones are geometries that walk through all paths. */
+typedef struct choice {
+    const char *field;
+    const char *words[6];
+} choice;
+
+enum { MOST_CHOICES = 12 };
+
+static void try_all(bench *t, const char *spec, const choice *choices, size_t count) {
+    size_t turns[MOST_CHOICES] = {0}, i = 0;
+    mc_setting settings[MOST_CHOICES];
+    while (i < count) {
+        size_t used = 0;
+        for (i = 0; i < count; i++) {
+            settings[i] = (mc_setting){choices[i].field, choices[i].words[turns[i]]};
+            used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%s=%s ", settings[i].field,
+                                     settings[i].value);
+        }
+        try_kernel(t, spec, settings, count);
+        for (i = 0; i < count && choices[i].words[++turns[i]] == NULL; i++) turns[i] = 0;
+    }
+}
+
+#define TRY(t, spec, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices))
+
+static void computed(bench *t, const char *spec) {
+    static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
+                                 {"out", {"s8", "u8", "s4", "u4"}},
+                                 {"zero", {"none", "row"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"tile", {"16"}},
+                                 {"warps", {"4"}},
+                                 {"hold", {"1"}},
+                                 {"keep", {"1"}},
+                                 {"scale", {"row"}},
+                                 {"scales", {"computed"}},
+                                 {"arch", {"sm_80"}}};
+    static const choice tiles[] = {{"tile", {"4", "8", "32"}}, {"warps", {"1", "8"}}, {"hold", {"2"}},
+                                   {"keep", {"0", "2"}},       {"lhs", {"f16"}},      {"out", {"s8"}},
+                                   {"align", {"16", "1"}},     {"arch", {"sm_90"}}};
+    static const choice anywhere[] = {
+        {"align", {"1"}},          {"lhs", {"f16", "f32"}},         {"out", {"u8", "s4"}},
+        {"zero", {"none", "row"}}, {"layout", {"columns", "rows"}}, {"arch", {"sm_80"}}};
+    static const choice additions[] = {{"rounding", {"add"}}, {"lhs", {"f16", "bf16", "f32"}},
+                                       {"out", {"s8", "s4"}}, {"layout", {"columns", "rows"}},
+                                       {"tile", {"16"}},      {"warps", {"4"}},
+                                       {"hold", {"1"}},       {"keep", {"1"}},
+                                       {"arch", {"sm_80"}}};
+    TRY(t, spec, all);
+    TRY(t, spec, tiles);
+    TRY(t, spec, anywhere);
+    TRY(t, spec, additions);
+}
+
+static void given(bench *t, const char *spec) {
+    static const choice rows[] = {{"lhs", {"f16", "bf16", "f32"}},
+                                  {"out", {"s8", "u8", "s4", "u4"}},
+                                  {"zero", {"none", "row"}},
+                                  {"layout", {"columns", "rows"}},
+                                  {"scales", {"given"}},
+                                  {"tile", {"64"}},
+                                  {"warps", {"4"}},
+                                  {"hold", {"1"}},
+                                  {"keep", {"0"}},
+                                  {"arch", {"sm_80"}}};
+    static const choice tensor[] = {{"scale", {"tensor"}}, {"zero", {"none", "tensor"}},
+                                    {"out", {"s8", "u4"}}, {"scales", {"given"}},
+                                    {"tile", {"64"}},      {"warps", {"4"}},
+                                    {"hold", {"2"}},       {"keep", {"0"}},
+                                    {"arch", {"sm_80"}}};
+    static const choice anywhere[] = {{"align", {"1", "4"}},   {"lhs", {"f16", "f32"}},
+                                      {"out", {"s8", "u4"}},   {"scales", {"given"}},
+                                      {"keep", {"0"}},         {"layout", {"columns", "rows"}},
+                                      {"tile", {"64", "128"}}, {"warps", {"8"}},
+                                      {"hold", {"2"}},         {"arch", {"sm_80"}}};
+    TRY(t, spec, rows);
+    TRY(t, spec, tensor);
+    TRY(t, spec, anywhere);
+}
+
+static void back(bench *t, const char *spec) {
+    static const choice all[] = {{"lhs", {"s32", "f16", "bf16", "f32"}},
+                                 {"out", {"f16", "bf16", "f32"}},
+                                 {"scale", {"none", "tensor", "row", "column"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"scales", {"given"}},
+                                 {"tile", {"16"}},
+                                 {"warps", {"4"}},
+                                 {"hold", {"1"}},
+                                 {"keep", {"0"}},
+                                 {"arch", {"sm_80"}}};
+    static const choice anywhere[] = {{"align", {"1"}},   {"lhs", {"s32", "f16"}}, {"out", {"f16", "f32"}},
+                                      {"scale", {"row"}}, {"scales", {"given"}},   {"keep", {"0"}},
+                                      {"tile", {"32"}},   {"warps", {"8"}},        {"hold", {"2"}},
+                                      {"arch", {"sm_80"}}};
+    TRY(t, spec, all);
+    TRY(t, spec, anywhere);
+}
+
+int main(int argc, char **argv) {
+    bench t = {.diag = mc_diag_create()};
+    if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
+    if (strcmp(argv[2], "computed") == 0) computed(&t, argv[1]);
+    else if (strcmp(argv[2], "given") == 0) given(&t, argv[1]);
+    else back(&t, argv[1]);
+    mc_device_close(t.device);
+    mc_diag_destroy(t.diag);
+    return check_end();
+}
