@@ -1,5 +1,4 @@
 #include "parts/emit.h"
-#include "parts/batch.h"
 #include "parts/fragment.h"
 
 int log2_of(int power) {
@@ -9,14 +8,6 @@ int log2_of(int power) {
 }
 
 mc_operand dim_operand(int64_t fixed, mc_reg reg) { return fixed == MC_OPEN ? reg : I(fixed); }
-
-mc_reg load_array(mc_builder *b, const char *name) {
-    mc_reg reg = b64(b, name);
-    EMIT(b, ld_param_u64, reg, NAME(name));
-    EMIT(b, cvta_global, reg, reg);
-    batch_move(b, name, reg);
-    return reg;
-}
 
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted) {
     if (!wanted) return (mc_reg){0};

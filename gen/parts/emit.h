@@ -12,7 +12,7 @@ int log2_of(int power);
 /* A shape as an operand: the constant FIXED, or the parameter's register where FIXED is open. */
 mc_operand dim_operand(int64_t fixed, mc_reg reg);
 
-/* Load an array's global address, in a batch that of the thread block's product; a shape, or none where it is
+/* Load an array's global address (array.c), in a batch that of the thread block's product; a shape, or none where it is
    not WANTED; a special register. */
 mc_reg load_array(mc_builder *b, const char *name);
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted);
