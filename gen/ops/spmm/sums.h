@@ -16,10 +16,11 @@
 #include "parts/fragment.h"
 
 enum {
-    SPMM_MAX_ACC = 64,                                 /* accumulators of one weight */
-    SPMM_MAX_STEPS = 2,                                /* steps of 32 slots in a stride */
-    SPMM_MAX_MMA = MAX_DIGITS,                         /* mma that A's values take for a digit of B */
-    SPMM_MAX_VALUES = SPMM_MAX_STEPS * MAX_DIGITS * 2, /* registers of a lane's values in a stride */
+    SPMM_MAX_ACC = 64,  /* accumulators of one weight */
+    SPMM_MAX_STEPS = 2, /* steps of 32 slots in a stride */
+    SPMM_MAX_MMA =
+        4, /* mma that A's values take, and operands that a column of B makes: each at most so many */
+    SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_MMA * 2, /* registers of a lane's values in a stride */
     SPMM_BYTES = 4,
 };
 
@@ -30,11 +31,11 @@ typedef struct spmm_sums {
     mc_builder *b;
     int count; /* accumulators of one weight */
     /* [sum][mma][4]: of an mma's four, frag_c_row is the column of C, frag_c_col its row */
-    mc_reg acc[SPMM_MAX_ACC * MAX_DIGITS];
+    mc_reg acc[SPMM_MAX_ACC * SPMM_MAX_MMA];
     /* exact sums: the totals of all digits, laid out like the accumulators of one sum */
     mc_reg total[SPMM_MAX_ACC];
     /* rhs s4: -8 in each byte; the sums of A's rows times it (halves.c) */
-    mc_reg bias, bias_sum[4 * MAX_DIGITS];
+    mc_reg bias, bias_sum[4 * SPMM_MAX_MMA];
     mc_label rounds;
     mc_reg done; /* exact sums: strides done in this round */
 } spmm_sums;
@@ -60,7 +61,7 @@ static inline const mc_reg *sums_result(const spmm_sums *s) { return s->of->exac
 
 /* A predicate for each mma; none where all lanes have values. */
 typedef struct spmm_value_lanes {
-    mc_reg mma[MAX_DIGITS];
+    mc_reg mma[SPMM_MAX_MMA];
 } spmm_value_lanes;
 
 /* Whether there is a lane without values. */
@@ -86,9 +87,9 @@ void lanes_set(const spmm_arithmetic *math, mc_builder *b, spmm_value_lanes of, 
 /* A lane has columns of 8 slots of each step. The scratch of their transposes, and what these make. */
 typedef struct spmm_gathered {
     spmm_sums *sums;
-    mc_reg pair[4], low[SPMM_BYTES * MAX_DIGITS], high[SPMM_BYTES * MAX_DIGITS];
+    mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_MMA], high[SPMM_BYTES * SPMM_MAX_MMA];
     /* rhs of 4 bits: the even and the odd column of `low`, then of `high` */
-    mc_reg nibble[4];
+    mc_reg half[4];
     mc_reg column[4 * SPMM_BYTES]; /* mma int4: the operand A of each two columns */
 } spmm_gathered;
 
@@ -107,8 +108,8 @@ void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_re
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;
-    mc_reg zero, even[2 * MAX_DIGITS], odd[2 * MAX_DIGITS]; /* with a 4-bit B, of each mma */
-    mc_reg nibble[4];
+    mc_reg zero, even[2 * SPMM_MAX_MMA], odd[2 * SPMM_MAX_MMA]; /* with a 4-bit B, of each mma */
+    mc_reg half[4];
 } spmm_pairs;
 
 /* Columns of B that a pair of bytes has; where it is one, the bytes are its digits. The accumulators of a

@@ -71,14 +71,14 @@ static void emit_put_partial(gather_emitter *e, const gather_path *path, mc_reg 
 
 /* How the quads of a row block go around its threads. */
 typedef struct quad_deal {
-    int quads, items, threads; /* quads of a row, and of the row block; threads that share them */
-    int count, step;           /* quads of a thread; slots from one to the next */
+    int quads, all, threads; /* quads of a row, and of the row block; threads that share them */
+    int count, step;         /* quads of a thread; slots from one to the next */
 } quad_deal;
 
 static quad_deal deal_of(const gather_emitter *e, const gather_path *path) {
     int quads = path->columns / 4;
     quad_deal k = {quads, e->plan->base.vec * quads, MC_WARP * e->plan->base.split, 0, 0};
-    k.count = (k.items + k.threads - 1) / k.threads;
+    k.count = (k.all + k.threads - 1) / k.threads;
     k.step = k.threads / quads;
     return k;
 }
@@ -228,12 +228,12 @@ static void emit_sum(gather_emitter *e, const gather_path *path, mc_reg shared, 
     quad q = {.number = mad_s32(b, "item", e->at.part, I(MC_WARP), e->at.place.lane),
               .row_slot = b32(b, "sum_slot"),
               .t = b32(b, "sum_t")};
-    if (k.threads > k.items) {
-        mc_reg idle = setp_ge(b, "idle", q.number, I(k.items));
+    if (k.threads > k.all) {
+        mc_reg idle = setp_ge(b, "idle", q.number, I(k.all));
         EMIT_IF(b, idle, bra, TO(done));
     }
     emit_quads(e, path, q, emit_first_share(e, path, shared), tile_col, factors);
-    if (k.threads > k.items) set_label(b, done);
+    if (k.threads > k.all) set_label(b, done);
 }
 
 void spmm_gather_emit_shared_sums(gather_emitter *e, const gather_path *path, mc_reg path_col,
@@ -280,8 +280,8 @@ out_factors spmm_gather_emit_shared_factors(gather_emitter *e, const gather_path
     factors.inside = inside;
     mc_reg number = b32(b, "factor_item");
     EMIT(b, mad_s32, number, e->at.part, I(MC_WARP), e->at.place.lane);
-    if (k.threads > k.items) note(b, "threads without a sum load what others load");
-    if (k.threads > k.items) EMIT(b, and_b32, number, number, I(k.items - 1));
+    if (k.threads > k.all) note(b, "threads without a sum load what others load");
+    if (k.threads > k.all) EMIT(b, and_b32, number, number, I(k.all - 1));
     if (out_by_columns(output)) emit_column_factors(e, k, number, tile_col, &factors);
     if (out_by_rows(output)) emit_row_factors(e, k, number, &factors);
     return factors;

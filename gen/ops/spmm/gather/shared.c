@@ -12,6 +12,7 @@
  * padding behind each octet send them to four different quarters of the banks (the paper's 8 words behind
  * every 64, Figure 4). */
 #include "ops/spmm/gather/emit.h"
+#include "parts/copy.h"
 
 enum { COPY = GATHER_COPY, ROW_OF_BANKS = 128 };
 enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before it copies */
@@ -92,7 +93,8 @@ void spmm_gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg g
             if (guard.id) EMIT(b, setp_ge_and, used, index, I(0), guard);
             else EMIT(b, setp_ge, used, index, I(0));
             EMIT(b, mad_wide, address, index, e->at.row_bytes, s->base);
-            EMIT_IF(b, used, cp_async_whole, AT(s->to, copy_place(plan, step, i)), AT(address, 0), I(COPY));
+            copy_async(b, COPY,
+                       (copy_piece){used, AT(s->to, copy_place(plan, step, i)), AT(address, 0), {0}});
         }
 }
 

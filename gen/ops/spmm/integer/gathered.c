@@ -88,8 +88,8 @@ static void emit_nibbles(const spmm_gathered *g, const mc_reg *value, int word, 
     for (int c = 0; c < count; c++) {
         mc_reg a[4];
         for (int odd = 0; odd < 2; odd++) {
-            a[frag_a_reg(odd, 0)] = spmm_emit_half(g->sums, g->low[c], odd, g->nibble[odd]);
-            a[frag_a_reg(odd, 1)] = spmm_emit_half(g->sums, g->high[c], odd, g->nibble[2 + odd]);
+            a[frag_a_reg(odd, 0)] = spmm_emit_half(g->sums, g->low[c], odd, g->half[odd]);
+            a[frag_a_reg(odd, 1)] = spmm_emit_half(g->sums, g->high[c], odd, g->half[2 + odd]);
         }
         emit_mma(g, value, 4 * word + c, 0, a);
     }
@@ -141,7 +141,7 @@ void gathered_declare(spmm_gathered *g) {
     b32_array(b, "low", SPMM_BYTES * math->integer.b.count, g->low);
     b32_array(b, "high", SPMM_BYTES * math->integer.b.count, g->high);
     if (math->integer.int4) spmm_declare_columns4(g);
-    else if (math->integer.rhs.bits == 4) b32_array(b, "nibble", 4, g->nibble);
+    else if (math->integer.rhs.bits == 4) b32_array(b, "nibble", 4, g->half);
 }
 
 /* An int4 mma takes all steps, so that each word goes through all of them before the next one. */

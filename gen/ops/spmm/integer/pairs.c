@@ -44,7 +44,7 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
     for (int q = 0; q < p->loads; q++)
         for (int high = 0; high < 2; high++) {
             mc_reg bytes[4];
-            for (int i = 0; i < 4; i++) bytes[i] = spmm_emit_half(p->sums, matrix[q][i], high, p->nibble[i]);
+            for (int i = 0; i < 4; i++) bytes[i] = spmm_emit_half(p->sums, matrix[q][i], high, p->half[i]);
             for (int m = 0; m < count; m++)
                 for (int odd = 0; odd < 2; odd++)
                     emit_mma(p, m, 0, 4 * q + 2 * odd + high, bytes, odd ? &p->odd[2 * m] : &p->even[2 * m]);
@@ -58,7 +58,7 @@ spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
     spmm_pairs p = {.sums = sums, .loads = loads, .zero = mov_b32(b, "zero", I(0))};
     b32_array(b, "even", operands, p.even);
     b32_array(b, "odd", operands, p.odd);
-    if (halves) b32_array(b, "nibble", 4, p.nibble);
+    if (halves) b32_array(b, "nibble", 4, p.half);
     return p;
 }
 

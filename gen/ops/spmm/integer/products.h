@@ -4,6 +4,8 @@
 
 #include "ops/spmm/sums.h"
 
+_Static_assert(MAX_DIGITS <= (int)SPMM_MAX_MMA, "room for the digits of a value");
+
 /* -- plan.c ------------------------------------------------------------------------------------------- */
 
 /* Mma MMA takes so many rows of the packed values; the last ones may be ones. */
