@@ -12,8 +12,8 @@ int log2_of(int power);
 /* A shape as an operand: the constant FIXED, or the parameter's register where FIXED is open. */
 mc_operand dim_operand(int64_t fixed, mc_reg reg);
 
-/* Load an array's global address (array.c), in a batch that of the thread block's product; a shape, or none where it is
-   not WANTED; a special register. */
+/* Load an array's global address, in a batch that of the thread block's product (array.c); a shape, or
+   none where it is not WANTED; a special register. */
 mc_reg load_array(mc_builder *b, const char *name);
 mc_reg load_shape(mc_builder *b, const char *name, bool wanted);
 mc_reg load_special(mc_builder *b, const char *reg_name, const char *special_name);

@@ -75,7 +75,7 @@ double spmm_longest_of(const spmm_situation *s, int count) {
 
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
-/* How many thread blocks the multiprocessor has that has spmm_most of them; EACH is their number where all
+/* How many thread blocks the multiprocessor has that has most of them; EACH is their number where all
    have the same. With overlap they begin while some multiprocessors have room and others have none yet, so
    that the numbers are not even: up to twice a share meets. */
 static double busiest(const spmm_situation *s, double each, double resident) {

@@ -13,7 +13,7 @@ static const int registers[3][2][2] = {
 
 static const gather_plan *gather_of(const spmm_situation *s) { return (const gather_plan *)s->plan; }
 
-/* Strides of each of the `split` warps on a row block of VECTORS: at spmm_least its head. */
+/* Strides of each of the `split` warps on a row block of VECTORS: at least its head. */
 static double strides_of(const gather_plan *plan, double vectors) {
     return spmm_most(1, ceil(ceil(vectors / plan->base.stride) / plan->base.split));
 }
@@ -37,31 +37,35 @@ static void add_edge(const spmm_situation *s, spmm_work *w) {
     w->longest *= edge_factor;
 }
 
+/* How long a thread block keeps its multiprocessor busy, where the grid has BLOCKS. */
+static double busy_of(const spmm_situation *s, double blocks) {
+    const gather_plan *plan = gather_of(s);
+    const spmm_plan *base = s->plan;
+    const mc_gpu *gpu = s->gpu;
+    double row_bytes = spmm_tile_bytes(base), vectors = s->mean * base->row_blocks;
+    /* the last one half full; at least the heads */
+    double each = spmm_most(base->split, s->mean / base->stride + 0.5), strides = base->row_blocks * each;
+    double misses = 1 - hits_of(s, vectors * blocks / gpu->multiprocessors);
+    double l2 = (vectors * row_bytes * misses + strides * base->stride_a_bytes) / gpu->l2_rate;
+    double l1 = vectors * row_bytes / gpu->l1_rate;
+    double mma = strides * base->stride_mma * spmm_mma_turns(&base->math, gpu) / gpu->mma_rate;
+    double instructions = strides * plan->stride_steps * base->tile_n / 32 * gpu->costs.direct_columns;
+    return spmm_overlapped(l2 + l1, spmm_most(mma, instructions));
+}
+
 static spmm_work work_of(const spmm_situation *s) {
     const gather_plan *plan = gather_of(s);
+    const spmm_plan *base = s->plan;
     const mc_costs *cost = &s->gpu->costs;
-    spmm_work w = {.blocks = ceil(s->row_blocks / plan->base.row_blocks) * s->tiles};
+    spmm_work w = {.blocks = ceil(s->row_blocks / base->row_blocks) * s->tiles};
     w.resident = spmm_resident_of(s);
-
-    double vectors = s->mean * plan->base.row_blocks;
-    /* the last one half full; at spmm_least the heads */
-    double each = spmm_most(plan->base.split, s->mean / plan->base.stride + 0.5);
-    double strides = plan->base.row_blocks * each;
-    double misses = 1 - hits_of(s, vectors * w.blocks / s->gpu->multiprocessors);
-    double l2 =
-        (vectors * spmm_tile_bytes(s->plan) * misses + strides * plan->base.stride_a_bytes) / s->gpu->l2_rate;
-    double l1 = vectors * spmm_tile_bytes(s->plan) / s->gpu->l1_rate;
-    double mma =
-        strides * plan->base.stride_mma * spmm_mma_turns(&plan->base.math, s->gpu) / s->gpu->mma_rate;
-    double instructions = strides * plan->stride_steps * plan->base.tile_n / 32 * cost->direct_columns;
-    w.busy = spmm_overlapped(l2 + l1, spmm_most(mma, instructions));
-
-    double width = cost->direct_width * plan->base.tile_n / 32;
+    w.busy = busy_of(s, w.blocks);
+    double width = cost->direct_width * base->tile_n / 32;
     double step = plan->prefetch ? cost->direct_step : cost->direct_chain;
     double first = cost->direct_chain - step; /* the first stride waits for its indices in any case */
-    double around = first + width + (plan->base.split > 1 ? cost->direct_sum : 0);
+    double around = first + width + (base->split > 1 ? cost->direct_sum : 0);
     step += width * plan->stride_steps;
-    w.latency = around + step * strides_of(plan, spmm_longest_of(s, plan->base.row_blocks));
+    w.latency = around + step * strides_of(plan, spmm_longest_of(s, base->row_blocks));
     w.longest = around + step * strides_of(plan, (double)s->problem->longest);
     add_edge(s, &w);
     return w;

@@ -81,35 +81,39 @@ static bool takes_int4(const int64_t *point, bool gathers) {
     return point[F_MMA] == SPMM_INT4 || prefers_int4(point);
 }
 
+static spmm_integer integer_of(const int64_t *point, bool int4) {
+    digit_side lhs = digit_sides[point[F_LHS]], rhs = digit_sides[point[F_RHS]];
+    int bits = int4 ? NIBBLE_BITS : DIGIT_BITS;
+    return (spmm_integer){
+        .lhs = lhs,
+        .rhs = rhs,
+        .a = digits_of(lhs, bits, (digit_mode)point[F_DIGITS]),
+        .b = digits_of(rhs, bits, DIGITS_TOP_SIGNED),
+        .mode = (digit_mode)point[F_DIGITS],
+        .ones = point[F_DIGITS] == DIGITS_OFFSET,
+        .takes_halves = rhs.bits == 4 && !int4,
+        .int4 = int4,
+        .shuffle = point[F_SHUFFLE] != 0,
+    };
+}
+
 spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool exact,
                                      mc_complaints *complaints) {
     bool int4 = takes_int4(point, gathers);
-    int bits = int4 ? NIBBLE_BITS : DIGIT_BITS;
-    digit_side lhs = digit_sides[point[F_LHS]], rhs = digit_sides[point[F_RHS]];
     spmm_arithmetic math = {
-        .lhs = lhs.name,
-        .rhs = rhs.name,
-        .b_bits = side_bits(rhs),
         .order = (spmm_order)point[F_ORDER],
         .vec = (int)point[F_VEC],
         .stride = (int)point[F_STRIDE],
         .depth = int4 ? (int)point[F_STRIDE] : MC_GROUP_SLOTS,
         .k = point[F_K],
         .exact = exact,
-        .integer = {.lhs = lhs,
-                    .rhs = rhs,
-                    .a = digits_of(lhs, bits, (digit_mode)point[F_DIGITS]),
-                    .b = digits_of(rhs, bits, DIGITS_TOP_SIGNED),
-                    .mode = (digit_mode)point[F_DIGITS],
-                    .ones = point[F_DIGITS] == DIGITS_OFFSET,
-                    .int4 = int4,
-                    .shuffle = point[F_SHUFFLE] != 0},
+        .integer = integer_of(point, int4),
     };
-    math.b_operands = math.integer.b.count;
+    spmm_integer *of = &math.integer;
+    math.lhs = of->lhs.name, math.rhs = of->rhs.name, math.b_bits = side_bits(of->rhs);
+    math.b_operands = of->b.count;
     plan_digits(point, &math, complaints);
-    math.integer.takes_halves = math.integer.rhs.bits == 4 && math.integer.b.bits == DIGIT_BITS;
-    math.integer.times_16 =
-        math.integer.takes_halves && math.k <= spmm_exact_k(&math); /* an open k is bounded instead */
+    of->times_16 = of->takes_halves && math.k <= spmm_exact_k(&math); /* an open k is bounded instead */
     math.flush_strides = spmm_flush_strides(&math);
     return math;
 }
