@@ -8,6 +8,7 @@
  * come while this panel is read. Lanes read only what they copied or wrote themselves, so that no barrier is
  * needed. What a warp touches at once adjoins, so that no bank is met twice. */
 #include "ops/sddmm/gather/gather.h"
+#include "parts/copy.h"
 
 enum {
     PIECE = 4, /* operands */
@@ -99,7 +100,6 @@ static void emit_copy(const gather_emitter *e, const gather_lhs *lhs, const mc_r
     const gather_plan *plan = e->plan;
     const sddmm_arithmetic *a = arithmetic(plan);
     int access = sddmm_a_access(a), count = unit_words(plan) * WORD / access;
-    mc_opcode op = access == SDDMM_UNIT ? OP_cp_async_unit : OP_cp_async_narrow;
     int64_t chunk_bytes = values_bytes(a->lhs, sddmm_chunk_k(a));
     note(b, "A: units of this lane's row to shared memory");
     for (int chunk = 0; chunk < plan->items.chunks; chunk++) {
@@ -109,9 +109,10 @@ static void emit_copy(const gather_emitter *e, const gather_lhs *lhs, const mc_r
             EMIT(b, selp_b32, size, I(access), I(0), inside[chunk]);
         }
         for (int i = 0; i < count; i++)
-            builder_emit(b, (mc_reg){0}, op,
-                         MC_OPERANDS(AT(lhs->units, access_place(plan, chunk * count + i)),
-                                     AT(lhs->at, chunk * chunk_bytes + i * access), I(access), size));
+            copy_async(b, access,
+                       (copy_piece){.to = AT(lhs->units, access_place(plan, chunk * count + i)),
+                                    .from = AT(lhs->at, chunk * chunk_bytes + i * access),
+                                    .size = size});
     }
 }
 

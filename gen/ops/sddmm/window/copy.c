@@ -1,6 +1,7 @@
 /* The window SDDMM: a thread block's window of columns of B, from global to shared memory. A thread copies
    the same unit of every so many-th column. */
 #include "ops/sddmm/window/window.h"
+#include "parts/copy.h"
 
 enum { COPIES = 8 }; /* copies of a thread between two tests whether there is more to copy; even */
 
@@ -56,8 +57,10 @@ static void emit_copies(const copier *c, mc_reg from_step) {
     if (most > COPIES) set_label(b, loop);
     for (int i = 0; i < most && i < COPIES; i++) {
         EMIT(b, setp_gt, c->wanted, c->left, I(i * c->step));
-        EMIT_IF(b, c->wanted, cp_async_whole, AT(i % 2 ? c->other : c->to, i * bytes), AT(c->from, 0),
-                I(SDDMM_UNIT));
+        copy_async(b, SDDMM_UNIT,
+                   (copy_piece){.guard = c->wanted,
+                                .to = AT(i % 2 ? c->other : c->to, i * bytes),
+                                .from = AT(c->from, 0)});
         EMIT(b, add_s64, c->from, c->from, from_step);
     }
     if (most <= COPIES) return;
