@@ -31,26 +31,27 @@ static void add_b_map(const ring_plan *plan, mc_contract *c) {
     add_map(c, map, spmm_b_doc(&base->math, true));
 }
 
-static void make_contract(const void *data, mc_contract *c) {
+/* The arrays that say which strides a row block has, and where their slots lie in the ring. */
+static void add_strides(const spmm_plan *base, mc_contract *c) {
     static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8"};
     static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
     static const char *const part_ptrs[] = {
         [2] = "split * m / 2 + 1", [4] = "split * m / 4 + 1", [8] = "split * m / 8 + 1"};
+    const mc_array arrays[] = {
+        {"row_order", "s32", orders[base->vec], "the row block that each place computes"},
+        {"row_ptr", "s32", (base->split > 1 ? part_ptrs : row_ptrs)[base->vec],
+         "first stride of each place, part by part, then the number of strides"},
+        {"control", "s32", "strides",
+         "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"},
+        {"places", "s32", "strides * 16",
+         "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) add_array(c, 4, arrays[i]);
+}
+
+static void make_contract(const void *data, mc_contract *c) {
     const ring_plan *plan = data;
     c->format = "windowed-bcrs";
-    add_array(
-        c, 4,
-        (mc_array){"row_order", "s32", orders[plan->base.vec], "the row block that each place computes"});
-    add_array(c, 4,
-              (mc_array){"row_ptr", "s32", (plan->base.split > 1 ? part_ptrs : row_ptrs)[plan->base.vec],
-                         "first stride of each place, part by part, then the number of strides"});
-    add_array(
-        c, 4,
-        (mc_array){"control", "s32", "strides",
-                   "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"});
-    add_array(c, 4,
-              (mc_array){"places", "s32", "strides * 16",
-                         "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"});
+    add_strides(&plan->base, c);
     spmm_add_values(&plan->base, true, c);
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
