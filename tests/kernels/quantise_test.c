@@ -207,7 +207,17 @@ static void computed(bench *t, const char *spec) {
     TRY(t, spec, all);
     TRY(t, spec, tiles);
     TRY(t, spec, anywhere);
+    static const choice shares[] = {{"share", {"16", "64", "1032"}},
+                                    {"layout", {"columns", "rows"}},
+                                    {"zero", {"none", "row"}},
+                                    {"out", {"s8", "u4"}},
+                                    {"tile", {"8"}},
+                                    {"warps", {"2"}},
+                                    {"hold", {"1"}},
+                                    {"keep", {"0", "1"}},
+                                    {"arch", {"sm_80"}}};
     TRY(t, spec, additions);
+    TRY(t, spec, shares);
 }
 
 static void given(bench *t, const char *spec) {

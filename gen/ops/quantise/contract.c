@@ -66,6 +66,7 @@ void quantise_contract(const void *data, mc_contract *c) {
     add_constraint(c, (mc_constraint){"lda", 0, INT32_MAX / plan->in_bytes, ROWS_FIT});
     c->grid[0] = (mc_grid_axis){"m", plan->tile};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
+    if (plan->share != MC_OPEN) c->grid[1] = (mc_grid_axis){"n", plan->share};
     if (!plan->computed) c->grid[1] = (mc_grid_axis){"n", (int64_t)plan->hold * plan->step};
     c->block[0] = (unsigned)(MC_WARP * plan->warps), c->block[1] = c->block[2] = 1;
     c->shared_static = plan->shared_static, c->shared_dynamic = plan->shared_dynamic;

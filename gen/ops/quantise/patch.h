@@ -32,6 +32,7 @@ typedef struct quantise_emitter {
     mc_reg lda_bytes, ldc_bytes; /* from row to row, 64 bits */
     mc_reg thread, warp, lane;
     mc_reg row0, col0; /* the thread block's first; col0 is none where it has all columns */
+    mc_reg silent;     /* whether another thread block writes the scales; none: this one does */
     quantise_factors factors;
     quantise_scratch scratch;
 } quantise_emitter;

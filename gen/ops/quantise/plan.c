@@ -24,6 +24,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .hold = (int)point[F_HOLD],
                             .keep = (int)point[F_KEEP],
                             .align = (int)point[F_ALIGN],
+                            .share = point[F_SHARE],
                             .m = point[F_M],
                             .n = point[F_N],
                             .lda = point[F_LDA],
@@ -107,6 +108,8 @@ static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
     if (!plan->real && plan->scale == OUT_PER_COLUMN)
         complain(complaints, F_SCALE,
                  "integers have a scale for the tensor or for each row, a token, not a column");
+    if (plan->share != MC_OPEN && plan->share % QUANTISE_MAX_UNIT != 0)
+        complain(complaints, F_SHARE, "must be a multiple of %d", QUANTISE_MAX_UNIT);
     if (plan->by_addition && (plan->least == 0 || plan->zero))
         complain(complaints, F_ROUNDING,
                  "additions do not cut off: that goes with s8 and s4 without zero points");

@@ -55,6 +55,11 @@ static const mc_field fields[] = {
          "convert: elements are rounded by conversions to integers. add: by adding 1.5 * 2^23, which takes "
          "them to the same integers at the full rate of f32; of computed scales, out s8 and s4, without zero "
          "points."},
+    {"share", SHAPE, .tunable = true, .quiet = true, .solvers = "token",
+     .lacking = "takes tiles of columns anyway: leave it out",
+     .doc = "Columns of A that a thread block makes C of, a multiple of 8. Several thread blocks then take "
+            "the same "
+            "rows, and each reads all of their columns for the scales: for few rows. open: all columns."},
     BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that the addresses of A and C are promised to be multiples of. Below 16 the kernel tests "

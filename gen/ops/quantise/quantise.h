@@ -49,6 +49,7 @@ enum {
     F_HOLD,
     F_KEEP,
     F_ROUNDING,
+    F_SHARE,
     F_BATCH,
     F_ALIGN,
     F_M,
@@ -78,6 +79,7 @@ typedef struct quantise_plan {
     quantise_tests tests; /* between the two */
     unsigned shared_static, shared_dynamic;
     int64_t m, n, lda, ldc;
+    int64_t share; /* columns that a thread block makes of its rows; MC_OPEN: all */
 } quantise_plan;
 
 /* Bytes of COUNT elements of C, which end with a byte. */

@@ -123,7 +123,9 @@ static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[
     EMIT_IF(b, first, sts_b32, AT(at, 0), by);
     if (plan->zero) EMIT_IF(b, first, sts_b32, AT(at, (int64_t)plan->tile * WORD), zero);
     mc_reg of_a = add_s32(b, "row_of_a", row, e->row0);
-    mc_reg writes = setp_lt_and(b, "writes_scale", of_a, e->m, first);
+    mc_reg writer = first;
+    if (e->silent.id) writer = setp_eq_and(b, "is_writer", e->silent, I(0), first);
+    mc_reg writes = setp_lt_and(b, "writes_scale", of_a, e->m, writer);
     EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "scale_at", of_a, I(WORD), e->factors.scale), 0), scale);
     if (plan->zero)
         EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "zero_at", of_a, I(WORD), e->factors.zero), 0), zero);

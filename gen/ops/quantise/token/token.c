@@ -11,7 +11,7 @@ typedef struct token {
     quantise_emitter e;
     quantise_patch patch;
     token_ends ends;
-    mc_reg inside[MOST_STEPS];
+    mc_reg inside[MOST_STEPS], stored[MOST_STEPS]; /* at a step: whether to read, and to store */
     mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
     mc_reg again[QUANTISE_RAW]; /* a patch that is not held in registers */
     mc_reg kept;                /* this thread's place in shared memory */
@@ -22,6 +22,7 @@ typedef struct token {
     mc_reg in_row[WORD],
         mask[WORD]; /* by columns, of the bytes of a word: whether there is a row, and which bits */
     mc_reg words[QUANTISE_MAX_WORDS];
+    mc_reg own, width; /* with shares: the first of the thread block's columns, and how many it has */
 } token;
 
 /* -- Steps
@@ -40,16 +41,65 @@ static int64_t kept_place(const quantise_plan *plan, int slot, int row) {
     return ((int64_t)slot * plan->rows + row) * MC_WARP * plan->warps * QUANTISE_UNIT;
 }
 
+/* -- Shares ------------------------------------------------------------------------------------------------- */
+
+/* A thread block begins with the columns of its own share and goes round A's end: its own stay on the chip. Column
+   V of its count, of those at STEP, is that of A at V + own, or n before that. */
+static quantise_patch turn_round(const token *t, int step) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    quantise_patch patch = t->patch;
+    if (plan->share == MC_OPEN) return patch;
+    mc_reg shift = add_s32(b, NTH("shift", step), t->own, I((int64_t)step * plan->step));
+    mc_reg col = add_s32(b, NTH("turned", step), patch.col, shift);
+    mc_reg round = setp_ge(b, NTH("goes_round", step), col, t->e.n);
+    mc_reg shorter = sub_s32(b, NTH("shift_round", step), shift, t->e.n);
+    shift = selp_b32(b, NTH("shift_of", step), shorter, shift, round);
+    for (int i = 0; i < plan->rows; i++)
+        patch.row_at[i] = mad_wide(b, NTH("turned_at", step * QUANTISE_MAX_ROWS + i), shift,
+                                   I(plan->in_bytes), patch.row_at[i]);
+    return patch;
+}
+
+/* Offset of STEP from the addresses of turn_round's patch, in bytes. */
+static int64_t offset_of(const quantise_plan *plan, int step) {
+    return plan->share == MC_OPEN ? (int64_t)step * plan->step * plan->in_bytes : 0;
+}
+
+static bool is_own(const quantise_plan *plan, int step) {
+    return plan->share == MC_OPEN || (int64_t)step * plan->step < plan->share;
+}
+
+/* Whether this thread stores its columns at STEP. */
+static mc_reg is_stored(const token *t, int step) {
+    mc_builder *b = t->e.b;
+    if (t->e.plan->share == MC_OPEN) return t->inside[step];
+    mc_reg col = add_s32(b, NTH("own_col", step), t->patch.col, I((int64_t)step * t->e.plan->step));
+    return setp_lt(b, NTH("is_own", step), col, t->width);
+}
+
+static void begin_share(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    if (plan->share == MC_OPEN) return;
+    t->e.silent = load_special(b, "share", "ctaid.y");
+    t->own = mul_s32(b, "own", t->e.silent, I(plan->share));
+    mc_reg left =
+        sub_s32(b, "columns_left", plan->n == MC_OPEN ? t->e.n : mov_b32(b, "columns", t->e.n), t->own);
+    t->width = min_s32(b, "width", left, I(plan->share));
+}
+
 /* Copies of 16 bytes, or of none and zeros instead. */
 static void copy_step(const token *t, int step) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     mc_reg inside = t->inside[step], bytes = {0};
-    int64_t offset = (int64_t)step * plan->step * plan->in_bytes;
+    int64_t offset = offset_of(plan, step);
+    const quantise_patch patch = turn_round(t, step);
     if (inside.id) bytes = selp_b32(b, NTH("copied", step), I(QUANTISE_UNIT), I(0), inside);
     for (int i = 0; i < plan->rows; i++) {
         mc_operand to = AT(t->kept, kept_place(plan, step - plan->hold, i)),
-                   from = AT(t->patch.row_at[i], offset);
+                   from = AT(patch.row_at[i], offset);
         if (inside.id) EMIT(b, cp_async_unit, to, from, I(QUANTISE_UNIT), bytes);
         else EMIT(b, cp_async_whole, to, from, I(QUANTISE_UNIT));
     }
@@ -69,6 +119,8 @@ static void declare(token *t) {
     int words = plan->rows * QUANTISE_UNIT / WORD;
     for (int s = 0; s < steps_on_chip(plan) && has_step(plan, s); s++)
         t->inside[s] = quantise_inside(&t->e, &t->patch, s, is_certain(plan, s));
+    for (int s = 0; s < steps_on_chip(plan) && has_step(plan, s) && is_own(plan, s); s++)
+        t->stored[s] = is_stored(t, s);
     for (int s = 0; s < plan->hold && has_step(plan, s); s++) b32_array(b, NTH("raw", s), words, t->raw[s]);
     b32_array(b, "again", words, t->again);
     b32_array(b, "made", QUANTISE_MAX_WORDS, t->words);
@@ -82,29 +134,39 @@ static void declare(token *t) {
    ---------------------------------------------------------------------------------- */
 
 /* Runs BODY for each step behind those on the chip. Whether a step's columns are A's is in inside[0] then. */
-static void for_rest(token *t, const char *name, void (*body)(token *t, mc_reg inside)) {
+static void for_rest(token *t, const char *name, bool own, void (*body)(token *t, mc_reg inside)) {
     enum { WORDS = QUANTISE_UNIT / WORD };
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     int first = steps_on_chip(plan);
-    if (!has_step(plan, first)) return;
+    if (!has_step(plan, first) || (own && !is_own(plan, first))) return;
+    bool shares = plan->share != MC_OPEN;
+    mc_operand columns = own && shares ? t->width : t->e.n;
     quantise_name prefix = quantise_numbered(name, 0);
     b->prefix = prefix.text;
     mc_label loop = label(b, "REST"), end = label(b, "REST_END");
     mc_reg left = carried(b, "step_col", I((int64_t)first * plan->step)), more = pred(b, "more");
-    mc_reg inside = pred(b, "inside"), col = b32(b, "col"), at = b64(b, "at");
-    EMIT_IF(b, setp_ge(b, "no_rest", left, t->e.n), bra, TO(end));
+    mc_reg inside = pred(b, "inside"), col = b32(b, "col"), at = b64(b, "at"), shift = b32(b, "shift");
+    mc_reg round = shares ? pred(b, "goes_round") : (mc_reg){0};
+    EMIT_IF(b, setp_ge(b, "no_rest", left, columns), bra, TO(end));
     set_label(b, loop);
     EMIT(b, add_s32, col, left, t->patch.col);
-    EMIT(b, setp_lt, inside, col, t->e.n);
+    EMIT(b, setp_lt, inside, col, columns);
+    EMIT(b, mov_b32, shift, left);
+    if (shares) {
+        EMIT(b, add_s32, shift, left, t->own);
+        EMIT(b, add_s32, col, col, t->own);
+        EMIT(b, setp_ge, round, col, t->e.n);
+        EMIT_IF(b, round, sub_s32, shift, shift, t->e.n);
+    }
     for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
     for (int i = 0; i < plan->rows; i++) {
-        EMIT(b, mad_wide, at, left, I(plan->in_bytes), t->patch.row_at[i]);
+        EMIT(b, mad_wide, at, shift, I(plan->in_bytes), t->patch.row_at[i]);
         EMIT_IF(b, inside, ldg_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(at, 0));
     }
     body(t, inside);
     EMIT(b, add_s32, left, left, I(plan->step));
-    EMIT(b, setp_lt, more, left, t->e.n);
+    EMIT(b, setp_lt, more, left, columns);
     EMIT_IF(b, more, bra, TO(loop));
     set_label(b, end);
     b->prefix = NULL;
@@ -123,10 +185,12 @@ static void read_all(token *t) {
     mc_builder *b = t->e.b;
     note(b, "%d steps to shared memory, %d to registers", plan->keep, plan->hold);
     for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) copy_step(t, s);
-    for (int s = 0; s < plan->hold && has_step(plan, s); s++)
-        quantise_load(&t->e, &t->patch, s, t->inside[s], t->raw[s]);
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++) {
+        const quantise_patch patch = turn_round(t, s);
+        quantise_load(&t->e, &patch, plan->share == MC_OPEN ? s : 0, t->inside[s], t->raw[s]);
+    }
     for (int s = 0; s < plan->hold && has_step(plan, s); s++) token_take_patch(&t->e, &t->ends, t->raw[s]);
-    for_rest(t, "first", take_again);
+    for_rest(t, "first", false, take_again);
     if (plan->keep) EMIT_BARE(b, cp_async_wait_all);
     for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) {
         read_kept(t, s);
@@ -231,18 +295,24 @@ static void store_step(token *t, const char *name, int step, const mc_reg *raw, 
 
 static void store_again(token *t, mc_reg inside) { store_step(t, "LAST", 0, t->again, inside); }
 
+/* Stores go by A's columns, not by those of the share. */
+static void prepare_stores(token *t) {
+    mc_reg col = t->patch.col;
+    if (t->e.plan->share != MC_OPEN) t->patch.col = add_s32(t->e.b, "col_of_share", col, t->own);
+    if (t->e.plan->turned) prepare_columns(t);
+    else prepare_rows(t);
+    t->patch.col = col;
+}
+
 static void store_all(token *t) {
     const quantise_plan *plan = t->e.plan;
-    if (plan->turned) prepare_columns(t);
-    else prepare_rows(t);
+    prepare_stores(t);
     note(t->e.b, "what was kept, quantised");
-    for (int s = 0; s < plan->hold && has_step(plan, s); s++)
-        store_step(t, "STORE", s, t->raw[s], t->inside[s]);
-    for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) {
-        read_kept(t, s);
-        store_step(t, "STORE", s, t->again, t->inside[s]);
+    for (int s = 0; s < steps_on_chip(plan) && has_step(plan, s) && is_own(plan, s); s++) {
+        if (s >= plan->hold) read_kept(t, s);
+        store_step(t, "STORE", s, s < plan->hold ? t->raw[s] : t->again, t->stored[s]);
     }
-    for_rest(t, "second", store_again);
+    for_rest(t, "second", true, store_again);
 }
 
 /* -- The whole
@@ -251,10 +321,19 @@ static void store_all(token *t) {
 static void emit_wide(token *t, mc_reg shared) {
     heading(t->e.b, "WIDE PATH: %d rows", t->e.plan->tile);
     quantise_place(&t->e, &t->patch);
+    begin_share(t);
     declare(t);
     read_all(t);
     token_make_factors(&t->e, &t->patch, &t->ends, shared);
     store_all(t);
+}
+
+/* The edge path has its own registers for the share: the wide one's are not written on its way. */
+static void begin_edge(token *t) {
+    mc_builder *b = t->e.b;
+    if (t->e.plan->share == MC_OPEN) return;
+    t->e.silent = load_special(b, "edge_share", "ctaid.y");
+    t->e.col0 = mul_s32(b, "edge_own", t->e.silent, I(t->e.plan->share));
 }
 
 static void emit(const void *data, mc_builder *b) {
@@ -279,8 +358,9 @@ static void emit(const void *data, mc_builder *b) {
         heading(b, "EDGE PATH: an element at a time");
         set_label(b, edge);
         t.e.factors.magic = (mc_reg){0}; /* one by one, elements are converted */
+        begin_edge(&t);
         token_make_factors_by_points(&t.e, shared);
-        quantise_emit_points(&t.e, shared, 0);
+        quantise_emit_points(&t.e, shared, plan->share);
         EMIT_RET(b);
     }
 }
