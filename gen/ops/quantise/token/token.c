@@ -41,10 +41,11 @@ static int64_t kept_place(const quantise_plan *plan, int slot, int row) {
     return ((int64_t)slot * plan->rows + row) * MC_WARP * plan->warps * QUANTISE_UNIT;
 }
 
-/* -- Shares ------------------------------------------------------------------------------------------------- */
+/* -- Shares
+   ------------------------------------------------------------------------------------------------- */
 
-/* A thread block begins with the columns of its own share and goes round A's end: its own stay on the chip. Column
-   V of its count, of those at STEP, is that of A at V + own, or n before that. */
+/* A thread block begins with the columns of its own share and goes round A's end: its own stay on the chip.
+   Column V of its count, of those at STEP, is that of A at V + own, or n before that. */
 static quantise_patch turn_round(const token *t, int step) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
