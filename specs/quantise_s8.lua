@@ -10,10 +10,11 @@ scales = "computed"                 -- "given": scales are read, not written
 layout = "columns"                  -- C lies by columns: A's transpose; "rows": as A
 
 tile  = {32, 16, 8, 4}              -- tokens a thread block
-warps = {32, 16, 8}                 -- warps of a thread block
-hold  = {1, 2, 4}                   -- steps that a thread keeps in registers
-keep  = {2, 0, 1, 3, 6}             -- and in shared memory
+warps = {16, 32, 8}                 -- warps of a thread block
+hold  = {1, 2}                      -- steps that a thread keeps in registers
+keep  = {0, 1, 2, 3, 6}             -- and in shared memory
+words = {2, 1}                      -- of 4 bytes that a thread stores of a row of C at once
 rounding = {"add", "convert"}       -- by additions to 1.5 * 2^23, or conversions: to the same integers
-share = {"open", 512, 5504}         -- columns that a thread block makes: several share the rows, where these are few
+share = {"open", 256, 512, 5504}         -- columns that a thread block makes: several share the rows, where these are few
 
 -- m, n, lda, ldc stay open. To fix them: mcgen --set m=4096 --set n=4096 ...

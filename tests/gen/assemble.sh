@@ -183,6 +183,10 @@ defaults_list() {
     local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
     grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
     for arch in $targets; do
+        if ! "$mcgen" "$spec" --set vec=8 --describe >/dev/null 2>&1; then # it knows no V
+            echo "$arch 0 $(basename "$spec")"
+            continue
+        fi
         for vec in 8 4 2; do
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue

@@ -216,8 +216,13 @@ static void computed(bench *t, const char *spec) {
                                     {"hold", {"1"}},
                                     {"keep", {"0", "1"}},
                                     {"arch", {"sm_80"}}};
+    static const choice words[] = {
+        {"words", {"2"}},          {"lhs", {"f16", "f32"}}, {"out", {"s8", "u8"}}, {"zero", {"none", "row"}},
+        {"share", {"open", "64"}}, {"tile", {"8", "32"}},   {"warps", {"2"}},      {"hold", {"1"}},
+        {"keep", {"1"}},           {"arch", {"sm_80"}}};
     TRY(t, spec, additions);
     TRY(t, spec, shares);
+    TRY(t, spec, words);
 }
 
 static void given(bench *t, const char *spec) {

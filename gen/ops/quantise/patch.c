@@ -223,11 +223,14 @@ static void make_element(const quantise_emitter *e, const mc_reg *raw, int row, 
 
 /* By columns: a word is a column of the patch. */
 static void make_column(const quantise_emitter *e, const mc_reg *raw, int column, const mc_reg *by_column,
-                        mc_reg to) {
+                        const mc_reg *to) {
     const mc_reg *v = e->scratch.element;
-    for (int i = 0; i < e->plan->rows; i++) make_element(e, raw, i, column, by_column, v[i]);
-    quantise_pack(e, v, e->plan->rows, to);
-    if (e->factors.magic.id) EMIT(e->b, and_b32, to, to, e->factors.mask);
+    int rows = quantise_word_rows(e->plan);
+    for (int w = 0; w < e->plan->words; w++) {
+        for (int i = 0; i < rows; i++) make_element(e, raw, w * rows + i, column, by_column, v[i]);
+        quantise_pack(e, v, rows, to[w]);
+        if (e->factors.magic.id) EMIT(e->b, and_b32, to[w], to[w], e->factors.mask[w]);
+    }
 }
 
 int quantise_row_words(const quantise_plan *plan) {
@@ -250,7 +253,8 @@ void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_
                          mc_reg *words) {
     const quantise_plan *plan = e->plan;
     int row_words = quantise_row_words(plan);
-    for (int j = 0; plan->turned && j < plan->unit; j++) make_column(e, raw, j, by_column, words[j]);
+    for (int j = 0; plan->turned && j < plan->unit; j++)
+        make_column(e, raw, j, by_column, words + (ptrdiff_t)j * plan->words);
     for (int i = 0; !plan->turned && i < plan->rows; i++)
         make_row(e, raw, i, by_column, words + (ptrdiff_t)i * row_words);
 }

@@ -5,7 +5,7 @@
 
 #include "ops/quantise/quantise.h"
 
-enum { QUANTISE_RAW = QUANTISE_MAX_ROWS * QUANTISE_UNIT / WORD, QUANTISE_MAX_WORDS = 8 };
+enum { QUANTISE_RAW = QUANTISE_MAX_ROWS * QUANTISE_UNIT / WORD, QUANTISE_MAX_WORDS = 16 };
 
 /* Scales and zero points. `by` is what values are multiplied by: a row's, or with one for all, and by
    columns, the same for all rows. A register that is not wanted is none. */
@@ -14,9 +14,9 @@ typedef struct quantise_factors {
     mc_reg by[QUANTISE_MAX_ROWS];
     /* with zero points: of a row, and what its integers are cut off at before it is added */
     mc_reg point[QUANTISE_MAX_ROWS], low[QUANTISE_MAX_ROWS], high[QUANTISE_MAX_ROWS];
-    /* rounding by addition: 1.5 * 2^23, and by columns a word's bits of those rows whose scales are finite;
+    /* rounding by addition: 1.5 * 2^23, and by columns words' bits of those rows whose scales are finite;
        `row_mask` by rows all bits or none of a row */
-    mc_reg magic, mask, row_mask[QUANTISE_MAX_ROWS];
+    mc_reg magic, mask[2], row_mask[QUANTISE_MAX_ROWS];
 } quantise_factors;
 
 /* Registers for a moment. */
@@ -74,7 +74,7 @@ void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to)
 void quantise_element(const quantise_emitter *e, int row, mc_reg value, mc_reg by_column, mc_reg to);
 /* Sets TO to the word that COUNT elements make. */
 void quantise_pack(const quantise_emitter *e, const mc_reg *elements, int count, mc_reg to);
-/* Makes words of C out of RAW. By columns there are `unit` of them, a column's each; by rows each row has as
+/* Makes words of C out of RAW. By columns there are `words` of each of `unit` columns; by rows each row has as
    many as its unit needs. BY_COLUMN: factors of the columns; NULL: none. */
 void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_reg *by_column,
                          mc_reg *words);

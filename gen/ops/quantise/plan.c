@@ -23,6 +23,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .warps = (int)point[F_WARPS],
                             .hold = (int)point[F_HOLD],
                             .keep = (int)point[F_KEEP],
+                            .words = (int)point[F_WORDS],
                             .align = (int)point[F_ALIGN],
                             .share = point[F_SHARE],
                             .m = point[F_M],
@@ -38,7 +39,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
 /* Four lanes below each other make 16 bytes of a row of C by columns. A thread block that computes scales has
    all its rows in every warp. */
 static void plan_lanes(quantise_plan *plan) {
-    plan->rows = 32 / plan->out_bits;
+    plan->rows = plan->words * quantise_word_rows(plan);
     plan->unit = QUANTISE_UNIT / plan->in_bytes;
     plan->lanes_down = plan->computed ? plan->tile / plan->rows : 4;
     if (plan->lanes_down < 1) plan->lanes_down = 1;
@@ -74,7 +75,7 @@ static proof divides(int64_t divisor, int64_t shape) {
 
 /* What a store of the wide path writes at once, in bytes. */
 static int store_bytes(const quantise_plan *plan) {
-    if (plan->turned) return plan->computed ? WORD : QUANTISE_UNIT;
+    if (plan->turned) return plan->computed ? plan->words * WORD : QUANTISE_UNIT;
     int bytes = quantise_out_bytes(plan, plan->unit);
     return bytes < QUANTISE_UNIT ? bytes : QUANTISE_UNIT;
 }
@@ -110,6 +111,8 @@ static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
                  "integers have a scale for the tensor or for each row, a token, not a column");
     if (plan->share != MC_OPEN && plan->share % QUANTISE_MAX_UNIT != 0)
         complain(complaints, F_SHARE, "must be a multiple of %d", QUANTISE_MAX_UNIT);
+    if (plan->words > 1 && (!plan->turned || plan->rows > QUANTISE_MAX_ROWS))
+        complain(complaints, F_WORDS, "2 are for out of 8 bits and layout = \"columns\"");
     if (plan->by_addition && (plan->least == 0 || plan->zero))
         complain(complaints, F_ROUNDING,
                  "additions do not cut off: that goes with s8 and s4 without zero points");

@@ -9,7 +9,7 @@ static const char *const sources[] = {"given", "computed", NULL}, *const layouts
 static const char *const keeps[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", NULL};
 static const char *const roundings[] = {"convert", "add", NULL};
 static const int tiles[] = {4, 8, 16, 32, 64, 128, 256, 0}, warp_counts[] = {1, 2, 4, 8, 16, 32, 0},
-                 holds[] = {1, 2, 3, 4, 5, 6, 7, QUANTISE_MAX_STEPS, 0};
+                 word_counts[] = {1, 2, 0}, holds[] = {1, 2, 3, 4, 5, 6, 7, QUANTISE_MAX_STEPS, 0};
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
@@ -49,6 +49,11 @@ static const mc_field fields[] = {
      .doc =
          "computed: further steps that a thread keeps in shared memory. What is beyond hold and keep is read "
          "again, once the scales are known."},
+    {"words", NUMBERS = word_counts, .standard = 1, .tunable = true, .quiet = true, .solvers = "token",
+     .lacking = "stores 16 bytes at once: leave it out",
+     .doc =
+         "computed, by columns: words of 4 bytes of a row of C that a thread stores at once. With 2 of them "
+         "it takes twice as many rows, and lanes side by side read twice as much of a row."},
     {"rounding", NAMES = roundings, .tunable = true, .quiet = true, .solvers = "token",
      .lacking = "rounds by conversions: leave it out",
      .doc =

@@ -48,6 +48,7 @@ enum {
     F_WARPS,
     F_HOLD,
     F_KEEP,
+    F_WORDS,
     F_ROUNDING,
     F_SHARE,
     F_BATCH,
@@ -72,6 +73,7 @@ typedef struct quantise_plan {
     bool zero, computed, turned, batch; /* turned: C lies by columns */
     bool by_addition;                   /* how elements are rounded; else by conversions */
     int tile, warps, hold, keep, align;
+    int words; /* of C by columns that a thread makes of each column of its patch */
     int rows, unit, lanes_down, lanes_across, warps_down, warps_across, step; /* step: columns of one */
     int out_align;        /* bytes that stores of the wide path want C's rows to begin at multiples of */
     bool wide, edge;      /* paths that there are */
@@ -86,6 +88,9 @@ typedef struct quantise_plan {
 static inline int quantise_out_bytes(const quantise_plan *plan, int count) {
     return count * plan->out_bits / 8;
 }
+
+/* Rows of a word of C by columns. */
+static inline int quantise_word_rows(const quantise_plan *plan) { return 32 / plan->out_bits; }
 
 extern const mc_solver quantise_tile, quantise_token;
 

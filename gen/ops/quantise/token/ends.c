@@ -177,12 +177,14 @@ static void prepare_addition(quantise_emitter *e) {
     mc_builder *b = e->b;
     quantise_factors *f = &e->factors;
     f->magic = mov_b32(b, "magic", H(MAGIC));
-    f->mask = carried(b, "mask", I(0));
+    for (int w = 0; w < plan->words; w++) f->mask[w] = carried(b, NTH("word_mask", w), I(0));
     mc_reg zero = mov_b32(b, "no_multiplier", I(0));
     for (int i = 0; i < plan->rows; i++) {
         mc_reg finite = setp_lt_f32(b, NTH("is_finite", i), zero, f->by[i]);
         f->row_mask[i] = selp_b32(b, NTH("row_mask", i), H(all_lanes), I(0), finite);
-        EMIT(b, bfi, f->mask, f->row_mask[i], f->mask, I((int64_t)plan->out_bits * i), I(plan->out_bits));
+        mc_reg mask = f->mask[i / quantise_word_rows(plan)];
+        EMIT(b, bfi, mask, f->row_mask[i], mask, I((int64_t)plan->out_bits * (i % quantise_word_rows(plan))),
+             I(plan->out_bits));
     }
 }
 

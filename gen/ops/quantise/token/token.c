@@ -7,6 +7,17 @@
 
 enum { MOST_STEPS = 2 * QUANTISE_MAX_STEPS, SPARE = 24 };
 
+enum { MOST_BYTES = 2 * WORD };
+
+/* Where the next step is stored. */
+typedef struct token_stores {
+    mc_reg at[QUANTISE_MAX_ROWS]; /* by columns one address, by rows one a row */
+    mc_reg word_at, step_bytes;   /* by columns */
+    mc_reg rows_whole;            /* whether all rows are A's; none: certainly */
+    /* by columns, of the bytes of a column's words: whether there is a row, and which bits */
+    mc_reg in_row[MOST_BYTES], mask[MOST_BYTES];
+} token_stores;
+
 typedef struct token {
     quantise_emitter e;
     quantise_patch patch;
@@ -15,12 +26,7 @@ typedef struct token {
     mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
     mc_reg again[QUANTISE_RAW]; /* a patch that is not held in registers */
     mc_reg kept;                /* this thread's place in shared memory */
-    mc_reg
-        at[QUANTISE_MAX_ROWS];  /* where the next step is stored: by columns one address, by rows one a row */
-    mc_reg word_at, step_bytes; /* by columns */
-    mc_reg rows_whole;          /* whether all rows are A's; none: certainly */
-    mc_reg in_row[WORD],
-        mask[WORD]; /* by columns, of the bytes of a word: whether there is a row, and which bits */
+    token_stores to;
     mc_reg words[QUANTISE_MAX_WORDS];
     mc_reg own, width; /* with shares: the first of the thread block's columns, and how many it has */
 } token;
@@ -134,40 +140,64 @@ static void declare(token *t) {
 /* -- Steps that are not kept
    ---------------------------------------------------------------------------------- */
 
-/* Runs BODY for each step behind those on the chip. Whether a step's columns are A's is in inside[0] then. */
-static void for_rest(token *t, const char *name, bool own, void (*body)(token *t, mc_reg inside)) {
+/* The loop over the steps that are not on the chip. */
+typedef struct rest {
+    mc_reg left;        /* the first column of the step, of the thread block's count */
+    mc_operand columns; /* how many there are to go through */
+    mc_reg inside;      /* whether this thread's columns are among them */
+    mc_reg col, shift, round, at;
+} rest;
+
+static rest declare_rest(const token *t, mc_operand columns) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    return (rest){.left = carried(b, "step_col", I((int64_t)steps_on_chip(plan) * plan->step)),
+                  .columns = columns,
+                  .inside = pred(b, "inside"),
+                  .col = b32(b, "col"),
+                  .shift = b32(b, "shift"),
+                  .round = plan->share != MC_OPEN ? pred(b, "goes_round") : (mc_reg){0},
+                  .at = b64(b, "at")};
+}
+
+/* Loads a step to `again`; zeros where its columns are not A's. */
+static void load_rest(const token *t, const rest *r) {
     enum { WORDS = QUANTISE_UNIT / WORD };
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    EMIT(b, add_s32, r->col, r->left, t->patch.col);
+    EMIT(b, setp_lt, r->inside, r->col, r->columns);
+    EMIT(b, mov_b32, r->shift, r->left);
+    if (plan->share != MC_OPEN) {
+        EMIT(b, add_s32, r->shift, r->left, t->own);
+        EMIT(b, add_s32, r->col, r->col, t->own);
+        EMIT(b, setp_ge, r->round, r->col, t->e.n);
+        EMIT_IF(b, r->round, sub_s32, r->shift, r->shift, t->e.n);
+    }
+    for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
+    for (int i = 0; i < plan->rows; i++) {
+        EMIT(b, mad_wide, r->at, r->shift, I(plan->in_bytes), t->patch.row_at[i]);
+        EMIT_IF(b, r->inside, ldg_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(r->at, 0));
+    }
+}
+
+/* Runs BODY for each step behind those on the chip, and says whether its columns are A's. */
+static void for_rest(token *t, const char *name, bool own, void (*body)(token *t, mc_reg inside)) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     int first = steps_on_chip(plan);
     if (!has_step(plan, first) || (own && !is_own(plan, first))) return;
-    bool shares = plan->share != MC_OPEN;
-    mc_operand columns = own && shares ? t->width : t->e.n;
     quantise_name prefix = quantise_numbered(name, 0);
     b->prefix = prefix.text;
     mc_label loop = label(b, "REST"), end = label(b, "REST_END");
-    mc_reg left = carried(b, "step_col", I((int64_t)first * plan->step)), more = pred(b, "more");
-    mc_reg inside = pred(b, "inside"), col = b32(b, "col"), at = b64(b, "at"), shift = b32(b, "shift");
-    mc_reg round = shares ? pred(b, "goes_round") : (mc_reg){0};
-    EMIT_IF(b, setp_ge(b, "no_rest", left, columns), bra, TO(end));
+    const rest r = declare_rest(t, own && plan->share != MC_OPEN ? t->width : t->e.n);
+    mc_reg more = pred(b, "more");
+    EMIT_IF(b, setp_ge(b, "no_rest", r.left, r.columns), bra, TO(end));
     set_label(b, loop);
-    EMIT(b, add_s32, col, left, t->patch.col);
-    EMIT(b, setp_lt, inside, col, columns);
-    EMIT(b, mov_b32, shift, left);
-    if (shares) {
-        EMIT(b, add_s32, shift, left, t->own);
-        EMIT(b, add_s32, col, col, t->own);
-        EMIT(b, setp_ge, round, col, t->e.n);
-        EMIT_IF(b, round, sub_s32, shift, shift, t->e.n);
-    }
-    for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
-    for (int i = 0; i < plan->rows; i++) {
-        EMIT(b, mad_wide, at, shift, I(plan->in_bytes), t->patch.row_at[i]);
-        EMIT_IF(b, inside, ldg_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(at, 0));
-    }
-    body(t, inside);
-    EMIT(b, add_s32, left, left, I(plan->step));
-    EMIT(b, setp_lt, more, left, columns);
+    load_rest(t, &r);
+    body(t, r.inside);
+    EMIT(b, add_s32, r.left, r.left, I(plan->step));
+    EMIT(b, setp_lt, more, r.left, r.columns);
     EMIT_IF(b, more, bra, TO(loop));
     set_label(b, end);
     b->prefix = NULL;
@@ -207,11 +237,11 @@ static void prepare_bytes(token *t) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     int each = 8 / plan->out_bits;
-    for (int i = 0; i < WORD; i++) {
+    for (int i = 0; i < WORD * plan->words; i++) {
         mc_reg row = add_s32(b, NTH("byte_row", i), t->patch.row, I((int64_t)i * each));
-        t->in_row[i] = setp_lt(b, NTH("in_row", i), row, t->e.m);
+        t->to.in_row[i] = setp_lt(b, NTH("in_row", i), row, t->e.m);
         mc_reg both = setp_lt(b, NTH("both", i), add_s32(b, NTH("byte_end", i), row, I(each - 1)), t->e.m);
-        t->mask[i] = selp_b32(b, NTH("mask", i), I(255), I(15), both);
+        t->to.mask[i] = selp_b32(b, NTH("mask", i), I(255), I(15), both);
     }
 }
 
@@ -221,41 +251,50 @@ static void prepare_columns(token *t) {
     mc_reg bytes = shr_u32(b, "row_bytes", t->patch.row, I(plan->out_bits == 4));
     mc_reg from = mad_wide(b, "c_from", bytes, I(1), t->e.c);
     mc_reg first = mad_s64(b, "c_first", cvt_s64(b, "col_wide", t->patch.col), t->e.ldc_bytes, from);
-    t->at[0] = carried_b64(b, "store_at", first);
-    t->word_at = b64(b, "word_at");
-    t->step_bytes = mad_s64(b, "step_bytes", t->e.ldc_bytes, I(plan->step), I(0));
+    t->to.at[0] = carried_b64(b, "store_at", first);
+    t->to.word_at = b64(b, "word_at");
+    t->to.step_bytes = mad_s64(b, "step_bytes", t->e.ldc_bytes, I(plan->step), I(0));
     if (plan->whole) return;
     mc_reg end = add_s32(b, "rows_end", t->e.row0, I(plan->tile - 1));
-    t->rows_whole = setp_lt(b, "rows_whole", end, t->e.m);
+    t->to.rows_whole = setp_lt(b, "rows_whole", end, t->e.m);
     prepare_bytes(t);
+}
+
+/* Sets the address of column J of the patch in C, which those before it were stored at. */
+static mc_reg column_at(const token *t, int j) {
+    const token_stores *to = &t->to;
+    if (j) EMIT(t->e.b, add_s64, to->word_at, j == 1 ? to->at[0] : to->word_at, t->e.ldc_bytes);
+    return j ? to->word_at : to->at[0];
 }
 
 static void store_words(const token *t, mc_reg guard) {
     mc_builder *b = t->e.b;
     for (int j = 0; j < t->e.plan->unit; j++) {
-        if (j) EMIT(b, add_s64, t->word_at, j == 1 ? t->at[0] : t->word_at, t->e.ldc_bytes);
-        EMIT_IF(b, guard, stg_b32, AT(j ? t->word_at : t->at[0], 0), t->words[j]);
+        const mc_reg at = column_at(t, j);
+        if (t->e.plan->words == 1) EMIT_IF(b, guard, stg_b32, AT(at, 0), t->words[j]);
+        else EMIT_IF(b, guard, stg_v2, AT(at, 0), V2(&t->words[2 * j]));
     }
 }
 
 static void store_bytes(const token *t) {
     mc_builder *b = t->e.b;
     mc_reg byte = t->e.scratch.half;
+    int words = t->e.plan->words;
     for (int j = 0; j < t->e.plan->unit; j++) {
-        if (j) EMIT(b, add_s64, t->word_at, j == 1 ? t->at[0] : t->word_at, t->e.ldc_bytes);
-        for (int i = 0; i < WORD; i++) {
-            EMIT(b, shr_u32, byte, t->words[j], I(8 * i));
-            EMIT(b, and_b32, byte, byte, t->mask[i]);
-            EMIT_IF(b, t->in_row[i], stg_b8, AT(j ? t->word_at : t->at[0], i), byte);
+        const mc_reg at = column_at(t, j);
+        for (int i = 0; i < WORD * words; i++) {
+            EMIT(b, shr_u32, byte, t->words[j * words + i / WORD], I(8 * (i % WORD)));
+            EMIT(b, and_b32, byte, byte, t->to.mask[i]);
+            EMIT_IF(b, t->to.in_row[i], stg_b8, AT(at, i), byte);
         }
     }
 }
 
 static void store_columns(token *t, const char *name, int step, mc_reg inside) {
     mc_builder *b = t->e.b;
-    if (t->rows_whole.id) {
+    if (t->to.rows_whole.id) {
         mc_label whole = label(b, NTH(name, 2 * step)), next = label(b, NTH(name, 2 * step + 1));
-        EMIT_IF(b, t->rows_whole, bra, TO(whole));
+        EMIT_IF(b, t->to.rows_whole, bra, TO(whole));
         if (inside.id) EMIT_IF(b, NOT(inside), bra, TO(next));
         store_bytes(t);
         EMIT(b, bra, TO(next));
@@ -265,7 +304,7 @@ static void store_columns(token *t, const char *name, int step, mc_reg inside) {
     } else {
         store_words(t, inside);
     }
-    EMIT(b, add_s64, t->at[0], t->at[0], t->step_bytes);
+    EMIT(b, add_s64, t->to.at[0], t->to.at[0], t->to.step_bytes);
 }
 
 /* -- C by rows, and both
@@ -274,7 +313,7 @@ static void store_columns(token *t, const char *name, int step, mc_reg inside) {
 static void prepare_rows(token *t) {
     mc_reg at[QUANTISE_MAX_ROWS];
     quantise_row_addresses(&t->e, &t->patch, at);
-    for (int i = 0; i < t->e.plan->rows; i++) t->at[i] = carried_b64(t->e.b, NTH("store_at", i), at[i]);
+    for (int i = 0; i < t->e.plan->rows; i++) t->to.at[i] = carried_b64(t->e.b, NTH("store_at", i), at[i]);
 }
 
 static void store_step(token *t, const char *name, int step, const mc_reg *raw, mc_reg inside) {
@@ -288,10 +327,10 @@ static void store_step(token *t, const char *name, int step, const mc_reg *raw, 
     quantise_name prefix = quantise_numbered(name, step);
     const char *before = b->prefix;
     b->prefix = prefix.text;
-    quantise_store_rows(&t->e, &t->patch, 0, inside, t->at, t->words);
+    quantise_store_rows(&t->e, &t->patch, 0, inside, t->to.at, t->words);
     b->prefix = before;
     for (int i = 0; i < plan->rows; i++)
-        EMIT(b, add_s64, t->at[i], t->at[i], I(quantise_out_bytes(plan, plan->step)));
+        EMIT(b, add_s64, t->to.at[i], t->to.at[i], I(quantise_out_bytes(plan, plan->step)));
 }
 
 static void store_again(token *t, mc_reg inside) { store_step(t, "LAST", 0, t->again, inside); }
