@@ -32,9 +32,9 @@ void quantise_begin(quantise_emitter *e, mc_builder *b, const quantise_plan *pla
     e->n = dim_operand(plan->n, load_shape(b, "n", plan->n == MC_OPEN));
     e->lda_bytes = bytes_of(b, "lda", "lda_bytes", plan->lda, 8 * plan->in_bytes);
     e->ldc_bytes = bytes_of(b, "ldc", "ldc_bytes", plan->ldc, plan->out_bits);
-    e->thread = load_special(b, "thread", "tid.x");
-    e->lane = and_b32(b, "lane", e->thread, I(MC_WARP - 1));
-    e->warp = shr_u32(b, "warp", e->thread, I(log2_of(MC_WARP)));
+    e->number.thread = load_special(b, "thread", "tid.x");
+    e->number.lane = and_b32(b, "lane", e->number.thread, I(MC_WARP - 1));
+    e->number.warp = shr_u32(b, "warp", e->number.thread, I(log2_of(MC_WARP)));
     e->row0 = mul_s32(b, "row0", load_special(b, "tile", "ctaid.x"), I(plan->tile));
     e->scratch.half = b32(b, "half"), e->scratch.value = b32(b, "value");
     b32_array(b, "element", QUANTISE_MAX_WORDS, e->scratch.element);
@@ -92,10 +92,10 @@ void quantise_place(const quantise_emitter *e, quantise_patch *patch) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     note(b, "this thread's patch: %d rows, and %d columns at each step", plan->rows, plan->unit);
-    patch->across = rest_of(b, "across", e->lane, plan->lanes_across);
-    patch->down = divided(b, "down", e->lane, plan->lanes_across);
-    patch->warp_down = rest_of(b, "warp_down", e->warp, plan->warps_down);
-    mc_reg warp_across = divided(b, "warp_across", e->warp, plan->warps_down);
+    patch->across = rest_of(b, "across", e->number.lane, plan->lanes_across);
+    patch->down = divided(b, "down", e->number.lane, plan->lanes_across);
+    patch->warp_down = rest_of(b, "warp_down", e->number.warp, plan->warps_down);
+    mc_reg warp_across = divided(b, "warp_across", e->number.warp, plan->warps_down);
     patch->unit = mad_s32(b, "unit", warp_across, I(plan->lanes_across), patch->across);
     mc_reg below = mad_s32(b, "patch_down", patch->warp_down, I(plan->lanes_down), patch->down);
     patch->row = mad_s32(b, "patch_row", below, I(plan->rows), e->row0);

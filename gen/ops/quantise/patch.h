@@ -24,13 +24,18 @@ typedef struct quantise_scratch {
     mc_reg half, value, element[QUANTISE_MAX_WORDS];
 } quantise_scratch;
 
+/* Of this thread in its block. */
+typedef struct quantise_numbers {
+    mc_reg thread, warp, lane;
+} quantise_numbers;
+
 typedef struct quantise_emitter {
     mc_builder *b;
     const quantise_plan *plan;
     mc_operand m, n;
     mc_reg x, c;                 /* the arrays' addresses */
     mc_reg lda_bytes, ldc_bytes; /* from row to row, 64 bits */
-    mc_reg thread, warp, lane;
+    quantise_numbers number;
     mc_reg row0, col0; /* the thread block's first; col0 is none where it has all columns */
     mc_reg silent;     /* whether another thread block writes the scales; none: this one does */
     quantise_factors factors;
@@ -74,8 +79,8 @@ void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to)
 void quantise_element(const quantise_emitter *e, int row, mc_reg value, mc_reg by_column, mc_reg to);
 /* Sets TO to the word that COUNT elements make. */
 void quantise_pack(const quantise_emitter *e, const mc_reg *elements, int count, mc_reg to);
-/* Makes words of C out of RAW. By columns there are `words` of each of `unit` columns; by rows each row has as
-   many as its unit needs. BY_COLUMN: factors of the columns; NULL: none. */
+/* Makes words of C out of RAW. By columns there are `words` of each of `unit` columns; by rows each row has
+   as many as its unit needs. BY_COLUMN: factors of the columns; NULL: none. */
 void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_reg *by_column,
                          mc_reg *words);
 int quantise_row_words(const quantise_plan *plan);

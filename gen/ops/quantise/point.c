@@ -164,8 +164,8 @@ void quantise_emit_points(quantise_emitter *e, mc_reg shared, int64_t columns) {
     int threads = MC_WARP * plan->warps, rows = plan->tile / p.high;
     int threads_down = rows < threads ? rows : threads;
     p.across = threads / threads_down;
-    mc_reg below = and_b32(b, "thread_down", e->thread, I(threads_down - 1));
-    mc_reg beside = shr_u32(b, "thread_across", e->thread, I(log2_of(threads_down)));
+    mc_reg below = and_b32(b, "thread_down", e->number.thread, I(threads_down - 1));
+    mc_reg beside = shr_u32(b, "thread_across", e->number.thread, I(log2_of(threads_down)));
     mc_reg first = mul_s32(b, "first_col", beside, I(p.wide)), end = mov_b32(b, "all_columns", e->n);
     if (e->col0.id) {
         first = add_s32(b, "first_of_tile", first, e->col0);

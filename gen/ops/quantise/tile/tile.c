@@ -52,8 +52,8 @@ static void place_reader(const quantise_emitter *e, reader *r) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     int units = units_of(plan), rows = MC_WARP * plan->warps / units;
-    r->unit = and_b32(b, "read_unit", e->thread, I(units - 1));
-    r->row = shr_u32(b, "read_row", e->thread, I(log2_of(units)));
+    r->unit = and_b32(b, "read_unit", e->number.thread, I(units - 1));
+    r->row = shr_u32(b, "read_row", e->number.thread, I(log2_of(units)));
     r->first = mad_s32(b, "first_row", r->unit, I(QUANTISE_UNIT * 8 / plan->out_bits), e->row0);
     mc_reg bytes = plan->out_bits == 4 ? shr_u32(b, "first_bytes", r->first, I(1))
                                        : mul_s32(b, "first_bytes", r->first, I(plan->out_bits / 8));
@@ -67,8 +67,8 @@ static mc_reg read_place(const quantise_emitter *e, int turn, mc_reg tile) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_reg place =
-        turn ? add_s32(b, NTH("read_place", turn), e->thread, I((int64_t)turn * MC_WARP * plan->warps))
-             : e->thread;
+        turn ? add_s32(b, NTH("read_place", turn), e->number.thread, I((int64_t)turn * MC_WARP * plan->warps))
+             : e->number.thread;
     mc_reg group = shr_u32(b, NTH("read_group", turn), place, I(log2_of(units_of(plan) * plan->unit)));
     mc_reg turned =
         xor_b32(b, NTH("read_turned", turn), place, and_b32(b, NTH("read_turn", turn), group, I(SWIZZLE)));

@@ -81,7 +81,7 @@ static void write_warp(const quantise_emitter *e, const quantise_patch *patch, c
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_reg first = setp_eq(b, "is_first", patch->across, I(0));
-    mc_reg warp_at = mad_s32(b, "warp_at", e->warp, I((int64_t)plan->tile * WORD), shared);
+    mc_reg warp_at = mad_s32(b, "warp_at", e->number.warp, I((int64_t)plan->tile * WORD), shared);
     mc_reg at = mad_s32(b, "ends_at", patch->down, I((int64_t)plan->rows * WORD), warp_at);
     for (int end = 0; end < token_end_count(plan); end++)
         for (int i = 0; i < plan->rows; i++)
@@ -118,7 +118,7 @@ static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[
     mc_reg scale = make_scale(b, reach, plan->zero ? plan->most - plan->least : plan->most);
     mc_reg by = rcp_f32(b, "new_by", scale);
     if (plan->zero) zero = make_zero(e, ends[1], by);
-    mc_reg first = setp_eq(b, "is_lane_0", e->lane, I(0));
+    mc_reg first = setp_eq(b, "is_lane_0", e->number.lane, I(0));
     mc_reg at = mad_s32(b, "factor_place", row, I(WORD), shared);
     EMIT_IF(b, first, sts_b32, AT(at, 0), by);
     if (plan->zero) EMIT_IF(b, first, sts_b32, AT(at, (int64_t)plan->tile * WORD), zero);
@@ -134,7 +134,7 @@ static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[
 /* The warps take the tile's rows in turn: turn TURN. */
 static mc_reg begin_turn(const quantise_emitter *e, int turn, mc_label next) {
     mc_builder *b = e->b;
-    mc_reg row = add_s32(b, "row", e->warp, I((int64_t)turn * e->plan->warps));
+    mc_reg row = add_s32(b, "row", e->number.warp, I((int64_t)turn * e->plan->warps));
     if (e->plan->warps > e->plan->tile)
         EMIT_IF(b, setp_ge(b, "no_row", row, I(e->plan->tile)), bra, TO(next));
     return row;
@@ -148,8 +148,9 @@ static int turns_of(const quantise_plan *plan) {
 static void join_row(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[TOKEN_ENDS]) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg counts = plan->warps < MC_WARP ? setp_lt(b, "counts", e->lane, I(plan->warps)) : (mc_reg){0};
-    mc_reg place = mad_s32(b, "place", e->lane, I(plan->tile), row);
+    mc_reg counts =
+        plan->warps < MC_WARP ? setp_lt(b, "counts", e->number.lane, I(plan->warps)) : (mc_reg){0};
+    mc_reg place = mad_s32(b, "place", e->number.lane, I(plan->tile), row);
     mc_reg at = mad_s32(b, "join_at", place, I(WORD), shared);
     for (int end = 0; end < token_end_count(plan); end++) {
         mc_reg of_warp = carried(b, end ? "below_of_warp" : "of_warp", I(0));
@@ -222,7 +223,7 @@ static void take_row(const quantise_emitter *e, mc_reg row, const token_ends *en
     mc_label loop = label(b, "ELEMENTS"), end = label(b, "ELEMENTS_END");
     mc_reg of_a = cvt_s64(b, "edge_row", add_s32(b, "edge_row_low", row, e->row0));
     mc_reg row_at = mad_s64(b, "edge_row_at", of_a, e->lda_bytes, e->x);
-    mc_reg col = carried(b, "edge_col", e->lane), more = pred(b, "edge_more");
+    mc_reg col = carried(b, "edge_col", e->number.lane), more = pred(b, "edge_more");
     EMIT_IF(b, setp_ge(b, "no_element", col, e->n), bra, TO(end));
     set_label(b, loop);
     quantise_load_point(e, row_at, col, (mc_reg){0}, e->scratch.value);

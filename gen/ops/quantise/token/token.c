@@ -134,7 +134,7 @@ static void declare(token *t) {
     token_declare_ends(&t->e, &t->ends);
     if (plan->keep == 0) return;
     mc_reg kept = mov_shared(b, "kept_begin", NAME("kept"));
-    t->kept = mad_s32(b, "kept_at", t->e.thread, I(QUANTISE_UNIT), kept);
+    t->kept = mad_s32(b, "kept_at", t->e.number.thread, I(QUANTISE_UNIT), kept);
 }
 
 /* -- Steps that are not kept
