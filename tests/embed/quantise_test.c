@@ -2,6 +2,7 @@
  * simulator, an execution in a graph. quantise_test [DEVICE] */
 #include <stdlib.h>
 #include "check.h"
+#include "context/context.h"
 #include "device/cuda.h"
 #include "matrix/random.h"
 #include "mcrt_internal.h"
@@ -200,6 +201,7 @@ static void test_graph(void) {
     static product p;
     const cuda_driver *driver = NULL;
     const char *why = "";
+    context_visit visit;
     cuda_stream stream = NULL;
     cuda_graph graph = NULL;
     cuda_graph_exec exec = NULL;
@@ -207,6 +209,7 @@ static void test_graph(void) {
     config.computed = true;
     CHECK(cuda_driver_get(&driver, &why) == CUDA_READY, "%s", why);
     if (driver == NULL || !open(&p, &config)) return;
+    (void)worked("enter", context_enter(context, &visit, diag));
     (void)worked("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, 1));
     (void)worked("capture", CUDA_CALL(driver, diag, StreamBeginCapture, stream, 0));
     (void)worked("execute", execute(&p, stream));
@@ -214,6 +217,7 @@ static void test_graph(void) {
     (void)worked("graph", CUDA_CALL(driver, diag, GraphInstantiateWithFlags, &exec, graph, 0));
     (void)worked("replay", CUDA_CALL(driver, diag, GraphLaunch, exec, stream));
     (void)worked("wait", mc_synchronize(context, stream, diag));
+    context_leave(context, &visit);
     check(&p);
     close(&p);
 }

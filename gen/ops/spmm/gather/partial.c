@@ -166,7 +166,7 @@ typedef struct quad_sums {
 } quad_sums;
 
 static quad_sums declare_sums(const gather_emitter *e) {
-    quad_sums s;
+    quad_sums s = {.sum = {{0}}};
     (is_exact(e) ? b64_array : b32_array)(e->b, "sum", 4, s.sum);
     (is_exact(e) ? b64_array : b32_array)(e->b, "other", 4, s.other);
     return s;
