@@ -28,6 +28,8 @@ extern const mutation_suite spmm_mutations[], sddmm_mutations[];
 
 /* The number that a line ends with. */
 long mutation_number(const char *line);
+/* Another number where one or four registers are zeroed, each of which has one of COUNT NAMES in its name. */
+bool mutation_of_zeros(const mutation *m, const char *const *names, size_t count);
 /* What is a generic address is a global address. */
 bool mutation_of_conversion(const mutation *m);
 

@@ -10,11 +10,9 @@ static bool is_index(const mutation *m, const char *instruction, const char *ope
 
 /* what B's registers hold beyond k meets zeros of A; of the edge path's loads of single values, those of A zeros of B too */
 static bool beyond_k(const mutation *m) {
-    static const char *const registers[] = {" %x",       " %y",       " %next_x",         " %next_y",
-                                            " %third_x", " %third_y", " %edge_b_element", " %edge_a_element"};
-    for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
-        if (is_index(m, "mov.b32", registers[i])) return true;
-    return false;
+    static const char *const registers[] = {"%x",       "%y",       "%next_x",         "%next_y",
+                                            "%third_x", "%third_y", "%edge_b_element", "%edge_a_element"};
+    return mutation_of_zeros(m, registers, sizeof registers / sizeof *registers);
 }
 
 /* columns ascend inside a row block, so index i is that of slot 8 i at least, and -1 or a column of at least that */

@@ -13,10 +13,34 @@ bool mutation_of_conversion(const mutation *m) {
     return strstr(m->from, "cvta.to.global") && strcmp(strrchr(m->from, ' '), strrchr(m->to, ' ')) == 0;
 }
 
+static bool is_named(const char *reg, size_t length, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *at = strstr(reg, names[i]);
+        if (at && at + strlen(names[i]) <= reg + length) return true;
+    }
+    return false;
+}
+
+bool mutation_of_zeros(const mutation *m, const char *const *names, size_t count) {
+    bool one = strstr(m->from, "mov.b32") && strstr(m->from, ", 0;"),
+         four = strstr(m->from, "mov.v4.b32") && strstr(m->from, "{0, 0, 0, 0};");
+    if (m->kind != MUTATE_INDEX || (!one && !four)) return false;
+    for (const char *reg = strchr(m->from, '%'); reg; reg = strchr(reg + 1, '%'))
+        if (!is_named(reg, strcspn(reg, ",}"), names, count)) return false;
+    return true;
+}
+
 /* bytes of B in a padding slot meet a value of zero */
 static bool initial_row(const mutation *m) {
-    return m->kind == MUTATE_INDEX && strstr(m->from, "mov.b32") && strstr(m->from, "row") &&
-           strstr(m->from, ", 0;");
+    static const char *const names[] = {"row"};
+    return mutation_of_zeros(m, names, 1);
+}
+
+/* A shift by one lane is V = 2's, where the first of four lanes alone has sums: it reads the second one by
+   either mask. */
+static bool wider_segment(const mutation *m) {
+    return m->kind == MUTATE_INDEX && strstr(m->from, "shfl.sync.down") &&
+           strstr(m->from, ", 1, 0x00001c03,") && strstr(m->to, ", 1, 0x3806,");
 }
 
 /* columns ascend inside a row block, so slot j holds -1 or a column of at least j; index j is slot j's or, shuffled, one of the
@@ -47,9 +71,8 @@ static bool other_round(const mutation *m) { return m->kind == MUTATE_INDEX && s
 /* In the ring kernel: what would be loaded, if there were a stride or a row block, is not used. */
 static bool unread(const mutation *m) {
     static const char *const names[] = {"value", "step", "%place", "next_place", "c_row_block", "%high"};
+    if (mutation_of_zeros(m, names, sizeof names / sizeof *names)) return true;
     if (m->kind != MUTATE_INDEX || !strstr(m->from, "mov.b32") || !strstr(m->from, ", 0;")) return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strstr(m->from, names[i])) return true;
     return (strstr(m->from, "%stride,") || strstr(m->from, "%next_first,")) &&
            mutation_number(m->to) > 0; /* row_last is 0 */
 }
@@ -79,6 +102,7 @@ static const equivalence exact_equivalents[] = {
     {slot_threshold, "columns ascend: slot j holds -1 or a column of at least j"},
     {sooner_edge, "a full tile takes the edge path, to the same sums"},
     {longer_edge, "the next tile's columns are computed twice, with the same sums"},
+    {wider_segment, "the first of four lanes reads the second one by either mask"},
     {other_round, "a round of another length gives the same totals, until accumulators are full"},
     {mutation_of_conversion, "a global address is the same number as its generic address"},
     {NULL, NULL},

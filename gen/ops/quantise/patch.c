@@ -119,7 +119,7 @@ void quantise_load(const quantise_emitter *e, const quantise_patch *patch, int s
     int64_t offset = (int64_t)step * e->plan->step * e->plan->in_bytes;
     for (int i = 0; inside.id && i < e->plan->rows * WORDS; i++) EMIT(b, mov_b32, raw[i], I(0));
     for (int i = 0; i < e->plan->rows; i++)
-        EMIT_IF(b, inside, ldg_v4, V4(raw + (ptrdiff_t)i * WORDS), AT(patch->row_at[i], offset));
+        EMIT_IF(b, inside, ldg_once_v4, V4(raw + (ptrdiff_t)i * WORDS), AT(patch->row_at[i], offset));
 }
 
 /* -- Elements ----------------------------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ static void load_rest(const token *t, const rest *r) {
     for (int i = 0; i < plan->rows * WORDS; i++) EMIT(b, mov_b32, t->again[i], I(0));
     for (int i = 0; i < plan->rows; i++) {
         EMIT(b, mad_wide, r->at, r->shift, I(plan->in_bytes), t->patch.row_at[i]);
-        EMIT_IF(b, r->inside, ldg_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(r->at, 0));
+        EMIT_IF(b, r->inside, ldg_once_v4, V4(t->again + (ptrdiff_t)i * WORDS), AT(r->at, 0));
     }
 }
 
