@@ -49,8 +49,9 @@ mc_status race_write_quick(race *r) {
     json_t *line = problem_json(r, "quick"), *times = json_object();
     for (size_t i = 0; i < r->track->variants.count; i++) {
         char hash[17];
-        variant_hash_text(&r->track->variants.items[i], hash);
-        if (r->entries[i].contender.quick > 0)
+        const variant *v = &r->track->variants.items[i];
+        variant_hash_text(v, hash);
+        if (r->entries[i].contender.quick > 0 && v->ptx == NULL)
             json_object_set_new(times, hash, json_real(r->entries[i].contender.quick));
     }
     json_object_set_new(line, "us", times);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "race_state.h"
 
-enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + 15 };
+enum { QUICK_LAUNCHES = 10, MAX_BINDINGS = MC_MAX_ARRAYS + MC_MAX_MAPS + 24 };
 
 /* -- Operands */
 

@@ -302,7 +302,9 @@ static mc_status read_common(const variant *v, variant_list *common, mc_diag *di
     mc_status status = mc_type_of(v->kernel, "lhs", &common->lhs, diag);
     bool one_side = mc_kernel_field_text(v->kernel, "rhs") == NULL; /* the operator takes one matrix */
     if (status == MC_OK && !one_side) status = mc_type_of(v->kernel, "rhs", &common->rhs, diag);
-    if (status != MC_OK || !operation_is_sampled(common->operation)) return status;
+    const char *scales = mc_kernel_field_text(v->kernel, "scales");
+    common->computed = scales != NULL && strcmp(scales, "computed") == 0;
+    if (status != MC_OK || mc_kernel_field_text(v->kernel, "layout") == NULL) return status;
     return mc_layout_of(v->kernel, &common->layout, diag);
 }
 
@@ -314,6 +316,7 @@ static const char *difference(const variant_list *list, const variant_list *othe
         return "other types than the first variant's: one pair of types a run";
     if (other->layout != list->layout)
         return "another layout than the first variant's: one layout of B a run";
+    if (other->computed != list->computed) return "scales computed and given: one of both a run";
     return NULL;
 }
 
@@ -328,6 +331,7 @@ static mc_status settle_operands(variant_list *list, mc_diag *diag) {
         if (list->operation == NULL) {
             list->operation = common.operation, list->vec = common.vec;
             list->lhs = common.lhs, list->rhs = common.rhs, list->layout = common.layout;
+            list->computed = common.computed;
         }
         const char *different = difference(list, &common);
         if (different != NULL) set_error(v, different);

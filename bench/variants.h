@@ -49,6 +49,7 @@ typedef struct variant_list {
     int vec;
     mc_type lhs, rhs;
     mc_layout layout;
+    bool computed; /* kernels compute their scales */
 } variant_list;
 
 /* Reads the specs for a GPU of CAPABILITY (mc_spec_read_for) and chooses variants: WHICH is "all", "default",

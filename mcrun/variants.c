@@ -15,7 +15,9 @@ static mc_status fit(session *s, const mc_kernel *kernel, mc_diag *diag) {
     mc_status status = problem_fit(&s->problem, kernel, &changed, diag);
     if (status != MC_OK || (!changed && s->want.low.data != NULL)) return status;
     session_drop_wanted(s);
-    return s->calls->expect(s, kernel, diag);
+    status = s->calls->expect(s, kernel, diag);
+    if (status != MC_OK) session_drop_wanted(s); /* nothing half-made stays */
+    return status;
 }
 
 /* Factors that the kernel computes are looked at first, as C is made of them. */

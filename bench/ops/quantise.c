@@ -66,11 +66,12 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
     reference_result want = {0};
     (void)sums, (void)rule;
     mc_status status = plan_problem_read(kernel, &whole, diag);
+    if (status != MC_OK) return status;
     operands.inputs[X] = &r->problem->a;
     if (whole.scale != MC_PER_NONE && !whole.computed) operands.factors[SCALE] = r->factors;
     if (whole.zero != MC_PER_NONE || mc_type_bytes(whole.out) == 0)
         return mc_fail(diag, MC_CANNOT, "mcbench knows no zero points, and no results of 4 bits");
-    if (status == MC_OK) status = plan_problem_measure(kernel, &operands, 0, &whole, diag);
+    status = plan_problem_measure(kernel, &operands, 0, &whole, diag);
     if (status == MC_OK) status = operator_expect(op, &operands, &want, diag);
     if (status == MC_OK) status = write_reals(r, &want.low, out, diag);
     mc_result_free(&want);

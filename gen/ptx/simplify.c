@@ -95,6 +95,12 @@ static bool is_move(const mc_builder *b, const mc_line *line, const int *writes)
     return operands[0].id == operands[1].id || (writes[operands[0].id] == 1 && writes[operands[1].id] == 1);
 }
 
+/* A register may stand for one that stands for another. */
+static void find_roots(int *stands_for, size_t count) {
+    for (size_t i = 1; i <= count; i++)
+        while (stands_for[i] != stands_for[stands_for[i]]) stands_for[i] = stands_for[stands_for[i]];
+}
+
 static void rename_regs(mc_builder *b, const int *stands_for) {
     for (size_t i = 0; i < b->operand_count; i++) b->operands[i].id = stands_for[b->operands[i].id];
     for (size_t i = 0; i < b->vector_count; i++) b->vectors[i] = stands_for[b->vectors[i]];
@@ -109,9 +115,10 @@ static void drop_moves(mc_builder *b, moves *m) {
     for (size_t i = 0; i < b->line_count; i++) {
         if (!is_move(b, &b->lines[i], m->writes)) continue;
         const mc_operand *operands = line_operands(b, &b->lines[i]);
-        m->stands_for[operands[0].id] = m->stands_for[operands[1].id];
+        m->stands_for[operands[0].id] = operands[1].id;
         m->gone[i] = true;
     }
+    find_roots(m->stands_for, b->reg_count);
     rename_regs(b, m->stands_for);
     remove_lines(b, m->gone);
 }

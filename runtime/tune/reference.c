@@ -73,7 +73,7 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
         if (operand->kind == OPERAND_DENSE && banded && !operand->out)
             inputs[i] = rows_of(&inputs[i], b->first_row, b->matrix.rows);
         of.inputs[i] = &inputs[i];
-        of.factors[i] = by_rows ? factors + b->first_row : factors;
+        of.factors[i] = by_rows && factors != NULL ? factors + b->first_row : factors;
     }
     return of;
 }

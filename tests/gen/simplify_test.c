@@ -108,6 +108,21 @@ static void moved_and_written(mc_builder *b) {
     EMIT_RET(b);
 }
 
+/* Moves whose lines stand the other way round than they run. */
+static void moves_reversed(mc_builder *b) {
+    mc_label first = label(b, "FIRST"), second = label(b, "SECOND");
+    mc_reg at = mov_b64(b, "at", I(0)), s = b32(b, "s"), d = b32(b, "d");
+    EMIT(b, bra, TO(first));
+    set_label(b, second);
+    EMIT(b, mov_b32, d, s);
+    EMIT(b, stg_b32, AT(at, 0), d);
+    EMIT_RET(b);
+    set_label(b, first);
+    mc_reg r = ldg_b32(b, "r", AT(at, 0));
+    EMIT(b, mov_b32, s, r);
+    EMIT(b, bra, TO(second));
+}
+
 static const struct {
     const char *name;
     void (*make)(mc_builder *b);
@@ -129,6 +144,7 @@ static const struct {
      {"add.s32                         %sum, %x, %y;", "mul.lo.s32                      %product, %x, %y;",
       "[%at], %sum;"},
      {"%times", "%plus", "%same", "%there", "mad"}},
+    {"moves reversed", moves_reversed, {"[%at], %r;"}, {"%s", "%d"}},
     {"moved and written", moved_and_written, {"%old, %x;", "[%at], %old;"}, {NULL}},
 };
 

@@ -261,12 +261,17 @@ void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_
 
 /* -- C by rows ---------------------------------------------------------------------------------------- */
 
+mc_reg quantise_element_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from) {
+    const quantise_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    if (plan->out_bits >= 8) return mad_wide(b, name, index, I(plan->out_bits / 8), from);
+    return mad_wide(b, name, shr_u32(b, NTH(name, 0), index, I(1)), I(1), from);
+}
+
 void quantise_row_addresses(const quantise_emitter *e, const quantise_patch *patch, mc_reg *at) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg bytes = plan->out_bits == 4 ? shr_u32(b, "col_bytes", patch->col, I(1))
-                                       : mul_s32(b, "col_bytes", patch->col, I(plan->out_bits / 8));
-    mc_reg from = mad_wide(b, "c_at", bytes, I(1), e->c), row = cvt_s64(b, "row_of_c", patch->row);
+    mc_reg from = quantise_element_at(e, "c_at", patch->col, e->c), row = cvt_s64(b, "row_of_c", patch->row);
     at[0] = mad_s64(b, "c_row_at", row, e->ldc_bytes, from);
     for (int i = 1; i < plan->rows; i++) at[i] = add_s64(b, NTH("c_row_at", i), at[i - 1], e->ldc_bytes);
 }

@@ -87,6 +87,9 @@ int quantise_row_words(const quantise_plan *plan);
 /* Stores the words of STEP by rows, those of A's rows, and where INSIDE holds. AT: of each row at step 0. */
 void quantise_store_rows(const quantise_emitter *e, const quantise_patch *patch, int step, mc_reg inside,
                          const mc_reg *at, const mc_reg *words);
+/* The address of element INDEX of a row of C that begins at FROM; of 4 bits INDEX is even. NAME is the
+   address's. */
+mc_reg quantise_element_at(const quantise_emitter *e, const char *name, mc_reg index, mc_reg from);
 /* By rows: the addresses of the patch's rows in C at step 0. */
 void quantise_row_addresses(const quantise_emitter *e, const quantise_patch *patch, mc_reg *at);
 

@@ -73,9 +73,7 @@ static mc_reg begin_columns(points *p) {
     const quantise_plan *plan = p->e->plan;
     mc_builder *b = p->e->b;
     mc_reg down = plan->turned ? p->col : p->row, right = plan->turned ? p->row : p->col;
-    mc_reg bytes = plan->out_bits == 4 ? shr_u32(b, "right_bytes", right, I(1))
-                                       : mul_s32(b, "right_bytes", right, I(plan->out_bits / 8));
-    mc_reg from = mad_wide(b, "c_from", bytes, I(1), p->e->c);
+    mc_reg from = quantise_element_at(p->e, "c_from", right, p->e->c);
     mc_reg first = mad_s64(b, "c_first", cvt_s64(b, "down_wide", down), p->e->ldc_bytes, from);
     p->c_at = carried_b64(b, "c_point_at", first);
     int64_t step = (int64_t)p->across * p->wide;

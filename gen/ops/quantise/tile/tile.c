@@ -55,9 +55,7 @@ static void place_reader(const quantise_emitter *e, reader *r) {
     r->unit = and_b32(b, "read_unit", e->number.thread, I(units - 1));
     r->row = shr_u32(b, "read_row", e->number.thread, I(log2_of(units)));
     r->first = mad_s32(b, "first_row", r->unit, I(QUANTISE_UNIT * 8 / plan->out_bits), e->row0);
-    mc_reg bytes = plan->out_bits == 4 ? shr_u32(b, "first_bytes", r->first, I(1))
-                                       : mul_s32(b, "first_bytes", r->first, I(plan->out_bits / 8));
-    mc_reg from = mad_wide(b, "c_at", bytes, I(1), e->c);
+    mc_reg from = quantise_element_at(e, "c_at", r->first, e->c);
     mc_reg row = cvt_s64(b, "c_row", add_s32(b, "c_row_low", r->row, e->col0));
     r->at = carried_b64(b, "store_at", mad_s64(b, "c_row_at", row, e->ldc_bytes, from));
     r->on = mad_s64(b, "rows_on", e->ldc_bytes, I(rows), I(0));

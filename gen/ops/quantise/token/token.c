@@ -248,8 +248,7 @@ static void prepare_bytes(token *t) {
 static void prepare_columns(token *t) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
-    mc_reg bytes = shr_u32(b, "row_bytes", t->patch.row, I(plan->out_bits == 4));
-    mc_reg from = mad_wide(b, "c_from", bytes, I(1), t->e.c);
+    mc_reg from = quantise_element_at(&t->e, "c_from", t->patch.row, t->e.c);
     mc_reg first = mad_s64(b, "c_first", cvt_s64(b, "col_wide", t->patch.col), t->e.ldc_bytes, from);
     t->to.at[0] = carried_b64(b, "store_at", first);
     t->to.word_at = b64(b, "word_at");
