@@ -217,6 +217,9 @@ static void test_graph(void) {
     (void)worked("graph", CUDA_CALL(driver, diag, GraphInstantiateWithFlags, &exec, graph, 0));
     (void)worked("replay", CUDA_CALL(driver, diag, GraphLaunch, exec, stream));
     (void)worked("wait", mc_synchronize(context, stream, diag));
+    (void)worked("exec", CUDA_CALL(driver, diag, GraphExecDestroy, exec));
+    (void)worked("graph", CUDA_CALL(driver, diag, GraphDestroy, graph));
+    (void)worked("stream", CUDA_CALL(driver, diag, StreamDestroy, stream));
     context_leave(context, &visit);
     check(&p);
     close(&p);
