@@ -95,27 +95,12 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
 
 /* -- Another generator's PTX ----------------------------------------------------------------------------- */
 
-/* The text in PATH, with a NUL behind it. */
-static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
-    size_t size = 0;
-    mc_status status = file_read(path, ptx, &size, diag);
-    if (status != MC_OK) return status;
-    char *text = realloc(*ptx, size + 1);
-    if (text == NULL) {
-        free(*ptx);
-        return mc_fail(diag, MC_NOMEM, "out of memory");
-    }
-    text[size] = '\0';
-    *ptx = text;
-    return MC_OK;
-}
-
 static mc_status add_other(variant_list *list, size_t of, const char *folder, mc_diag *diag) {
     char path[4096];
     char *ptx = NULL;
     snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, list->items[of].hash);
     if (access(path, F_OK) != 0) return MC_OK;
-    mc_status status = read_ptx(path, &ptx, diag);
+    mc_status status = file_read_text(path, "PTX", &ptx, diag);
     if (status != MC_OK) return status;
     const variant v = list->items[of];
     status = add_variant(list, &(spec_file){v.spec, v.path}, v.index, diag);

@@ -42,19 +42,6 @@ int session_check_options(const session_options *o, const mc_operator *op, size_
 
 /* -- Opening */
 
-/* The text as one string: PTX ends in NUL for the driver, and holds none before. */
-static mc_status read_ptx(const char *path, char **ptx, mc_diag *diag) {
-    size_t size;
-    char *bytes;
-    mc_status status = file_read(path, &bytes, &size, diag);
-    if (status != MC_OK) return status;
-    if (memchr(bytes, '\0', size) != NULL)
-        status = mc_fail(diag, MC_FORMAT, "%s: PTX is text, this holds a zero byte", path);
-    else if ((*ptx = strndup(bytes, size)) == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
-    free(bytes);
-    return status;
-}
-
 static mc_status open_device(session *s, mc_diag *diag) {
     mc_status status = mc_device_open(s->options->device, &s->device, diag);
     if (status != MC_OK) return status;
@@ -142,7 +129,7 @@ static mc_status session_open(session *s, const char *spec, const char *matrix, 
     mc_status status = open_device(s, diag);
     if (status == MC_OK)
         status = problem_open(&s->problem, spec, matrix, &o->problem, capability_of(s), diag);
-    if (status == MC_OK && o->ptx_file != NULL) status = read_ptx(o->ptx_file, &s->ptx, diag);
+    if (status == MC_OK && o->ptx_file != NULL) status = file_read_text(o->ptx_file, "PTX", &s->ptx, diag);
     if (status == MC_OK)
         status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
     if (status == MC_OK) status = prepare(s, kernel, diag);

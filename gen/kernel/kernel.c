@@ -74,7 +74,7 @@ mc_status kernel_emit(mc_kernel *kernel, const char *spec_name, mc_diag *diag) {
     mc_text text = {0};
     mc_status status = MC_OK;
     kernel->solver->emit(kernel->plan, &b);
-    if (builder_check(&b, &kernel->contract.ptx_version, &kernel->registers) && builder_simplify(&b) &&
+    if (builder_check(&b, &kernel->contract.ptx_version, NULL) && builder_simplify(&b) &&
         builder_check(&b, &kernel->contract.ptx_version, &kernel->registers)) {
         kernel_limit_registers(kernel, wanted_limit(kernel, &b));
         print_module(&b, kernel, spec_name, &text);

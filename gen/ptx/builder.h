@@ -122,6 +122,8 @@ typedef struct mc_builder {
 } mc_builder;
 
 void builder_free(mc_builder *b);
+/* Keeps a mistake, unless there is one. */
+void builder_fail(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* -- Registers, labels, shared memory ----------------------------------------------------------------- */
 
@@ -199,8 +201,6 @@ void note(mc_builder *b, const char *format, ...) __attribute__((format(printf, 
 
 /* -- signature.c -------------------------------------------------------------------------------------- */
 
-/* Keeps a mistake, unless there is one. */
-void builder_fail(mc_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says in b->error what is wrong with OPERANDS of an instruction. */
 void builder_check_operands(mc_builder *b, mc_opcode op, const mc_operand *operands, size_t count);
 mc_reg_type builder_type_of(const mc_builder *b, mc_reg reg);
@@ -227,7 +227,8 @@ static inline int operand_reg(const mc_builder *b, const mc_operand *operand, in
 /* -- check.c ------------------------------------------------------------------------------------------ */
 
 /* Whether labels are placed once, and registers are written on every path before they are read. On success it
-   sets the least .version, and the most 32-bit registers that are alive at one point. */
+   sets the least .version, and, unless REGISTERS is NULL, the most 32-bit registers that are alive at one
+   point. */
 bool builder_check(mc_builder *b, int *version, int *registers);
 
 /* -- simplify.c -------------------------------------------------------------------------------------- */

@@ -153,7 +153,7 @@ static bool check_flow(const mc_flow *f, int *registers) {
     }
     s.work = set_of(&s, f->block_count);
     check_reads(&s);
-    if (!f->b->error[0]) *registers = most_alive(&s);
+    if (!f->b->error[0] && registers != NULL) *registers = most_alive(&s);
     free(s.of_block);
     return !f->b->error[0];
 }

@@ -64,6 +64,19 @@ mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag)
     return MC_OK;
 }
 
+mc_status file_read_text(const char *path, const char *what, char **text, mc_diag *diag) {
+    size_t size;
+    char *bytes;
+    *text = NULL;
+    mc_status status = file_read(path, &bytes, &size, diag);
+    if (status != MC_OK) return status;
+    if (memchr(bytes, '\0', size) != NULL)
+        status = mc_fail(diag, MC_FORMAT, "%s: %s is text, this holds a zero byte", path, what);
+    else if ((*text = strndup(bytes, size)) == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
+    free(bytes);
+    return status;
+}
+
 /* -- Writing */
 
 static mc_status discard(file_output *output, mc_status status) {

@@ -7,6 +7,8 @@
 
 /* All bytes of PATH, malloc'ed, *SIZE of them. MC_IO with "path: why". */
 mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag);
+/* The same as a string, which ends in NUL. MC_FORMAT where it holds one before: WHAT ("PTX") is text. */
+mc_status file_read_text(const char *path, const char *what, char **text, mc_diag *diag);
 
 /* A file being written. It is a temporary file beside the target, which commit renames to the target's name.
    A target that exists and is no regular file, such as /dev/stdout, is written directly. A regular one keeps

@@ -43,12 +43,12 @@ MC_API void mc_dense_fill(mc_dense *dense, mc_value_law law, uint64_t seed); /* 
    one type bit for bit, where any NaN is as good as another. MC_MISMATCH: the message names the first wrong
    element and how many there are. */
 MC_API mc_status mc_dense_compare(const mc_dense *got, const mc_dense *want, mc_diag *diag);
-/* The same where each element may be anything from LOW's to HIGH's. A NaN is right where both are, and from
-   -infinity to infinity all is. All three have one type. */
-MC_API mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high,
-                                 mc_diag *diag);
 /* The same of elements that messages call those of NAME, not of C. */
 MC_API mc_status mc_dense_compare_named(const char *name, const mc_dense *got, const mc_dense *want,
                                         mc_diag *diag);
+/* The same of C where each element may be anything from LOW's to HIGH's. A NaN is right where both are, and
+   from -infinity to infinity all is. All three have one type. */
+MC_API mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high,
+                                 mc_diag *diag);
 
 #endif

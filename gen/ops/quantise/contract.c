@@ -13,10 +13,6 @@ static const char *const c_docs[][2] = {
     [QUANTISE_U4] = BOTH("u4", PAIRS), [QUANTISE_F16] = BOTH("f16", ""), [QUANTISE_BF16] = BOTH("bf16", ""),
     [QUANTISE_F32] = BOTH("f32", "")};
 
-static int out_element_align(const quantise_plan *plan) {
-    return plan->out_bits > 8 ? plan->out_bits / 8 : 1;
-}
-
 /* One by value, more as an array. */
 static void add_factor(const quantise_plan *plan, mc_contract *c, const char *name, const char *doc) {
     if (plan->scale == OUT_PER_TENSOR) add_param(c, (mc_param){name, "f32", MC_PARAM_SCALAR, 4, doc});
@@ -50,7 +46,7 @@ static unsigned align_of(const quantise_plan *plan, int element) {
 
 static void add_params(const quantise_plan *plan, mc_contract *c) {
     add_param(c, (mc_param){"x", "u64", MC_PARAM_ARRAY, align_of(plan, plan->in_bytes), a_docs[plan->in]});
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, align_of(plan, out_element_align(plan)),
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, align_of(plan, quantise_piece_bytes(plan)),
                             c_docs[plan->out][plan->turned]});
     add_factors(plan, c);
     add_shape(c, "m", plan->m, "rows of A");

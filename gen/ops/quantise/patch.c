@@ -12,11 +12,7 @@ quantise_name quantise_numbered(const char *stem, int number) {
 
 /* COUNT elements of BITS in bytes, COUNT being the shape NAME. */
 static mc_reg bytes_of(mc_builder *b, const char *name, const char *reg, int64_t fixed, int bits) {
-    if (fixed != MC_OPEN) {
-        mc_reg bytes = b64(b, reg);
-        EMIT(b, mov_b64, bytes, I(fixed * bits / 8));
-        return bytes;
-    }
+    if (fixed != MC_OPEN) return mov_b64(b, reg, I(fixed * bits / 8));
     mc_reg count = load_shape(b, name, true);
     if (bits >= 8) return mul_wide(b, reg, count, I(bits / 8));
     return cvt_s64(b, reg, shr_u32(b, "ldc_pairs", count, I(1)));

@@ -37,7 +37,9 @@ typedef struct quantise_emitter {
     mc_reg lda_bytes, ldc_bytes; /* from row to row, 64 bits */
     quantise_numbers number;
     mc_reg row0, col0; /* the thread block's first; col0 is none where it has all columns */
-    mc_reg silent;     /* whether another thread block writes the scales; none: this one does */
+    /* which of the thread blocks with these rows this is, of which the first writes the scales; none: it is
+       alone */
+    mc_reg share;
     quantise_factors factors;
     quantise_scratch scratch;
 } quantise_emitter;

@@ -78,9 +78,7 @@ static mc_reg begin_columns(points *p) {
     p->c_at = carried_b64(b, "c_point_at", first);
     int64_t step = (int64_t)p->across * p->wide;
     if (plan->turned) return mad_s64(b, "c_step", p->e->ldc_bytes, I(step), I(0));
-    mc_reg bytes_on = b64(b, "c_step");
-    EMIT(b, mov_b64, bytes_on, I(step * plan->out_bits / 8));
-    return bytes_on;
+    return mov_b64(b, "c_step", I(step * plan->out_bits / 8));
 }
 
 /* Element I of those at the loop's column. */

@@ -10,9 +10,9 @@
  *   token/       scales a row, computed from all of the row's elements, which stay on the chip
  *
  * A thread has a patch of `rows` rows and a unit of columns at each step: 16 bytes of each row. The patch is
- * as high as a word of C by columns has elements. Lanes of a warp lie `lanes_down` below each other and
- * `lanes_across` side by side, warps of a thread block `warps_down` and `warps_across`. A step is as wide as
- * all these are together. */
+ * as high as `words` words of C by columns have elements. Lanes of a warp lie `lanes_down` below each other
+ * and `lanes_across` side by side, warps of a thread block `warps_down` and `warps_across`. A step is as wide
+ * as all these are together. */
 #ifndef MC_QUANTISE_H
 #define MC_QUANTISE_H
 
@@ -87,6 +87,11 @@ typedef struct quantise_plan {
 /* Bytes of COUNT elements of C, which end with a byte. */
 static inline int quantise_out_bytes(const quantise_plan *plan, int count) {
     return count * plan->out_bits / 8;
+}
+
+/* Bytes of the least piece of C that is stored: an element, or the two that share a byte. */
+static inline int quantise_piece_bytes(const quantise_plan *plan) {
+    return plan->out_bits > 8 ? plan->out_bits / 8 : 1;
 }
 
 /* Rows of a word of C by columns. */

@@ -78,7 +78,7 @@ static void store_piece(const quantise_emitter *e, const reader *r, int index, m
                         mc_reg scratch) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    int bytes = plan->out_bits > 8 ? plan->out_bits / 8 : 1, elements = bytes * 8 / plan->out_bits;
+    int bytes = quantise_piece_bytes(plan), elements = bytes * 8 / plan->out_bits;
     mc_reg in = pred(b, NTH("in", index)),
            row = add_s32(b, NTH("piece_row", index), r->first, I((int64_t)index * elements));
     EMIT(b, setp_lt, in, row, e->m);
@@ -94,7 +94,7 @@ static void store_piece(const quantise_emitter *e, const reader *r, int index, m
 }
 
 static void store_pieces(const quantise_emitter *e, const reader *r, const mc_reg *words) {
-    int bytes = e->plan->out_bits > 8 ? e->plan->out_bits / 8 : 1;
+    int bytes = quantise_piece_bytes(e->plan);
     mc_reg scratch = b32(e->b, "piece");
     for (int i = 0; i < QUANTISE_UNIT / bytes; i++)
         store_piece(e, r, i, words[i * bytes / WORD], i * bytes % WORD * 8, scratch);

@@ -15,7 +15,7 @@ void token_declare_ends(const quantise_emitter *e, token_ends *ends) {
     }
 }
 
-/* -- A patch -------------------------------------------------------------------------------------------- */
+/* -- A patch ------------------------------------------------------------------------------------------ */
 
 static void take_packed(const quantise_emitter *e, mc_reg end, mc_reg word) {
     mc_builder *b = e->b;
@@ -52,8 +52,7 @@ void token_take_patch(const quantise_emitter *e, const token_ends *ends, const m
     }
 }
 
-/* -- Across lanes and warps -------------------------------------------------------------------------------
-   */
+/* -- Across lanes and warps --------------------------------------------------------------------------- */
 
 /* Floats that are not negative, and NaN above them, are ordered as integers. */
 static void reduce_lanes(const quantise_emitter *e, mc_reg end) {
@@ -88,8 +87,7 @@ static void write_warp(const quantise_emitter *e, const quantise_patch *patch, c
             EMIT_IF(b, first, sts_b32, AT(at, warp_place(plan, end) + (int64_t)i * WORD), ends->of[end][i]);
 }
 
-/* -- Scales -----------------------------------------------------------------------------------------------
-   */
+/* -- Scales ------------------------------------------------------------------------------------------- */
 
 /* REACH / COUNT, but at least the least normal number, whose reciprocal is finite. */
 static mc_reg make_scale(mc_builder *b, mc_reg reach, int count) {
@@ -124,7 +122,7 @@ static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[
     if (plan->zero) EMIT_IF(b, first, sts_b32, AT(at, (int64_t)plan->tile * WORD), zero);
     mc_reg of_a = add_s32(b, "row_of_a", row, e->row0);
     mc_reg writer = first;
-    if (e->silent.id) writer = setp_eq_and(b, "is_writer", e->silent, I(0), first);
+    if (e->share.id) writer = setp_eq_and(b, "is_writer", e->share, I(0), first);
     mc_reg writes = setp_lt_and(b, "writes_scale", of_a, e->m, writer);
     EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "scale_at", of_a, I(WORD), e->factors.scale), 0), scale);
     if (plan->zero)
@@ -214,8 +212,7 @@ void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const 
     if (plan->by_addition) prepare_addition(e);
 }
 
-/* -- The edge path
-   ------------------------------------------------------------------------------------------ */
+/* -- The edge path ------------------------------------------------------------------------------------ */
 
 /* The lanes take the row's elements in turn. */
 static void take_row(const quantise_emitter *e, mc_reg row, const token_ends *ends) {

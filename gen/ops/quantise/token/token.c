@@ -4,6 +4,7 @@
  * are known. Words of C go straight from registers to global memory: by columns those of a warp's lanes
  * below each other are `tile` elements of a row of C. */
 #include "ops/quantise/token/token.h"
+#include "parts/copy.h"
 
 enum { MOST_STEPS = 2 * QUANTISE_MAX_STEPS, SPARE = 24 };
 
@@ -31,8 +32,7 @@ typedef struct token {
     mc_reg own, width; /* with shares: the first of the thread block's columns, and how many it has */
 } token;
 
-/* -- Steps
-   -------------------------------------------------------------------------------------------------- */
+/* -- Steps -------------------------------------------------------------------------------------------- */
 
 /* Whether there can be STEP, and whether all of it certainly is. */
 static bool has_step(const quantise_plan *plan, int step) {
@@ -47,8 +47,7 @@ static int64_t kept_place(const quantise_plan *plan, int slot, int row) {
     return ((int64_t)slot * plan->rows + row) * MC_WARP * plan->warps * QUANTISE_UNIT;
 }
 
-/* -- Shares
-   ------------------------------------------------------------------------------------------------- */
+/* -- Shares ------------------------------------------------------------------------------------------- */
 
 /* A thread block begins with the columns of its own share and goes round A's end: its own stay on the chip.
    Column V of its count, of those at STEP, is that of A at V + own, or n before that. */
@@ -89,8 +88,8 @@ static void begin_share(token *t) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     if (plan->share == MC_OPEN) return;
-    t->e.silent = load_special(b, "share", "ctaid.y");
-    t->own = mul_s32(b, "own", t->e.silent, I(plan->share));
+    t->e.share = load_special(b, "share", "ctaid.y");
+    t->own = mul_s32(b, "own", t->e.share, I(plan->share));
     mc_reg left =
         sub_s32(b, "columns_left", plan->n == MC_OPEN ? t->e.n : mov_b32(b, "columns", t->e.n), t->own);
     t->width = min_s32(b, "width", left, I(plan->share));
@@ -104,12 +103,11 @@ static void copy_step(const token *t, int step) {
     int64_t offset = offset_of(plan, step);
     const quantise_patch patch = turn_round(t, step);
     if (inside.id) bytes = selp_b32(b, NTH("copied", step), I(QUANTISE_UNIT), I(0), inside);
-    for (int i = 0; i < plan->rows; i++) {
-        mc_operand to = AT(t->kept, kept_place(plan, step - plan->hold, i)),
-                   from = AT(patch.row_at[i], offset);
-        if (inside.id) EMIT(b, cp_async_unit, to, from, I(QUANTISE_UNIT), bytes);
-        else EMIT(b, cp_async_whole, to, from, I(QUANTISE_UNIT));
-    }
+    for (int i = 0; i < plan->rows; i++)
+        copy_async(b, QUANTISE_UNIT,
+                   (copy_piece){.to = AT(t->kept, kept_place(plan, step - plan->hold, i)),
+                                .from = AT(patch.row_at[i], offset),
+                                .size = bytes});
 }
 
 static void read_kept(const token *t, int step) {
@@ -137,8 +135,7 @@ static void declare(token *t) {
     t->kept = mad_s32(b, "kept_at", t->e.number.thread, I(QUANTISE_UNIT), kept);
 }
 
-/* -- Steps that are not kept
-   ---------------------------------------------------------------------------------- */
+/* -- Steps that are not kept -------------------------------------------------------------------------- */
 
 /* The loop over the steps that are not on the chip. */
 typedef struct rest {
@@ -208,8 +205,7 @@ static void take_again(token *t, mc_reg inside) {
     token_take_patch(&t->e, &t->ends, t->again);
 }
 
-/* -- Reading
-   -------------------------------------------------------------------------------------------------- */
+/* -- Reading ------------------------------------------------------------------------------------------ */
 
 static void read_all(token *t) {
     const quantise_plan *plan = t->e.plan;
@@ -229,8 +225,7 @@ static void read_all(token *t) {
     }
 }
 
-/* -- C by columns
-   ----------------------------------------------------------------------------------------------- */
+/* -- C by columns ------------------------------------------------------------------------------------- */
 
 /* Bytes of a word, of which each has one row, or two of 4 bits. */
 static void prepare_bytes(token *t) {
@@ -306,8 +301,7 @@ static void store_columns(token *t, const char *name, int step, mc_reg inside) {
     EMIT(b, add_s64, t->to.at[0], t->to.at[0], t->to.step_bytes);
 }
 
-/* -- C by rows, and both
-   ------------------------------------------------------------------------------------------ */
+/* -- C by rows, and both ------------------------------------------------------------------------------ */
 
 static void prepare_rows(token *t) {
     mc_reg at[QUANTISE_MAX_ROWS];
@@ -354,8 +348,7 @@ static void store_all(token *t) {
     for_rest(t, "second", true, store_again);
 }
 
-/* -- The whole
-   ------------------------------------------------------------------------------------------------------ */
+/* -- The whole ---------------------------------------------------------------------------------------- */
 
 static void emit_wide(token *t, mc_reg shared) {
     heading(t->e.b, "WIDE PATH: %d rows", t->e.plan->tile);
@@ -371,8 +364,8 @@ static void emit_wide(token *t, mc_reg shared) {
 static void begin_edge(token *t) {
     mc_builder *b = t->e.b;
     if (t->e.plan->share == MC_OPEN) return;
-    t->e.silent = load_special(b, "edge_share", "ctaid.y");
-    t->e.col0 = mul_s32(b, "edge_own", t->e.silent, I(t->e.plan->share));
+    t->e.share = load_special(b, "edge_share", "ctaid.y");
+    t->e.col0 = mul_s32(b, "edge_own", t->e.share, I(t->e.plan->share));
 }
 
 static void emit(const void *data, mc_builder *b) {

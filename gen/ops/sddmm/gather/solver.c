@@ -107,11 +107,7 @@ static void facts(const void *data, mc_facts *facts) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
     sddmm_items_facts(&plan->problem, &plan->items, a->steps * a->mma * plan->abreast,
                       "gathered from B, a group and panel", facts);
-    if (plan->shared_bytes)
-        add_fact(facts, "shared_bytes", plan->shared_bytes,
-                 "of a thread block: panels of A, or its window of B");
-    add_fact(facts, "wide_path", plan->wide, "vector loads of A and B");
-    add_fact(facts, "edge_path", plan->edge, "guarded narrow loads of A and B");
+    sddmm_items_paths(plan->shared_bytes, plan->wide, plan->edge, facts);
 }
 
 /* -- Solver ------------------------------------------------------------------------------------------- */

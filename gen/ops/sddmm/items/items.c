@@ -54,6 +54,13 @@ void sddmm_items_facts(const sddmm_problem *p, const sddmm_items *items, int mma
     add_fact(facts, "group_mma", items->chunks * mma, "m16n8k32 instructions, a group and panel");
 }
 
+void sddmm_items_paths(unsigned shared_bytes, bool wide, bool edge, mc_facts *facts) {
+    if (shared_bytes)
+        add_fact(facts, "shared_bytes", shared_bytes, "of a thread block: panels of A, or its window of B");
+    add_fact(facts, "wide_path", wide, "vector loads of A and B");
+    add_fact(facts, "edge_path", edge, "guarded narrow loads of A and B");
+}
+
 size_t sddmm_items_name(const sddmm_problem *p, const sddmm_items *items, char name[MC_MAX_ENTRY]) {
     size_t length = sddmm_entry_name(p, name);
     return sddmm_name_add(name, length, "_g%d_w%d_k%d", items->groups, p->warps, items->tile_k);

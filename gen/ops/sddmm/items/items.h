@@ -38,6 +38,8 @@ void sddmm_add_mask_values(const sddmm_problem *p, mc_contract *c);
    from. */
 void sddmm_items_facts(const sddmm_problem *p, const sddmm_items *items, int mma, const char *read,
                        mc_facts *facts);
+/* Adds what both say of their shared memory, and which paths there are. */
+void sddmm_items_paths(unsigned shared_bytes, bool wide, bool edge, mc_facts *facts);
 /* "_g4_w4_k256" */
 size_t sddmm_items_name(const sddmm_problem *p, const sddmm_items *items, char name[MC_MAX_ENTRY]);
 #define SDDMM_SWAPPED                                                                                        \

@@ -53,11 +53,7 @@ static void facts(const void *data, mc_facts *facts) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
     sddmm_items_facts(&plan->problem, &plan->items, a->steps * a->mma, "read from the window, a group",
                       facts);
-    if (plan->shared_bytes)
-        add_fact(facts, "shared_bytes", plan->shared_bytes,
-                 "of a thread block: panels of A, or its window of B");
-    add_fact(facts, "wide_path", true, "vector loads of A and B");
-    add_fact(facts, "edge_path", false, "guarded narrow loads of A and B");
+    sddmm_items_paths(plan->shared_bytes, true, false, facts);
 }
 
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
