@@ -24,6 +24,19 @@ static size_t result_bytes(const race *r, size_t group) {
     return (size_t)most * sizeof(int32_t);
 }
 
+/* The most that a variant of the group wants for itself. */
+static size_t workspace_bytes(const race *r, size_t group) {
+    const variant_list *list = &r->track->variants;
+    size_t most = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const variant *v = &list->items[i];
+        bool counts = v->error == NULL && v->packing == group && v->kernel != NULL;
+        size_t bytes = counts ? mc_workspace_bytes(v->kernel, 0) : 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static void reserve_operands(const race *r, size_t group, our_operands *o) {
     const mc_packed *packed = &r->work->packings[group];
     o->slots = r->operation->slots(packed, &r->work->a);
@@ -36,6 +49,7 @@ static void reserve_operands(const race *r, size_t group, our_operands *o) {
     o->b = slab_part(&o->slab, dense_bytes(&r->problem->b));
     o->c = slab_part(&o->slab, result_bytes(r, group));
     o->factors = slab_part(&o->slab, 2 * r->factor_count * sizeof(float));
+    o->workspace = slab_part(&o->slab, workspace_bytes(r, group));
 }
 
 static mc_status write_dense(race *r, const our_operands *o, size_t part, const mc_dense *dense) {
@@ -85,10 +99,12 @@ static size_t bind_operand(const our_operands *o, const operand_row *operand, in
     return 0;
 }
 
-/* Scales or biases: one by value, more by address. */
-static size_t bind_factor(const char *name, mc_per per, float first, uint64_t address, mc_binding *binding) {
+/* Scales or biases: a given one by value, others by address. */
+static size_t bind_factor(const char *name, mc_per per, const float *given, uint64_t address,
+                          mc_binding *binding) {
+    bool by_value = per == MC_PER_TENSOR && given != NULL;
     if (per == MC_PER_NONE) return 0;
-    *binding = per == MC_PER_TENSOR ? mc_bind_f32(name, first) : (mc_binding){name, (int64_t)address};
+    *binding = by_value ? mc_bind_f32(name, *given) : (mc_binding){name, (int64_t)address};
     return 1;
 }
 
@@ -119,8 +135,10 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
         count += bind_operand(o, &op->operands[i], set, &bindings[count]);
     uint64_t scales = slab_address(&o->slab, o->factors, set),
              biases = scales + r->factor_count * sizeof(float);
-    count += bind_factor("scale", v->output.scale, r->factors[0], scales, &bindings[count]);
-    count += bind_factor("bias", v->output.bias, r->factors[r->factor_count], biases, &bindings[count]);
+    const float *given = r->track->variants.computed ? NULL : r->factors;
+    count += bind_factor("scale", v->output.scale, given, scales, &bindings[count]);
+    count += bind_factor("bias", v->output.bias, r->factors + r->factor_count, biases, &bindings[count]);
+    bindings[count++] = (mc_binding){MC_WORKSPACE, (int64_t)slab_address(&o->slab, o->workspace, set)};
     mc_status status = mc_bind_maps(r->track->gpu.device, v->kernel, bindings, &count, maps, diag);
     if (status != MC_OK) return status;
     return mc_bind(v->kernel, bindings, count, launch, diag);

@@ -9,7 +9,7 @@
 /* Operands of the variants that pack alike. */
 typedef struct our_operands {
     operand_slab slab;
-    size_t arrays[MC_MAX_ARRAYS], a, b, c, factors; /* parts */
+    size_t arrays[MC_MAX_ARRAYS], a, b, c, factors, workspace; /* parts */
     double packed_bytes;
     int64_t slots;
 } our_operands;

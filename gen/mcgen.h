@@ -76,11 +76,12 @@ typedef enum mc_param_kind {
     MC_PARAM_ARRAY,
     MC_PARAM_SHAPE,
     MC_PARAM_SCALAR,
-    MC_PARAM_TENSOR_MAP
+    MC_PARAM_TENSOR_MAP,
+    MC_PARAM_PASS
 } mc_param_kind;
 
 /* One parameter of the entry, in order. An array is a u64 device address, a shape an s32, a scalar an f32, a
-   tensor map MC_TENSOR_MAP_BYTES by value. */
+   tensor map MC_TENSOR_MAP_BYTES by value; a pass is an s32 that counts the contract's passes from 0. */
 typedef struct mc_param {
     const char *name; /* arrays: as in mc_array; "b", "c", "scale", "bias"; shapes: "m", "n", "ldb", "ldc" */
     const char *type; /* "u64", "s32", "f32" or "b8[128]" */
@@ -147,6 +148,8 @@ enum {
     MC_TENSOR_MAP_ALIGN = 16
 };
 
+#define MC_WORKSPACE "workspace" /* name of the array that a contract's workspace is of */
+
 /* Everything that launching needs. A plain struct: the same facts stand in the PTX header and in --describe
  * --json. */
 typedef struct mc_contract {
@@ -162,6 +165,11 @@ typedef struct mc_contract {
     mc_grid_axis grid[3];
     unsigned block[3];
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
+    /* Launches that make one execution, one after another in the stream, each with the whole grid; 0: one */
+    unsigned passes;
+    /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it, and
+       nothing else may use it until the last pass has ended. 0: there is none */
+    unsigned workspace;
     mc_map_param maps[MC_MAX_MAPS];
     size_t map_count;
     mc_constraint constraints[MC_MAX_CONSTRAINTS]; /* of a shape there is one at most */

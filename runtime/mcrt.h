@@ -306,8 +306,8 @@ typedef struct mc_plan_info {
 /* Fills INFO, whose size is set. Strings live as long as the plan. */
 MC_API mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *diag);
 
-/* Bytes on the device that mc_execute wants as WORKSPACE,
-   of which one serves one stream; 0: it wants none. */
+/* Bytes on the device that mc_execute wants as WORKSPACE, at a multiple of 16; one serves one stream. 0: it
+   wants none. */
 MC_API size_t mc_plan_workspace(const mc_plan *plan);
 
 /* One operand by its name: where it lies, or, of a factor per tensor, its value. */

@@ -24,6 +24,16 @@ static void map_text(const mc_map_param *map, const char *prefix, mc_text *text)
              map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
 }
 
+static void passes_text(const mc_contract *c, const char *prefix, mc_text *text) {
+    bool batch = c->grid[2].dim != NULL;
+    if (c->passes > 1)
+        text_add(text, "%sLaunch it %u times, one after another, with pass from 0 to %u\n", prefix, c->passes,
+                 c->passes - 1);
+    if (c->workspace)
+        text_add(text, "%sArray " MC_WORKSPACE ": %u bytes%s\n", prefix, c->workspace,
+                 batch ? " for each product" : "");
+}
+
 static void constraints_text(const mc_contract *c, const char *prefix, mc_text *text) {
     for (size_t i = 0; i < c->constraint_count; i++)
         if (c->constraints[i].multiple)
@@ -60,6 +70,7 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
         text_add(text, "\n");
     }
     for (size_t i = 0; i < c->map_count; i++) map_text(&c->maps[i], prefix, text);
+    passes_text(c, prefix, text);
     constraints_text(c, prefix, text);
     if (c->turn_k)
         text_add(text,
@@ -135,7 +146,8 @@ static json_t *params_json(maker *m, const mc_contract *c) {
     static const char *const kinds[] = {[MC_PARAM_ARRAY] = "array",
                                         [MC_PARAM_SHAPE] = "shape",
                                         [MC_PARAM_SCALAR] = "scalar",
-                                        [MC_PARAM_TENSOR_MAP] = "tensor_map"};
+                                        [MC_PARAM_TENSOR_MAP] = "tensor_map",
+                                        [MC_PARAM_PASS] = "pass"};
     json_t *params = json_array();
     for (size_t i = 0; i < c->param_count; i++) {
         const mc_param *p = &c->params[i];
@@ -223,6 +235,8 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "block", json_pack("[iii]", (int)c->block[0], (int)c->block[1], (int)c->block[2]));
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
+    if (c->passes > 1) put(&m, root, "passes", json_integer(c->passes));
+    if (c->workspace) put(&m, root, MC_WORKSPACE, json_integer(c->workspace));
     put(&m, root, "tensor_maps", maps_json(&m, c));
     put(&m, root, "constraints", constraints_json(&m, c));
     if (c->sums.lhs != NULL) put(&m, root, "sums", sums_json(&c->sums));

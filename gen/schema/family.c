@@ -83,6 +83,16 @@ void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc)
     if (shape == MC_OPEN) add_param(c, (mc_param){name, "s32", MC_PARAM_SHAPE, 4, doc});
 }
 
+void add_passes(mc_contract *c, unsigned passes, const char *doc) {
+    c->passes = passes;
+    add_param(c, (mc_param){"pass", "s32", MC_PARAM_PASS, 4, doc});
+}
+
+void add_workspace(mc_contract *c, unsigned bytes, unsigned align, const char *doc) {
+    c->workspace = bytes;
+    add_param(c, (mc_param){MC_WORKSPACE, "u64", MC_PARAM_ARRAY, align, doc});
+}
+
 void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc) {
     if (facts->count++ < MC_MAX_FACTS) facts->list[facts->count - 1] = (mc_fact){name, value, doc};
 }

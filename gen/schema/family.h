@@ -127,6 +127,10 @@ void add_array(mc_contract *c, unsigned align, mc_array array);
 void add_map(mc_contract *c, mc_map_param map, const char *doc);
 /* Adds a constraint, unless it constrains nothing. */
 void add_constraint(mc_contract *c, mc_constraint constraint);
+/* The kernel is launched PASSES times, and learns from its parameter `pass` which time it is. */
+void add_passes(mc_contract *c, unsigned passes, const char *doc);
+/* The kernel has BYTES for itself, which lie at a multiple of ALIGN: its parameter MC_WORKSPACE. */
+void add_workspace(mc_contract *c, unsigned bytes, unsigned align, const char *doc);
 /* Adds a parameter for SHAPE, unless the spec fixes it or the kernel does not want it (0). */
 void add_shape(mc_contract *c, const char *name, int64_t shape, const char *doc);
 void add_fact(mc_facts *facts, const char *name, int64_t value, const char *doc);

@@ -70,7 +70,7 @@ static mc_status launch_overlapped(const cuda_driver *driver, cuda_function func
     return CUDA_CALL(driver, diag, LaunchKernelEx, &config, function, pointers, NULL);
 }
 
-mc_status cuda_put(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
+static mc_status put_pass(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
     const cuda_driver *driver = cuda_of(module->device)->driver;
     const cuda_function function = ((const cuda_module_state *)module)->function;
     const unsigned *grid = launch->grid, *block = launch->block;
@@ -80,6 +80,10 @@ mc_status cuda_put(mc_module *module, const mc_launch *launch, void *stream, mc_
         return launch_overlapped(driver, function, launch, stream, pointers, diag);
     return CUDA_CALL(driver, diag, LaunchKernel, function, grid[0], grid[1], grid[2], block[0], block[1],
                      block[2], launch->shared_dynamic, stream, pointers, NULL);
+}
+
+mc_status cuda_put(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {
+    return mc_launch_passes(module, launch, put_pass, stream, diag);
 }
 
 /* PTX edited by hand may ask for other parameters than its contract gives.

@@ -180,6 +180,18 @@ void mc_module_unload(mc_module *module) {
     if (module != NULL) module->device->ops->unload(module);
 }
 
+mc_status mc_launch_passes(mc_module *module, const mc_launch *launch, mc_put_pass *put, void *user,
+                           mc_diag *diag) {
+    mc_status status = put(module, launch, user, diag);
+    for (unsigned pass = 1; pass < launch->passes && status == MC_OK; pass++) {
+        mc_launch next = *launch;
+        next.values[launch->pass] = pass;
+        next.overlap = false;
+        status = put(module, &next, user, diag);
+    }
+    return status;
+}
+
 mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag) {
     return module->device->ops->launch(module, launch, diag);
 }

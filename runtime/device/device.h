@@ -148,9 +148,12 @@ typedef struct mc_launch {
     /* Where one is not NULL, it is the parameter, and the value is not */
     const mc_tensor_map *maps[MC_MAX_PARAMS];
     size_t count;
+    /* Above 1: the kernel runs that often, one time after another, and parameter `pass` counts from 0 */
+    unsigned passes;
+    size_t pass;
 } mc_launch;
 
-/* Launches and waits. */
+/* Launches, all passes, and waits. */
 MC_API mc_status mc_module_launch(mc_module *module, const mc_launch *launch, mc_diag *diag);
 /* Does once what launches otherwise do each time: compares parameters with LAUNCH's, and allows its shared
    memory. mc_module_put then only launches, with LAUNCH's values as they are at the call; on the simulator it

@@ -78,6 +78,12 @@ static inline mc_status mc_launch_check_size(const mc_launch *launch, size_t i, 
     return MC_OK;
 }
 
+/* One pass of a launch, on behalf of USER. */
+typedef mc_status mc_put_pass(mc_module *module, const mc_launch *launch, void *user, mc_diag *diag);
+/* Calls PUT for each pass of LAUNCH. A pass does not start before the one ahead of it has ended. */
+mc_status mc_launch_passes(mc_module *module, const mc_launch *launch, mc_put_pass *put, void *user,
+                           mc_diag *diag);
+
 typedef enum mc_landing { MC_LANDING_ANY, MC_LANDING_FIRST, MC_LANDING_LAST } mc_landing;
 
 typedef struct mc_sim_settings {

@@ -163,9 +163,7 @@ static mc_status sim_prepare(mc_module *module, const mc_launch *launch, mc_diag
     return MC_OK;
 }
 
-/* *INSTRUCTIONS: warp instructions that it executed. The lock is held by the caller. */
-static mc_status launch_locked(mc_module *module, const mc_launch *launch, uint64_t *instructions,
-                               mc_diag *diag) {
+static mc_status run_pass(mc_module *module, const mc_launch *launch, void *instructions, mc_diag *diag) {
     ptxsim *sim = sim_of(module->device);
     void *pointers[MC_MAX_PARAMS];
     mc_launch_pointers(launch, pointers);
@@ -173,8 +171,15 @@ static mc_status launch_locked(mc_module *module, const mc_launch *launch, uint6
     ptxsim_dim3 block = {launch->block[0], launch->block[1], launch->block[2]};
     ptxsim_status result = ptxsim_launch(sim, ((const sim_module *)module)->function, grid, block,
                                          launch->shared_dynamic, pointers);
-    *instructions = ptxsim_counts_of(sim)->warp_instructions;
+    *(uint64_t *)instructions += ptxsim_counts_of(sim)->warp_instructions;
     return sim_check(module->device, result, diag);
+}
+
+/* *INSTRUCTIONS: warp instructions that it executed. The lock is held by the caller. */
+static mc_status launch_locked(mc_module *module, const mc_launch *launch, uint64_t *instructions,
+                               mc_diag *diag) {
+    *instructions = 0;
+    return mc_launch_passes(module, launch, run_pass, instructions, diag);
 }
 
 static mc_status sim_put(mc_module *module, const mc_launch *launch, void *stream, mc_diag *diag) {

@@ -65,6 +65,19 @@ static mc_status put_addresses(const plan_launch *plan, const mc_args *args, mc_
     return MC_OK;
 }
 
+static mc_status put_workspace(const plan_launch *plan, mc_address workspace, mc_launch *launch,
+                               mc_diag *diag) {
+    const struct plan_workspace *w = &plan->workspace;
+    if (w->slot == PLAN_NONE) return MC_OK;
+    if (workspace == 0)
+        return mc_fail(diag, MC_CANNOT, "the workspace is missing: this plan wants %zu bytes", w->bytes);
+    if ((workspace & (w->align - 1)) != 0)
+        return mc_fail(diag, MC_CANNOT, "the workspace lies at 0x%llx, which is not a multiple of %u bytes",
+                       (unsigned long long)workspace, w->align);
+    launch->values[w->slot] = workspace;
+    return MC_OK;
+}
+
 /* The context is current. */
 static mc_status put(const mc_plan *plan, const mc_args *args, mc_launch *launch, void *stream,
                      mc_diag *diag) {
@@ -93,7 +106,6 @@ static mc_status put_elsewhere(const mc_plan *plan, const mc_args *args, mc_laun
 mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address workspace, void *stream,
                      mc_diag *diag) {
     mc_args whole;
-    (void)workspace; /* no kernel wants any so far */
     if (plan == NULL) return check_handle(plan, "plan", diag);
     if (args == NULL || args->size != sizeof *args) {
         mc_status status = take_struct(&whole, sizeof whole, args, ARGS_FIRST, "mc_args", diag);
@@ -104,6 +116,7 @@ mc_status mc_execute(const mc_plan *plan, const mc_args *args, mc_address worksp
     mc_launch launch = plan->launch.launch;
     mc_status status = check_list(&plan->launch, args, diag);
     if (status == MC_OK) status = put_addresses(&plan->launch, args, &launch, diag);
+    if (status == MC_OK) status = put_workspace(&plan->launch, workspace, &launch, diag);
     if (status != MC_OK) return status;
     if (mc_device_is_current(plan->context->device)) return put(plan, args, &launch, stream, diag);
     return put_elsewhere(plan, args, &launch, stream, diag);

@@ -58,6 +58,9 @@ static void describe_arguments(const plan_problem *problem, const mc_contract *c
         launch->maps[i].slot = find_slot(contract, contract->maps[i].param, MC_PARAM_TENSOR_MAP);
         launch->maps[i].argument = operator_operand(o, contract->maps[i].array);
     }
+    int slot = find_slot(contract, MC_WORKSPACE, MC_PARAM_ARRAY);
+    if (slot != PLAN_NONE)
+        launch->workspace.slot = slot, launch->workspace.align = contract->params[slot].align;
     for (size_t i = 0; i < o->operand_count; i++)
         describe_argument(problem, contract, &o->operands[i], &launch->arguments[i]);
 }
@@ -84,6 +87,8 @@ mc_status plan_launch_make(const mc_context *context, const plan_problem *proble
     *launch = (plan_launch){.operator= operator_of(problem->op)};
     bind_problem(&set, launch->operator, problem);
     bind_packing(&set, packing);
+    launch->workspace = (struct plan_workspace){mc_workspace_bytes(kernel, problem->batch), PLAN_NONE, 1};
+    bind_value(&set, MC_WORKSPACE, NOWHERE);
     bind_value(&set, "multiprocessors", mc_device_get_info(context->device)->multiprocessors);
     mc_status status = bind_tensors(kernel, &set, launch, diag);
     if (status != MC_OK) return status;

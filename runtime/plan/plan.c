@@ -230,6 +230,5 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
 }
 
 size_t mc_plan_workspace(const mc_plan *plan) {
-    (void)plan;
-    return 0;
+    return plan == NULL || plan->kernel == NULL ? 0 : plan->launch.workspace.bytes;
 }

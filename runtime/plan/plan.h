@@ -29,6 +29,12 @@ typedef struct plan_launch {
         mc_tensor tensor; /* the tensor at that operand's address */
     } maps[MC_MAX_MAPS];
     size_t map_count;
+    /* What the kernel wants for itself, as an execution brings it */
+    struct plan_workspace {
+        size_t bytes;
+        int slot;
+        unsigned align;
+    } workspace;
 } plan_launch;
 
 /* MC_CANNOT where KERNEL cannot take PROBLEM, whatever its fields promise: grids and sums have limits. */

@@ -128,6 +128,10 @@ static mc_status check_arrays(const mc_contract *contract, const binding_list *b
     return status;
 }
 
+size_t mc_workspace_bytes(const mc_kernel *kernel, int64_t batch) {
+    return (size_t)mc_kernel_contract(kernel)->workspace * (size_t)(batch > 1 ? batch : 1);
+}
+
 mc_binding mc_bind_f32(const char *name, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -137,6 +141,8 @@ mc_binding mc_bind_f32(const char *name, float value) {
 static mc_status bind_param(const mc_param *param, const binding_list *bindings, uint64_t *slot,
                             mc_diag *diag) {
     int64_t value = 0;
+    *slot = 0;
+    if (param->kind == MC_PARAM_PASS) return MC_OK;
     mc_status status = find(bindings, param->name, &value, diag);
     if (status != MC_OK) return status;
     if (param->kind == MC_PARAM_ARRAY && param->align > 1 && (uint64_t)value % param->align != 0)
@@ -154,7 +160,9 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
         status = bind_param(&contract->params[i], bindings, &launch->values[i], diag);
         if (status == MC_OK && contract->params[i].kind == MC_PARAM_TENSOR_MAP)
             launch->maps[i] = (const mc_tensor_map *)(uintptr_t)launch->values[i];
+        if (contract->params[i].kind == MC_PARAM_PASS) launch->pass = i;
     }
+    launch->passes = contract->passes;
     launch->overlap = contract->overlap;
     return status;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "problem/bind.h"
 #include "tune/measurement.h"
 #include "tune/pool.h"
 
@@ -212,9 +213,20 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
                          diag);
 }
 
+/* One for all kernels, which run one after another. */
+static mc_status add_workspace(measurement *m, mc_diag *diag) {
+    size_t most = 0;
+    for (size_t i = 0; i < m->race->count; i++) {
+        const mc_kernel *kernel = m->kernels[i].kernel;
+        size_t bytes = kernel == NULL ? 0 : mc_workspace_bytes(kernel, m->race->problem->batch);
+        if (bytes > most) most = bytes;
+    }
+    return most == 0 ? MC_OK : tune_slab_add(&m->operands.slab, MC_WORKSPACE, NULL, most, 0, diag);
+}
+
 /* The output comes last. */
 static mc_status add_operands(measurement *m, mc_diag *diag) {
-    mc_status status = MC_OK;
+    mc_status status = add_workspace(m, diag);
     for (size_t i = 0; i < m->operator->operand_count && status == MC_OK; i++)
         status = add_operand(m, i, diag);
     return status;

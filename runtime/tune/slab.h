@@ -5,7 +5,7 @@
 
 #include "context/context.h"
 
-enum { TUNE_MAX_PARTS = MC_MAX_ARRAYS, TUNE_BOUNDARY = 256 };
+enum { TUNE_MAX_PARTS = MC_MAX_ARRAYS + 1, TUNE_BOUNDARY = 256 };
 
 typedef struct tune_part {
     const char *name; /* the name that it is bound by */

@@ -3,8 +3,8 @@
 #include "problem/binding_set.h"
 
 enum {
-    RUN_BOUNDARY = 256, /* device allocations start at a multiple of it */
-    RUN_BUFFERS = MC_MAX_ARRAYS + MAX_OPERANDS,
+    RUN_BOUNDARY = 256,                             /* device allocations start at a multiple of it */
+    RUN_BUFFERS = MC_MAX_ARRAYS + MAX_OPERANDS + 1, /* and a workspace */
     /* What C holds until the kernel writes it: repeated, the number furthest from zero in every integer type,
        and nearly zero in every real one. Sums of wide types, modulo 2^32, may be any number, but hardly all
        of those that a fault leaves unwritten. */
@@ -138,6 +138,13 @@ static mc_status put_factors(device_run *run, const operand_row *operand, const 
     return MC_OK;
 }
 
+/* What the simulator finds unwritten there must not be read. */
+static mc_status put_workspace(device_run *run, mc_diag *diag) {
+    uint64_t address;
+    size_t bytes = mc_workspace_bytes(run->kernel, run->problem.batch);
+    return bytes == 0 ? MC_OK : add_buffer(run, MC_WORKSPACE, bytes, 0, &address, diag);
+}
+
 /* Poisoned, and so is what lies in front and behind. */
 static mc_status put_output(device_run *run, size_t i, mc_dense *to, mc_diag *diag) {
     const operand_row *operand = &run->op->operands[i];
@@ -250,6 +257,7 @@ static mc_status run_all(device_run *run, const char *ptx, mc_timing *timing, mc
     if (status == MC_OK && span_of(out) == 0) return MC_OK; /* no element: a grid without blocks */
     for (size_t i = 0; i < run->op->operand_count && status == MC_OK; i++)
         status = put_operand(run, i, out, diag);
+    if (status == MC_OK) status = put_workspace(run, diag);
     if (status != MC_OK) return status;
     bind_sizes(&run->bindings, &run->problem);
     bind_value(&run->bindings, "item_count", mc_sampled_items(&run->packed));
