@@ -167,8 +167,8 @@ typedef struct mc_contract {
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     /* Launches that make one execution, one after another in the stream, each with the whole grid; 0: one */
     unsigned passes;
-    /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it, and
-       nothing else may use it until the last pass has ended. 0: there is none */
+    /* Bytes of the array `workspace`, in a batch for each product. The kernel writes it before it reads it,
+       and nothing else may use it until the last pass has ended. 0: there is none */
     unsigned workspace;
     mc_map_param maps[MC_MAX_MAPS];
     size_t map_count;

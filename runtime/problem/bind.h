@@ -29,9 +29,9 @@ MC_API size_t mc_workspace_bytes(const mc_kernel *kernel, int64_t batch);
 /* Fills LAUNCH for KERNEL: the grid from the shapes, parameters by name. MC_CANNOT where a binding is
    missing, a fixed shape differs, an address misses its alignment, a shape leaves s32, or the grid leaves the
    hardware's limits. These must be bound: those of m, n, k, lda, ldb, ldc that the kernel's family has; every
-   array of the contract; every parameter but the pass (so item_count, mc_sampled_items); what the grid is made of (so
-   window_items, mc_sampled_longest). "multiprocessors" may be bound, for kernels whose thread blocks take
-   their work in turn. */
+   array of the contract; every parameter but the pass (so item_count, mc_sampled_items); what the grid is
+   made of (so window_items, mc_sampled_longest). "multiprocessors" may be bound, for kernels whose thread
+   blocks take their work in turn. */
 MC_API mc_status mc_bind(const mc_kernel *kernel, const mc_binding *bindings, size_t count, mc_launch *launch,
                          mc_diag *diag);
 

@@ -13,6 +13,7 @@ run() { # SPEC SETTINGS...
 }
 run quantise_s8
 run quantise_s8_given
+run quantise_s8_tensor
 run quantise_s8_given --set out=u8 --set layout=rows --set scale=tensor
 run dequantise_f16 --set lhs=f32 --set scale=row
 expect 0 'could not run' timeout 100 "$mcbench" run "$specs/quantise_s8.lua" --set zero=row -m matrices --n 48 --peers none --variants default --rounds 5 -o lines.jsonl

@@ -6,6 +6,7 @@ cd "$work" || exit 1
 export XDG_DATA_HOME=$work XDG_CACHE_HOME=$work
 computed() { "$mcrun" quantise "$specs/quantise_s8.lua" --device sim "$@"; }
 given() { "$mcrun" quantise "$specs/quantise_s8_given.lua" --device sim "$@"; }
+tensor() { "$mcrun" quantise "$specs/quantise_s8_tensor.lua" --device sim "$@"; }
 back() { "$mcrun" quantise "$specs/dequantise_f16.lua" --device sim "$@"; }
 same() { check "$1 is $2" cmp "$1" "$2"; }
 
@@ -41,6 +42,12 @@ same q.npy again.npy
 expect 0 'exact' computed --x x.npy --set layout=rows --out rows.npy
 check 'rows.npy is 20 x 48 of s8' grep -aqF "'shape': (20, 48)" rows.npy
 expect 0 'exact' given --x x.npy --set out=s4 --out four.npy
+# One scale, in two passes, and once more with it
+expect 0 'exact' tensor --x x.npy --set zero=tensor --out q.npy --out-scale s.npy --out-zero z.npy
+check 's.npy has one scale' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (1,)" s.npy
+expect 0 'exact' given --x x.npy --set scale=tensor --set zero=tensor --scale s.npy --zero z.npy --out again.npy
+same q.npy again.npy
+expect 0 'exact' tensor --tokens 100 --features 136 --variants all
 
 # What is refused
 expect 1 'X holds f16, must hold f32' computed --x x.npy --set lhs=f32
@@ -49,7 +56,8 @@ expect 1 '--scale: the kernel computes it itself' computed --x x.npy --scale s.n
 expect 1 "but the kernel's scale has 30 elements" given --tokens 30 --features 48 --scale s.npy
 expect 1 '--out-scale: the kernel computes none' given --x x.npy --out-scale t.npy
 expect 1 '--zero: the kernel takes none' given --x x.npy --zero z.npy
-expect 2 'scales are computed a row' computed --set scale=tensor
+expect 2 'that goes with computed scales a row' tensor --set keep=2
+expect 1 '--scale: the kernel computes it itself' tensor --x x.npy --scale s.npy
 expect 2 'integers want a scale' given --set scale=none
 expect 2 'not a column' given --set scale=column
 expect 2 'zero points go as scales do' given --set zero=tensor
@@ -64,5 +72,6 @@ expect 1 'm is fixed at 64' given --tokens 20 --features 40 --set m=64 --device 
 # Tuning, and the record
 printf '20 64 0.5 33\n' >shapes.txt
 expect 0 'quantise_s8_given.lua' "$mcrun" tune "$specs/quantise_s8_given.lua" --shapes shapes.txt --device sim --in-process
+expect 0 'quantise_s8_tensor.lua' "$mcrun" tune "$specs/quantise_s8_tensor.lua" --shapes shapes.txt --device sim --in-process
 expect 0 'quantise f16' "$mcrun" records list
 finish

@@ -24,7 +24,7 @@ typedef struct product {
     mc_plan *plan;
     plan_problem problem;
     int64_t products;
-    mc_address x, scale, zero, c;
+    mc_address x, scale, zero, c, workspace;
     uint16_t host[MOST];
     float scales[MOST_PRODUCTS * TOKENS], zeros[MOST_PRODUCTS * TOKENS];
 } product;
@@ -54,14 +54,17 @@ static bool open(product *p, const mc_plan_config *config) {
     p->scale = upload(p->scales, sizeof p->scales);
     p->zero = upload(p->zeros, sizeof p->zeros);
     p->c = upload(poison, sizeof poison);
-    return worked("problem", plan_problem_of(config, NULL, &p->problem, diag)) &&
-           worked("plan", mc_plan_create(context, config, &p->plan, diag));
+    if (!worked("problem", plan_problem_of(config, NULL, &p->problem, diag)) ||
+        !worked("plan", mc_plan_create(context, config, &p->plan, diag)))
+        return false;
+    size_t bytes = mc_plan_workspace(p->plan);
+    return bytes == 0 || worked("workspace", mc_memory_create(context, bytes, &p->workspace, diag));
 }
 
 static void close(product *p) {
     mc_plan_destroy(p->plan);
-    const mc_address addresses[] = {p->x, p->scale, p->zero, p->c};
-    for (int i = 0; i < 4; i++) mc_memory_destroy(context, addresses[i]);
+    const mc_address addresses[] = {p->x, p->scale, p->zero, p->c, p->workspace};
+    for (int i = 0; i < 5; i++) mc_memory_destroy(context, addresses[i]);
 }
 
 static mc_status execute(const product *p, void *stream) {
@@ -74,7 +77,7 @@ static mc_status execute(const product *p, void *stream) {
         .scale_value = 0.125F,
         .list = list,
         .list_count = operand_per(&p->problem, &operator_of(MC_OP_QUANTISE)->operands[ZERO]) != MC_PER_NONE};
-    return mc_execute(p->plan, &args, 0, stream, diag);
+    return mc_execute(p->plan, &args, p->workspace, stream, diag);
 }
 
 /* Product I: C, and the scales that are computed. */
@@ -100,10 +103,12 @@ static void check_product(product *p, int64_t i) {
     mc_result_free(&want);
     for (size_t o = SCALE; o <= ZERO && operand_is_computed(&p->problem, &op->operands[o]); o++) {
         float values[TOKENS];
-        mc_dense is = {MC_F32, 1, TOKENS, TOKENS, values}, must_be;
-        mc_address at = (o == SCALE ? p->scale : p->zero) + (mc_address)i * sizeof values;
+        int64_t count = one ? 1 : TOKENS;
+        size_t size = (size_t)count * sizeof *values;
+        mc_dense is = {MC_F32, 1, count, count, values}, must_be;
+        mc_address at = (o == SCALE ? p->scale : p->zero) + (mc_address)i * size;
         (void)worked("other", operator_expect_other(op, &operands, o, &must_be, diag));
-        (void)worked("read", mc_memory_read(context, at, values, sizeof values, diag));
+        (void)worked("read", mc_memory_read(context, at, values, size, diag));
         (void)worked(op->operands[o].name, mc_dense_compare(&is, &must_be, diag));
         mc_dense_free(&must_be);
     }
@@ -144,6 +149,12 @@ static void test_plans(void) {
     mc_plan_config tensor = quantise(MC_S8);
     tensor.scale = tensor.zero = MC_PER_TENSOR;
     try_config("tensor", &tensor);
+    tensor.computed = true;
+    try_config("computed tensor", &tensor);
+    tensor.batch = MOST_PRODUCTS;
+    try_config("batch of tensors", &tensor);
+    tensor.zero = MC_PER_NONE, tensor.c = MC_U4, tensor.align = 1;
+    try_config("odd batch of tensors", &tensor);
     mc_plan_config back = {
         .size = sizeof back, .op = MC_OP_QUANTISE, .a = MC_F16, .c = MC_BF16, .m = TOKENS, .n = FEATURES};
     back.align = 4;
@@ -167,8 +178,8 @@ static void test_refused(void) {
     refuse(c, MC_USAGE, "wants a scale");
     c = quantise(MC_S8), c.scale = MC_PER_COLUMN;
     refuse(c, MC_CANNOT, "scale is by column");
-    c = quantise(MC_S8), c.scale = MC_PER_TENSOR, c.computed = true;
-    refuse(c, MC_CANNOT, "scales are computed for each row");
+    c = quantise(MC_S8), c.scale = MC_PER_COLUMN, c.computed = true;
+    refuse(c, MC_CANNOT, "scale is by column");
     c = quantise(MC_S8), c.zero = MC_PER_TENSOR;
     refuse(c, MC_USAGE, "zero points go as scales do");
     c = quantise(MC_F16), c.computed = true;
@@ -193,6 +204,31 @@ static void test_missing(void) {
         CHECK_TEXT(mc_diag_text(diag), "zero is missing");
         mc_diag_clear(diag);
     }
+    close(&p);
+}
+
+static void refuse_workspace(const product *p, mc_address workspace, const char *why) {
+    const mc_args args = {.size = sizeof args, .a = p->x, .c = p->c, .scale = p->scale};
+    CHECK(mc_execute(p->plan, &args, workspace, NULL, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), why);
+    mc_diag_clear(diag);
+}
+
+static void test_workspace(void) {
+    static product p;
+    mc_plan_config config = quantise(MC_S8);
+    config.computed = true;
+    if (open(&p, &config)) CHECK(mc_plan_workspace(p.plan) == 0);
+    close(&p);
+    config.scale = MC_PER_TENSOR;
+    if (open(&p, &config)) {
+        CHECK(mc_plan_workspace(p.plan) == 1024);
+        refuse_workspace(&p, 0, "the workspace is missing: this plan wants 1024 bytes");
+        refuse_workspace(&p, p.workspace + 2, "which is not a multiple of 4 bytes");
+    }
+    close(&p);
+    config.batch = MOST_PRODUCTS;
+    if (open(&p, &config)) CHECK(mc_plan_workspace(p.plan) == (size_t)MOST_PRODUCTS * 1024);
     close(&p);
 }
 
@@ -237,6 +273,7 @@ int main(int argc, char **argv) {
         test_plans();
         test_refused();
         test_missing();
+        test_workspace();
         if (argc > 1) test_graph();
     }
     mc_context_destroy(context);

@@ -1,6 +1,6 @@
 /* Kernels that quantise, and the way back, on the simulator against the CPU reference, bit for bit: types, zero
  * points, given and computed scales, both layouts, and a table of shapes, leading dimensions, addresses and values.
- * quantise_test SPEC PART of 3 parts: computed, given, back. */
+ * quantise_test SPEC PART of those in `parts`. */
 #include <stdlib.h>
 #include "check.h"
 #include <math.h>
@@ -30,7 +30,10 @@ static const shape shapes[] = {
     {16, 2056, 0, 0, 0, 0, MC_VALUES_FULL},   {5, 3080, 8, 3, 0, 0, MC_VALUES_FULL},
     {128, 160, 16, 32, 0, 0, MC_VALUES_ONES}, {48, 96, 0, 16, 8, 16, MC_VALUES_FULL},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+/* More tiles than a first pass has thread blocks */
+static const shape large[] = {{520, 552, 0, 8, 0, 0, MC_VALUES_ONES},
+                              {4128, 68, 0, 0, 0, 0, MC_VALUES_FULL},
+                              {8200, 72, 0, 0, 0, 0, MC_VALUES_ONES}};
 
 static bool is_paired(mc_type type) { return mc_type_bytes(type) == 0; }
 
@@ -51,17 +54,27 @@ typedef struct bench {
     float *factors[OPERANDS];
     mc_diag *diag;
     char text[200];
+    const shape *shapes;
+    int shape_count;
 } bench;
 
-/* Rows of zeros, of one value with a tie, of the smallest numbers, with an infinity or a NaN. */
-static void spoil_rows(mc_dense *x) {
+/* Rows of zeros, of one value with a tie, of the smallest numbers, with an infinity or a NaN; of FINITE values
+   only. */
+static void spoil_rows(mc_dense *x, bool finite) {
     static const float values[] = {0, 2.5F, 0x1p-149F, 0x1p-126F, INFINITY, NAN, -INFINITY, 65504};
     bool real = mc_type_is_real(x->type);
     for (int64_t i = 3; real && i < x->rows; i += 7) {
-        float value = values[i / 7 % 8];
+        float value = values[i / 7 % (finite ? 4 : 8)];
         for (int64_t j = i % 3; j < x->cols; j += value == 0 || value == 2.5F ? 1 : 13)
             mc_dense_set(x, i, j, real_to_bits(x->type, j % 2 ? -value : value));
     }
+}
+
+/* A scale of the tensor is mostly to be finite. Among ones the last element decides. */
+static void spoil(mc_dense *x, const plan_problem *p, mc_value_law law) {
+    spoil_rows(x, p->scale == MC_PER_TENSOR && law != MC_VALUES_EXTREME);
+    if (law == MC_VALUES_ONES && mc_type_is_real(x->type))
+        mc_dense_set(x, x->rows - 1, x->cols - 1, real_to_bits(x->type, -3));
 }
 
 static mc_status make_operands(bench *t, const shape *s) {
@@ -69,7 +82,7 @@ static mc_status make_operands(bench *t, const shape *s) {
     mc_status status = mc_dense_create(p->lhs, s->m, s->n, even(p->lhs, s->n) + s->gap_a, &t->x, t->diag);
     if (status != MC_OK) return status;
     mc_dense_fill(&t->x, s->law, 1);
-    spoil_rows(&t->x);
+    spoil(&t->x, p, s->law);
     for (int i = SCALE; i <= ZERO; i++) {
         const operand_row *operand = &t->op->operands[i];
         mc_per per = operand_per(p, operand);
@@ -145,13 +158,13 @@ static void try_kernel(bench *t, const char *spec, const mc_setting *settings, s
     CHECK(t->kernel != NULL, "%s: %s", t->text, mc_diag_text(t->diag));
     if (t->kernel == NULL || plan_problem_read(t->kernel, &t->problem, t->diag) != MC_OK) return;
     t->op = operator_of(t->problem.op);
-    for (int i = 0; i < SHAPES; i++) {
-        bool moved = shapes[i].a_offset || shapes[i].c_offset;
+    for (int i = 0; i < t->shape_count; i++) {
+        bool moved = t->shapes[i].a_offset || t->shapes[i].c_offset;
         if (moved && mc_kernel_field(t->kernel, "align") > 1) continue; /* refused */
         mc_diag_clear(t->diag);
-        mc_status status = try_shape(t, &shapes[i]);
-        CHECK(status == MC_OK, "%s, shape %d (%d x %d): %s", t->text, i, (int)shapes[i].m, (int)shapes[i].n,
-              mc_diag_text(t->diag));
+        mc_status status = try_shape(t, &t->shapes[i]);
+        CHECK(status == MC_OK, "%s, shape %d (%d x %d): %s", t->text, i, (int)t->shapes[i].m,
+              (int)t->shapes[i].n, mc_diag_text(t->diag));
     }
     mc_kernel_destroy(t->kernel);
 }
@@ -180,6 +193,18 @@ static void try_all(bench *t, const char *spec, const choice *choices, size_t co
 }
 
 #define TRY(t, spec, choices) try_all(t, spec, choices, sizeof(choices) / sizeof *(choices))
+
+static void many_tiles(bench *t, const char *spec) {
+    static const choice all[] = {{"scale", {"tensor"}},   {"zero", {"none", "tensor"}},
+                                 {"lhs", {"f32", "f16"}}, {"out", {"s8"}},
+                                 {"words", {"1"}},        {"rounding", {"convert"}},
+                                 {"align", {"16", "1"}},  {"tile", {"32"}},
+                                 {"warps", {"2"}},        {"hold", {"1"}},
+                                 {"keep", {"0"}},         {"arch", {"sm_90"}}};
+    bench with_large = *t;
+    with_large.shapes = large, with_large.shape_count = sizeof large / sizeof *large;
+    TRY(&with_large, spec, all);
+}
 
 static void computed(bench *t, const char *spec) {
     static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
@@ -223,6 +248,23 @@ static void computed(bench *t, const char *spec) {
     TRY(t, spec, additions);
     TRY(t, spec, shares);
     TRY(t, spec, words);
+}
+
+/* Of the tensor, in two passes. */
+static void tensor(bench *t, const char *spec) {
+    static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
+                                 {"out", {"s8", "u8", "s4", "u4"}},
+                                 {"scale", {"tensor"}},
+                                 {"zero", {"none", "tensor"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"align", {"16", "1"}},
+                                 {"tile", {"64"}},
+                                 {"warps", {"4"}},
+                                 {"hold", {"2"}},
+                                 {"keep", {"0"}},
+                                 {"arch", {"sm_80"}}};
+    TRY(t, spec, all);
+    many_tiles(t, spec);
 }
 
 static void given(bench *t, const char *spec) {
@@ -270,12 +312,16 @@ static void back(bench *t, const char *spec) {
     TRY(t, spec, anywhere);
 }
 
+static const struct {
+    const char *name;
+    void (*run)(bench *t, const char *spec);
+} parts[] = {{"computed", computed}, {"tensor", tensor}, {"given", given}, {"back", back}};
+
 int main(int argc, char **argv) {
-    bench t = {.diag = mc_diag_create()};
+    bench t = {.diag = mc_diag_create(), .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes};
     if (argc != 3 || mc_device_open("sim", &t.device, t.diag) != MC_OK) return 2;
-    if (strcmp(argv[2], "computed") == 0) computed(&t, argv[1]);
-    else if (strcmp(argv[2], "given") == 0) given(&t, argv[1]);
-    else back(&t, argv[1]);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(argv[2], parts[i].name) == 0) parts[i].run(&t, argv[1]);
     mc_device_close(t.device);
     mc_diag_destroy(t.diag);
     return check_end();

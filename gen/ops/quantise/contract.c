@@ -15,19 +15,20 @@ static const char *const c_docs[][2] = {
 
 /* One by value, more as an array. */
 static void add_factor(const quantise_plan *plan, mc_contract *c, const char *name, const char *doc) {
-    if (plan->scale == OUT_PER_TENSOR) add_param(c, (mc_param){name, "f32", MC_PARAM_SCALAR, 4, doc});
+    if (plan->scale == OUT_PER_TENSOR && !plan->computed)
+        add_param(c, (mc_param){name, "f32", MC_PARAM_SCALAR, 4, doc});
     else add_param(c, (mc_param){name, "u64", MC_PARAM_ARRAY, WORD, doc});
 }
 
 static void add_factors(const quantise_plan *plan, mc_contract *c) {
     static const char *const scales[][2] = {
         [OUT_PER_NONE] = {"", ""},
-        [OUT_PER_TENSOR] = {"of all elements", ""},
+        [OUT_PER_TENSOR] = {"of all elements", "f32[1], of all elements, which the kernel writes"},
         [OUT_PER_ROW] = {"f32[m], one for each row of A",
                          "f32[m], one for each row of A, which the kernel writes"},
         [OUT_PER_COLUMN] = {"f32[n], one for each column of A", ""}};
     static const char *const zeros[][2] = {
-        [OUT_PER_TENSOR] = {"zero point of all elements", ""},
+        [OUT_PER_TENSOR] = {"zero point of all elements", "zero point, f32[1], which the kernel writes"},
         [OUT_PER_ROW] = {"zero points, f32[m], integers", "zero points, f32[m], which the kernel writes"}};
     if (plan->scale != OUT_PER_NONE) add_factor(plan, c, "scale", scales[plan->scale][plan->computed]);
     if (plan->zero) add_factor(plan, c, "zero", zeros[plan->scale][plan->computed]);
@@ -53,6 +54,9 @@ static void add_params(const quantise_plan *plan, mc_contract *c) {
     add_shape(c, "n", plan->n, "columns of A");
     add_shape(c, "lda", plan->lda, "elements from one row of A to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C, as it is stored, to the next");
+    if (!plan->reaches) return;
+    add_workspace(c, quantise_workspace(plan), WORD, "how far parts of A reach, f32, from pass to pass");
+    add_passes(c, 2, "0: finds how far A reaches; 1: quantises");
 }
 
 void quantise_contract(const void *data, mc_contract *c) {
@@ -63,7 +67,7 @@ void quantise_contract(const void *data, mc_contract *c) {
     c->grid[0] = (mc_grid_axis){"m", plan->tile};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     if (plan->share != MC_OPEN) c->grid[1] = (mc_grid_axis){"n", plan->share};
-    if (!plan->computed) c->grid[1] = (mc_grid_axis){"n", (int64_t)plan->hold * plan->step};
+    if (!plan->by_token) c->grid[1] = (mc_grid_axis){"n", (int64_t)plan->hold * plan->step};
     c->block[0] = (unsigned)(MC_WARP * plan->warps), c->block[1] = c->block[2] = 1;
     c->shared_static = plan->shared_static, c->shared_dynamic = plan->shared_dynamic;
     quantise_list_batch(plan, arrays);
@@ -75,7 +79,7 @@ void quantise_facts(const void *data, mc_facts *facts) {
     int held = plan->hold + plan->keep;
     add_fact(facts, "tile_rows", plan->tile, "of A, a thread block");
     add_fact(facts, "tile_columns", (int64_t)plan->step * held,
-             plan->computed ? "of A that stay on the chip" : "of A, a thread block");
+             plan->by_token ? "of A that stay on the chip" : "of A, a thread block");
     add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
     add_fact(facts, "loads", (int64_t)plan->hold * plan->rows, "of 16 bytes that a thread has in flight");
     add_fact(facts, "shared_bytes", plan->shared_static + plan->shared_dynamic, "a thread block");
@@ -97,6 +101,9 @@ void quantise_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32"};
     const quantise_plan *plan = data;
     snprintf(name, MC_MAX_ENTRY, "quantise_%s_%s_%s%s%s_t%d_w%d_h%d_k%d_w%d", ins[plan->in], outs[plan->out],
-             plan->computed ? "computed" : "given", plan->turned ? "" : "_rows",
-             plan->by_addition ? "_add" : "", plan->tile, plan->warps, plan->hold, plan->keep, plan->words);
+             plan->reaches    ? "tensor"
+             : plan->computed ? "computed"
+                              : "given",
+             plan->turned ? "" : "_rows", plan->by_addition ? "_add" : "", plan->tile, plan->warps,
+             plan->hold, plan->keep, plan->words);
 }

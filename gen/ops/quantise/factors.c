@@ -7,13 +7,13 @@ static mc_reg load_factor_array(const quantise_emitter *e, const char *name) {
     mc_builder *b = e->b;
     mc_reg at = load_array(b, name);
     if (!plan->batch) return at;
-    mc_operand count = plan->scale == OUT_PER_COLUMN ? e->n : e->m;
+    mc_operand count = plan->scale == OUT_PER_COLUMN ? e->n : plan->scale == OUT_PER_ROW ? e->m : I(1);
     mc_reg before = mul_s32(b, NTH(name, 0), b->batch, I(WORD));
     return mad_wide(b, NTH(name, 1), before, count, at);
 }
 
 static mc_reg load_factor(const quantise_emitter *e, const char *name) {
-    if (e->plan->scale != OUT_PER_TENSOR) return load_factor_array(e, name);
+    if (e->plan->scale != OUT_PER_TENSOR || e->plan->computed) return load_factor_array(e, name);
     return ld_param_f32(e->b, name, NAME(name));
 }
 
@@ -50,7 +50,7 @@ void quantise_load_factors(quantise_emitter *e) {
     if (plan->zero) f->zero = load_factor(e, "zero");
     if (plan->scale == OUT_PER_COLUMN) return;
     declare_rows(e, plan->scale == OUT_PER_ROW ? plan->rows : 1);
-    if (plan->scale == OUT_PER_ROW) return;
+    if (plan->scale == OUT_PER_ROW || plan->computed) return;
     quantise_invert(e, f->scale, f->by[0]);
     if (plan->zero) quantise_set_point(e, f->zero, f->point[0], f->low[0], f->high[0]);
 }

@@ -118,6 +118,17 @@ void quantise_load(const quantise_emitter *e, const quantise_patch *patch, int s
         EMIT_IF(b, inside, ldg_once_v4, V4(raw + (ptrdiff_t)i * WORDS), AT(patch->row_at[i], offset));
 }
 
+void quantise_load_steps(const quantise_emitter *e, const quantise_patch *patch, quantise_held *h) {
+    const quantise_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    note(b, "all loads of the tile");
+    for (int s = 0; s < plan->hold; s++) {
+        b32_array(b, NTH("raw", s), plan->rows * QUANTISE_UNIT / WORD, h->raw[s]);
+        h->inside[s] = quantise_inside(e, patch, s, plan->whole);
+        quantise_load(e, patch, s, h->inside[s], h->raw[s]);
+    }
+}
+
 /* -- Elements ----------------------------------------------------------------------------------------- */
 
 void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to) {

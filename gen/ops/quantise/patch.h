@@ -74,6 +74,13 @@ mc_reg quantise_inside(const quantise_emitter *e, const quantise_patch *patch, i
 /* Loads the patch at STEP into RAW, or zeros where INSIDE is false. */
 void quantise_load(const quantise_emitter *e, const quantise_patch *patch, int step, mc_reg inside,
                    mc_reg *raw);
+/* A patch at each of `hold` steps. */
+typedef struct quantise_held {
+    mc_reg inside[QUANTISE_MAX_STEPS];
+    mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
+} quantise_held;
+/* Loads the patch at all steps of the thread block's tile. */
+void quantise_load_steps(const quantise_emitter *e, const quantise_patch *patch, quantise_held *held);
 /* Sets TO to an element of A in f32: WORD, or its HALF, 0 or 1, where it has two. */
 void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to);
 /* Sets TO to the element of C that VALUE in f32 becomes in the patch's row ROW: an integer, or f32 that is

@@ -34,6 +34,8 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
     plan->out_bits = outs[plan->out].bits;
     plan->least = outs[plan->out].least, plan->most = outs[plan->out].most;
     plan->real = outs[plan->out].real;
+    plan->by_token = plan->computed && plan->scale != OUT_PER_TENSOR;
+    plan->reaches = plan->computed && !plan->by_token;
 }
 
 /* Four lanes below each other make 16 bytes of a row of C by columns. A thread block that computes scales has
@@ -41,7 +43,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
 static void plan_lanes(quantise_plan *plan) {
     plan->rows = plan->words * quantise_word_rows(plan);
     plan->unit = QUANTISE_UNIT / plan->in_bytes;
-    plan->lanes_down = plan->computed ? plan->tile / plan->rows : 4;
+    plan->lanes_down = plan->by_token ? plan->tile / plan->rows : 4;
     if (plan->lanes_down < 1) plan->lanes_down = 1;
     if (plan->lanes_down > MC_WARP) plan->lanes_down = MC_WARP;
     plan->lanes_across = MC_WARP / plan->lanes_down;
@@ -54,9 +56,10 @@ static void plan_lanes(quantise_plan *plan) {
 
 static void plan_shared(quantise_plan *plan) {
     unsigned threads = (unsigned)(MC_WARP * plan->warps);
-    if (!plan->computed) {
+    if (!plan->by_token) {
         if (plan->turned)
             plan->shared_static = (unsigned)(quantise_out_bytes(plan, plan->tile) * plan->hold * plan->step);
+        plan->shared_static += quantise_reach_bytes(plan);
         return;
     }
     unsigned values = plan->zero ? 2 : 1; /* of a row: those of each warp, and what comes of them */
@@ -75,7 +78,7 @@ static proof divides(int64_t divisor, int64_t shape) {
 
 /* What a store of the wide path writes at once, in bytes. */
 static int store_bytes(const quantise_plan *plan) {
-    if (plan->turned) return plan->computed ? plan->words * WORD : QUANTISE_UNIT;
+    if (plan->turned) return plan->by_token ? plan->words * WORD : QUANTISE_UNIT;
     int bytes = quantise_out_bytes(plan, plan->unit);
     return bytes < QUANTISE_UNIT ? bytes : QUANTISE_UNIT;
 }
@@ -92,7 +95,7 @@ static void plan_paths(quantise_plan *plan) {
                                    .c_address = plan->align < plan->out_align};
     const quantise_tests *t = &plan->tests;
     plan->edge = !plan->wide || t->lda || t->ldc || t->n || t->a_address || t->c_address;
-    bool columns = plan->computed || divides((int64_t)plan->hold * plan->step, plan->n) == ALWAYS;
+    bool columns = plan->by_token || divides((int64_t)plan->hold * plan->step, plan->n) == ALWAYS;
     plan->whole = columns && divides(plan->tile, plan->m) == ALWAYS;
 }
 
@@ -116,8 +119,6 @@ static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
     if (plan->by_addition && (plan->least == 0 || plan->zero))
         complain(complaints, F_ROUNDING,
                  "additions do not cut off: that goes with s8 and s4 without zero points");
-    if (plan->computed && plan->scale == OUT_PER_TENSOR)
-        complain(complaints, F_SCALE, "scales are computed a row: want scale = \"row\"");
 }
 
 /* Registers that a thread has beside what it holds. */
@@ -129,8 +130,8 @@ static void check_size(const quantise_plan *plan, unsigned most_shared, mc_compl
     int least = plan->lanes_down * plan->rows;
     if (plan->tile < least || plan->tile % plan->rows != 0)
         complain(complaints, F_TILE, "a thread block of this kernel takes at least %d rows", least);
-    if (plan->computed && plan->tile > MC_WARP * plan->rows)
-        complain(complaints, F_TILE, "where scales are computed a warp has all rows, at most %d",
+    if (plan->by_token && plan->tile > MC_WARP * plan->rows)
+        complain(complaints, F_TILE, "where scales are computed a row, a warp has all rows, at most %d",
                  MC_WARP * plan->rows);
     if (plan->warps % plan->warps_down != 0)
         complain(complaints, F_WARPS, "%d rows want a multiple of %d warps", plan->tile, plan->warps_down);
@@ -139,7 +140,7 @@ static void check_size(const quantise_plan *plan, unsigned most_shared, mc_compl
                  held, plan->warps);
     int group =
         plan->unit * quantise_out_bytes(plan, plan->tile); /* bytes of a unit's columns in shared memory */
-    if (!plan->computed && plan->turned && (group > MOST_GROUP || group < LEAST_GROUP))
+    if (!plan->by_token && plan->turned && (group > MOST_GROUP || group < LEAST_GROUP))
         complain(complaints, F_TILE, "by columns a tile of these types has from %d to %d rows",
                  LEAST_GROUP * 8 / plan->unit / plan->out_bits, MOST_GROUP * 8 / plan->unit / plan->out_bits);
     if (plan->shared_static > STATIC_SHARED)

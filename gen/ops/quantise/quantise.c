@@ -29,36 +29,39 @@ static const mc_field fields[] = {
             "there are "
             "none; else as scale."},
     {"scales", NAMES = sources, .quiet = true,
-     .doc = "given: the kernel reads scales and zero points. computed: it makes them of each row of A, and "
-            "writes "
-            "them: the greatest magnitude becomes the type's greatest number; with zero points the row's "
-            "least and "
-            "greatest become its ends."},
+     .doc = "given: the kernel reads scales and zero points. computed: it makes them, and writes them: the "
+            "greatest "
+            "magnitude of a row, or of all A, becomes the type's greatest number; with zero points the least "
+            "and the "
+            "greatest element become its ends. One scale for all of A takes two launches (contract: passes, "
+            "workspace)."},
     {"layout", NAMES = layouts, .quiet = true,
      .doc = "How C lies in memory. columns: [n][ldc], A's transpose, as an SpMM wants its B. rows: [m][ldc], "
             "as A."},
     {"tile", NUMBERS = tiles, .standard = 64, .tunable = true,
-     .doc = "Rows of A that a thread block takes. Where scales are computed, with all of their columns."},
+     .doc =
+         "Rows of A that a thread block takes. Where scales are computed a row, with all of their columns."},
     {"warps", NUMBERS = warp_counts, .standard = 8, .tunable = true, .doc = "Warps of a thread block."},
     {"hold", NUMBERS = holds, .standard = 1, .tunable = true,
      .doc = "Steps that a thread has in registers at once; a step is 16 bytes of each row of its patch. "
             "Where scales "
             "are given that is a thread block's tile."},
     {"keep", NAMES = keeps, .tunable = true, .quiet = true, .solvers = "token",
-     .lacking = "keeps nothing in shared memory: want scales = \"computed\"",
-     .doc =
-         "computed: further steps that a thread keeps in shared memory. What is beyond hold and keep is read "
-         "again, once the scales are known."},
+     .lacking = "keeps nothing in shared memory: that goes with computed scales a row",
+     .doc = "computed a row: further steps that a thread keeps in shared memory. What is beyond hold and "
+            "keep is read "
+            "again, once the scales are known."},
     {"words", NUMBERS = word_counts, .standard = 1, .tunable = true, .quiet = true, .solvers = "token",
      .lacking = "stores 16 bytes at once: leave it out",
-     .doc =
-         "computed, by columns: words of 4 bytes of a row of C that a thread stores at once. With 2 of them "
-         "it takes twice as many rows, and lanes side by side read twice as much of a row."},
+     .doc = "computed a row, by columns: words of 4 bytes of a row of C that a thread stores at once. With 2 "
+            "of them "
+            "it takes twice as many rows, and lanes side by side read twice as much of a row."},
     {"rounding", NAMES = roundings, .tunable = true, .quiet = true, .solvers = "token",
      .lacking = "rounds by conversions: leave it out",
      .doc =
          "convert: elements are rounded by conversions to integers. add: by adding 1.5 * 2^23, which takes "
-         "them to the same integers at the full rate of f32; of computed scales, out s8 and s4, without zero "
+         "them to the same integers at the full rate of f32; of scales computed a row, out s8 and s4, "
+         "without zero "
          "points."},
     {"share", SHAPE, .tunable = true, .quiet = true, .solvers = "token",
      .lacking = "takes tiles of columns anyway: leave it out",
@@ -88,7 +91,7 @@ static const mc_hint hints[] = {
     {" transpose transposed trans ", "layout = \"columns\" gives A's transpose, layout = \"rows\" does not"},
     {" zero_point zero_points zp asymmetric offset ", "zero = \"row\" (or \"tensor\") adds zero points"},
     {" dynamic absmax amax calibrate ",
-     "scales = \"computed\" makes a scale of each row's greatest magnitude"},
+     "scales = \"computed\" makes a scale of each row's greatest magnitude, or of the tensor's"},
     {" per_token granularity per_row ", "scale = \"row\" is a scale a token, scale = \"tensor\" one for all"},
     {" direction dequantise dequantize back ", "out = \"f16\", \"bf16\" or \"f32\" is the way back"},
     {" num_warps nwarps threads block_size ", "a thread block has 32 threads a warp: set warps"},
@@ -96,7 +99,7 @@ static const mc_hint hints[] = {
 };
 
 static const mc_solver *solver(const int64_t *point) {
-    return point[F_SCALES] ? &quantise_token : &quantise_tile;
+    return point[F_SCALES] && point[F_SCALE] != OUT_PER_TENSOR ? &quantise_token : &quantise_tile;
 }
 
 const mc_family mc_family_quantise = {

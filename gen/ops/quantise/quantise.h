@@ -6,7 +6,9 @@
  *   contract.c   what a launch takes
  *   patch.c      a thread's patch of A: loaded, made elements of C, packed, stored
  *   point.c      the edge path: one element at a time
- *   tile/        given scales, and the way back: tiles of A by way of shared memory
+ *   ends.c       how far rows of A reach, and the scales that come of it
+ *   tile/        given scales, a computed one of the tensor, and the way back: tiles of A by way of shared
+ *                memory
  *   token/       scales a row, computed from all of the row's elements, which stay on the chip
  *
  * A thread has a patch of `rows` rows and a unit of columns at each step: 16 bytes of each row. The patch is
@@ -71,7 +73,10 @@ typedef struct quantise_plan {
     bool real;                           /* C is: this is the way back */
     out_per scale;
     bool zero, computed, turned, batch; /* turned: C lies by columns */
-    bool by_addition;                   /* how elements are rounded; else by conversions */
+    /* Where scales are computed: a row, thread blocks have whole rows (token); of the tensor, a first pass
+       finds how far it reaches (tile) */
+    bool by_token, reaches;
+    bool by_addition; /* how elements are rounded; else by conversions */
     int tile, warps, hold, keep, align;
     int words; /* of C by columns that a thread makes of each column of its patch */
     int rows, unit, lanes_down, lanes_across, warps_down, warps_across, step; /* step: columns of one */
@@ -92,6 +97,17 @@ static inline int quantise_out_bytes(const quantise_plan *plan, int count) {
 /* Bytes of the least piece of C that is stored: an element, or the two that share a byte. */
 static inline int quantise_piece_bytes(const quantise_plan *plan) {
     return plan->out_bits > 8 ? plan->out_bits / 8 : 1;
+}
+
+/* Thread blocks of the first pass that find how far A reaches, at most. */
+enum { QUANTISE_REACHES = 256 };
+
+/* Bytes of their ends in the workspace, and of the warps' ends in shared memory. */
+static inline unsigned quantise_workspace(const quantise_plan *plan) {
+    return plan->reaches ? (unsigned)(QUANTISE_REACHES * WORD * (plan->zero ? 2 : 1)) : 0;
+}
+static inline unsigned quantise_reach_bytes(const quantise_plan *plan) {
+    return plan->reaches ? (unsigned)(plan->warps * WORD * (plan->zero ? 2 : 1)) : 0;
 }
 
 /* Rows of a word of C by columns. */

@@ -68,8 +68,6 @@ static mc_status check_scale(const plan_problem *p, mc_diag *diag) {
     if (p->scale == MC_PER_COLUMN)
         return mc_fail(diag, MC_CANNOT,
                        "scale is by column: there are kernels for one scale, and one for each row");
-    if (p->computed && p->scale != MC_PER_ROW)
-        return mc_fail(diag, MC_CANNOT, "scales are computed for each row: scale must be MC_PER_ROW");
     if (p->zero == MC_PER_NONE || p->zero == p->scale) return MC_OK;
     return mc_fail(diag, MC_USAGE, "zero points go as scales do: zero must be MC_PER_NONE, or as scale");
 }
@@ -116,15 +114,35 @@ static float scale_of(float reach, int64_t steps) {
     return scale < 0x1p-126F ? 0x1p-126F : scale;
 }
 
-static factors compute(const plan_problem *p, const mc_dense *x, int64_t row) {
-    float above = 0, below = 0;
-    int64_t least = mc_type_min(p->out), most = mc_type_max(p->out);
+/* How far elements reach above and below zero; without zero points above is the greatest magnitude. */
+typedef struct reach {
+    float above, below;
+} reach;
+
+static reach reach_of(const plan_problem *p, const mc_dense *x, int64_t row) {
     bool zero = p->zero != MC_PER_NONE;
+    reach r = {0, 0};
     for (int64_t j = 0; j < x->cols; j++) {
         float value = value_of(x, row, j);
-        above = farther(above, zero ? value : fabsf(value));
-        below = farther(below, -value);
+        r.above = farther(r.above, zero ? value : fabsf(value));
+        r.below = farther(r.below, -value);
     }
+    return r;
+}
+
+static reach reach_of_all(const plan_problem *p, const mc_dense *x) {
+    reach all = {0, 0};
+    for (int64_t i = 0; i < x->rows; i++) {
+        const reach r = reach_of(p, x, i);
+        all = (reach){farther(all.above, r.above), farther(all.below, r.below)};
+    }
+    return all;
+}
+
+static factors compute(const plan_problem *p, reach r) {
+    float above = r.above, below = r.below;
+    int64_t least = mc_type_min(p->out), most = mc_type_max(p->out);
+    bool zero = p->zero != MC_PER_NONE;
     if (!zero) return (factors){scale_of(above, most), 0};
     factors f = {.scale = scale_of(above + below, most - least)};
     f.zero = (float)(least + cut_off(nearest(below * (1 / f.scale)), INT32_MIN, most - least));
@@ -142,9 +160,12 @@ static factors given(const host_operands *o, int64_t row) {
 /* The factors of each row: m x 2. */
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     const mc_dense *x = o->inputs[X];
+    const plan_problem *p = o->problem;
+    bool tensor = p->computed && p->scale == MC_PER_TENSOR;
+    const reach all = tensor ? reach_of_all(p, x) : (reach){0, 0};
     mc_status status = mc_dense_create(MC_F32, x->rows, 2, 2, result, diag);
     for (int64_t i = 0; status == MC_OK && i < x->rows; i++) {
-        const factors f = o->problem->computed ? compute(o->problem, x, i) : given(o, i);
+        const factors f = p->computed ? compute(p, tensor ? all : reach_of(p, x, i)) : given(o, i);
         mc_dense_set(result, i, 0, real_to_bits(MC_F32, f.scale));
         mc_dense_set(result, i, 1, real_to_bits(MC_F32, f.zero));
     }
@@ -181,12 +202,12 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     return status;
 }
 
-/* Scales, or zero points, of all rows. */
+/* Scales, or zero points: of the tensor those of any row. */
 static mc_status other(const host_operands *o, const mc_dense *exact, size_t index, mc_dense *out,
                        mc_diag *diag) {
-    (void)o;
-    mc_status status = mc_dense_create(MC_F32, 1, exact->rows, exact->rows, out, diag);
-    for (int64_t i = 0; status == MC_OK && i < exact->rows; i++)
+    int64_t count = operand_factors(o->problem, &operands[index]);
+    mc_status status = mc_dense_create(MC_F32, 1, count, count, out, diag);
+    for (int64_t i = 0; status == MC_OK && i < count && i < exact->rows; i++)
         mc_dense_set(out, 0, i, mc_dense_get(exact, i, index == ZERO));
     return status;
 }

@@ -1,12 +1,12 @@
-/* Given scales, and the way back. A thread block takes a tile of A; each thread loads its patches of it at
- * once, all of `hold` steps. C by rows is stored from registers. C by columns goes through shared memory,
+/* Given scales, a computed one of the tensor (reach.c), and the way back. A thread block takes a tile of A;
+ * each thread loads its patches of it at once, all of `hold` steps. C by rows is stored from registers. C by columns goes through shared memory,
  * from where neighbouring lanes store neighbouring units of 16 bytes of a row of C.
  *
  * In shared memory the tile has a row for each column of A, of `units` units of 16 bytes. The four words of a
  * unit are those of four lanes below each other. Unit u of row f lies at place (f * units + u) ^ (g & 7),
  * with g = f / unit the lane's number side by side: the eight of a quarter warp that write, and the eight
  * lanes that read, then have different banks. */
-#include "ops/quantise/patch.h"
+#include "ops/quantise/tile/tile.h"
 
 enum { SWIZZLE = 7, MOST_ALIGN = 1024 };
 
@@ -138,24 +138,9 @@ static void emit_stores(const quantise_emitter *e, mc_reg tile) {
 
 /* -- The tile ------------------------------------------------------------------------------------------- */
 
-typedef struct held {
-    mc_reg inside[QUANTISE_MAX_STEPS];
-    mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
-} held;
-
-static void load_tile(const quantise_emitter *e, const quantise_patch *patch, held *h) {
-    const quantise_plan *plan = e->plan;
-    mc_builder *b = e->b;
-    note(b, "all loads of the tile");
-    for (int s = 0; s < plan->hold; s++) {
-        b32_array(b, NTH("raw", s), plan->rows * QUANTISE_UNIT / WORD, h->raw[s]);
-        h->inside[s] = quantise_inside(e, patch, s, plan->whole);
-        quantise_load(e, patch, s, h->inside[s], h->raw[s]);
-    }
-}
-
 /* Words of all steps, into shared memory or into C. */
-static void make_tile(const quantise_emitter *e, const quantise_patch *patch, const held *h, mc_reg tile) {
+static void make_tile(const quantise_emitter *e, const quantise_patch *patch, const quantise_held *h,
+                      mc_reg tile) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_reg words[QUANTISE_MAX_WORDS], by_column[QUANTISE_MAX_UNIT], at[QUANTISE_MAX_ROWS] = {0},
@@ -177,16 +162,31 @@ static void emit_wide(quantise_emitter *e) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     quantise_patch patch;
-    held h;
+    quantise_held h;
     heading(b, "WIDE PATH: %d x %d of A", plan->tile, plan->hold * plan->step);
     quantise_place(e, &patch);
-    load_tile(e, &patch, &h);
+    quantise_load_steps(e, &patch, &h);
     quantise_row_factors(e, &patch);
     mc_reg tile = plan->turned ? mov_shared(b, "tile_at", NAME("c_tile")) : (mc_reg){0};
     make_tile(e, &patch, &h, tile);
     if (!plan->turned) return;
     EMIT(b, bar_sync, I(0));
     emit_stores(e, tile);
+}
+
+/* The first pass, and how the second begins. */
+static void emit_passes(quantise_emitter *e) {
+    mc_builder *b = e->b;
+    mc_reg workspace = load_array(b, MC_WORKSPACE);
+    if (e->plan->batch)
+        workspace = mad_wide(b, "workspace_of_batch", b->batch, I(quantise_workspace(e->plan)), workspace);
+    mc_label second = label(b, "SECOND_PASS");
+    EMIT_IF(b, setp_ne(b, "is_second", load_shape(b, "pass", true), I(0)), bra, TO(second));
+    heading(b, "FIRST PASS: how far A reaches");
+    tile_emit_reach(e, workspace);
+    heading(b, "SECOND PASS");
+    set_label(b, second);
+    tile_take_reach(e, workspace);
 }
 
 static void emit(const void *data, mc_builder *b) {
@@ -198,9 +198,11 @@ static void emit(const void *data, mc_builder *b) {
     int64_t columns = (int64_t)plan->hold * plan->step;
     e.col0 = mul_s32(b, "col0", load_special(b, "tile_column", "ctaid.y"), I(columns));
     quantise_load_factors(&e);
+    if (plan->wide && plan->turned)
+        shared_array(b, "c_tile", plan->shared_static - quantise_reach_bytes(plan), MOST_ALIGN);
+    if (plan->reaches) emit_passes(&e);
     mc_label edge = label(b, "EDGE");
     if (plan->wide) {
-        if (plan->turned) shared_array(b, "c_tile", plan->shared_static, MOST_ALIGN);
         if (plan->edge) quantise_test_wide(&e, edge);
         emit_wide(&e);
         EMIT_RET(b);
@@ -215,6 +217,9 @@ static void emit(const void *data, mc_builder *b) {
 
 static const char *how(const void *data) {
     const quantise_plan *plan = data;
+    if (plan->reaches)
+        return "A first pass finds how far A reaches, a second one quantises tiles of A by the scale of "
+               "that.";
     return plan->turned
                ? "A thread block turns a tile of A around in shared memory; loads and stores are of 16 bytes."
                : "A thread block takes a tile of A, in loads of 16 bytes.";

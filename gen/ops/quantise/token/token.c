@@ -22,7 +22,7 @@ typedef struct token_stores {
 typedef struct token {
     quantise_emitter e;
     quantise_patch patch;
-    token_ends ends;
+    quantise_ends ends;
     mc_reg inside[MOST_STEPS], stored[MOST_STEPS]; /* at a step: whether to read, and to store */
     mc_reg raw[QUANTISE_MAX_STEPS][QUANTISE_RAW];
     mc_reg again[QUANTISE_RAW]; /* a patch that is not held in registers */
@@ -129,7 +129,7 @@ static void declare(token *t) {
     for (int s = 0; s < plan->hold && has_step(plan, s); s++) b32_array(b, NTH("raw", s), words, t->raw[s]);
     b32_array(b, "again", words, t->again);
     b32_array(b, "made", QUANTISE_MAX_WORDS, t->words);
-    token_declare_ends(&t->e, &t->ends);
+    quantise_declare_ends(&t->e, &t->ends);
     if (plan->keep == 0) return;
     mc_reg kept = mov_shared(b, "kept_begin", NAME("kept"));
     t->kept = mad_s32(b, "kept_at", t->e.number.thread, I(QUANTISE_UNIT), kept);
@@ -202,7 +202,7 @@ static void for_rest(token *t, const char *name, bool own, void (*body)(token *t
 
 static void take_again(token *t, mc_reg inside) {
     (void)inside; /* zeros do not count */
-    token_take_patch(&t->e, &t->ends, t->again);
+    quantise_take_patch(&t->e, &t->ends, t->again);
 }
 
 /* -- Reading ------------------------------------------------------------------------------------------ */
@@ -216,12 +216,12 @@ static void read_all(token *t) {
         const quantise_patch patch = turn_round(t, s);
         quantise_load(&t->e, &patch, plan->share == MC_OPEN ? s : 0, t->inside[s], t->raw[s]);
     }
-    for (int s = 0; s < plan->hold && has_step(plan, s); s++) token_take_patch(&t->e, &t->ends, t->raw[s]);
+    for (int s = 0; s < plan->hold && has_step(plan, s); s++) quantise_take_patch(&t->e, &t->ends, t->raw[s]);
     for_rest(t, "first", false, take_again);
     if (plan->keep) EMIT_BARE(b, cp_async_wait_all);
     for (int s = plan->hold; s < steps_on_chip(plan) && has_step(plan, s); s++) {
         read_kept(t, s);
-        token_take_patch(&t->e, &t->ends, t->again);
+        quantise_take_patch(&t->e, &t->ends, t->again);
     }
 }
 

@@ -1,56 +1,8 @@
-/* From elements to scales: the ends of each row in registers, across the lanes and warps, and what comes of
- * them. */
+/* Ends of each row across the lanes and warps, and the rows' scales. */
 #include "ops/quantise/token/token.h"
 
-enum { MAGNITUDE = 0x7fffffff, MAGNITUDES = 0x7fff7fff, LEAST_NORMAL = 0x00800000, MAGIC = 0x4b400000 };
-static const uint32_t sign = 0x80000000, all_lanes = 0xffffffff;
-
-static bool is_packed(const quantise_plan *plan) { return plan->in_bytes == 2 && !plan->zero; }
-
-void token_declare_ends(const quantise_emitter *e, token_ends *ends) {
-    mc_builder *b = e->b;
-    for (int end = 0; end < token_end_count(e->plan); end++) {
-        b32_array(b, end ? "below_zero" : "reach", e->plan->rows, ends->of[end]);
-        for (int i = 0; i < e->plan->rows; i++) EMIT(b, mov_b32, ends->of[end][i], I(0));
-    }
-}
-
-/* -- A patch ------------------------------------------------------------------------------------------ */
-
-static void take_packed(const quantise_emitter *e, mc_reg end, mc_reg word) {
-    mc_builder *b = e->b;
-    mc_reg magnitudes = e->scratch.half;
-    EMIT(b, and_b32, magnitudes, word, H(MAGNITUDES));
-    if (e->plan->in == QUANTISE_IN_F16) EMIT(b, max_nan_f16x2, end, end, magnitudes);
-    else EMIT(b, max_nan_bf16x2, end, end, magnitudes);
-}
-
-/* One element in f32. */
-static void take_value(const quantise_emitter *e, const token_ends *ends, int row, mc_reg value) {
-    mc_builder *b = e->b;
-    mc_reg other = e->scratch.half;
-    if (e->plan->zero) {
-        EMIT(b, max_nan_f32, ends->of[0][row], ends->of[0][row], value);
-        EMIT(b, xor_b32, other, value, H(sign));
-        EMIT(b, max_nan_f32, ends->of[1][row], ends->of[1][row], other);
-    } else {
-        EMIT(b, and_b32, other, value, H(MAGNITUDE));
-        EMIT(b, max_nan_f32, ends->of[0][row], ends->of[0][row], other);
-    }
-}
-
-void token_take_patch(const quantise_emitter *e, const token_ends *ends, const mc_reg *raw) {
-    enum { WORDS = QUANTISE_UNIT / WORD };
-    const quantise_plan *plan = e->plan;
-    for (int i = 0; i < plan->rows * WORDS; i++) {
-        int row = i / WORDS;
-        if (is_packed(plan)) take_packed(e, ends->of[0][row], raw[i]);
-        for (int half = 0; !is_packed(plan) && half < WORD / plan->in_bytes; half++) {
-            quantise_value(e, raw[i], half, e->scratch.value);
-            take_value(e, ends, row, e->scratch.value);
-        }
-    }
-}
+enum { MAGIC = 0x4b400000 };
+static const uint32_t all_lanes = 0xffffffff;
 
 /* -- Across lanes and warps --------------------------------------------------------------------------- */
 
@@ -58,11 +10,7 @@ void token_take_patch(const quantise_emitter *e, const token_ends *ends, const m
 static void reduce_lanes(const quantise_emitter *e, mc_reg end) {
     mc_builder *b = e->b;
     mc_reg other = e->scratch.half;
-    if (is_packed(e->plan)) {
-        quantise_value(e, end, 1, e->scratch.value);
-        quantise_value(e, end, 0, end);
-        EMIT(b, max_nan_f32, end, end, e->scratch.value);
-    }
+    quantise_unpack_end(e, end);
     for (int mask = 1; mask < e->plan->lanes_across; mask *= 2) {
         EMIT(b, shfl_bfly, other, end, I(mask), I(MC_WARP - 1), H(all_lanes));
         EMIT(b, max_s32, end, end, other);
@@ -72,61 +20,40 @@ static void reduce_lanes(const quantise_emitter *e, mc_reg end) {
 /* Shared memory: the rows' multipliers and zero points, then the ends of each warp's rows. */
 static int64_t warp_place(const quantise_plan *plan, int end) {
     int64_t rows = plan->tile;
-    return (token_end_count(plan) * rows + (int64_t)end * plan->warps * rows) * WORD;
+    return (quantise_end_count(plan) * rows + (int64_t)end * plan->warps * rows) * WORD;
 }
 
-static void write_warp(const quantise_emitter *e, const quantise_patch *patch, const token_ends *ends,
+static void write_warp(const quantise_emitter *e, const quantise_patch *patch, const quantise_ends *ends,
                        mc_reg shared) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_reg first = setp_eq(b, "is_first", patch->across, I(0));
     mc_reg warp_at = mad_s32(b, "warp_at", e->number.warp, I((int64_t)plan->tile * WORD), shared);
     mc_reg at = mad_s32(b, "ends_at", patch->down, I((int64_t)plan->rows * WORD), warp_at);
-    for (int end = 0; end < token_end_count(plan); end++)
+    for (int end = 0; end < quantise_end_count(plan); end++)
         for (int i = 0; i < plan->rows; i++)
             EMIT_IF(b, first, sts_b32, AT(at, warp_place(plan, end) + (int64_t)i * WORD), ends->of[end][i]);
 }
 
 /* -- Scales ------------------------------------------------------------------------------------------- */
 
-/* REACH / COUNT, but at least the least normal number, whose reciprocal is finite. */
-static mc_reg make_scale(mc_builder *b, mc_reg reach, int count) {
-    mc_reg divisor = cvt_f32_s32(b, "divisor", mov_b32(b, "count", I(count)));
-    mc_reg quotient = div_f32(b, "quotient", reach, divisor);
-    mc_reg least = mov_b32(b, "least_normal", H(LEAST_NORMAL));
-    return selp_b32(b, "new_scale", least, quotient, setp_lt_f32(b, "is_little", quotient, least));
-}
-
-/* The integer that zero becomes: as far from the type's least one as the row reaches below zero. */
-static mc_reg make_zero(const quantise_emitter *e, mc_reg below, mc_reg by) {
-    mc_builder *b = e->b;
-    mc_reg steps = cvt_s32_f32(b, "steps_below", mul_f32(b, "quotient_below", below, by));
-    mc_reg point =
-        add_s32(b, "above_least", min_s32(b, "steps_inside", steps, I(e->plan->most - e->plan->least)),
-                I(e->plan->least));
-    return cvt_f32_s32(b, "new_zero", point);
-}
-
 /* Row ROW of the thread block's, of which these are the ends: the first lane writes what comes of them. */
-static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[TOKEN_ENDS], mc_reg shared) {
+static void finish_row(const quantise_emitter *e, mc_reg row, const mc_reg ends[QUANTISE_ENDS],
+                       mc_reg shared) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
-    mc_reg reach = ends[0], zero = {0};
-    if (plan->zero) reach = add_f32(b, "range", ends[0], ends[1]);
-    mc_reg scale = make_scale(b, reach, plan->zero ? plan->most - plan->least : plan->most);
-    mc_reg by = rcp_f32(b, "new_by", scale);
-    if (plan->zero) zero = make_zero(e, ends[1], by);
+    const quantise_made made = quantise_make_scale(e, ends);
     mc_reg first = setp_eq(b, "is_lane_0", e->number.lane, I(0));
     mc_reg at = mad_s32(b, "factor_place", row, I(WORD), shared);
-    EMIT_IF(b, first, sts_b32, AT(at, 0), by);
-    if (plan->zero) EMIT_IF(b, first, sts_b32, AT(at, (int64_t)plan->tile * WORD), zero);
+    EMIT_IF(b, first, sts_b32, AT(at, 0), made.by);
+    if (plan->zero) EMIT_IF(b, first, sts_b32, AT(at, (int64_t)plan->tile * WORD), made.zero);
     mc_reg of_a = add_s32(b, "row_of_a", row, e->row0);
     mc_reg writer = first;
     if (e->share.id) writer = setp_eq_and(b, "is_writer", e->share, I(0), first);
     mc_reg writes = setp_lt_and(b, "writes_scale", of_a, e->m, writer);
-    EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "scale_at", of_a, I(WORD), e->factors.scale), 0), scale);
+    EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "scale_at", of_a, I(WORD), e->factors.scale), 0), made.scale);
     if (plan->zero)
-        EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "zero_at", of_a, I(WORD), e->factors.zero), 0), zero);
+        EMIT_IF(b, writes, stg_b32, AT(mad_wide(b, "zero_at", of_a, I(WORD), e->factors.zero), 0), made.zero);
 }
 
 /* The warps take the tile's rows in turn: turn TURN. */
@@ -143,14 +70,14 @@ static int turns_of(const quantise_plan *plan) {
 }
 
 /* The greatest of the warps' ends. */
-static void join_row(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[TOKEN_ENDS]) {
+static void join_row(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[QUANTISE_ENDS]) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     mc_reg counts =
         plan->warps < MC_WARP ? setp_lt(b, "counts", e->number.lane, I(plan->warps)) : (mc_reg){0};
     mc_reg place = mad_s32(b, "place", e->number.lane, I(plan->tile), row);
     mc_reg at = mad_s32(b, "join_at", place, I(WORD), shared);
-    for (int end = 0; end < token_end_count(plan); end++) {
+    for (int end = 0; end < quantise_end_count(plan); end++) {
         mc_reg of_warp = carried(b, end ? "below_of_warp" : "of_warp", I(0));
         EMIT_IF(b, counts, lds_b32, of_warp, AT(at, warp_place(plan, end)));
         ends[end] = redux_max_u32(b, end ? "row_below" : "row_reach", of_warp, H(all_lanes));
@@ -187,18 +114,18 @@ static void prepare_addition(quantise_emitter *e) {
     }
 }
 
-void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const token_ends *ends,
+void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const quantise_ends *ends,
                         mc_reg shared) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     note(b, "the ends of each row: of the warp, of the thread block, and the scales that come of them");
-    for (int end = 0; end < token_end_count(plan); end++)
+    for (int end = 0; end < quantise_end_count(plan); end++)
         for (int i = 0; i < plan->rows; i++) reduce_lanes(e, ends->of[end][i]);
     write_warp(e, patch, ends, shared);
     EMIT(b, bar_sync, I(0));
     for (int turn = 0; turn < turns_of(plan); turn++) {
         quantise_name prefix = quantise_numbered("turn", turn);
-        mc_reg joined[TOKEN_ENDS];
+        mc_reg joined[QUANTISE_ENDS];
         b->prefix = prefix.text;
         mc_label next = label(b, "NEXT");
         mc_reg row = begin_turn(e, turn, next);
@@ -214,34 +141,17 @@ void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const 
 
 /* -- The edge path ------------------------------------------------------------------------------------ */
 
-/* The lanes take the row's elements in turn. */
-static void take_row(const quantise_emitter *e, mc_reg row, const token_ends *ends) {
-    mc_builder *b = e->b;
-    mc_label loop = label(b, "ELEMENTS"), end = label(b, "ELEMENTS_END");
-    mc_reg of_a = cvt_s64(b, "edge_row", add_s32(b, "edge_row_low", row, e->row0));
-    mc_reg row_at = mad_s64(b, "edge_row_at", of_a, e->lda_bytes, e->x);
-    mc_reg col = carried(b, "edge_col", e->number.lane), more = pred(b, "edge_more");
-    EMIT_IF(b, setp_ge(b, "no_element", col, e->n), bra, TO(end));
-    set_label(b, loop);
-    quantise_load_point(e, row_at, col, (mc_reg){0}, e->scratch.value);
-    take_value(e, ends, 0, e->scratch.value);
-    EMIT(b, add_s32, col, col, I(MC_WARP));
-    EMIT(b, setp_lt, more, col, e->n);
-    EMIT_IF(b, more, bra, TO(loop));
-    set_label(b, end);
-}
-
 static void point_turn(const quantise_emitter *e, int turn, mc_reg shared) {
     mc_builder *b = e->b;
-    token_ends ends;
-    mc_reg joined[TOKEN_ENDS];
+    quantise_ends ends;
+    mc_reg joined[QUANTISE_ENDS];
     mc_label next = label(b, "NEXT");
     mc_reg row = begin_turn(e, turn, next), of_a = add_s32(b, "turn_row", row, e->row0);
     EMIT_IF(b, setp_ge(b, "beyond", of_a, e->m), bra, TO(next));
-    for (int end = 0; end < token_end_count(e->plan); end++)
+    for (int end = 0; end < quantise_end_count(e->plan); end++)
         ends.of[end][0] = carried(b, end ? "edge_below" : "edge_reach", I(0));
-    take_row(e, row, &ends);
-    for (int end = 0; end < token_end_count(e->plan); end++)
+    quantise_take_row(e, add_s32(b, "edge_row_low", row, e->row0), e->number.lane, e->n, &ends);
+    for (int end = 0; end < quantise_end_count(e->plan); end++)
         joined[end] = redux_max_u32(b, end ? "joined_below" : "joined_reach", ends.of[end][0], H(all_lanes));
     finish_row(e, row, joined, shared);
     set_label(b, next);
