@@ -1,6 +1,6 @@
 /* A scale of the whole tensor, in two passes. In the first the grid's first thread blocks, at most
- * QUANTISE_REACHES, go over all tiles, and each leaves in the workspace how far its tiles reach. In the second
- * every warp joins these, and makes the same scale of them. */
+ * QUANTISE_REACHES, go over all tiles, and each leaves in the workspace how far its tiles reach. In the
+ * second every warp joins these, and makes the same scale of them. */
 #include "ops/quantise/tile/tile.h"
 
 static const uint32_t all_lanes = 0xffffffff;
@@ -35,7 +35,8 @@ static void take_points(const quantise_emitter *e, const quantise_ends *ends) {
     mc_builder *b = e->b;
     mc_reg rows = mov_b32(b, "all_rows", e->m), columns = mov_b32(b, "all_columns", e->n);
     mc_reg last = min_s32(b, "rows_end", rows, add_s32(b, "tile_end", e->row0, I(e->plan->tile)));
-    mc_reg end = min_s32(b, "columns_end", columns, add_s32(b, "tile_right", e->col0, I(columns_of(e->plan))));
+    mc_reg end =
+        min_s32(b, "columns_end", columns, add_s32(b, "tile_right", e->col0, I(columns_of(e->plan))));
     mc_reg row = carried(b, "reach_row", add_s32(b, "first_row", e->row0, e->number.warp));
     mc_reg col = add_s32(b, "first_col", e->col0, e->number.lane);
     mc_label loop = label(b, "ROWS"), done = label(b, "ROWS_END");
@@ -76,7 +77,8 @@ static mc_reg farthest(mc_builder *b, const char *name, mc_reg of_lane) {
 }
 
 /* The ends of all warps become one a thread block, at its number in the workspace. */
-static void leave_ends(const quantise_emitter *e, const tiles *t, const quantise_ends *ends, mc_reg workspace) {
+static void leave_ends(const quantise_emitter *e, const tiles *t, const quantise_ends *ends,
+                       mc_reg workspace) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     int count = quantise_end_count(plan);
@@ -140,7 +142,8 @@ static mc_reg join_ends(const quantise_emitter *e, const char *name, mc_reg used
     b->prefix = name;
     b32_array(b, "left", TURNS, of);
     for (int i = 0; i < TURNS; i++) {
-        mc_reg place = i ? add_s32(b, NTH("place", i), e->number.lane, I((int64_t)i * MC_WARP)) : e->number.lane;
+        mc_reg place =
+            i ? add_s32(b, NTH("place", i), e->number.lane, I((int64_t)i * MC_WARP)) : e->number.lane;
         mc_reg is_left = setp_lt(b, NTH("is_left", i), place, used);
         EMIT(b, mov_b32, of[i], I(0));
         EMIT_IF(b, is_left, ldg_b32, of[i], AT(at, offset + (int64_t)i * MC_WARP * WORD));

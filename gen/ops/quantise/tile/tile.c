@@ -1,6 +1,7 @@
 /* Given scales, a computed one of the tensor (reach.c), and the way back. A thread block takes a tile of A;
- * each thread loads its patches of it at once, all of `hold` steps. C by rows is stored from registers. C by columns goes through shared memory,
- * from where neighbouring lanes store neighbouring units of 16 bytes of a row of C.
+ * each thread loads its patches of it at once, all of `hold` steps. C by rows is stored from registers. C by
+ * columns goes through shared memory, from where neighbouring lanes store neighbouring units of 16 bytes of a
+ * row of C.
  *
  * In shared memory the tile has a row for each column of A, of `units` units of 16 bytes. The four words of a
  * unit are those of four lanes below each other. Unit u of row f lies at place (f * units + u) ^ (g & 7),
