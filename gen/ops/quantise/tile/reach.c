@@ -76,13 +76,13 @@ static mc_reg farthest(mc_builder *b, const char *name, mc_reg of_lane) {
     return redux_max_u32(b, name, of_lane, H(all_lanes));
 }
 
-/* The ends of all warps become one a thread block, at its number in the workspace. */
-static void leave_ends(const quantise_emitter *e, const tiles *t, const quantise_ends *ends,
-                       mc_reg workspace) {
+/* The ends of all warps become one a thread block, at its number in the workspace. Warps that have nothing to
+   do any more go to END. */
+static void leave_ends(const quantise_emitter *e, const tiles *t, const quantise_ends *ends, mc_reg workspace,
+                       mc_label end) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     int count = quantise_end_count(plan);
-    mc_label end = label(b, "REACH_END");
     mc_reg first = setp_eq(b, "is_first_lane", e->number.lane, I(0));
     mc_reg shared = mov_shared(b, "reach_at", NAME("reaches"));
     mc_reg own_at = mad_s32(b, "own_at", e->number.warp, I(WORD), shared);
@@ -101,19 +101,17 @@ static void leave_ends(const quantise_emitter *e, const tiles *t, const quantise
         mc_reg of_block = farthest(b, i ? "below_of_block" : "reach_of_block", of_lane);
         EMIT_IF(b, first, stg_b32, AT(at, (int64_t)i * QUANTISE_REACHES * WORD), of_block);
     }
-    set_label(b, end);
-    EMIT_RET(b);
 }
 
 void tile_emit_reach(const quantise_emitter *e, mc_reg workspace) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
     quantise_ends ends;
-    mc_label idle = label(b, "IDLE"), edge = label(b, "REACH_EDGE"), join = label(b, "REACH_JOIN");
+    mc_label end = label(b, "REACH_END"), edge = label(b, "REACH_EDGE"), join = label(b, "REACH_JOIN");
     b->prefix = "reach_";
     shared_array(b, "reaches", quantise_reach_bytes(plan), QUANTISE_UNIT);
     const tiles t = number_tiles(b);
-    EMIT_IF(b, setp_ge(b, "is_idle", t.number, I(QUANTISE_REACHES)), bra, TO(idle));
+    EMIT_IF(b, setp_ge(b, "is_idle", t.number, I(QUANTISE_REACHES)), bra, TO(end));
     quantise_declare_ends(e, &ends);
     if (plan->wide) {
         if (plan->edge) quantise_test_wide(e, edge);
@@ -126,8 +124,8 @@ void tile_emit_reach(const quantise_emitter *e, mc_reg workspace) {
         for_tiles(e, &t, "reach_edge_", &ends, take_points);
         if (plan->wide) set_label(b, join);
     }
-    leave_ends(e, &t, &ends, workspace);
-    set_label(b, idle);
+    leave_ends(e, &t, &ends, workspace, end);
+    set_label(b, end);
     EMIT_RET(b);
     b->prefix = NULL;
 }
