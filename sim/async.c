@@ -1,4 +1,4 @@
-#include "async.h"
+#include "cluster.h"
 
 #include <stdlib.h>
 
@@ -67,43 +67,55 @@ void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32
 
 static const char *const verbs[] = {[SIM_READ] = "reads", [SIM_WRITE] = "writes", [SIM_UPDATE] = "updates"};
 
-static bool fault_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at,
-                       enum sim_access access, const char *why, const struct sim_insn *by) {
-    sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "%s shared 0x%llx, %s line %d", verbs[access],
-                 (unsigned long long)at, why, by->line);
+/* An access to OWNER's bytes. */
+struct touch {
+    struct sim_warp *warp;
+    const struct sim_block *owner;
+    const struct sim_insn *insn;
+    int lane;
+    size_t at;
+    enum sim_access access;
+};
+
+static bool fault_held(const struct touch *t, const char *why, const struct sim_insn *by) {
+    char name[SIM_SHARED_NAME];
+    sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ASYNC, "%s %s 0x%llx, %s line %d", verbs[t->access],
+                 sim_shared_name(name, t->warp, t->owner), (unsigned long long)t->at, why, by->line);
     return false;
 }
 
+static uint32_t phases_known(const struct touch *t, int mbarrier) {
+    if (t->owner == t->warp->block) return sim_view_phases(t->warp, t->lane, mbarrier);
+    return sim_cluster_phases(t->warp, t->owner, mbarrier);
+}
+
 /* A load's bytes are there for those who know that the phase which it completed is over. */
-static bool touch_load(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                       const struct sim_copy *copy, size_t at, enum sim_access access) {
-    if (copy->landed && sim_view_phases(warp, lane, copy->mbarrier) > copy->phase) return true;
-    bool complete = copy->landed && warp->block->async->mbarrier[copy->mbarrier].phase > copy->phase;
-    return fault_held(warp, insn, lane, at, access,
+static bool touch_load(const struct touch *t, const struct sim_copy *copy) {
+    if (copy->landed && phases_known(t, copy->mbarrier) > copy->phase) return true;
+    bool complete = copy->landed && t->owner->async->mbarrier[copy->mbarrier].phase > copy->phase;
+    return fault_held(t,
                       complete ? "and has not waited for the mbarrier's phase that completed with the copy of"
                                : "into which a copy is in flight whose mbarrier nobody waited for, that of",
                       copy->insn);
 }
 
-bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint32_t tag, size_t at,
-                    enum sim_access access) {
-    struct sim_async *async = warp->block->async;
+bool sim_async_held(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                    int lane, uint32_t tag, size_t at, enum sim_access access) {
+    const struct touch t = {warp, owner, insn, lane, at, access};
+    struct sim_async *async = owner->async;
     const struct sim_copy *copy = &async->copies[tag];
     switch (copy->kind) {
-    case SIM_COPY_MBARRIER:
-        return fault_held(warp, insn, lane, at, access, "which is part of the mbarrier initialised in",
-                          copy->insn);
+    case SIM_COPY_MBARRIER: return fault_held(&t, "which is part of the mbarrier initialised in", copy->insn);
     case SIM_COPY_LANES:
-        return fault_held(warp, insn, lane, at, access,
+        return fault_held(&t,
                           copy->tracked ? "and nobody has waited for the mbarrier behind the cp.async of"
                                         : "and its thread has not waited for the cp.async of",
                           copy->insn);
     case SIM_COPY_STORE:
         if (access == SIM_READ) return true;
-        return fault_held(warp, insn, lane, at, access,
-                          "and nobody has waited until it was read by the bulk copy of", copy->insn);
+        return fault_held(&t, "and nobody has waited until it was read by the bulk copy of", copy->insn);
     case SIM_COPY_LOAD:
-        if (!touch_load(warp, insn, lane, copy, at, access)) return false;
+        if (!touch_load(&t, copy)) return false;
         if (access != SIM_READ) sim_async_let_go(async, at, SIM_TAG_BYTES, tag);
         return true;
     default: return true;
@@ -157,12 +169,6 @@ static bool fault_hang(struct sim_block *block) {
     return false;
 }
 
-static bool any_runs(const struct sim_block *block) {
-    for (int i = 0; i < block->warp_count; i++)
-        if (block->warps[i].alive && block->warps[i].barrier == SIM_NOT_WAITING) return true;
-    return false;
-}
-
 /* The next copy to land: the first that was issued, or, in seeded schedules, any. */
 static uint32_t next_to_land(struct sim_block *block) {
     struct sim_async *async = block->async;
@@ -174,13 +180,12 @@ static uint32_t next_to_land(struct sim_block *block) {
     return index;
 }
 
-/* Lands copies until a warp can go on. */
-static bool land_until_runs(struct sim_block *block) {
+bool sim_async_land(struct sim_block *block) {
     struct sim_async *async = block->async;
     while (async->late_first < async->late_count) {
         sim_copy_land(block, next_to_land(block));
         if (block->fault.status != PTXSIM_OK) return false;
-        if (any_runs(block)) return true;
+        if (sim_block_can_run(block)) return true;
     }
     async->late_first = async->late_count = 0;
     return false;
@@ -200,15 +205,15 @@ static bool give_up_waits(struct sim_block *block) {
     return any;
 }
 
-bool sim_async_stir(struct sim_block *block) {
+bool sim_async_is_stalled(const struct sim_block *block) {
+    for (int i = 0; i < block->warp_count; i++)
+        if (is_stalled(&block->warps[i])) return true;
+    return false;
+}
+
+bool sim_async_give_up(struct sim_block *block, bool moves) {
     struct sim_async *async = block->async;
-    bool stalled = false;
-    for (int i = 0; i < block->warp_count; i++) stalled |= is_stalled(&block->warps[i]);
-    if (!stalled) return false;
-    if (land_until_runs(block)) return true;
-    if (block->fault.status != PTXSIM_OK) return false;
-    async->polls = async->changes == async->changes_seen ? async->polls + 1 : 0;
-    async->changes_seen = async->changes;
+    async->polls = moves ? 0 : async->polls + 1;
     return async->polls > MAX_POLLS ? fault_hang(block) : give_up_waits(block);
 }
 

@@ -113,29 +113,35 @@ struct sim_async {
 struct sim_async *sim_async_new(const struct sim_launch *launch, int warps);
 void sim_async_free(struct sim_async *async);
 void sim_async_start(struct sim_block *block);
-/* Called when nobody can run. True if some warp was set going: by a copy that landed, or by a wait that gives
-   up. */
-bool sim_async_stir(struct sim_block *block);
+/* Whether a warp of the block waits for a phase of an mbarrier. */
+bool sim_async_is_stalled(const struct sim_block *block);
+/* Called for a block that is stalled. True if a copy landed that sets a warp going. */
+bool sim_async_land(struct sim_block *block);
+/* Called for a stalled block when nothing is left to land: its waits give up, which sets warps going. False
+   if they gave up in vain too often: a fault. MOVES: memory or barriers changed since the last call. */
+bool sim_async_give_up(struct sim_block *block, bool moves);
 /* Called when all threads have exited: no copy may be left that somebody should have waited for. */
 bool sim_async_finish(struct sim_block *block);
 void sim_async_exit(struct sim_warp *warp, uint32_t mask);
-/* Checks an access to bytes that are held: false after a fault. */
-bool sim_async_held(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint32_t tag, size_t at,
-                    enum sim_access access);
+/* Checks an access to OWNER's bytes that are held: false after a fault. */
+bool sim_async_held(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                    int lane, uint32_t tag, size_t at, enum sim_access access);
 bool sim_async_touch_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
                             unsigned bytes, enum sim_access access);
 void sim_async_hold(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32_t tag);
 
-static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                          size_t at, unsigned bytes, enum sim_access access) {
-    struct sim_async *async = warp->block->async;
+/* An access to OWNER's shared memory. */
+static inline bool sim_async_touch_shared(struct sim_warp *warp, const struct sim_block *owner,
+                                          const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
+                                          enum sim_access access) {
+    struct sim_async *async = owner->async;
     uint32_t read = 0; /* tags that were found readable */
     async->changes += access != SIM_READ;
     for (size_t i = at / SIM_TAG_BYTES; i <= (at + bytes - 1) / SIM_TAG_BYTES; i++) {
         uint32_t tag = async->tag[i];
         if (tag == 0 || tag == read) continue;
-        if (!sim_async_held(warp, insn, lane, tag, i * SIM_TAG_BYTES, access)) return false;
+        if (!sim_async_held(warp, owner, insn, lane, tag, i * SIM_TAG_BYTES, access)) return false;
         if (access == SIM_READ) read = tag;
     }
     return true;

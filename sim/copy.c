@@ -213,7 +213,8 @@ static void note_writes(struct sim_block *block, const struct sim_copy *copy, ui
     for (int i = 0; block->launch->races && i < copy->piece_count; i++) {
         const struct sim_piece *p = &copy->pieces[i];
         if (SIM_ACTIVE(lanes, p->lane))
-            sim_race_shared(&block->warps[copy->warp], copy->insn, p->lane, p->at, p->bytes, SIM_WRITE);
+            sim_race_shared(&block->warps[copy->warp], block, copy->insn, p->lane, p->at, p->bytes,
+                            SIM_WRITE);
     }
 }
 
@@ -259,7 +260,7 @@ void sim_copy_wait(struct sim_warp *warp, uint32_t mask, uint32_t keep, bool all
 
 static void note_reads(struct sim_block *block, const struct sim_copy *copy) {
     for (int i = 0; block->launch->races && i < copy->piece_count; i++)
-        sim_race_shared(&block->warps[copy->warp], copy->insn, copy->lane, copy->pieces[i].at,
+        sim_race_shared(&block->warps[copy->warp], block, copy->insn, copy->lane, copy->pieces[i].at,
                         copy->pieces[i].bytes, SIM_READ);
 }
 

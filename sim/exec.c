@@ -1,6 +1,5 @@
-/* Runs one block: its warps by turns, an instruction at a time. */
-#include "async.h"
-#include "order.h"
+/* A block: its warps run by turns, an instruction at a time. cluster.c runs blocks. */
+#include "cluster.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,10 +79,10 @@ static void refresh_clock(struct sim_warp *warp) {
 }
 
 static void check_limit(struct sim_warp *warp, const struct sim_insn *insn) {
-    const struct sim_launch *launch = warp->block->launch;
-    if (warp->block->counts.warp_instructions >= launch->max_instructions)
+    const struct sim_block *block = warp->block;
+    if (block->counts.warp_instructions >= block->limit)
         sim_fault_at(warp, insn, __builtin_ctz(warp->active), PTXSIM_LIMIT,
-                     "more than %llu warp instructions", (unsigned long long)launch->max_instructions);
+                     "more than %llu warp instructions", (unsigned long long)block->launch->max_instructions);
 }
 
 static void execute(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
@@ -114,8 +113,8 @@ static void step(struct sim_warp *warp) {
     if (warp->pc == warp->reconverge) sim_reconverge(warp);
 }
 
-static uint32_t draw(struct sim_block *block) { /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
-    uint64_t z = block->random += UINT64_C(0x9e3779b97f4a7c15);
+uint32_t sim_draw(uint64_t *random) { /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
+    uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return (uint32_t)(z >> 32);
@@ -128,7 +127,7 @@ static void run_warp(struct sim_warp *warp) {
     while (warp->alive && warp->barrier == SIM_NOT_WAITING && warp->block->fault.status == PTXSIM_OK) {
         int pc = warp->pc;
         step(warp);
-        if (seeded && launch->traits[pc].touches && draw(warp->block) % 4 == 0) return;
+        if (seeded && launch->traits[pc].touches && sim_draw(&warp->block->random) % 4 == 0) return;
     }
 }
 
@@ -136,7 +135,9 @@ static void run_warp(struct sim_warp *warp) {
 static struct sim_warp *warp_at_turn(struct sim_block *block, int turn) {
     switch (block->launch->order) {
     case PTXSIM_REVERSED: turn = block->warp_count - 1 - turn; break;
-    case PTXSIM_SEEDED: turn = (int)((draw(block) + (unsigned)turn) % (unsigned)block->warp_count); break;
+    case PTXSIM_SEEDED:
+        turn = (int)((sim_draw(&block->random) + (unsigned)turn) % (unsigned)block->warp_count);
+        break;
     default: break;
     }
     return &block->warps[turn];
@@ -157,29 +158,24 @@ static void fault_deadlock(struct sim_block *block) {
     }
 }
 
-static bool can_run(const struct sim_block *block) {
+bool sim_block_can_run(const struct sim_block *block) {
     for (int i = 0; i < block->warp_count; i++)
         if (block->warps[i].alive && block->warps[i].barrier == SIM_NOT_WAITING) return true;
     return false;
 }
 
-static bool take_turns(struct sim_block *block) {
-    while (can_run(block)) {
-        for (int turn = 0; turn < block->warp_count; turn++) {
-            struct sim_warp *warp = warp_at_turn(block, turn);
-            if (!warp->alive || warp->barrier != SIM_NOT_WAITING) continue;
-            run_warp(warp);
-            if (block->fault.status != PTXSIM_OK) return false;
-            sim_barriers_check(block);
-        }
+bool sim_block_turn(struct sim_block *block) {
+    for (int turn = 0; turn < block->warp_count; turn++) {
+        struct sim_warp *warp = warp_at_turn(block, turn);
+        if (!warp->alive || warp->barrier != SIM_NOT_WAITING) continue;
+        run_warp(warp);
+        if (block->fault.status != PTXSIM_OK) return false;
+        sim_barriers_check(block);
     }
     return true;
 }
 
-static bool run_warps(struct sim_block *block) {
-    do {
-        if (!take_turns(block)) return false;
-    } while (block->async && sim_async_stir(block));
+bool sim_block_finish(struct sim_block *block) {
     fault_deadlock(block);
     if (!sim_setmaxnreg_finish(block)) return false;
     if (block->async && block->fault.status == PTXSIM_OK) return sim_async_finish(block);
@@ -188,7 +184,8 @@ static bool run_warps(struct sim_block *block) {
 
 static void special_values(const struct sim_warp *warp, int lane, uint64_t values[SIM_SPECIAL_COUNT]) {
     const struct sim_launch *launch = warp->block->launch;
-    ptxsim_dim3 thread = thread_index(warp, lane), cta = warp->block->index;
+    ptxsim_dim3 thread = thread_index(warp, lane), cta = warp->block->index, size = launch->cluster,
+                within = sim_index_of(warp->block->rank, size);
     uint32_t bit = 1u << lane;
     const uint64_t all[SIM_SPECIAL_COUNT] = {
         [SIM_SPECIAL_tid_x] = thread.x,
@@ -214,6 +211,21 @@ static void special_values(const struct sim_warp *warp, int lane, uint64_t value
         [SIM_SPECIAL_lanemask_gt] = ~(bit | (bit - 1)),
         [SIM_SPECIAL_dynamic_smem_size] = launch->dynamic_bytes,
         [SIM_SPECIAL_total_smem_size] = launch->shared_bytes,
+        [SIM_SPECIAL_cluster_ctarank] = warp->block->rank,
+        [SIM_SPECIAL_cluster_nctarank] = launch->cluster_blocks,
+        [SIM_SPECIAL_cluster_ctaid_x] = within.x,
+        [SIM_SPECIAL_cluster_ctaid_y] = within.y,
+        [SIM_SPECIAL_cluster_ctaid_z] = within.z,
+        [SIM_SPECIAL_cluster_nctaid_x] = size.x,
+        [SIM_SPECIAL_cluster_nctaid_y] = size.y,
+        [SIM_SPECIAL_cluster_nctaid_z] = size.z,
+        [SIM_SPECIAL_clusterid_x] = cta.x / size.x,
+        [SIM_SPECIAL_clusterid_y] = cta.y / size.y,
+        [SIM_SPECIAL_clusterid_z] = cta.z / size.z,
+        [SIM_SPECIAL_nclusterid_x] = launch->grid.x / size.x,
+        [SIM_SPECIAL_nclusterid_y] = launch->grid.y / size.y,
+        [SIM_SPECIAL_nclusterid_z] = launch->grid.z / size.z,
+        [SIM_SPECIAL_is_explicit_cluster] = launch->function->cluster[0] ? SIM_FULL_MASK : 0,
     };
     memcpy(values, all, sizeof all);
 }
@@ -227,7 +239,8 @@ static void set_specials(struct sim_warp *warp) {
         for (int i = 0; i < f->special_count; i++) {
             const struct sim_special *s = &f->specials[i];
             size_t bytes = sim_types[f->registers[s->reg].type].bytes;
-            memcpy(warp->file + s->at + (size_t)l * bytes, &values[s->which], bytes);
+            bool is_mask = f->registers[s->reg].type == SIM_pred;
+            memcpy(warp->file + s->at + (is_mask ? 0 : (size_t)l * bytes), &values[s->which], bytes);
         }
     }
 }
@@ -246,7 +259,7 @@ static void start_warp(struct sim_warp *warp, unsigned threads) {
     set_specials(warp);
 }
 
-bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
+void sim_block_start(struct sim_block *block, ptxsim_dim3 index) {
     const struct sim_launch *launch = block->launch;
     block->index = index;
     memset(block->barrier, 0, sizeof block->barrier);
@@ -257,7 +270,6 @@ bool sim_block_run(struct sim_block *block, ptxsim_dim3 index) {
     block->random = launch->seed + (block->global_id << 32);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i], launch->block.x * launch->block.y * launch->block.z);
-    return run_warps(block);
 }
 
 static bool allocate_warp(struct sim_warp *warp, struct sim_block *block, int index) {
@@ -278,10 +290,13 @@ static bool allocate_warps(struct sim_block *block, unsigned threads) {
     return block->warps != NULL;
 }
 
-struct sim_block *sim_block_new(const struct sim_launch *launch) {
+struct sim_block *sim_block_new(struct sim_cluster *cluster, unsigned rank) {
+    const struct sim_launch *launch = cluster->launch;
     struct sim_block *block = calloc(1, sizeof *block);
     if (!block) return NULL;
     block->launch = launch;
+    block->cluster = cluster;
+    block->rank = rank;
     block->shared = calloc(1, (size_t)launch->shared_bytes + 16);
     block->shared_shadow = calloc(1, launch->shared_bytes / 8 + 2);
     if (launch->races)
@@ -290,7 +305,7 @@ struct sim_block *sim_block_new(const struct sim_launch *launch) {
     if (launch->async)
         block->async = sim_async_new(
             launch, (int)((launch->block.x * launch->block.y * launch->block.z + SIM_LANES - 1) / SIM_LANES));
-    if (launch->ordered) block->order = sim_order_new(launch);
+    if (launch->ordered) block->order = sim_order_new(&cluster->messages);
     block->hit = calloc((size_t)launch->function->code_count + 1, sizeof *block->hit);
     bool warps = allocate_warps(block, launch->block.x * launch->block.y * launch->block.z);
     block->lines = calloc((size_t)launch->function->code_count + 1, sizeof *block->lines);
@@ -311,9 +326,8 @@ void sim_block_free(struct sim_block *block) {
     free(block->shared);
     free(block->shared_shadow);
     free(block->shared_cells);
-    sim_readers_free(&block->readers);
     sim_async_free(block->async);
-    sim_order_free(block->order);
+    free(block->order);
     free(block->lines);
     free(block->hit);
     free(block);

@@ -7,7 +7,6 @@
 #include "module.h"
 #include "ops.h"
 #include "race.h"
-#include "readers.h"
 
 #include <string.h>
 
@@ -16,6 +15,9 @@
 #define SIM_SHARED_WINDOW (UINT64_C(1) << 40)
 /* The same window for the kernel's parameters (cvta.param). */
 #define SIM_PARAM_WINDOW (SIM_SHARED_WINDOW + (UINT64_C(1) << 32))
+/* An address in .shared::cluster is that of the executing block itself below 1 << SIM_RANK_AT. Else it is
+   rank + 1 of a block of the cluster there, and the address in that block's shared memory below. */
+enum { SIM_RANK_AT = 24 };
 
 /* Lanes that run from PC until RECONVERGE. Every split takes a lane at least from a mask, so that the stack
  * is bounded. */
@@ -55,6 +57,7 @@ struct sim_trait {
     bool strong; /* an atomic, or a volatile, relaxed, acquire or release access */
     bool acquires, releases;
     bool wide;    /* of scope .gpu or more */
+    bool reaches; /* of scope .cluster or more */
     bool touches; /* accesses shared or global memory */
     struct sim_service service;
 };
@@ -63,8 +66,10 @@ struct sim_trait {
 struct sim_launch {
     const ptxsim_function *function;
     struct sim_memory *memory;
-    struct sim_trait *traits; /* by instruction */
-    ptxsim_dim3 grid, block;
+    struct sim_trait *traits;         /* by instruction */
+    ptxsim_dim3 grid, block, cluster; /* in blocks, threads, blocks */
+    unsigned cluster_blocks;
+    bool clustered; /* clusters have several blocks, or the kernel has a barrier of the cluster */
     uint32_t shared_bytes, dynamic_bytes;
     const unsigned char *params;
     uint64_t max_instructions;
@@ -80,8 +85,12 @@ struct sim_launch {
     int shared_shift, global_shift; /* granules of the races' cells are 1 << shift bytes */
 };
 
+struct sim_cluster;
+
 struct sim_block {
     const struct sim_launch *launch;
+    struct sim_cluster *cluster;
+    unsigned rank; /* in the cluster */
     ptxsim_dim3 index;
     int warp_count;
     struct sim_warp *warps;
@@ -91,9 +100,8 @@ struct sim_block {
     unsigned char *shared, *shared_shadow;
     struct sim_allocation **hit; /* for each instruction, the allocation that it accessed last */
     struct sim_race_cell *shared_cells;
-    struct sim_reader_pool readers;
     sim_record global_id, shared_id; /* this block in the records of global and of shared cells */
-    uint32_t generation;             /* blocks that ran here */
+    uint64_t limit;                  /* warp instructions that counts may reach */
     bool restart;                    /* the launch must start again, race.h */
     uint64_t random;
     struct sim_request request; /* of the instruction that executes */
@@ -102,10 +110,23 @@ struct sim_block {
     ptxsim_fault fault;
 };
 
-struct sim_block *sim_block_new(const struct sim_launch *launch);
+/* A block of CLUSTER; NULL: out of memory. */
+struct sim_block *sim_block_new(struct sim_cluster *cluster, unsigned rank);
 void sim_block_free(struct sim_block *block);
-/* Runs block INDEX of the grid to its end or to a fault (then false). */
-bool sim_block_run(struct sim_block *block, ptxsim_dim3 index);
+/* Makes it block INDEX of the grid, of which nothing has run yet. */
+void sim_block_start(struct sim_block *block, ptxsim_dim3 index);
+bool sim_block_can_run(const struct sim_block *block);
+/* Runs each warp that can run until it waits, or, in seeded schedules, for a while. False after a fault. */
+bool sim_block_turn(struct sim_block *block);
+/* Called when no warp will run any more: false if that is a fault. */
+bool sim_block_finish(struct sim_block *block);
+
+/* A random number; *RANDOM is the generator's state. */
+uint32_t sim_draw(uint64_t *random);
+/* "shared", or whose shared memory it is where OWNER is not WARP's block. */
+enum { SIM_SHARED_NAME = 64 };
+const char *sim_shared_name(char text[SIM_SHARED_NAME], const struct sim_warp *warp,
+                            const struct sim_block *owner);
 
 /* A fault of one lane: it stops the launch. The first one stays. */
 void sim_fault_at(struct sim_warp *warp, const struct sim_insn *insn, int lane, ptxsim_status status,

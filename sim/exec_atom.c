@@ -26,8 +26,8 @@
         sim_put(warp, &insn->value[0], r, sizeof *r, mask);                                                  \
     }
 
-static bool is_global(const struct sim_warp *warp, const struct sim_insn *insn, uint64_t address) {
-    bool in_window = address - SIM_SHARED_WINDOW < warp->block->launch->shared_bytes;
+static bool is_global(const struct sim_insn *insn, uint64_t address) {
+    bool in_window = address - SIM_SHARED_WINDOW < SIM_PARAM_WINDOW - SIM_SHARED_WINDOW;
     return insn->space == SIM_GLOBAL || (insn->space == SIM_GENERIC && !in_window);
 }
 
@@ -43,7 +43,7 @@ static float add_single(float x, float y, bool flushes) {
 
 ATOMIC(add_u32, uint32_t, x + y)
 ATOMIC(add_u64, uint64_t, x + y)
-ATOMIC(add_f32, float, add_single(x, y, is_global(warp, insn, address[l])))
+ATOMIC(add_f32, float, add_single(x, y, is_global(insn, address[l])))
 ATOMIC(add_f64, double, x + y)
 sim_exec *const sim_atom_add[SIM_TYPE_COUNT] = {
     [SIM_u32] = add_u32, [SIM_s32] = add_u32, [SIM_u64] = add_u64, [SIM_f32] = add_f32, [SIM_f64] = add_f64};

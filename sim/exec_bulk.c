@@ -9,12 +9,18 @@ bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
                      unsigned bytes, enum sim_access access) {
     struct sim_block *block = warp->block;
     uint32_t size = block->launch->shared_bytes;
+    if (at >> SIM_RANK_AT) {
+        sim_fault_at(warp, insn, lane, PTXSIM_UNSUPPORTED,
+                     "a bulk copy of shared 0x%llx: one to another block of the cluster is not simulated",
+                     (unsigned long long)at);
+        return false;
+    }
     if (at > size || bytes > size - at) {
         sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "a bulk copy of shared 0x%llx: the block has %u bytes",
                      (unsigned long long)at, size);
         return false;
     }
-    if (!sim_async_touch_shared(warp, insn, lane, at, bytes, access)) return false;
+    if (!sim_async_touch_shared(warp, block, insn, lane, at, bytes, access)) return false;
     size_t first =
         access == SIM_READ ? sim_shadow_first_unwritten(block->shared_shadow, at, bytes) : at + bytes;
     if (first < at + bytes) {

@@ -1,5 +1,5 @@
 /* Branches, exits and the barriers of a block. */
-#include "async.h"
+#include "cluster.h"
 
 static bool only_exits(const ptxsim_function *f, int pc) {
     return (f->code[pc].op->flags & SIM_OP_EXIT) && f->code[pc].guard == SIM_NO_REGISTER &&
@@ -25,6 +25,7 @@ void sim_exit_lanes(struct sim_warp *warp, uint32_t mask) {
     warp->alive &= ~mask;
     warp->active &= ~mask;
     for (int i = 0; i < warp->depth; i++) warp->path[i].mask &= ~mask;
+    if (!warp->alive && warp->block->launch->clustered) sim_cluster_exit(warp, __builtin_ctz(mask));
     if (warp->active == 0 && warp->depth > 0) next_path(warp);
 }
 

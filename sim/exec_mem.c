@@ -74,7 +74,7 @@ static void shift_addresses(struct sim_warp *warp, const struct sim_insn *insn, 
                             uint64_t sign) {
     const uint64_t *from = sim_source(warp, &insn->value[1]);
     uint64_t result[SIM_LANES], window = 0;
-    if (insn->space == SIM_SHARED) window = SIM_SHARED_WINDOW;
+    if (insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER) window = SIM_SHARED_WINDOW;
     if (insn->space == SIM_PARAM) window = SIM_PARAM_WINDOW;
     SIM_EACH_LANE(l) result[l] = from[l] + sign * window;
     sim_put(warp, &insn->value[0], result, sizeof *result, mask);

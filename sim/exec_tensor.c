@@ -164,6 +164,10 @@ static bool check_shared(const struct tensor_copy *t) {
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ALIGN,
                      "a tensor copy of shared 0x%llx, which is not aligned to 128 bytes",
                      (unsigned long long)t->shared);
+    else if (t->shared >> SIM_RANK_AT)
+        sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_UNSUPPORTED,
+                     "a tensor copy of shared 0x%llx: one to another block of the cluster is not simulated",
+                     (unsigned long long)t->shared);
     else if (t->shared > size || bytes > size - t->shared)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,
                      "a box of %u bytes at shared 0x%llx: the block has %u bytes", bytes,

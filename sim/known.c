@@ -108,10 +108,14 @@ void sim_view_warp_sync(struct sim_warp *warp, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) *own_view(warp, __builtin_ctz(left)) = all;
 }
 
+void sim_view_gather(const struct sim_warp *warp, struct sim_view *into) {
+    join_lanes(warp, warp->alive, into);
+}
+
 void sim_view_arrive(struct sim_warp *warp, int id, bool first, bool waits) {
     struct sim_view *barrier = &warp->block->async->barrier[id];
     if (first) *barrier = (struct sim_view){0};
-    join_lanes(warp, warp->alive, barrier);
+    sim_view_gather(warp, barrier);
     if (waits) sim_view_warp_sync(warp, warp->alive);
     warp->block->async->changes++;
 }

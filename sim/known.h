@@ -48,6 +48,8 @@ void sim_view_release(struct sim_warp *warp, uint32_t mask, struct sim_view *int
 void sim_view_acquire(struct sim_warp *warp, uint32_t mask, const struct sim_view *from);
 /* bar.warp.sync */
 void sim_view_warp_sync(struct sim_warp *warp, uint32_t mask);
+/* What all lanes of the warp know goes into INTO; what they did does not. */
+void sim_view_gather(const struct sim_warp *warp, struct sim_view *into);
 /* Barrier ID: the first to arrive empties it. */
 void sim_view_arrive(struct sim_warp *warp, int id, bool first, bool waits);
 void sim_view_leave(struct sim_warp *warp, int id);

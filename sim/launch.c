@@ -1,5 +1,5 @@
 /* ptxsim_launch: checks the shape, then runs the blocks. */
-#include "exec.h"
+#include "cluster.h"
 #include "sim.h"
 
 #include <pthread.h>
@@ -20,6 +20,21 @@ static bool block_is_legal(ptxsim_dim3 block) {
            block.y <= MAX_BLOCK_XY && block.z <= MAX_BLOCK_Z && block.x * block.y * block.z <= SIM_MAX_BLOCK;
 }
 
+static ptxsim_status check_cluster(ptxsim *sim, const ptxsim_function *f, ptxsim_dim3 grid) {
+    const unsigned *c = f->cluster;
+    if (!c[0] && f->explicit_cluster)
+        return sim_fail(sim, PTXSIM_INVALID, ".explicitcluster, and nothing says how large a cluster is");
+    if (!c[0]) return PTXSIM_OK;
+    if ((uint64_t)c[0] * c[1] * c[2] > SIM_MAX_CLUSTER)
+        return sim_fail(sim, PTXSIM_INVALID, "a cluster of (%u,%u,%u) blocks: %d blocks are the most", c[0],
+                        c[1], c[2], SIM_MAX_CLUSTER);
+    if (grid.x % c[0] || grid.y % c[1] || grid.z % c[2])
+        return sim_fail(sim, PTXSIM_INVALID,
+                        "a grid of (%u,%u,%u) blocks is no multiple of .reqnctapercluster, %u, %u, %u",
+                        grid.x, grid.y, grid.z, c[0], c[1], c[2]);
+    return PTXSIM_OK;
+}
+
 static ptxsim_status check_shape(ptxsim *sim, const ptxsim_function *f, ptxsim_dim3 grid, ptxsim_dim3 block,
                                  size_t dynamic) {
     const unsigned *req = f->reqntid;
@@ -36,7 +51,7 @@ static ptxsim_status check_shape(ptxsim *sim, const ptxsim_function *f, ptxsim_d
     if (dynamic > SIM_MAX_SHARED || f->shared_bytes + dynamic > SIM_MAX_SHARED)
         return sim_fail(sim, PTXSIM_INVALID, "%zu bytes of shared memory a block; %d is the most",
                         f->shared_bytes + dynamic, SIM_MAX_SHARED);
-    return PTXSIM_OK;
+    return check_cluster(sim, f, grid);
 }
 
 /* The parameters' values as ld.param sees them. */
@@ -78,36 +93,45 @@ static bool set_traits(struct sim_launch *launch) {
         t->acquires = t->strong && (insn->order == SIM_ACQUIRE || insn->order == SIM_ACQ_REL);
         t->releases = t->strong && (insn->order == SIM_RELEASE || insn->order == SIM_ACQ_REL);
         t->wide = sim_is_wide(insn);
+        t->reaches = sim_reaches_cluster(insn);
+        launch->clustered |= (insn->op->flags & SIM_OP_CLUSTER) != 0;
         launch->ordered |= launch->races && (t->acquires || t->releases || insn->exec == sim_fence);
-        launch->sequential |= insn->reads_clock || (t->strong && insn->space != SIM_SHARED);
+        bool inside = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER;
+        launch->sequential |= insn->reads_clock || (t->strong && !inside);
     }
     launch->async |= launch->ordered; /* what threads know is told by lane there */
     return true;
 }
 
-/* -- Blocks, one after another or at once --------------------------------------------------------------- */
+/* -- Clusters, one after another or at once ------------------------------------------------------------- */
 
-/* Blocks are handed out in order. */
+/* Clusters are handed out in order. */
 struct queue {
     uint64_t next, count;
-    bool stop; /* a block faulted */
+    bool stop; /* a cluster faulted */
 };
 
 struct worker {
     struct queue *queue;
-    struct sim_block *block;
+    struct sim_cluster *cluster;
     pthread_t thread;
     bool started;
 };
 
+/* How many clusters the grid has in each dimension. */
+static ptxsim_dim3 clusters_of(const struct sim_launch *launch) {
+    ptxsim_dim3 grid = launch->grid, size = launch->cluster;
+    return (ptxsim_dim3){grid.x / size.x, grid.y / size.y, grid.z / size.z};
+}
+
 static void *work(void *argument) {
     struct worker *w = argument;
-    ptxsim_dim3 grid = w->block->launch->grid;
+    ptxsim_dim3 grid = clusters_of(w->cluster->launch);
     while (!__atomic_load_n(&w->queue->stop, __ATOMIC_RELAXED)) {
         uint64_t i = __atomic_fetch_add(&w->queue->next, 1, __ATOMIC_RELAXED), row = i / grid.x;
         if (i >= w->queue->count) break;
         ptxsim_dim3 index = {(unsigned)(i % grid.x), (unsigned)(row % grid.y), (unsigned)(row / grid.y)};
-        if (!sim_block_run(w->block, index)) __atomic_store_n(&w->queue->stop, true, __ATOMIC_RELAXED);
+        if (!sim_cluster_run(w->cluster, index)) __atomic_store_n(&w->queue->stop, true, __ATOMIC_RELAXED);
     }
     return NULL;
 }
@@ -122,80 +146,92 @@ static void add_counts(ptxsim_counts *to, const ptxsim_counts *from) {
     to->bulk_bytes += from->bulk_bytes;
 }
 
-/* Adds up what the workers counted in the first one's block, and the first fault that is at hand. */
+static void join_block(struct sim_block *all, const struct sim_block *block) {
+    if (block == all) return;
+    add_counts(&all->counts, &block->counts);
+    for (int pc = 0; pc < all->launch->function->code_count; pc++)
+        sim_metric_add(&all->lines[pc], &block->lines[pc]);
+    if (all->fault.status == PTXSIM_OK) all->fault = block->fault;
+    all->restart |= block->restart;
+}
+
+/* Adds up what the workers counted in the first one's first block, and the first fault that is at hand. */
 static void join_workers(struct worker *workers, unsigned count) {
-    struct sim_block *all = workers[0].block;
-    for (unsigned i = 1; i < count; i++) {
-        const struct sim_block *block = workers[i].block;
+    struct sim_block *all = workers[0].cluster->block[0];
+    for (unsigned i = 0; i < count; i++) {
+        const struct sim_cluster *cluster = workers[i].cluster;
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
-        add_counts(&all->counts, &block->counts);
-        for (int pc = 0; pc < all->launch->function->code_count; pc++)
-            sim_metric_add(&all->lines[pc], &block->lines[pc]);
-        if (all->fault.status == PTXSIM_OK) all->fault = block->fault;
-        all->restart |= block->restart;
+        for (unsigned rank = 0; rank < cluster->count; rank++) join_block(all, cluster->block[rank]);
     }
 }
 
+static uint64_t cluster_count(const struct sim_launch *launch) {
+    ptxsim_dim3 n = clusters_of(launch);
+    return (uint64_t)n.x * n.y * n.z;
+}
+
 static bool run_workers(const struct sim_launch *launch, struct worker *workers, unsigned count) {
-    struct queue queue = {.count = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z};
+    struct queue queue = {.count = cluster_count(launch)};
     for (unsigned i = 0; i < count; i++) {
-        workers[i] = (struct worker){.queue = &queue, .block = sim_block_new(launch)};
-        if (workers[i].block) continue;
-        while (i) sim_block_free(workers[--i].block);
+        workers[i] = (struct worker){.queue = &queue, .cluster = sim_cluster_new(launch)};
+        if (workers[i].cluster) continue;
+        while (i) sim_cluster_free(workers[--i].cluster);
         return false;
     }
     for (unsigned i = 1; i < count; i++) /* without a thread the others do its work */
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
     work(&workers[0]);
     join_workers(workers, count);
-    for (unsigned i = 1; i < count; i++) sim_block_free(workers[i].block);
+    for (unsigned i = 1; i < count; i++) sim_cluster_free(workers[i].cluster);
     return true;
 }
 
 static unsigned worker_count(const ptxsim *sim, const struct sim_launch *launch) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = sim->threads ? sim->threads : cores > 0 ? (unsigned)cores : 1;
-    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    uint64_t clusters = cluster_count(launch);
     if (count > SIM_MAX_WORKERS) count = SIM_MAX_WORKERS;
     if (launch->sequential) count = 1;
-    return blocks < count ? (unsigned)blocks : count;
+    return clusters < count ? (unsigned)clusters : count;
 }
 
-static ptxsim_status finish(ptxsim *sim, const struct sim_launch *launch, struct sim_block *block) {
+static ptxsim_status finish(ptxsim *sim, const struct sim_launch *launch, struct sim_cluster *cluster) {
+    const struct sim_block *block = cluster->block[0];
     sim->counts = block->counts;
     sim->fault = block->fault;
     bool counted = block->fault.status != PTXSIM_OK || sim_metric_lines(sim, launch->function, block->lines);
-    sim_block_free(block);
+    sim_cluster_free(cluster);
     return counted ? sim->fault.status : sim_fail(sim, PTXSIM_NOMEM, "no memory for the counts");
 }
 
 /* How a run of the grid ended. */
 enum outcome { DONE, FAULTED, RESTARTED, NO_MEMORY };
 
-/* Runs the grid by COUNT workers. *BLOCK is then one with all that they counted, NULL without memory. */
-static enum outcome attempt(struct sim_launch *launch, unsigned count, struct sim_block **block) {
+/* Runs the grid by COUNT workers. *CLUSTER is then one whose first block has all that they counted, NULL
+   without memory. */
+static enum outcome attempt(struct sim_launch *launch, unsigned count, struct sim_cluster **cluster) {
     struct worker workers[SIM_MAX_WORKERS] = {0};
     launch->parallel = count > 1;
-    *block = NULL;
+    *cluster = NULL;
     if (!run_workers(launch, workers, count)) return NO_MEMORY;
-    *block = workers[0].block;
-    if ((*block)->restart) return RESTARTED;
-    bool done =
-        (*block)->fault.status == PTXSIM_OK && (*block)->counts.warp_instructions <= launch->max_instructions;
+    *cluster = workers[0].cluster;
+    const struct sim_block *all = (*cluster)->block[0];
+    if (all->restart) return RESTARTED;
+    bool done = all->fault.status == PTXSIM_OK && all->counts.warp_instructions <= launch->max_instructions;
     return done ? DONE : FAULTED;
 }
 
 /* Runs the grid by COUNT workers, and again where an allocation turns out to be written that was taken for
    one that is only read. If it is not done, memory is as before. */
-static enum outcome run_undoable(struct sim_launch *launch, unsigned count, struct sim_block **block) {
+static enum outcome run_undoable(struct sim_launch *launch, unsigned count, struct sim_cluster **cluster) {
     pthread_mutex_t saving = PTHREAD_MUTEX_INITIALIZER;
     enum outcome outcome;
     launch->memory->saving = &saving;
     launch->undoable = true;
     do {
-        outcome = attempt(launch, count, block);
+        outcome = attempt(launch, count, cluster);
         sim_memory_end_saved(launch->memory, outcome != DONE);
-        if (outcome != DONE) sim_block_free(*block);
+        if (outcome != DONE) sim_cluster_free(*cluster);
         if (outcome == RESTARTED && !sim_race_reopen(launch)) outcome = NO_MEMORY;
     } while (outcome == RESTARTED);
     launch->undoable = false;
@@ -206,18 +242,23 @@ static enum outcome run_undoable(struct sim_launch *launch, unsigned count, stru
 /* A launch that faults runs again by one worker, with an eye on all memory and nothing kept, so that its
    fault, its memory and its counts do not depend on how many workers there are, nor on memory for copies. */
 static ptxsim_status run(ptxsim *sim, struct sim_launch *launch) {
-    struct sim_block *block;
+    struct sim_cluster *cluster;
     bool ready = set_traits(launch) && (!launch->races || sim_race_open(launch, false));
     unsigned count = worker_count(sim, launch);
     if (ready && (count > 1 || launch->races)) {
-        if (run_undoable(launch, count, &block) == DONE) return finish(sim, launch, block);
+        if (run_undoable(launch, count, &cluster) == DONE) return finish(sim, launch, cluster);
         sim_race_close(launch);
         ready = !launch->races || sim_race_open(launch, true);
     }
     if (!ready) return sim_fail(sim, PTXSIM_NOMEM, "no memory to watch for races");
-    if (attempt(launch, 1, &block) == NO_MEMORY)
+    if (attempt(launch, 1, &cluster) == NO_MEMORY)
         return sim_fail(sim, PTXSIM_NOMEM, "no memory for a block's registers");
-    return finish(sim, launch, block);
+    return finish(sim, launch, cluster);
+}
+
+static ptxsim_dim3 cluster_of(const ptxsim_function *f) {
+    const unsigned *c = f->cluster;
+    return c[0] ? (ptxsim_dim3){c[0], c[1], c[2]} : (ptxsim_dim3){1, 1, 1};
 }
 
 ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim_dim3 grid, ptxsim_dim3 block,
@@ -233,10 +274,14 @@ ptxsim_status ptxsim_launch(ptxsim *sim, const ptxsim_function *function, ptxsim
     if (check_shape(sim, function, grid, block, dynamic_shared) != PTXSIM_OK) return sim->fault.status;
     unsigned char *values = gather_params(function, params);
     if (!values) return sim_fail(sim, PTXSIM_NOMEM, "no memory for the parameters");
+    ptxsim_dim3 cluster = cluster_of(function);
     struct sim_launch launch = {.function = function,
                                 .memory = &sim->memory,
                                 .grid = grid,
                                 .block = block,
+                                .cluster = cluster,
+                                .cluster_blocks = cluster.x * cluster.y * cluster.z,
+                                .clustered = cluster.x * cluster.y * cluster.z > 1,
                                 .shared_bytes = function->shared_bytes + (uint32_t)dynamic_shared,
                                 .dynamic_bytes = (uint32_t)dynamic_shared,
                                 .params = values,

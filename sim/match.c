@@ -21,6 +21,9 @@ static const struct word space_words[] = {{"global", SIM_GLOBAL},      {"shared"
                                           {"shared::cta", SIM_SHARED}, {"param", SIM_PARAM},
                                           {"param::entry", SIM_PARAM}, {NULL, 0}};
 
+/* Those of instructions that reach the shared memory of a cluster's other blocks. */
+static const struct word wide_space_words[] = {{"shared::cluster", SIM_SHARED_CLUSTER}, {NULL, 0}};
+
 static const struct word comparison_words[] = {
     {"eq", SIM_EQ},   {"ne", SIM_NE},   {"lt", SIM_LT},   {"le", SIM_LE},   {"gt", SIM_GT},
     {"ge", SIM_GE},   {"lo", SIM_LO},   {"ls", SIM_LS},   {"hi", SIM_HI},   {"hs", SIM_HS},
@@ -72,7 +75,8 @@ static const struct word hint_words[] = {{"ca", 1},
 
 static const struct word shared_words[] = {{"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED}, {NULL, 0}};
 
-/* A cluster is one block here, so that the addresses of both are the same. */
+/* Copies and mbarriers are those of the block itself, whose .shared::cta addresses are the same in
+   .shared::cluster. */
 static const struct word cluster_words[] = {
     {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED}, {NULL, 0}};
 
@@ -135,6 +139,9 @@ static bool take_class(char class, const struct sim_token *token, struct sim_ins
     case 'c': return take_word(comparison_words, token, &insn->comparison);
     case 'b': return take_word(combine_words, token, &insn->combine);
     case 'x': return take_word(space_words, token, &insn->space);
+    case 'X':
+        return take_word(space_words, token, &insn->space) ||
+               take_word(wide_space_words, token, &insn->space);
     case 'v': return take_word(vector_words, token, &insn->vector);
     case 'r': return take_word(rounding_words, token, &insn->rounding);
     case 'q': return take_word(order_words, token, &insn->order);

@@ -21,6 +21,12 @@ bool sim_shared_address(struct sim_warp *warp, const struct sim_insn *insn, int 
 static bool is_placed(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at) {
     uint32_t size = warp->block->launch->shared_bytes;
     const char *why = NULL;
+    if (at >> SIM_RANK_AT) {
+        sim_fault_at(warp, insn, lane, PTXSIM_UNSUPPORTED,
+                     "an mbarrier at shared 0x%llx: one of another block of the cluster is not simulated",
+                     (unsigned long long)at);
+        return false;
+    }
     if (at % SIM_MBARRIER_BYTES) why = "an mbarrier is aligned to 8 bytes";
     else if (at > size || size - at < SIM_MBARRIER_BYTES) why = "out of the block's shared memory";
     if (!why) return true;
@@ -199,7 +205,7 @@ static void invalidate(struct sim_warp *warp, const struct sim_insn *insn, int l
     m->live = false;
     unsigned char *shadow = &block->shared_shadow[at / SIM_MBARRIER_BYTES]; /* a bit a byte */
     *shadow = 0;
-    if (block->launch->races) sim_race_shared(warp, insn, lane, at, SIM_MBARRIER_BYTES, SIM_WRITE);
+    if (block->launch->races) sim_race_shared(warp, block, insn, lane, at, SIM_MBARRIER_BYTES, SIM_WRITE);
 }
 
 void sim_mbarrier_init(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {

@@ -1,5 +1,7 @@
 /* Every access to memory, checked. */
-#include "async.h"
+#include "cluster.h"
+
+#include <stdio.h>
 
 static const char *const verbs[] = {[SIM_READ] = "load", [SIM_WRITE] = "store", [SIM_UPDATE] = "atomic"};
 
@@ -77,26 +79,46 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
     return (*hit)->data + at;
 }
 
-static unsigned char *access_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane,
-                                    uint64_t address, unsigned bytes, enum sim_access access) {
-    struct sim_block *block = warp->block;
-    uint32_t size = block->launch->shared_bytes;
+const char *sim_shared_name(char text[SIM_SHARED_NAME], const struct sim_warp *warp,
+                            const struct sim_block *owner) {
+    ptxsim_dim3 i = owner->index;
+    if (owner == warp->block) return "shared";
+    snprintf(text, SIM_SHARED_NAME, "block (%u,%u,%u)'s shared", i.x, i.y, i.z);
+    return text;
+}
+
+/* An access to OWNER's shared memory. */
+static inline unsigned char *access_shared(struct sim_warp *warp, const struct sim_block *owner,
+                                           const struct sim_insn *insn, int lane, uint64_t address,
+                                           unsigned bytes, enum sim_access access) {
+    char name[SIM_SHARED_NAME];
+    uint32_t size = owner->launch->shared_bytes;
     if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
     if (address > size || bytes > size - address) {
-        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS,
-                     "shared %s of %u bytes at 0x%llx: the block has %u bytes", verbs[access], bytes,
-                     (unsigned long long)address, size);
+        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "%s %s of %u bytes at 0x%llx: the block has %u bytes",
+                     sim_shared_name(name, warp, owner), verbs[access], bytes, (unsigned long long)address,
+                     size);
         return NULL;
     }
-    if (block->async && !sim_async_touch_shared(warp, insn, lane, address, bytes, access)) return NULL;
-    if (access != SIM_WRITE && !sim_shadow_written(block->shared_shadow, address, bytes)) {
-        fault_uninit(warp, insn, lane, "shared", address, block->shared_shadow, address, bytes);
+    if (owner->async && !sim_async_touch_shared(warp, owner, insn, lane, address, bytes, access)) return NULL;
+    if (access != SIM_WRITE && !sim_shadow_written(owner->shared_shadow, address, bytes)) {
+        fault_uninit(warp, insn, lane, sim_shared_name(name, warp, owner), address, owner->shared_shadow,
+                     address, bytes);
         return NULL;
     }
-    if (block->launch->races && !sim_race_shared(warp, insn, lane, address, bytes, access)) return NULL;
-    if (access != SIM_READ) sim_shadow_write(block->shared_shadow, address, bytes);
-    note_request(block, lane, address, bytes, true, access);
-    return block->shared + address;
+    if (owner->launch->races && !sim_race_shared(warp, owner, insn, lane, address, bytes, access))
+        return NULL;
+    if (access != SIM_READ) sim_shadow_write(owner->shared_shadow, address, bytes);
+    uint64_t word = owner == warp->block ? address : (owner->rank + UINT64_C(1)) << SIM_RANK_AT | address;
+    note_request(warp->block, lane, word, bytes, true, access);
+    return owner->shared + address;
+}
+
+/* An access in .shared::cluster. */
+static unsigned char *access_cluster(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                     uint64_t address, unsigned bytes, enum sim_access access) {
+    const struct sim_block *owner = sim_cluster_owner(warp, insn, lane, &address, access);
+    return owner ? access_shared(warp, owner, insn, lane, address, bytes, access) : NULL;
 }
 
 /* Parameters are constant, and an executor that gets their address only reads. */
@@ -117,10 +139,14 @@ unsigned char *sim_access_space(struct sim_warp *warp, const struct sim_insn *in
                                 enum sim_access access) {
     uint64_t in_shared = address - SIM_SHARED_WINDOW, in_param = address - SIM_PARAM_WINDOW;
     switch (space) {
-    case SIM_SHARED: return access_shared(warp, insn, lane, address, bytes, access);
+    case SIM_SHARED: return access_shared(warp, warp->block, insn, lane, address, bytes, access);
+    case SIM_SHARED_CLUSTER: return access_cluster(warp, insn, lane, address, bytes, access);
     case SIM_PARAM: return access_param(warp, insn, lane, address, bytes);
     case SIM_GENERIC:
-        if (in_shared < SIM_MAX_SHARED) return access_shared(warp, insn, lane, in_shared, bytes, access);
+        if (in_shared < SIM_MAX_SHARED)
+            return access_shared(warp, warp->block, insn, lane, in_shared, bytes, access);
+        if (in_shared >> SIM_RANK_AT && in_shared < SIM_PARAM_WINDOW - SIM_SHARED_WINDOW)
+            return access_cluster(warp, insn, lane, in_shared, bytes, access);
         if (in_param < SIM_MAX_PARAM_BYTES && access == SIM_READ)
             return access_param(warp, insn, lane, in_param, bytes);
         return access_global(warp, insn, lane, address, bytes, access);

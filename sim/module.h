@@ -15,15 +15,16 @@ enum {
     SIM_MAX_PARAM_BYTES = 32764, /* ISA, "Kernel Function Parameters" */
     SIM_MAX_BLOCK = 1024,
     SIM_BARRIERS = 16,
-    SIM_COPY_SIZE = 4 /* index of the operand of a cp.async that is its size */
+    SIM_MAX_CLUSTER = 8, /* blocks of a cluster; every device with clusters has room for as many */
+    SIM_COPY_SIZE = 4    /* index of the operand of a cp.async that is its size */
 };
 
 #define SIM_FULL_MASK    0xffffffffu
 #define SIM_EACH_LANE(l) for (int l = 0; l < SIM_LANES; l++)
 #define SIM_ACTIVE(m, l) ((m) >> (l)&1u)
 
-/* State spaces (ISA, "State Spaces"). */
-enum sim_space { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_PARAM, SIM_CONST, SIM_LOCAL };
+/* State spaces (ISA, "State Spaces"). SIM_SHARED is .shared::cta. */
+enum sim_space { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_SHARED_CLUSTER, SIM_PARAM, SIM_CONST, SIM_LOCAL };
 
 /* Comparisons in the order of the names in match.c. */
 enum sim_comparison {
@@ -130,6 +131,11 @@ struct sim_insn {
     uint16_t use[SIM_MAX_USES];
 };
 
+/* Whether a strong access reaches the other blocks of its cluster. */
+static inline bool sim_reaches_cluster(const struct sim_insn *insn) {
+    return insn->scope == 0 || insn->scope >= SIM_CLUSTER;
+}
+
 /* Whether a strong access or fence reaches other blocks. Its default is .gpu, and a volatile access has more
    than that. */
 static inline bool sim_is_wide(const struct sim_insn *insn) {
@@ -166,8 +172,10 @@ struct ptxsim_function {
     struct sim_param *params;
     int param_count;
     uint32_t param_bytes;
-    uint32_t shared_bytes;        /* static */
-    unsigned reqntid[3], maxntid; /* 0: not stated */
+    uint32_t shared_bytes;                   /* static */
+    unsigned reqntid[3], maxntid;            /* 0: not stated */
+    unsigned cluster[3];                     /* .reqnctapercluster; 0: not stated */
+    bool explicit_cluster, max_cluster_rank; /* whether these directives are there */
 };
 
 struct sim_chunk {

@@ -11,7 +11,8 @@ enum sim_op_flag {
     SIM_OP_CONVERGED = 4,  /* every thread of the warp that has not exited must execute it together */
     SIM_OP_WHOLE_WARP = 8, /* all 32 lanes must */
     SIM_OP_NO_RESULT = 16, /* the executor's destination is not an operand */
-    SIM_OP_ASYNC = 32      /* needs the block's sim_async */
+    SIM_OP_ASYNC = 32,     /* needs the block's sim_async */
+    SIM_OP_CLUSTER = 64    /* needs the state of the cluster's barrier */
 };
 
 struct sim_op {
@@ -60,6 +61,21 @@ bool sim_match(const struct sim_opcode *opcode, struct sim_insn *insn, char *mes
     X(lanemask_gt, "%lanemask_gt", u32)                                                                      \
     X(dynamic_smem_size, "%dynamic_smem_size", u32)                                                          \
     X(total_smem_size, "%total_smem_size", u32)                                                              \
+    X(cluster_ctarank, "%cluster_ctarank", u32)                                                              \
+    X(cluster_nctarank, "%cluster_nctarank", u32)                                                            \
+    X(cluster_ctaid_x, "%cluster_ctaid.x", u32)                                                              \
+    X(cluster_ctaid_y, "%cluster_ctaid.y", u32)                                                              \
+    X(cluster_ctaid_z, "%cluster_ctaid.z", u32)                                                              \
+    X(cluster_nctaid_x, "%cluster_nctaid.x", u32)                                                            \
+    X(cluster_nctaid_y, "%cluster_nctaid.y", u32)                                                            \
+    X(cluster_nctaid_z, "%cluster_nctaid.z", u32)                                                            \
+    X(clusterid_x, "%clusterid.x", u32)                                                                      \
+    X(clusterid_y, "%clusterid.y", u32)                                                                      \
+    X(clusterid_z, "%clusterid.z", u32)                                                                      \
+    X(nclusterid_x, "%nclusterid.x", u32)                                                                    \
+    X(nclusterid_y, "%nclusterid.y", u32)                                                                    \
+    X(nclusterid_z, "%nclusterid.z", u32)                                                                    \
+    X(is_explicit_cluster, "%is_explicit_cluster", pred)                                                     \
     X(clock, "%clock", u32)                                                                                  \
     X(clock_hi, "%clock_hi", u32)                                                                            \
     X(clock64, "%clock64", u64)                                                                              \

@@ -8,51 +8,52 @@ enum { FIRST_PLACES = 64 };
 
 /* -- Places --------------------------------------------------------------------------------------------- */
 
-static struct sim_place *slot_of(const struct sim_order *order, uint64_t address) {
-    size_t mask = order->capacity - 1, i = (address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-    while (order->places[i].address && order->places[i].address != address) i = (i + 1) & mask;
-    return &order->places[i];
+static struct sim_place *slot_of(const struct sim_messages *m, uint64_t address) {
+    size_t mask = m->capacity - 1, i = (address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    while (m->places[i].address && m->places[i].address != address) i = (i + 1) & mask;
+    return &m->places[i];
 }
 
-static bool grow(struct sim_order *order) {
-    struct sim_order old = *order;
+static bool grow(struct sim_messages *m) {
+    struct sim_messages old = *m;
     size_t capacity = old.capacity ? 2 * old.capacity : FIRST_PLACES;
     struct sim_place *places = calloc(capacity, sizeof *places);
     if (!places) return false;
-    order->places = places;
-    order->capacity = capacity;
+    m->places = places;
+    m->capacity = capacity;
     for (size_t i = 0; i < old.capacity; i++)
-        if (old.places[i].address) *slot_of(order, old.places[i].address) = old.places[i];
+        if (old.places[i].address) *slot_of(m, old.places[i].address) = old.places[i];
     free(old.places);
     return true;
 }
 
 /* The place at an address, which is made if it is not there; NULL: out of memory. */
-static struct sim_place *place_at(struct sim_order *order, uint64_t address) {
-    if (2 * order->count >= order->capacity && !grow(order)) return NULL;
-    struct sim_place *place = slot_of(order, address);
-    order->count += place->address == 0;
+static struct sim_place *place_at(struct sim_messages *m, uint64_t address) {
+    if (2 * m->count >= m->capacity && !grow(m)) return NULL;
+    struct sim_place *place = slot_of(m, address);
+    m->count += place->address == 0;
     place->address = address;
     return place;
 }
 
-struct sim_order *sim_order_new(const struct sim_launch *launch) {
-    struct sim_order *order = calloc(1, sizeof *order);
-    if (!order || !launch->sequential) return order;
+bool sim_messages_open(struct sim_messages *m, const struct sim_launch *launch) {
+    if (!launch->sequential) return true;
     uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     if (blocks > SIM_BLOCK_NUMBERS) blocks = SIM_BLOCK_NUMBERS;
-    order->released_bytes = (blocks + 1) * sizeof *order->released;
-    order->released = sim_map(order->released_bytes);
-    if (order->released) return order;
-    free(order);
-    return NULL;
+    m->released_bytes = (blocks + 1) * sizeof *m->released;
+    m->released = sim_map(m->released_bytes);
+    return m->released != NULL;
 }
 
-void sim_order_free(struct sim_order *order) {
-    if (!order) return;
-    sim_unmap(order->released, order->released_bytes);
-    free(order->places);
-    free(order);
+void sim_messages_close(struct sim_messages *m) {
+    sim_unmap(m->released, m->released_bytes);
+    free(m->places);
+}
+
+struct sim_order *sim_order_new(struct sim_messages *messages) {
+    struct sim_order *order = calloc(1, sizeof *order);
+    if (order) order->messages = messages;
+    return order;
 }
 
 void sim_order_start(struct sim_block *block) {
@@ -64,10 +65,10 @@ void sim_order_start(struct sim_block *block) {
 bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread,
                      uint32_t clock) {
     const struct sim_order *order = warp->block->order;
-    if (!order || !order->released) return false;
+    if (!order || !order->messages->released) return false;
     const struct sim_blocks *known = sim_view_blocks(warp, lane);
     return known->first <= block && block <= known->last &&
-           sim_known_holds(&order->released[block], thread, clock);
+           sim_known_holds(&order->messages->released[block], thread, clock);
 }
 
 /* -- Patterns ------------------------------------------------------------------------------------------- */
@@ -103,10 +104,11 @@ static void publish(struct sim_warp *warp, struct sim_place *place, const struct
     const struct sim_known *known = &view->by[SIM_PROXY_GENERIC];
     uint32_t block = (uint32_t)warp->block->global_id;
     sim_view_join(&place->view, view);
-    if (!wide || !warp->block->order->released) return;
+    struct sim_known *released = warp->block->order->messages->released;
+    if (!wide || !released) return;
     sim_blocks_join(&place->wide, &known->blocks);
     sim_blocks_join(&place->wide, &(struct sim_blocks){block, block});
-    sim_known_join(&warp->block->order->released[block], known);
+    sim_known_join(&released[block], known);
 }
 
 static void release(struct sim_warp *warp, int lane, const struct sim_trait *t, struct sim_place *place) {
@@ -120,11 +122,11 @@ static void release(struct sim_warp *warp, int lane, const struct sim_trait *t, 
     }
 }
 
-bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared,
-                      uint64_t address, enum sim_access access) {
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                      enum sim_access access) {
     struct sim_block *block = warp->block;
     const struct sim_trait *t = &block->launch->traits[insn - block->launch->function->code];
-    struct sim_place *place = place_at(block->order, shared ? address + SIM_SHARED_WINDOW : address);
+    struct sim_place *place = place_at(block->order->messages, address);
     if (!place) {
         sim_fault_at(warp, insn, lane, PTXSIM_NOMEM, "no memory to watch for races");
         return false;

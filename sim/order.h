@@ -28,20 +28,30 @@ struct sim_warp_order {
     struct sim_blocks observed_wide;
 };
 
-struct sim_order {
-    struct sim_place *places; /* by address, hashed */
-    size_t count, capacity;   /* a power of two */
-    struct sim_warp_order warp[SIM_MAX_WARPS];
+/* The words, and what blocks released there: of all clusters that a worker runs. */
+struct sim_messages {
+    struct sim_place *places;   /* by address, hashed */
+    size_t count, capacity;     /* a power of two */
     struct sim_known *released; /* by block: what it has released to all others; NULL if blocks run at once */
     size_t released_bytes;
 };
 
-struct sim_order *sim_order_new(const struct sim_launch *launch);
-void sim_order_free(struct sim_order *order);
+/* Of a block. */
+struct sim_order {
+    struct sim_messages *messages;
+    struct sim_warp_order warp[SIM_MAX_WARPS];
+};
+
+/* False: out of memory. */
+bool sim_messages_open(struct sim_messages *messages, const struct sim_launch *launch);
+void sim_messages_close(struct sim_messages *messages);
+/* NULL: out of memory. To be freed. */
+struct sim_order *sim_order_new(struct sim_messages *messages);
 void sim_order_start(struct sim_block *block);
-/* A strong access of LANE, after it was found not to race. False after a fault: out of memory. */
-bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, bool shared,
-                      uint64_t address, enum sim_access access);
+/* A strong access of LANE, after it was found not to race. ADDRESS names the word among all that the cluster
+   accesses. False after a fault: out of memory. */
+bool sim_order_access(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t address,
+                      enum sim_access access);
 void sim_order_fence(struct sim_warp *warp, uint32_t mask, bool wide);
 /* Whether LANE is ordered after what THREAD of another BLOCK (a number as in records) did up to CLOCK. */
 bool sim_order_holds(const struct sim_warp *warp, int lane, sim_record block, unsigned thread,

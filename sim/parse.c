@@ -94,12 +94,34 @@ static bool parse_pragma(struct sim_parser *p) {
     return sim_expect(p, ';');
 }
 
+/* NAME is .reqnctapercluster, .maxclusterrank or .explicitcluster (ISA, "Cluster Dimension Directives"), or
+   *KNOWN becomes false. */
+static bool parse_cluster(struct sim_parser *p, const struct sim_token *name, bool *known) {
+    ptxsim_function *f = p->function;
+    uint64_t most;
+    *known = true;
+    if (sim_token_is(name, SIM_TOKEN_DOT, "reqnctapercluster")) {
+        if (!parse_extent(p, f->cluster)) return false;
+    } else if (sim_token_is(name, SIM_TOKEN_DOT, "maxclusterrank")) {
+        if (!sim_parse_integer(p, 1, UINT32_MAX, &most)) return false;
+        f->max_cluster_rank = true;
+    } else if (sim_token_is(name, SIM_TOKEN_DOT, "explicitcluster")) {
+        f->explicit_cluster = true;
+    } else {
+        *known = false;
+    }
+    if (!f->cluster[0] || !f->max_cluster_rank) return true;
+    return sim_error(p, PTXSIM_PARSE, name->line, ".reqnctapercluster and .maxclusterrank of one entry");
+}
+
 /* Directives between the parameters and the body (ISA, "Performance-Tuning Directives"). */
 static bool parse_tuning(struct sim_parser *p) {
     struct sim_token name = p->token;
     unsigned extent[3];
     uint64_t ignored;
-    if (!sim_advance(p)) return false;
+    bool known;
+    if (!sim_advance(p) || !parse_cluster(p, &name, &known)) return false;
+    if (known) return true;
     if (sim_token_is(&name, SIM_TOKEN_DOT, "maxntid")) {
         if (!parse_extent(p, extent)) return false;
         uint64_t most = (uint64_t)extent[0] * extent[1] * extent[2];

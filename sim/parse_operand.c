@@ -229,7 +229,8 @@ static bool parse_second_predicate(struct sim_parser *p, struct sim_insn *insn, 
 }
 
 static bool parse_variable_base(struct sim_parser *p, struct sim_insn *insn, struct sim_symbol *s) {
-    if (s->space != insn->space)
+    bool within = s->space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
+    if (s->space != insn->space && !within)
         return sim_error(p, PTXSIM_PARSE, p->token.line, "`%s` is not in the state space of the access",
                          s->name);
     if (s->space == SIM_SHARED && !sim_place_shared(p, s)) return false;
@@ -252,7 +253,7 @@ static bool parse_base(struct sim_parser *p, struct sim_insn *insn) {
     if (!sim_advance(p)) return false;
     if (s->kind == SIM_SYMBOL_VARIABLE) return parse_variable_base(p, insn, s);
     if (!sim_use_register(p, s, &insn->base)) return false;
-    bool narrow = insn->space == SIM_SHARED || insn->space == SIM_PARAM;
+    bool narrow = insn->space == SIM_SHARED || insn->space == SIM_SHARED_CLUSTER || insn->space == SIM_PARAM;
     if (narrow && sim_type_fits(SIM_u32, s->type)) return add_use(p, insn, &insn->base);
     return check_register(p, &name, &insn->base, SIM_u64, false) && add_use(p, insn, &insn->base);
 }

@@ -1,5 +1,4 @@
-#include "async.h"
-#include "order.h"
+#include "cluster.h"
 
 #include <stdlib.h>
 
@@ -87,6 +86,7 @@ struct probe {
     sim_record me;
     bool shared, parallel;
     enum sim_access access;
+    const struct sim_block *owner; /* of shared memory */
 };
 
 static inline bool is_strong(sim_record r) { return r & 1; }
@@ -99,11 +99,29 @@ static inline sim_record set_record(sim_record of_block, uint32_t index) {
            (sim_record)LAST_CLOCK << CLOCK_AT | (sim_record)(index & (SIM_MAX_BLOCK - 1)) << THREAD_AT;
 }
 
+/* The rank of the block that R is of; -1: it is of another cluster than the probe's. */
+static inline int rank_of(const struct probe *p, sim_record r) {
+    const struct sim_block *block = p->warp->block;
+    if (block_of(r) == block_of(p->me)) return (int)block->rank;
+    return block->cluster->count == 1 ? -1 : sim_cluster_rank(block->cluster, block_of(r), p->shared);
+}
+
+static inline bool is_of_my_cluster(const struct probe *p, sim_record r) { return rank_of(p, r) >= 0; }
+
+/* Whether R, of another block, comes before the probe's access. */
+static bool is_ordered_across(const struct probe *p, sim_record r) {
+    int rank = rank_of(p, r);
+    if (rank >= 0 && clock_of(r) <= sim_cluster_warp_of(p->warp)->seen[rank][thread_of(r) / SIM_LANES])
+        return true;
+    if (p->shared) return rank < 0;
+    return sim_order_holds(p->warp, p->lane, block_of(r), thread_of(r), clock_of(r));
+}
+
 /* Whether R, or nothing, comes before the probe's access. */
 static inline bool precedes(const struct probe *p, sim_record r) {
     if (r == 0) return true;
     if (block_of(r) == block_of(p->me)) return is_ordered_in_block(p->warp, p->lane, r);
-    return p->shared || sim_order_holds(p->warp, p->lane, block_of(r), thread_of(r), clock_of(r));
+    return is_ordered_across(p, r);
 }
 
 /* Whether both accesses are strong, and with a scope that holds both threads (ISA: morally strong). */
@@ -111,7 +129,8 @@ static bool are_strong(const struct probe *p, sim_record r) {
     const struct sim_trait *traits = p->warp->block->launch->traits;
     if (!is_strong(r) || !is_strong(p->me)) return false;
     if (block_of(r) == block_of(p->me) || pc_of(r) == LAST_PC || pc_of(p->me) == LAST_PC) return true;
-    return traits[pc_of(r)].wide && traits[pc_of(p->me)].wide;
+    if (traits[pc_of(r)].wide && traits[pc_of(p->me)].wide) return true;
+    return traits[pc_of(r)].reaches && traits[pc_of(p->me)].reaches && is_of_my_cluster(p, r);
 }
 
 static inline bool collides(const struct probe *p, sim_record r) {
@@ -129,40 +148,45 @@ static inline bool replace(const struct probe *p, sim_record *at, sim_record old
     return true;
 }
 
-static inline bool is_of_my_block(const struct probe *p, sim_record r) {
-    return block_of(r) == block_of(p->me);
-}
-
 static inline bool is_of_my_warp(const struct probe *p, sim_record r) {
-    return is_of_my_block(p, r) && thread_of(r) / SIM_LANES == thread_of(p->me) / SIM_LANES;
+    return block_of(r) == block_of(p->me) && thread_of(r) / SIM_LANES == thread_of(p->me) / SIM_LANES;
 }
 
-/* Notes a read of more than two warps of the block: the cell's second read becomes a set of all three. */
+/* The place of R's warp in a set of reads. */
+static inline int place_in_set(const struct probe *p, sim_record r) {
+    return rank_of(p, r) * SIM_MAX_WARPS + (int)(thread_of(r) / SIM_LANES);
+}
+
+/* Notes a read of more than two warps of the cluster: the cell's second read becomes a set of all three. */
 static bool begin_set(const struct probe *p, struct sim_race_cell *cell, sim_record first,
                       sim_record second) {
-    struct sim_reader_pool *pool = &p->warp->block->readers;
+    struct sim_reader_pool *pool = &p->warp->block->cluster->readers;
     uint32_t index = sim_readers_new(pool);
     if (index == 0) {
         sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_NOMEM, "no memory to watch for races");
         return true;
     }
     const sim_record members[] = {first, second, p->me};
-    for (int i = 0; i < 3; i++)
-        sim_readers_of(pool, index)->by_warp[thread_of(members[i]) / SIM_LANES] = members[i];
+    for (int i = 0; i < 3; i++) sim_readers_of(pool, index)[place_in_set(p, members[i])] = members[i];
     if (replace(p, &cell->read[1], second, set_record(p->me, index))) return true;
     sim_readers_drop(pool, index);
     return false;
 }
 
+static inline bool are_of_two_clusters(const struct probe *p, sim_record a, sim_record b) {
+    if (block_of(a) == block_of(b)) return false;
+    return p->warp->block->cluster->count == 1 || is_of_my_cluster(p, a) != is_of_my_cluster(p, b);
+}
+
 /* The first read and the last of another warp that is not ordered after it; if there is a third warp's, a
-   set. Of a warp, the last stands for all. Reads of two blocks need no third, since any write races with one
-   of them. */
+   set. Of a warp, the last stands for all. Reads of two clusters need no third, since any write races with
+   one of them. */
 static inline void note_read(const struct probe *p, struct sim_race_cell *cell) {
     for (;;) {
         sim_record first = load(&cell->read[0]), second = load(&cell->read[1]);
         if (first == p->me || second == p->me) return;
-        if (is_set(second) && is_of_my_block(p, second)) {
-            sim_readers_of(&p->warp->block->readers, set_of(second))->by_warp[p->warp->index] = p->me;
+        if (is_set(second) && is_of_my_cluster(p, second)) {
+            sim_readers_of(&p->warp->block->cluster->readers, set_of(second))[place_in_set(p, p->me)] = p->me;
             return;
         }
         if (precedes(p, first)) {
@@ -170,8 +194,8 @@ static inline void note_read(const struct probe *p, struct sim_race_cell *cell) 
             if (second && precedes(p, second)) replace(p, &cell->read[1], second, 0);
             return;
         }
-        if (!p->shared && second && block_of(first) != block_of(second)) return;
-        if (!is_of_my_block(p, first) || precedes(p, second) || is_of_my_warp(p, second)) {
+        if (!p->shared && second && are_of_two_clusters(p, first, second)) return;
+        if (!is_of_my_cluster(p, first) || precedes(p, second) || is_of_my_warp(p, second)) {
             if (replace(p, &cell->read[1], second, p->me)) return;
         } else if (is_of_my_warp(p, first)) {
             if (replace(p, &cell->read[0], first, p->me)) return;
@@ -190,13 +214,14 @@ static inline sim_record probe_read(const struct probe *p, struct sim_race_cell 
 
 /* A read of the cell's set that races with the probe's write. A set whose reads all come before it ends. */
 static sim_record probe_set(const struct probe *p, struct sim_race_cell *cell, sim_record set) {
-    struct sim_reader_pool *pool = &p->warp->block->readers;
-    const struct sim_readers *readers = sim_readers_of(pool, set_of(set));
+    struct sim_reader_pool *pool = &p->warp->block->cluster->readers;
+    const sim_record *reads = sim_readers_of(pool, set_of(set)), *end = reads + pool->width;
     bool past = true;
-    for (int i = 0; i < p->warp->block->warp_count; i++) {
-        if (collides(p, readers->by_warp[i])) return readers->by_warp[i];
-        past &= precedes(p, readers->by_warp[i]);
-    }
+    for (; reads < end; reads += SIM_MAX_WARPS)
+        for (int i = 0; i < p->warp->block->warp_count; i++) {
+            if (collides(p, reads[i])) return reads[i];
+            past &= precedes(p, reads[i]);
+        }
     if (past && replace(p, &cell->read[1], set, 0)) sim_readers_drop(pool, set_of(set));
     return 0;
 }
@@ -216,7 +241,7 @@ static inline sim_record probe_write(const struct probe *p, struct sim_race_cell
     for (int i = 0; i < 2; i++) {
         sim_record read = load(&cell->read[i]);
         if (read == 0) continue;
-        if (is_set(read) && is_of_my_block(p, read)) return probe_set(p, cell, read);
+        if (is_set(read) && is_of_my_cluster(p, read)) return probe_set(p, cell, read);
         if (collides(p, read)) return read;
         if (precedes(p, read)) replace(p, &cell->read[i], read, 0);
     }
@@ -226,7 +251,8 @@ static inline sim_record probe_write(const struct probe *p, struct sim_race_cell
 /* -- Reports -------------------------------------------------------------------------------------------- */
 
 static ptxsim_dim3 block_index(const struct probe *p, sim_record r) {
-    if (block_of(r) == block_of(p->me)) return p->warp->block->index;
+    int rank = rank_of(p, r);
+    if (rank >= 0) return p->warp->block->cluster->block[rank]->index;
     ptxsim_dim3 grid = p->warp->block->launch->grid;
     unsigned linear = (unsigned)block_of(r) - 1;
     return (ptxsim_dim3){linear % grid.x, linear / grid.x % grid.y, linear / grid.x / grid.y};
@@ -245,10 +271,20 @@ static void report(const struct probe *p, bool reader, sim_record r, uint64_t ad
     fault->other.block = block_index(p, r);
     fault->other.thread = sim_index_of(thread_of(r), launch->block);
     ptxsim_side o = fault->other;
+    char name[SIM_SHARED_NAME];
     sim_fault_at(p->warp, p->insn, p->lane, PTXSIM_RACE,
                  "race on %s 0x%llx with line %d, block (%u,%u,%u), thread (%u,%u,%u): %s",
-                 p->shared ? "shared" : "global", (unsigned long long)address, o.line, o.block.x, o.block.y,
-                 o.block.z, o.thread.x, o.thread.y, o.thread.z, verbs[fault->race]);
+                 p->shared ? sim_shared_name(name, p->warp, p->owner) : "global", (unsigned long long)address,
+                 o.line, o.block.x, o.block.y, o.block.z, o.thread.x, o.thread.y, o.thread.z,
+                 verbs[fault->race]);
+}
+
+/* What tells a word from all others that the cluster accesses: its generic address, in shared memory that for
+   the block of rank 0. */
+static uint64_t name_of_word(const struct probe *p, uint64_t address) {
+    if (!p->shared) return address;
+    uint64_t rank = p->owner->cluster->count == 1 ? 0 : p->owner->rank + 1;
+    return SIM_SHARED_WINDOW + (rank << SIM_RANK_AT) + address;
 }
 
 static inline bool visit(const struct probe *p, struct sim_race_cell *cells, uint64_t base, size_t at,
@@ -261,7 +297,7 @@ static inline bool visit(const struct probe *p, struct sim_race_cell *cells, uin
         return false;
     }
     if (!is_strong(p->me) || !p->warp->block->order) return true;
-    return sim_order_access(p->warp, p->insn, p->lane, p->shared, base + at, p->access);
+    return sim_order_access(p->warp, p->insn, p->lane, name_of_word(p, base + at), p->access);
 }
 
 static inline sim_record record_of(const struct sim_warp *warp, const struct sim_insn *insn, int lane,
@@ -274,12 +310,13 @@ static inline sim_record record_of(const struct sim_warp *warp, const struct sim
            ((sim_record)warp->index * SIM_LANES + (sim_record)lane) << THREAD_AT | strong;
 }
 
-bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
-                     enum sim_access access) {
+bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                     int lane, size_t at, unsigned bytes, enum sim_access access) {
     const struct sim_block *block = warp->block;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, insn, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
-    return visit(&p, block->shared_cells, 0, at, bytes, block->launch->shared_shift);
+    struct probe p = {warp, insn,  lane,   record_of(warp, insn, lane, block->shared_id),
+                      true, false, access, owner};
+    return visit(&p, owner->shared_cells, 0, at, bytes, block->launch->shared_shift);
 }
 
 static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t address) {
@@ -299,8 +336,8 @@ bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lan
     const struct sim_block *block = warp->block;
     int shift = block->launch->global_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp,  insn,  lane,    record_of(warp, insn, lane, block->global_id),
-                      false, false, SIM_READ};
+    struct probe p = {warp,  insn,  lane,     record_of(warp, insn, lane, block->global_id),
+                      false, false, SIM_READ, NULL};
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++)
         if (!is_known_to_proxy(&p, load(&a->cells[i].write), a->base + (i << shift))) return false;
     return true;
@@ -311,7 +348,8 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
     const struct sim_block *block = warp->block;
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, insn, lane, record_of(warp, insn, lane, block->shared_id), true, false, access};
+    struct probe p = {warp, insn,  lane,   record_of(warp, insn, lane, block->shared_id),
+                      true, false, access, block};
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
         struct sim_race_cell *cell = &block->shared_cells[i];
         sim_record write = cell->write, r = collides(&p, write) ? write : 0;
@@ -349,8 +387,8 @@ bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lan
     if (!__atomic_load_n(&a->watched, __ATOMIC_RELAXED) && !begin_watch(warp, insn, lane, a)) return false;
     if (warp->clock.now >= LAST_CLOCK) return true;
     struct probe p = {
-        warp,  insn, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel,
-        access};
+        warp,   insn, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel,
+        access, NULL};
     return visit(&p, a->cells, a->base, at, bytes, block->launch->global_shift);
 }
 
@@ -369,7 +407,8 @@ static int shift_of(const ptxsim_function *f, const struct sim_trait *traits, en
         unsigned bytes = sim_types[insn->type].bytes * (insn->vector ? insn->vector : 1u);
         unsigned copied = unit_of_copy(insn);
         if (copied && copied < least) least = copied;
-        if (!traits[i].touches || (insn->space != space && insn->space != SIM_GENERIC)) continue;
+        bool across = space == SIM_SHARED && insn->space == SIM_SHARED_CLUSTER;
+        if (!traits[i].touches || (insn->space != space && !across && insn->space != SIM_GENERIC)) continue;
         if (bytes > 0 && bytes < least) least = bytes;
     }
     return __builtin_ctz(least);
@@ -412,10 +451,9 @@ void sim_race_start_block(struct sim_block *block) {
     const struct sim_launch *launch = block->launch;
     ptxsim_dim3 i = block->index, grid = launch->grid;
     uint64_t linear = ((uint64_t)i.z * grid.y + i.y) * grid.x + i.x;
-    sim_readers_reset(&block->readers);
     block->global_id = linear % SIM_BLOCK_NUMBERS + 1;
-    block->shared_id = block->generation++ % SIM_BLOCK_NUMBERS + 1;
-    if (block->shared_id == 1 && launch->races)
+    block->shared_id = block->cluster->first_shared_id + block->rank;
+    if (block->cluster->first_shared_id == 1 && launch->races)
         memset(block->shared_cells, 0,
                ((launch->shared_bytes >> launch->shared_shift) + 1) * sizeof *block->shared_cells);
 }

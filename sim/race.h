@@ -16,8 +16,8 @@
 enum { SIM_MAX_WARPS = SIM_MAX_BLOCK / SIM_LANES, SIM_BLOCK_NUMBERS = (1 << 20) - 1 };
 
 /* An access, as bits from bit 0 on: strong 1, thread 10, clock 17, pc 16, block 20. 0: none. In a shared cell
-   the block is the number of blocks that its worker had run, so that what an earlier block left is known to
-   be stale. */
+   the block is a number among those that its worker had run, so that what an earlier cluster left is known to
+   be stale, and what the blocks of one did is told apart. */
 typedef uint64_t sim_record;
 
 struct sim_race_cell {
@@ -69,11 +69,11 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
 bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                      const struct sim_allocation *a, size_t at, unsigned bytes);
 
-/* Notes an access; false after a race. AT and BYTES are in shared memory, or in the allocation A. Nothing is
+/* Notes an access; false after a race. AT and BYTES are in OWNER's shared memory, or in the allocation A. Nothing is
    noted of allocations that no block has written to: most memory is only read. At the first write to one that
    was read before, the launch has to start again (block->restart; false, too). */
-bool sim_race_shared(struct sim_warp *warp, const struct sim_insn *insn, int lane, size_t at, unsigned bytes,
-                     enum sim_access access);
+bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
+                     int lane, size_t at, unsigned bytes, enum sim_access access);
 bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,
                      size_t at, unsigned bytes, enum sim_access access);
 

@@ -1,17 +1,14 @@
-/* Sets of reads, one a warp, of words that more than two warps read between writes. */
+/* Sets of reads, one a warp, of words that more than two warps of a cluster read between writes. */
 #ifndef SIM_READERS_H
 #define SIM_READERS_H
 
 #include "race.h"
 
-struct sim_readers {
-    sim_record by_warp[SIM_MAX_WARPS]; /* its last read, 0: none */
-};
-
-/* A block's sets; their numbers begin at 1. */
+/* A cluster's sets; their numbers begin at 1. */
 struct sim_reader_pool {
-    struct sim_readers *sets;
-    uint32_t *dropped; /* numbers to use again */
+    sim_record *records; /* of each set, by rank and warp, the last read; 0: none */
+    size_t width;        /* records of a set */
+    uint32_t *dropped;   /* numbers to use again */
     uint32_t count, capacity, dropped_count;
 };
 
@@ -21,8 +18,8 @@ void sim_readers_drop(struct sim_reader_pool *pool, uint32_t index);
 void sim_readers_reset(struct sim_reader_pool *pool); /* drops all */
 void sim_readers_free(struct sim_reader_pool *pool);
 
-static inline struct sim_readers *sim_readers_of(const struct sim_reader_pool *pool, uint32_t index) {
-    return &pool->sets[index - 1];
+static inline sim_record *sim_readers_of(const struct sim_reader_pool *pool, uint32_t index) {
+    return pool->records + (index - 1) * pool->width;
 }
 
 #endif

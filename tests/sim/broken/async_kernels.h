@@ -298,8 +298,8 @@ static const struct {
     {"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%s], [%s], 16, [%b];",
      "shared::cta"},
     {"fence.proxy.tensormap::generic.release.gpu;", "tensormap::generic"},
-    {"barrier.cluster.arrive;", "barrier.cluster"},
-    {"mapa.shared::cluster.u32 %r0, %s, 0;", "mapa"},
+    {"barrier.cluster.wait.relaxed;", "barrier.cluster"},
+    {"mapa.shared::cta.u32 %r0, %s, 0;", "mapa"},
     {"cp.async.ca.shared.global [%s], [%in], 12;", "12 bytes"},
     {"cp.async.cg.shared.global [%s], [%in], 8;", "16"},
 };
