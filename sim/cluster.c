@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* -- Making one ------------------------------------------------------------------------------------------- */
+/* -- Making one --------------------------------------------------------------------------------------- */
 
 static bool allocate(struct sim_cluster *c) {
     const struct sim_launch *launch = c->launch;
@@ -37,7 +37,7 @@ void sim_cluster_free(struct sim_cluster *c) {
     free(c);
 }
 
-/* -- Turns ------------------------------------------------------------------------------------------------ */
+/* -- Turns -------------------------------------------------------------------------------------------- */
 
 /* Block RANK of cluster INDEX, in the grid (ISA, "%cluster_ctarank": ranks count along x first). */
 static ptxsim_dim3 place_of(const struct sim_launch *launch, ptxsim_dim3 index, unsigned rank) {
@@ -96,7 +96,7 @@ static bool take_turns(struct sim_cluster *c) {
     return true;
 }
 
-/* -- When nobody can run ---------------------------------------------------------------------------------- */
+/* -- When nobody can run ------------------------------------------------------------------------------ */
 
 static bool is_stalled(const struct sim_block *block) { return block->async && sim_async_is_stalled(block); }
 
@@ -133,7 +133,7 @@ static bool stir(struct sim_cluster *c) {
     return runs && !has_faulted(c);
 }
 
-/* -- The end ---------------------------------------------------------------------------------------------- */
+/* -- The end ------------------------------------------------------------------------------------------ */
 
 /* A live warp that has not arrived at the barrier. If nobody can run, it waits at a barrier of its block. */
 static const struct sim_warp *missing_warp(const struct sim_cluster *c) {

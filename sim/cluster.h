@@ -56,7 +56,7 @@ struct sim_cluster {
     struct sim_cluster_state *state; /* NULL unless launch->clustered */
 };
 
-/* -- cluster.c: the blocks run ---------------------------------------------------------------------------- */
+/* -- cluster.c: the blocks run ------------------------------------------------------------------------ */
 
 /* NULL: out of memory. */
 struct sim_cluster *sim_cluster_new(const struct sim_launch *launch);
@@ -64,7 +64,7 @@ void sim_cluster_free(struct sim_cluster *cluster);
 /* Runs cluster INDEX of the grid to its end or to a fault (then false). */
 bool sim_cluster_run(struct sim_cluster *cluster, ptxsim_dim3 index);
 
-/* -- cluster_memory.c: the shared memory of the others ---------------------------------------------------- */
+/* -- cluster_memory.c: the shared memory of the others ------------------------------------------------ */
 
 /* The block in whose shared memory a .shared::cluster address lies; *ADDRESS becomes the address there. NULL
    after a fault: no such block, or one that may not have started or may have ended. */
@@ -74,7 +74,7 @@ struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn
    be ordered before. */
 void sim_cluster_end_block(struct sim_warp *warp, int lane);
 
-/* -- cluster_barrier.c: barrier.cluster ------------------------------------------------------------------- */
+/* -- cluster_barrier.c: barrier.cluster --------------------------------------------------------------- */
 
 void sim_cluster_barrier_start(struct sim_cluster *cluster);
 /* LANE was the last one of WARP to exit: the barrier waits for it no more. */

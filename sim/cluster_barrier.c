@@ -29,7 +29,7 @@ void sim_cluster_barrier_start(struct sim_cluster *c) {
     }
 }
 
-/* -- Knowledge -------------------------------------------------------------------------------------------- */
+/* -- Knowledge ---------------------------------------------------------------------------------------- */
 
 static void raise(uint32_t to[SIM_MAX_WARPS], const uint32_t from[SIM_MAX_WARPS], int warps) {
     for (int i = 0; i < warps; i++)
@@ -68,7 +68,7 @@ uint32_t sim_cluster_phases(const struct sim_warp *warp, const struct sim_block 
     return view->by[SIM_PROXY_GENERIC].phases[mbarrier];
 }
 
-/* -- Phases ----------------------------------------------------------------------------------------------- */
+/* -- Phases ------------------------------------------------------------------------------------------- */
 
 /* What an earlier phase made known of mbarriers stays known. What one block knows of other clusters, all
    blocks of its cluster know from here on. */
@@ -113,7 +113,7 @@ void sim_cluster_exit(struct sim_warp *warp, int lane) {
     sim_cluster_end_block(warp, lane);
 }
 
-/* -- The instructions ------------------------------------------------------------------------------------- */
+/* -- The instructions --------------------------------------------------------------------------------- */
 
 void sim_cluster_arrive(struct sim_warp *warp, const struct sim_insn *insn, uint32_t mask) {
     struct sim_cluster *c = warp->block->cluster;

@@ -2,7 +2,7 @@
 #include "cluster.h"
 #include "lanes.h"
 
-/* -- Faults ----------------------------------------------------------------------------------------------- */
+/* -- Faults ------------------------------------------------------------------------------------------- */
 
 static ptxsim_dim3 thread_of(const struct sim_visit *v, const struct sim_launch *launch) {
     return sim_index_of((unsigned)(v->warp * SIM_LANES + v->lane), launch->block);
@@ -22,7 +22,7 @@ static void fault_lifetime(struct sim_warp *warp, const struct sim_insn *insn, i
                  earlier->insn->line, i.x, i.y, i.z, t.x, t.y, t.z);
 }
 
-/* -- Access ----------------------------------------------------------------------------------------------- */
+/* -- Access ------------------------------------------------------------------------------------------- */
 
 static bool has_started(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                         const struct sim_block *owner) {
@@ -68,7 +68,7 @@ struct sim_block *sim_cluster_owner(struct sim_warp *warp, const struct sim_insn
     return owner;
 }
 
-/* -- The end of a block ----------------------------------------------------------------------------------- */
+/* -- The end of a block ------------------------------------------------------------------------------- */
 
 /* Up to which clock some warp of BLOCK is ordered after warp INDEX of block RANK. */
 static uint32_t known_to(const struct sim_block *block, unsigned rank, int index) {
@@ -96,7 +96,7 @@ void sim_cluster_end_block(struct sim_warp *warp, int lane) {
         }
 }
 
-/* -- mapa ------------------------------------------------------------------------------------------------- */
+/* -- mapa --------------------------------------------------------------------------------------------- */
 
 static bool can_map(struct sim_warp *warp, const struct sim_insn *insn, int lane, uint64_t at,
                     uint32_t rank) {

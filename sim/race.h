@@ -69,8 +69,8 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
 bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                      const struct sim_allocation *a, size_t at, unsigned bytes);
 
-/* Notes an access; false after a race. AT and BYTES are in OWNER's shared memory, or in the allocation A. Nothing is
-   noted of allocations that no block has written to: most memory is only read. At the first write to one that
+/* Notes an access; false after a race. AT and BYTES are in OWNER's shared memory, or in the allocation A.
+   Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one that
    was read before, the launch has to start again (block->restart; false, too). */
 bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
                      int lane, size_t at, unsigned bytes, enum sim_access access);
