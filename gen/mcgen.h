@@ -93,7 +93,7 @@ typedef struct mc_param {
     const char *doc;
 } mc_param;
 
-/* One axis of the grid: ceil(shape `dim` / per_cta) thread blocks, or 1 where dim is NULL. */
+/* One axis of the grid: ceil(shape `dim` / per_cta) thread blocks, or, where dim is NULL, per_cta (0: 1). */
 typedef struct mc_grid_axis {
     const char *dim;
     int64_t per_cta;
@@ -164,6 +164,7 @@ typedef struct mc_contract {
     size_t array_count;
     mc_grid_axis grid[3];
     unsigned block[3];
+    unsigned cluster[3]; /* thread blocks of a cluster along each axis, which the PTX declares; 0: none */
     unsigned shared_static, shared_dynamic; /* bytes; the static part is declared in the PTX */
     /* Launches that make one execution, one after another in the stream, each with the whole grid; 0: one */
     unsigned passes;

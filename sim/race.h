@@ -70,8 +70,8 @@ bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lan
                      const struct sim_allocation *a, size_t at, unsigned bytes);
 
 /* Notes an access; false after a race. AT and BYTES are in OWNER's shared memory, or in the allocation A.
-   Nothing is noted of allocations that no block has written to: most memory is only read. At the first write to one that
-   was read before, the launch has to start again (block->restart; false, too). */
+   Nothing is noted of allocations that no block has written to: most memory is only read. At the first write
+   to one that was read before, the launch has to start again (block->restart; false, too). */
 bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
                      int lane, size_t at, unsigned bytes, enum sim_access access);
 bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,

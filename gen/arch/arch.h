@@ -12,6 +12,7 @@ typedef struct mc_arch {
     unsigned threads, blocks; /* threads and thread blocks that a multiprocessor can hold at once */
     bool tma;                 /* bulk tensor copies and mbarriers that count their bytes */
     bool overlap;             /* programmatic dependent launch (griddepcontrol) */
+    bool clusters;            /* thread block clusters with distributed shared memory */
     bool int4;                /* mma of 4-bit integers; elsewhere ptxas makes several instructions of one */
 } mc_arch;
 

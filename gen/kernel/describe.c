@@ -10,7 +10,7 @@ static int64_t largest_sum(const mc_sums *sums) { return sums->k * sums->largest
 static bool can_leave_s32(const mc_sums *sums) { return sums->k > sums->bound; }
 
 static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
-    if (!axis->dim) snprintf(text, MC_MAX_NAME, "1");
+    if (!axis->dim) snprintf(text, MC_MAX_NAME, "%lld", (long long)(axis->per_cta ? axis->per_cta : 1));
     else snprintf(text, MC_MAX_NAME, "ceil(%s / %lld)", axis->dim, (long long)axis->per_cta);
 }
 
@@ -60,6 +60,9 @@ void contract_text(const mc_kernel *kernel, const char *prefix, mc_text *text) {
     text_add(text, "%sLaunch %s\n", prefix, c->entry);
     text_add(text, "%s  grid (%s, %s, %s), block (%u, %u, %u)\n", prefix, grid[0], grid[1], grid[2],
              c->block[0], c->block[1], c->block[2]);
+    if (c->cluster[0])
+        text_add(text, "%s  clusters of (%u, %u, %u) thread blocks\n", prefix, c->cluster[0], c->cluster[1],
+                 c->cluster[2]);
     text_add(text, "%s  shared memory: %u bytes static, %u bytes dynamic\n", prefix, c->shared_static,
              c->shared_dynamic);
     text_add(text, "%sParameters, in order\n", prefix);
@@ -233,6 +236,9 @@ static char *describe_json(const mc_kernel *kernel) {
     put(&m, root, "params", params_json(&m, c));
     put(&m, root, "grid", grid_json(&m, c));
     put(&m, root, "block", json_pack("[iii]", (int)c->block[0], (int)c->block[1], (int)c->block[2]));
+    if (c->cluster[0])
+        put(&m, root, "cluster",
+            json_pack("[iii]", (int)c->cluster[0], (int)c->cluster[1], (int)c->cluster[2]));
     put(&m, root, "shared",
         json_pack("{si si}", "static", (int)c->shared_static, "dynamic", (int)c->shared_dynamic));
     if (c->passes > 1) put(&m, root, "passes", json_integer(c->passes));

@@ -54,6 +54,9 @@ static void print_entry(const mc_builder *b, const mc_kernel *kernel, mc_text *t
     for (size_t i = 0; i < contract->param_count; i++)
         print_param(&contract->params[i], i + 1 == contract->param_count, text);
     text_add(text, ")\n.reqntid %u, %u, %u\n", contract->block[0], contract->block[1], contract->block[2]);
+    if (contract->cluster[0])
+        text_add(text, ".reqnctapercluster %u, %u, %u\n", contract->cluster[0], contract->cluster[1],
+                 contract->cluster[2]);
     text_add(text, ".maxnreg %d // %s\n", kernel->register_limit,
              b->fills_shared ? "as many thread blocks a multiprocessor as shared memory allows"
                              : "spend registers on loads in flight");

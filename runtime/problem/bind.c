@@ -171,7 +171,7 @@ static mc_status bind_params(const mc_contract *contract, const binding_list *bi
 static mc_status bind_axis(const mc_grid_axis *axis, int64_t limit, bool any, const binding_list *bindings,
                            unsigned *blocks, mc_diag *diag) {
     int64_t extent = 0;
-    *blocks = 1;
+    *blocks = axis->per_cta > 0 ? (unsigned)axis->per_cta : 1;
     if (axis->dim == NULL) return MC_OK;
     mc_status status = find(bindings, axis->dim, &extent, diag);
     if (status != MC_OK) return status;

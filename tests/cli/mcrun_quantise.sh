@@ -28,6 +28,9 @@ expect 0 'exact' back --tokens 100 --features 136 --variants all
 for out in u8 s4 u4; do expect 0 'verdict    exact' computed --tokens 21 --features 50 --set out=$out --set zero=row --set keep=0; done
 expect 0 'verdict    exact' given --tokens 20 --features 40 --set scale=tensor --set lhs=f32 --set layout=rows
 
+# Clusters, also with fixed shapes: equal parts, unequal ones, and one that is empty
+for features in 1024 1000 8; do expect 0 'verdict    exact' computed --tokens 17 --features $features --specialise --set arch=sm_90 --set cluster=4; done
+
 # Files: activations of f16, quantised with computed scales, and once more with these
 expect 0 'exact' back --tokens 20 --features 48 --out x.npy --set scale=tensor --set lhs=f16
 check 'x.npy is 20 x 48 of f16' grep -aqF "'descr': '<f2', 'fortran_order': False, 'shape': (20, 48)" x.npy
@@ -63,6 +66,9 @@ expect 2 'not a column' given --set scale=column
 expect 2 'zero points go as scales do' given --set zero=tensor
 expect 2 'sums of s32 go back only' given --set lhs=s32
 expect 2 'the way back takes given scales' back --set scales=computed
+expect 2 'sm_80 has no thread block clusters' computed --set arch=sm_80 --set cluster=2
+expect 2 'want one of both' computed --set arch=sm_90 --set cluster=2 --set share=64
+expect 2 'takes tiles of columns anyway' given --set arch=sm_90 --set cluster=2
 expect 2 'keeps nothing in shared memory' given --set keep=2
 expect 2 'registers a thread' computed --set warps=32 --set hold=4
 expect 2 'bytes of shared memory' computed --set keep=8 --set warps=32 --set hold=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
 # async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | sddmm], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -176,6 +176,23 @@ sddmm_list() {
                 i=$((i + 1))
             done
         done
+    done
+}
+
+# Scales a token and of the tensor, computed; in clusters, where there are any.
+quantise_list() {
+    local arch i first=0 zeros=(none row) layouts=(columns rows) outs=(u8 s4 u4 s8) ins=(f16 bf16 f32) all one clusters
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = 7 * first; i < all; i += 97)); do echo "$arch $i token"; done
+        one="--set keep=0 --set words=1 --set rounding=convert --set tile=64 --set warps=4,8 --set hold=1,2"
+        clusters="--set cluster=4"
+        [[ $arch = sm_8* ]] && clusters=
+        for ((i = 0; i < 4; i++)); do
+            echo "$arch 0 types$i --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set zero=${zeros[(i + first) % 2]} --set layout=${layouts[first % 2]} $clusters --set words=1 --set rounding=convert"
+            echo "$arch 0 tensor$i $one --set scale=tensor --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set layout=${layouts[i % 2]}"
+        done
+        first=$((first + 1))
     done
 }
 

@@ -94,6 +94,7 @@ golden sddmm_dense_strides --set lhs=s16 --set rhs=u4 --set vec=2 --set order=sr
 
 spec=$(dirname "$spec")/quantise_s8.lua
 golden quantise --set tile=8 --set warps=4 --set hold=1 --set keep=1
+golden quantise_cluster --set tile=8 --set warps=4 --set hold=1 --set keep=1 --set cluster=4 --arch sm_90
 spec=$(dirname "$spec")/quantise_s8_given.lua
 golden quantise_given --set lhs=f32 --set out=u4 --set zero=row --set m=96 --set n=70 --set batch=on --arch sm_90
 spec=$(dirname "$spec")/quantise_s8_tensor.lua

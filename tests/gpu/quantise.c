@@ -2,7 +2,7 @@
  * bytes. For each problem and each way to have scales: every variant of a spec is verified and timed, then the best
  * of them and the best plain kernels are timed in turns. Run by hand, in the root of the repository:
  *
- *   quantise_gpu [sim]     sim: small problems on the simulator, which has no time
+ *   quantise_gpu [sim|WAY] sim: small problems on the simulator, which has no time; WAY: a part of a way's text
  *
  * Times are those of a launch in a CUDA graph of many, warm. Exit status 77: no GPU. */
 #include <math.h>
@@ -20,7 +20,8 @@ enum {
     ROUNDS = 31,
     FINALISTS = 4,
     TURNS = 3,
-    MOST = 512
+    MOST = 512,
+    WORKSPACE = 4096
 };
 
 typedef struct run {
@@ -64,14 +65,27 @@ static mc_status time_one(run *r, entrant *e, int launches, int rounds) {
 
 /* -- Problems ----------------------------------------------------------------------------------------- */
 
+/* A way to have scales, and the space of kernels for it. */
+typedef struct way {
+    const char *text, *spec;
+    bool computed, tensor;
+} way;
+
+static const way ways[] = {
+    {"a token, computed", "tests/gpu/quantise_computed.lua", true, false},
+    {"a token, computed in clusters", "tests/gpu/quantise_cluster.lua", true, false},
+    {"of the tensor, computed", "tests/gpu/quantise_tensor.lua", true, true},
+    {"a token, given", "tests/gpu/quantise_given.lua", false, false},
+};
+
 typedef struct task {
     int64_t m, n;
-    bool computed;
+    const way *way;
     mc_dense x;
     float *scales; /* given */
     reference_result want;
     mc_dense want_scales;
-    uint64_t x_at, scale_at, c_at;
+    uint64_t x_at, scale_at, c_at, workspace_at;
 } task;
 
 static void setting(mc_setting *s, char text[24], const char *name, int64_t value) {
@@ -86,8 +100,7 @@ static mc_status read_spec(const task *t, mc_spec **spec, mc_diag *diag) {
     setting(&settings[2], texts[1], "n", t->n);
     setting(&settings[3], texts[2], "lda", t->n);
     setting(&settings[4], texts[3], "ldc", t->m);
-    return mc_spec_read(t->computed ? "tests/gpu/quantise_computed.lua" : "tests/gpu/quantise_given.lua",
-                        settings, 5, spec, diag);
+    return mc_spec_read(t->way->spec, settings, 5, spec, diag);
 }
 
 static mc_status expect(const mc_kernel *kernel, task *t, mc_diag *diag) {
@@ -96,10 +109,10 @@ static mc_status expect(const mc_kernel *kernel, task *t, mc_diag *diag) {
     host_operands operands = {.problem = &whole, .matrix = &no_matrix};
     const mc_operator *op = operator_of(MC_OP_QUANTISE);
     operands.inputs[X] = &t->x;
-    operands.factors[SCALE] = t->computed ? NULL : t->scales;
+    operands.factors[SCALE] = t->way->computed ? NULL : t->scales;
     mc_status status = plan_problem_measure(kernel, &operands, t->m, &whole, diag);
     if (status == MC_OK) status = operator_expect(op, &operands, &t->want, diag);
-    if (status == MC_OK && t->computed)
+    if (status == MC_OK && t->way->computed)
         status = operator_expect_other(op, &operands, SCALE, &t->want_scales, diag);
     return status;
 }
@@ -114,6 +127,7 @@ static mc_status upload(run *r, task *t) {
     status = mc_device_alloc(r->device, x_bytes, &t->x_at, r->diag);
     if (status == MC_OK) status = mc_device_alloc(r->device, scale_bytes, &t->scale_at, r->diag);
     if (status == MC_OK) status = mc_device_alloc(r->device, x_bytes / 2, &t->c_at, r->diag);
+    if (status == MC_OK) status = mc_device_alloc(r->device, WORKSPACE, &t->workspace_at, r->diag);
     if (status == MC_OK) status = mc_device_write(r->device, t->x_at, t->x.data, x_bytes, r->diag);
     if (status == MC_OK) status = mc_device_write(r->device, t->scale_at, t->scales, scale_bytes, r->diag);
     return status;
@@ -123,6 +137,7 @@ static void release(run *r, task *t) {
     mc_device_free(r->device, t->x_at);
     mc_device_free(r->device, t->scale_at);
     mc_device_free(r->device, t->c_at);
+    mc_device_free(r->device, t->workspace_at);
     mc_dense_free(&t->x);
     mc_dense_free(&t->want_scales);
     mc_result_free(&t->want);
@@ -145,11 +160,12 @@ static mc_status compare(run *r, const task *t, uint64_t address, const mc_dense
 
 static mc_status verify(run *r, const task *t, entrant *e) {
     mc_status status = mc_device_fill(r->device, t->c_at, 0x80, (size_t)(t->m * t->n), r->diag);
-    if (status == MC_OK && t->computed)
+    if (status == MC_OK && t->way->computed)
         status = mc_device_fill(r->device, t->scale_at, 0x80, (size_t)t->m * sizeof(float), r->diag);
     if (status == MC_OK) status = mc_module_launch(e->module, &e->launch, r->diag);
     if (status == MC_OK) status = compare(r, t, t->c_at, &t->want.low, "C");
-    return status == MC_OK && t->computed ? compare(r, t, t->scale_at, &t->want_scales, "scale") : status;
+    return status == MC_OK && t->way->computed ? compare(r, t, t->scale_at, &t->want_scales, "scale")
+                                               : status;
 }
 
 static mc_status bind(const task *t, const mc_kernel *kernel, entrant *e, mc_diag *diag) {
@@ -161,7 +177,8 @@ static mc_status bind(const task *t, const mc_kernel *kernel, entrant *e, mc_dia
                                    {"ldc", t->m},
                                    {"x", (int64_t)t->x_at},
                                    {"scale", (int64_t)t->scale_at},
-                                   {"c", (int64_t)t->c_at}};
+                                   {"c", (int64_t)t->c_at},
+                                   {MC_WORKSPACE, (int64_t)t->workspace_at}};
     return mc_bind(kernel, bindings, sizeof bindings / sizeof *bindings, &e->launch, diag);
 }
 
@@ -169,9 +186,12 @@ static mc_status bind(const task *t, const mc_kernel *kernel, entrant *e, mc_dia
    over on a GPU, where each one is compiled. */
 static bool is_sensible(const task *t, const mc_spec *spec, size_t variant) {
     mc_kernel *kernel = NULL;
-    if (!t->computed || mc_kernel_outline(spec, variant, &kernel, NULL) != MC_OK) return true;
+    if (!t->way->computed || t->way->tensor || mc_kernel_outline(spec, variant, &kernel, NULL) != MC_OK)
+        return true;
     int64_t tile = mc_kernel_field(kernel, "tile"), share = mc_kernel_field(kernel, "share");
-    int64_t shares = share > 0 ? (t->n + share - 1) / share : 1, blocks = (t->m + tile - 1) / tile * shares;
+    int64_t cluster = mc_kernel_field(kernel, "cluster");
+    int64_t shares = share > 0 ? (t->n + share - 1) / share : cluster,
+            blocks = (t->m + tile - 1) / tile * shares;
     bool added = strcmp(mc_kernel_field_text(kernel, "rounding"), "add") == 0;
     mc_kernel_destroy(kernel);
     return (share < 0 || shares > 1) && blocks >= 16 && blocks <= 600 && (added || tile == 32);
@@ -308,12 +328,11 @@ static void print(const task *t, const field *ours, const field *plain) {
                best / ours->items[i].us, ours->items[i].text);
 }
 
-static void run_task(run *r, int64_t m, int64_t n, bool computed) {
+static void run_task(run *r, int64_t m, int64_t n, const way *w) {
     static field ours, plain;
-    task t = {.m = m, .n = n, .computed = computed};
+    task t = {.m = m, .n = n, .way = w};
     ours.count = plain.count = 0;
-    printf("%lld x %lld, f16 to s8, transposed, scales a token %s\n", (long long)m, (long long)n,
-           computed ? "computed" : "given");
+    printf("%lld x %lld, f16 to s8, transposed, scales %s\n", (long long)m, (long long)n, w->text);
     mc_status status = upload(r, &t);
     if (status == MC_OK) {
         enter_all(r, &t, &ours);
@@ -342,9 +361,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", mc_diag_text(r.diag));
         return 1;
     }
-    for (int computed = 1; computed >= 0; computed--)
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
         for (int i = 0; i < (sim ? 2 : 3); i++)
-            run_task(&r, sim ? small[i][0] : big[i][0], sim ? small[i][1] : big[i][1], computed);
+            if (sim || argc < 2 || strstr(ways[w].text, argv[1]) != NULL)
+                run_task(&r, sim ? small[i][0] : big[i][0], sim ? small[i][1] : big[i][1], &ways[w]);
     mc_device_close(r.device);
     mc_diag_destroy(r.diag);
     return r.failed > 0;

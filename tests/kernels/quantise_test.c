@@ -250,6 +250,27 @@ static void computed(bench *t, const char *spec) {
     TRY(t, spec, words);
 }
 
+/* Thread blocks of a cluster, of which some have no columns. */
+static void cluster(bench *t, const char *spec) {
+    static const choice all[] = {{"cluster", {"2", "8"}},
+                                 {"lhs", {"f16", "f32"}},
+                                 {"out", {"s8", "u4"}},
+                                 {"zero", {"none", "row"}},
+                                 {"layout", {"columns", "rows"}},
+                                 {"tile", {"8"}},
+                                 {"warps", {"2"}},
+                                 {"hold", {"1"}},
+                                 {"keep", {"0", "1"}},
+                                 {"arch", {"sm_90"}}};
+    static const choice anywhere[] = {{"cluster", {"4"}},
+                                      {"align", {"1"}},
+                                      {"out", {"s8", "s4"}},
+                                      {"zero", {"none", "row"}},
+                                      {"arch", {"sm_90"}}};
+    TRY(t, spec, all);
+    TRY(t, spec, anywhere);
+}
+
 /* Of the tensor, in two passes. */
 static void tensor(bench *t, const char *spec) {
     static const choice all[] = {{"lhs", {"f16", "bf16", "f32"}},
@@ -315,7 +336,8 @@ static void back(bench *t, const char *spec) {
 static const struct {
     const char *name;
     void (*run)(bench *t, const char *spec);
-} parts[] = {{"computed", computed}, {"tensor", tensor}, {"given", given}, {"back", back}};
+} parts[] = {
+    {"computed", computed}, {"cluster", cluster}, {"tensor", tensor}, {"given", given}, {"back", back}};
 
 int main(int argc, char **argv) {
     bench t = {.diag = mc_diag_create(), .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes};

@@ -67,6 +67,10 @@ void quantise_contract(const void *data, mc_contract *c) {
     c->grid[0] = (mc_grid_axis){"m", plan->tile};
     c->grid[1] = c->grid[2] = (mc_grid_axis){NULL, 1};
     if (plan->share != MC_OPEN) c->grid[1] = (mc_grid_axis){"n", plan->share};
+    if (plan->cluster > 1) {
+        c->grid[1] = (mc_grid_axis){NULL, plan->cluster};
+        c->cluster[0] = c->cluster[2] = 1, c->cluster[1] = (unsigned)plan->cluster;
+    }
     if (!plan->by_token) c->grid[1] = (mc_grid_axis){"n", (int64_t)plan->hold * plan->step};
     c->block[0] = (unsigned)(MC_WARP * plan->warps), c->block[1] = c->block[2] = 1;
     c->shared_static = plan->shared_static, c->shared_dynamic = plan->shared_dynamic;
@@ -80,6 +84,8 @@ void quantise_facts(const void *data, mc_facts *facts) {
     add_fact(facts, "tile_rows", plan->tile, "of A, a thread block");
     add_fact(facts, "tile_columns", (int64_t)plan->step * held,
              plan->by_token ? "of A that stay on the chip" : "of A, a thread block");
+    if (plan->cluster > 1)
+        add_fact(facts, "cluster", plan->cluster, "thread blocks, each with a part of the columns");
     add_fact(facts, "threads", MC_WARP * plan->warps, "a thread block");
     add_fact(facts, "loads", (int64_t)plan->hold * plan->rows, "of 16 bytes that a thread has in flight");
     add_fact(facts, "shared_bytes", plan->shared_static + plan->shared_dynamic, "a thread block");

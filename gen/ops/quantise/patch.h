@@ -117,8 +117,8 @@ void quantise_column_factors(const quantise_emitter *e, const quantise_patch *pa
 
 /* -- The edge path (point.c) */
 
-/* Where the factors of a row come from: SHARED is the address of those that the thread block has computed, or
-   none. */
+/* SHARED is the address of the rows' factors that the thread block has computed; none: they are given.
+   COLUMNS is how many the thread block has from col0 on; MC_OPEN: all that there are. */
 void quantise_emit_points(quantise_emitter *e, mc_reg shared, int64_t columns);
 /* Sets VALUE to A[row][col] in f32. */
 void quantise_load_point(const quantise_emitter *e, mc_reg row_at, mc_reg col, mc_reg guard, mc_reg value);

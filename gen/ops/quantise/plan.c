@@ -26,6 +26,7 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .words = (int)point[F_WORDS],
                             .align = (int)point[F_ALIGN],
                             .share = point[F_SHARE],
+                            .cluster = (int)point[F_CLUSTER],
                             .m = point[F_M],
                             .n = point[F_N],
                             .lda = point[F_LDA],
@@ -54,6 +55,13 @@ static void plan_lanes(quantise_plan *plan) {
     plan->step = plan->warps_across * plan->lanes_across * plan->unit;
 }
 
+/* Equal parts of whole units, the last one of what is left. */
+static void plan_part(quantise_plan *plan) {
+    int64_t least = (int64_t)plan->cluster * plan->unit;
+    plan->part = plan->n;
+    if (plan->cluster > 1 && plan->n != MC_OPEN) plan->part = (plan->n + least - 1) / least * plan->unit;
+}
+
 static void plan_shared(quantise_plan *plan) {
     unsigned threads = (unsigned)(MC_WARP * plan->warps);
     if (!plan->by_token) {
@@ -62,8 +70,10 @@ static void plan_shared(quantise_plan *plan) {
         plan->shared_static += quantise_reach_bytes(plan);
         return;
     }
-    unsigned values = plan->zero ? 2 : 1; /* of a row: those of each warp, and what comes of them */
-    plan->shared_static = (unsigned)(plan->tile * (plan->warps + 1)) * values * WORD;
+    /* of a row: those of each warp, what comes of them, and in a cluster the thread block's own */
+    unsigned values = plan->zero ? 2 : 1;
+    int places = plan->warps + 1 + (plan->cluster > 1);
+    plan->shared_static = (unsigned)(plan->tile * places) * values * WORD;
     plan->shared_dynamic = (unsigned)plan->keep * threads * (unsigned)(plan->rows * QUANTISE_UNIT);
 }
 
@@ -156,13 +166,22 @@ static void check_zero(const int64_t *point, mc_complaints *complaints) {
         complain(complaints, F_ZERO, "zero points go as scales do");
 }
 
+static void check_cluster(const quantise_plan *plan, const mc_arch *arch, mc_complaints *complaints) {
+    if (plan->cluster == 1) return;
+    if (!arch->clusters) complain(complaints, F_CLUSTER, "%s has no thread block clusters", arch->target);
+    if (plan->share != MC_OPEN)
+        complain(complaints, F_CLUSTER, "a cluster divides the columns as share does: want one of both");
+}
+
 void quantise_make_plan(const int64_t *point, void *data, mc_complaints *complaints) {
     quantise_plan *plan = data;
     take_point(point, plan);
     plan_lanes(plan);
+    plan_part(plan);
     plan_shared(plan);
     plan_paths(plan);
     check_types(plan, complaints);
     check_zero(point, complaints);
+    check_cluster(plan, &mc_archs[point[FIELD_ARCH]], complaints);
     check_size(plan, mc_archs[point[FIELD_ARCH]].shared << 10, complaints);
 }

@@ -165,7 +165,8 @@ void quantise_emit_points(quantise_emitter *e, mc_reg shared, int64_t columns) {
     mc_reg first = mul_s32(b, "first_col", beside, I(p.wide)), end = mov_b32(b, "all_columns", e->n);
     if (e->col0.id) {
         first = add_s32(b, "first_of_tile", first, e->col0);
-        end = min_s32(b, "tile_end", end, add_s32(b, "tile_columns", e->col0, I(columns)));
+        if (columns != MC_OPEN)
+            end = min_s32(b, "tile_end", end, add_s32(b, "tile_columns", e->col0, I(columns)));
     }
     p.end = end;
     for (int turn = 0; turn < rows / threads_down; turn++) emit_turn(&p, turn, threads_down, below, first);

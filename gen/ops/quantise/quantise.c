@@ -9,7 +9,8 @@ static const char *const sources[] = {"given", "computed", NULL}, *const layouts
 static const char *const keeps[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", NULL};
 static const char *const roundings[] = {"convert", "add", NULL};
 static const int tiles[] = {4, 8, 16, 32, 64, 128, 256, 0}, warp_counts[] = {1, 2, 4, 8, 16, 32, 0},
-                 word_counts[] = {1, 2, 0}, holds[] = {1, 2, 3, 4, 5, 6, 7, QUANTISE_MAX_STEPS, 0};
+                 word_counts[] = {1, 2, 0}, clusters[] = {1, 2, 4, 8, 0},
+                 holds[] = {1, 2, 3, 4, 5, 6, 7, QUANTISE_MAX_STEPS, 0};
 
 static const mc_field fields[] = {
     {"op", NAMES = ops, .doc = "The kernel family."},
@@ -68,6 +69,13 @@ static const mc_field fields[] = {
      .doc = "Columns of A that a thread block makes C of, a multiple of 8. Several thread blocks then take "
             "the same "
             "rows, and each reads all of their columns for the scales: for few rows. open: all columns."},
+    {"cluster", NUMBERS = clusters, .standard = 1, .tunable = true, .quiet = true, .solvers = "token",
+     .lacking = "takes tiles of columns anyway: leave it out",
+     .doc =
+         "Thread blocks of a cluster that take the same rows, each a part of their columns, which stays on "
+         "its "
+         "chip; they tell each other how far their parts reach. For rows that are too long for one, and few "
+         "rows. sm_90 and later."},
     BATCH_FIELD,
     {"align", NUMBERS = family_aligns, .standard = 16,
      .doc = "Bytes that the addresses of A and C are promised to be multiples of. Below 16 the kernel tests "

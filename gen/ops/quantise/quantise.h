@@ -53,6 +53,7 @@ enum {
     F_WORDS,
     F_ROUNDING,
     F_SHARE,
+    F_CLUSTER,
     F_BATCH,
     F_ALIGN,
     F_M,
@@ -87,6 +88,8 @@ typedef struct quantise_plan {
     unsigned shared_static, shared_dynamic;
     int64_t m, n, lda, ldc;
     int64_t share; /* columns that a thread block makes of its rows; MC_OPEN: all */
+    int cluster;   /* thread blocks of a cluster, each with a part of the columns of the same rows */
+    int64_t part;  /* columns of such a part; MC_OPEN: not known */
 } quantise_plan;
 
 /* Bytes of COUNT elements of C, which end with a byte. */

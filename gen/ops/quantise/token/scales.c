@@ -84,6 +84,45 @@ static void join_row(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_re
     }
 }
 
+/* -- In a cluster ------------------------------------------------------------------------------------- */
+
+/* Shared memory: the thread block's own ends of its rows, behind the warps'. */
+static int64_t block_place(const quantise_plan *plan, int end) {
+    return warp_place(plan, quantise_end_count(plan)) + (int64_t)end * plan->tile * WORD;
+}
+
+static void tell_cluster(const quantise_emitter *e, mc_reg row, mc_reg shared,
+                         const mc_reg ends[QUANTISE_ENDS]) {
+    mc_builder *b = e->b;
+    mc_reg first = setp_eq(b, "tells", e->number.lane, I(0));
+    mc_reg at = mad_s32(b, "tell_at", row, I(WORD), shared);
+    for (int end = 0; end < quantise_end_count(e->plan); end++)
+        EMIT_IF(b, first, sts_b32, AT(at, block_place(e->plan, end)), ends[end]);
+}
+
+/* The greatest of the thread blocks' ends: a lane asks each of them. */
+static void ask_cluster(const quantise_emitter *e, mc_reg row, mc_reg shared, mc_reg ends[QUANTISE_ENDS]) {
+    const quantise_plan *plan = e->plan;
+    mc_builder *b = e->b;
+    mc_reg asks = setp_lt(b, "asks", e->number.lane, I(plan->cluster));
+    mc_reg at = mad_s32(b, "ask_at", row, I(WORD), shared);
+    mc_reg there = carried(b, "there", at);
+    EMIT_IF(b, asks, mapa, there, at, e->number.lane);
+    for (int end = 0; end < quantise_end_count(plan); end++) {
+        mc_reg of_block = carried(b, end ? "below_of_block" : "of_block", I(0));
+        EMIT_IF(b, asks, lds_cluster_b32, of_block, AT(there, block_place(plan, end)));
+        ends[end] = redux_max_u32(b, end ? "cluster_below" : "cluster_reach", of_block, H(all_lanes));
+    }
+}
+
+void token_end_cluster(const quantise_emitter *e) {
+    if (e->plan->cluster == 1) return;
+    note(e->b, "the other thread blocks may still be reading what this one has told");
+    EMIT_BARE(e->b, cluster_wait);
+}
+
+/* -- Factors ------------------------------------------------------------------------------------------ */
+
 static void load_row_factors(quantise_emitter *e, const quantise_patch *patch, mc_reg shared) {
     const quantise_plan *plan = e->plan;
     mc_builder *b = e->b;
@@ -114,6 +153,39 @@ static void prepare_addition(quantise_emitter *e) {
     }
 }
 
+/* Of one turn's row */
+typedef void of_row(const quantise_emitter *e, mc_reg row, mc_reg shared);
+
+static void join_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared) {
+    mc_reg joined[QUANTISE_ENDS];
+    join_row(e, row, shared, joined);
+    finish_row(e, row, joined, shared);
+}
+
+static void join_and_tell(const quantise_emitter *e, mc_reg row, mc_reg shared) {
+    mc_reg joined[QUANTISE_ENDS];
+    join_row(e, row, shared, joined);
+    tell_cluster(e, row, shared, joined);
+}
+
+static void ask_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared) {
+    mc_reg ends[QUANTISE_ENDS];
+    ask_cluster(e, row, shared, ends);
+    finish_row(e, row, ends, shared);
+}
+
+static void for_turns(const quantise_emitter *e, const char *name, mc_reg shared, of_row *body) {
+    mc_builder *b = e->b;
+    for (int turn = 0; turn < turns_of(e->plan); turn++) {
+        quantise_name prefix = quantise_numbered(name, turn);
+        b->prefix = prefix.text;
+        mc_label next = label(b, "NEXT");
+        body(e, begin_turn(e, turn, next), shared);
+        set_label(b, next);
+        b->prefix = NULL;
+    }
+}
+
 void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const quantise_ends *ends,
                         mc_reg shared) {
     const quantise_plan *plan = e->plan;
@@ -123,16 +195,12 @@ void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const 
         for (int i = 0; i < plan->rows; i++) reduce_lanes(e, ends->of[end][i]);
     write_warp(e, patch, ends, shared);
     EMIT(b, bar_sync, I(0));
-    for (int turn = 0; turn < turns_of(plan); turn++) {
-        quantise_name prefix = quantise_numbered("turn", turn);
-        mc_reg joined[QUANTISE_ENDS];
-        b->prefix = prefix.text;
-        mc_label next = label(b, "NEXT");
-        mc_reg row = begin_turn(e, turn, next);
-        join_row(e, row, shared, joined);
-        finish_row(e, row, joined, shared);
-        set_label(b, next);
-        b->prefix = NULL;
+    for_turns(e, "turn", shared, plan->cluster > 1 ? join_and_tell : join_and_finish);
+    if (plan->cluster > 1) {
+        EMIT_BARE(b, cluster_arrive);
+        EMIT_BARE(b, cluster_wait);
+        for_turns(e, "ask", shared, ask_and_finish);
+        EMIT_BARE(b, cluster_arrive);
     }
     EMIT(b, bar_sync, I(0));
     load_row_factors(e, patch, shared);
@@ -141,29 +209,22 @@ void token_make_factors(quantise_emitter *e, const quantise_patch *patch, const 
 
 /* -- The edge path ------------------------------------------------------------------------------------ */
 
-static void point_turn(const quantise_emitter *e, int turn, mc_reg shared) {
+static void take_and_finish(const quantise_emitter *e, mc_reg row, mc_reg shared) {
     mc_builder *b = e->b;
     quantise_ends ends;
-    mc_reg joined[QUANTISE_ENDS];
-    mc_label next = label(b, "NEXT");
-    mc_reg row = begin_turn(e, turn, next), of_a = add_s32(b, "turn_row", row, e->row0);
-    EMIT_IF(b, setp_ge(b, "beyond", of_a, e->m), bra, TO(next));
+    mc_reg joined[QUANTISE_ENDS], of_a = add_s32(b, "turn_row", row, e->row0);
+    mc_label beyond = label(b, "BEYOND");
+    EMIT_IF(b, setp_ge(b, "beyond", of_a, e->m), bra, TO(beyond));
     for (int end = 0; end < quantise_end_count(e->plan); end++)
         ends.of[end][0] = carried(b, end ? "edge_below" : "edge_reach", I(0));
-    quantise_take_row(e, add_s32(b, "edge_row_low", row, e->row0), e->number.lane, e->n, &ends);
+    quantise_take_row(e, of_a, e->number.lane, e->n, &ends);
     for (int end = 0; end < quantise_end_count(e->plan); end++)
         joined[end] = redux_max_u32(b, end ? "joined_below" : "joined_reach", ends.of[end][0], H(all_lanes));
     finish_row(e, row, joined, shared);
-    set_label(b, next);
+    set_label(b, beyond);
 }
 
 void token_make_factors_by_points(quantise_emitter *e, mc_reg shared) {
-    mc_builder *b = e->b;
-    for (int turn = 0; turn < turns_of(e->plan); turn++) {
-        quantise_name prefix = quantise_numbered("points", turn);
-        b->prefix = prefix.text;
-        point_turn(e, turn, shared);
-        b->prefix = NULL;
-    }
-    EMIT(b, bar_sync, I(0));
+    for_turns(e, "points", shared, take_and_finish);
+    EMIT(e->b, bar_sync, I(0));
 }

@@ -29,17 +29,19 @@ typedef struct token {
     mc_reg kept;                /* this thread's place in shared memory */
     token_stores to;
     mc_reg words[QUANTISE_MAX_WORDS];
-    mc_reg own, width; /* with shares: the first of the thread block's columns, and how many it has */
+    /* with shares, and in a cluster: the first of the thread block's columns, and how many it has */
+    mc_reg own, width;
 } token;
 
 /* -- Steps -------------------------------------------------------------------------------------------- */
 
 /* Whether there can be STEP, and whether all of it certainly is. */
 static bool has_step(const quantise_plan *plan, int step) {
-    return plan->n == MC_OPEN || (int64_t)step * plan->step < plan->n;
+    return plan->part == MC_OPEN || (int64_t)step * plan->step < plan->part;
 }
 static bool is_certain(const quantise_plan *plan, int step) {
-    return plan->n != MC_OPEN && (int64_t)(step + 1) * plan->step <= plan->n;
+    bool equal = plan->n != MC_OPEN && plan->part * plan->cluster == plan->n;
+    return equal && (int64_t)(step + 1) * plan->step <= plan->part;
 }
 static int steps_on_chip(const quantise_plan *plan) { return plan->hold + plan->keep; }
 
@@ -95,6 +97,24 @@ static void begin_share(token *t) {
     t->width = min_s32(b, "width", left, I(plan->share));
 }
 
+/* In a cluster the thread block has the columns from col0 on. Returns where these end. */
+static mc_operand begin_part(token *t) {
+    const quantise_plan *plan = t->e.plan;
+    mc_builder *b = t->e.b;
+    if (plan->cluster == 1) return t->e.n;
+    mc_operand part = I(plan->part);
+    if (plan->part == MC_OPEN) {
+        int columns = plan->cluster * plan->unit;
+        mc_reg up = add_s32(b, "columns_up", t->e.n, I(columns - 1));
+        part = mul_s32(b, "part", shr_u32(b, "units_of_part", up, I(log2_of(columns))), I(plan->unit));
+    }
+    t->e.share = load_special(b, "rank", "cluster_ctarank");
+    t->own = t->e.col0 = mul_s32(b, "own", t->e.share, part);
+    mc_reg end = min_s32(b, "own_end", add_s32(b, "part_end", t->own, part), t->e.n);
+    t->width = sub_s32(b, "width", end, t->own);
+    return end;
+}
+
 /* Copies of 16 bytes, or of none and zeros instead. */
 static void copy_step(const token *t, int step) {
     const quantise_plan *plan = t->e.plan;
@@ -139,17 +159,18 @@ static void declare(token *t) {
 
 /* The loop over the steps that are not on the chip. */
 typedef struct rest {
-    mc_reg left;        /* the first column of the step, of the thread block's count */
-    mc_operand columns; /* how many there are to go through */
-    mc_reg inside;      /* whether this thread's columns are among them */
+    mc_reg left;             /* the first column of the step, of the thread block's count */
+    mc_operand columns, end; /* how many there are to go through; what the patch's columns lie before */
+    mc_reg inside;           /* whether this thread's columns are among them */
     mc_reg col, shift, round, at;
 } rest;
 
-static rest declare_rest(const token *t, mc_operand columns) {
+static rest declare_rest(const token *t, mc_operand columns, mc_operand end) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     return (rest){.left = carried(b, "step_col", I((int64_t)steps_on_chip(plan) * plan->step)),
                   .columns = columns,
+                  .end = end,
                   .inside = pred(b, "inside"),
                   .col = b32(b, "col"),
                   .shift = b32(b, "shift"),
@@ -163,7 +184,7 @@ static void load_rest(const token *t, const rest *r) {
     const quantise_plan *plan = t->e.plan;
     mc_builder *b = t->e.b;
     EMIT(b, add_s32, r->col, r->left, t->patch.col);
-    EMIT(b, setp_lt, r->inside, r->col, r->columns);
+    EMIT(b, setp_lt, r->inside, r->col, r->end);
     EMIT(b, mov_b32, r->shift, r->left);
     if (plan->share != MC_OPEN) {
         EMIT(b, add_s32, r->shift, r->left, t->own);
@@ -187,7 +208,8 @@ static void for_rest(token *t, const char *name, bool own, void (*body)(token *t
     quantise_name prefix = quantise_numbered(name, 0);
     b->prefix = prefix.text;
     mc_label loop = label(b, "REST"), end = label(b, "REST_END");
-    const rest r = declare_rest(t, own && plan->share != MC_OPEN ? t->width : t->e.n);
+    mc_operand before = own && plan->share != MC_OPEN ? t->width : t->e.n;
+    const rest r = declare_rest(t, plan->cluster > 1 ? t->width : before, before);
     mc_reg more = pred(b, "more");
     EMIT_IF(b, setp_ge(b, "no_rest", r.left, r.columns), bra, TO(end));
     set_label(b, loop);
@@ -352,20 +374,29 @@ static void store_all(token *t) {
 
 static void emit_wide(token *t, mc_reg shared) {
     heading(t->e.b, "WIDE PATH: %d rows", t->e.plan->tile);
+    const mc_operand columns = t->e.n;
+    t->e.n = begin_part(t);
     quantise_place(&t->e, &t->patch);
     begin_share(t);
     declare(t);
     read_all(t);
     token_make_factors(&t->e, &t->patch, &t->ends, shared);
     store_all(t);
+    token_end_cluster(&t->e);
+    t->e.n = columns;
 }
 
-/* The edge path has its own registers for the share: the wide one's are not written on its way. */
-static void begin_edge(token *t) {
+/* The edge path has its own registers for the share: the wide one's are not written on its way. Returns where
+   the thread block's columns end. */
+static mc_operand begin_edge(token *t) {
     mc_builder *b = t->e.b;
-    if (t->e.plan->share == MC_OPEN) return;
+    b->prefix = "edge_";
+    const mc_operand end = begin_part(t);
+    b->prefix = NULL;
+    if (t->e.plan->share == MC_OPEN) return end;
     t->e.share = load_special(b, "edge_share", "ctaid.y");
     t->e.col0 = mul_s32(b, "edge_own", t->e.share, I(t->e.plan->share));
+    return end;
 }
 
 static void emit(const void *data, mc_builder *b) {
@@ -390,15 +421,20 @@ static void emit(const void *data, mc_builder *b) {
         heading(b, "EDGE PATH: an element at a time");
         set_label(b, edge);
         t.e.factors.magic = (mc_reg){0}; /* one by one, elements are converted */
-        begin_edge(&t);
+        const mc_operand end = begin_edge(&t);
         token_make_factors_by_points(&t.e, shared);
+        t.e.n = end;
         quantise_emit_points(&t.e, shared, plan->share);
         EMIT_RET(b);
     }
 }
 
 static const char *how(const void *data) {
-    (void)data;
+    const quantise_plan *plan = data;
+    if (plan->cluster > 1)
+        return "The thread blocks of a cluster keep a part of the same rows each on the chip, and exchange "
+               "how far\n"
+               "these reach.";
     return "A thread block keeps all of its rows on the chip, from their greatest magnitudes to the "
            "quantised elements.";
 }
