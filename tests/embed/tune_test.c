@@ -80,7 +80,7 @@ static mc_status make(mc_context *context, const char *fields, mc_kernel **kerne
 static mc_status tune_made(mc_context *context, const mc_plan_config *config, const mc_tune_config *tune,
                            mc_tune_result *result, mc_diag *diag) {
     tune_job job = {.context = context,
-                    .matrix = &config->matrix->host,
+                    .matrix = config->matrix != NULL ? &config->matrix->host : NULL,
                     .config = tune,
                     .specs = config->specs,
                     .spec_count = config->spec_count,
@@ -309,6 +309,34 @@ static void test_faults(mc_diag *diag) {
     close_bench(&b);
 }
 
+/* Of a kernel with two outputs the second one is compared, too. */
+static void test_wrong_scales(mc_diag *diag) {
+    static const char *const spec = SPECS "/quantise_s8.lua";
+    static const fault wrong = {
+        "wrong scales", "_writes_scale st.global", "new_scale;", "new_by;", TUNE_WRONG, ""};
+    const mc_plan_config config = {.size = sizeof config,
+                                   .op = MC_OP_QUANTISE,
+                                   .a = MC_F16,
+                                   .c = MC_S8,
+                                   .m = 16,
+                                   .n = 64,
+                                   .scale = MC_PER_ROW,
+                                   .computed = true,
+                                   .specs = &spec,
+                                   .spec_count = 1};
+    mc_context *context = open_context("/dev/null/records", diag);
+    const mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
+    mc_tune_result result = {.size = sizeof result};
+    workshop.fault = &wrong;
+    workshop.victim = NULL;
+    expect_failure("wrong scales", tune_made(context, &config, &tune, &result, diag), MC_CANNOT, diag, "");
+    workshop.fault = NULL;
+    CHECK(result.wrong >= 4 && result.measured == 0, "%zu wrong, %zu measured", result.wrong,
+          result.measured);
+    CHECK_TEXT(log_text, "scale[0][0] is");
+    mc_context_destroy(context);
+}
+
 static void test_all_fail(mc_diag *diag) {
     const bench b = open_bench(NULL, NULL, diag);
     const mc_tune_config tune = {.size = sizeof tune, .candidates = 4};
@@ -479,6 +507,7 @@ int main(void) {
     test_alone(diag);
     test_hints(diag);
     test_faults(diag);
+    test_wrong_scales(diag);
     test_all_fail(diag);
     test_tie(diag);
     test_stops(diag);
