@@ -15,6 +15,10 @@ static double effective_tops(const run_shape *shape, double microseconds) {
     return 2 * (double)shape->vectors * shape->vec * (double)shape->length / (1e6 * microseconds);
 }
 
+static double moved_gbs(const run_shape *shape, double microseconds) {
+    return (double)shape->moved / (1e3 * microseconds);
+}
+
 static const char *verdict_of(const run_result *result) {
     if (result->status == MC_OK) return "exact";
     return result->status == MC_MISMATCH ? "wrong" : "failed";
@@ -42,8 +46,10 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
     }
     if (time > 0) {
         printf("time       %.2f us\n", time);
-        printf("gathered   %.1f GB/s\n", gathered_gbs(shape, time));
-        printf("effective  %.2f TOPS\n", effective_tops(shape, time));
+        if (!shape->sparse) printf("moved      %.1f GB/s\n", moved_gbs(shape, time));
+        else
+            printf("gathered   %.1f GB/s\neffective  %.2f TOPS\n", gathered_gbs(shape, time),
+                   effective_tops(shape, time));
     }
     printf("verdict    %s\n", verdict_of(result));
     if (result->message != NULL) printf("           %s\n", result->message);
@@ -52,9 +58,10 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
 void report_print_line(const run_shape *shape, const run_result *result, const char *mark) {
     double time = result->microseconds;
     printf("%-5s%5zu  %016" PRIx64 "  %-7s", mark, result->variant, result->hash, verdict_of(result));
-    if (time > 0)
+    if (time > 0 && shape->sparse)
         printf("%9.2f us %9.1f GB/s %8.2f TOPS", time, gathered_gbs(shape, time),
                effective_tops(shape, time));
+    else if (time > 0) printf("%9.2f us %9.1f GB/s", time, moved_gbs(shape, time));
     printf("  %s\n", result->message != NULL ? result->message : result->text);
 }
 
@@ -78,6 +85,8 @@ static json_t *shape_json(const run_shape *shape) {
 }
 
 static json_t *timing_json(const run_shape *shape, double time) {
+    if (!shape->sparse)
+        return json_pack("{s:f, s:f}", "microseconds", time, "moved_gbs", moved_gbs(shape, time));
     return json_pack("{s:f, s:f, s:f}", "microseconds", time, "gathered_gbs", gathered_gbs(shape, time),
                      "effective_tops", effective_tops(shape, time));
 }

@@ -33,6 +33,7 @@ typedef struct run_shape {
     int64_t length; /* products that each of its elements takes part in or, in C, is made of: N or K */
     int64_t bytes;  /* of B that are read for a nonzero vector: a row's, or a column's, without its gap */
     double sparsity, fill;
+    int64_t moved; /* without a sparse matrix: bytes of the dense operands, read or written */
 } run_shape;
 
 /* 1 - vectors / (row blocks x columns); 0 where A has no element. */
@@ -43,7 +44,8 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
 void report_print_line(const run_shape *shape, const run_result *result, const char *mark);
 
 /* NULL: out of memory. Gathered bytes are those of B, once for each nonzero vector, without padding; an
-   operation is a multiplication or an addition, for stored values only. */
+   operation is a multiplication or an addition, for stored values only. Without a sparse matrix the bytes are
+   those of all dense operands, once. */
 json_t *report_json(const run_shape *shape, const run_result *result, const char *device);
 
 #endif

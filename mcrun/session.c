@@ -103,7 +103,9 @@ run_shape session_shape(const session *s) {
         if (operand->ld != NO_MEMBER && shape.ld_count < MAX_OPERANDS)
             shape.ld[shape.ld_count++] =
                 (leading_dimension){problem_members[operand->ld].name, stored.ld, stored.cols};
-        if (operand->kind == OPERAND_DENSE && !operand->out) shape.bytes = mc_type_size(stored.type, length);
+        if (operand->kind != OPERAND_DENSE) continue;
+        if (!operand->out) shape.bytes = mc_type_size(stored.type, length);
+        shape.moved += stored.rows * mc_type_size(stored.type, stored.cols);
     }
     return shape;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# mcbench run of kernels that quantise, on a driver that is the simulator. Arguments: mcbench, the specs.
-mcbench=$1 specs=$2
+# mcbench run and mcrun --bench of kernels that quantise, on a driver that is the simulator. Arguments: mcbench, the specs, mcrun.
+mcbench=$1 specs=$2 mcrun=$3
 . "$(dirname "$0")/../expect.sh"
 cd "$work" || exit 1
 export MCGEN_ARCH=sm_80
@@ -18,4 +18,8 @@ run quantise_s8_given --set out=u8 --set layout=rows --set scale=tensor
 run dequantise_f16 --set lhs=f32 --set scale=row
 expect 0 'could not run' timeout 100 "$mcbench" run "$specs/quantise_s8.lua" --set zero=row -m matrices --n 48 --peers none --variants default --rounds 5 -o lines.jsonl
 check 'zero points are told' grep -q 'mcbench knows no zero points' lines.jsonl
+quantise() { timeout 100 "$mcrun" quantise "$specs/quantise_s8.lua" --tokens 24 --features 64 --device cuda:0 --bench "$@"; }
+expect 0 'moved ' quantise
+expect 0 'GB/s  ' quantise --variants all --set tile=8 --set warps=8 --set share=open
+expect 0 '"moved_gbs": ' quantise --json
 finish

@@ -106,10 +106,11 @@ void quantise_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     static const char *const ins[] = {"f16", "bf16", "f32", "s32"};
     static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32"};
     const quantise_plan *plan = data;
-    snprintf(name, MC_MAX_ENTRY, "quantise_%s_%s_%s%s%s_t%d_w%d_h%d_k%d_w%d", ins[plan->in], outs[plan->out],
-             plan->reaches    ? "tensor"
-             : plan->computed ? "computed"
-                              : "given",
-             plan->turned ? "" : "_rows", plan->by_addition ? "_add" : "", plan->tile, plan->warps,
-             plan->hold, plan->keep, plan->words);
+    const char *source = plan->reaches ? "tensor" : plan->computed ? "computed" : "given";
+    int length = snprintf(name, MC_MAX_ENTRY, "quantise_%s_%s_%s%s%s_t%d_w%d_h%d", ins[plan->in],
+                          outs[plan->out], source, plan->turned ? "" : "_rows",
+                          plan->by_addition ? "_add" : "", plan->tile, plan->warps, plan->hold);
+    if (!plan->by_token) return;
+    length += snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_k%d_x%d", plan->keep, plan->words);
+    if (plan->cluster > 1) snprintf(name + length, MC_MAX_ENTRY - (size_t)length, "_c%d", plan->cluster);
 }
