@@ -31,18 +31,21 @@ mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, flo
     *values = calloc((size_t)*count + 1, sizeof **values);
     if (*values == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     if (from->file != NULL) return take_file(from, *values, *count, diag);
-    from->fill(*values, *count, MC_VALUES_FULL, from->seed);
+    if (from->all == 0) from->fill(*values, *count, MC_VALUES_FULL, from->seed);
+    for (int64_t i = 0; from->all != 0 && i < *count; i++) (*values)[i] = from->all;
     return MC_OK;
 }
 
-mc_status factors_make(const problem_options *options, const mc_kernel *kernel, int64_t rows, int64_t cols,
-                       factors *f, mc_diag *diag) {
+mc_status factors_make(const problem *p, const mc_kernel *kernel, int64_t rows, int64_t cols, factors *f,
+                       mc_diag *diag) {
+    const problem_options *options = p->options;
     uint64_t seed = (uint64_t)options->seed;
     *f = (factors){0};
     mc_status status = mc_output_of(kernel, &f->output, diag);
     if (status != MC_OK) return status;
-    const factor_source scale = {"scale", options->scale_file, f->output.scale, mc_scale_fill, seed + 2};
-    const factor_source bias = {"bias", options->bias_file, f->output.bias, mc_bias_fill, seed + 3};
+    const factor_source scale = {"scale",         options->scale_file, f->output.scale,
+                                 (float)p->scale, mc_scale_fill,       seed + 2};
+    const factor_source bias = {"bias", options->bias_file, f->output.bias, 0, mc_bias_fill, seed + 3};
     status = factor_make(&scale, rows, cols, &f->scale, &f->scale_count, diag);
     if (status == MC_OK) status = factor_make(&bias, rows, cols, &f->bias, &f->bias_count, diag);
     if (status != MC_OK) factors_free(f);

@@ -235,13 +235,42 @@ mc_status inputs_make_factors(product_session *s, const mc_kernel *kernel, mc_di
         const char *file = factor_file(s, i);
         int64_t count;
         if (operand->kind != OPERAND_FACTOR) continue;
-        const factor_source from = {operand->name, file, operand_per(&own, operand), operand->fill, seed++};
+        bool is_scale = strcmp(operand->name, "scale") == 0;
+        const factor_source from = {
+            operand->name, file,  operand_per(&own, operand), is_scale ? (float)s->base.problem.scale : 0,
+            operand->fill, seed++};
         if (operand_is_computed(&own, operand) && file != NULL)
             return mc_fail(diag, MC_CANNOT, "--%s: the kernel computes it itself", operand->name);
         if (!operand_is_computed(&own, operand))
             status = factor_make(&from, s->base.shape.m, s->base.shape.n, &s->base.factors[i], &count, diag);
     }
     return status;
+}
+
+/* -- Where values came from */
+
+size_t inputs_sources(const session *base, value_source *list) {
+    const product_session *s = (const product_session *)base;
+    const mc_operator *o = base->op;
+    size_t count = 0;
+    bool mask = o->matrix.type == NO_MEMBER,
+         counts = !mask || member_get(&base->shape, o->matrix.values_if) != 0;
+    if (o->matrix.wanted && counts)
+        list[count++] = (value_source){.title = "", .from = base->problem.values_from};
+    if (count > 0) snprintf(list[0].title, OPERAND_TITLE, "%s", mask ? "mask" : o->matrix.title);
+    for (size_t i = 0; i < o->operand_count; i++) {
+        const operand_row *operand = &o->operands[i];
+        bool factor = operand->kind == OPERAND_FACTOR;
+        if (operand->out || operand->kind == OPERAND_VALUES || operand_is_computed(&base->shape, operand))
+            continue;
+        if (factor && operand_per(&base->shape, operand) == MC_PER_NONE) continue;
+        const char *file = factor ? factor_file(s, i) : options_of(s)->files[i];
+        if (factor && file == NULL && base->problem.scale > 0 && strcmp(operand->name, "scale") == 0)
+            file = base->problem.values_from;
+        operand_title(operand, list[count].title);
+        list[count++].from = file;
+    }
+    return count;
 }
 
 void inputs_free(product_session *s) {

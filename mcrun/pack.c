@@ -91,7 +91,7 @@ static mc_status pack_factors(const problem *p, const mc_kernel *kernel, const p
                               factors *f, mc_diag *diag) {
     int64_t n;
     mc_status status = columns_of(p, kernel, options->n, &n, diag);
-    return status == MC_OK ? factors_make(&options->problem, kernel, p->a.rows, n, f, diag) : status;
+    return status == MC_OK ? factors_make(p, kernel, p->a.rows, n, f, diag) : status;
 }
 
 static mc_status pack_kernel(const problem *p, const mc_kernel *kernel, const pack_options *options,

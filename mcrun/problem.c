@@ -1,5 +1,6 @@
 #include "problem.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "published.h"
@@ -32,6 +33,10 @@ const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
      "each nonzero becomes a vector (usual for .smtx)"},
     {"union", 0, OPTION_SWITCH, offsetof(problem_options, unite), NULL, 0, 0,
      "V rows share the union of their columns (usual for .mtx)"},
+    {"quantise", 0, OPTION_SWITCH, offsetof(problem_options, quantise), NULL, 0, 0,
+     "a MATRIX's real values, divided by a scale for all and rounded (refused)"},
+    {"random-values", 0, OPTION_SWITCH, offsetof(problem_options, random_values), NULL, 0, 0,
+     "random values, though MATRIX has some (its own)"},
 };
 
 static bool has_ending(const char *path, const char *ending) {
@@ -56,7 +61,11 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 static mc_status copy_pattern(const mc_vsparse *a, mc_csr *csr, mc_diag *diag) {
     size_t offsets = (size_t)(a->row_blocks + 1) * sizeof *a->row_ptr,
            columns = (size_t)a->vectors * sizeof *a->col_idx;
-    *csr = (mc_csr){a->row_blocks, a->cols, a->vectors, malloc(offsets), malloc(columns + 1)};
+    *csr = (mc_csr){.rows = a->row_blocks,
+                    .cols = a->cols,
+                    .nnz = a->vectors,
+                    .row_ptr = malloc(offsets),
+                    .col_idx = malloc(columns + 1)};
     if (csr->row_ptr == NULL || csr->col_idx == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     memcpy(csr->row_ptr, a->row_ptr, offsets);
     memcpy(csr->col_idx, a->col_idx, columns);
@@ -75,6 +84,8 @@ mc_status problem_open(problem *p, const char *spec_path, const char *matrix_pat
         .options = options, .spec_path = spec_path, .matrix_path = matrix_path, .capability = capability};
     if (options->dilate && options->unite)
         return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
+    if (options->quantise && options->random_values)
+        return mc_fail(diag, MC_USAGE, "--quantise and --random-values exclude each other");
     if (matrix_path == NULL) return problem_respec(p, NULL, 0, diag);
     bool vectors = published_is_directory(matrix_path);
     if (options->unite && vectors)
@@ -109,6 +120,7 @@ static mc_status copy_values(problem *p, mc_diag *diag) {
                                p->matrix_path, v, value, mc_type_text(type));
             mc_vsparse_set_value(&p->a, v, r, value);
         }
+    p->values_from = p->matrix_path;
     return MC_OK;
 }
 
@@ -118,6 +130,49 @@ static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
     if (status != MC_OK) return status;
     status = mc_vsparse_take(&p->a, &values, diag);
     mc_dense_free(&values);
+    p->values_from = path;
+    return status;
+}
+
+/* -- Values that MATRIX has for its nonzeros */
+
+static bool has_own_values(const problem *p) {
+    return p->pattern.field != MC_CSR_PATTERN && !p->options->random_values;
+}
+
+/* Why they cannot be taken. */
+static mc_status check_own_values(const problem *p, mc_diag *diag) {
+    if (p->pattern.field == MC_CSR_COMPLEX)
+        return mc_fail(diag, MC_CANNOT,
+                       "%s: its values are complex, kernels multiply real ones: --random-values takes its "
+                       "pattern alone",
+                       p->matrix_path);
+    if (!p->dilate) return MC_OK;
+    return mc_fail(diag, MC_CANNOT,
+                   "%s: it has a value for a nonzero, not for each element of a vector: --union takes its "
+                   "values, --random-values its pattern alone",
+                   p->matrix_path);
+}
+
+/* The greatest magnitude becomes the greatest number that the type and the kernel's digits have. */
+static double quantising_scale(const problem *p) {
+    int64_t most = mc_type_max(p->a.type);
+    double greatest = 0;
+    for (int64_t i = 0; i < p->pattern.nnz; i++) greatest = fmax(greatest, fabs(p->pattern.values[i]));
+    return greatest > 0 ? greatest / (double)(most < p->most ? most : p->most) : 1;
+}
+
+static mc_status take_own_values(problem *p, mc_diag *diag) {
+    mc_status status = check_own_values(p, diag);
+    if (status != MC_OK) return status;
+    mc_diag *why = mc_diag_create();
+    p->scale = p->options->quantise ? quantising_scale(p) : 0;
+    status = mc_vsparse_take_csr(&p->a, &p->pattern, p->scale, why);
+    if (status != MC_OK)
+        (void)mc_fail(diag, status, "%s: %s: %s--random-values takes its pattern alone", p->matrix_path,
+                      mc_diag_text(why), p->options->quantise ? "" : "--quantise scales its values, ");
+    mc_diag_destroy(why);
+    p->values_from = p->matrix_path;
     return status;
 }
 
@@ -125,6 +180,8 @@ static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
 static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
     if (p->given.vec > 0) return copy_values(p, diag);
+    if (has_own_values(p)) return take_own_values(p, diag);
+    if (p->options->quantise) return mc_fail(diag, MC_USAGE, "--quantise: %s has no values", p->matrix_path);
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
     mc_vsparse_clamp(&p->a, p->most);
     return MC_OK;
@@ -138,8 +195,10 @@ static mc_status fill_reals(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->given.vec > 0) {
         for (int64_t i = 0; i < count; i++)
             values[i] = (float)mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec));
+        p->values_from = p->matrix_path;
         return MC_OK;
     }
+    if (has_own_values(p) && check_own_values(p, NULL) == MC_OK) return take_own_values(p, diag);
     mc_scale_fill(values, count, MC_VALUES_FULL, (uint64_t)p->options->seed + 3);
     for (int64_t i = 0; inside != NULL && i < count; i++)
         if (!inside[i]) values[i] = 0;
@@ -157,6 +216,8 @@ static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
         return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
                        p->matrix_path, p->given.vec, vec);
     p->fill = 1;
+    p->values_from = NULL;
+    p->scale = 0;
     mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                                  : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
     if (status == MC_OK)
@@ -184,7 +245,10 @@ static mc_status check_files(const problem *p, const mc_kernel *kernel, mc_diag 
         return mc_fail(diag, MC_CANNOT, "--mask-values: the kernel takes none");
     if (p->options->a_file != NULL && mask != NULL)
         return mc_fail(diag, MC_CANNOT, "--a: the kernel's A is dense, and read as it is");
-    return MC_OK;
+    if (p->options->quantise && mask != NULL)
+        return mc_fail(diag, MC_CANNOT, "--quantise: the kernel's matrix is a mask");
+    bool used = mask != NULL && strcmp(mask, "values") == 0 && p->options->mask_file == NULL;
+    return used && has_own_values(p) ? check_own_values(p, diag) : MC_OK;
 }
 
 mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_diag *diag) {

@@ -11,11 +11,11 @@ typedef struct problem_options {
     const char *variant, *a_file, *scale_file, *bias_file;
     const char *mask_file; /* values of a mask */
     int64_t seed;
-    bool dilate, unite;
+    bool dilate, unite, quantise, random_values;
 } problem_options;
 
 /* Their rows, tables of a command: of the spec; of A's values, scales and biases; of the matrix. */
-enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 4, PROBLEM_PATTERN_OPTIONS = 3 };
+enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 4, PROBLEM_PATTERN_OPTIONS = 5 };
 extern const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS];
 extern const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS];
 extern const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS];
@@ -32,6 +32,8 @@ typedef struct problem {
     mc_vsparse a; /* or the mask, which is of f32; a.vec is 0 until problem_fit */
     int64_t most; /* of random values: what the kernel's digits hold */
     double fill;
+    const char *values_from; /* the file that a's values are of; NULL: random */
+    double scale;            /* of --quantise: a MATRIX's value is that of A times it; 0: as they are */
 } problem;
 
 /* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a

@@ -71,7 +71,7 @@ static mc_status write_out(const session *s, mc_diag *diag) {
     return sampled_write(o->format, &s->problem.a, s->shape.order, &s->c, path, o->force, diag);
 }
 
-static const session_calls calls = {prepare, expect, run, write_out};
+static const session_calls calls = {prepare, expect, run, write_out, inputs_sources};
 
 /* -- Options: a row for each size that no matrix gives, each dense operand, each leading dimension */
 

@@ -34,6 +34,8 @@ mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *d
 mc_status inputs_make(product_session *s, mc_diag *diag);
 /* Scales and the like as KERNEL wants them, once the matrix is. */
 mc_status inputs_make_factors(product_session *s, const mc_kernel *kernel, mc_diag *diag);
+/* Fills LIST with where values of the problem came from, of the sparse matrix first; returns how many. */
+size_t inputs_sources(const session *s, value_source *list);
 void inputs_free(product_session *s);
 
 /* The command of the operator at INDEX of the list; NULL: there is none. It is valid until the next call. It

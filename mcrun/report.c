@@ -24,6 +24,17 @@ static const char *verdict_of(const run_result *result) {
     return result->status == MC_MISMATCH ? "wrong" : "failed";
 }
 
+static void print_sources(const run_shape *shape) {
+    for (size_t i = 0; i < shape->source_count; i++) {
+        const value_source *s = &shape->sources[i];
+        printf("%s %s %s%s", i ? "," : "\nvalues    ", s->title, s->from ? "of " : "random",
+               s->from ? s->from : "");
+    }
+    if (shape->quantised > 0)
+        printf("\nquantised  a value of the file is %.9g times %s's", shape->quantised,
+               shape->sources[0].title);
+}
+
 static void print_shape(const run_shape *shape, const char *device) {
     printf("shape      M %" PRId64 "  K %" PRId64 "  N %" PRId64, shape->m, shape->k, shape->n);
     for (size_t i = 0; i < shape->ld_count; i++)
@@ -33,6 +44,10 @@ static void print_shape(const run_shape *shape, const char *device) {
         printf("\nvectors    %" PRId64 " of %d x 1, sparsity %.4f", shape->vectors, shape->vec,
                shape->sparsity);
     if (shape->sparse && shape->fill < 1) printf(", fill %.4f", shape->fill);
+    if (shape->given_rows >= 0)
+        printf("\nrows       %" PRId64 " of the file, and %" PRId64 " empty ones", shape->given_rows,
+               shape->m - shape->given_rows);
+    print_sources(shape);
     printf("\ndevice     %s\n", device);
 }
 
@@ -81,6 +96,18 @@ static json_t *shape_json(const run_shape *shape) {
                                (json_int_t)shape->vectors, "sparsity", shape->sparsity, "fill", shape->fill);
     if (shape->sparse) json_object_update(json, sparse);
     json_decref(sparse);
+    if (shape->given_rows >= 0)
+        json_object_set_new(json, "file_rows", json_integer((json_int_t)shape->given_rows));
+    return json;
+}
+
+/* By the matrices' names: the file, or "random". */
+static json_t *values_json(const run_shape *shape) {
+    json_t *json = json_object();
+    for (size_t i = 0; i < shape->source_count; i++) {
+        const char *from = shape->sources[i].from;
+        json_object_set_new(json, shape->sources[i].title, json_string(from != NULL ? from : "random"));
+    }
     return json;
 }
 
@@ -95,7 +122,9 @@ static json_t *timing_json(const run_shape *shape, double time) {
 json_t *report_json(const run_shape *shape, const run_result *result, const char *device) {
     json_t *timing = result->microseconds > 0 ? timing_json(shape, result->microseconds) : NULL;
     json_t *estimate = result->estimate > 0 ? json_real(result->estimate) : NULL;
-    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:s*, s:o*, s:o*}", "shape", shape_json(shape), "variant",
-                     variant_json(result), "spec", result->spec, "device", device, "verdict",
-                     verdict_of(result), "message", result->message, "estimate", estimate, "timing", timing);
+    json_t *quantised = shape->quantised > 0 ? json_real(shape->quantised) : NULL;
+    return json_pack("{s:o, s:o, s:s, s:o, s:o*, s:s, s:s, s:s*, s:o*, s:o*}", "shape", shape_json(shape),
+                     "variant", variant_json(result), "spec", result->spec, "values", values_json(shape),
+                     "quantised", quantised, "device", device, "verdict", verdict_of(result), "message",
+                     result->message, "estimate", estimate, "timing", timing);
 }

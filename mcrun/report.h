@@ -23,6 +23,13 @@ typedef struct leading_dimension {
     int64_t value, row;
 } leading_dimension;
 
+/* Values of a matrix or factors, and the file that they are of; NULL: random. */
+typedef struct value_source {
+    char title[OPERAND_TITLE];
+    const char *from;
+} value_source;
+enum { MAX_SOURCES = MAX_OPERANDS + 1 };
+
 typedef struct run_shape {
     int64_t m, n, k;
     leading_dimension ld[MAX_OPERANDS];
@@ -33,7 +40,11 @@ typedef struct run_shape {
     int64_t length; /* products that each of its elements takes part in or, in C, is made of: N or K */
     int64_t bytes;  /* of B that are read for a nonzero vector: a row's, or a column's, without its gap */
     double sparsity, fill;
-    int64_t moved; /* without a sparse matrix: bytes of the dense operands, read or written */
+    int64_t given_rows; /* of the matrix's file, before empty ones made them a multiple of vec; -1: as many */
+    value_source sources[MAX_SOURCES];
+    size_t source_count;
+    double quantised; /* a value of the matrix's file is that of A times it; 0: as they are */
+    int64_t moved;    /* without a sparse matrix: bytes of the dense operands, read or written */
 } run_shape;
 
 /* 1 - vectors / (row blocks x columns); 0 where A has no element. */

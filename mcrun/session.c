@@ -88,15 +88,19 @@ mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag)
 run_shape session_shape(const session *s) {
     const mc_vsparse *a = &s->problem.a;
     int64_t length = size_now(s, s->op->size);
-    run_shape shape = {.m = size_now(s, MEMBER_m),
-                       .n = size_now(s, MEMBER_n),
-                       .k = size_now(s, MEMBER_k),
-                       .vectors = a->vectors,
-                       .vec = a->vec,
-                       .length = length,
-                       .sparse = s->op->matrix.wanted,
-                       .sparsity = report_sparsity(a),
-                       .fill = s->problem.fill};
+    run_shape shape = {
+        .m = size_now(s, MEMBER_m),
+        .n = size_now(s, MEMBER_n),
+        .k = size_now(s, MEMBER_k),
+        .vectors = a->vectors,
+        .vec = a->vec,
+        .length = length,
+        .sparse = s->op->matrix.wanted,
+        .sparsity = report_sparsity(a),
+        .fill = s->problem.fill,
+        .given_rows = s->problem.dilate || s->problem.pattern.rows == a->rows ? -1 : s->problem.pattern.rows,
+        .quantised = s->problem.scale};
+    shape.source_count = s->calls->sources(s, shape.sources);
     for (size_t i = 0; i < s->op->operand_count; i++) {
         const operand_row *operand = &s->op->operands[i];
         const mc_dense stored = operand_shape(&s->shape, operand);

@@ -52,6 +52,9 @@ struct session_calls {
     mc_status (*run)(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag);
     /* Writes C to --out, and whatever else files are asked for. */
     mc_status (*write)(const session *s, mc_diag *diag);
+    /* Fills LIST, which has room for MAX_SOURCES, with where the problem's values came from; returns how
+       many. */
+    size_t (*sources)(const session *s, value_source *list);
 };
 
 /* Runs SPECS, COUNT paths, on the matrix at MATRIX, and prints what came of it.

@@ -201,7 +201,11 @@ static mc_status load_published(const char *path, const tune_options *options, c
     if (options->unite) return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", path);
     mc_status status = published_read(path, &read, diag);
     if (status != MC_OK) return status;
-    const mc_csr pattern = {read.row_blocks, read.cols, read.vectors, read.row_ptr, read.col_idx};
+    const mc_csr pattern = {.rows = read.row_blocks,
+                            .cols = read.cols,
+                            .nnz = read.vectors,
+                            .row_ptr = read.row_ptr,
+                            .col_idx = read.col_idx};
     if (read.vec == kind->vec) status = mc_vsparse_dilate(&pattern, kind->vec, kind->type, matrix, diag);
     else
         status = mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d", path,

@@ -153,6 +153,8 @@ mc_status input_real(text_input *in, const char *what, double least, double most
     if (length < sizeof text) {
         memcpy(text, token, length);
         text[length] = '\0';
+        for (char *at = text; *at != '\0'; at++)
+            if (*at == 'd' || *at == 'D') *at = 'e'; /* as Fortran writes an exponent */
         *value = strtod(text, &end);
         if (*end == '\0' && *value >= least && *value <= most) return MC_OK;
     }

@@ -18,6 +18,7 @@ mc_status mcrt_csr_create(int64_t rows, int64_t cols, int64_t nnz, mc_csr *csr, 
 void mc_csr_free(mc_csr *csr) {
     free(csr->row_ptr);
     free(csr->col_idx);
+    free(csr->values);
     *csr = (mc_csr){0};
 }
 

@@ -5,16 +5,21 @@
 #include "mcgen.h"
 #include "mcrt.h"
 
+/* What a file says of its nonzeros: that they are there, or what they are. */
+typedef enum mc_csr_field { MC_CSR_PATTERN, MC_CSR_INTEGER, MC_CSR_REAL, MC_CSR_COMPLEX } mc_csr_field;
+
 /* CSR pattern: row_ptr[rows + 1] offsets into col_idx[nnz]; columns ascending and distinct inside a row. */
 typedef struct mc_csr {
     int64_t rows, cols, nnz;
     int64_t *row_ptr;
     int32_t *col_idx;
+    mc_csr_field field;
+    double *values; /* nnz of them, in the order of col_idx; NULL: of field PATTERN or COMPLEX */
 } mc_csr;
 
 /* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices) or .mtx
-   (MatrixMarket coordinate; general, symmetric, skew-symmetric or hermitian; values are dropped, entries
-   sorted by row). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
+   (MatrixMarket coordinate; general, symmetric, skew-symmetric or hermitian; entries sorted by row, complex
+   values dropped). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
    "path:line: ...". */
 MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
 MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);

@@ -1,5 +1,6 @@
 /* The MatrixMarket reader (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935):
-   coordinate format, pattern only. Entries may stand in any order; two counting sorts bring them into CSR. */
+   coordinate format. Entries may stand in any order; two counting sorts bring them into CSR. */
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +16,34 @@ enum { FREE_ROWS = 1 << 20, ROWS_PER_BYTE = 16 };
 typedef struct kind {
     const char *name;
     int values; /* numbers after the two indices */
+    mc_csr_field field;
 } kind;
 
-static const kind fields[] = {{"pattern", 0}, {"real", 1}, {"integer", 1}, {"complex", 2}};
+static const kind fields[] = {{"pattern", 0, MC_CSR_PATTERN},
+                              {"real", 1, MC_CSR_REAL},
+                              {"integer", 1, MC_CSR_INTEGER},
+                              {"complex", 2, MC_CSR_COMPLEX}};
 
 typedef enum mtx_symmetry { GENERAL, SYMMETRIC, SKEW_SYMMETRIC, HERMITIAN } mtx_symmetry;
-static const kind symmetries[] = {
-    [GENERAL] = {"general", 0}, {"symmetric", 0}, {"skew-symmetric", 0}, {"hermitian", 0}};
+static const kind symmetries[] = {[GENERAL] = {.name = "general"},
+                                  {.name = "symmetric"},
+                                  {.name = "skew-symmetric"},
+                                  {.name = "hermitian"}};
 
 typedef struct mtx_banner {
     int values;
+    mc_csr_field field;
     mtx_symmetry symmetry;
 } mtx_banner;
 
+typedef struct entry {
+    int32_t row, col;
+    double value;
+} entry;
+
 typedef struct entry_list {
     int32_t *row, *col;
+    double *value; /* NULL: none is kept */
     int64_t count;
 } entry_list;
 
@@ -83,6 +97,7 @@ static mc_status read_banner(text_input *in, mtx_banner *banner) {
         return input_fail(in, MC_FORMAT, "%s is no symmetry: general, symmetric, skew-symmetric or hermitian",
                           input_token(in).text);
     banner->values = fields[field].values;
+    banner->field = fields[field].field;
     banner->symmetry = (mtx_symmetry)symmetry;
     mc_status status = check_banner(in, banner);
     return status == MC_OK ? input_end_line(in, "the banner") : status;
@@ -125,40 +140,62 @@ static mc_status read_size(reader *r) {
 
 /* -- Entries */
 
-static mc_status read_entry(text_input *in, const reader *r, int32_t *row, int32_t *col) {
+static bool keeps_values(const reader *r) {
+    return r->banner.field == MC_CSR_INTEGER || r->banner.field == MC_CSR_REAL;
+}
+
+static mc_status read_values(text_input *in, const reader *r, double *value) {
+    mc_status status = MC_OK;
+    *value = 0;
+    if (keeps_values(r)) return input_real(in, "a value", -DBL_MAX, DBL_MAX, value);
+    for (int v = 0; status == MC_OK && v < r->banner.values; v++) status = input_skip_number(in, "a value");
+    return status;
+}
+
+static mc_status read_entry(text_input *in, const reader *r, entry *e) {
     int64_t i, j;
     skip_comments(in);
     mc_status status = input_integer(in, "a row index", 1, r->rows, &i);
     if (status == MC_OK) status = input_integer(in, "a column index", 1, r->cols, &j);
-    for (int v = 0; status == MC_OK && v < r->banner.values; v++) status = input_skip_number(in, "a value");
+    if (status == MC_OK) status = read_values(in, r, &e->value);
     if (status != MC_OK) return status;
     if (i == j && r->banner.symmetry == SKEW_SYMMETRIC)
         return input_fail(in, MC_FORMAT, "a skew-symmetric matrix has no diagonal entries");
-    *row = (int32_t)(i - 1);
-    *col = (int32_t)(j - 1);
+    e->row = (int32_t)(i - 1);
+    e->col = (int32_t)(j - 1);
     return input_end_line(in, "the entry");
 }
 
-static mc_status create_entries(reader *r) {
-    int64_t most = r->banner.symmetry == GENERAL ? r->claimed : 2 * r->claimed;
-    r->entries.row = mcrt_array(most, sizeof *r->entries.row);
-    r->entries.col = mcrt_array(most, sizeof *r->entries.col);
-    if (r->entries.row && r->entries.col) return MC_OK;
-    return mcrt_no_memory(r->in.diag, most, "entries");
+static void free_entries(entry_list *entries) {
+    free(entries->row);
+    free(entries->col);
+    free(entries->value);
 }
 
-static void add_entry(entry_list *entries, int32_t row, int32_t col) {
-    entries->row[entries->count] = row;
-    entries->col[entries->count++] = col;
+static bool create_entries(entry_list *entries, int64_t most, bool values) {
+    *entries = (entry_list){mcrt_array(most, sizeof *entries->row), mcrt_array(most, sizeof *entries->col),
+                            values ? mcrt_array(most, sizeof *entries->value) : NULL, 0};
+    return entries->row && entries->col && (entries->value || !values);
+}
+
+static void put_entry(entry_list *entries, int64_t at, entry e) {
+    entries->row[at] = e.row;
+    entries->col[at] = e.col;
+    if (entries->value) entries->value[at] = e.value;
 }
 
 static mc_status read_entries(reader *r) {
+    int64_t most = r->banner.symmetry == GENERAL ? r->claimed : 2 * r->claimed;
+    if (!create_entries(&r->entries, most, keeps_values(r)))
+        return mcrt_no_memory(r->in.diag, most, "entries");
     for (int64_t i = 0; i < r->claimed; i++) {
-        int32_t row, col;
-        mc_status status = read_entry(&r->in, r, &row, &col);
+        entry e;
+        mc_status status = read_entry(&r->in, r, &e);
         if (status != MC_OK) return status;
-        add_entry(&r->entries, row, col);
-        if (r->banner.symmetry != GENERAL && row != col) add_entry(&r->entries, col, row);
+        put_entry(&r->entries, r->entries.count++, e);
+        if (r->banner.symmetry == GENERAL || e.row == e.col) continue;
+        double mirrored = r->banner.symmetry == SKEW_SYMMETRIC ? -e.value : e.value;
+        put_entry(&r->entries, r->entries.count++, (entry){e.col, e.row, mirrored});
     }
     skip_comments(&r->in);
     if (r->in.at == r->in.end) return MC_OK;
@@ -167,16 +204,17 @@ static mc_status read_entries(reader *r) {
 
 /* -- Sorting */
 
-/* Sorts pairs by KEY, stably. START has keys + 1 zeroed elements and receives where each key begins;
-   KEY_OUT may be NULL. */
-static void counting_sort(const int32_t *key, const int32_t *other, int64_t count, int64_t *start,
-                          int64_t keys, int32_t *key_out, int32_t *other_out) {
-    for (int64_t i = 0; i < count; i++) start[key[i] + 1]++;
+/* Brings entries FROM into the order of KEY, one of their two indices, stably; what TO has no room for is
+   left out. START has keys + 1 zeroed elements and receives where each key begins. */
+static void counting_sort(const entry_list *from, const int32_t *key, int64_t *start, int64_t keys,
+                          entry_list *to) {
+    for (int64_t i = 0; i < from->count; i++) start[key[i] + 1]++;
     for (int64_t k = 0; k < keys; k++) start[k + 1] += start[k];
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < from->count; i++) {
         int64_t place = start[key[i]]++;
-        if (key_out) key_out[place] = key[i];
-        other_out[place] = other[i];
+        if (to->row) to->row[place] = from->row[i];
+        to->col[place] = from->col[i];
+        if (to->value) to->value[place] = from->value[i];
     }
     for (int64_t k = keys; k > 0; k--) start[k] = start[k - 1];
     start[0] = 0;
@@ -185,19 +223,22 @@ static void counting_sort(const int32_t *key, const int32_t *other, int64_t coun
 /* By column first, then stably by row. */
 static mc_status sort_entries(const reader *r, mc_csr *csr) {
     const entry_list *e = &r->entries;
-    entry_list by_col = {mcrt_array(e->count, sizeof *by_col.row), mcrt_array(e->count, sizeof *by_col.col),
-                         e->count};
+    bool values = e->value != NULL;
+    entry_list by_col;
+    bool room = create_entries(&by_col, e->count, values);
     int64_t *col_start = mcrt_array(r->cols + 1, sizeof *col_start);
-    mc_status status = MC_NOMEM;
-    if (by_col.row && by_col.col && col_start) {
-        counting_sort(e->col, e->row, e->count, col_start, r->cols, by_col.col, by_col.row);
-        counting_sort(by_col.row, by_col.col, e->count, csr->row_ptr, r->rows, NULL, csr->col_idx);
-        status = MC_OK;
+    if (values) csr->values = mcrt_array(e->count, sizeof *csr->values);
+    csr->field = r->banner.field;
+    room = room && col_start != NULL && (csr->values != NULL || !values);
+    if (room) {
+        by_col.count = e->count;
+        counting_sort(e, e->col, col_start, r->cols, &by_col);
+        counting_sort(&by_col, by_col.row, csr->row_ptr, r->rows,
+                      &(entry_list){.col = csr->col_idx, .value = csr->values});
     }
     free(col_start);
-    free(by_col.row);
-    free(by_col.col);
-    return status == MC_OK ? MC_OK : mcrt_no_memory(r->in.diag, e->count, "entries");
+    free_entries(&by_col);
+    return room ? MC_OK : mcrt_no_memory(r->in.diag, e->count, "entries");
 }
 
 /* -- Duplicates */
@@ -206,13 +247,13 @@ static mc_status sort_entries(const reader *r, mc_csr *csr) {
 static mc_status report_duplicate(reader *r, text_input entries, int32_t row, int32_t col) {
     int64_t first_line = 0;
     for (int64_t i = 0; i < r->claimed; i++) {
-        int32_t entry_row, entry_col;
+        entry e;
         skip_comments(&entries);
         text_input at = entries;
-        mc_status status = read_entry(&entries, r, &entry_row, &entry_col);
+        mc_status status = read_entry(&entries, r, &e);
         if (status != MC_OK) return status;
-        bool same = entry_row == row && entry_col == col;
-        bool mirrored = r->banner.symmetry != GENERAL && entry_row == col && entry_col == row;
+        bool same = e.row == row && e.col == col;
+        bool mirrored = r->banner.symmetry != GENERAL && e.row == col && e.col == row;
         if (!same && !mirrored) continue;
         if (first_line)
             return input_fail(&at, MC_FORMAT, "entry (%d, %d) stands on line %" PRId64 " already", row + 1,
@@ -233,7 +274,6 @@ static mc_status check_duplicates(reader *r, const text_input *entries, const mc
 static mc_status read_matrix(reader *r, mc_csr *csr) {
     mc_status status = read_banner(&r->in, &r->banner);
     if (status == MC_OK) status = read_size(r);
-    if (status == MC_OK) status = create_entries(r);
     text_input first_entry = r->in;
     if (status == MC_OK) status = read_entries(r);
     if (status == MC_OK) status = mcrt_csr_create(r->rows, r->cols, r->entries.count, csr, r->in.diag);
@@ -246,8 +286,7 @@ mc_status mcrt_mtx_read(const char *path, mc_csr *csr, mc_diag *diag) {
     mc_status status = input_open(&r.in, path, diag);
     if (status == MC_OK) status = read_matrix(&r, csr);
     if (status != MC_OK) mc_csr_free(csr);
-    free(r.entries.row);
-    free(r.entries.col);
+    free_entries(&r.entries);
     input_close(&r.in);
     return status;
 }

@@ -223,6 +223,58 @@ mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
     return MC_OK;
 }
 
+/* -- Values of a CSR matrix */
+
+/* Visits all entries with the vector of A that each lies in. */
+static mc_status for_entries(mc_vsparse *a, const mc_csr *csr, void *user,
+                             mc_status (*visit)(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector,
+                                                void *user)) {
+    mc_status status = MC_OK;
+    for (int64_t row = 0; row < csr->rows && status == MC_OK; row++) {
+        int64_t vector = a->row_ptr[row / a->vec];
+        for (int64_t i = csr->row_ptr[row]; i < csr->row_ptr[row + 1] && status == MC_OK; i++) {
+            while (a->col_idx[vector] < csr->col_idx[i]) vector++;
+            status = visit(a, row, i, vector, user);
+        }
+    }
+    return status;
+}
+
+typedef struct taking {
+    const mc_csr *csr;
+    double scale;
+    mc_diag *diag;
+} taking;
+
+static mc_status check_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector, void *user) {
+    const taking *t = user;
+    double given = t->csr->values[entry], value = rint(t->scale != 0 ? given / t->scale : given);
+    (void)vector;
+    if (t->scale == 0 && value != given)
+        return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, no integer", row + 1,
+                       t->csr->col_idx[entry] + 1, given);
+    if (value >= (double)mc_type_min(a->type) && value <= (double)mc_type_max(a->type)) return MC_OK;
+    return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, out of %s's range", row + 1,
+                   t->csr->col_idx[entry] + 1, given, mc_type_text(a->type));
+}
+
+static mc_status take_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector, void *user) {
+    const taking *t = user;
+    double value = t->scale != 0 ? t->csr->values[entry] / t->scale : t->csr->values[entry];
+    int r = (int)(row % a->vec);
+    if (a->type == MC_F32) ((float *)a->values)[vector * a->vec + r] = (float)value;
+    else mc_vsparse_set_value(a, vector, r, (int64_t)rint(value));
+    return MC_OK;
+}
+
+mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double scale, mc_diag *diag) {
+    taking t = {csr, scale, diag};
+    mc_status status = mc_type_is_real(a->type) ? MC_OK : for_entries(a, csr, &t, check_entry);
+    if (status != MC_OK) return status;
+    memset(a->values, 0, (size_t)mc_type_size(a->type, a->vectors * a->vec));
+    return for_entries(a, csr, &t, take_entry);
+}
+
 mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb) {
     mc_problem p = {.m = a->rows, .n = n, .k = a->cols, .ldb = ldb, .vectors = a->vectors};
     double blocks = a->row_blocks > 0 ? (double)a->row_blocks : 1, mean = (double)a->vectors / blocks,

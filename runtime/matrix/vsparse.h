@@ -38,6 +38,11 @@ MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
    MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
+/* Takes the values of CSR, of which mc_vsparse_union made A; others of A's vectors become 0. SCALE: values
+   are divided by it and, in an A of integers, rounded to nearest even; 0: they are taken as they are. What
+   A's type cannot hold is MC_CANNOT with "entry (row, column)", counted from 1. On failure A is as before. */
+MC_API mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double scale, mc_diag *diag);
+
 /* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension
    LDB. */
 MC_API mc_problem mc_problem_of(const mc_vsparse *a, int64_t n, int64_t ldb);

@@ -18,6 +18,10 @@ expect 0 'col_idx.bin  s32[512]' pack m.smtx --out out
 size out/row_ptr.bin $((5 * 4))
 size out/col_idx.bin $((16 * 32 * 4))
 size out/values.bin $((16 * 32 * 8))
+printf '%%%%MatrixMarket matrix coordinate real general\n8 3 2\n1 1 0.5\n2 3 -127\n' >real.mtx
+expect 1 'entry (1, 1) is 0.5, no integer' pack real.mtx --out real
+check 'no directory is left' test ! -e real
+expect 0 'values.bin' pack real.mtx --out real --quantise
 row_ptr() { od -An -td4 "$1/row_ptr.bin" | tr -s ' \n' ' '; }
 check 'row_ptr starts behind the heads' test "$(row_ptr out)" = ' 16 16 16 16 16 '
 expect 0 'col_idx.bin  s32[160]' pack m.smtx --out one --set split=1

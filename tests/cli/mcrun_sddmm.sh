@@ -18,6 +18,18 @@ zeros() { printf ' 0%.0s' $(seq "$1"); }
 "$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
 printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
 
+# The values of a mask in MatrixMarket, where the kernel multiplies by them
+printf '%%%%MatrixMarket matrix coordinate real general\n13 20 3\n1 1 0.5\n2 1 -3.25\n9 20 1e3\n' >real.mtx
+sed 's/real/complex/;s/\(0.5\|-3.25\|1e3\)$/\1 0/' real.mtx >complex.mtx
+reals() { "$mcrun" sddmm "$root/specs/sddmm_l8r8_f16.lua" --device sim --k 40 "$@"; }
+expect 0 'values     mask of real.mtx, A random, B random, scale random' reals real.mtx --set mask=values
+expect 0 'values     mask random, A random' reals real.mtx --set mask=values --random-values
+expect 0 'values     A random' reals real.mtx
+expect 0 'exact' reals complex.mtx
+expect 1 'its values are complex' reals complex.mtx --set mask=values
+expect 0 'exact' reals complex.mtx --set mask=values --random-values
+expect 1 "the kernel's matrix is a mask" reals real.mtx --quantise
+
 # Exact, on both orders of warps, for every V, at every k, with leading dimensions, in both layouts and all orders
 expect 0 'verdict    exact' sddmm m.smtx
 expect 0 'M 40  K 256  N 90' sddmm m.smtx

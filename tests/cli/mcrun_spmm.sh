@@ -65,6 +65,34 @@ check 'C has 40 x 24 s32 elements behind the header' test $((($(wc -c <c.npy) - 
 check 'the header says 40 x 24' grep -aqF "'shape': (40, 24)" c.npy
 expect 1 'No space left' spmm m.smtx --n 8 --out /dev/full
 
+# A MatrixMarket file's own values: integers are used, others scaled where that is asked for, or refused
+printf '%%%%MatrixMarket matrix coordinate integer general\n13 3 4\n1 1 5\n2 1 -7\n9 3 127\n13 2 1\n' >int.mtx
+sed 's/-7/-700/' int.mtx >big.mtx
+sed 's/-7/0.25/;s/integer/real/' int.mtx >real.mtx
+sed 's/integer/complex/;s/\([1-9]\)$/\1 0/;1!s/^\(13 3 4\) 0/\1/' int.mtx >complex.mtx
+expect 0 'values     A of int.mtx, B random' spmm int.mtx --n 8
+expect 0 'rows       13 of the file, and 3 empty ones' spmm int.mtx --n 8
+spmm int.mtx --n 8 --json >own.json
+json own.json values.A int.mtx
+json own.json values.B random
+json own.json shape.file_rows 13
+expect 0 'values     A random, B random' spmm m.mtx --n 8
+expect 0 'values     A random' spmm int.mtx --n 8 --random-values
+expect 1 "int.mtx: it has a value for a nonzero, not for each element of a vector" spmm int.mtx --n 8 --dilate
+expect 0 'values     A random' spmm int.mtx --n 8 --dilate --random-values
+expect 1 "big.mtx: entry (2, 1) is -700, out of s8's range: --quantise scales its values" spmm big.mtx --n 8
+expect 1 "entry (2, 1) is -7, out of u8's range" spmm int.mtx --n 8 --set lhs=u8
+expect 1 'real.mtx: entry (2, 1) is 0.25, no integer' spmm real.mtx --n 8
+expect 0 'quantised  a value of the file is 1 times A' spmm real.mtx --n 8 --quantise
+expect 1 'its values are complex, kernels multiply real ones' spmm complex.mtx --n 8
+expect 0 'exact' spmm complex.mtx --n 8 --random-values
+expect 2 '--quantise and --random-values exclude each other' spmm real.mtx --n 8 --quantise --random-values
+expect 2 '--quantise: m.mtx has no values' spmm m.mtx --n 8 --quantise
+# C = A I is A: of the file's values, byte for byte, and its empty rows behind them
+"$mcrun" spmm "$spec" --set lhs=s8 --set rhs=s8 int.mtx --b "$2/tests/cli/eye3.npy" --out c.npy --device sim >/dev/null
+check "C is A's values" test "$(tail -c $((16 * 3 * 4)) c.npy | od -An -v -td4 | xargs)" = "5 0 0 -7 0 0$(printf ' 0 0 0%.0s' {1..6}) 0 0 127$(printf ' 0 0 0%.0s' {1..3}) 0 1 0$(printf ' 0 0 0%.0s' {1..3})"
+expect 0 'scale of big.mtx' "$mcrun" spmm "$2/specs/spmm_l8r8_f16.lua" big.mtx --n 8 --quantise --device sim
+
 # PTX of one's own: right, wrong, reading where nothing is, not PTX at all
 "$mcgen" "$spec" -o good.ptx || exit 1
 expect 0 'verdict    exact' spmm m.smtx --ptx good.ptx

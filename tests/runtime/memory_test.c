@@ -305,7 +305,7 @@ static void test_huge(mc_diag *diag) {
     mc_pattern huge = {INT64_MAX, 5, .5, MC_PATTERN_UNIFORM, 0, 1};
     expect_failure("rows", mc_csr_generate(&huge, &csr, diag), MC_NOMEM, diag, "9223372036854775807 rows");
     int64_t none[1] = {0};
-    mc_csr tall = {(int64_t)1 << 60, 5, 0, none, NULL};
+    mc_csr tall = {.rows = (int64_t)1 << 60, .cols = 5, .row_ptr = none};
     mc_vsparse a;
     expect_failure("rows", mc_vsparse_dilate(&tall, 8, MC_S8, &a, diag), MC_NOMEM, diag, "no memory");
     expect_failure("usage", mc_dense_create(MC_S8, 3, 5, 4, &out, diag), MC_USAGE, diag,

@@ -9,7 +9,11 @@ typedef struct good_case {
 } good_case;
 
 #define CSR(rows, cols, nnz, ...)                                                                            \
+    { rows, cols, nnz, __VA_ARGS__, MC_CSR_PATTERN, NULL }
+#define VALUED(rows, cols, nnz, ...)                                                                         \
     { rows, cols, nnz, __VA_ARGS__ }
+#define VALUES(...)                                                                                          \
+    (double[]) { __VA_ARGS__ }
 #define ROWS(...)                                                                                            \
     (int64_t[]) { __VA_ARGS__ }
 #define COLS(...)                                                                                            \
@@ -18,14 +22,17 @@ typedef struct good_case {
 static const good_case good[] = {
     {BANNER("pattern", "general") "3 4 3\n3 2\n1 3\n1 1\n", CSR(3, 4, 3, ROWS(0, 2, 2, 3), COLS(0, 2, 1))},
     {BANNER("real", "general") "% comment\n\n%\n3 4 3\n1 1 -1.5e-3\n% in between\n\n 3 2 .5\n1 3 2.D+10",
-     CSR(3, 4, 3, ROWS(0, 2, 2, 3), COLS(0, 2, 1))},
+     VALUED(3, 4, 3, ROWS(0, 2, 2, 3), COLS(0, 2, 1), MC_CSR_REAL, VALUES(-.0015, 2e10, .5))},
     {"%%matrixmarket MATRIX Coordinate Integer General\r\n2 2 1\r\n2 1 -7\r\n",
-     CSR(2, 2, 1, ROWS(0, 0, 1), COLS(0))},
-    {BANNER("complex", "general") "1 1 1\n1 1 0 1e5\n", CSR(1, 1, 1, ROWS(0, 1), COLS(0))},
-    {BANNER("real", "symmetric") "3 3 3\n3 1 1\n2 2 1\n3 2 1\n",
-     CSR(3, 3, 5, ROWS(0, 1, 3, 5), COLS(2, 1, 2, 0, 1))},
-    {BANNER("integer", "skew-symmetric") "2 2 1\n2 1 4\n", CSR(2, 2, 2, ROWS(0, 1, 2), COLS(1, 0))},
-    {BANNER("complex", "hermitian") "2 2 2\n2 1 4 1\n1 1 1 0\n", CSR(2, 2, 3, ROWS(0, 2, 3), COLS(0, 1, 0))},
+     VALUED(2, 2, 1, ROWS(0, 0, 1), COLS(0), MC_CSR_INTEGER, VALUES(-7))},
+    {BANNER("complex", "general") "1 1 1\n1 1 0 1e5\n",
+     VALUED(1, 1, 1, ROWS(0, 1), COLS(0), MC_CSR_COMPLEX, NULL)},
+    {BANNER("real", "symmetric") "3 3 3\n3 1 1.5\n2 2 2\n3 2 -3\n",
+     VALUED(3, 3, 5, ROWS(0, 1, 3, 5), COLS(2, 1, 2, 0, 1), MC_CSR_REAL, VALUES(1.5, 2, -3, 1.5, -3))},
+    {BANNER("integer", "skew-symmetric") "2 2 1\n2 1 4\n",
+     VALUED(2, 2, 2, ROWS(0, 1, 2), COLS(1, 0), MC_CSR_INTEGER, VALUES(-4, 4))},
+    {BANNER("complex", "hermitian") "2 2 2\n2 1 4 1\n1 1 1 0\n",
+     VALUED(2, 2, 3, ROWS(0, 2, 3), COLS(0, 1, 0), MC_CSR_COMPLEX, NULL)},
     {BANNER("pattern", "general") "0 0 0\n", CSR(0, 0, 0, ROWS(0), COLS(0))},
     {BANNER("pattern", "general") "2 3 0\n%\n", CSR(2, 3, 0, ROWS(0, 0, 0), COLS(0))},
 };
@@ -36,6 +43,11 @@ static void test_good(mc_diag *diag) {
         mc_csr csr;
         expect_ok(good[i].text, mc_csr_read(path, &csr, diag), diag);
         CHECK(same_csr(&csr, &good[i].want), "%s", good[i].text);
+        CHECK(csr.field == good[i].want.field, "%s: field %d", good[i].text, (int)csr.field);
+        CHECK((csr.values == NULL) == (good[i].want.values == NULL), "%s: values", good[i].text);
+        for (int64_t v = 0; csr.values != NULL && v < csr.nnz; v++)
+            CHECK(csr.values[v] == good[i].want.values[v], "%s: value %lld is %g", good[i].text, (long long)v,
+                  csr.values[v]);
         mc_csr_free(&csr);
         unlink(path);
     }

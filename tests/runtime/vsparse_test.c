@@ -4,7 +4,7 @@
 /* Rows {0, 2}, {2}, {}, {1, 3}, {0}. */
 static int64_t row_ptr[] = {0, 2, 3, 3, 5, 6};
 static int32_t col_idx[] = {0, 2, 2, 1, 3, 0};
-static const mc_csr five_rows = {5, 4, 6, row_ptr, col_idx};
+static const mc_csr five_rows = {5, 4, 6, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
 
 static void test_dilate(mc_diag *diag) {
     mc_vsparse a;
@@ -72,7 +72,9 @@ static void test_union(mc_diag *diag) {
 static void test_union_edges(mc_diag *diag) {
     int64_t zeros[4] = {0};
     int32_t none;
-    const mc_csr shapes[] = {{0, 0, 0, zeros, &none}, {3, 5, 0, zeros, &none}, {0, 5, 0, zeros, &none}};
+    const mc_csr shapes[] = {{.row_ptr = zeros, .col_idx = &none},
+                             {.rows = 3, .cols = 5, .row_ptr = zeros, .col_idx = &none},
+                             {.cols = 5, .row_ptr = zeros, .col_idx = &none}};
     for (size_t i = 0; i < 3; i++) {
         mc_vsparse a;
         double fill;
@@ -196,6 +198,42 @@ static void test_take_reals(mc_diag *diag) {
     mc_vsparse_free(&mask);
 }
 
+/* Values of the nonzeros of five_rows, in the vectors that rows share. */
+static void test_take_csr(mc_diag *diag) {
+    double values[6] = {1, -2, 3, 127, -128, 0};
+    mc_csr csr = five_rows;
+    mc_vsparse a, reals;
+    double fill;
+    csr.field = MC_CSR_REAL, csr.values = values;
+    expect_ok("union", mc_vsparse_union(&csr, 2, MC_S8, &a, &fill, NULL, diag), diag);
+    expect_ok("union", mc_vsparse_union(&csr, 2, MC_F32, &reals, &fill, NULL, diag), diag);
+    mc_vsparse_fill(&a, MC_VALUES_FULL, 1, NULL);
+    expect_ok("take", mc_vsparse_take_csr(&a, &csr, 0, diag), diag);
+    int64_t sum = 0, count = 0;
+    for (int64_t row = 0; row < csr.rows; row++)
+        for (int64_t i = csr.row_ptr[row]; i < csr.row_ptr[row + 1]; i++)
+            for (int64_t v = a.row_ptr[row / 2]; v < a.row_ptr[row / 2 + 1]; v++)
+                if (a.col_idx[v] == csr.col_idx[i]) {
+                    CHECK(mc_vsparse_value(&a, v, (int)(row % 2)) == (int64_t)values[i], "entry %lld",
+                          (long long)i);
+                    count++;
+                }
+    for (int64_t v = 0; v < a.vectors * 2; v++) sum += ((int8_t *)a.values)[v];
+    CHECK(count == 6 && sum == 1 - 2 + 3 + 127 - 128, "%lld entries, and zeros: %lld", (long long)count,
+          (long long)sum);
+    values[1] = 128;
+    expect_failure("range", mc_vsparse_take_csr(&a, &csr, 0, diag), MC_CANNOT, diag,
+                   "is 128, out of s8's range");
+    values[1] = .5;
+    expect_failure("integer", mc_vsparse_take_csr(&a, &csr, 0, diag), MC_CANNOT, diag, "is 0.5, no integer");
+    expect_ok("rounded", mc_vsparse_take_csr(&a, &csr, 1, diag), diag);
+    expect_ok("scaled", mc_vsparse_take_csr(&a, &csr, 2, diag), diag);
+    expect_ok("reals", mc_vsparse_take_csr(&reals, &csr, 0, diag), diag);
+    CHECK(((float *)reals.values)[0] == 1, "the first is %g", (double)((float *)reals.values)[0]);
+    mc_vsparse_free(&a);
+    mc_vsparse_free(&reals);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_dilate(diag);
@@ -206,6 +244,7 @@ int main(void) {
     test_dense_fill(diag);
     test_take(diag);
     test_take_reals(diag);
+    test_take_csr(diag);
     mc_diag_destroy(diag);
     return check_end();
 }
