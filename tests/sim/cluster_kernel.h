@@ -1,4 +1,4 @@
-/* What kernels of clusters are tested with: a frame of declarations, and the schedules that they run under. */
+/* What kernels of clusters are tested with: a frame of declarations, and schedules. */
 #ifndef TESTS_SIM_CLUSTER_KERNEL_H
 #define TESTS_SIM_CLUSTER_KERNEL_H
 

@@ -113,6 +113,12 @@ static const struct exchange exchanges[] = {
                 "red.relaxed.cluster.shared::cluster.add.u32 [%r4], 1;\n" SYNC
                 "ld.shared::cluster.u32 %r2, [%r4];\n" SYNC RESULT,
      threads_of_all},
+    {"atomics on subnormal floats, which shared memory keeps",
+     FIRST_LANE "mov.u32 %r1, 1; mov.f32 %f0, 0f00000000; @%p0 st.shared.u32 [sm], %r1;\n" SYNC
+                "mov.u32 %r3, sm; cvt.u64.u32 %rd0, %r3; cvta.shared.u64 %rd0, %rd0; mov.u32 %r3, 0; "
+                "mapa.u64 %rd1, %rd0, %r3; atom.add.f32 %f1, [%rd1], %f0;\n" SYNC
+                "ld.shared.u32 %r2, [sm]; add.u32 %r2, %r2, 6;\n" SYNC RESULT,
+     constant_7},
     {"atomics of the cluster's scope on global memory",
      "sub.u32 %r3, %c, %rank; mad.wide.u32 %rd0, %r3, 1024, %out; add.u64 %rd0, %rd0, 1020; mov.u32 %r1, 0; "
      "setp.eq.u32 %p0, %t, 0; setp.eq.and.u32 %p0, %rank, 0, %p0;\n@%p0 st.global.u32 [%rd0], %r1;\n" SYNC

@@ -35,6 +35,10 @@ static const struct broken_cluster broken_clusters[] = {
     {"a relaxed arrival releases nothing",
      INIT "st.shared.u32 [%a], %t;\n" RELAXED WAIT "ld.shared::cluster.u32 %r2, [%b];\n" SYNC, 2, 2, 32,
      PTXSIM_RACE, 11, 9, WR, "race on block (1,0,0)'s shared 0x0 with line 9, block (1,0,0)"},
+    {"a relaxed arrival in a later cluster",
+     INIT "setp.lt.u32 %p0, %c, 2; st.shared.u32 [%a], %t;\n@%p0 " ARRIVE "@!%p0 " RELAXED WAIT
+          "ld.shared::cluster.u32 %r2, [%b];\n" SYNC,
+     2, 4, 32, PTXSIM_RACE, 11, 9, WR, "with line 9, block (3,0,0)"},
     {"a store behind the arrival",
      INIT ARRIVE "st.shared.u32 [%a], %t;\n" WAIT "ld.shared::cluster.u32 %r2, [%b];\n" SYNC, 2, 2, 32,
      PTXSIM_RACE, 11, 9, WR, "race on block (1,0,0)'s shared"},
@@ -47,9 +51,9 @@ static const struct broken_cluster broken_clusters[] = {
     {"two blocks store to one word", INIT "st.shared::cluster.u32 [%b], %t;\nst.shared.u32 [%a], %t;\n" SYNC,
      2, 2, 32, PTXSIM_RACE, 9, 10, WW, "both write"},
     {"of the readers in many blocks one releases nothing",
-     INIT RANKS "ld.shared::cluster.u32 %r2, [%r8];\n@%p2 " RELAXED "@!%p2 " ARRIVE WAIT
-                "@%p0 st.shared.u32 [sm], %t;\n" SYNC,
-     4, 4, 96, PTXSIM_RACE, 11, 9, RW, "with line 9, block (3,0,0)"},
+     INIT RANKS "setp.eq.u32 %p2, %rank, 1; ld.shared::cluster.u32 %r2, [%r8];\n@%p2 " RELAXED
+                "@!%p2 " ARRIVE WAIT "@%p0 st.shared.u32 [sm], %t;\n" SYNC,
+     4, 4, 96, PTXSIM_RACE, 11, 9, RW, "with line 9, block (1,0,0)"},
     {"a relaxed arrival orders the warps of a block neither",
      "st.shared.u32 [%a], %t;\n" RELAXED WAIT "xor.b32 %r3, %a, 128;\nld.shared.u32 %r2, [%r3];", 1, 2, 64,
      PTXSIM_RACE, 11, 8, WR, "race on shared"},
@@ -67,9 +71,10 @@ static const struct broken_cluster broken_clusters[] = {
      INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" RELAXED WAIT "@%p2 ld.global.u32 %r2, [%out];\n" SYNC, 2,
      2, 1, PTXSIM_RACE, 11, 9, WR, "race on global"},
     {"global memory, and readers in many blocks",
-     INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" SYNC "ld.global.u32 %r2, [%out];\n@%p2 " RELAXED
-                "@!%p2 " ARRIVE WAIT "@%p0 st.global.u32 [%out], %t;\n" SYNC,
-     4, 4, 96, PTXSIM_RACE, 13, 11, RW, "with line 11, block (3,0,0)"},
+     INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" SYNC
+                "setp.eq.u32 %p2, %rank, 1; ld.global.u32 %r2, [%out];\n@%p2 " RELAXED "@!%p2 " ARRIVE WAIT
+                "@%p0 st.global.u32 [%out], %t;\n" SYNC,
+     4, 4, 96, PTXSIM_RACE, 13, 11, RW, "with line 11, block (1,0,0)"},
     {"a cluster's barrier does not order another cluster",
      INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" SYNC "ld.global.u32 %r2, [%out];\n" SYNC, 2, 4, 1,
      PTXSIM_RACE, 9, 9, WW, "race on global"},
@@ -184,6 +189,15 @@ static const struct broken_cluster broken_clusters[] = {
      INIT RANKS "@%p0 st.shared.u32 [sm+4], %t;\n" SYNC "@!%p2 bra J;\n@!%p1 bra J;\nadd.u32 %r4, %r8, 4; "
                 "ld.shared::cluster.u32 %r3, [%r4];\nJ: bar.sync 0;\n" SYNC "@%p0 st.shared.u32 [sm+4], %t;",
      3, 3, 64, PTXSIM_OK, 0, 0, 0, ""},
+    {"right: bytes of one word, from several blocks",
+     INIT RANKS "add.u32 %r3, %r8, %rank;\nst.shared::cluster.u8 [%r3], %t;\n" SYNC
+                "ld.shared.u32 %r2, [sm];",
+     4, 4, 1, PTXSIM_OK, 0, 0, 0, ""},
+    {"right: a warp that exits after it arrived counts once",
+     INIT "setp.eq.u32 %p0, %rank, 0; setp.ge.and.u32 %p0, %t, 32, %p0; setp.lt.u32 %p1, %t, 32; "
+          "st.shared.u32 [%a], %t;\n" ARRIVE "\n@%p0 ret;\n" WAIT
+          "@%p1 ld.shared::cluster.u32 %r2, [%b+128];\n" SYNC,
+     2, 2, 64, PTXSIM_OK, 0, 0, 0, ""},
     {"right: messages inside of blocks, at one address in each",
      INIT
      "setp.lt.u32 %p0, %t, 32; setp.eq.u32 %p1, %t, 0; setp.eq.u32 %p2, %t, 32;\n"
