@@ -74,7 +74,7 @@ static const struct broken_cluster broken_clusters[] = {
      INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" SYNC
                 "setp.eq.u32 %p2, %rank, 1; ld.global.u32 %r2, [%out];\n@%p2 " RELAXED "@!%p2 " ARRIVE WAIT
                 "@%p0 st.global.u32 [%out], %t;\n" SYNC,
-     4, 4, 96, PTXSIM_RACE, 13, 11, RW, "with line 11, block (1,0,0)"},
+     4, 4, 1, PTXSIM_RACE, 13, 11, RW, "with line 11, block (1,0,0)"},
     {"a cluster's barrier does not order another cluster",
      INIT RANKS "@%p0 st.global.u32 [%out], %t;\n" SYNC "ld.global.u32 %r2, [%out];\n" SYNC, 2, 4, 1,
      PTXSIM_RACE, 9, 9, WW, "race on global"},
