@@ -11,7 +11,7 @@ bool sim_bulk_shared(struct sim_warp *warp, const struct sim_insn *insn, int lan
     uint32_t size = block->launch->shared_bytes;
     if (at >> SIM_RANK_AT) {
         sim_fault_at(warp, insn, lane, PTXSIM_UNSUPPORTED,
-                     "a bulk copy of shared 0x%llx: one to another block of the cluster is not simulated",
+                     "a bulk copy of shared 0x%llx: at an address of mapa it is not simulated",
                      (unsigned long long)at);
         return false;
     }

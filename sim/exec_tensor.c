@@ -166,7 +166,7 @@ static bool check_shared(const struct tensor_copy *t) {
                      (unsigned long long)t->shared);
     else if (t->shared >> SIM_RANK_AT)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_UNSUPPORTED,
-                     "a tensor copy of shared 0x%llx: one to another block of the cluster is not simulated",
+                     "a tensor copy of shared 0x%llx: at an address of mapa it is not simulated",
                      (unsigned long long)t->shared);
     else if (t->shared > size || bytes > size - t->shared)
         sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_BOUNDS,

@@ -75,7 +75,7 @@ static const struct word hint_words[] = {{"ca", 1},
 
 static const struct word shared_words[] = {{"shared", SIM_SHARED}, {"shared::cta", SIM_SHARED}, {NULL, 0}};
 
-/* Copies and mbarriers are those of the block itself, whose .shared::cta addresses are the same in
+/* Of copies and mbarriers, which are the block's own: its .shared::cta addresses are valid in
    .shared::cluster. */
 static const struct word cluster_words[] = {
     {"shared::cta", SIM_SHARED}, {"shared::cluster", SIM_SHARED}, {NULL, 0}};

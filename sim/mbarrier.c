@@ -23,7 +23,7 @@ static bool is_placed(struct sim_warp *warp, const struct sim_insn *insn, int la
     const char *why = NULL;
     if (at >> SIM_RANK_AT) {
         sim_fault_at(warp, insn, lane, PTXSIM_UNSUPPORTED,
-                     "an mbarrier at shared 0x%llx: one of another block of the cluster is not simulated",
+                     "an mbarrier at shared 0x%llx: at an address of mapa it is not simulated",
                      (unsigned long long)at);
         return false;
     }

@@ -59,9 +59,9 @@ typedef struct ptxsim_dim3 {
     unsigned x, y, z;
 } ptxsim_dim3;
 
-/* In which order the warps of a block get their turns. In order and reversed, a warp runs until it waits;
-   seeded, warps take turns at random points after accesses to memory, by options.seed. A kernel without races
-   computes the same in every order. */
+/* In which order the warps of a block, and the blocks of a cluster, get their turns. In order and reversed, a
+   warp runs until it waits; seeded, warps take turns at random points after accesses to memory, by
+   options.seed. A kernel without races computes the same in every order. */
 typedef enum ptxsim_order { PTXSIM_IN_ORDER, PTXSIM_REVERSED, PTXSIM_SEEDED } ptxsim_order;
 
 /* When asynchronous copies move their bytes: at the first or at the last moment that is legal; ANY: at the

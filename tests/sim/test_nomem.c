@@ -85,6 +85,19 @@ static const char copies[] = PTX_HEADER
     "[%d2+4112], [s+512], 16; @%p cp.async.bulk.commit_group; @%p cp.async.bulk.wait_group.read 0;\n"
     "ld.shared.u32 %r0, [%r2]; add.u32 %r0, %r0, 1; st.global.u32 [%d0], %r0; ret; }\n";
 
+/* The same by pairs of blocks: each adds what it finds in the other's shared memory. */
+static const char pairs[] = PTX_HEADER
+    ".visible .entry k(.param .u64 a) .reqnctapercluster 2 { .reg .b32 %r<400>; .reg .b64 %d<2>; "
+    ".shared .b32 s[128];\n"
+    "ld.param.u64 %d0, [a]; mov.u32 %r0, %tid.x; mov.u32 %r1, s; mad.lo.u32 %r1, %r0, 4, %r1; mov.u32 %r2, "
+    "1; "
+    "st.shared.u32 [%r1], %r2; st.release.cta.shared.u32 [%r1], %r2; barrier.cluster.arrive; "
+    "barrier.cluster.wait; mov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1; mapa.shared::cluster.u32 %r1, "
+    "%r1, %r2; ld.shared::cluster.u32 %r3, [%r1]; mapa.shared::cluster.u32 %r4, s, 0; "
+    "ld.shared::cluster.u32 %r4, [%r4]; barrier.cluster.arrive; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, "
+    "128, %r0; mad.wide.u32 %d0, %r0, 4, %d0; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, %r3; "
+    "st.global.u32 [%d0], %r0; barrier.cluster.wait; ret; }\n";
+
 static const char *text = plain;
 
 static void check_result(ptxsim *sim, uint64_t a) {
@@ -132,8 +145,8 @@ static void run_all(unsigned threads) {
 }
 
 int main(void) {
-    const char *const texts[] = {plain, copies};
-    for (int i = 0; i < 2; i++)
+    const char *const texts[] = {plain, copies, pairs};
+    for (int i = 0; i < 3; i++)
         for (stays = 0, text = texts[i]; stays < 2; stays++)
             for (unsigned threads = 1; threads <= 4; threads *= 2) run_all(threads);
     return check_end();

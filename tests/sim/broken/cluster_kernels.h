@@ -164,13 +164,13 @@ static const struct broken_cluster broken_clusters[] = {
     {"the mbarrier of another block",
      "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 1;\n" SYNC
      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%b+1024];\n",
-     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "one of another block of the cluster is not simulated"},
+     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "at an address of mapa it is not simulated"},
     {"a bulk copy to another block",
      "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster; "
      "st.global.u32 [%mine], %t; st.global.u32 [%mine+4], %t; st.global.v2.u32 [%mine+8], {%t, %t}; "
      "fence.proxy.async;\n" SYNC "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%b], "
      "[%mine], 16, [bar];\n",
-     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "one to another block of the cluster is not simulated"},
+     2, 2, 1, PTXSIM_UNSUPPORTED, 10, 0, 0, "at an address of mapa it is not simulated"},
 
     /* right ones */
     {"right: many readers in many blocks, in a loop",
