@@ -67,59 +67,48 @@ void sim_async_let_go(struct sim_async *async, size_t at, unsigned bytes, uint32
 
 static const char *const verbs[] = {[SIM_READ] = "reads", [SIM_WRITE] = "writes", [SIM_UPDATE] = "updates"};
 
-/* An access to OWNER's bytes. */
-struct touch {
-    struct sim_warp *warp;
-    const struct sim_block *owner;
-    const struct sim_insn *insn;
-    int lane;
-    size_t at;
-    enum sim_access access;
-};
-
-static bool fault_held(const struct touch *t, const char *why, const struct sim_insn *by) {
-    char name[SIM_SHARED_NAME];
-    sim_fault_at(t->warp, t->insn, t->lane, PTXSIM_ASYNC, "%s %s 0x%llx, %s line %d", verbs[t->access],
-                 sim_shared_name(name, t->warp, t->owner), (unsigned long long)t->at, why, by->line);
-    return false;
-}
-
-static uint32_t phases_known(const struct touch *t, int mbarrier) {
-    if (t->owner == t->warp->block) return sim_view_phases(t->warp, t->lane, mbarrier);
-    return sim_cluster_phases(t->warp, t->owner, mbarrier);
+static uint32_t phases_known(const struct sim_warp *warp, const struct sim_block *owner, int lane,
+                             int mbarrier) {
+    if (owner == warp->block) return sim_view_phases(warp, lane, mbarrier);
+    return sim_cluster_phases(warp, owner, mbarrier);
 }
 
 /* A load's bytes are there for those who know that the phase which it completed is over. */
-static bool touch_load(const struct touch *t, const struct sim_copy *copy) {
-    if (copy->landed && phases_known(t, copy->mbarrier) > copy->phase) return true;
-    bool complete = copy->landed && t->owner->async->mbarrier[copy->mbarrier].phase > copy->phase;
-    return fault_held(t,
-                      complete ? "and has not waited for the mbarrier's phase that completed with the copy of"
-                               : "into which a copy is in flight whose mbarrier nobody waited for, that of",
-                      copy->insn);
+static const char *why_loading(const struct sim_warp *warp, const struct sim_block *owner, int lane,
+                               const struct sim_copy *copy) {
+    if (copy->landed && phases_known(warp, owner, lane, copy->mbarrier) > copy->phase) return NULL;
+    bool complete = copy->landed && owner->async->mbarrier[copy->mbarrier].phase > copy->phase;
+    return complete ? "and has not waited for the mbarrier's phase that completed with the copy of"
+                    : "into which a copy is in flight whose mbarrier nobody waited for, that of";
+}
+
+/* Why LANE may not access OWNER's bytes that COPY holds; NULL: it may. */
+static const char *why_held(const struct sim_warp *warp, const struct sim_block *owner, int lane,
+                            const struct sim_copy *copy, enum sim_access access) {
+    switch (copy->kind) {
+    case SIM_COPY_MBARRIER: return "which is part of the mbarrier initialised in";
+    case SIM_COPY_LANES:
+        return copy->tracked ? "and nobody has waited for the mbarrier behind the cp.async of"
+                             : "and its thread has not waited for the cp.async of";
+    case SIM_COPY_STORE:
+        return access == SIM_READ ? NULL : "and nobody has waited until it was read by the bulk copy of";
+    case SIM_COPY_LOAD: return why_loading(warp, owner, lane, copy);
+    default: return NULL;
+    }
 }
 
 bool sim_async_held(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
                     int lane, uint32_t tag, size_t at, enum sim_access access) {
-    const struct touch t = {warp, owner, insn, lane, at, access};
     struct sim_async *async = owner->async;
     const struct sim_copy *copy = &async->copies[tag];
-    switch (copy->kind) {
-    case SIM_COPY_MBARRIER: return fault_held(&t, "which is part of the mbarrier initialised in", copy->insn);
-    case SIM_COPY_LANES:
-        return fault_held(&t,
-                          copy->tracked ? "and nobody has waited for the mbarrier behind the cp.async of"
-                                        : "and its thread has not waited for the cp.async of",
-                          copy->insn);
-    case SIM_COPY_STORE:
-        if (access == SIM_READ) return true;
-        return fault_held(&t, "and nobody has waited until it was read by the bulk copy of", copy->insn);
-    case SIM_COPY_LOAD:
-        if (!touch_load(&t, copy)) return false;
-        if (access != SIM_READ) sim_async_let_go(async, at, SIM_TAG_BYTES, tag);
-        return true;
-    default: return true;
-    }
+    const char *why = why_held(warp, owner, lane, copy, access);
+    char name[SIM_SHARED_NAME];
+    if (why)
+        sim_fault_at(warp, insn, lane, PTXSIM_ASYNC, "%s %s 0x%llx, %s line %d", verbs[access],
+                     sim_shared_name(name, warp, owner), (unsigned long long)at, why, copy->insn->line);
+    else if (copy->kind == SIM_COPY_LOAD && access != SIM_READ)
+        sim_async_let_go(async, at, SIM_TAG_BYTES, tag);
+    return !why;
 }
 
 /* -- Global memory that copies read or write ------------------------------------------------------------- */

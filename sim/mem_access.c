@@ -13,12 +13,36 @@ static bool is_aligned(struct sim_warp *warp, const struct sim_insn *insn, int l
     return false;
 }
 
+const char *sim_shared_name(char text[SIM_SHARED_NAME], const struct sim_warp *warp,
+                            const struct sim_block *owner) {
+    ptxsim_dim3 i = owner->index;
+    if (owner == warp->block) return "shared";
+    snprintf(text, SIM_SHARED_NAME, "block (%u,%u,%u)'s shared", i.x, i.y, i.z);
+    return text;
+}
+
 static void fault_uninit(struct sim_warp *warp, const struct sim_insn *insn, int lane, const char *space,
                          uint64_t address, const unsigned char *shadow, size_t at, unsigned bytes) {
     size_t first = sim_shadow_first_unwritten(shadow, at, bytes) - at;
     sim_fault_at(warp, insn, lane, PTXSIM_UNINIT,
                  "%s read of %u bytes at 0x%llx: nothing wrote the byte at 0x%llx", space, bytes,
                  (unsigned long long)address, (unsigned long long)(address + first));
+}
+
+static void fault_shared_uninit(struct sim_warp *warp, const struct sim_block *owner,
+                                const struct sim_insn *insn, int lane, uint64_t address, unsigned bytes) {
+    char name[SIM_SHARED_NAME];
+    fault_uninit(warp, insn, lane, sim_shared_name(name, warp, owner), address, owner->shared_shadow, address,
+                 bytes);
+}
+
+static void fault_shared_bounds(struct sim_warp *warp, const struct sim_block *owner,
+                                const struct sim_insn *insn, int lane, uint64_t address, unsigned bytes,
+                                enum sim_access access) {
+    char name[SIM_SHARED_NAME];
+    sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "%s %s of %u bytes at 0x%llx: the block has %u bytes",
+                 sim_shared_name(name, warp, owner), verbs[access], bytes, (unsigned long long)address,
+                 owner->launch->shared_bytes);
 }
 
 static void fault_global_bounds(struct sim_warp *warp, const struct sim_insn *insn, int lane,
@@ -79,31 +103,19 @@ static unsigned char *access_global(struct sim_warp *warp, const struct sim_insn
     return (*hit)->data + at;
 }
 
-const char *sim_shared_name(char text[SIM_SHARED_NAME], const struct sim_warp *warp,
-                            const struct sim_block *owner) {
-    ptxsim_dim3 i = owner->index;
-    if (owner == warp->block) return "shared";
-    snprintf(text, SIM_SHARED_NAME, "block (%u,%u,%u)'s shared", i.x, i.y, i.z);
-    return text;
-}
-
 /* An access to OWNER's shared memory. */
-static inline unsigned char *access_shared(struct sim_warp *warp, const struct sim_block *owner,
-                                           const struct sim_insn *insn, int lane, uint64_t address,
-                                           unsigned bytes, enum sim_access access) {
-    char name[SIM_SHARED_NAME];
+static unsigned char *access_shared(struct sim_warp *warp, const struct sim_block *owner,
+                                    const struct sim_insn *insn, int lane, uint64_t address, unsigned bytes,
+                                    enum sim_access access) {
     uint32_t size = owner->launch->shared_bytes;
     if (!is_aligned(warp, insn, lane, address, bytes, access)) return NULL;
     if (address > size || bytes > size - address) {
-        sim_fault_at(warp, insn, lane, PTXSIM_BOUNDS, "%s %s of %u bytes at 0x%llx: the block has %u bytes",
-                     sim_shared_name(name, warp, owner), verbs[access], bytes, (unsigned long long)address,
-                     size);
+        fault_shared_bounds(warp, owner, insn, lane, address, bytes, access);
         return NULL;
     }
     if (owner->async && !sim_async_touch_shared(warp, owner, insn, lane, address, bytes, access)) return NULL;
     if (access != SIM_WRITE && !sim_shadow_written(owner->shared_shadow, address, bytes)) {
-        fault_uninit(warp, insn, lane, sim_shared_name(name, warp, owner), address, owner->shared_shadow,
-                     address, bytes);
+        fault_shared_uninit(warp, owner, insn, lane, address, bytes);
         return NULL;
     }
     if (owner->launch->races && !sim_race_shared(warp, owner, insn, lane, address, bytes, access))

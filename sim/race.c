@@ -87,6 +87,7 @@ struct probe {
     bool shared, parallel;
     enum sim_access access;
     const struct sim_block *owner; /* of shared memory */
+    bool alone;                    /* clusters have one block */
 };
 
 static inline bool is_strong(sim_record r) { return r & 1; }
@@ -103,7 +104,7 @@ static inline sim_record set_record(sim_record of_block, uint32_t index) {
 static inline int rank_of(const struct probe *p, sim_record r) {
     const struct sim_block *block = p->warp->block;
     if (block_of(r) == block_of(p->me)) return (int)block->rank;
-    return block->cluster->count == 1 ? -1 : sim_cluster_rank(block->cluster, block_of(r), p->shared);
+    return p->alone ? -1 : sim_cluster_rank(block->cluster, block_of(r), p->shared);
 }
 
 static inline bool is_of_my_cluster(const struct probe *p, sim_record r) { return rank_of(p, r) >= 0; }
@@ -121,6 +122,7 @@ static bool is_ordered_across(const struct probe *p, sim_record r) {
 static inline bool precedes(const struct probe *p, sim_record r) {
     if (r == 0) return true;
     if (block_of(r) == block_of(p->me)) return is_ordered_in_block(p->warp, p->lane, r);
+    if (p->shared && p->alone) return true;
     return is_ordered_across(p, r);
 }
 
@@ -175,7 +177,7 @@ static bool begin_set(const struct probe *p, struct sim_race_cell *cell, sim_rec
 
 static inline bool are_of_two_clusters(const struct probe *p, sim_record a, sim_record b) {
     if (block_of(a) == block_of(b)) return false;
-    return p->warp->block->cluster->count == 1 || is_of_my_cluster(p, a) != is_of_my_cluster(p, b);
+    return p->alone || is_of_my_cluster(p, a) != is_of_my_cluster(p, b);
 }
 
 /* The first read and the last of another warp that is not ordered after it; if there is a third warp's, a
@@ -283,7 +285,7 @@ static void report(const struct probe *p, bool reader, sim_record r, uint64_t ad
    the block of rank 0. */
 static uint64_t name_of_word(const struct probe *p, uint64_t address) {
     if (!p->shared) return address;
-    uint64_t rank = p->owner->cluster->count == 1 ? 0 : p->owner->rank + 1;
+    uint64_t rank = p->alone ? 0 : p->owner->rank + 1;
     return SIM_SHARED_WINDOW + (rank << SIM_RANK_AT) + address;
 }
 
@@ -310,13 +312,36 @@ static inline sim_record record_of(const struct sim_warp *warp, const struct sim
            ((sim_record)warp->index * SIM_LANES + (sim_record)lane) << THREAD_AT | strong;
 }
 
+static inline struct probe probe_shared(struct sim_warp *warp, const struct sim_block *owner,
+                                        const struct sim_insn *insn, int lane, enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    return (struct probe){.warp = warp,
+                          .insn = insn,
+                          .lane = lane,
+                          .me = record_of(warp, insn, lane, block->shared_id),
+                          .shared = true,
+                          .access = access,
+                          .owner = owner,
+                          .alone = block->launch->cluster_blocks == 1};
+}
+
+static inline struct probe probe_global(struct sim_warp *warp, const struct sim_insn *insn, int lane,
+                                        enum sim_access access) {
+    const struct sim_block *block = warp->block;
+    return (struct probe){.warp = warp,
+                          .insn = insn,
+                          .lane = lane,
+                          .me = record_of(warp, insn, lane, block->global_id),
+                          .parallel = block->launch->parallel,
+                          .access = access,
+                          .alone = block->launch->cluster_blocks == 1};
+}
+
 bool sim_race_shared(struct sim_warp *warp, const struct sim_block *owner, const struct sim_insn *insn,
                      int lane, size_t at, unsigned bytes, enum sim_access access) {
-    const struct sim_block *block = warp->block;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, insn,  lane,   record_of(warp, insn, lane, block->shared_id),
-                      true, false, access, owner};
-    return visit(&p, owner->shared_cells, 0, at, bytes, block->launch->shared_shift);
+    struct probe p = probe_shared(warp, owner, insn, lane, access);
+    return visit(&p, owner->shared_cells, 0, at, bytes, owner->launch->shared_shift);
 }
 
 static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t address) {
@@ -333,11 +358,9 @@ static bool is_known_to_proxy(const struct probe *p, sim_record write, uint64_t 
 
 bool sim_race_fenced(struct sim_warp *warp, const struct sim_insn *insn, int lane,
                      const struct sim_allocation *a, size_t at, unsigned bytes) {
-    const struct sim_block *block = warp->block;
-    int shift = block->launch->global_shift;
+    int shift = warp->block->launch->global_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp,  insn,  lane,     record_of(warp, insn, lane, block->global_id),
-                      false, false, SIM_READ, NULL};
+    struct probe p = probe_global(warp, insn, lane, SIM_READ);
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++)
         if (!is_known_to_proxy(&p, load(&a->cells[i].write), a->base + (i << shift))) return false;
     return true;
@@ -348,8 +371,7 @@ bool sim_race_bulk(struct sim_warp *warp, const struct sim_insn *insn, int lane,
     const struct sim_block *block = warp->block;
     int shift = block->launch->shared_shift;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {warp, insn,  lane,   record_of(warp, insn, lane, block->shared_id),
-                      true, false, access, block};
+    struct probe p = probe_shared(warp, block, insn, lane, access);
     for (size_t i = at >> shift, end = (at + bytes - 1) >> shift; i <= end; i++) {
         struct sim_race_cell *cell = &block->shared_cells[i];
         sim_record write = cell->write, r = collides(&p, write) ? write : 0;
@@ -382,14 +404,11 @@ static bool begin_watch(struct sim_warp *warp, const struct sim_insn *insn, int 
 
 bool sim_race_global(struct sim_warp *warp, const struct sim_insn *insn, int lane, struct sim_allocation *a,
                      size_t at, unsigned bytes, enum sim_access access) {
-    const struct sim_block *block = warp->block;
     if (is_only_read(a, access)) return true;
     if (!__atomic_load_n(&a->watched, __ATOMIC_RELAXED) && !begin_watch(warp, insn, lane, a)) return false;
     if (warp->clock.now >= LAST_CLOCK) return true;
-    struct probe p = {
-        warp,   insn, lane, record_of(warp, insn, lane, block->global_id), false, block->launch->parallel,
-        access, NULL};
-    return visit(&p, a->cells, a->base, at, bytes, block->launch->global_shift);
+    struct probe p = probe_global(warp, insn, lane, access);
+    return visit(&p, a->cells, a->base, at, bytes, warp->block->launch->global_shift);
 }
 
 /* -- A launch, a block ---------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ static unsigned block_size(const char *text) {
     return threads >= 1 && threads <= 1024 ? threads : 64;
 }
 
+/* Blocks of the grid: one, or some clusters. */
+static unsigned grid_size(const char *text) { return strstr(text, ".reqnctapercluster") ? 8 : 1; }
+
 /* Of 64 rows of 16 words at ADDRESS, boxes of 8 by 8. */
 static bool encode_map(ptxsim *sim, uint64_t address, void *map) {
     ptxsim_tensor tensor = {.size = sizeof tensor,
@@ -55,8 +58,8 @@ static void run(ptxsim *sim, const char *text, const ptxsim_module *module) {
         ptxsim_fill(sim, memory, 0, 4096);
         for (size_t i = 0; i < PARAM_BYTES / 8; i++) values[i] = memory;
         if (fits)
-            ptxsim_launch(sim, function, (ptxsim_dim3){1, 1, 1}, (ptxsim_dim3){block_size(text), 1, 1}, 0,
-                          params);
+            ptxsim_launch(sim, function, (ptxsim_dim3){grid_size(text), 1, 1},
+                          (ptxsim_dim3){block_size(text), 1, 1}, 0, params);
     }
     free(name);
 }

@@ -16,7 +16,7 @@ sed -n 's,^//   \(op=.*\),\1,p' "$root"/tests/gen/golden/*.ptx | while read -r f
     printf '1fields %s\nptx_version 70\nregisters 100\nregister_limit 120\n' "$fields" >"$work/fields/saved-$count"
 done
 # The kernels of the simulator's tests, each with its module's head.
-for test in test_isa test_flow test_parse test_mma test_whole_warp test_async test_tensor test_broken_async conformance; do
+for test in test_isa test_flow test_parse test_mma test_whole_warp test_async test_tensor test_broken_async test_cluster test_broken_cluster conformance; do
     "$bin/$test" dump | awk -v name="$work/ptx/$test" '
         /^\.version/ { head = "" }
         /^\.(version|target|address_size)/ { head = head $0 "\n"; next }
