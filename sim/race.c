@@ -109,13 +109,19 @@ static inline int rank_of(const struct probe *p, sim_record r) {
 
 static inline bool is_of_my_cluster(const struct probe *p, sim_record r) { return rank_of(p, r) >= 0; }
 
-/* Whether R, of another block, comes before the probe's access. */
+/* Whether R, of another block, comes before the probe's access. What earlier clusters left in shared memory
+   does. */
 static bool is_ordered_across(const struct probe *p, sim_record r) {
+    const struct sim_cluster *cluster = p->warp->block->cluster;
+    sim_record number = block_of(r);
     int rank = rank_of(p, r);
-    if (rank >= 0 && clock_of(r) <= sim_cluster_warp_of(p->warp)->seen[rank][thread_of(r) / SIM_LANES])
-        return true;
-    if (p->shared) return rank < 0;
-    return sim_order_holds(p->warp, p->lane, block_of(r), thread_of(r), clock_of(r));
+    if (rank < 0 && p->shared) return true;
+    if (rank >= 0) {
+        uint32_t seen = sim_cluster_warp_of(p->warp)->seen[rank][thread_of(r) / SIM_LANES];
+        if (clock_of(r) <= seen) return true;
+        number = cluster->block[rank]->global_id;
+    }
+    return sim_order_holds(p->warp, p->lane, number, thread_of(r), clock_of(r));
 }
 
 /* Whether R, or nothing, comes before the probe's access. */

@@ -205,6 +205,16 @@ static const struct broken_cluster broken_clusters[] = {
      "mov.u32 %r2, 0; @%p2 ld.acquire.cta.shared.u32 %r2, [sm+128];\nsetp.eq.u32 %p3, %r2, 1;\n"
      "@%p3 ld.shared.u32 %r3, [%a+-128];\n" SYNC,
      4, 4, 64, PTXSIM_OK, 0, 0, 0, ""},
+    {"right: a message through global memory",
+     INIT RANKS "@%p0 st.shared.u32 [sm], 5;\n@%p0 st.release.gpu.global.u32 [%out], 1;\n"
+                "mov.u32 %r2, 0; @%p2 ld.acquire.gpu.global.u32 %r2, [%out]; setp.eq.u32 %p3, %r2, 1;\n"
+                "@%p3 ld.shared::cluster.u32 %r2, [%r8];\n" SYNC,
+     4, 4, 1, PTXSIM_OK, 0, 0, 0, ""},
+    {"a message of the scope .cta",
+     INIT RANKS "@%p0 st.shared.u32 [sm], 5; @%p0 st.relaxed.gpu.global.u32 [%out+4], 1;\n@%p0 "
+                "st.release.cta.global.u32 [%out], 1;\n"
+                "mov.u32 %r2, 0; @%p2 ld.acquire.cta.global.u32 %r2, [%out];\n" SYNC,
+     4, 4, 1, PTXSIM_RACE, 10, 11, RW, "race on global"},
     {"right: a message from another cluster, passed on by the barrier",
      RANKS
      "setp.eq.u32 %p3, %c, 0;\n@%p3 st.global.u32 [%out+8], 5;\n@%p3 st.release.gpu.global.u32 [%out], 1;\n"
