@@ -121,7 +121,7 @@ static mc_status read_line(results *r, size_t file, const char *path, size_t num
 static mc_status read_file(results *r, size_t file, const char *path, mc_diag *diag) {
     char *bytes;
     size_t size, number = 0;
-    mc_status status = file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, NULL, &bytes, &size, diag);
     if (status != MC_OK) return status;
     for (size_t at = 0; at < size && status == MC_OK;) {
         const char *end = memchr(bytes + at, '\n', size - at);

@@ -100,7 +100,7 @@ static mc_status add_other(variant_list *list, size_t of, const char *folder, mc
     char *ptx = NULL;
     snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, list->items[of].hash);
     if (access(path, F_OK) != 0) return MC_OK;
-    mc_status status = file_read_text(path, "PTX", &ptx, diag);
+    mc_status status = file_read_text(path, &file_ptx_limit, &ptx, diag);
     if (status != MC_OK) return status;
     const variant v = list->items[of];
     status = add_variant(list, &(spec_file){v.spec, v.path}, v.index, diag);

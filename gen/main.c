@@ -268,12 +268,6 @@ static int write_stdout(const mc_text *text) {
     return EXIT_CANNOT;
 }
 
-static bool same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static int write_out(const options *o, const mc_text *text, mc_diag *diag) {
     if (text->failed) return failed(mc_fail(diag, MC_NOMEM, "mcgen: out of memory"), diag);
     return o->out ? write_file(o->out, text, diag) : write_stdout(text);
@@ -294,7 +288,7 @@ static int run(const options *o, mc_text *text, mc_diag *diag) {
         text_add(text, "mcgen " MC_VERSION "\n");
         return EXIT_DONE;
     }
-    if (o->out && same_file(o->spec, o->out)) return wrong("-o %s would overwrite the spec", o->out);
+    if (o->out && file_is_same(o->spec, o->out)) return wrong("-o %s would overwrite the spec", o->out);
     mc_status status = work(o, text, diag);
     return status == MC_OK ? EXIT_DONE : failed(status, diag);
 }

@@ -6,6 +6,7 @@
 #include "directory.h"
 #include "factors.h"
 #include "published.h"
+#include "text/file.h"
 
 /* Places in their options' lists of words; 0: not given. */
 enum { FORMAT_KERNEL = 1, FORMAT_BCRS, FORMAT_SRBCRS };
@@ -37,10 +38,12 @@ static const cmd_option pack_table[] = {
      "replace these files in a DIR that is not empty"},
 };
 
-static int check_options(const pack_options *options) {
+static int check_options(const pack_options *options, const char *matrix) {
     const problem_options *shared = &options->problem;
     bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
     if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
+    if (file_is_same(options->directory, matrix))
+        return cmd_usage("pack: --out %s would overwrite the matrix, which is read", options->directory);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
     if (published && (options->n > 0 || shared->scale_file != NULL || shared->bias_file != NULL))
@@ -161,7 +164,7 @@ static int pack_run(int argc, char **argv) {
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_pack, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    exit_status = check_options(&options);
+    exit_status = check_options(&options, operands[1]);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
     problem p;

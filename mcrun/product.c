@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sampled.h"
+#include "text/file.h"
 
 static const product_options *options_of(const session *s) { return (const product_options *)s->options; }
 
@@ -192,6 +193,34 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
     return session_check_options(&o->session, op, specs);
 }
 
+/* Whether OUT, of OPTION, would replace what is read; a message then. */
+static bool overwrites(const mc_operator *op, const char *option, const char *out, const product_options *o,
+                       char *const *words) {
+    const problem_options *p = &o->session.problem;
+    const char *const files[] = {p->a_file, p->scale_file, p->bias_file, p->mask_file, o->session.ptx_file};
+    const char *taken = NULL;
+    if (out == NULL) return false;
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (file_is_same(words[i], out)) taken = words[i];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] != NULL && file_is_same(files[i], out)) taken = files[i];
+    for (size_t i = 0; i < MAX_OPERANDS; i++)
+        if (o->files[i] != NULL && file_is_same(o->files[i], out)) taken = o->files[i];
+    if (taken != NULL)
+        (void)cmd_usage("%s: %s %s would overwrite %s, which is read", op->name, option, out, taken);
+    return taken != NULL;
+}
+
+static int check_outputs(const mc_operator *op, const product_options *o, char *const *words) {
+    bool taken = overwrites(op, "--out", o->session.out_file, o, words);
+    for (size_t i = 0; i < op->operand_count && !taken; i++) {
+        char option[NAME_BYTES];
+        snprintf(option, sizeof option, "--out-%s", op->operands[i].name);
+        taken = overwrites(op, option, o->other_files[i], o, words);
+    }
+    return taken ? CMD_USAGE : CMD_DONE;
+}
+
 int product_run(const cmd *command, int argc, char **argv) {
     const mc_operator *op = operator_named(command->name);
     product_options options = {.session = {.problem.seed = 1, .device = "auto"}};
@@ -202,6 +231,7 @@ int product_run(const cmd *command, int argc, char **argv) {
     while (words[count] != NULL) count++;
     const char *matrix = op->matrix.wanted ? words[--count] : NULL; /* the last one */
     exit_status = check_options(&options, op, count);
+    if (exit_status == CMD_DONE) exit_status = check_outputs(op, &options, words);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
     product_session s = {.base = {.op = op, .calls = &calls, .options = &options.session}};

@@ -131,7 +131,7 @@ static mc_status read_description(const char *path, description *d, mc_diag *dia
     size_t size;
     json_error_t error;
     *d = (description){0};
-    mc_status status = file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, NULL, &bytes, &size, diag);
     if (status != MC_OK) return status;
     json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (json == NULL) status = mc_fail(diag, MC_FORMAT, "%s:%d: %s", path, error.line, error.text);

@@ -135,7 +135,8 @@ static mc_status session_open(session *s, const char *spec, const char *matrix, 
     mc_status status = open_device(s, diag);
     if (status == MC_OK)
         status = problem_open(&s->problem, spec, matrix, &o->problem, capability_of(s), diag);
-    if (status == MC_OK && o->ptx_file != NULL) status = file_read_text(o->ptx_file, "PTX", &s->ptx, diag);
+    if (status == MC_OK && o->ptx_file != NULL)
+        status = file_read_text(o->ptx_file, &file_ptx_limit, &s->ptx, diag);
     if (status == MC_OK)
         status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
     if (status == MC_OK) status = prepare(s, kernel, diag);

@@ -2,7 +2,7 @@
    reported, not only the first. */
 #include "ops/families.h"
 #include "spec/spec.h"
-#include <errno.h>
+#include "text/file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,26 +290,13 @@ static mc_status read_text(const char *name, const char *text, size_t size, cons
     return spec_end(status, spec, script, out);
 }
 
-static mc_status read_file(const char *path, char **text, size_t *size, mc_diag *diag) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
-    mc_status status = MC_OK;
-    *text = malloc(SPEC_SIZE_CAP + 1);
-    if (!*text) status = mc_fail(diag, MC_NOMEM, "%s: out of memory", path);
-    else *size = fread(*text, 1, SPEC_SIZE_CAP + 1, file);
-    if (status == MC_OK && ferror(file)) status = mc_fail(diag, MC_IO, "%s: %s", path, strerror(errno));
-    else if (status == MC_OK && *size > SPEC_SIZE_CAP)
-        status = mc_fail(diag, MC_USAGE, "%s: larger than 1 MB: not a spec", path);
-    fclose(file);
-    return status;
-}
-
 mc_status spec_read_path(const char *path, const mc_setting *settings, size_t setting_count,
                          const mc_arch_default *arch, mc_spec **spec, mc_diag *diag) {
+    static const file_limit limit = {SPEC_SIZE_CAP >> 20, "a spec"};
     char *text = NULL;
     size_t size = 0;
     *spec = NULL;
-    mc_status status = read_file(path, &text, &size, diag);
+    mc_status status = file_read(path, &limit, &text, &size, diag);
     if (status == MC_OK) status = read_text(path, text, size, settings, setting_count, arch, spec, diag);
     free(text);
     return status;

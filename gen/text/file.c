@@ -15,63 +15,103 @@ static mc_status io_error(mc_diag *diag, const char *path, int error) {
 
 /* -- Reading */
 
-typedef struct growing {
+const file_limit file_ptx_limit = {64, "PTX"};
+
+typedef struct reading {
+    const char *path;
+    size_t most;      /* bytes */
+    const char *what; /* that a larger file is not; NULL: it is too large for anything */
     char *bytes;
     size_t size, capacity;
-} growing;
+    mc_diag *diag;
+} reading;
 
-/* The file's size is only the first guess: a pipe has none, and a file may grow. */
-static size_t first_capacity(FILE *file) {
-    struct stat info;
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0) return 1 << 16;
-    return (size_t)info.st_size + 1;
-}
-
-static mc_status grow(growing *contents, size_t capacity, const char *path, mc_diag *diag) {
-    char *bytes = realloc(contents->bytes, capacity);
-    if (!bytes) return mc_fail(diag, MC_NOMEM, "%s: no memory for its %zu bytes", path, capacity);
-    contents->bytes = bytes;
-    contents->capacity = capacity;
+static mc_status grow(reading *r, size_t capacity) {
+    char *bytes = realloc(r->bytes, capacity);
+    if (!bytes) return mc_fail(r->diag, MC_NOMEM, "%s: no memory for its %zu bytes", r->path, capacity);
+    r->bytes = bytes;
+    r->capacity = capacity;
     return MC_OK;
 }
 
-static mc_status read_stream(FILE *file, const char *path, growing *contents, mc_diag *diag) {
-    mc_status status = grow(contents, first_capacity(file), path, diag);
+static mc_status too_large(const reading *r) {
+    size_t megabytes = r->most >> 20;
+    if (r->what == NULL)
+        return mc_fail(r->diag, MC_USAGE, "%s: more than %zu MB in a pipe", r->path, megabytes);
+    return mc_fail(r->diag, MC_USAGE, "%s: larger than %zu MB: not %s", r->path, megabytes, r->what);
+}
+
+/* The file's size is only the first guess: a pipe has none, and a file may grow. */
+static mc_status read_all(int descriptor, const struct stat *info, reading *r) {
+    bool regular = S_ISREG(info->st_mode);
+    if (regular && (uint64_t)info->st_size > r->most) return too_large(r);
+    mc_status status = grow(r, regular ? (size_t)info->st_size + 1 : 1 << 16);
     while (status == MC_OK) {
-        contents->size +=
-            fread(contents->bytes + contents->size, 1, contents->capacity - contents->size, file);
-        if (ferror(file)) return io_error(diag, path, errno);
-        if (feof(file)) return MC_OK;
-        if (contents->size == contents->capacity) status = grow(contents, 2 * contents->capacity, path, diag);
+        ssize_t got = read(descriptor, r->bytes + r->size, r->capacity - r->size);
+        if (got == 0) return MC_OK;
+        if (got < 0 && errno != EINTR) return io_error(r->diag, r->path, errno);
+        if (got > 0) r->size += (size_t)got;
+        if (r->size > r->most) return too_large(r);
+        if (r->size == r->capacity) status = grow(r, 2 * r->capacity);
     }
     return status;
 }
 
-mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag) {
+static bool is_under(const char *path, const char *folder) {
+    return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+/* A pipe with a name might never have a writer. Of what a shell opens, writers are known. */
+static mc_status check_kind(const char *path, const struct stat *info, mc_diag *diag) {
+    bool opened = S_ISFIFO(info->st_mode) && (is_under(path, "/dev/") || is_under(path, "/proc/"));
+    if (S_ISREG(info->st_mode) || opened) return MC_OK;
+    if (S_ISDIR(info->st_mode)) return io_error(diag, path, EISDIR);
+    return mc_fail(diag, MC_IO, "%s: it is %s, no regular file", path,
+                   S_ISFIFO(info->st_mode)   ? "a named pipe"
+                   : S_ISSOCK(info->st_mode) ? "a socket"
+                                             : "a device");
+}
+
+/* Opened without waiting, looked at, and then read as usual. */
+static mc_status open_known(const char *path, int *descriptor, struct stat *info, mc_diag *diag) {
+    *descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*descriptor < 0) return io_error(diag, path, errno);
+    mc_status status =
+        fstat(*descriptor, info) != 0 ? io_error(diag, path, errno) : check_kind(path, info, diag);
+    if (status == MC_OK && fcntl(*descriptor, F_SETFL, 0) != 0) status = io_error(diag, path, errno);
+    if (status != MC_OK) close(*descriptor);
+    return status;
+}
+
+mc_status file_read(const char *path, const file_limit *limit, char **bytes, size_t *size, mc_diag *diag) {
+    int descriptor;
+    struct stat info;
+    reading r = {.path = path, .most = SIZE_MAX / 4, .diag = diag};
     *bytes = NULL;
     *size = 0;
-    FILE *file = fopen(path, "rb");
-    if (!file) return io_error(diag, path, errno);
-    growing contents = {0};
-    mc_status status = read_stream(file, path, &contents, diag);
-    fclose(file);
+    mc_status status = open_known(path, &descriptor, &info, diag);
+    if (status != MC_OK) return status;
+    if (!S_ISREG(info.st_mode)) r.most = (size_t)FILE_MOST_OF_PIPE << 20;
+    if (limit != NULL) r.most = limit->megabytes << 20, r.what = limit->what;
+    status = read_all(descriptor, &info, &r);
+    close(descriptor);
     if (status != MC_OK) {
-        free(contents.bytes);
+        free(r.bytes);
         return status;
     }
-    *bytes = contents.bytes;
-    *size = contents.size;
+    *bytes = r.bytes;
+    *size = r.size;
     return MC_OK;
 }
 
-mc_status file_read_text(const char *path, const char *what, char **text, mc_diag *diag) {
+mc_status file_read_text(const char *path, const file_limit *limit, char **text, mc_diag *diag) {
     size_t size;
     char *bytes;
     *text = NULL;
-    mc_status status = file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, limit, &bytes, &size, diag);
     if (status != MC_OK) return status;
     if (memchr(bytes, '\0', size) != NULL)
-        status = mc_fail(diag, MC_FORMAT, "%s: %s is text, this holds a zero byte", path, what);
+        status = mc_fail(diag, MC_FORMAT, "%s: %s is text, this holds a zero byte", path, limit->what);
     else if ((*text = strndup(bytes, size)) == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
     free(bytes);
     return status;
@@ -118,11 +158,29 @@ static int create_beside(file_output *output) {
     return -1;
 }
 
+bool file_is_same(const char *a, const char *b) {
+    struct stat first, second;
+    bool there = stat(a, &first) == 0 && stat(b, &second) == 0 && !S_ISCHR(first.st_mode);
+    return there && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* A file that may not be written could still be replaced, and so could a link that leads nowhere. */
+static mc_status check_target(const char *path, bool exists, const struct stat *info, mc_diag *diag) {
+    struct stat link;
+    if (!exists && lstat(path, &link) == 0 && S_ISLNK(link.st_mode))
+        return mc_fail(diag, MC_IO, "%s: it is a link to nowhere", path);
+    if (exists && S_ISREG(info->st_mode) && (info->st_mode & 0222) == 0)
+        return mc_fail(diag, MC_IO, "%s: it is read-only", path);
+    return MC_OK;
+}
+
 mc_status file_open(const char *path, file_output *output, mc_diag *diag) {
     *output = (file_output){0};
     struct stat info;
     bool exists = stat(path, &info) == 0;
     bool direct = exists && !S_ISREG(info.st_mode);
+    mc_status status = check_target(path, exists, &info, diag);
+    if (status != MC_OK) return status;
     /* A link to a regular file stays a link: its target is replaced. */
     output->target = exists && !direct ? realpath(path, NULL) : strdup(path);
     if (!output->target) return io_error(diag, path, errno);

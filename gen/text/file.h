@@ -2,17 +2,31 @@
 #ifndef MC_FILE_H
 #define MC_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "mc_status.h"
 
-/* All bytes of PATH, malloc'ed, *SIZE of them. MC_IO with "path: why". */
-mc_status file_read(const char *path, char **bytes, size_t *size, mc_diag *diag);
-/* The same as a string, which ends in NUL. MC_FORMAT where it holds one before: WHAT ("PTX") is text. */
-mc_status file_read_text(const char *path, const char *what, char **text, mc_diag *diag);
+/* How large a file may be, and what one that is larger is not: "a spec". */
+typedef struct file_limit {
+    size_t megabytes;
+    const char *what;
+} file_limit;
+
+/* All bytes of PATH, malloc'ed, *SIZE of them. LIMIT: NULL where any size will do. It is a regular file, or what
+   a shell has opened: a pipe in /dev or /proc, at most FILE_MOST_OF_PIPE megabytes of it. Nothing else is waited
+   for or read. MC_IO with "path: why", MC_USAGE where the file is too large. */
+enum { FILE_MOST_OF_PIPE = 1024 };
+mc_status file_read(const char *path, const file_limit *limit, char **bytes, size_t *size, mc_diag *diag);
+/* The same as a string, which ends in NUL. MC_FORMAT where it holds one before: LIMIT->what is text. */
+mc_status file_read_text(const char *path, const file_limit *limit, char **text, mc_diag *diag);
+extern const file_limit file_ptx_limit;
+
+/* Whether both paths lead to one file or folder that is there. */
+bool file_is_same(const char *a, const char *b);
 
 /* A file being written. It is a temporary file beside the target, which commit renames to the target's name.
    A target that exists and is no regular file, such as /dev/stdout, is written directly. A regular one keeps
-   its mode, and a link stays a link. */
+   its mode, and a link stays a link; one that is read-only and a link to nowhere are MC_IO. */
 typedef struct file_output {
     FILE *stream;
     int error;                /* errno of a failed file_write */

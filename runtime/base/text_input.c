@@ -15,7 +15,7 @@ static bool at_delimiter(const text_input *in) { return in->at == in->end || is_
 mc_status input_open(text_input *in, const char *path, mc_diag *diag) {
     *in = (text_input){.path = path, .line = 1, .diag = diag};
     size_t size;
-    mc_status status = file_read(path, &in->bytes, &size, diag);
+    mc_status status = file_read(path, NULL, &in->bytes, &size, diag);
     if (status != MC_OK) return status;
     in->at = in->bytes;
     in->end = in->bytes + size;

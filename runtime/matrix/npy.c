@@ -222,7 +222,7 @@ static mc_status read_array(const char *path, bool vector, mc_dense *dense, mc_d
     *dense = (mc_dense){0};
     char *bytes;
     size_t size;
-    mc_status status = file_read(path, &bytes, &size, diag);
+    mc_status status = file_read(path, NULL, &bytes, &size, diag);
     if (status != MC_OK) return status;
     status = parse(path, vector, bytes, size, dense, diag);
     free(bytes);

@@ -22,6 +22,8 @@ printf '%%%%MatrixMarket matrix coordinate real general\n8 3 2\n1 1 0.5\n2 3 -12
 expect 1 'entry (1, 1) is 0.5, no integer' pack real.mtx --out real
 check 'no directory is left' test ! -e real
 expect 0 'values.bin' pack real.mtx --out real --quantise
+expect 0 'values.npy' pack m.smtx --format bcrs --out published
+expect 2 'pack: --out published would overwrite the matrix, which is read' pack published --out published --force
 row_ptr() { od -An -td4 "$1/row_ptr.bin" | tr -s ' \n' ' '; }
 check 'row_ptr starts behind the heads' test "$(row_ptr out)" = ' 16 16 16 16 16 '
 expect 0 'col_idx.bin  s32[160]' pack m.smtx --out one --set split=1
@@ -51,7 +53,7 @@ check 'other files stay' grep -q mine out/notes.txt
 mkdir empty
 expect 0 'kernel.ptx' pack m.smtx --out empty/
 check 'an empty directory is filled' test -e empty/contract.json
-expect 1 'm.smtx: Not a directory' pack m.smtx --out m.smtx
+expect 2 'would overwrite the matrix' pack m.smtx --out m.smtx
 expect 1 'absent/out' pack m.smtx --out absent/out
 
 # A disk that is full after 4 KB: no directory, no leftovers

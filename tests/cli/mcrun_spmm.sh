@@ -93,6 +93,22 @@ expect 2 '--quantise: m.mtx has no values' spmm m.mtx --n 8 --quantise
 check "C is A's values" test "$(tail -c $((16 * 3 * 4)) c.npy | od -An -v -td4 | xargs)" = "5 0 0 -7 0 0$(printf ' 0 0 0%.0s' {1..6}) 0 0 127$(printf ' 0 0 0%.0s' {1..3}) 0 1 0$(printf ' 0 0 0%.0s' {1..3})"
 expect 0 'scale of big.mtx' "$mcrun" spmm "$2/specs/spmm_l8r8_f16.lua" big.mtx --n 8 --quantise --device sim
 
+# What is read is not overwritten; what never ends is not read
+cp "$spec" own.lua
+cp "$2/tests/cli/eye3.npy" eye.npy
+own() { "$mcrun" spmm own.lua int.mtx --b eye.npy --device sim "$@"; }
+for file in own.lua int.mtx eye.npy; do
+    cp $file kept
+    expect 2 "--out $file would overwrite $file, which is read" own --out $file
+    check "$file is as it was" cmp $file kept
+done
+mkfifo pipe
+expect 1 'pipe: it is a named pipe, no regular file' timeout 10 "$mcrun" spmm own.lua int.mtx --b pipe --device sim
+expect 1 '/dev/zero: it is a device' timeout 10 "$mcrun" spmm /dev/zero int.mtx --device sim
+expect 1 '/dev/zero: it is a device' timeout 10 "$mcrun" spmm own.lua int.mtx --ptx /dev/zero --device sim
+expect 0 'exact' own --ptx <("$mcgen" own.lua)
+expect 0 'exact' "$mcrun" spmm <(cat own.lua) int.mtx --n 8 --device sim
+
 # PTX of one's own: right, wrong, reading where nothing is, not PTX at all
 "$mcgen" "$spec" -o good.ptx || exit 1
 expect 0 'verdict    exact' spmm m.smtx --ptx good.ptx

@@ -188,6 +188,9 @@ static void test_refused(void) {
     refuse(c, MC_CANNOT, "the way back takes s32");
     c = quantise(MC_S4), c.ldc = TOKENS + 1;
     refuse(c, MC_CANNOT, "ldc is 21, must be even");
+    const char *endless = "/dev/zero";
+    c = quantise(MC_S8), c.specs = &endless, c.spec_count = 1;
+    refuse(c, MC_IO, "/dev/zero: it is a device, no regular file");
     c = quantise(MC_S8), c.k = 3;
     refuse(c, MC_USAGE, "k is set");
     c = (mc_plan_config){.size = sizeof c, .op = MC_OP_SPMM, .computed = true};

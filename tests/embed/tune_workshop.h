@@ -43,7 +43,7 @@ static inline char *plant(const fault *f, const char *text) {
 }
 
 static inline mc_status make(mc_context *context, const char *fields, mc_kernel **kernel, mc_image *image,
-                      bool *from_cache, char **log, mc_diag *diag) {
+                             bool *from_cache, char **log, mc_diag *diag) {
     pthread_mutex_lock(&workshop.lock);
     workshop.made++;
     pthread_mutex_unlock(&workshop.lock);
@@ -57,8 +57,8 @@ static inline mc_status make(mc_context *context, const char *fields, mc_kernel 
     return MC_OK;
 }
 
-static inline mc_status tune_made(mc_context *context, const mc_plan_config *config, const mc_tune_config *tune,
-                           mc_tune_result *result, mc_diag *diag) {
+static inline mc_status tune_made(mc_context *context, const mc_plan_config *config,
+                                  const mc_tune_config *tune, mc_tune_result *result, mc_diag *diag) {
     tune_job job = {.context = context,
                     .matrix = config->matrix != NULL ? &config->matrix->host : NULL,
                     .config = tune,
