@@ -22,6 +22,11 @@ static const cmd_option *option_at(const cmd *command, size_t index) {
 
 /* -- Errors */
 
+mc_status cmd_no_records(mc_diag *diag) {
+    return mc_fail(diag, MC_CANNOT,
+                   "no place for records: --records, MCGEN_RECORDS, XDG_DATA_HOME and HOME name none");
+}
+
 int cmd_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -124,9 +124,7 @@ static mc_status export_records(session *s, const char *own) {
 
 static mc_status import_records(session *s, const char *own) {
     size_t count;
-    if (own == NULL)
-        return mc_fail(s->diag, MC_CANNOT,
-                       "no place for records: --records, MCGEN_RECORDS, XDG_DATA_HOME and HOME name none");
+    if (own == NULL) return cmd_no_records(s->diag);
     mc_status status = open_store(s, own, false);
     if (status == MC_OK) status = read_files(s, &count);
     return status == MC_OK ? tell(s, "new or better, added to", count, own) : status;

@@ -201,7 +201,7 @@ static mc_status sum_up(const tuning *t, mc_diag *diag) {
     if (t->kept > 0) snprintf(kept, sizeof kept, ", of %zu more the best so far is kept", t->kept);
     if (tune_stop_asked())
         return mc_fail(diag, MC_CANNOT, "stopped: %zu of %zu problems are tuned%s; records: %s", t->tuned,
-                       t->sources.problems, kept, t->records != NULL ? t->records : "none");
+                       t->sources.problems, kept, t->records);
     if (t->failed > 0)
         return mc_fail(diag, MC_CANNOT, "%zu of %zu problems could not be tuned", t->failed,
                        t->sources.problems);
@@ -243,7 +243,8 @@ static mc_status open_context(tuning *t, mc_diag *diag) {
     if (status != MC_OK) return status;
     t->capability = info.capability;
     t->records = info.records;
-    return info.records != NULL ? check_records(info.records, diag) : MC_OK;
+    if (info.records == NULL) return cmd_no_records(diag);
+    return check_records(info.records, diag);
 }
 
 static mc_status open_device(tuning *t, mc_diag *diag) {

@@ -370,8 +370,10 @@ typedef struct mc_tune_result {
     size_t measured, wrong, failed, known;
     double microseconds, standard; /* of the fastest, and of the default kernel; 0: not measured */
     bool complete;                 /* false: stopped early */
-    bool recorded; /* false: the file of records could not be written, the log says why; what came of it is in
-                      the context's memory only */
+    /* What was measured, now or before, stands in the file of records. false: there is no such file, or it could
+       not be written (the log says why), and what came of it is in the context's memory only; or nothing was
+       measured */
+    bool recorded;
 } mc_tune_result;
 
 /* Measures kernels for PROBLEM, verified ones only, and appends what came of it to the records, also when it

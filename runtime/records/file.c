@@ -168,11 +168,16 @@ static mc_status open_locked(const char *path, int *descriptor, mc_diag *diag) {
     return status != MC_OK ? status : mc_fail(diag, MC_IO, "%s: another file each time it is opened", path);
 }
 
+/* A file that this has made goes again, while it is locked and empty: who waits for the lock makes another. */
 mc_status record_file_check(const char *path, mc_diag *diag) {
     int descriptor;
+    struct stat info;
+    bool was_there = stat(path, &info) == 0;
     mc_status status = open_locked(path, &descriptor, diag);
-    if (status == MC_OK) close_locked(descriptor);
-    return status;
+    if (status != MC_OK) return status;
+    if (!was_there && fstat(descriptor, &info) == 0 && info.st_size == 0) (void)unlink(path);
+    close_locked(descriptor);
+    return MC_OK;
 }
 
 /* A line that a crash cut off is left to itself. */

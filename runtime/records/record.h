@@ -64,6 +64,8 @@ typedef struct record_store_config {
 /* MC_NOMEM is the only failure: of a file that cannot be read the log tells. */
 mc_status record_store_open(const record_store_config *config, record_store **store, mc_diag *diag);
 void record_store_close(record_store *store); /* NULL is fine */
+/* Whether there is a file, and all that was added stands in it. */
+bool record_store_is_kept(const record_store *store);
 /* Sets PATH to where own records go by default: MCGEN_RECORDS, XDG_DATA_HOME, HOME. False: nowhere. */
 bool record_default_path(char *path, size_t size);
 

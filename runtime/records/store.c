@@ -22,6 +22,7 @@ typedef struct entry {
 struct record_store {
     record_store_config config;
     char *path;
+    bool behind;          /* the file lacks what could not be added to it */
     pthread_mutex_t lock; /* of all below */
     entry **entries;      /* as they came */
     size_t count, room;
@@ -312,9 +313,13 @@ mc_status record_add(record_store *store, const record *r, mc_diag *diag) {
     if (status == MC_OK) status = remember(store, &copy, &line, diag);
     pthread_mutex_unlock(&store->lock);
     if (line != NULL && store->path != NULL) status = append(store, line, diag);
+    if (status == MC_IO) __atomic_store_n(&store->behind, true, __ATOMIC_RELAXED);
     free(line);
     return status;
 }
 
 const char *record_store_path(const record_store *store) { return store->path; }
+bool record_store_is_kept(const record_store *store) {
+    return store->path != NULL && !__atomic_load_n(&store->behind, __ATOMIC_RELAXED);
+}
 const record_store_config *record_store_settings(const record_store *store) { return &store->config; }

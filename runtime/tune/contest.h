@@ -27,7 +27,6 @@ typedef struct contest {
     double begin, stage_begin, told;
     tune_stage stage;
     bool stopped;
-    bool lost; /* the file of records could not be written */
 } contest;
 
 /* Fills LIST, OLD and ITEMS (pick.c). MC_CANNOT where no kernel can do the problem. */

@@ -112,8 +112,7 @@ static mc_status add(contest *c, record *r, mc_diag *diag) {
         status = mc_fail(diag, status, "tuning: the record is not kept: %s",
                          why != NULL ? mc_diag_text(why) : "out of memory");
     mc_diag_destroy(why);
-    c->lost = status == MC_IO;
-    return c->lost ? MC_OK : status;
+    return status == MC_IO ? MC_OK : status;
 }
 
 mc_status contest_record(contest *c, mc_diag *diag) {
@@ -139,14 +138,15 @@ static double standard_time(const contest *c) {
 
 void contest_result(const contest *c, bool complete, mc_tune_result *result) {
     size_t best = contest_best(c);
-    *result = (mc_tune_result){
-        .size = sizeof *result, .known = c->known, .complete = complete, .recorded = !c->lost};
+    *result = (mc_tune_result){.size = sizeof *result, .known = c->known, .complete = complete};
     for (size_t i = 0; i < c->count; i++) {
         const contestant *item = &c->items[i];
         result->wrong += item->state == TUNE_WRONG;
         result->failed += item->state == TUNE_FAILED;
         result->measured += !item->known && (has_time(item->state) || item->state == TUNE_DROPPED);
     }
+    result->recorded = result->measured + result->wrong + result->failed + result->known > 0 &&
+                       record_store_is_kept(c->job->context->records);
     result->microseconds = best < c->count ? c->items[best].microseconds : c->old.microseconds;
     result->standard = standard_time(c);
 }

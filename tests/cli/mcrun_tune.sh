@@ -13,6 +13,13 @@ records() { grep -c . records.jsonl; }
 "$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
 printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
 
+# Without a place for records nothing is measured; a failure leaves no empty file
+expect 1 'no place for records: --records, MCGEN_RECORDS, XDG_DATA_HOME and HOME name none' env -u MCGEN_RECORDS -u XDG_DATA_HOME -u HOME "$mcrun" tune "$spec" m.smtx --n 16 --device sim --candidates 3
+tune "$spec" m.smtx --n 16 --seconds 0.000001 >table 2>&1
+check 'no file of records' test ! -e records.jsonl
+tune "$spec" missing.smtx --n 16 >table 2>&1
+check 'no file of records' test ! -e records.jsonl
+
 # A table, a line a problem; the records are there for the next one, which measures nothing, but --again does, and --cold is another problem
 expect 0 'N 32' tune "$spec" m.smtx --n 16,32
 check 'both are tuned' test "$(grep -c ' tuned  ' "$work/stdout")" = 2

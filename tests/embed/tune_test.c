@@ -261,6 +261,7 @@ static void test_stops(mc_diag *diag) {
     mc_tune_result result = {.size = sizeof result};
     expect_ok("a microsecond", mc_tune(b.context, &b.config, &tune, &result, diag), diag);
     CHECK(!result.complete && result.measured == 0, "%zu measured in a microsecond", result.measured);
+    CHECK(!result.recorded, "recorded, though nothing was measured");
     close_bench(&b);
 }
 
