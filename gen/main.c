@@ -26,11 +26,13 @@ typedef struct options {
 } options;
 
 static const char usage[] =
-    "usage: mcgen [options] SPEC.lua     writes PTX to stdout\n"
+    "usage: mcgen [options] SPEC.lua     writes PTX to stdout; SPEC - is standard input\n"
     "\n"
     "  -o FILE              write to FILE instead; a failed run leaves FILE as it was\n"
-    "  --arch TARGET        sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100 or sm_120; default: the spec's, else "
-    "that of\n"
+    "  --arch TARGET        sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_120, or native, for this "
+    "machine's "
+    "first GPU;\n"
+    "                       default: the spec's, else that of\n"
     "                       the environment's MCGEN_ARCH, else of this machine's first GPU, else sm_80\n"
     "  --set FIELD=VALUE    override a field of the spec; VALUE may be a list, 32,64; repeatable\n"
     "  --variant V          index or hash of a variant of the tuning space; default: the first candidates\n"
@@ -39,7 +41,7 @@ static const char usage[] =
     "  --describe           launch contract, tile, shared memory, bytes and mma a stride, registers "
     "(--json)\n"
     "  --check              generate every variant, write nothing\n"
-    "  --help [FAMILY]      this text, or the fields of a kernel family\n"
+    "  -h, --help [FAMILY]  this text, or the fields of a kernel family\n"
     "  --version\n"
     "\n"
     "Exit status: 0 done, 1 cannot do it, 2 wrong usage or spec.\n";
@@ -72,6 +74,33 @@ static int add_assignment(options *o, char *text) {
     return add_setting(o, text, equals + 1);
 }
 
+static const char *target_name_at(const void *names, size_t i) { return ((const char *const *)names)[i]; }
+
+/* What OPTION names has to be a target; NULL is none. */
+static mc_status check_target(const char *option, const char *target, mc_diag *diag) {
+    size_t count = 0;
+    for (; mc_arch_names[count]; count++)
+        if (!target || strcmp(mc_arch_names[count], target) == 0) return MC_OK;
+    const char *near = nearest_name(target, mc_arch_names, count, target_name_at);
+    return mc_fail(diag, MC_USAGE,
+                   near ? "%s: no target is called '%s' (did you mean '%s'?)"
+                        : "%s: no target is called '%s'",
+                   option, target, near);
+}
+
+/* "native" is this machine's GPU. */
+static int add_target(options *o, const char *target) {
+    mc_diag *diag = mc_diag_create();
+    bool native = strcmp(target, "native") == 0;
+    const char *found = native ? mc_arch_for(driver_gpu_find().capability) : target;
+    mc_status status =
+        found ? check_target("--arch", found, diag)
+              : mc_fail(diag, MC_CANNOT, "--arch native: no GPU here that there are targets for");
+    int exit_status = status == MC_OK ? add_setting(o, "arch", found) : failed(status, diag);
+    mc_diag_destroy(diag);
+    return exit_status;
+}
+
 static int choose(options *o, task chosen) {
     if (o->task == TASK_HELP) return EXIT_DONE;
     if (o->task != TASK_PTX && o->task != chosen)
@@ -83,7 +112,7 @@ static int choose(options *o, task chosen) {
 static int parse_option(options *o, int option) {
     switch (option) {
     case 'o': o->out = optarg; return EXIT_DONE;
-    case 'a': return add_setting(o, "arch", optarg);
+    case 'a': return add_target(o, optarg);
     case 's': return add_assignment(o, optarg);
     case 'v': o->variant = optarg; return EXIT_DONE;
     case 'j': o->json = true; return EXIT_DONE;
@@ -105,7 +134,7 @@ static int parse(int argc, char **argv, options *o) {
         {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
     };
     int option, status = EXIT_DONE;
-    while (status == EXIT_DONE && (option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
+    while (status == EXIT_DONE && (option = getopt_long(argc, argv, "o:h", list, NULL)) != -1) {
         if (option == '?')
             return fputs("mcgen: try mcgen --help\n", stderr), EXIT_WRONG; /* getopt said which */
         status = parse_option(o, option);
@@ -210,25 +239,11 @@ static const char *target_of_gpu(void) {
 /* USER: the value of MCGEN_ARCH, NULL: not set. */
 static const char *default_target(void *user) { return user ? user : target_of_gpu(); }
 
-static const char *target_name_at(const void *names, size_t i) { return ((const char *const *)names)[i]; }
-
-/* What the environment names has to be a target. */
-static mc_status check_target(const char *target, mc_diag *diag) {
-    size_t count = 0;
-    for (; mc_arch_names[count]; count++)
-        if (!target || strcmp(mc_arch_names[count], target) == 0) return MC_OK;
-    const char *near = nearest_name(target, mc_arch_names, count, target_name_at);
-    return mc_fail(diag, MC_USAGE,
-                   near ? "MCGEN_ARCH: no target is called '%s' (did you mean '%s'?)"
-                        : "MCGEN_ARCH: no target is called '%s'",
-                   target, near);
-}
-
 static mc_status read_spec(const options *o, mc_spec **spec, mc_diag *diag) {
     char *target = getenv("MCGEN_ARCH");
     if (target && !*target) target = NULL;
     const mc_arch_default arch = {default_target, target};
-    mc_status status = check_target(target, diag);
+    mc_status status = check_target("MCGEN_ARCH", target, diag);
     if (status != MC_OK) return status;
     return spec_read_path(o->spec, o->settings, o->setting_count, &arch, spec, diag);
 }

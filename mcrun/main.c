@@ -22,9 +22,19 @@ static int print_help(void) {
     return CMD_DONE;
 }
 
+static int run_command(int argc, char **argv);
+
+/* "help" alone, or the help of a command. */
+static int help_command(int argc, char **argv) {
+    static char option[] = "--help";
+    char *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
+    return argc > 2 ? run_command(3, words) : print_help();
+}
+
 static int run_command(int argc, char **argv) {
     if (argc < 2) return cmd_usage("wants a command (mcrun --help lists them)");
-    if (strcmp(argv[1], "--help") == 0) return print_help();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_help();
+    if (strcmp(argv[1], "help") == 0) return help_command(argc, argv);
     if (strcmp(argv[1], "--version") == 0) {
         printf("mcrun %s\n", MC_VERSION);
         return CMD_DONE;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arch/arch.h"
 #include "options.h"
 
 enum { MAX_OPTIONS = 32, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
@@ -21,6 +22,11 @@ static const cmd_option *option_at(const cmd *command, size_t index) {
 }
 
 /* -- Errors */
+
+bool cmd_is_spec(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
+}
 
 mc_status cmd_no_records(mc_diag *diag) {
     return mc_fail(diag, MC_CANNOT,
@@ -73,7 +79,7 @@ static void print_help(const cmd *command) {
     printf("usage: %s %s%s%s [options]\n%s.\n\n", cmd_program, command->name,
            *command->operands != '\0' ? " " : "", command->operands, command->summary);
     for (size_t i = 0; i < option_count(command); i++) print_option(option_at(command, i));
-    printf("%-*s%s\n", HELP_COLUMN, "  --help", "this text");
+    printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "this text");
 }
 
 /* -- Values */
@@ -150,6 +156,14 @@ static bool add_setting(cmd_settings *settings, const char *field, const char *v
     return true;
 }
 
+/* --arch names a target, or this machine's GPU. */
+static bool add_target(cmd_settings *settings, const char *field, const char *value) {
+    bool known = strcmp(value, "native") == 0;
+    for (size_t i = 0; mc_arch_names[i] != NULL; i++) known |= strcmp(mc_arch_names[i], value) == 0;
+    if (!known) cmd_usage("--arch: no target is called '%s'", value);
+    return known && add_setting(settings, field, value);
+}
+
 static bool take_assignment(char *text, cmd_settings *settings) {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
@@ -169,7 +183,9 @@ static bool take_value(const cmd_option *option, char *text, void *options) {
     case OPTION_SIZE: return take_size(option, text, member);
     case OPTION_REAL: return take_real(option, text, member);
     case OPTION_CHOICE: return take_choice(option, text, member);
-    case OPTION_SETTING: return add_setting(member, option->name, text);
+    case OPTION_SETTING:
+        return strcmp(option->name, "arch") == 0 ? add_target(member, option->name, text)
+                                                 : add_setting(member, option->name, text);
     case OPTION_ASSIGN: return take_assignment(text, member);
     case OPTION_WORD: break;
     }
@@ -179,7 +195,7 @@ static bool take_value(const cmd_option *option, char *text, void *options) {
 /* -- The command line */
 
 typedef struct getopt_tables {
-    char letters[2 * MAX_OPTIONS + 2];
+    char letters[2 * MAX_OPTIONS + 3];
     struct option longs[MAX_OPTIONS + 2];
 } getopt_tables;
 
@@ -188,6 +204,7 @@ static void fill_tables(const cmd *command, getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *longs = tables->longs;
     *letter++ = ':';
+    *letter++ = 'h';
     for (size_t i = 0; i < option_count(command); i++) {
         const cmd_option *option = option_at(command, i);
         if (option->kind == OPTION_WORD) continue;
@@ -225,7 +242,7 @@ static bool parse_options(const cmd *command, int argc, char **argv, void *optio
     for (;;) {
         int key = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
         if (key == -1) return true;
-        if (key == KEY_HELP) {
+        if (key == KEY_HELP || key == 'h') {
             print_help(command);
             *exit_status = CMD_DONE;
             return false;

@@ -32,16 +32,18 @@ static const cmd_option pack_table[] = {
      "srbcrs: width of the digits that values are cut into (4 where k is 32, else 8)"},
     {"shuffle", 0, OPTION_CHOICE, offsetof(pack_options, shuffle), "on|off", 0, 0,
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
-    {"n", 0, OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
+    {"n", 'n', OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
      "columns of C, where a scale or bias of an SpMM goes by columns (the spec's)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
 
-static int check_options(const pack_options *options, const char *matrix) {
+static int check_options(const pack_options *options, const char *spec, const char *matrix) {
     const problem_options *shared = &options->problem;
     bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
     if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
+    if (cmd_is_spec(matrix) && !cmd_is_spec(spec))
+        return cmd_usage("pack: %s is a spec, and %s none: the spec comes first, then MATRIX", matrix, spec);
     if (file_is_same(options->directory, matrix))
         return cmd_usage("pack: --out %s would overwrite the matrix, which is read", options->directory);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
@@ -164,7 +166,7 @@ static int pack_run(int argc, char **argv) {
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_pack, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    exit_status = check_options(&options, operands[1]);
+    exit_status = check_options(&options, operands[0], operands[1]);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();
     problem p;

@@ -8,7 +8,8 @@
 const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS] = {
     {"vec", 0, OPTION_SETTING, offsetof(problem_options, settings), "V", 0, 0, "rows of a nonzero vector"},
     {"arch", 0, OPTION_SETTING, offsetof(problem_options, settings), "A", 0, 0,
-     "target, such as sm_90 (the spec's; else the newest for the GPU, sm_80 without one)"},
+     "target, such as sm_90, or native: the newest for the GPU (the spec's; else native, sm_80 without a "
+     "GPU)"},
     {"set", 0, OPTION_ASSIGN, offsetof(problem_options, settings), "FIELD=VALUE", 0, 0,
      "override a field of the spec"},
     {"variant", 0, OPTION_TEXT, offsetof(problem_options, variant), "WHICH", 0, 0,
@@ -52,6 +53,13 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
     if (count > CMD_MAX_SETTINGS) return mc_fail(diag, MC_USAGE, "more than %d settings", CMD_MAX_SETTINGS);
     memcpy(settings, given->items, given->count * sizeof settings[0]);
     if (count > 0) memcpy(settings + given->count, extra, count * sizeof settings[0]);
+    for (size_t i = 0; i < given->count; i++) {
+        if (strcmp(settings[i].field, "arch") != 0 || strcmp(settings[i].value, "native") != 0) continue;
+        settings[i].value = mc_arch_for(p->capability);
+        if (settings[i].value == NULL)
+            return mc_fail(diag, MC_CANNOT,
+                           "--arch native: the kernel runs on no GPU that there are targets for");
+    }
     mc_spec_destroy(p->spec);
     p->spec = NULL;
     return mc_spec_read_for(p->spec_path, settings, given->count + count, p->capability, &p->spec, diag);

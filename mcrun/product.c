@@ -94,7 +94,8 @@ static void add_row(product_command_data *d, const cmd_option *row) { d->rows[d-
 
 static void add_member(product_command_data *d, problem_member member, const char *argument,
                        const char *help) {
-    add_row(d, &(cmd_option){problem_members[member].name, 0, OPTION_INTEGER,
+    char letter = member == MEMBER_n ? 'n' : '\0';
+    add_row(d, &(cmd_option){problem_members[member].name, letter, OPTION_INTEGER,
                              offsetof(product_options, members) + member * sizeof(int64_t), argument, 1,
                              INT32_MAX, help});
 }
@@ -193,6 +194,13 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
     return session_check_options(&o->session, op, specs);
 }
 
+/* A matrix where specs belong, and a spec where the matrix does. */
+static int check_order(const mc_operator *op, char *const *words, const char *matrix) {
+    if (matrix == NULL || !cmd_is_spec(matrix) || cmd_is_spec(words[0])) return CMD_DONE;
+    return cmd_usage("%s: %s is a spec, and %s none: specs come first, then %s", op->name, matrix, words[0],
+                     op->matrix.argument);
+}
+
 /* Whether OUT, of OPTION, would replace what is read; a message then. */
 static bool overwrites(const mc_operator *op, const char *option, const char *out, const product_options *o,
                        char *const *words) {
@@ -231,6 +239,7 @@ int product_run(const cmd *command, int argc, char **argv) {
     while (words[count] != NULL) count++;
     const char *matrix = op->matrix.wanted ? words[--count] : NULL; /* the last one */
     exit_status = check_options(&options, op, count);
+    if (exit_status == CMD_DONE) exit_status = check_order(op, words, matrix);
     if (exit_status == CMD_DONE) exit_status = check_outputs(op, &options, words);
     if (exit_status != CMD_DONE) return exit_status;
     mc_diag *diag = mc_diag_create();

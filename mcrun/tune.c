@@ -23,7 +23,7 @@ static const cmd_option tune_table[] = {
     {"vec", 0, OPTION_SETTING, MEMBER(settings), "V", 0, 0, "rows of a nonzero vector (the spec's)"},
     {"set", 0, OPTION_ASSIGN, MEMBER(settings), "FIELD=VALUE", 0, 0,
      "another field that says what is computed: out, scale, bias, sum, mask, layout, align, ldb, ..."},
-    {"n", 0, OPTION_TEXT, MEMBER(n), "N[,N...]", 0, 0, "SpMM: columns of B (the spec's, or 256)"},
+    {"n", 'n', OPTION_TEXT, MEMBER(n), "N[,N...]", 0, 0, "SpMM: columns of B (the spec's, or 256)"},
     {"k", 0, OPTION_TEXT, MEMBER(k), "K[,K...]", 0, 0, "SDDMM: columns of A (the spec's, or 256)"},
     {"shapes", 0, OPTION_TEXT, MEMBER(shapes_file), "FILE", 0, 0,
      "generated matrices instead of files, a line each: rows columns sparsity sizes"},
@@ -280,16 +280,11 @@ static mc_status run(tuning *t, char **operands, size_t spec_count, size_t count
 
 /* -- The command */
 
-static bool is_spec(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
-}
-
 /* Specs to the front, in their order. */
 static size_t sort_specs(char **operands) {
     size_t specs = 0;
     for (size_t i = 0; operands[i] != NULL; i++) {
-        if (!is_spec(operands[i])) continue;
+        if (!cmd_is_spec(operands[i])) continue;
         char *spec = operands[i];
         memmove(operands + specs + 1, operands + specs, (i - specs) * sizeof *operands);
         operands[specs++] = spec;

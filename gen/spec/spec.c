@@ -296,7 +296,7 @@ mc_status spec_read_path(const char *path, const mc_setting *settings, size_t se
     char *text = NULL;
     size_t size = 0;
     *spec = NULL;
-    mc_status status = file_read(path, &limit, &text, &size, diag);
+    mc_status status = file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &limit, &text, &size, diag);
     if (status == MC_OK) status = read_text(path, text, size, settings, setting_count, arch, spec, diag);
     free(text);
     return status;

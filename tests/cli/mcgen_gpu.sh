@@ -31,6 +31,10 @@ said "a GPU" "mcgen: no --arch: kernel for sm_90 (Fake GPU 70, device 0)"
 targets sm_90
 check "Hopper multiplies 4 bits as 8" grep -q "m16n8k32.row.col.s32.s8.s8" stdout
 check "stdout is not the kernel of --arch" cmp stdout <("$mcgen" --arch sm_90 "$spec")
+expect 0 "" gpu --arch native "$specs/spmm_l8r8_tiled_sm80.lua"
+said "--arch native" ""
+targets sm_90
+expect 1 "--arch native: no GPU here that there are targets for" env LD_LIBRARY_PATH=none "$mcgen" --arch native "$spec"
 expect 0 "" gpu --list-variants "$spec"
 check "the variants are not the GPU's" test "$(grep -c arch=sm_90 stdout)" = "$(wc -l <stdout)"
 expect 0 "" gpu --describe "$spec"

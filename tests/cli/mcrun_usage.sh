@@ -8,9 +8,15 @@ cd "$work" || exit 1
 printf '3, 4, 2\n0 1 2 2\n9 0\n' >bad.smtx
 
 expect 0 'usage: mcrun COMMAND' "$mcrun" --help
+expect 0 'usage: mcrun COMMAND' "$mcrun" -h
+expect 0 'usage: mcrun COMMAND' "$mcrun" help
+expect 2 "unknown command 'spm'" "$mcrun" help spm
 expect 0 'mcrun 0.' "$mcrun" --version
 for command in spmm sddmm pack devices matrix-gen matrix-info cache tune; do
-    expect 0 "usage: mcrun $command" "$mcrun" "$command" --help
+    for help in "$command --help" "$command -h" "help $command"; do
+        # shellcheck disable=SC2086
+        expect 0 "usage: mcrun $command" "$mcrun" $help
+    done
     expect 2 "--wrong: unknown or ambiguous option" "$mcrun" "$command" --wrong
     expect 2 'unknown or ambiguous option' "$mcrun" "$command" -Z
 done
@@ -24,6 +30,13 @@ expect 2 'spmm: wants SPEC... MATRIX' "$mcrun" spmm "$spec"
 expect 2 'spmm: several specs go with --variants best alone' "$mcrun" spmm "$spec" m.smtx more
 expect 2 "devices: too many arguments: 'cuda:0'" "$mcrun" devices cuda:0
 expect 2 '--n wants a value, N' "$mcrun" spmm "$spec" m.smtx --n
+expect 0 'N 24' "$mcrun" spmm "$spec" m.smtx -n 24 --device sim
+expect 2 "spmm: $spec is a spec, and m.smtx none: specs come first, then MATRIX" "$mcrun" spmm m.smtx "$spec"
+expect 2 "sddmm: $2/specs/sddmm_l8r8.lua is a spec, and m.smtx none: specs come first, then MASK" "$mcrun" sddmm m.smtx "$2/specs/sddmm_l8r8.lua"
+expect 2 "the spec comes first, then MATRIX" "$mcrun" pack m.smtx "$spec" --out x
+expect 2 "--arch: no target is called 'sm_75'" "$mcrun" spmm "$spec" m.smtx --arch sm_75
+expect 1 '--arch native: the kernel runs on no GPU' "$mcrun" spmm "$spec" m.smtx --arch native --device sim
+check 'a spec from standard input' sh -c 'cat "$1" | "$2" spmm - m.smtx --n 8 --device sim | grep -q exact' sh "$spec" "$mcrun"
 expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
 expect 2 '--help=1: this option takes no value' "$mcrun" devices --help=1

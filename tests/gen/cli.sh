@@ -20,7 +20,10 @@ expect 0 ".version 7.0" "$mcgen" "$spec"
 expect 0 "tile_n=32" "$mcgen" --set tile_n=32 "$spec"
 expect 0 "mcgen 0." "$mcgen" --version
 expect 0 "usage: mcgen" "$mcgen" --help
+expect 0 "usage: mcgen" "$mcgen" -h
 expect 0 "tile_n" "$mcgen" --help spmm
+expect 2 "--arch: no target is called 'sm_75' (did you mean 'sm_80'?)" "$mcgen" --arch sm_75 "$spec"
+check "a spec from standard input" cmp <("$mcgen" - <"$spec" | grep -v '^// Made by') <("$mcgen" "$spec" | grep -v '^// Made by')
 expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
 expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
@@ -61,8 +64,9 @@ expect 2 "try mcgen --help" "$mcgen" --nonsense "$spec"
 expect 2 "FIELD=VALUE" "$mcgen" --set tile_n "$spec"
 expect 2 "--set: tile_n: 33 is not one of 32, 64, 128, 256" "$mcgen" --set tile_n=33 "$spec"
 expect 2 "did you mean 'tile_n'" "$mcgen" --set tile_nn=32 "$spec"
-expect 2 "did you mean \"sm_90\"" "$mcgen" --arch sm_91 "$spec"
-expect 2 "is not one of" "$mcgen" --arch 90 "$spec"
+expect 2 "--arch: no target is called 'sm_91' (did you mean 'sm_90'?)" "$mcgen" --arch sm_91 "$spec"
+expect 2 "--arch: no target is called '90'" "$mcgen" --arch 90 "$spec"
+expect 2 "did you mean \"sm_90\"" "$mcgen" --set arch=sm_91 "$spec"
 expect 2 "there are 120" "$mcgen" --variant 120 "$spec"
 expect 2 "no variant has the hash" "$mcgen" --variant 0123456789abcdef "$spec"
 expect 2 "an index or a hash" "$mcgen" --variant x "$spec"
