@@ -370,9 +370,9 @@ typedef struct mc_tune_result {
     size_t measured, wrong, failed, known;
     double microseconds, standard; /* of the fastest, and of the default kernel; 0: not measured */
     bool complete;                 /* false: stopped early */
-    /* What was measured, now or before, stands in the file of records. false: there is no such file, or it could
-       not be written (the log says why), and what came of it is in the context's memory only; or nothing was
-       measured */
+    /* What was measured, now or before, stands in the file of records. false: there is no such file, or it
+       could not be written (the log says why), and what came of it is in the context's memory only; or
+       nothing was measured */
     bool recorded;
 } mc_tune_result;
 

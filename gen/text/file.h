@@ -13,8 +13,8 @@ typedef struct file_limit {
 } file_limit;
 
 /* All bytes of PATH, malloc'ed, *SIZE of them. LIMIT: NULL where any size will do. It is a regular file, or
-   what a shell has opened: a pipe in /dev or /proc, at most FILE_MOST_OF_PIPE megabytes of it. Nothing else is
-   waited for or read. MC_IO with "path: why", MC_USAGE where the file is too large. */
+   what a shell has opened: a pipe in /dev or /proc, at most FILE_MOST_OF_PIPE megabytes of it. Nothing else
+   is waited for or read. MC_IO with "path: why", MC_USAGE where the file is too large. */
 enum { FILE_MOST_OF_PIPE = 1024 };
 mc_status file_read(const char *path, const file_limit *limit, char **bytes, size_t *size, mc_diag *diag);
 /* The same as a string, which ends in NUL. MC_FORMAT where it holds one before: LIMIT->what is text. */

@@ -168,7 +168,8 @@ static mc_status open_locked(const char *path, int *descriptor, mc_diag *diag) {
     return status != MC_OK ? status : mc_fail(diag, MC_IO, "%s: another file each time it is opened", path);
 }
 
-/* A file that this has made goes again, while it is locked and empty: who waits for the lock makes another. */
+/* A file that this has made goes again, while it is locked and empty: who waits for the lock makes
+   another. */
 mc_status record_file_check(const char *path, mc_diag *diag) {
     int descriptor;
     struct stat info;

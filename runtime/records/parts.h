@@ -66,8 +66,8 @@ mc_status record_lines_read(const record_lines *lines, const record_store_config
 mc_status record_file_append(const char *path, const char *lines, size_t size, mc_diag *diag);
 /* The same, all of them or none: by a new file in the old one's place. */
 mc_status record_file_extend(const char *path, const char *lines, size_t size, mc_diag *diag);
-/* MC_IO where neither of them would succeed, as far as that is known without writing. Folders are made; an empty
-   file is not left behind. */
+/* MC_IO where neither of them would succeed, as far as that is known without writing. Folders are made; an
+   empty file is not left behind. */
 mc_status record_file_check(const char *path, mc_diag *diag);
 
 /* -- store.c */
