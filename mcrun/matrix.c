@@ -92,16 +92,19 @@ const cmd cmd_matrix_gen = {"matrix-gen",
 
 /* -- matrix-info */
 
-enum { INFO_STRIDE = 32 }; /* the least stride of the strided format */
+enum { INFO_STRIDE = 32 };            /* the least stride of the strided format */
+static const double nearly_full = .9; /* the fill from which vectors are what the matrix was pruned in */
 
 typedef struct info_options {
     int64_t vec; /* 0: not given */
-    bool json;
+    bool json, dilate;
 } info_options;
 
 static const cmd_option info_table[] = {
     {"vec", 0, OPTION_INTEGER, offsetof(info_options, vec), "V", 1, 64,
      "also: vectors of V rows, their fill and padding"},
+    {"dilate", 0, OPTION_SWITCH, offsetof(info_options, dilate), NULL, 0, 0,
+     "with --vec: each nonzero becomes a vector, as mcrun spmm reads .smtx (V rows share vectors)"},
     {"json", 0, OPTION_SWITCH, offsetof(info_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -131,10 +134,11 @@ static row_lengths measure_rows(const mc_csr *csr) {
     return lengths;
 }
 
-static mc_status measure_vectors(const mc_csr *csr, int vec, vector_info *info, mc_diag *diag) {
+static mc_status measure_vectors(const mc_csr *csr, int vec, bool dilate, vector_info *info, mc_diag *diag) {
     mc_vsparse a;
-    *info = (vector_info){0};
-    mc_status status = mc_vsparse_union(csr, vec, MC_S8, &a, &info->fill, NULL, diag);
+    *info = (vector_info){.fill = 1};
+    mc_status status = dilate ? mc_vsparse_dilate(csr, vec, MC_S8, &a, diag)
+                              : mc_vsparse_union(csr, vec, MC_S8, &a, &info->fill, NULL, diag);
     if (status != MC_OK) return status;
     info->vectors = a.vectors;
     for (int64_t i = 0; i < a.row_blocks; i++) {
@@ -161,11 +165,14 @@ static void print_info(const mc_csr *csr, const row_lengths *rows, int vec, cons
            rows->max, rows->mean, rows->cv, rows->empty);
     if (vec == 0) return;
     printf("vectors      %" PRId64 " of %d x 1, fill %.4f\n", vectors->vectors, vec, vectors->fill);
+    if (vectors->fill < nearly_full)
+        printf("             not vector-sparse: %.1f values stand there for each nonzero\n",
+               1 / vectors->fill);
     printf("padding      %.4f of %" PRId64 " slots in strides of %d\n", padding_of(vectors), vectors->slots,
            INFO_STRIDE);
 }
 
-static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int vec,
+static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int vec, bool dilate,
                                  const vector_info *vectors, mc_diag *diag) {
     json_t *json =
         json_pack("{s:I, s:I, s:I, s:f, s:{s:I, s:f, s:I, s:f, s:I}}", "rows", (json_int_t)csr->rows, "cols",
@@ -176,7 +183,7 @@ static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int
         json_pack("{s:i, s:I, s:f, s:I, s:f}", "vec", vec, "vectors", (json_int_t)vectors->vectors, "fill",
                   vectors->fill, "slots", (json_int_t)vectors->slots, "padding", padding_of(vectors));
     if (vec == 0) json_decref(vector_json);
-    else json_object_set_new(json, "union", vector_json);
+    else json_object_set_new(json, dilate ? "dilated" : "union", vector_json);
     if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     printf("\n");
@@ -189,14 +196,17 @@ static int info_run(int argc, char **argv) {
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_matrix_info, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    if (options.dilate && options.vec == 0) return cmd_usage("matrix-info: --dilate goes with --vec");
     mc_diag *diag = mc_diag_create();
     mc_csr csr;
     vector_info vectors = {0};
     mc_status status = mc_csr_read(operands[0], &csr, diag);
-    if (status == MC_OK && options.vec > 0) status = measure_vectors(&csr, (int)options.vec, &vectors, diag);
+    if (status == MC_OK && options.vec > 0)
+        status = measure_vectors(&csr, (int)options.vec, options.dilate, &vectors, diag);
     if (status == MC_OK) {
         row_lengths rows = measure_rows(&csr);
-        if (options.json) status = print_info_json(&csr, &rows, (int)options.vec, &vectors, diag);
+        if (options.json)
+            status = print_info_json(&csr, &rows, (int)options.vec, options.dilate, &vectors, diag);
         else print_info(&csr, &rows, (int)options.vec, &vectors);
     }
     mc_csr_free(&csr);

@@ -33,7 +33,7 @@ const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
     {"dilate", 0, OPTION_SWITCH, offsetof(problem_options, dilate), NULL, 0, 0,
      "each nonzero becomes a vector (usual for .smtx)"},
     {"union", 0, OPTION_SWITCH, offsetof(problem_options, unite), NULL, 0, 0,
-     "V rows share the union of their columns (usual for .mtx)"},
+     "V rows share the union of their columns (usual for .mtx and .npy)"},
     {"quantise", 0, OPTION_SWITCH, offsetof(problem_options, quantise), NULL, 0, 0,
      "a MATRIX's real values, divided by a scale for all and rounded (refused)"},
     {"random-values", 0, OPTION_SWITCH, offsetof(problem_options, random_values), NULL, 0, 0,
@@ -45,7 +45,7 @@ static bool has_ending(const char *path, const char *ending) {
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-bool problem_is_dilated(const char *path) { return !has_ending(path, ".mtx"); }
+bool problem_is_dilated(const char *path) { return has_ending(path, ".smtx"); }
 
 mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {
     mc_setting settings[2 * CMD_MAX_SETTINGS];

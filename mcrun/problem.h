@@ -37,7 +37,7 @@ typedef struct problem {
 } problem;
 
 /* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a
-   pattern (.smtx, .mtx), or the directory of a published format with its values. The caller closes also after
+   matrix (.smtx, .mtx, .npy), or the directory of a published format with its values. The caller closes also after
    a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
@@ -50,7 +50,7 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
 /* Whether nonzeros of the matrix at PATH usually become vectors (.smtx),
-   and rows do not share vectors (.mtx). */
+   and rows do not share vectors (.mtx, .npy). */
 bool problem_is_dilated(const char *path);
 
 /* Whether MATRIX is a mask to KERNEL. */

@@ -25,7 +25,7 @@ void mc_csr_free(mc_csr *csr) {
 static const struct {
     const char *ending;
     mc_status (*read)(const char *path, mc_csr *csr, mc_diag *diag);
-} readers[] = {{".smtx", mcrt_smtx_read}, {".mtx", mcrt_mtx_read}};
+} readers[] = {{".smtx", mcrt_smtx_read}, {".mtx", mcrt_mtx_read}, {".npy", mcrt_array_read}};
 
 static bool ends_with(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
@@ -36,7 +36,7 @@ mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
     *csr = (mc_csr){0};
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
         if (ends_with(path, readers[i].ending)) return readers[i].read(path, csr, diag);
-    return mc_fail(diag, MC_USAGE, "%s: a sparsity pattern must be a .smtx or .mtx file", path);
+    return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx or .npy file", path);
 }
 
 mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {

@@ -195,13 +195,19 @@ static mc_status find_header(scanner *s) {
 }
 
 static mc_status check_data(const scanner *s, const npy_header *h, size_t size) {
-    if (h->fortran_order && h->rows > 1 && h->cols > 1)
-        return mc_fail(s->diag, MC_CANNOT, "%s: the array is in Fortran order, must be in C order", s->path);
     int64_t bytes = mc_type_size(h->type, mcrt_product(h->rows, h->cols));
     if (bytes >= 0 && (size_t)bytes == size) return MC_OK;
     return mc_fail(
         s->diag, MC_FORMAT, "%s: %zu bytes of data, a %" PRId64 " x %" PRId64 " array of %s has %s", s->path,
         size, h->rows, h->cols, mc_type_text(h->type), bytes >= 0 && (size_t)bytes < size ? "less" : "more");
+}
+
+/* Column by column in DATA, row by row in DENSE. */
+static void take_columns(const char *data, mc_dense *dense) {
+    size_t bytes = mc_type_bytes(dense->type);
+    for (int64_t j = 0; j < dense->cols; j++)
+        for (int64_t i = 0; i < dense->rows; i++, data += bytes)
+            memcpy((char *)dense->data + (size_t)(i * dense->ld + j) * bytes, data, bytes);
 }
 
 static mc_status parse(const char *path, bool vector, const char *bytes, size_t size, mc_dense *dense,
@@ -214,7 +220,8 @@ static mc_status parse(const char *path, bool vector, const char *bytes, size_t 
     if (status == MC_OK) status = scan_dict(&s, &h);
     if (status == MC_OK) status = check_data(&s, &h, data_size);
     if (status == MC_OK) status = mc_dense_create(h.type, h.rows, h.cols, h.cols, dense, diag);
-    if (status == MC_OK) memcpy(dense->data, data, data_size);
+    if (status == MC_OK && h.fortran_order) take_columns(data, dense);
+    else if (status == MC_OK) memcpy(dense->data, data, data_size);
     return status;
 }
 

@@ -36,6 +36,13 @@ union.fill 0.6000
 union.slots 64
 union.padding 0.9219
 END
+# Each nonzero a vector, as mcrun spmm reads the file; and what a dense array has of vectors
+expect 0 'vectors      6 of 2 x 1, fill 1.0000' "$mcrun" matrix-info hand.smtx --vec 2 --dilate
+expect 2 'matrix-info: --dilate goes with --vec' "$mcrun" matrix-info hand.smtx --dilate
+"$mcrun" matrix-info hand.smtx --vec 2 --dilate --json >dilated.json
+json dilated.json dilated.vectors 6
+expect 0 'nonzeros     3, sparsity 0.6667' "$mcrun" matrix-info "$2/tests/cli/eye3.npy"
+expect 0 'not vector-sparse: 2.0 values stand there for each nonzero' "$mcrun" matrix-info "$2/tests/cli/eye3.npy" --vec 2
 expect 0 'row length   0 to 3, mean 1.50, cv 0.745, 1 rows empty' "$mcrun" matrix-info hand.smtx
 expect 0 'vectors      5 of 2 x 1, fill 0.6000' "$mcrun" matrix-info hand.smtx --vec 2
 "$mcrun" matrix-info hand.smtx --json >plain.json

@@ -91,11 +91,16 @@ expect 2 '--quantise: m.mtx has no values' spmm m.mtx --n 8 --quantise
 # C = A I is A: of the file's values, byte for byte, and its empty rows behind them
 "$mcrun" spmm "$spec" --set lhs=s8 --set rhs=s8 int.mtx --b "$2/tests/cli/eye3.npy" --out c.npy --device sim >/dev/null
 check "C is A's values" test "$(tail -c $((16 * 3 * 4)) c.npy | od -An -v -td4 | xargs)" = "5 0 0 -7 0 0$(printf ' 0 0 0%.0s' {1..6}) 0 0 127$(printf ' 0 0 0%.0s' {1..3}) 0 1 0$(printf ' 0 0 0%.0s' {1..3})"
+cp "$2/tests/cli/eye3.npy" eye.npy
+expect 0 'values     A of eye.npy, B of eye.npy' spmm eye.npy --b eye.npy --out c.npy
+check "I I is I, and empty rows" test "$(tail -c $((8 * 3 * 4)) c.npy | od -An -v -td4 | xargs)" = "1 0 0 0 1 0 0 0 1$(printf ' 0 0 0%.0s' {1..5})"
+"$mcrun" spmm "$2/specs/spmm_l8r8_f16.lua" eye.npy --n 8 --out real.npy --device sim >/dev/null # f16: 8 x 8
+expect 1 'no integer: --quantise scales its values' spmm real.npy --n 8
+expect 0 'quantised  a value of the file is' spmm real.npy --n 8 --quantise
 expect 0 'scale of big.mtx' "$mcrun" spmm "$2/specs/spmm_l8r8_f16.lua" big.mtx --n 8 --quantise --device sim
 
 # What is read is not overwritten; what never ends is not read
 cp "$spec" own.lua
-cp "$2/tests/cli/eye3.npy" eye.npy
 own() { "$mcrun" spmm own.lua int.mtx --b eye.npy --device sim "$@"; }
 for file in own.lua int.mtx eye.npy; do
     cp $file kept

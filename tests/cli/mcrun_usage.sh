@@ -100,5 +100,5 @@ expect 2 '--ldb is 38, not a multiple of the 32 that' "$mcrun" spmm "$tiled" m.s
 expect 2 '--ldb is 36, not a multiple of the 8 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 36 --set rhs=s16 --set tile_n=64
 expect 2 '--ldc is 7, less than N = 8' "$mcrun" spmm "$spec" m.smtx --device sim --n 8 --ldc 7
 expect 1 '--bench: the simulator has no time to measure' "$mcrun" spmm "$spec" m.smtx --device sim --bench
-expect 2 'must be a .smtx or .mtx file' "$mcrun" matrix-info .
+expect 2 'must be a .smtx, .mtx or .npy file' "$mcrun" matrix-info .
 finish

@@ -1,4 +1,5 @@
 /* .npy: headers as NumPy and others write them, refusals, and the way out and back. */
+#include <math.h>
 #include "scratch.h"
 
 /* A file of version MAJOR.0 with the header DICT and DATA bytes 0, 1, 2... */
@@ -63,7 +64,7 @@ static const struct {
     {1, DICT("'<i8'", "False", "(2, 3)"), 6, MC_FORMAT, "6 bytes of data, a 2 x 3 array of s64 has more"},
     {1, DICT("'|i1'", "False", "(4294967296, 4294967296)"), 6, MC_FORMAT, "has more"},
     {1, DICT("'<i8'", "False", "(4611686018427387904, 2)"), 0, MC_FORMAT, "has more"},
-    {1, DICT("'|i1'", "True", "(2, 3)"), 6, MC_CANNOT, "Fortran order"},
+    {1, DICT("'|i1'", "True", "(2, 3)"), 5, MC_FORMAT, "5 bytes of data, a 2 x 3 array of s8 has more"},
     {1, DICT("'>i4'", "False", "(2, 3)"), 24, MC_CANNOT, "dtype '>i4' is big-endian"},
     {1, DICT("'<f8'", "False", "(2, 3)"), 48, MC_CANNOT, "dtype '<f8' is not read"},
     {1, DICT("'<u4'", "False", "(2, 3)"), 24, MC_CANNOT, "dtype '<u4' is not read"},
@@ -178,6 +179,48 @@ static void test_bytes(mc_diag *diag) {
     unlink(path);
 }
 
+/* 2 x 3, column by column: bytes 0 1, 2 3, 4 5 of each element's size. */
+static void test_fortran(mc_diag *diag) {
+    static const unsigned char bytes[] = {0, 2, 4, 1, 3, 5};
+    mc_dense dense;
+    const char *path = write_npy(1, DICT("'|u1'", "True", "(2, 3)"), 6);
+    expect_ok("bytes", mc_npy_read(path, &dense, diag), diag);
+    CHECK(memcmp(dense.data, bytes, 6) == 0, "bytes in the wrong order");
+    mc_dense_free(&dense);
+    path = write_npy(1, DICT("'<f2'", "True", "(3, 2)"), 12);
+    expect_ok("halves", mc_npy_read(path, &dense, diag), diag);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            CHECK(mc_dense_get(&dense, i, j) == (2 * (3 * j + i) | (2 * (3 * j + i) + 1) << 8), "%d, %d", i,
+                  j);
+    mc_dense_free(&dense);
+    unlink(path);
+}
+
+/* What is not zero, of integers and of reals. */
+static void test_csr(mc_diag *diag) {
+    const char *path = write_npy(1, DICT("'|i1'", "False", "(2, 3)"), 6);
+    mc_csr csr;
+    expect_ok("csr", mc_csr_read(path, &csr, diag), diag);
+    CHECK(csr.rows == 2 && csr.cols == 3 && csr.nnz == 5 && csr.field == MC_CSR_INTEGER, "%lld nonzeros",
+          (long long)csr.nnz);
+    CHECK(csr.row_ptr[1] == 2 && csr.row_ptr[2] == 5 && csr.col_idx[0] == 1 && csr.col_idx[2] == 0, "places");
+    for (int i = 0; i < 5; i++) CHECK(csr.values[i] == i + 1, "value %d is %g", i, csr.values[i]);
+    mc_csr_free(&csr);
+    mc_dense real;
+    expect_ok("create", mc_dense_create(MC_F32, 2, 2, 2, &real, diag), diag);
+    ((float *)real.data)[0] = -0.0F, ((float *)real.data)[3] = .5F;
+    expect_ok("write", mc_npy_write(path, &real, diag), diag);
+    expect_ok("csr", mc_csr_read(path, &csr, diag), diag);
+    CHECK(csr.nnz == 1 && csr.field == MC_CSR_REAL && csr.values[0] == .5 && csr.col_idx[0] == 1, "reals");
+    mc_csr_free(&csr);
+    ((float *)real.data)[2] = NAN;
+    expect_ok("write", mc_npy_write(path, &real, diag), diag);
+    expect_failure("nan", mc_csr_read(path, &csr, diag), MC_CANNOT, diag, "entry (2, 1) is nan");
+    mc_dense_free(&real);
+    unlink(path);
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
@@ -187,6 +230,8 @@ int main(void) {
     test_round_trip(diag);
     test_bytes(diag);
     test_vector(diag);
+    test_fortran(diag);
+    test_csr(diag);
     mc_diag_destroy(diag);
     return scratch_end();
 }
