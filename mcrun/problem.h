@@ -36,9 +36,9 @@ typedef struct problem {
     double scale;            /* of --quantise: a MATRIX's value is that of A times it; 0: as they are */
 } problem;
 
-/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a
-   matrix (.smtx, .mtx, .npy), or the directory of a published format with its values. The caller closes also after
-   a failure. */
+/* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a file
+   (.smtx, .mtx, .npy), or the directory of a published format with its values. The caller closes also after a
+   failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);

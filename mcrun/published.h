@@ -12,9 +12,10 @@ typedef struct published_form {
     mc_srbcrs srbcrs; /* of SRBCRS */
 } published_form;
 
-/* Writes A into DIRECTORY (out_write), and with LIST the files' names to standard output. */
-mc_status published_write(const published_form *form, const mc_vsparse *a, const char *directory, bool force,
-                          bool list, mc_diag *diag);
+/* Writes A into DIRECTORY (out_write), with SCALES, unless they are NULL, and with LIST the files' names to
+   standard output. */
+mc_status published_write(const published_form *form, const mc_vsparse *a, const mc_dense *scales,
+                          const char *directory, bool force, bool list, mc_diag *diag);
 /* The way back. MC_FORMAT, with the directory's name in front, for what no matrix gives. */
 mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag);
 

@@ -13,8 +13,8 @@ static mc_status count(const char *path, const mc_dense *dense, int64_t *nonzero
         for (int64_t j = 0; j < dense->cols; j++) {
             double value = mc_dense_real(dense, i, j);
             if (!isfinite(value))
-                return mc_fail(diag, MC_CANNOT, "%s: entry (%" PRId64 ", %" PRId64 ") is %g", path, i + 1, j + 1,
-                               value);
+                return mc_fail(diag, MC_CANNOT, "%s: entry (%" PRId64 ", %" PRId64 ") is %g", path, i + 1,
+                               j + 1, value);
             *nonzeros += value != 0;
         }
     return MC_OK;

@@ -1,0 +1,44 @@
+#!/bin/bash
+# mcrun prune: from a dense weight to a fast product without foreign code. Arguments: mcrun, the source directory, json_get.
+mcrun=$1 json_get=$3
+source "$2/tests/expect.sh"
+specs=$2/specs
+cd "$work" || exit 1
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+
+# A weight of 61 x 90, as a product gives one
+"$mcrun" matrix-gen --rows 61 --cols 64 --sparsity 0.2 -o w.smtx
+"$mcrun" spmm "$specs/spmm_l8r8_f16.lua" w.smtx --vec 2 --union --n 90 --out w.npy --device sim >/dev/null || exit 1
+prune() { "$mcrun" prune w.npy "$@"; }
+
+expect 0 'kept       144 of 720 vectors of 8 x 1, sparsity 0.8000' prune --sparsity 0.8 --out p
+expect 0 'shape      62 x 90, and 2 empty rows' prune --sparsity 0.8 --out again
+check 'the same twice' diff -r p again
+check 'scales of 64 rows' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (64,)" p/scale.npy
+expect 0 'values     A of p, B random, scale of p/scale.npy' "$mcrun" spmm "$specs/spmm_l8r8_f16.lua" p --n 24 --scale p/scale.npy --device sim
+expect 0 'verdict    exact' "$mcrun" spmm "$specs/spmm_l8r8_f16.lua" p --n 24 --scale p/scale.npy --device sim
+prune --sparsity 0.5 --vec 4 --quantise s4 --per tensor --criterion l2 --out q --json >q.json
+json q.json vec 4
+json q.json vectors 720
+json q.json type s4
+json q.json scales 1
+check 'less is kept, and more is lost' test "$(awk -v a="$("$json_get" q.json error)" -v b="$("$json_get" q.json error_unquantised)" 'BEGIN { print (a > b && b > 0 && a < 1) }')" = 1
+expect 0 'verdict    exact' "$mcrun" spmm "$specs/spmm_l4r4.lua" q --vec 4 --n 16 --device sim
+
+# A mask, activations
+"$mcrun" matrix-gen --rows 62 --cols 90 --sparsity 0.99 -o mask.smtx
+expect 0 'tokens, 0.' prune --mask mask.smtx --out m
+"$mcrun" quantise "$specs/dequantise_f16.lua" --tokens 5 --features 90 --set layout=rows --set scale=tensor --set lhs=f16 --out x.npy --device sim >/dev/null
+expect 0 'of a product with 62 tokens' prune --sparsity 0.5 --activations w.npy --out n --vec 2 --force
+expect 2 'activations have 5 features, the matrix 90 columns' prune --sparsity 0.5 --activations x.npy --out o
+
+# What is refused, and leaves nothing
+expect 2 'prune: --out is missing' prune --sparsity 0.5
+expect 2 'wants either --sparsity or --mask' prune --out o
+expect 2 'wants either --sparsity or --mask' prune --out o --sparsity 0.5 --mask mask.smtx
+expect 2 '--criterion goes with --sparsity' prune --out o --mask mask.smtx --criterion l2
+expect 2 'would overwrite w.npy, which is read' prune --sparsity 0.5 --out w.npy
+expect 1 'missing.npy: No such file' "$mcrun" prune missing.npy --sparsity 0.5 --out o
+expect 1 'p is not empty: --force replaces its files' prune --sparsity 0.5 --out p
+check 'nothing is left' test ! -e o
+finish
