@@ -1,6 +1,7 @@
 /* The lines of JSON that a problem leaves. */
 #include <inttypes.h>
 #include <math.h>
+#include "../mcrun/shown.h"
 #include "floor.h"
 #include "race_state.h"
 
@@ -29,17 +30,17 @@ static json_t *problem_json(const race *r, const char *kind) {
     const mc_vsparse *a = &r->work->a;
     double sparsity = sparsity_of(a);
     const problem_shape *s = &r->problem->shape;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b, s:s}", "kind", kind, "matrix",
-                     r->work->name, "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k,
-                     "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity, "class",
-                     sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op",
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:b, s:s}", "kind", kind, "matrix",
+                     shown_json(r->work->name), "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k",
+                     (json_int_t)s->k, "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity", sparsity,
+                     "class", sparsity_class(sparsity), "cold", (int)r->track->rules.cold, "op",
                      operation_name(r->operation));
 }
 
 mc_status race_note(race *r, const char *who, const char *text) {
     json_t *line = problem_json(r, "note");
     json_object_set_new(line, "contender", json_string(who));
-    json_object_set_new(line, "text", json_string(text));
+    json_object_set_new(line, "text", shown_json(text));
     return write_line(r, line, r->diag);
 }
 

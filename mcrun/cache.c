@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "options.h"
+#include "shown.h"
 #include "mccache.h"
 
 typedef struct cache_options {
@@ -50,25 +51,6 @@ static const char *const state_names[] = {"good", "damaged", "foreign", "stale"}
 
 static mc_status no_memory(mc_diag *diag) { return mc_fail(diag, MC_NOMEM, "out of memory"); }
 
-/* Bytes of a label that a terminal would take for commands become '?';
-   as JSON also those that are not UTF-8. */
-static void printable(const char *text, bool ascii, char line[MCCACHE_MAX_LABEL]) {
-    size_t i = 0;
-    for (; i < MCCACHE_MAX_LABEL - 1 && text[i] != '\0'; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        line[i] = byte < ' ' || byte == 0x7F || (ascii && byte > 0x7F) ? '?' : text[i];
-    }
-    line[i] = '\0';
-}
-
-static json_t *label_json(const char *label) {
-    char line[MCCACHE_MAX_LABEL];
-    json_t *json = json_string(label);
-    if (json != NULL) return json;
-    printable(label, true, line);
-    return json_string(line);
-}
-
 static void print_time(uint64_t seconds) {
     char text[32] = "-";
     time_t time = (time_t)seconds;
@@ -87,18 +69,17 @@ static void print_size(uint64_t bytes) {
 static json_t *item_json(const mccache_item *item) {
     char key[MCCACHE_KEY_TEXT];
     mccache_key_text(&item->key, key);
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:s?}", "key", key, "file", item->file, "state",
-                     state_names[item->state], "bytes", (json_int_t)item->size, "used",
-                     (json_int_t)item->used, "label", label_json(item->label), "fault", item->fault);
+    return json_pack("{s:s, s:o, s:s, s:I, s:I, s:o, s:s?}", "key", key, "file", shown_json(item->file),
+                     "state", state_names[item->state], "bytes", (json_int_t)item->size, "used",
+                     (json_int_t)item->used, "label", json_string(shown(item->label).text), "fault",
+                     item->fault);
 }
 
 static void print_item(const mccache_item *item) {
-    char label[MCCACHE_MAX_LABEL];
-    printable(item->label, false, label);
     print_time(item->used);
     printf("  %10" PRIu64 "  ", item->size);
-    if (item->state == MCCACHE_GOOD) printf("%s\n", label);
-    else printf("%s: %s (%s)\n", state_names[item->state], item->fault, item->file);
+    if (item->state == MCCACHE_GOOD) printf("%s\n", shown(item->label).text);
+    else printf("%s: %s (%s)\n", state_names[item->state], item->fault, shown(item->file).text);
 }
 
 static bool list_item(void *user, const mccache_item *item) {
@@ -183,8 +164,8 @@ static mc_status clear(session *s) { return remove_down_to(s, 0, 0); }
 /* -- path and stats */
 
 static mc_status print_path(session *s) {
-    if (s->options->json) s->json = json_pack("{s:s, s:b}", "path", s->path, "exists", !s->empty);
-    else printf("%s\n", s->path);
+    if (s->options->json) s->json = json_pack("{s:o, s:b}", "path", shown_json(s->path), "exists", !s->empty);
+    else printf("%s\n", shown(s->path).text);
     return MC_OK;
 }
 
@@ -192,14 +173,14 @@ static mc_status print_stats(session *s) {
     mccache_stats stats = {.size = sizeof stats};
     mccache_get_stats(s->cache, &stats);
     if (s->options->json) {
-        s->json =
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "path", s->path, "files", (json_int_t)stats.files,
-                      "bytes", (json_int_t)stats.bytes, "stale", (json_int_t)stats.stale, "max_files",
-                      (json_int_t)stats.max_files, "max_bytes", (json_int_t)stats.max_bytes);
+        s->json = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "path", shown_json(s->path), "files",
+                            (json_int_t)stats.files, "bytes", (json_int_t)stats.bytes, "stale",
+                            (json_int_t)stats.stale, "max_files", (json_int_t)stats.max_files, "max_bytes",
+                            (json_int_t)stats.max_bytes);
         return MC_OK;
     }
-    printf("directory  %s\nentries    %" PRIu64 " of at most %" PRIu64 "\nsize       ", s->path, stats.files,
-           stats.max_files);
+    printf("directory  %s\nentries    %" PRIu64 " of at most %" PRIu64 "\nsize       ", shown(s->path).text,
+           stats.files, stats.max_files);
     print_size(stats.bytes);
     printf(" of at most ");
     print_size(stats.max_bytes);

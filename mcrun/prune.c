@@ -6,9 +6,19 @@
 #include "matrix/prune.h"
 #include "options.h"
 #include "published.h"
+#include "shown.h"
 #include "text/file.h"
 
-enum { CRITERION_MAGNITUDE = 1, CRITERION_L2, TYPE_S4 = 1, TYPE_S8, TYPE_S12, TYPE_S16, PER_TENSOR = 1, PER_ROW };
+enum {
+    CRITERION_MAGNITUDE = 1,
+    CRITERION_L2,
+    TYPE_S4 = 1,
+    TYPE_S8,
+    TYPE_S12,
+    TYPE_S16,
+    PER_TENSOR = 1,
+    PER_ROW
+};
 enum { RANDOM_TOKENS = 16 };
 
 typedef struct prune_options {
@@ -37,7 +47,8 @@ static const cmd_option table[] = {
      "directory to make: a MATRIX (BCRS), and scale.npy"},
     {"force", 0, OPTION_SWITCH, offsetof(prune_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
-    {"seed", 0, OPTION_INTEGER, offsetof(prune_options, seed), "S", 0, INT64_MAX, "seed of random tokens (1)"},
+    {"seed", 0, OPTION_INTEGER, offsetof(prune_options, seed), "S", 0, INT64_MAX,
+     "seed of random tokens (1)"},
     {"json", 0, OPTION_SWITCH, offsetof(prune_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -81,9 +92,8 @@ static mc_status prune(pruning *p, const char *weight, mc_diag *diag) {
     if (status == MC_OK && o->mask != NULL) status = mc_csr_read(o->mask, &p->mask, diag);
     if (status == MC_OK) status = read_tokens(p, diag);
     if (status == MC_OK) status = mc_prune(&p->weight, &config, &p->pruned, diag);
-    return status == MC_OK
-               ? mc_prune_error(&p->weight, &p->pruned, &p->x, &p->error, &p->unquantised, diag)
-               : status;
+    return status == MC_OK ? mc_prune_error(&p->weight, &p->pruned, &p->x, &p->error, &p->unquantised, diag)
+                           : status;
 }
 
 /* -- What is told */
@@ -104,17 +114,17 @@ static void print(const pruning *p) {
            p->pruned.scales.cols > 1 ? "a scale for each row" : "one scale");
     printf("error      %.4f of a product with %" PRId64 " %s, %.4f by pruning alone\n", p->error, p->x.rows,
            p->options->activations != NULL ? "tokens" : "random tokens", p->unquantised);
-    printf("written    %s: a MATRIX, and scale.npy for --scale\n", p->options->directory);
+    printf("written    %s: a MATRIX, and scale.npy for --scale\n", shown(p->options->directory).text);
 }
 
 static mc_status print_json(const pruning *p, mc_diag *diag) {
     const mc_vsparse *a = &p->pruned.a;
-    json_t *json = json_pack("{s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:s, s:I, s:f, s:f, s:s}", "rows",
-                             (json_int_t)p->weight.rows, "cols", (json_int_t)p->weight.cols, "padded_rows",
-                             (json_int_t)a->rows, "vec", a->vec, "vectors", (json_int_t)a->vectors, "sparsity",
-                             sparsity_of(p), "energy", p->pruned.energy, "type", mc_type_text(a->type), "scales",
-                             (json_int_t)p->pruned.scales.cols, "error", p->error, "error_unquantised",
-                             p->unquantised, "out", p->options->directory);
+    json_t *json = json_pack(
+        "{s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:s, s:I, s:f, s:f, s:o}", "rows", (json_int_t)p->weight.rows,
+        "cols", (json_int_t)p->weight.cols, "padded_rows", (json_int_t)a->rows, "vec", a->vec, "vectors",
+        (json_int_t)a->vectors, "sparsity", sparsity_of(p), "energy", p->pruned.energy, "type",
+        mc_type_text(a->type), "scales", (json_int_t)p->pruned.scales.cols, "error", p->error,
+        "error_unquantised", p->unquantised, "out", shown_json(p->options->directory));
     if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     printf("\n");
@@ -134,8 +144,8 @@ static int run(int argc, char **argv) {
     const published_form form = {.name = PUBLISHED_BCRS};
     mc_status status = prune(&p, operands[0], diag);
     if (status == MC_OK)
-        status = published_write(&form, &p.pruned.a, &p.pruned.scales, options.directory, options.force, false,
-                                 diag);
+        status = published_write(&form, &p.pruned.a, &p.pruned.scales, options.directory, options.force,
+                                 false, diag);
     if (status == MC_OK && options.json) status = print_json(&p, diag);
     else if (status == MC_OK) print(&p);
     mc_pruned_free(&p.pruned);

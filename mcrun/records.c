@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
+#include "shown.h"
 #include "mcrt_internal.h"
 #include "records/record.h"
 #include "records/text.h"
@@ -67,8 +68,9 @@ static mc_status read_files(session *s, size_t *count) {
 }
 
 static mc_status tell(session *s, const char *what, size_t count, const char *path) {
-    if (!s->options->json) printf("%zu records %s %s\n", count, what, path);
-    else if ((s->json = json_pack("{s:I, s:s}", "records", (json_int_t)count, "path", path)) == NULL)
+    if (!s->options->json) printf("%zu records %s %s\n", count, what, shown(path).text);
+    else if ((s->json = json_pack("{s:I, s:o}", "records", (json_int_t)count, "path", shown_json(path))) ==
+             NULL)
         return mc_fail(s->diag, MC_NOMEM, "out of memory");
     return MC_OK;
 }
@@ -88,9 +90,9 @@ static void print_record(const record *r, const char *from) {
     char title[PROBLEM_TITLE];
     problem_title(&r->problem, title);
     bool other = strcmp(r->generator, mc_generator_id()) != 0;
-    printf("%-8s%s  %s%s\n        %.3f us  best of %zu%s  %s  %s\n", from, r->gpu, title,
+    printf("%-8s%s  %s%s\n        %.3f us  best of %zu%s  %s  %s\n", from, shown(r->gpu).text, title,
            r->cold ? ", cold" : "", r->microseconds, r->candidate_count,
-           other ? ", by another generator" : "", r->spec, r->fields);
+           other ? ", by another generator" : "", shown(r->spec).text, shown(r->fields).text);
 }
 
 static bool list_record(void *user, const record *r, bool own) {

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "report.h"
+#include "shown.h"
 
 double report_sparsity(const mc_vsparse *a) {
     double places = (double)a->row_blocks * (double)a->cols;
@@ -28,7 +29,7 @@ static void print_sources(const run_shape *shape) {
     for (size_t i = 0; i < shape->source_count; i++) {
         const value_source *s = &shape->sources[i];
         printf("%s %s %s%s", i ? "," : "\nvalues    ", s->title, s->from ? "of " : "random",
-               s->from ? s->from : "");
+               s->from ? shown(s->from).text : "");
     }
     if (shape->quantised > 0)
         printf("\nquantised  a value of the file is %.9g times %s's", shape->quantised,
@@ -56,7 +57,7 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
     print_shape(shape, device);
     printf("variant    %zu  %016" PRIx64 "  %s\n", result->variant, result->hash, result->text);
     if (result->estimate > 0) {
-        printf("spec       %s\n", result->spec);
+        printf("spec       %s\n", shown(result->spec).text);
         printf("estimate   %.2f us\n", result->estimate);
     }
     if (time > 0) {
@@ -67,7 +68,7 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
                    effective_tops(shape, time));
     }
     printf("verdict    %s\n", verdict_of(result));
-    if (result->message != NULL) printf("           %s\n", result->message);
+    if (result->message != NULL) printf("           %s\n", shown_message(result->message).text);
 }
 
 void report_print_line(const run_shape *shape, const run_result *result, const char *mark) {
@@ -77,7 +78,7 @@ void report_print_line(const run_shape *shape, const run_result *result, const c
         printf("%9.2f us %9.1f GB/s %8.2f TOPS", time, gathered_gbs(shape, time),
                effective_tops(shape, time));
     else if (time > 0) printf("%9.2f us %9.1f GB/s", time, moved_gbs(shape, time));
-    printf("  %s\n", result->message != NULL ? result->message : result->text);
+    printf("  %s\n", shown_message(result->message != NULL ? result->message : result->text).text);
 }
 
 static json_t *variant_json(const run_result *result) {
@@ -106,7 +107,7 @@ static json_t *values_json(const run_shape *shape) {
     json_t *json = json_object();
     for (size_t i = 0; i < shape->source_count; i++) {
         const char *from = shape->sources[i].from;
-        json_object_set_new(json, shape->sources[i].title, json_string(from != NULL ? from : "random"));
+        json_object_set_new(json, shape->sources[i].title, shown_json(from != NULL ? from : "random"));
     }
     return json;
 }
@@ -123,8 +124,9 @@ json_t *report_json(const run_shape *shape, const run_result *result, const char
     json_t *timing = result->microseconds > 0 ? timing_json(shape, result->microseconds) : NULL;
     json_t *estimate = result->estimate > 0 ? json_real(result->estimate) : NULL;
     json_t *quantised = shape->quantised > 0 ? json_real(shape->quantised) : NULL;
-    return json_pack("{s:o, s:o, s:s, s:o, s:o*, s:s, s:s, s:s*, s:o*, s:o*}", "shape", shape_json(shape),
-                     "variant", variant_json(result), "spec", result->spec, "values", values_json(shape),
-                     "quantised", quantised, "device", device, "verdict", verdict_of(result), "message",
-                     result->message, "estimate", estimate, "timing", timing);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o*, s:s, s:s, s:o*, s:o*, s:o*}", "shape", shape_json(shape),
+                     "variant", variant_json(result), "spec", shown_json(result->spec), "values",
+                     values_json(shape), "quantised", quantised, "device", device, "verdict",
+                     verdict_of(result), "message", shown_json(result->message), "estimate", estimate,
+                     "timing", timing);
 }

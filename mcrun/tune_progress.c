@@ -6,6 +6,7 @@
 #include "mcrt_internal.h"
 #include "base/clock.h"
 #include "tune.h"
+#include "shown.h"
 
 /* Seconds between two states of the line that is rewritten, and between two lines of a log. */
 static const double rewrite_pause = 0.1, line_pause = 10;
@@ -81,6 +82,7 @@ bool tune_view_progress(void *user, const mc_tune_progress *p) {
     if (p->best_fields != NULL) snprintf(view->best_fields, sizeof view->best_fields, "%s", p->best_fields);
     if (time - view->told < (view->terminal ? rewrite_pause : line_pause)) return !tune_stop_asked();
     describe(view, p, line);
+    snprintf(line, sizeof line, "%.*s", LINE_SIZE - 1, shown(line).text);
     if (view->terminal) rewrite(view, line);
     else fprintf(stderr, "%s: %s\n", cmd_program, line);
     view->told = time;
@@ -92,5 +94,5 @@ bool tune_view_progress(void *user, const mc_tune_progress *p) {
 void tune_view_log(void *user, mc_log_level level, const char *message) {
     const tune_view *view = user;
     if (level != MC_LOG_NOTE) return;
-    fprintf(stderr, "%s%s: %s\n", view->terminal ? "\r\33[K" : "", cmd_program, message);
+    fprintf(stderr, "%s%s: %s\n", view->terminal ? "\r\33[K" : "", cmd_program, shown_message(message).text);
 }

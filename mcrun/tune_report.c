@@ -8,6 +8,7 @@
 #include "mcrt_internal.h"
 #include "choose/candidates.h"
 #include "tune.h"
+#include "shown.h"
 
 void tune_outcome_free(tune_outcome *outcome) {
     free(outcome->message);
@@ -45,10 +46,10 @@ static void print_time(double microseconds) {
 void tune_report_row(const tune_outcome *o) {
     const mc_tune_result *result = &o->result;
     double gain = gain_of(result);
-    printf("%-28s %-9s %-8s", o->source->name, tune_size_of(o).text, verdict_of(o));
+    printf("%-28s %-9s %-8s", shown(o->source->name).text, tune_size_of(o).text, verdict_of(o));
     if (o->status != MC_OK) {
         const char *message = o->message != NULL ? o->message : "out of memory";
-        printf("  %.*s\n", (int)strcspn(message, "\n"), message);
+        printf("  %.*s\n", (int)strcspn(message, "\n"), shown(message).text);
         fflush(stdout);
         return;
     }
@@ -57,7 +58,8 @@ void tune_report_row(const tune_outcome *o) {
     print_time(result->microseconds);
     if (gain > 0) printf("%7.2fx", gain);
     else printf("%8s", "-");
-    printf("  %s  %s\n", o->spec != NULL ? o->spec : "-", o->tuned != NULL ? o->tuned : "");
+    printf("  %s  %s\n", shown(o->spec != NULL ? o->spec : "-").text,
+           shown(o->tuned != NULL ? o->tuned : "").text);
     fflush(stdout);
 }
 
@@ -83,9 +85,9 @@ static json_t *problem_json(const tune_outcome *o) {
     if (o->op->matrix.rows != NO_MEMBER) member_set(&p, o->op->matrix.rows, o->rows);
     if (o->op->matrix.cols != NO_MEMBER) member_set(&p, o->op->matrix.cols, o->cols);
     member_set(&p, o->op->size, o->size);
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:I}", "op", o->op->name, "matrix", o->source->name, "m",
-                     (json_int_t)p.m, "n", (json_int_t)p.n, "k", (json_int_t)p.k, "vec", o->vec, "vectors",
-                     (json_int_t)o->vectors);
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:i, s:I}", "op", o->op->name, "matrix",
+                     shown_json(o->source->name), "m", (json_int_t)p.m, "n", (json_int_t)p.n, "k",
+                     (json_int_t)p.k, "vec", o->vec, "vectors", (json_int_t)o->vectors);
 }
 
 /* NULL, which s:o* leaves out, for what is not known. */
@@ -93,14 +95,14 @@ static json_t *real_or_nothing(double value) { return value > 0 ? json_real(valu
 
 mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
     const mc_tune_result *result = &o->result;
-    json_t *json =
-        json_pack("{s:o, s:s, s:s*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:s*, s:s*, s:s*}",
-                  "problem", problem_json(o), "verdict", verdict_of(o), "message", o->message, "measured",
-                  (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong",
-                  (json_int_t)result->wrong, "failed", (json_int_t)result->failed, "complete",
-                  result->complete, "recorded", result->recorded, "seconds", o->seconds, "default_us",
-                  real_or_nothing(result->standard), "best_us", real_or_nothing(result->microseconds), "gain",
-                  real_or_nothing(gain_of(result)), "spec", o->spec, "fields", o->fields, "tuned", o->tuned);
+    json_t *json = json_pack(
+        "{s:o, s:s, s:o*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "problem",
+        problem_json(o), "verdict", verdict_of(o), "message", shown_json(o->message), "measured",
+        (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong", (json_int_t)result->wrong,
+        "failed", (json_int_t)result->failed, "complete", result->complete, "recorded", result->recorded,
+        "seconds", o->seconds, "default_us", real_or_nothing(result->standard), "best_us",
+        real_or_nothing(result->microseconds), "gain", real_or_nothing(gain_of(result)), "spec",
+        shown_json(o->spec), "fields", shown_json(o->fields), "tuned", shown_json(o->tuned));
     return print_json(json, diag);
 }
 
@@ -124,11 +126,11 @@ static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool
     snprintf(hash, sizeof hash, "%016" PRIx64, c->hash);
     double estimate = isfinite(c->estimate) ? c->estimate : 0;
     if (json)
-        return print_json(json_pack("{s:o, s:s, s:s, s:s, s:o*, s:b}", "problem", problem_json(o), "hash",
-                                    hash, "spec", c->spec, "fields", c->tuned, "estimate",
-                                    real_or_nothing(estimate), "default", c->standard),
+        return print_json(json_pack("{s:o, s:s, s:o, s:o, s:o*, s:b}", "problem", problem_json(o), "hash",
+                                    hash, "spec", shown_json(c->spec), "fields", shown_json(c->tuned),
+                                    "estimate", real_or_nothing(estimate), "default", c->standard),
                           diag);
-    printf("%-28s %-9s ", o->source->name, tune_size_of(o).text);
+    printf("%-28s %-9s ", shown(o->source->name).text, tune_size_of(o).text);
     print_time(estimate);
     printf("  %s  %s  %s%s\n", hash, c->spec, c->tuned, c->standard ? "  (default)" : "");
     return MC_OK;

@@ -55,8 +55,9 @@ static mc_status choose_by_mask(const mc_dense *dense, const mc_prune_config *co
                                 mc_diag *diag) {
     const mc_csr *mask = config->mask;
     if (mask->rows != dense->rows || mask->cols != dense->cols)
-        return mc_fail(diag, MC_USAGE, "the mask is %" PRId64 " x %" PRId64 ", the matrix %" PRId64 " x %" PRId64,
-                       mask->rows, mask->cols, dense->rows, dense->cols);
+        return mc_fail(diag, MC_USAGE,
+                       "the mask is %" PRId64 " x %" PRId64 ", the matrix %" PRId64 " x %" PRId64, mask->rows,
+                       mask->cols, dense->rows, dense->cols);
     for (int64_t row = 0; row < mask->rows; row++)
         for (int64_t i = mask->row_ptr[row]; i < mask->row_ptr[row + 1]; i++) {
             uint8_t *keep = &c->keep[row / config->vec * c->cols + mask->col_idx[i]];
@@ -67,11 +68,13 @@ static mc_status choose_by_mask(const mc_dense *dense, const mc_prune_config *co
 }
 
 static mc_status check(const mc_dense *dense, const mc_prune_config *config, mc_diag *diag) {
-    if (config->vec < 1) return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 or more", config->vec);
+    if (config->vec < 1)
+        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 or more", config->vec);
     if (!(config->sparsity >= 0 && config->sparsity <= 1))
         return mc_fail(diag, MC_USAGE, "a sparsity of %g: must be 0 to 1", config->sparsity);
     if (mc_type_is_real(config->type) || mc_type_min(config->type) >= 0)
-        return mc_fail(diag, MC_USAGE, "%s: values are quantised to signed integers", mc_type_text(config->type));
+        return mc_fail(diag, MC_USAGE, "%s: values are quantised to signed integers",
+                       mc_type_text(config->type));
     for (int64_t i = 0; i < dense->rows; i++)
         for (int64_t j = 0; j < dense->cols; j++)
             if (!isfinite(mc_dense_real(dense, i, j)))
@@ -94,7 +97,8 @@ static mc_status place_vectors(const mc_prune_config *config, const choice *c, m
 }
 
 /* Calls VISIT for each element of A's vectors. */
-static void for_kept(const mc_dense *dense, mc_pruned *p, void (*visit)(mc_pruned *p, int64_t vector, int64_t row, double value)) {
+static void for_kept(const mc_dense *dense, mc_pruned *p,
+                     void (*visit)(mc_pruned *p, int64_t vector, int64_t row, double value)) {
     const mc_vsparse *a = &p->a;
     for (int64_t block = 0; block < a->row_blocks; block++)
         for (int64_t v = a->row_ptr[block]; v < a->row_ptr[block + 1]; v++)
@@ -168,7 +172,8 @@ static void add_row(const mc_dense *dense, const mc_pruned *p, const mc_dense *x
                     sums *s) {
     const mc_vsparse *a = &p->a;
     double whole = 0, kept = 0, quantised = 0, scale = (double)*scale_of(p, row);
-    for (int64_t j = 0; j < dense->cols; j++) whole += mc_dense_real(dense, row, j) * mc_dense_real(x, token, j);
+    for (int64_t j = 0; j < dense->cols; j++)
+        whole += mc_dense_real(dense, row, j) * mc_dense_real(x, token, j);
     for (int64_t v = a->row_ptr[row / a->vec]; v < a->row_ptr[row / a->vec + 1]; v++) {
         double activation = mc_dense_real(x, token, a->col_idx[v]);
         kept += mc_dense_real(dense, row, a->col_idx[v]) * activation;
@@ -184,8 +189,9 @@ mc_status mc_prune_error(const mc_dense *dense, const mc_pruned *pruned, const m
     sums s = {0, 0, 0};
     *error = *unquantised = 0;
     if (x->cols != dense->cols)
-        return mc_fail(diag, MC_USAGE, "activations have %" PRId64 " features, the matrix %" PRId64 " columns",
-                       x->cols, dense->cols);
+        return mc_fail(diag, MC_USAGE,
+                       "activations have %" PRId64 " features, the matrix %" PRId64 " columns", x->cols,
+                       dense->cols);
     for (int64_t row = 0; row < dense->rows; row++)
         for (int64_t token = 0; token < x->rows; token++) add_row(dense, pruned, x, row, token, &s);
     if (s.all > 0) *error = sqrt(s.off / s.all), *unquantised = sqrt(s.off_unquantised / s.all);

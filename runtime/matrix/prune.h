@@ -11,9 +11,10 @@ typedef struct mc_prune_config {
     int vec;
     double sparsity; /* of vectors, 0 to 1 */
     mc_prune_by by;
-    const mc_csr *mask; /* of the matrix's shape: the vectors that it has a nonzero in are kept; NULL: by worth */
-    mc_type type;       /* of the integers: signed */
-    bool scale_rows;    /* a scale for each row; else one for all */
+    const mc_csr
+        *mask;    /* of the matrix's shape: the vectors that it has a nonzero in are kept; NULL: by worth */
+    mc_type type; /* of the integers: signed */
+    bool scale_rows; /* a scale for each row; else one for all */
 } mc_prune_config;
 
 typedef struct mc_pruned {
@@ -23,11 +24,12 @@ typedef struct mc_pruned {
 } mc_pruned;
 
 /* Keeps the round((1 - sparsity) * vectors) vectors of DENSE that are worth most, of equal ones the first, or
-   those of the mask. A scale takes the greatest magnitude that is kept to the type's greatest number; elements
-   are divided by it in f64 and rounded to nearest even. MC_CANNOT for infinities and NaN, MC_USAGE for a type
-   that is not signed, a vec below 1, a sparsity that is none, or a mask of another shape. The call creates
-   OUT. */
-MC_API mc_status mc_prune(const mc_dense *dense, const mc_prune_config *config, mc_pruned *out, mc_diag *diag);
+   those of the mask. A scale takes the greatest magnitude that is kept to the type's greatest number;
+   elements are divided by it in f64 and rounded to nearest even. MC_CANNOT for infinities and NaN, MC_USAGE
+   for a type that is not signed, a vec below 1, a sparsity that is none, or a mask of another shape. The call
+   creates OUT. */
+MC_API mc_status mc_prune(const mc_dense *dense, const mc_prune_config *config, mc_pruned *out,
+                          mc_diag *diag);
 MC_API void mc_pruned_free(mc_pruned *pruned);
 
 /* How far a product with what was kept is from one with DENSE: sqrt of the sums of squared differences over

@@ -99,6 +99,14 @@ expect 1 'no integer: --quantise scales its values' spmm real.npy --n 8
 expect 0 'quantised  a value of the file is' spmm real.npy --n 8 --quantise
 expect 0 'scale of big.mtx' "$mcrun" spmm "$2/specs/spmm_l8r8_f16.lua" big.mtx --n 8 --quantise --device sim
 
+# Names that no terminal should see, or no JSON takes
+cp int.mtx $'in\et.mtx'
+cp int.mtx $'caf\xe9.mtx'
+expect 0 'A of in?t.mtx' spmm $'in\et.mtx' --n 8
+spmm $'caf\xe9.mtx' --n 8 --json >latin.json
+json latin.json values.A 'caf?.mtx'
+json latin.json verdict exact
+
 # What is read is not overwritten; what never ends is not read
 cp "$spec" own.lua
 own() { "$mcrun" spmm own.lua int.mtx --b eye.npy --device sim "$@"; }

@@ -13,6 +13,19 @@ records() { grep -c . records.jsonl; }
 "$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
 printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
 
+# Names that no terminal should see, and that are no UTF-8: tables and JSON have ? there, and all are tuned
+red=$'red\e[31m.smtx' latin=$'caf\xe9.smtx'
+cp m.smtx "$red"
+cp m.smtx "$latin"
+tune "$spec" "$red" "$latin" --n 16 >table 2>err
+check 'one is tuned, the other one is the same' test "$(grep -Ec 'N 16 +(tuned|known) ' table)" = 2
+check 'no control character' test "$(tr -d '\n' <table | tr -dc '\001-\037' | wc -c)" = 0
+check 'question marks' grep -q 'red?\[31m.smtx' table
+tune "$spec" "$red" "$latin" --n 24 --json >lines 2>err
+check 'a line each' test "$(wc -l <lines)" = 2
+check 'UTF-8' grep -q '"matrix": "caf?.smtx"' lines
+rm -f records.jsonl
+
 # Without a place for records nothing is measured; a failure leaves no empty file
 expect 1 'no place for records: --records, MCGEN_RECORDS, XDG_DATA_HOME and HOME name none' env -u MCGEN_RECORDS -u XDG_DATA_HOME -u HOME "$mcrun" tune "$spec" m.smtx --n 16 --device sim --candidates 3
 tune "$spec" m.smtx --n 16 --seconds 0.000001 >table 2>&1

@@ -77,7 +77,8 @@ static void test_values(mc_diag *diag) {
 static void test_mask(mc_diag *diag) {
     static int64_t row_ptr[] = {0, 1, 3, 3, 3, 4};
     static int32_t col_idx[] = {2, 0, 2, 3};
-    const mc_csr mask = {5, 4, 4, row_ptr, col_idx, MC_CSR_PATTERN, NULL}, other = {4, 4, 0, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
+    const mc_csr mask = {5, 4, 4, row_ptr, col_idx, MC_CSR_PATTERN, NULL},
+                 other = {4, 4, 0, row_ptr, col_idx, MC_CSR_PATTERN, NULL};
     mc_prune_config config = half;
     mc_dense dense = dense_weight(diag);
     mc_pruned p;
@@ -86,7 +87,8 @@ static void test_mask(mc_diag *diag) {
     check_kept("mask", &p.a, "02||3|");
     mc_pruned_free(&p);
     config.mask = &other;
-    expect_failure("shape", mc_prune(&dense, &config, &p, diag), MC_USAGE, diag, "the mask is 4 x 4, the matrix 5 x 4");
+    expect_failure("shape", mc_prune(&dense, &config, &p, diag), MC_USAGE, diag,
+                   "the mask is 4 x 4, the matrix 5 x 4");
     mc_dense_free(&dense);
 }
 
@@ -117,7 +119,8 @@ static void test_refused(mc_diag *diag) {
     mc_prune_config config = half;
     mc_pruned p;
     config.type = MC_U8;
-    expect_failure("type", mc_prune(&dense, &config, &p, diag), MC_USAGE, diag, "u8: values are quantised to signed");
+    expect_failure("type", mc_prune(&dense, &config, &p, diag), MC_USAGE, diag,
+                   "u8: values are quantised to signed");
     config = half, config.vec = 0;
     expect_failure("vec", mc_prune(&dense, &config, &p, diag), MC_USAGE, diag, "vectors of 0 elements");
     config = half, config.sparsity = 1.5;
