@@ -235,6 +235,7 @@ static void drop_locks(mc_context *context) {
 }
 
 mc_status mc_context_create(const mc_context_config *config, mc_context **context, mc_diag *diag) {
+    if (context == NULL) return check_handle(context, "context", diag);
     *context = NULL;
     mc_context *made = calloc(1, sizeof *made);
     if (made == NULL || !make_locks(made)) {
@@ -288,6 +289,7 @@ mc_status mc_context_get_info(mc_context *context, mc_context_info *info, mc_dia
 
 mc_status mc_memory_create(mc_context *context, size_t bytes, mc_address *address, mc_diag *diag) {
     context_visit visit;
+    if (address == NULL) return check_handle(address, "address", diag);
     *address = 0;
     mc_status status = context_enter(context, &visit, diag);
     if (status == MC_OK) status = mc_device_alloc(context->device, bytes, address, diag);

@@ -32,6 +32,7 @@ mc_status mc_matrix_create(mc_context *context, const mc_matrix_config *config, 
                            mc_diag *diag) {
     mc_matrix_config whole;
     mc_vsparse host;
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     *matrix = NULL;
     mc_status status = check_handle(context, "context", diag);
     if (status == MC_OK)
@@ -44,6 +45,7 @@ mc_status mc_matrix_from_dense(mc_context *context, const mc_dense_config *confi
                                mc_diag *diag) {
     mc_dense_config whole;
     mc_vsparse host;
+    if (matrix == NULL) return check_handle(matrix, "matrix", diag);
     *matrix = NULL;
     mc_status status = check_handle(context, "context", diag);
     if (status == MC_OK)

@@ -185,6 +185,7 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
 
 mc_status mc_plan_create(mc_context *context, const mc_plan_config *config, mc_plan **plan, mc_diag *diag) {
     mc_plan_config whole;
+    if (plan == NULL) return check_handle(plan, "plan", diag);
     *plan = NULL;
     mc_status status = take_struct(&whole, sizeof whole, config, PLAN_CONFIG_FIRST, "mc_plan_config", diag);
     if (status == MC_OK) status = matrix_check(whole.op, whole.matrix, context, diag);

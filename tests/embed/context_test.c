@@ -284,6 +284,25 @@ static void test_no_handle(void) {
     mc_context_destroy(context);
 }
 
+/* Where the result goes is NULL. */
+static void test_no_result(void) {
+    const mc_context_config config = simulator();
+    mc_context *context = open_context(&config);
+    static const int32_t row_ptr[] = {0, 0};
+    const float value = 1;
+    const mc_matrix_config sparse = {.size = sizeof sparse, .vec = 8, .rows = 8, .row_ptr = row_ptr};
+    const mc_dense_config dense = {.size = sizeof dense, .vec = 8, .data = &value};
+    const mc_plan_config problem = {.size = sizeof problem, .c = MC_S32};
+    mc_diag_clear(diag);
+    is_null("context_create", "context is NULL", mc_context_create(&config, NULL, diag));
+    is_null("get_info", "mc_context_info is NULL", mc_context_get_info(context, NULL, diag));
+    is_null("memory_create", "address is NULL", mc_memory_create(context, 1, NULL, diag));
+    is_null("matrix_create", "matrix is NULL", mc_matrix_create(context, &sparse, NULL, diag));
+    is_null("from_dense", "matrix is NULL", mc_matrix_from_dense(context, &dense, NULL, diag));
+    is_null("plan_create", "plan is NULL", mc_plan_create(context, &problem, NULL, diag));
+    mc_context_destroy(context);
+}
+
 /* Two contexts hold kernels, matrices and plans of their own. */
 static void test_two_contexts(void) {
     static const product_kind kind = {"in two contexts",
@@ -327,6 +346,7 @@ int main(void) {
     test_two_contexts();
     test_no_context();
     test_no_handle();
+    test_no_result();
     mc_diag_destroy(diag);
     return product_end(check_end());
 }
