@@ -102,11 +102,20 @@ static mc_status move_file(const staging *stage, const char *name, mc_diag *diag
     return status;
 }
 
+static mc_status check_file(const staging *stage, const char *name, mc_diag *diag) {
+    char *to = path_in(stage->target, name);
+    mc_status status = to != NULL ? file_check_target(to, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
+    free(to);
+    return status;
+}
+
 /* Into a directory with other files the files move one by one. */
 static mc_status stage_commit(const staging *stage, const out_files *files, mc_diag *diag) {
     mc_status status = MC_OK;
     if (!stage->merge)
         return rename(stage->directory, stage->target) == 0 ? MC_OK : path_error(diag, stage->target);
+    for (size_t i = 0; i < files->count && status == MC_OK; i++)
+        status = check_file(stage, files->items[i].name, diag);
     for (size_t i = 0; i < files->count && status == MC_OK; i++)
         status = move_file(stage, files->items[i].name, diag);
     return status;

@@ -1,4 +1,5 @@
 #include "problem.h"
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,8 +58,7 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
         if (strcmp(settings[i].field, "arch") != 0 || strcmp(settings[i].value, "native") != 0) continue;
         settings[i].value = mc_arch_for(p->capability);
         if (settings[i].value == NULL)
-            return mc_fail(diag, MC_CANNOT,
-                           "--arch native: the kernel runs on no GPU that there are targets for");
+            return mc_fail(diag, MC_CANNOT, "--arch native: no GPU here that there are targets for");
     }
     mc_spec_destroy(p->spec);
     p->spec = NULL;
@@ -162,23 +162,32 @@ static mc_status check_own_values(const problem *p, mc_diag *diag) {
                    p->matrix_path);
 }
 
-/* The greatest magnitude becomes the greatest number that the type and the kernel's digits have. */
-static double quantising_scale(const problem *p) {
+/* The greatest magnitude becomes the greatest number that the type and the kernel's digits have. It is an
+   f32, and a normal one: kernels multiply by it. */
+static mc_status find_scale(problem *p, mc_diag *diag) {
     int64_t most = mc_type_max(p->a.type);
     double greatest = 0;
     for (int64_t i = 0; i < p->pattern.nnz; i++) greatest = fmax(greatest, fabs(p->pattern.values[i]));
-    return greatest > 0 ? greatest / (double)(most < p->most ? most : p->most) : 1;
+    double scale = greatest > 0 ? greatest / (double)(most < p->most ? most : p->most) : 1;
+    if (scale > (double)FLT_MAX)
+        return mc_fail(diag, MC_CANNOT, "--quantise: %s holds %g, for which there is no scale in f32",
+                       p->matrix_path, greatest);
+    p->scale = fmax((double)(float)scale, (double)FLT_MIN);
+    return MC_OK;
 }
 
 static mc_status take_own_values(problem *p, mc_diag *diag) {
     mc_status status = check_own_values(p, diag);
     if (status != MC_OK) return status;
+    if (p->options->quantise) status = find_scale(p, diag);
+    if (status != MC_OK) return status;
     mc_diag *why = mc_diag_create();
-    p->scale = p->options->quantise ? quantising_scale(p) : 0;
     status = mc_vsparse_take_csr(&p->a, &p->pattern, p->scale, why);
     if (status != MC_OK)
         (void)mc_fail(diag, status, "%s: %s: %s--random-values takes its pattern alone", p->matrix_path,
-                      mc_diag_text(why), p->options->quantise ? "" : "--quantise scales its values, ");
+                      mc_diag_text(why),
+                      p->options->quantise || mc_type_is_real(p->a.type) ? ""
+                                                                         : "--quantise scales its values, ");
     mc_diag_destroy(why);
     p->values_from = p->matrix_path;
     return status;
@@ -186,8 +195,10 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
 
 /* INSIDE: NULL, or which values are in the pattern. */
 static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
+    if (p->options->quantise && (p->options->a_file != NULL || p->given.vec > 0))
+        return mc_fail(diag, MC_USAGE, "--quantise goes with the values of a .mtx or .npy MATRIX");
     if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
-    if (p->given.vec > 0) return copy_values(p, diag);
+    if (p->given.vec > 0 && !p->options->random_values) return copy_values(p, diag);
     if (has_own_values(p)) return take_own_values(p, diag);
     if (p->options->quantise) return mc_fail(diag, MC_USAGE, "--quantise: %s has no values", p->matrix_path);
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
@@ -200,7 +211,7 @@ static mc_status fill_reals(problem *p, const uint8_t *inside, mc_diag *diag) {
     int64_t count = p->a.vectors * p->a.vec;
     float *values = p->a.values;
     if (p->options->mask_file != NULL) return take_file(p, p->options->mask_file, diag);
-    if (p->given.vec > 0) {
+    if (p->given.vec > 0 && !p->options->random_values) {
         for (int64_t i = 0; i < count; i++)
             values[i] = (float)mc_vsparse_value(&p->given, i / p->a.vec, (int)(i % p->a.vec));
         p->values_from = p->matrix_path;

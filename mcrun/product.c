@@ -181,7 +181,8 @@ static void fill_options(product_command_data *d, const mc_operator *o) {
     d->command.options[0] = (cmd_option_table){d->rows, d->count};
     d->command.options[1] = (cmd_option_table){session_option_table, SESSION_OPTION_COUNT};
     d->command.options[2] = (cmd_option_table){problem_spec_table, PROBLEM_SPEC_OPTIONS};
-    d->command.options[3] = (cmd_option_table){problem_pattern_table, PROBLEM_PATTERN_OPTIONS};
+    d->command.options[3] = (cmd_option_table){problem_pattern_table,
+                                               o->matrix.wanted ? PROBLEM_PATTERN_OPTIONS : 1}; /* the seed */
 }
 
 /* -- The commands */
@@ -209,7 +210,7 @@ static bool overwrites(const mc_operator *op, const char *option, const char *ou
     const char *taken = NULL;
     if (out == NULL) return false;
     for (size_t i = 0; words[i] != NULL; i++)
-        if (file_is_same(words[i], out)) taken = words[i];
+        if (file_is_same(words[i], out) || file_is_in(out, words[i])) taken = words[i];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL && file_is_same(files[i], out)) taken = files[i];
     for (size_t i = 0; i < MAX_OPERANDS; i++)
@@ -220,13 +221,20 @@ static bool overwrites(const mc_operator *op, const char *option, const char *ou
 }
 
 static int check_outputs(const mc_operator *op, const product_options *o, char *const *words) {
-    bool taken = overwrites(op, "--out", o->session.out_file, o, words);
-    for (size_t i = 0; i < op->operand_count && !taken; i++) {
-        char option[NAME_BYTES];
-        snprintf(option, sizeof option, "--out-%s", op->operands[i].name);
-        taken = overwrites(op, option, o->other_files[i], o, words);
+    const char *outs[MAX_OPERANDS + 1] = {o->session.out_file};
+    char options[MAX_OPERANDS + 1][NAME_BYTES] = {"--out"};
+    for (size_t i = 0; i < op->operand_count; i++) {
+        snprintf(options[i + 1], NAME_BYTES, "--out-%s", op->operands[i].name);
+        outs[i + 1] = o->other_files[i];
     }
-    return taken ? CMD_USAGE : CMD_DONE;
+    for (size_t i = 0; i <= op->operand_count; i++) {
+        if (overwrites(op, options[i], outs[i], o, words)) return CMD_USAGE;
+        for (size_t k = 0; k < i; k++)
+            if (outs[i] != NULL && outs[k] != NULL &&
+                (strcmp(outs[i], outs[k]) == 0 || file_is_same(outs[i], outs[k])))
+                return cmd_usage("%s: %s and %s are both %s", op->name, options[k], options[i], outs[i]);
+    }
+    return CMD_DONE;
 }
 
 int product_run(const cmd *command, int argc, char **argv) {

@@ -65,8 +65,10 @@ static int check_options(const prune_options *o, const char *weight) {
     if (o->directory == NULL || *o->directory == '\0') return cmd_usage("prune: --out is missing");
     if (isnan(o->sparsity) == (o->mask == NULL)) return cmd_usage("prune: wants either --sparsity or --mask");
     if (o->mask != NULL && o->criterion != 0) return cmd_usage("prune: --criterion goes with --sparsity");
-    if (file_is_same(o->directory, weight))
-        return cmd_usage("prune: --out %s would overwrite %s, which is read", o->directory, weight);
+    const char *const read[] = {weight, o->mask, o->activations};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (read[i] != NULL && (file_is_same(o->directory, read[i]) || file_is_in(read[i], o->directory)))
+            return cmd_usage("prune: --out %s would overwrite %s, which is read", o->directory, read[i]);
     return CMD_DONE;
 }
 

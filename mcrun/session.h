@@ -31,6 +31,7 @@ typedef struct session {
     mc_device *device;
     char device_text[192];
     char *ptx, *ran;    /* of --ptx; what ran last, for --report */
+    unsigned passes;    /* of what ran last */
     plan_problem shape; /* of the default variant: types, sizes, leading dimensions */
     /* By place in the operator's list: what is given, and what comes of the factors that a kernel computes */
     mc_dense inputs[MAX_OPERANDS];

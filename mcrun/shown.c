@@ -22,8 +22,8 @@ static size_t character(const char *text, uint32_t *code) {
 
 static bool is_control(uint32_t code) { return code < ' ' || (code >= 0x7F && code < 0xA0); }
 
-/* Writes to TO, which has room for SIZE bytes, at least one. Of control characters those in KEEP stay; NULL: all
-   do. */
+/* Writes to TO, which has room for SIZE bytes, at least one. Of control characters those in KEEP stay; NULL:
+   all do. */
 static void clean(const char *from, const char *keep, char *to, size_t size) {
     size_t used = 0;
     for (size_t length; *from != '\0'; from += length > 0 ? length : 1) {

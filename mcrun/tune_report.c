@@ -132,7 +132,8 @@ static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool
                           diag);
     printf("%-28s %-9s ", shown(o->source->name).text, tune_size_of(o).text);
     print_time(estimate);
-    printf("  %s  %s  %s%s\n", hash, c->spec, c->tuned, c->standard ? "  (default)" : "");
+    printf("  %s  %s  %s%s\n", hash, shown(c->spec).text, shown(c->tuned).text,
+           c->standard ? "  (default)" : "");
     return MC_OK;
 }
 

@@ -38,6 +38,7 @@ static mc_status run_kernel(session *s, const mc_kernel *kernel, double *microse
     if (status == MC_OK && s->options->report) {
         free(s->ran);
         s->ran = strdup(s->ptx != NULL ? s->ptx : mc_kernel_ptx(kernel));
+        s->passes = mc_kernel_contract(kernel)->passes;
         if (s->ran == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
     }
     if (status == MC_OK && s->options->bench) {
@@ -85,10 +86,14 @@ static mc_status print_result(const session *s, const run_result *result, mc_dia
     if (s->options->json) {
         json_t *json = report_json(&shape, result, s->device_text);
         if (sim != NULL) json_object_set_new(json, "counts", counts_json(sim));
+        if (sim != NULL && s->passes > 1)
+            json_object_set_new(json, "counted_pass", json_integer((json_int_t)s->passes - 1));
         return print_json(json, diag);
     }
     if (result->status == MC_OK || result->status == MC_MISMATCH)
         report_print_table(&shape, result, s->device_text);
+    if (sim != NULL && s->passes > 1)
+        printf("passes     %u, of which the last one is counted below\n", s->passes);
     if (sim != NULL) counts_print(sim, s->ran);
     return MC_OK;
 }

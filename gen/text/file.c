@@ -164,9 +164,20 @@ bool file_is_same(const char *a, const char *b) {
     return there && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+bool file_is_in(const char *path, const char *folder) {
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    char *above = slash == NULL ? strdup(".") : strndup(path, length);
+    bool in = above != NULL && stat(path, &info) == 0 && file_is_same(above, folder);
+    free(above);
+    return in;
+}
+
 /* A file that may not be written could still be replaced, and so could a link that leads nowhere. */
-static mc_status check_target(const char *path, bool exists, const struct stat *info, mc_diag *diag) {
-    struct stat link;
+mc_status file_check_target(const char *path, mc_diag *diag) {
+    struct stat found, link, *info = &found;
+    bool exists = stat(path, info) == 0;
     if (!exists && lstat(path, &link) == 0 && S_ISLNK(link.st_mode))
         return mc_fail(diag, MC_IO, "%s: it is a link to nowhere", path);
     if (exists && S_ISREG(info->st_mode) && (info->st_mode & 0222) == 0)
@@ -179,7 +190,7 @@ mc_status file_open(const char *path, file_output *output, mc_diag *diag) {
     struct stat info;
     bool exists = stat(path, &info) == 0;
     bool direct = exists && !S_ISREG(info.st_mode);
-    mc_status status = check_target(path, exists, &info, diag);
+    mc_status status = file_check_target(path, diag);
     if (status != MC_OK) return status;
     /* A link to a regular file stays a link: its target is replaced. */
     output->target = exists && !direct ? realpath(path, NULL) : strdup(path);

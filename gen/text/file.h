@@ -24,6 +24,11 @@ extern const file_limit file_ptx_limit;
 /* Whether both paths lead to one file or folder that is there. */
 bool file_is_same(const char *a, const char *b);
 
+/* Whether PATH is there, and right in FOLDER. */
+bool file_is_in(const char *path, const char *folder);
+/* MC_IO where PATH is read-only, or a link to nowhere: it must not be replaced. */
+mc_status file_check_target(const char *path, mc_diag *diag);
+
 /* A file being written. It is a temporary file beside the target, which commit renames to the target's name.
    A target that exists and is no regular file, such as /dev/stdout, is written directly. A regular one keeps
    its mode, and a link stays a link; one that is read-only and a link to nowhere are MC_IO. */

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -248,7 +249,12 @@ typedef struct taking {
 
 static mc_status check_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector, void *user) {
     const taking *t = user;
-    double given = t->csr->values[entry], value = rint(t->scale != 0 ? given / t->scale : given);
+    double given = t->csr->values[entry];
+    if (a->type == MC_F32 && fabs(given) > (double)FLT_MAX)
+        return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, out of f32's range", row + 1,
+                       t->csr->col_idx[entry] + 1, given);
+    if (a->type == MC_F32) return MC_OK;
+    double value = rint(t->scale != 0 ? given / t->scale : given);
     (void)vector;
     if (t->scale == 0 && value != given)
         return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, no integer", row + 1,
@@ -269,7 +275,7 @@ static mc_status take_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t v
 
 mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double scale, mc_diag *diag) {
     taking t = {csr, scale, diag};
-    mc_status status = mc_type_is_real(a->type) ? MC_OK : for_entries(a, csr, &t, check_entry);
+    mc_status status = for_entries(a, csr, &t, check_entry);
     if (status != MC_OK) return status;
     memset(a->values, 0, (size_t)mc_type_size(a->type, a->vectors * a->vec));
     return for_entries(a, csr, &t, take_entry);

@@ -32,6 +32,18 @@ expect 0 'tokens, 0.' prune --mask mask.smtx --out m
 expect 0 'of a product with 62 tokens' prune --sparsity 0.5 --activations w.npy --out n --vec 2 --force
 expect 2 'activations have 5 features, the matrix 90 columns' prune --sparsity 0.5 --activations x.npy --out o
 
+# What lies where the output goes is not overwritten while it is read, nor where it is read-only
+mkdir in && cp w.npy in/scale.npy
+expect 2 'prune: --out in would overwrite in/scale.npy, which is read' "$mcrun" prune in/scale.npy --sparsity 0.5 --out in --force
+check 'the weight is there' cmp w.npy in/scale.npy
+expect 2 'prune: --out in would overwrite in/scale.npy, which is read' prune --sparsity 0.5 --activations in/scale.npy --out in --force
+cp -r p locked && chmod 444 locked/values.npy
+expect 1 'locked/values.npy: it is read-only' prune --sparsity 0.5 --out locked --force
+check 'all as it was' diff -r p locked
+expect 2 '--out p/values.npy would overwrite p, which is read' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --out p/values.npy --device sim
+expect 2 '--quantise goes with the values of a .mtx or .npy MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
+expect 0 'A random, B random' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --random-values --device sim
+
 # What is refused, and leaves nothing
 expect 2 'prune: --out is missing' prune --sparsity 0.5
 expect 2 'wants either --sparsity or --mask' prune --out o

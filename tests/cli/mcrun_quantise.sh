@@ -51,6 +51,10 @@ check 's.npy has one scale' grep -aqF "'descr': '<f4', 'fortran_order': False, '
 expect 0 'exact' given --x x.npy --set scale=tensor --set zero=tensor --scale s.npy --zero z.npy --out again.npy
 same q.npy again.npy
 expect 0 'exact' tensor --tokens 100 --features 136 --variants all
+expect 0 'passes     2, of which the last one is counted below' tensor --tokens 16 --features 64 --report
+expect 2 'quantise: --out and --out-scale are both o.npy' tensor --tokens 16 --features 64 --out o.npy --out-scale o.npy
+check 'nothing is written' test ! -e o.npy
+expect 2 '--dilate: unknown or ambiguous option' computed --tokens 8 --features 8 --dilate
 
 # What is refused
 expect 1 'X holds f16, must hold f32' computed --x x.npy --set lhs=f32

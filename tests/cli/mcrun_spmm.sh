@@ -107,6 +107,15 @@ spmm $'caf\xe9.mtx' --n 8 --json >latin.json
 json latin.json values.A 'caf?.mtx'
 json latin.json verdict exact
 
+# Scales are normal numbers of f32, or refused
+printf '%%%%MatrixMarket matrix coordinate real general\n8 8 2\n1 1 1e-50\n2 3 -5e-51\n' >tiny.mtx
+sed 's/1e-50/5e-324/;s/-5e-51/0/' tiny.mtx >least.mtx
+sed 's/1e-50/1e300/' tiny.mtx >huge.mtx
+half="$2/specs/spmm_l8r8_f16.lua"
+for file in tiny least; do expect 0 'is 1.17549435e-38 times' "$mcrun" spmm "$half" $file.mtx --n 2 --quantise --device sim; done
+expect 1 'holds 1e+300, for which there is no scale in f32' "$mcrun" spmm "$half" huge.mtx --n 2 --quantise --device sim
+expect 1 "entry (1, 1) is 1e+300, out of f32's range: --random-values" "$mcrun" sddmm "$2/specs/sddmm_l8r8_f16.lua" huge.mtx --set mask=values --k 16 --device sim
+
 # What is read is not overwritten; what never ends is not read
 cp "$spec" own.lua
 own() { "$mcrun" spmm own.lua int.mtx --b eye.npy --device sim "$@"; }

@@ -35,7 +35,7 @@ expect 2 "spmm: $spec is a spec, and m.smtx none: specs come first, then MATRIX"
 expect 2 "sddmm: $2/specs/sddmm_l8r8.lua is a spec, and m.smtx none: specs come first, then MASK" "$mcrun" sddmm m.smtx "$2/specs/sddmm_l8r8.lua"
 expect 2 "the spec comes first, then MATRIX" "$mcrun" pack m.smtx "$spec" --out x
 expect 2 "--arch: no target is called 'sm_75'" "$mcrun" spmm "$spec" m.smtx --arch sm_75
-expect 1 '--arch native: the kernel runs on no GPU' "$mcrun" spmm "$spec" m.smtx --arch native --device sim
+expect 1 '--arch native: no GPU here that there are targets for' "$mcrun" spmm "$spec" m.smtx --arch native --device sim
 check 'a spec from standard input' sh -c 'cat "$1" | "$2" spmm - m.smtx --n 8 --device sim | grep -q exact' sh "$spec" "$mcrun"
 expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
