@@ -40,13 +40,13 @@ static void clean(const char *from, const char *keep, char *to, size_t size) {
 }
 
 shown_text shown(const char *text) {
-    shown_text s;
+    shown_text s = {{0}};
     clean(text, "", s.text, sizeof s.text);
     return s;
 }
 
 shown_text shown_message(const char *text) {
-    shown_text s;
+    shown_text s = {{0}};
     clean(text, "\n", s.text, sizeof s.text);
     return s;
 }

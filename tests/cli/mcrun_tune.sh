@@ -10,6 +10,8 @@ unset MCGEN_TUNER MCGEN_TUNING
 json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
 tune() { "$mcrun" tune --device sim --candidates 3 "$@"; }
 records() { grep -c . records.jsonl; }
+# One large enough that a kernel takes the simulator a while: a worker has a millisecond at least
+"$mcrun" matrix-gen --rows 32 --cols 256 --sparsity 0.4 -o large.smtx || exit 1
 "$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
 printf '%%%%MatrixMarket matrix coordinate pattern general\n13 20 4\n1 1\n2 1\n9 20\n13 3\n' >m.mtx
 
@@ -28,7 +30,7 @@ rm -f records.jsonl
 
 # Without a place for records nothing is measured; a failure leaves no empty file
 expect 1 'no place for records: --records, MCGEN_RECORDS, XDG_DATA_HOME and HOME name none' env -u MCGEN_RECORDS -u XDG_DATA_HOME -u HOME "$mcrun" tune "$spec" m.smtx --n 16 --device sim --candidates 3
-tune "$spec" m.smtx --n 16 --seconds 0.000001 >table 2>&1
+tune "$spec" large.smtx --n 512 --seconds 0.000001 >table 2>&1
 check 'no file of records' test ! -e records.jsonl
 tune "$spec" missing.smtx --n 16 >table 2>&1
 check 'no file of records' test ! -e records.jsonl
@@ -144,9 +146,9 @@ check 'the second one failed' grep -q 'N 12 .*failed .*ldb is 11' table
 check 'the first one is tuned' grep -q 'N 8 .*tuned' table
 check 'it is said' grep -q '1 of 2 problems could not be tuned' err
 
-tune "$spec" m.smtx --n 13 --seconds 0.000001 >table 2>err
+tune "$spec" large.smtx --n 512 --seconds 0.000001 >table 2>err
 check 'no time, no record: exit 1' test $? = 1
-check 'what to do is told' grep -q 'N 13 .*failed .*no kernel was measured: 1e-06 seconds are too few' table
+check 'what to do is told' grep -q 'N 512 .*failed .*no kernel was measured: 1e-06 seconds are too few' table
 
 printf '3, 4, 2\n0 1 2 2\n9 0\n' >malformed.smtx
 tune "$spec" malformed.smtx packed m.smtx --vec 4 --n 8 --json >lines 2>err
@@ -168,8 +170,7 @@ check 'a worker tunes by itself' test ! -s "$work/stderr"
 MCGEN_TUNER=/bin/true expect 0 ' tuned  ' tune "$spec" m.smtx --n 48 --again --in-process
 check 'in-process is no matter of MCGEN_TUNER' test ! -s "$work/stderr"
 
-# Ends. The matrix is large enough that a kernel takes the simulator a while
-"$mcrun" matrix-gen --rows 32 --cols 256 --sparsity 0.4 -o large.smtx || exit 1
+# Ends
 await() { for _ in $(seq 300); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.05; done; complain "never: $*"; }
 child() { # of tuner $1: its worker
     local pid
