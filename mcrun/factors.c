@@ -1,7 +1,30 @@
 #include "factors.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* One operand's: what it is called, its file (NULL: none), what there is one for, what all of them are
+   without a file (0: random), how they are drawn. */
+typedef struct factor_source {
+    const char *name, *file;
+    mc_per per;
+    float all;
+    void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
+    uint64_t seed;
+} factor_source;
+
+void factor_option(const char *name, char option[FACTOR_OPTION]) {
+    snprintf(option, FACTOR_OPTION, "%s", name);
+    for (char *c = option; *c != '\0'; c++)
+        if (*c == '_') *c = '-';
+}
+
+static mc_status refuse_file(const char *name, const char *why, mc_diag *diag) {
+    char option[FACTOR_OPTION];
+    factor_option(name, option);
+    return mc_fail(diag, MC_CANNOT, "--%s: the kernel %s", option, why);
+}
 
 static mc_status take_file(const factor_source *from, float *values, int64_t count, mc_diag *diag) {
     mc_dense read;
@@ -20,10 +43,10 @@ static mc_status take_file(const factor_source *from, float *values, int64_t cou
     return status;
 }
 
-mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values, int64_t *count,
-                      mc_diag *diag) {
-    if (from->per == MC_PER_NONE && from->file != NULL)
-        return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", from->name);
+/* Allocates and makes *VALUES, *COUNT of them, for a matrix of ROWS x COLS; NULL: the kernel takes none. */
+static mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values,
+                             int64_t *count, mc_diag *diag) {
+    if (from->per == MC_PER_NONE && from->file != NULL) return refuse_file(from->name, "takes none", diag);
     if (from->per == MC_PER_NONE) return MC_OK;
     if (from->per == MC_PER_COLUMN && cols < 0)
         return mc_fail(diag, MC_USAGE, "the %s goes by columns: --n says how many C has", from->name);
@@ -36,24 +59,32 @@ mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, flo
     return MC_OK;
 }
 
-mc_status factors_make(const problem *p, const mc_kernel *kernel, int64_t rows, int64_t cols, factors *f,
-                       mc_diag *diag) {
-    const problem_options *options = p->options;
-    uint64_t seed = (uint64_t)options->seed;
+/* The first factor's seed is 2 behind the one given, the next one's 3. */
+mc_status factors_make(const problem *p, const mc_kernel *kernel, const char *const files[MAX_OPERANDS],
+                       int64_t rows, int64_t cols, factors *f, mc_diag *diag) {
+    plan_problem own;
+    uint64_t seed = (uint64_t)p->options->seed + 2;
     *f = (factors){0};
-    mc_status status = mc_output_of(kernel, &f->output, diag);
+    mc_status status = plan_problem_read(kernel, &own, diag);
     if (status != MC_OK) return status;
-    const factor_source scale = {"scale",         options->scale_file, f->output.scale,
-                                 (float)p->scale, mc_scale_fill,       seed + 2};
-    const factor_source bias = {"bias", options->bias_file, f->output.bias, 0, mc_bias_fill, seed + 3};
-    status = factor_make(&scale, rows, cols, &f->scale, &f->scale_count, diag);
-    if (status == MC_OK) status = factor_make(&bias, rows, cols, &f->bias, &f->bias_count, diag);
+    f->op = operator_of(own.op);
+    for (size_t i = 0; i < f->op->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &f->op->operands[i];
+        if (operand->kind != OPERAND_FACTOR) continue;
+        bool computed = operand_is_computed(&own, operand);
+        if (computed && files[i] != NULL) status = refuse_file(operand->name, "computes it itself", diag);
+        if (computed) continue;
+        bool is_scale = strcmp(operand->name, "scale") == 0;
+        const factor_source from = {
+            operand->name, files[i], operand_per(&own, operand), is_scale ? (float)p->scale : 0,
+            operand->fill, seed++};
+        status = factor_make(&from, rows, cols, &f->values[i], &f->counts[i], diag);
+    }
     if (status != MC_OK) factors_free(f);
     return status;
 }
 
 void factors_free(factors *f) {
-    free(f->scale);
-    free(f->bias);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) free(f->values[i]);
     *f = (factors){0};
 }

@@ -2,33 +2,25 @@
 #ifndef MCRUN_FACTORS_H
 #define MCRUN_FACTORS_H
 
+#include "ops/operator.h"
 #include "problem.h"
 
+/* Those of a kernel, each at its operand's index in the operator's list; NULL: the kernel takes none. */
 typedef struct factors {
-    mc_output output;
-    float *scale, *bias; /* NULL: the kernel's output has none */
-    int64_t scale_count, bias_count;
+    const mc_operator *op;
+    float *values[MAX_OPERANDS];
+    int64_t counts[MAX_OPERANDS];
 } factors;
 
-/* Those of KERNEL for a C of ROWS x COLS (-1: not known): from the files of P's options, else random; scales
-   are else that which P's values were quantised by. MC_CANNOT for a file whose length does not fit, or for
-   which the kernel has no use. */
-mc_status factors_make(const problem *p, const mc_kernel *kernel, int64_t rows, int64_t cols, factors *f,
-                       mc_diag *diag);
+enum { FACTOR_OPTION = 20 };
+/* The option, without dashes before it, that names the file of factors NAME: "b_scale" is b-scale. */
+void factor_option(const char *name, char option[FACTOR_OPTION]);
+
+/* All of KERNEL for a C of ROWS x COLS (-1: not known): from FILES, each at its operand's index (NULL: there
+   is none), else random; scales are else that which P's values were quantised by. MC_CANNOT for a file whose
+   length does not fit, or for which the kernel has no use. Those that it computes are NULL. */
+mc_status factors_make(const problem *p, const mc_kernel *kernel, const char *const files[MAX_OPERANDS],
+                       int64_t rows, int64_t cols, factors *f, mc_diag *diag);
 void factors_free(factors *f);
-
-/* One operand's: what it is called, its file (NULL: none), what there is one for, what all of them are
-   without a file (0: random), how they are drawn. */
-typedef struct factor_source {
-    const char *name, *file;
-    mc_per per;
-    float all;
-    void (*fill)(float *values, int64_t count, mc_value_law law, uint64_t seed);
-    uint64_t seed;
-} factor_source;
-
-/* Allocates and makes *VALUES, *COUNT of them, for a matrix of ROWS x COLS; NULL: the kernel takes none. */
-mc_status factor_make(const factor_source *from, int64_t rows, int64_t cols, float **values, int64_t *count,
-                      mc_diag *diag);
 
 #endif

@@ -225,25 +225,13 @@ static const char *factor_file(const product_session *s, size_t i) {
     return strcmp(name, "bias") == 0 ? of->bias_file : options_of(s)->files[i];
 }
 
-/* The first factor's seed is 2 behind the one given, the next one's 3. */
 mc_status inputs_make_factors(product_session *s, const mc_kernel *kernel, mc_diag *diag) {
-    plan_problem own;
-    uint64_t seed = (uint64_t)s->base.options->problem.seed + 2;
-    mc_status status = plan_problem_read(kernel, &own, diag);
-    for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++) {
-        const operand_row *operand = &s->base.op->operands[i];
-        const char *file = factor_file(s, i);
-        int64_t count;
-        if (operand->kind != OPERAND_FACTOR) continue;
-        bool is_scale = strcmp(operand->name, "scale") == 0;
-        const factor_source from = {
-            operand->name, file,  operand_per(&own, operand), is_scale ? (float)s->base.problem.scale : 0,
-            operand->fill, seed++};
-        if (operand_is_computed(&own, operand) && file != NULL)
-            return mc_fail(diag, MC_CANNOT, "--%s: the kernel computes it itself", operand->name);
-        if (!operand_is_computed(&own, operand))
-            status = factor_make(&from, s->base.shape.m, s->base.shape.n, &s->base.factors[i], &count, diag);
-    }
+    const char *files[MAX_OPERANDS] = {NULL};
+    factors made;
+    for (size_t i = 0; i < s->base.op->operand_count; i++) files[i] = factor_file(s, i);
+    mc_status status =
+        factors_make(&s->base.problem, kernel, files, s->base.shape.m, s->base.shape.n, &made, diag);
+    memcpy(s->base.factors, made.values, sizeof made.values);
     return status;
 }
 

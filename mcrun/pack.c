@@ -17,6 +17,7 @@ enum { SHUFFLE_ON = 1, SHUFFLE_OFF };
 typedef struct pack_options {
     problem_options problem;
     const char *directory;
+    const char *b_scale, *c_scale, *zero;
     int format, k, piece_bits, shuffle;
     int64_t n;
     bool force;
@@ -34,6 +35,11 @@ static const cmd_option pack_table[] = {
      "srbcrs: indices shuffled for a 4-bit B (on where k is 32)"},
     {"n", 'n', OPTION_INTEGER, offsetof(pack_options, n), "N", 1, INT32_MAX,
      "columns of C, where a scale or bias of an SpMM goes by columns (the spec's)"},
+    {"b-scale", 0, OPTION_TEXT, offsetof(pack_options, b_scale), "FILE.npy", 0, 0,
+     "scales of B's columns, f32 (random)"},
+    {"c-scale", 0, OPTION_TEXT, offsetof(pack_options, c_scale), "FILE.npy", 0, 0,
+     "the scale of C's elements, f32 (random)"},
+    {"zero", 0, OPTION_TEXT, offsetof(pack_options, zero), "FILE.npy", 0, 0, "C's zero point, f32 (random)"},
     {"force", 0, OPTION_SWITCH, offsetof(pack_options, force), NULL, 0, 0,
      "replace these files in a DIR that is not empty"},
 };
@@ -46,14 +52,22 @@ static int check_options(const pack_options *options, const char *spec, const ch
         return cmd_usage("pack: %s is a spec, and %s none: the spec comes first, then MATRIX", matrix, spec);
     if (file_is_same(options->directory, matrix) || file_is_in(matrix, options->directory))
         return cmd_usage("pack: --out %s would overwrite the matrix, which is read", options->directory);
-    const char *const files[] = {spec, shared->a_file, shared->scale_file, shared->bias_file,
-                                 shared->mask_file};
+    const char *const files[] = {spec,
+                                 shared->a_file,
+                                 shared->scale_file,
+                                 shared->bias_file,
+                                 shared->mask_file,
+                                 options->b_scale,
+                                 options->c_scale,
+                                 options->zero};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL && file_is_in(files[i], options->directory))
             return cmd_usage("pack: --out %s has %s, which is read", options->directory, files[i]);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
-    if (published && (options->n > 0 || shared->scale_file != NULL || shared->bias_file != NULL))
+    bool has_factors =
+        shared->scale_file || shared->bias_file || options->b_scale || options->c_scale || options->zero;
+    if (published && (options->n > 0 || has_factors))
         return cmd_usage("pack: --n, --scale and --bias go with --format kernel");
     return CMD_DONE;
 }
@@ -67,8 +81,10 @@ static void list_files(const mc_kernel *kernel, const mc_packed *packed, const f
         const mc_packed_array *array = &packed->arrays[i];
         out_add(files, array->name, ".bin", array->data, (size_t)mc_type_size(array->type, array->count));
     }
-    if (f->scale) out_add(files, "scale", ".bin", f->scale, (size_t)f->scale_count * sizeof *f->scale);
-    if (f->bias) out_add(files, "bias", ".bin", f->bias, (size_t)f->bias_count * sizeof *f->bias);
+    for (size_t i = 0; i < MAX_OPERANDS; i++)
+        if (f->values[i] != NULL)
+            out_add(files, f->op->operands[i].name, ".bin", f->values[i],
+                    (size_t)f->counts[i] * sizeof *f->values[i]);
     out_add(files, "kernel", ".ptx", mc_kernel_ptx(kernel), strlen(mc_kernel_ptx(kernel)));
     out_add(files, "contract", ".json", contract, strlen(contract)); /* the last: it stands for all */
 }
@@ -77,8 +93,9 @@ static void print_summary(const mc_packed *packed, const factors *f) {
     for (size_t i = 0; i < packed->array_count; i++)
         printf("%s.bin  %s[%lld]\n", packed->arrays[i].name, mc_type_text(packed->arrays[i].type),
                (long long)packed->arrays[i].count);
-    if (f->scale) printf("scale.bin  f32[%lld]\n", (long long)f->scale_count);
-    if (f->bias) printf("bias.bin  f32[%lld]\n", (long long)f->bias_count);
+    for (size_t i = 0; i < MAX_OPERANDS; i++)
+        if (f->values[i] != NULL)
+            printf("%s.bin  f32[%lld]\n", f->op->operands[i].name, (long long)f->counts[i]);
     printf("kernel.ptx\ncontract.json\n");
 }
 
@@ -97,11 +114,29 @@ static mc_status columns_of(const problem *p, const mc_kernel *kernel, int64_t g
     return MC_OK;
 }
 
+/* The file that OPTIONS have of the factors NAME; NULL: none. */
+static const char *file_of(const pack_options *options, const char *name) {
+    const struct {
+        const char *name, *file;
+    } rows[] = {{"scale", options->problem.scale_file},
+                {"bias", options->problem.bias_file},
+                {"b_scale", options->b_scale},
+                {"c_scale", options->c_scale},
+                {"zero", options->zero}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0) return rows[i].file;
+    return NULL;
+}
+
 static mc_status pack_factors(const problem *p, const mc_kernel *kernel, const pack_options *options,
                               factors *f, mc_diag *diag) {
+    const char *files[MAX_OPERANDS] = {NULL};
+    const mc_operator *op = operator_named(mc_kernel_field_text(kernel, "op"));
     int64_t n;
+    for (size_t i = 0; op != NULL && i < op->operand_count; i++)
+        files[i] = file_of(options, op->operands[i].name);
     mc_status status = columns_of(p, kernel, options->n, &n, diag);
-    return status == MC_OK ? factors_make(p, kernel, p->a.rows, n, f, diag) : status;
+    return status == MC_OK ? factors_make(p, kernel, files, p->a.rows, n, f, diag) : status;
 }
 
 static mc_status pack_kernel(const problem *p, const mc_kernel *kernel, const pack_options *options,

@@ -127,19 +127,26 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
         add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));
 }
 
+/* The next row's option: PREFIX and a factor's. */
+static const char *option_name(product_command_data *d, const char *prefix, const char *operand) {
+    char option[FACTOR_OPTION];
+    factor_option(operand, option);
+    snprintf(d->names[d->count], NAME_BYTES, "%s%s", prefix, option);
+    return d->names[d->count];
+}
+
 /* A factor that problem.c has no row for; where to write it, if kernels may compute it. */
 static void add_factor(product_command_data *d, const operand_row *operand, size_t place) {
     bool known = false;
     for (size_t i = 0; i < PROBLEM_VALUE_OPTIONS; i++)
         known |= strcmp(problem_value_table[i].name, operand->name) == 0;
     if (!known)
-        add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
+        add_row(d, &(cmd_option){option_name(d, "", operand->name), 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  add_help(d, "%s%s: f32, 1, M or N of them (random)", operand->name, "")});
     if (operand->computed == NO_MEMBER) return;
-    snprintf(d->names[d->count], NAME_BYTES, "out-%s", operand->name);
     add_row(d,
-            &(cmd_option){d->names[d->count], 0, OPTION_TEXT,
+            &(cmd_option){option_name(d, "out-", operand->name), 0, OPTION_TEXT,
                           offsetof(product_options, other_files) + place * sizeof(char *), "FILE.npy", 0, 0,
                           add_help(d, "write here the %s that the kernel computes%s", operand->name, "")});
 }

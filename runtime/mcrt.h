@@ -71,7 +71,13 @@ typedef enum mc_per { MC_PER_NONE, MC_PER_TENSOR, MC_PER_ROW, MC_PER_COLUMN } mc
 
 /* What is done to a scaled element of C before it is rounded to C's type. RELU: the greater of it and 0
    (docs/output.md). */
-typedef enum mc_activation { MC_ACTIVATION_NONE, MC_ACTIVATION_RELU } mc_activation;
+typedef enum mc_activation {
+    MC_ACTIVATION_NONE,
+    MC_ACTIVATION_RELU,
+    MC_ACTIVATION_SILU,
+    MC_ACTIVATION_GELU,
+    MC_ACTIVATION_GELU_TANH
+} mc_activation;
 
 /* A stride in a batch: all products have the same operand. */
 #define MC_SHARED ((int64_t)-1)
@@ -268,8 +274,10 @@ typedef struct mc_plan_config {
        own do not count */
     bool given_values;
     int64_t values_stride;
-    mc_per zero;   /* quantise: zero points, which go as scales do */
-    bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
+    mc_per zero;    /* quantise: zero points, which go as scales do; SpMM with a c of s8 or u8: one for C */
+    bool computed;  /* quantise: the kernel computes scales and zero points of its rows, and writes them */
+    mc_per b_scale; /* SpMM: none or by column, a second scale, as a quantise gives it for tokens */
+    mc_per c_scale; /* SpMM with a c of s8 or u8: none or tensor, the scale of C's elements */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

@@ -10,7 +10,7 @@ typedef struct mc_spmm {
     const mc_dense *b;
     int64_t ldc;
     unsigned b_offset, c_offset; /* mc_run.offsets */
-    const float *scale, *bias;
+    const float *scale, *bias, *b_scale, *c_scale, *zero;
 } mc_spmm;
 
 /* C = A B where MASK has nonzero vectors. */
@@ -32,6 +32,9 @@ static inline mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, 
     run.operands.inputs[b] = problem->b;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "scale")] = problem->scale;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "bias")] = problem->bias;
+    run.operands.factors[place_of_operand(MC_OP_SPMM, "b_scale")] = problem->b_scale;
+    run.operands.factors[place_of_operand(MC_OP_SPMM, "c_scale")] = problem->c_scale;
+    run.operands.factors[place_of_operand(MC_OP_SPMM, "zero")] = problem->zero;
     run.offsets[b] = problem->b_offset;
     run.offsets[out] = problem->c_offset;
     return mc_operator_run(device, kernel, ptx, &run, timing, c, diag);

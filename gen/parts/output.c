@@ -2,9 +2,8 @@
 #include "parts/integer/integer.h"
 #include "parts/emit.h"
 #include "schema/family.h"
-#include <stdio.h>
 
-enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16 };
+enum { FACTOR_BYTES = 4 };
 
 #define NO(...)
 #define OP_none MC_OPCODES
@@ -18,7 +17,6 @@ const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(MC_ELEM
 #undef OUT
 
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
-const char *const out_act_names[] = {"none", "relu", NULL};
 
 enum { INTEGER, FLOAT, FINITE };
 #define OUT(name, text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
@@ -36,112 +34,14 @@ bool out_is_scaled(out_element element) {
     return elements[element].kind != INTEGER || elements[element].pack != MC_OPCODES;
 }
 
+bool out_is_rounded(out_element element) { return elements[element].pack != MC_OPCODES; }
+
 bool out_by_rows(const out_kind *output) {
     return output->scale == OUT_PER_ROW || output->bias == OUT_PER_ROW;
 }
 
 bool out_by_columns(const out_kind *output) {
-    return output->scale == OUT_PER_COLUMN || output->bias == OUT_PER_COLUMN;
-}
-
-enum { FLOATS_TEXT = 64 };
-
-/* The reals that C may have, in QUOTEs: "f16, bf16 LAST f32". */
-static void list_floats(const char *quote, const char *last, char text[FLOATS_TEXT]) {
-    int left = 0;
-    size_t used = 0;
-    for (int i = 0; i < OUT_ELEMENTS; i++) left += elements[i].kind != INTEGER;
-    for (int i = 0; i < OUT_ELEMENTS && used < FLOATS_TEXT; i++) {
-        if (elements[i].kind == INTEGER) continue;
-        const char *link = --left > 1 ? ", " : left == 1 ? last : "";
-        used += (size_t)snprintf(text + used, FLOATS_TEXT - used, "%s%s%s%s", quote, out_element_names[i],
-                                 quote, link);
-    }
-}
-
-/* C is the sums: what is only for reals is refused. */
-static void check_sums(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
-    const char *name = out_element_name(output->element);
-    char floats[FLOATS_TEXT];
-    list_floats("", " and ", floats);
-    if (output->scale != OUT_PER_NONE)
-        complain(complaints, fields->scale, "out = \"%s\" is the sums as they are: scales go with %s", name,
-                 floats);
-    if (output->bias != OUT_PER_NONE)
-        complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
-                 floats);
-    if (output->act != OUT_ACT_NONE)
-        complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
-                 out_act_names[output->act], floats);
-}
-
-void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
-    const char *name = out_element_name(output->element);
-    bool scaled = out_is_scaled(output->element);
-    char floats[FLOATS_TEXT];
-    if (!scaled) check_sums(output, fields, complaints);
-    if (scaled && output->scale == OUT_PER_NONE)
-        complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
-                 name);
-    list_floats("\"", " or ", floats);
-    if (output->element == OUT_S64 && !output->exact)
-        complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
-    if (output->element == OUT_S32 && output->exact)
-        complain(complaints, fields->out, "sum = \"exact\" wants \"s64\", or %s with a scale", floats);
-}
-
-/* -- Contract ----------------------------------------------------------------------------------------- */
-
-#define C_DOC(type) "C: " type "[m][ldc], row-major; columns n and beyond are not touched"
-#define STEPS(type, open, close)                                                                             \
-    {                                                                                                        \
-        C_DOC(type)                                                                                          \
-        "; C = " open "f32(sum) * scale" close, C_DOC(type) "; C = " open "fma(f32(sum), scale, bias)" close \
-    }
-#define REAL(type, open, close)                                                                              \
-    { STEPS(type, open, close), STEPS(type, open "max(", ", 0)" close) }
-
-/* For a C of sums, of unrounded reals, and of what they are rounded to. Reals: without and with relu, without
-   and with a bias. */
-#define OUT(name, text, bytes, kind, round, place)                                                           \
-    [place] = {C_DOC(text), REAL(text, "", ""), REAL(text, text "(", ")")},
-static const struct {
-    const char *sums, *plain[2][2], *rounded[2][2];
-} c_docs[OUT_ELEMENTS] = {MC_ELEMENT_LIST(MC_ELEMENT_OUT, )};
-#undef OUT
-
-static const char *c_doc(const out_kind *output) {
-    bool bias = output->bias != OUT_PER_NONE;
-    if (!out_is_scaled(output->element)) return c_docs[output->element].sums;
-    if (elements[output->element].pack == MC_OPCODES) return c_docs[output->element].plain[output->act][bias];
-    return c_docs[output->element].rounded[output->act][bias];
-}
-
-static void add_factor(mc_contract *c, const char *name, out_per per, const char *const docs[]) {
-    if (per == OUT_PER_NONE) return;
-    bool scalar = per == OUT_PER_TENSOR;
-    add_param(c, (mc_param){name, scalar ? "f32" : "u64", scalar ? MC_PARAM_SCALAR : MC_PARAM_ARRAY,
-                            scalar ? FACTOR_BYTES : FACTOR_ALIGN, docs[per]});
-}
-
-void out_add_factors(const out_kind *output, mc_contract *c) {
-    static const char *const scales[] = {[OUT_PER_TENSOR] = "scale of every sum",
-                                         [OUT_PER_ROW] = "f32[m]: scale of each row of C",
-                                         [OUT_PER_COLUMN] = "f32[n]: scale of each column of C"};
-    static const char *const biases[] = {[OUT_PER_ROW] = "f32[m]: bias of each row of C",
-                                         [OUT_PER_COLUMN] = "f32[n]: bias of each column of C"};
-    add_factor(c, "scale", output->scale, scales);
-    add_factor(c, "bias", output->bias, biases);
-}
-
-unsigned out_align(out_element element, unsigned align) {
-    unsigned bytes = (unsigned)out_element_bytes(element);
-    return align < bytes ? bytes : align;
-}
-
-void out_add_dense(const out_kind *output, unsigned align, mc_contract *c) {
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align), c_doc(output)});
-    out_add_factors(output, c);
+    return output->scale == OUT_PER_COLUMN || output->bias == OUT_PER_COLUMN || output->b_scale;
 }
 
 /* -- Scales and biases -------------------------------------------------------------------------------- */
@@ -159,23 +59,42 @@ static mc_reg declare_factor(mc_builder *b, const char *name, out_per per) {
     return reg;
 }
 
+/* The integers that C's type has, which are those of 8 bits. */
+static int least_of(out_element element) { return element == OUT_S8 ? INT8_MIN : 0; }
+static int most_of(out_element element) { return element == OUT_S8 ? INT8_MAX : UINT8_MAX; }
+
+/* A zero point is the nearest integer that the type has. */
+static void declare_point(mc_builder *b, out_element element, out_point *p) {
+    int least = least_of(element), most = most_of(element);
+    p->zero = cvt_s32_f32(b, "zero_nearest", ld_param_f32(b, "zero_given", NAME("zero")));
+    p->zero = max_s32(b, "zero_point", min_s32(b, "zero_low", p->zero, I(most)), I(least));
+    p->low = sub_s32(b, "least_element", I(least), p->zero);
+    p->high = sub_s32(b, "most_element", I(most), p->zero);
+}
+
 void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, out_columns columns, int rows,
                          int column_count) {
     bool by_columns = out_by_columns(output);
     *f = (out_factors){.b = b, .output = output, .columns = columns};
     f->scale = declare_factor(b, "scale", output->scale);
     f->bias = declare_factor(b, "bias", output->bias);
-    if (output->act == OUT_ACT_RELU) {
-        f->least = b32(b, "least");
-        EMIT(b, mov_b32, f->least, I(0));
-    }
+    if (output->b_scale) f->b_scale = declare_factor(b, "b_scale", OUT_PER_COLUMN);
     if (output->scale == OUT_PER_ROW) b32_array(b, "row_scale", rows, f->row_scale);
     if (output->bias == OUT_PER_ROW) b32_array(b, "row_bias", rows, f->row_bias);
     if (output->scale == OUT_PER_COLUMN) b32_array(b, "column_scale", column_count, f->column_scale);
+    if (output->b_scale) b32_array(b, "column_b_scale", column_count, f->column_b_scale);
     if (output->bias == OUT_PER_COLUMN) b32_array(b, "column_bias", column_count, f->column_bias);
     if (out_by_rows(output) || by_columns) f->at = b64(b, "factor_at");
     if (by_columns && columns.clamp) f->col = b32(b, "factor_col");
     if (by_columns && columns.clamp && columns.n.kind == PTX_REG) f->last = b32(b, "factor_last");
+}
+
+void out_declare_result(out_factors *f) {
+    mc_builder *b = f->b;
+    const out_kind *output = f->output;
+    activation_declare(&f->act, b, output->act);
+    if (output->c_scale) f->by = rcp_f32(b, "by", ld_param_f32(b, "c_scale", NAME("c_scale")));
+    if (output->zero) declare_point(b, output->element, &f->point);
 }
 
 static void load_row(out_factors *f, mc_reg to, mc_reg array, mc_reg row, int offset, mc_reg in_rows) {
@@ -234,6 +153,7 @@ static void load_columns(out_factors *f, const mc_reg *to, mc_reg array, mc_reg 
 void out_load_column_factors(out_factors *f, int c, mc_reg col, int offset, int count) {
     if (f->output->scale == OUT_PER_COLUMN)
         load_columns(f, f->column_scale + c, f->scale, col, offset, count);
+    if (f->output->b_scale) load_columns(f, f->column_b_scale + c, f->b_scale, col, offset, count);
     if (f->output->bias == OUT_PER_COLUMN) load_columns(f, f->column_bias + c, f->bias, col, offset, count);
 }
 
@@ -252,23 +172,49 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
     emit_real_of_sum(b, output->exact, sum, real);
-    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, terms.scale);
-    else EMIT(b, fma_f32, real, real, terms.scale, terms.bias);
-    if (terms.least.id) EMIT(b, max_nan_f32, real, real, terms.least);
+    mc_reg scale = terms.scale;
+    if (terms.b_scale.id) {
+        EMIT(b, mul_f32, real, real, scale);
+        scale = terms.b_scale;
+    }
+    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, scale);
+    else EMIT(b, fma_f32, real, real, scale, terms.bias);
+    if (terms.act != NULL) activation_emit(terms.act, b, real);
+    if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);
 }
 
-/* One or two bytes, in the low ones of the first register. */
-static const mc_reg *pack_bytes(mc_builder *b, mc_opcode convert, const out_scratch *s, int count) {
-    for (int i = 0; i < count; i++)
-        builder_emit(b, (mc_reg){0}, convert, MC_OPERANDS(s->packed[i], s->real[i]));
-    if (count == 2) EMIT(b, prmt, s->packed[0], s->packed[0], s->packed[1], I(0x5140));
-    return s->packed;
+/* The integer is cut off where the sum will be at the type's ends. */
+static void emit_point(mc_builder *b, const out_point *p, mc_reg real, mc_reg to) {
+    EMIT(b, cvt_s32_f32, to, real);
+    EMIT(b, min_s32, to, to, p->high);
+    EMIT(b, max_s32, to, to, p->low);
+    EMIT(b, add_s32, to, to, p->zero);
 }
 
-const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count) {
+/* COUNT bytes, in the low ones of as many registers as they need. */
+static const mc_reg *join_bytes(mc_builder *b, const mc_reg *packed, int count) {
+    enum { LOW_BYTES = 0x5140, LOW_PAIRS = 0x5410 };
+    for (int i = 0; i + 1 < count; i += 2)
+        EMIT(b, prmt, packed[i / 2], packed[i], packed[i + 1], I(LOW_BYTES));
+    for (int i = 0; i + 3 < count; i += 4)
+        EMIT(b, prmt, packed[i / 4], packed[i / 2], packed[i / 2 + 1], I(LOW_PAIRS));
+    return packed;
+}
+
+static const mc_reg *pack_bytes(mc_builder *b, mc_opcode convert, const out_scratch *s,
+                                const out_point *point, int count) {
+    for (int i = 0; i < count; i++) {
+        if (point != NULL) emit_point(b, point, s->real[i], s->packed[i]);
+        else builder_emit(b, (mc_reg){0}, convert, MC_OPERANDS(s->packed[i], s->real[i]));
+    }
+    return join_bytes(b, s->packed, count);
+}
+
+const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, const out_point *point,
+                       int count) {
     mc_opcode pack = elements[element].pack;
     if (pack == MC_OPCODES) return s->real;
-    if (out_element_bytes(element) == 1) return pack_bytes(b, pack, s, count);
+    if (out_element_bytes(element) == 1) return pack_bytes(b, pack, s, point, count);
     for (int i = 0; i < count; i += 2) {
         mc_reg high = s->real[count > 1 ? i + 1 : i];
         builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(s->packed[i / 2], high, s->real[i]));
@@ -277,9 +223,12 @@ const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s,
 }
 
 static out_terms terms_of(const out_factors *f, int row, int column) {
-    return (out_terms){factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
-                       factor_of(f->output->bias, f->bias, f->row_bias[row], f->column_bias[column]),
-                       f->least};
+    return (out_terms){.scale =
+                           factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
+                       .b_scale = f->column_b_scale[column],
+                       .bias = factor_of(f->output->bias, f->bias, f->row_bias[row], f->column_bias[column]),
+                       .act = &f->act,
+                       .by = f->by};
 }
 
 /* Columns I .. I + COUNT - 1 of RUN as elements of C. */
@@ -290,7 +239,7 @@ static const mc_reg *emit_elements(const out_writer *w, const out_factors *f, co
     for (int j = 0; j < count; j++)
         out_scale(w->b, w->output, run->sums[i + j], terms_of(f, run->factor_row, run->factor_column + i + j),
                   w->scratch.real[j]);
-    return out_pack(w->b, element, &w->scratch, count);
+    return out_pack(w->b, element, &w->scratch, w->output->zero ? &f->point : NULL, count);
 }
 
 /* -- Stores ------------------------------------------------------------------------------------------- */

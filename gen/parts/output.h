@@ -4,16 +4,21 @@
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
  *   s8, u8            the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0
  *
+ * An SpMM's sums may have a second scale, of B's columns, before the bias: fma(f32(sum) * scale, b_scale,
+ * bias). Its s8 and u8 may have a scale of their own and a zero point, as quantise has them: round(act(...) *
+ * (1 / c_scale)) + zero, cut off at the end.
+ *
  * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; * and fma are
- * mul.rn.f32 and fma.rn.f32; act() is nothing or, for relu, max.NaN.f32 with +0; round() is one cvt.rn, and
- * nothing for f32. So the bits are the same on every GPU, on the simulator and in the CPU reference.
- * docs/output.md has the error bound.
+ * mul.rn.f32 and fma.rn.f32; round() is one cvt.rn, and nothing for f32. act() is a few such instructions
+ * (mc_activation.h). So the bits are the same on every GPU, on the simulator and in the CPU reference.
+ * docs/output.md has the error bounds.
  *
  * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where
  * it lies (out_run), and when scales and biases are loaded: early enough to hide their latency.
  *
  *   out_factors f; out_writer w;
  *   out_declare_factors(&f, ...);                 registers, the tensor's scale, the arrays' addresses
+ *   out_declare_result(&f);                       the activation, C's own scale and zero point
  *   out_load_row_factors(&f, 0, row, 0, in_rows); scale and bias of a row: nothing where none goes by rows
  *   out_load_column_factors(&f, 0, col, 0, 16);   of 16 columns: nothing where none goes by columns
  *   ...
@@ -26,6 +31,7 @@
 #define MC_OUTPUT_H
 
 #include "mc_element.h"
+#include "parts/activation.h"
 #include "ptx/builder.h"
 #include "schema/family.h"
 
@@ -37,16 +43,17 @@ typedef enum out_element { MC_ELEMENT_LIST(MC_ELEMENT_OUT, ) } out_element;
 #undef OUT
 
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
-typedef enum out_act { OUT_ACT_NONE, OUT_ACT_RELU } out_act;
 
 /* The enums' names, for fields: NULL-terminated, in the enums' order. */
-extern const char *const out_element_names[], *const out_per_names[], *const out_act_names[];
+extern const char *const out_element_names[], *const out_per_names[];
 
 typedef struct out_kind {
     out_element element;
     out_per scale, bias;
     bool exact; /* sums are s64, not s32 */
     out_act act;
+    bool b_scale;       /* by columns */
+    bool c_scale, zero; /* of all C */
 } out_kind;
 
 /* Bytes of an element of C. */
@@ -58,6 +65,15 @@ const char *out_element_name(out_element element);
 /* Whether C holds numbers made of sums, not the sums. */
 bool out_is_scaled(out_element element);
 
+/* Whether that is brought into a narrower type than f32. */
+bool out_is_rounded(out_element element);
+
+/* An activation in a kernel's name: "_" and "relu", or nothing. */
+static inline const char *out_act_link(const out_kind *output) { return output->act != ACT_NONE ? "_" : ""; }
+static inline const char *out_act_text(const out_kind *output) {
+    return output->act != ACT_NONE ? out_act_names[output->act] : "";
+}
+
 /* Whether a scale or bias goes by rows, by columns. */
 bool out_by_rows(const out_kind *output);
 bool out_by_columns(const out_kind *output);
@@ -65,44 +81,57 @@ bool out_by_columns(const out_kind *output);
 /* Which of the family's fields say what C is; 0 for one that it lacks. out_check complains of what is wrong
    with OUTPUT. */
 typedef struct out_fields {
-    int out, scale, bias, sum, act;
+    int out, scale, bias, sum, act, b_scale, c_scale, zero;
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
 
 /* The multiple of bytes that C's address must be, where arrays are promised to be at multiples of ALIGN. */
 unsigned out_align(out_element element, unsigned align);
-/* Add parameters to the contract: the scale and the bias; a dense, row-major c before them. */
+/* What the contract says of a dense, row-major C. */
+enum { OUT_TEXT = 200 };
+void out_describe(const out_kind *output, char text[OUT_TEXT]);
+/* Add parameters to the contract: scales, bias and zero point; a dense, row-major c before them, DOC being
+   out_describe's, which stays. */
 void out_add_factors(const out_kind *output, mc_contract *c);
-void out_add_dense(const out_kind *output, unsigned align, mc_contract *c);
+void out_add_dense(const out_kind *output, const char *doc, unsigned align, mc_contract *c);
 
 enum {
-    OUT_MAX_ROWS = 8,  /* whose factors a thread keeps */
-    OUT_MAX_RUN = 32,  /* neighbouring columns */
-    OUT_MAX_STORE = 8, /* elements of a store */
+    OUT_MAX_ROWS = 8,   /* whose factors a thread keeps */
+    OUT_MAX_RUN = 32,   /* neighbouring columns */
+    OUT_MAX_STORE = 16, /* elements of a store */
 };
 
 /* -- Any C -------------------------------------------------------------------------------------------- */
 
-/* What a sum is multiplied by, what is added to it, and the least that the result may be; in f32. A term that
-   the output does not want is none. */
+/* What a sum is multiplied by and what is added to it, in f32; the activation; what its result is multiplied
+   by. A term that the output does not want is none. */
 typedef struct out_terms {
-    mc_reg scale, bias, least;
+    mc_reg scale, b_scale, bias;
+    const activation *act; /* NULL: none */
+    mc_reg by;
 } out_terms;
+
+/* A zero point, and the integers that reach the type's ends once it is added. */
+typedef struct out_point {
+    mc_reg zero, low, high;
+} out_point;
 
 /* Scratch for elements; there is none where C is the sums. */
 typedef struct out_scratch {
-    mc_reg real[OUT_MAX_STORE], packed[OUT_MAX_STORE / 2];
+    mc_reg real[OUT_MAX_STORE], packed[OUT_MAX_STORE];
 } out_scratch;
 
 /* Declares scratch for COUNT elements at a time. */
 void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int count);
-/* Sets REAL to f32(SUM) * scale, + bias, or to `least` where that is more. */
+/* Sets REAL to what TERMS make of f32(SUM). */
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* Rounds the first COUNT of s->real to elements of C. Returns the 32-bit registers that hold them. 16-bit
-   elements stand two in a register, the first in its low half; a single one stands in both halves. COUNT is 1
-   or even, of 8-bit elements 1 or 2. */
-const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, int count);
+   elements stand two in a register, the first in its low half; a single one stands in both halves. Four
+   8-bit ones stand in a register, fewer in its low bytes; POINT (NULL: none) is added to them. COUNT is 1, 2,
+   4, 8 or 16. */
+const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, const out_point *point,
+                       int count);
 /* Stores COUNT elements, 1 to 16 bytes, at TO (AT(...)), in one store, where GUARD holds (none: always).
    WORDS are out_pack's, or the sums. */
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
@@ -124,9 +153,12 @@ typedef struct out_factors {
     const out_kind *output;
     out_columns columns;
     mc_reg scale, bias; /* scale: the tensor's scale, or an array's address; bias: an array's address */
-    mc_reg least;       /* relu: 0 */
+    mc_reg b_scale;     /* an array's address */
+    activation act;
+    mc_reg by;       /* 1 / c_scale */
+    out_point point; /* none: no zero point */
     mc_reg row_scale[OUT_MAX_ROWS], row_bias[OUT_MAX_ROWS];
-    mc_reg column_scale[OUT_MAX_RUN], column_bias[OUT_MAX_RUN];
+    mc_reg column_scale[OUT_MAX_RUN], column_b_scale[OUT_MAX_RUN], column_bias[OUT_MAX_RUN];
     /* for the caller to set: where it is false, factors of columns are 0 and not loaded */
     mc_reg inside;
     mc_reg at, col, last; /* scratch */
@@ -135,6 +167,9 @@ typedef struct out_factors {
 /* Declares registers for the factors of ROWS rows and COLUMN_COUNT columns. */
 void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, out_columns columns, int rows,
                          int column_count);
+/* Sets what follows the factors: the activation's constants, C's own scale and zero point. These may come
+   behind the loop, where registers are few in it. */
+void out_declare_result(out_factors *f);
 /* Loads the factors of row ROW + OFFSET as the R-th row's; zeros where IN_ROWS is false (none: always
    loads). */
 void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg in_rows);
@@ -150,7 +185,7 @@ typedef struct out_writer {
     mc_operand ldc;
     /* in_rows: whether this thread's row is one of C's; none where that is certain */
     mc_reg c_array, in_rows;
-    int store; /* columns of one store at most, as C's alignment allows: 1, 2, 4 or 8 */
+    int store; /* columns of one store at most, as C's alignment allows: 1, 2, 4, 8 or 16 */
 
     mc_reg row; /* for the caller's use */
     mc_reg at, guard, col;

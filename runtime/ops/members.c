@@ -1,4 +1,5 @@
 #include "ops/members.h"
+#include "mc_activation.h"
 #include <string.h>
 
 _Static_assert(MEMBERS <= 64, "a set of members has 64 bits");
@@ -17,7 +18,11 @@ static const member_word types[] = {
         {0}};
 static const member_word pers[] = {
     {"none", MC_PER_NONE}, {"tensor", MC_PER_TENSOR}, {"row", MC_PER_ROW}, {"column", MC_PER_COLUMN}, {0}};
-static const member_word activations[] = {{"none", MC_ACTIVATION_NONE}, {"relu", MC_ACTIVATION_RELU}, {0}};
+static const member_word activations[] = {
+#define A(NAME, text) {text, MC_ACTIVATION_##NAME},
+    MC_ACTIVATION_LIST(A)
+#undef A
+        {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
 static const member_word masks[] = {{"pattern", false}, {"values", true}, {0}};

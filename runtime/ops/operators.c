@@ -74,6 +74,9 @@ mc_output operator_output(const plan_problem *problem) {
     return (mc_output){.type = problem->out,
                        .scale = problem->scale,
                        .bias = problem->bias,
+                       .b_scale = problem->b_scale,
+                       .c_scale = problem->c_scale,
+                       .zero = problem->zero,
                        .activation = problem->activation,
                        .exact = problem->exact,
                        .masked = problem->mask_values};
@@ -134,7 +137,8 @@ static bool is_real_out(mc_type type, const void *user) {
 
 static mc_status check_unscaled(const plan_problem *p, output_types types, mc_diag *diag) {
     char text[TYPES_TEXT];
-    bool more = p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE || p->mask_values;
+    bool more = p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE || p->mask_values ||
+                p->b_scale != MC_PER_NONE;
     if (p->scale == MC_PER_NONE && !more) return MC_OK;
     type_list(gives_rounded, &types, " and ", text);
     return mc_fail(diag, MC_USAGE, "c is %s: scale, bias, activation and mask_values go with %s",

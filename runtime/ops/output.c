@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "mc_activation.h"
 #include "ops/reference.h"
 #include "base/element.h"
 #include "matrix/random.h"
@@ -11,8 +12,10 @@
 /* -- What a kernel does ------------------------------------------------------------------------------- */
 
 /* In the order of the enums. */
-static const char *const per_names[] = {"none", "tensor", "row", "column", NULL}, *const activation_names[] =
-                                                                                      {"none", "relu", NULL};
+static const char *const per_names[] = {"none", "tensor", "row", "column", NULL};
+#define NAME_OF(NAME, text) text,
+static const char *const activation_names[] = {MC_ACTIVATION_LIST(NAME_OF) NULL};
+#undef NAME_OF
 
 /* The place of FIELD's value in NAMES; 0 where KERNEL has no such field. */
 static mc_status name_of(const mc_kernel *kernel, const char *field, const char *const names[], int *place,
@@ -24,16 +27,24 @@ static mc_status name_of(const mc_kernel *kernel, const char *field, const char 
     return names[*place] ? MC_OK : mc_fail(diag, MC_CANNOT, "%s = %s is not known here", field, text);
 }
 
+static mc_status per_of(const mc_kernel *kernel, const char *field, mc_per *per, mc_diag *diag) {
+    int place = 0;
+    mc_status status = name_of(kernel, field, per_names, &place, diag);
+    *per = (mc_per)place;
+    return status;
+}
+
 mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag) {
-    int scale = 0, bias = 0, activation = 0;
+    int activation = 0;
     *output = (mc_output){.type = MC_S32};
     mc_status status = mc_type_of(kernel, "out", &output->type, diag);
-    if (status == MC_OK) status = name_of(kernel, "scale", per_names, &scale, diag);
-    if (status == MC_OK) status = name_of(kernel, "bias", per_names, &bias, diag);
+    if (status == MC_OK) status = per_of(kernel, "scale", &output->scale, diag);
+    if (status == MC_OK) status = per_of(kernel, "b_scale", &output->b_scale, diag);
+    if (status == MC_OK) status = per_of(kernel, "bias", &output->bias, diag);
+    if (status == MC_OK) status = per_of(kernel, "c_scale", &output->c_scale, diag);
+    if (status == MC_OK) status = per_of(kernel, "zero", &output->zero, diag);
     if (status == MC_OK) status = name_of(kernel, "act", activation_names, &activation, diag);
     if (status != MC_OK) return status;
-    output->scale = (mc_per)scale;
-    output->bias = (mc_per)bias;
     output->activation = (mc_activation)activation;
     const char *sum = mc_kernel_field_text(kernel, "sum");
     output->exact = sum != NULL && strcmp(sum, "exact") == 0;
@@ -90,25 +101,44 @@ static const float *factor(mc_per per, const float *factors, int64_t i, int64_t 
     return &factors[per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0];
 }
 
-/* +0 for -0, as max.NaN.f32 with +0 has it; a NaN stays one. */
-static float relu(float x) { return x > 0 || isnan(x) ? x : 0; }
-
-/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, and 0 for a NaN, as
-   cvt.rni.sat has it. */
-static int64_t element_of(mc_type type, float real) {
-    if (mc_type_is_real(type)) return real_to_bits(type, real);
-    if (isnan(real)) return 0;
-    float least = (float)mc_type_min(type), most = (float)mc_type_max(type);
-    return (int64_t)fminf(fmaxf(rintf(real), least), most);
+/* Those for C[i][j]; what there is none of is NULL. */
+static mc_factors factors_at(const mc_output *o, const mc_factors *all, int64_t i, int64_t j) {
+    return (mc_factors){.scale = factor(o->scale, all->scale, i, j),
+                        .b_scale = factor(o->b_scale, all->b_scale, i, j),
+                        .bias = factor(o->bias, all->bias, i, j),
+                        .c_scale = factor(o->c_scale, all->c_scale, i, j),
+                        .zero = factor(o->zero, all->zero, i, j)};
 }
 
-/* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: one
-   multiplication that rounds, or one fma with BIAS; then the activation. What is NULL is left out. */
-static float finish(const mc_output *o, mc_type type, int64_t sum, const float *scale, const float *bias) {
+static float within(mc_type type, float value) {
+    return fminf(fmaxf(value, (float)mc_type_min(type)), (float)mc_type_max(type));
+}
+
+/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, and 0 for a NaN, as
+   cvt.rni.sat has it; a ZERO point, itself such an integer, is added before that. What is cut off at 2^30 is
+   beyond those ends in any case. */
+static int64_t element_of(mc_type type, float real, const float *zero) {
+    if (mc_type_is_real(type)) return real_to_bits(type, real);
+    float nearest = isnan(real) ? 0 : fminf(fmaxf(rintf(real), -0x1p30F), 0x1p30F);
+    int64_t point = zero == NULL || isnan(*zero) ? 0 : (int64_t)within(type, rintf(*zero));
+    int64_t sum = (int64_t)nearest + point, least = mc_type_min(type), most = mc_type_max(type);
+    return sum < least ? least : sum > most ? most : sum;
+}
+
+/* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: multiplications
+   that round, the last one an fma if there is a bias; then the activation and C's scale. What F has not is
+   left out. */
+static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f) {
     float real = arithmetic_of(type)->real_of_sum(sum, o->exact);
-    if (scale) real = bias ? fmaf(real, *scale, *bias) : real * *scale;
-    else if (bias) real += *bias;
-    return o->activation == MC_ACTIVATION_RELU ? relu(real) : real;
+    const float *scale = f.scale;
+    if (f.b_scale) {
+        if (scale) real *= *scale;
+        scale = f.b_scale;
+    }
+    if (scale) real = f.bias ? fmaf(real, *scale, *f.bias) : real * *scale;
+    else if (f.bias) real += *f.bias;
+    real = mc_activation_of(o->activation, real);
+    return f.c_scale ? real * (1 / *f.c_scale) : real;
 }
 
 /* OF: the arithmetic of the sums. */
@@ -121,6 +151,11 @@ static mc_status check_output(const arithmetic *of, const mc_output *output, mc_
         return mc_fail(diag, MC_USAGE, "C of %s takes no activation", mc_type_text(output->type));
     if (!real && output->masked)
         return mc_fail(diag, MC_USAGE, "C of %s is not multiplied by the mask", mc_type_text(output->type));
+    if (!real && output->b_scale != MC_PER_NONE)
+        return mc_fail(diag, MC_USAGE, "C of %s takes no scale", mc_type_text(output->type));
+    if ((output->c_scale || output->zero) && (!real || mc_type_is_real(output->type)))
+        return mc_fail(diag, MC_USAGE, "C of %s takes no scale or zero point of its own",
+                       mc_type_text(output->type));
     if (output->type == MC_S64 && !output->exact) return mc_fail(diag, MC_USAGE, "C of s64 wants exact sums");
     return MC_OK;
 }
@@ -131,25 +166,25 @@ static void copy_sums(const mc_dense *sums, mc_dense *c) {
         for (int64_t j = 0; j < c->cols; j++) mc_dense_set(c, i, j, mc_dense_get(sums, i, j));
 }
 
-static void convert(const mc_output *o, const float *scale, const float *bias, const mc_dense *sums,
-                    mc_dense *c) {
+static void convert(const mc_output *o, const mc_factors *factors, const mc_dense *sums, mc_dense *c) {
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
-            float real = finish(o, sums->type, mc_dense_get(sums, i, j), factor(o->scale, scale, i, j),
-                                factor(o->bias, bias, i, j));
-            mc_dense_set(c, i, j, element_of(o->type, real));
+            const mc_factors f = factors_at(o, factors, i, j);
+            float real = finish(o, sums->type, mc_dense_get(sums, i, j), f);
+            mc_dense_set(c, i, j, element_of(o->type, real, f.zero));
         }
 }
 
-mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
-                              const mc_dense *sums, mc_dense *c, mc_diag *diag) {
+mc_status mc_reference_output(const mc_output *output, const mc_factors *factors, const mc_dense *sums,
+                              mc_dense *c, mc_diag *diag) {
+    static const mc_factors none = {0};
     *c = (mc_dense){0};
     const arithmetic *of = arithmetic_of(sums->type);
     mc_status status = check_output(of, output, diag);
     if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
     if (status != MC_OK) return status;
     if (of->holds_sums(output->type)) copy_sums(sums, c);
-    else convert(output, scale, bias, sums, c);
+    else convert(output, factors != NULL ? factors : &none, sums, c);
     return MC_OK;
 }
 
@@ -164,9 +199,9 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
     for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
         for (int r = 0; r < mask->vec; r++) {
             const float *by = factor(o->scale, scale, block * mask->vec + r, mask->col_idx[v]);
-            float real = finish(o, sums->type, mc_dense_get(sums, v, r), by, NULL);
+            float real = finish(o, sums->type, mc_dense_get(sums, v, r), (mc_factors){.scale = by});
             if (o->masked) real *= mask_value(mask, v, r);
-            mc_dense_set(c, v, r, element_of(o->type, real));
+            mc_dense_set(c, v, r, element_of(o->type, real, NULL));
         }
 }
 

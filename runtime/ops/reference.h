@@ -42,8 +42,10 @@ MC_API mc_status mc_result_compare(const mc_dense *got, const reference_result *
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
-    mc_type type;             /* of C: s32, s64, f16, bf16 or f32; sampled also s8 and u8 */
+    mc_type type;             /* of C: s32, s64, f16, bf16, f32, s8 or u8; sampled not s64 */
     mc_per scale, bias;       /* what there is one for; none for s32 and s64 */
+    mc_per b_scale;           /* none or column: a second scale, before the bias */
+    mc_per c_scale, zero;     /* none or tensor, of s8 and u8: C's own scale and zero point */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
     /* made of the sums themselves, as s64 always is; else of the sums modulo 2^32 */
     bool exact;
@@ -52,6 +54,13 @@ typedef struct mc_output {
     bool masked;
 } mc_output;
 
+/* Scales, biases and zero points, mc_per_count of each; NULL: none. */
+typedef struct mc_factors {
+    const float *scale, *b_scale, *bias, *c_scale, *zero;
+} mc_factors;
+
+/* What ACTIVATION makes of X, to the bit. */
+MC_API float mc_activation_of(mc_activation activation, float x);
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
 /* How many scales or biases there are for a C of ROWS x COLS: 0, 1, ROWS or COLS. */
 MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
@@ -60,11 +69,10 @@ MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
 MC_API void mc_scale_fill(float *scale, int64_t count, mc_value_law law, uint64_t seed);
 MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t seed);
 /* The C that a kernel with OUTPUT must give for the SUMS (of mc_reference_spmm), bit for bit: the sum,
-   modulo 2^32 where OUTPUT is not exact, and, for a real type, rounded to f32, times SCALE (or fmaf with
-   BIAS), through the activation, rounded to C's type. SCALE and BIAS have mc_per_count elements. c: created
-   by the call. */
-MC_API mc_status mc_reference_output(const mc_output *output, const float *scale, const float *bias,
-                                     const mc_dense *sums, mc_dense *c, mc_diag *diag);
+   modulo 2^32 where OUTPUT is not exact, and, where it is scaled, what docs/output.md makes of it. FACTORS
+   NULL: there are none. c: created by the call. */
+MC_API mc_status mc_reference_output(const mc_output *output, const mc_factors *factors, const mc_dense *sums,
+                                     mc_dense *c, mc_diag *diag);
 /* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are
    those of the rows of A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the
    call. */

@@ -162,7 +162,9 @@ static void test_output(mc_type type, mc_per scale, mc_per bias, mc_activation a
     mc_bias_fill(biases, LONGER, MC_VALUES_FULL, 4);
     const mc_output output = {.type = type, .scale = scale, .bias = bias, .activation = activation};
     const float zero = 0;
-    OK(mc_reference_output(&output, scales, bias == MC_PER_NONE ? NULL : biases, &sums, &want, diag));
+    OK(mc_reference_output(&output,
+                           &(mc_factors){.scale = scales, .bias = bias == MC_PER_NONE ? NULL : biases}, &sums,
+                           &want, diag));
     uint64_t sums_at = upload(narrow_sums, sizeof narrow_sums), out = upload(got, sizeof got);
     output_rule rule = {.scale = upload(scales, sizeof scales),
                         .bias =

@@ -77,6 +77,12 @@ expect 2 "--n is 48, but the kernel's n is fixed at 16" real --out other --set n
 expect 0 'scale.bin  f32[1]' pack m.smtx --out tensor --set out=bf16 --set scale=tensor
 check 'the contract says how scales are passed' test "$("$json_get" tensor/contract.json params.5.type)" = f32
 check 'and that they are scalars' test "$("$json_get" tensor/contract.json params.5.kind)" = scalar
+# Factors that only some kernels have
+expect 0 'b_scale.bin  f32[24]' real --out chained --set out=s8 --set b_scale=column --set c_scale=tensor --set zero=tensor --n 24
+size chained/b_scale.bin $((24 * 4))
+for name in c_scale zero; do size chained/$name.bin 4; done
+expect 1 '--b-scale: the kernel takes none' real --n 24 --out unasked --b-scale sized/scale.bin
+check 'nothing of a refused file' test ! -e unasked
 
 expect 1 'm = 64, the matrix has 32' pack m.smtx --out fixed --set m=64
 check 'nothing of a refused problem' test ! -e fixed

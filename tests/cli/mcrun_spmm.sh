@@ -177,6 +177,21 @@ tail -c 64 hand.npy | od -An -td4 -v | tr -s ' \n' ' ' >hand.txt
 check "C by hand: $(cat hand.txt)" grep -qx ' -15 263 0 0 0 0 0 0 0 0 0 0 0 0 15 -121 ' hand.txt
 expect 0 'ldb 5' spmm tiny.smtx --a a.npy --b b.npy --ldb 5
 
+# C in s8 with all that it may have: nearest(sum * 0.5 * (1 or 0.5) * 4) + 3, cut off; by hand from the same sums
+npy scale.npy '<f4' 1 1 '\0\0\0\77'
+npy token.npy '<f4' 1 2 '\0\0\200\77\0\0\0\77'
+npy own.npy '<f4' 1 1 '\0\0\200\76'
+npy zero.npy '<f4' 1 1 '\0\0\100\100'
+chained() { spmm tiny.smtx --a a.npy --b b.npy --set out=s8 --set scale=tensor --set b_scale=column --set c_scale=tensor --set zero=tensor --scale scale.npy --b-scale token.npy --c-scale own.npy "$@"; }
+expect 0 'exact' chained --zero zero.npy --out hand8.npy
+check 'the header says s8' grep -aqF "'descr': '|i1'" hand8.npy
+check "C by hand: $(tail -c 16 hand8.npy | od -An -v -td1 | xargs)" test "$(tail -c 16 hand8.npy | od -An -v -td1 | xargs)" = "-27 127$(printf ' 3%.0s' {1..12}) 33 -118"
+expect 0 'exact' chained # a random zero point
+expect 1 'zero' chained --zero token.npy
+expect 0 'exact' chained --zero zero.npy --set act=gelu --set vec=8
+expect 1 '--c-scale: the kernel takes none' spmm tiny.smtx --set out=s8 --set scale=tensor --c-scale own.npy
+expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8 and u8' spmm tiny.smtx --set out=f16 --set scale=tensor --set c_scale=tensor
+
 # Integers of another type are taken where the kernel's type holds them
 npy wide.npy '<i2' 3 2 '\5\0\7\0\1\0\1\0\12\0\200\xff'
 expect 0 'exact' spmm tiny.smtx --a a.npy --b wide.npy --out wide_c.npy

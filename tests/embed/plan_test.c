@@ -25,6 +25,13 @@ static const product_kind kinds[] = {
     {"f16, scale by row, bias by column, relu", MC_S8, 8, SMALL,
      .config = SPMM(.b = MC_S8, .c = MC_F16, .n = 64, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN,
                     .activation = MC_ACTIVATION_RELU)},
+    {"s8 for the next layer", MC_S8, 8, SMALL,
+     .config = SPMM(.b = MC_S8, .c = MC_S8, .n = 96, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN,
+                    .bias = MC_PER_ROW, .activation = MC_ACTIVATION_GELU, .c_scale = MC_PER_TENSOR,
+                    .zero = MC_PER_TENSOR)},
+    {"u8, of silu", MC_S8, 4, SMALL,
+     .config =
+         SPMM(.b = MC_S8, .c = MC_U8, .n = 61, .scale = MC_PER_TENSOR, .activation = MC_ACTIVATION_SILU)},
     {"bf16, one scale, gaps", MC_U4, 8, SMALL,
      .config = SPMM(.b = MC_U8, .c = MC_BF16, .n = 31, .scale = MC_PER_TENSOR, .ldb = 32, .ldc = 33)},
     {"f32, scale by column, bias by row, open", MC_S16, 4, SMALL,

@@ -76,6 +76,9 @@ static void make_operands(product *p, uint64_t seed) {
     p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
     p->scale = factors(c->scale, m, n, mc_scale_fill, seed + 3);
     p->bias = factors(c->bias, m, n, mc_bias_fill, seed + 4);
+    p->b_scale = factors(c->b_scale, m, n, mc_scale_fill, seed + 5);
+    for (int64_t i = 0; i < mc_per_count(c->b_scale, m, n); i++) p->b_scale[i] *= 0x1p12F;
+    p->c_scale = 0.75F, p->zero = c->zero != MC_PER_NONE ? -11 : 0;
 }
 
 /* -- Into the device */
@@ -124,6 +127,10 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
                         .scale = put_factors(p, p->config.scale, p->scale, p->host.rows, n),
                         .bias = put_factors(p, p->config.bias, p->bias, p->host.rows, n),
                         .scale_value = p->scale[0]};
+    p->list[0] = (mc_argument){"b_scale", put_factors(p, p->config.b_scale, p->b_scale, p->host.rows, n), 0};
+    p->list[1] = (mc_argument){"c_scale", 0, p->c_scale};
+    p->list[2] = (mc_argument){"zero", 0, p->zero};
+    if (p->config.b_scale != MC_PER_NONE) p->args.list = p->list, p->args.list_count = 3;
     if (p->config.op == MC_OP_SDDMM) p->args.a = put_dense(p, &p->a);
     mc_dense want = product_want(p);
     int64_t rows = want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
@@ -145,6 +152,7 @@ void product_close(product *p) {
     mc_dense_free(&p->b);
     free(p->scale);
     free(p->bias);
+    free(p->b_scale);
     *p = (product){0};
 }
 
@@ -152,9 +160,10 @@ void product_close(product *p) {
 
 static mc_dense want_product(const product *p, const mc_output *output) {
     mc_dense sums = {0}, want = {0};
+    const mc_factors factors = {
+        .scale = p->scale, .bias = p->bias, .b_scale = p->b_scale, .c_scale = &p->c_scale, .zero = &p->zero};
     if (worked("mc_reference_spmm", mc_reference_spmm(&p->host, &p->b, &sums, diag)))
-        (void)worked("mc_reference_output",
-                     mc_reference_output(output, p->scale, p->bias, &sums, &want, diag));
+        (void)worked("mc_reference_output", mc_reference_output(output, &factors, &sums, &want, diag));
     mc_dense_free(&sums);
     return want;
 }
@@ -174,6 +183,9 @@ mc_dense product_want(const product *p) {
     const mc_output output = {.type = c->c,
                               .scale = c->scale,
                               .bias = c->bias,
+                              .b_scale = c->b_scale,
+                              .c_scale = c->c_scale,
+                              .zero = c->zero,
                               .activation = c->activation,
                               .exact = c->exact,
                               .masked = c->mask_values};

@@ -26,7 +26,9 @@ typedef struct product {
     mc_plan *plan;
     mc_dense a, b; /* A of an SDDMM only */
     int64_t ldc;   /* of an SpMM */
-    float *scale, *bias;
+    float *scale, *bias, *b_scale;
+    float c_scale, zero;
+    mc_argument list[3]; /* these */
     mc_args args;
     mc_address buffers[9];
     size_t buffer_count;

@@ -24,12 +24,14 @@ generate() {
 
 # assemble PTX: a file whose name begins with the architecture
 assemble() {
-    local out=${1%.ptx} arch frame=0
+    local out=${1%.ptx} arch frame=0 spills='0 bytes spill stores, 0 bytes spill loads'
     arch=$(basename "$out" | cut -d- -f1)
     # For sm_120 ptxas 13 gives ring kernels a frame of 8 bytes, without spills.
     [ "$arch" = sm_120 ] && frame='[08]'
+    # Candidates of quantise keep up to 64 bytes there: the fastest one of long rows, which clusters share, does.
+    [[ $out = *-token ]] && frame='([0-9]|[1-5][0-9]|6[0-4])' spills=
     "$ptxas" -v -arch="$arch" "$out.ptx" -o "$out.cubin" >"$out.log" 2>&1 &&
-        grep -q "^ *$frame bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" "$out.log" || {
+        grep -Eq "^ *$frame bytes stack frame, $spills" "$out.log" || {
         echo "failed: $(basename "$out"): $(grep -m 1 '^//   op=' "$out.ptx")"
         cat "$out.log"
     } >"$out.failed"
@@ -41,6 +43,14 @@ export -f generate assemble
 output() {
     local outs=(f16 bf16 f32) scales=(tensor row column) biases=(none row column) acts=(relu none)
     echo "--set out=${outs[$1 % 3]} --set scale=${scales[$1 / 3 % 3]} --set bias=${biases[$1 / 9 % 3]} --set act=${acts[$1 % 2]}"
+}
+
+# chained N: an output for the next layer, with all that it may have
+chained() {
+    local outs=(s8 f16 u8 bf16 s8 f32 u8) scales=(row column tensor) biases=(row none column) acts=(gelu silu gelu_tanh relu) own=
+    local out=${outs[$1 % 7]}
+    [[ $out = ?8 ]] && own=" --set c_scale=tensor --set zero=tensor"
+    echo "--set out=$out --set scale=${scales[$1 % 3]} --set bias=${biases[$1 / 2 % 3]} --set act=${acts[$1 % 4]} --set b_scale=column$own"
 }
 
 [ -d "$spec" ] || count=$("$mcgen" --list-variants "$spec" | wc -l)
@@ -57,6 +67,8 @@ gather_list() {
         for ((i = 0; i < count; i++)); do echo "$arch $i open"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
         for ((i = 0; i < count; i += 4)); do echo "$arch $i output $(output "$i")"; done
+        for ((i = 2; i < count; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
+        for ((i = 1; i < count; i += 13)); do echo "$arch $i chained-odd $(chained "$((i + first))") --set n=129 --set align=1"; done
         for ((i = 3; i < count; i += 11)); do echo "$arch $i output-odd $(output "$i") --set n=129 --set align=1"; done
         for ((i = 5; i < count; i += 11)); do echo "$arch $i output-fixed $(output "$((i + 1))") $fixed"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
@@ -77,6 +89,7 @@ ring_list() {
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = first; i < all; i += 4)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
         first=$((first + 1))
@@ -94,6 +107,7 @@ shared_list() {
         for ((i = first; i < count / 2; i += 5)); do echo "$arch $i late --set prefetch=off --set padding=off $fixed"; done
         for ((i = first; i < count / 2; i += 5)); do echo "$arch $i digits --set lhs=s16 --set rhs=u16 --set tile_n=64,32"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i paper --set order=paper"; done
+        for ((i = first; i < count; i += 5)); do echo "$arch $i chained $(chained "$i")"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i direct --set order=paper --set staging=direct $(output "$i")"; done
         first=$(((first + 1) % 3))
     done
@@ -105,6 +119,7 @@ async_list() {
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = first % 2; i < all; i += 2)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i words $words --set n=129 --set ldb=132"; done
         first=$((first + 1))
@@ -118,6 +133,7 @@ wide_list() {
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = 2 * first; i < all; i += 9)); do echo "$arch $i open"; done
         echo "$arch $first output $(output "$((5 * first))")"
+        echo "$arch $first chained $(chained "$((3 * first))")"
         echo "$arch 0 odd --set n=129 --set ldc=129 --set window=64 --set vec=2 --set warps=8,15 --set split=1,4"
         first=$((first + 1))
     done

@@ -41,6 +41,9 @@ golden f16_rows --set out=f16 --set scale=row --set tile_n=64 --set split=4
 golden bf16_columns --set out=bf16 --set scale=column --set bias=row --set warps=2 --set split=1 --set prefetch=off
 golden f32_fixed --set out=f32 --set scale=tensor --set bias=column --set m=64 --set n=100 --set ldb=112 --set ldc=100 --set tile_n=32 --set warps=8 --set split=8
 golden relu --set out=bf16 --set scale=row --set bias=column --set act=relu --set tile_n=32 --set warps=2 --set split=2
+golden chained --set out=s8 --set scale=row --set bias=row --set act=silu --set b_scale=column --set c_scale=tensor --set zero=tensor --set n=256 --set ldb=256 --set ldc=256
+golden gelu --set out=u8 --set scale=column --set act=gelu --set c_scale=tensor --set warps=2 --set split=1 --set n=128 --set ldb=128 --set ldc=128
+golden gelu_tanh --set out=bf16 --set scale=row --set bias=column --set act=gelu_tanh --set b_scale=column --set tile_n=32 --set warps=2 --set split=2
 golden paper --set order=paper --set split=1 --set warps=2 --set out=f16 --set scale=column --set bias=row
 golden stacked --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=32 --set warps=1 --set split=1 --set n=64 --set ldb=64 --set ldc=64
 golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64

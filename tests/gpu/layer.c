@@ -16,7 +16,9 @@ static mc_status make_want(layer *l, mc_diag *diag) {
     mc_dense_free(&l->want);
     mc_status status = spmm ? mc_reference_spmm(&l->host, &l->b, &sums, diag)
                             : mc_reference_sddmm(&l->host, &l->a, &l->b, MC_LAYOUT_COLUMNS, &sums, diag);
-    if (status == MC_OK && spmm) status = mc_reference_output(&output, l->scale, NULL, &sums, &l->want, diag);
+    if (status == MC_OK && spmm)
+        status = mc_reference_output(&output, &(mc_factors){.scale = l->scale, .bias = NULL}, &sums, &l->want,
+                                     diag);
     else if (status == MC_OK)
         status = mc_reference_sampled(&output, &l->host, MC_ORDER_BCRS, l->scale, &sums, &l->want, diag);
     mc_dense_free(&sums);

@@ -78,13 +78,13 @@ static unsigned at_least(mc_type type, unsigned offset) {
     return offset > 0 && offset < least ? least : offset;
 }
 
-void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, bool of_16_bit) {
+void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, int64_t c_bytes) {
     /* The second where copies take words at least. */
     static const unsigned b_offsets[EDGE_GAPS] = {1, 4, 0}, b_offsets_of_words[EDGE_GAPS] = {4, 1, 8},
-                          c_offsets[EDGE_GAPS] = {0, 4, 8}, c_offsets_16_bit[EDGE_GAPS] = {0, 2, 8},
+                          c_offsets[][EDGE_GAPS] = {{0, 4, 8}, {1, 2, 8}, {0, 2, 8}},
                           a_offsets[EDGE_GAPS] = {0, 8, 1}; /* A or B alone, where rows are aligned */
     c->b_offset = at_least(kind->rhs, (unit > 1 ? b_offsets_of_words : b_offsets)[gap]);
-    c->c_offset = (of_16_bit ? c_offsets_16_bit : c_offsets)[gap];
+    c->c_offset = c_offsets[unit == 1 && c_bytes <= 2 ? c_bytes : 0][gap];
     if (kind->op == OPERATOR_SDDMM) c->a_offset = at_least(kind->lhs, a_offsets[gap]);
 }
 

@@ -18,8 +18,8 @@ extern const edge_table edge_tables[OPERATORS];
 /* Gap 0 is tight, 1 breaks every alignment, 2 goes to the next multiple of 16 bytes or beyond; OF_16_BIT: where elements of C
    have 16 bits, that one has its rows aligned to half of a 16-byte store. Operands at aligned addresses. */
 problem_case edge_case(const problem_kind *kind, int mask, int length, int gap, bool with_outputs);
-/* Moves operands and C off their alignment, as far as the elements allow. */
-void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, bool of_16_bit);
+/* Moves operands and C, of C_BYTES an element, off their alignment, as far as the elements allow. */
+void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, int64_t c_bytes);
 
 /* One of the outputs that are not s32, as settings; how many these are. */
 size_t output_settings(problem_operator op, int output, mc_setting settings[OUTPUT_FIELDS]);

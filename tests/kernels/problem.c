@@ -1,4 +1,5 @@
 #include "problem_ops.h"
+#include "ops/operator.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,13 @@
 
 static const problem_ops *const ops[OPERATORS] = {&problem_spmm, &problem_sddmm};
 
+/* As mcrun makes random ones. */
+static void fill(const char *operand, float *values, int64_t count, mc_value_law law, uint64_t seed) {
+    operator_of(MC_OP_SPMM)
+        ->operands[operator_operand(operator_of(MC_OP_SPMM), operand)]
+        .fill(values, count, law, seed);
+}
+
 /* Enough for any kernel's output: by row, by column, or the first for all. mc_scale_fill suits products of 16 bits; longer
    ones are scaled down, so that f16 can tell one wrong sum from another. */
 static mc_status make_factors(problem *p, mc_diag *diag) {
@@ -14,9 +22,13 @@ static mc_status make_factors(problem *p, mc_diag *diag) {
     int64_t rows = (int64_t)p->spec->row_blocks * p->kind.vec, count = rows > p->spec->n ? rows : p->spec->n;
     p->scale = calloc((size_t)count + 1, sizeof *p->scale);
     p->bias = calloc((size_t)count + 1, sizeof *p->bias);
-    if (!p->scale || !p->bias) return mc_fail(diag, MC_NOMEM, "out of memory");
+    p->b_scale = calloc((size_t)count + 1, sizeof *p->b_scale);
+    if (!p->scale || !p->bias || !p->b_scale) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_scale_fill(p->scale, count, p->spec->values, 3);
     mc_bias_fill(p->bias, count, p->spec->values, 4);
+    fill("b_scale", p->b_scale, count, p->spec->values, 5);
+    fill("c_scale", &p->c_scale, 1, p->spec->values, 6);
+    fill("zero", &p->zero, 1, p->spec->values, 7);
     for (int64_t i = 0; longer > 0 && i < count; i++) p->scale[i] = ldexpf(p->scale[i], -longer);
     return MC_OK;
 }
@@ -76,6 +88,7 @@ void problem_free(problem *p) {
     mc_dense_free(&p->sums);
     free(p->scale);
     free(p->bias);
+    free(p->b_scale);
     *p = (problem){0};
 }
 

@@ -35,7 +35,8 @@ typedef struct problem {
     problem_kind kind;
     mc_vsparse a; /* SpMM's A, or the mask */
     mc_dense dense_a /* SDDMM's */, b, sums;
-    float *scale, *bias; /* as many as the larger of m and n */
+    float *scale, *bias, *b_scale; /* as many as the larger of m and n */
+    float c_scale, zero;
     int64_t ldc;
 } problem;
 

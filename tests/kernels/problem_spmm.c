@@ -20,9 +20,14 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
     mc_dense c = {0}, want = {0};
     mc_output output;
     mc_status status = mc_output_of(kernel, &output, diag);
-    const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
-    mc_spmm spmm = {&p->a, &p->b, p->ldc, p->spec->b_offset, p->spec->c_offset, scale, bias};
-    if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    const mc_factors factors = {.scale = output.scale ? p->scale : NULL,
+                                .b_scale = output.b_scale ? p->b_scale : NULL,
+                                .bias = output.bias ? p->bias : NULL,
+                                .c_scale = output.c_scale ? &p->c_scale : NULL,
+                                .zero = output.zero ? &p->zero : NULL};
+    mc_spmm spmm = {&p->a,         &p->b,        p->ldc,          p->spec->b_offset, p->spec->c_offset,
+                    factors.scale, factors.bias, factors.b_scale, factors.c_scale,   factors.zero};
+    if (status == MC_OK) status = mc_reference_output(&output, &factors, &p->sums, &want, diag);
     if (status == MC_OK) proof_expect(device, kernel, output.type, p->ldc, &want);
     if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);

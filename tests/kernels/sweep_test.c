@@ -25,7 +25,8 @@ typedef struct sweep {
     mc_setting settings[MAX_SETTINGS]; /* of all its kernels */
     size_t setting_count;
     problem_kind kind;
-    bool fixed; /* shapes become settings */
+    mc_type out; /* without outputs */
+    bool fixed;  /* shapes become settings */
     int unit; /* B's address and rows must be multiples of it, in bytes: 16 for staging = "tma" and methods "window" and "dense", 4 for "async" */
     int chunk;  /* methods "window" and "dense": k is fixed at a multiple of it; 0: "gather" */
     int most_k; /* method "window": its tile_k has all of k; 0: others */
@@ -121,7 +122,8 @@ static void run_edge(sweep *s, bool unaligned, int mask, int length, int gap, co
                      size_t count) {
     s->output = edge_output(s->kind.op, mask, length, gap) % s->outputs;
     problem_case c = edge_case(&s->kind, mask, length, gap, s->with_outputs);
-    if (unaligned) edge_unalign(&c, &s->kind, gap, s->unit, s->with_outputs && output_is_16_bit(s->output));
+    bool halves = s->with_outputs && output_is_16_bit(s->output);
+    if (unaligned) edge_unalign(&c, &s->kind, gap, s->unit, halves ? 2 : mc_type_size(s->out, 1));
     run_case(s, &c, variants, count);
 }
 
@@ -239,6 +241,7 @@ static void read_kernel(sweep *s) {
           mc_diag_text(s->diag));
     if (spec) CHECK(mc_kernel_generate(spec, 0, &kernel, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     if (kernel) CHECK(problem_kind_of(kernel, &s->kind, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
+    if (kernel) CHECK(mc_type_of(kernel, "out", &s->out, s->diag) == MC_OK, "%s", mc_diag_text(s->diag));
     const char *staging = kernel ? mc_kernel_field_text(kernel, "staging") : NULL;
     s->unit = !staging ? 1 : strcmp(staging, "tma") == 0 ? 16 : strcmp(staging, "async") == 0 ? 4 : 1;
     s->outputs = edge_tables[s->kind.op].outputs;

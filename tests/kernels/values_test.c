@@ -109,7 +109,9 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
     mc_dense c = {0}, want = {0};
     mc_status status = mc_output_of(kernel, &output, diag);
     const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
-    if (status == MC_OK) status = mc_reference_output(&output, scale, bias, &p->sums, &want, diag);
+    if (status == MC_OK)
+        status =
+            mc_reference_output(&output, &(mc_factors){.scale = scale, .bias = bias}, &p->sums, &want, diag);
     if (status == MC_OK) status = mc_dense_create(want.type, want.rows, want.cols, want.cols, &c, diag);
     if (status == MC_OK) {
         uint64_t address = bind_all(&r, packed, p, &output, &c, diag);

@@ -194,7 +194,10 @@ static void check_result(mc_type type, mc_type out, float scale, mc_activation a
         float sum = sum_anyhow(p.products, p.terms, seed);
         const mc_dense sums = {MC_F32, 1, 1, 1, &sum};
         mc_dense c;
-        expect_ok("output", mc_reference_output(&output, &scale, &bias, &sums, &c, diag), diag);
+        expect_ok(
+            "output",
+            mc_reference_output(&output, &(mc_factors){.scale = &scale, .bias = &bias}, &sums, &c, diag),
+            diag);
         expect_ok("order", mc_result_compare(&c, &want, diag), diag);
         mc_dense_set(&c, 0, 0, real_to_bits(out, -1000));
         expect_failure("wrong", mc_result_compare(&c, &want, diag), MC_MISMATCH, diag, "C[0][0] is -1000");

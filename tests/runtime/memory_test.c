@@ -202,7 +202,8 @@ static mc_status make_output(void) {
     static const float scale = 0.5f;
     const mc_output output = {.type = MC_F16, .scale = MC_PER_TENSOR};
     mc_dense out;
-    mc_status status = mc_reference_output(&output, &scale, NULL, &sums, &out, NULL);
+    mc_status status =
+        mc_reference_output(&output, &(mc_factors){.scale = &scale, .bias = NULL}, &sums, &out, NULL);
     CHECK(status == MC_OK || !out.data, "an output is left");
     mc_dense_free(&out);
     return status;

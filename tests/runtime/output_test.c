@@ -23,7 +23,8 @@ static void convert(mc_type type, const int64_t *sums, const float *scale, const
     mc_output output = {.type = type, .scale = MC_PER_COLUMN, .bias = bias ? MC_PER_COLUMN : MC_PER_NONE};
     expect_ok("create", mc_dense_create(MC_S64, 1, count, count, &s, diag), diag);
     memcpy(s.data, sums, (size_t)count * sizeof *sums);
-    expect_ok("output", mc_reference_output(&output, scale, bias, &s, c, diag), diag);
+    expect_ok("output",
+              mc_reference_output(&output, &(mc_factors){.scale = scale, .bias = bias}, &s, c, diag), diag);
     mc_dense_free(&s);
 }
 
@@ -140,7 +141,10 @@ static void test_row(size_t i, mc_activation activation, uint32_t want, mc_diag 
                         .activation = activation};
     expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
     mc_dense_set(&sums, 0, 0, known[i].sum);
-    expect_ok("output", mc_reference_output(&output, &known[i].scale, &known[i].bias, &sums, &c, diag), diag);
+    expect_ok("output",
+              mc_reference_output(&output, &(mc_factors){.scale = &known[i].scale, .bias = &known[i].bias},
+                                  &sums, &c, diag),
+              diag);
     CHECK((uint32_t)mc_dense_get(&c, 0, 0) == want, "row %zu: 0x%llx, must be 0x%x", i,
           (unsigned long long)mc_dense_get(&c, 0, 0), want);
     mc_dense_free(&sums);
@@ -151,6 +155,68 @@ static void test_known(mc_diag *diag) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         test_row(i, MC_ACTIVATION_NONE, known[i].want, diag);
         if (mc_type_is_real(known[i].type)) test_row(i, MC_ACTIVATION_RELU, known[i].relu, diag);
+    }
+}
+
+/* 8 bits: with C's own scale and zero point, and a second scale before the bias. */
+static const struct {
+    mc_type type;
+    int64_t sum;
+    float scale, b_scale, bias, c_scale, zero;
+    const char *has; /* b: b_scale, +: bias, c: c_scale, z: zero */
+    mc_activation activation;
+    int64_t want;
+} byte_rows[] = {
+    {MC_S8, 5, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 2}, /* ties to even */
+    {MC_S8, 7, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 4},
+    {MC_S8, -5, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -2},
+    {MC_S8, 1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 127},
+    {MC_S8, -1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -128},
+    {MC_U8, -1, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0},
+    {MC_U8, 300, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 255},
+    {MC_S8, 0, INFINITY, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0}, /* of a NaN */
+    {MC_S8, 0, INFINITY, 0, 0, 0, 9, "z", MC_ACTIVATION_NONE, 9},
+    {MC_S8, 1, INFINITY, 0, 0, 0, -3, "z", MC_ACTIVATION_NONE, 127},
+    {MC_S8, -1, INFINITY, 0, 0, 0, 3, "z", MC_ACTIVATION_NONE, -128},
+    {MC_S8, 5, 0.5F, 0, 0, 0, 1, "z", MC_ACTIVATION_NONE, 3}, /* rounded before the point is added */
+    {MC_S8, 5, 1, 0, 0, 0, 2.5F, "z", MC_ACTIVATION_NONE, 7}, /* a point is rounded, too */
+    {MC_S8, 200, 1, 0, 0, 0, -100, "z", MC_ACTIVATION_NONE, 100},
+    {MC_U8, -20, 1, 0, 0, 0, 128, "z", MC_ACTIVATION_NONE, 108},
+    {MC_U8, -20, 1, 0, 0, 0, 1000, "z", MC_ACTIVATION_NONE, 235}, /* a point is one of the type's integers */
+    {MC_U8, 20, 1, 0, 0, 0, NAN, "z", MC_ACTIVATION_NONE, 20},
+    {MC_S8, 10, 1, 0, 0, 3, 0, "c", MC_ACTIVATION_NONE, 3},
+    {MC_S8, 10, 1, 0, 0, 0.25F, -7, "cz", MC_ACTIVATION_NONE, 33},
+    {MC_S8, 10, 3, 0.5F, 0, 0, 0, "b", MC_ACTIVATION_NONE, 15},
+    {MC_S8, 10, 3, 0.5F, 4, 0, 0, "b+", MC_ACTIVATION_NONE, 19},
+    {MC_S8, 10, 3, 0.5F, -25, 0, 0, "b+", MC_ACTIVATION_RELU, 0},
+    {MC_S8, 10, 3, 0.5F, 4, 0.5F, 1, "b+cz", MC_ACTIVATION_RELU, 39},
+    {MC_S8, -3, 1, 0, 0, 0x1p-5F, 0, "c", MC_ACTIVATION_SILU, -5}, /* -0.1423, before C's scale */
+};
+
+static void test_bytes(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof byte_rows / sizeof *byte_rows; i++) {
+#define WITH(letter) (strchr(byte_rows[i].has, letter) != NULL)
+        mc_dense sums, c;
+        const mc_output output = {.type = byte_rows[i].type,
+                                  .scale = MC_PER_TENSOR,
+                                  .b_scale = WITH('b') ? MC_PER_COLUMN : MC_PER_NONE,
+                                  .bias = WITH('+') ? MC_PER_ROW : MC_PER_NONE,
+                                  .c_scale = WITH('c') ? MC_PER_TENSOR : MC_PER_NONE,
+                                  .zero = WITH('z') ? MC_PER_TENSOR : MC_PER_NONE,
+                                  .activation = byte_rows[i].activation};
+        const mc_factors factors = {.scale = &byte_rows[i].scale,
+                                    .b_scale = &byte_rows[i].b_scale,
+                                    .bias = &byte_rows[i].bias,
+                                    .c_scale = &byte_rows[i].c_scale,
+                                    .zero = &byte_rows[i].zero};
+        expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
+        mc_dense_set(&sums, 0, 0, byte_rows[i].sum);
+        expect_ok("output", mc_reference_output(&output, &factors, &sums, &c, diag), diag);
+        CHECK(mc_dense_get(&c, 0, 0) == byte_rows[i].want, "row %zu: %lld, must be %lld", i,
+              (long long)mc_dense_get(&c, 0, 0), (long long)byte_rows[i].want);
+        mc_dense_free(&sums);
+        mc_dense_free(&c);
+#undef WITH
     }
 }
 
@@ -181,12 +247,15 @@ static void test_beyond(mc_diag *diag) {
             uint64_t want = exact ? beyond[i].exact : beyond[i].wrapped;
             expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
             mc_dense_set(&sums, 0, 0, beyond[i].sum);
-            expect_ok("output", mc_reference_output(&output, &beyond[i].scale, NULL, &sums, &c, diag), diag);
+            expect_ok("output",
+                      mc_reference_output(&output, &(mc_factors){.scale = &beyond[i].scale, .bias = NULL},
+                                          &sums, &c, diag),
+                      diag);
             CHECK((uint64_t)mc_dense_get(&c, 0, 0) == want, "row %zu, exact %d: 0x%llx", i, exact,
                   (unsigned long long)mc_dense_get(&c, 0, 0));
             mc_dense_free(&c);
             output = (mc_output){.type = MC_S64, .exact = true};
-            expect_ok("s64", mc_reference_output(&output, NULL, NULL, &sums, &c, diag), diag);
+            expect_ok("s64", mc_reference_output(&output, NULL, &sums, &c, diag), diag);
             CHECK(mc_dense_get(&c, 0, 0) == beyond[i].sum, "row %zu", i);
             mc_dense_free(&c);
             mc_dense_free(&sums);
@@ -232,25 +301,30 @@ static void test_places(mc_diag *diag) {
     mc_dense sums, c;
     expect_ok("create", mc_dense_create(MC_S64, 3, 2, 2, &sums, diag), diag);
     for (int i = 0; i < 6; i++) mc_dense_set(&sums, i / 2, i % 2, i + 1);
-    expect_ok("by row", mc_reference_output(&by_row, three, two, &sums, &c, diag), diag);
+    expect_ok("by row",
+              mc_reference_output(&by_row, &(mc_factors){.scale = three, .bias = two}, &sums, &c, diag),
+              diag);
     for (int i = 0; i < 6; i++)
         CHECK(mc_dense_real(&c, i / 2, i % 2) == (i + 1) * (double)three[i / 2] + (double)two[i % 2], "%d",
               i);
     mc_dense_free(&c);
-    expect_ok("by column", mc_reference_output(&by_column, two, three, &sums, &c, diag), diag);
+    expect_ok("by column",
+              mc_reference_output(&by_column, &(mc_factors){.scale = two, .bias = three}, &sums, &c, diag),
+              diag);
     for (int i = 0; i < 6; i++)
         CHECK(mc_dense_real(&c, i / 2, i % 2) == (i + 1) * (double)two[i % 2] + (double)three[i / 2], "%d",
               i);
     mc_dense_free(&c);
     const mc_output unscaled = {.type = MC_F16}, scaled = {.type = MC_S32, .scale = MC_PER_ROW},
                     wrapped = {.type = MC_S64}, active = {.type = MC_S32, .activation = MC_ACTIVATION_RELU};
-    expect_failure("unscaled", mc_reference_output(&unscaled, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
+    expect_failure("unscaled", mc_reference_output(&unscaled, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of f16 wants a scale");
-    expect_failure("scaled", mc_reference_output(&scaled, three, NULL, &sums, &c, diag), MC_USAGE, diag,
-                   "C of s32 takes no scale");
-    expect_failure("wrapped", mc_reference_output(&wrapped, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
+    expect_failure("scaled",
+                   mc_reference_output(&scaled, &(mc_factors){.scale = three, .bias = NULL}, &sums, &c, diag),
+                   MC_USAGE, diag, "C of s32 takes no scale");
+    expect_failure("wrapped", mc_reference_output(&wrapped, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of s64 wants exact sums");
-    expect_failure("active", mc_reference_output(&active, NULL, NULL, &sums, &c, diag), MC_USAGE, diag,
+    expect_failure("active", mc_reference_output(&active, NULL, &sums, &c, diag), MC_USAGE, diag,
                    "C of s32 takes no activation");
     mc_dense_free(&sums);
     CHECK(mc_per_count(MC_PER_NONE, 3, 2) == 0 && mc_per_count(MC_PER_TENSOR, 3, 2) == 1);
@@ -336,6 +410,7 @@ int main(void) {
         test_rounding((mc_type)type, diag);
     }
     test_known(diag);
+    test_bytes(diag);
     test_beyond(diag);
     test_bound(MC_F16, 0x1p-11L, 0x1p-25L, diag);
     test_bound(MC_BF16, 0x1p-8L, 0x1p-134L, diag);

@@ -40,6 +40,9 @@ enum {
     F_K,
     F_LDB,
     F_LDC,
+    F_B_SCALE,
+    F_C_SCALE,
+    F_ZERO,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };

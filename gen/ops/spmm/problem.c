@@ -8,9 +8,17 @@ static const char *const stagings[] = {"direct", "tma", "async", "shared"}; /* i
 
 static out_kind output_of(const int64_t *point) {
     static const out_per bias_of[] = {OUT_PER_NONE, OUT_PER_ROW, OUT_PER_COLUMN};
-    return (out_kind){(out_element)point[F_OUT], (out_per)point[F_SCALE], bias_of[point[F_BIAS]],
-                      point[F_SUM] != 0, (out_act)point[F_ACT]};
+    return (out_kind){.element = (out_element)point[F_OUT],
+                      .scale = (out_per)point[F_SCALE],
+                      .bias = bias_of[point[F_BIAS]],
+                      .exact = point[F_SUM] != 0,
+                      .act = (out_act)point[F_ACT],
+                      .b_scale = point[F_B_SCALE] != 0,
+                      .c_scale = point[F_C_SCALE] != 0,
+                      .zero = point[F_ZERO] != 0};
 }
+
+static const out_fields output_fields = {F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT, F_B_SCALE, F_C_SCALE, F_ZERO};
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
@@ -68,7 +76,8 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     check_split(plan, complaints);
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
-    out_check(&plan->output, &(out_fields){F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT}, complaints);
+    out_check(&plan->output, &output_fields, complaints);
+    out_describe(&plan->output, plan->c_doc);
     check_overlap(point, F_OVERLAP, complaints);
     spmm_check_arithmetic(point, &plan->math, plan->staging_name, gathers, complaints);
     plan->row_blocks = plan->warps / plan->split;
@@ -102,7 +111,7 @@ static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_c
 }
 
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
-    out_add_dense(&plan->output, (unsigned)plan->align, c);
+    out_add_dense(&plan->output, plan->c_doc, (unsigned)plan->align, c);
     add_shapes(plan, takes_k, takes_ldb, c);
     add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
     c->sums = spmm_sums_contract(&plan->math);

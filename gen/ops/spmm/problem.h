@@ -30,6 +30,7 @@ typedef struct spmm_plan {
     int stride_a_bytes; /* of all of A's packed arrays */
     int stride_mma;     /* a warp's mma of a stride */
     char value_extent[24]; /* the contract's formula for the bytes of all values */
+    char c_doc[OUT_TEXT];  /* what it says of C */
     unsigned shared_bytes;
 } spmm_plan;
 

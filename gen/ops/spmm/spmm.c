@@ -1,15 +1,20 @@
-/* The operator `spmm`: C = A B with A in V x 1 nonzero vectors. Its fields, and which solver a spec asks
-   for. * * Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row
-   block its 8 * columns, so that m16n8k32 is full at V = 8. At V = 4 and 2 the other columns are empty.
-   Without a ring, `order` * can be the paper's instead: rows of A are then the 8 rows of m8n8k16, columns
-   of B its columns. * * A warp takes a stride of nonzero vectors at a time. How their rows of B reach it
-   is the field `staging`: * *   direct   Each lane loads its vectors' rows straight into registers;
-   `split` warps share a row block's *            strides and add up through shared memory. Solver
-   `gather`. *   shared   As direct, but the rows of B go through shared memory, as in Magicube. Solver
-   `gather`. *   tma      Windows of B go through a ring in shared memory, from which all row blocks of the
-   thread block *            gather; a warp of its own copies. Solver `ring`. *   async    The same ring,
-   copied by all threads. Solver `ring`. * * Files of this folder are for all solvers; a solver has a
-   folder of its own, and the integers' arithmetic has * one. Nothing includes or calls this file. */
+/* The operator `spmm`: C = A B with A in V x 1 nonzero vectors. Its fields, and which solver a spec asks for.
+ *
+ * Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
+ * columns, so that m16n8k32 is full at V = 8. At V = 4 and 2 the other columns are empty. Without a ring,
+ * `order` can be the paper's instead: rows of A are then the 8 rows of m8n8k16, columns of B its columns.
+ *
+ * A warp takes a stride of nonzero vectors at a time. How their rows of B reach it is the field `staging`:
+ *
+ *   direct   Each lane loads its vectors' rows straight into registers; `split` warps share a row block's
+ *            strides and add up through shared memory. Solver `gather`.
+ *   shared   As direct, but the rows of B go through shared memory, as in Magicube. Solver `gather`.
+ *   tma      Windows of B go through a ring in shared memory, from which all row blocks of the thread block
+ *            gather; a warp of its own copies. Solver `ring`.
+ *   async    The same ring, copied by all threads. Solver `ring`.
+ *
+ * Files of this folder are for all solvers; a solver has a folder of its own, and the integers' arithmetic has
+ * one. Nothing includes or calls this file. */
 #include "ops/spmm/problem.h"
 #include "ops/spmm/solvers.h"
 
@@ -19,7 +24,7 @@ static const mc_field fields[] = {
 #include "ops/spmm/integer/fields.def"
 #include "ops/spmm/ring/fields.def"
 };
-SCHEMA_FITS(fields, F_LDC);
+SCHEMA_FITS(fields, F_ZERO);
 
 static const mc_solver *solver(const int64_t *point) {
     static const mc_solver *const solvers[] = {[SPMM_DIRECT] = &spmm_gather,

@@ -1,9 +1,22 @@
 /* SpMM: C[m,n] = A[m,k] B[k,n], A sparse. */
+#include <math.h>
 #include "ops/operator.h"
 
 extern const mc_operator operator_spmm;
 
-enum { VALUES, B, SCALE, BIAS, C };
+enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, C };
+
+/* Of sums that scales and biases have made numbers. */
+static void fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
+    mc_scale_fill(scale, count, law, seed);
+    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(fabsf(scale[i]), 10);
+}
+
+/* Of tokens, beside scales that suit the sums. */
+static void fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
+    mc_scale_fill(scale, count, law, seed);
+    for (int64_t i = 0; i < count && law == MC_VALUES_FULL; i++) scale[i] = ldexpf(scale[i], 12);
+}
 
 static const operand_row operands[] = {
     [VALUES] = {.name = "values", .kind = OPERAND_VALUES, .type = MEMBER_lhs, .stride = MEMBER_values_stride},
@@ -25,6 +38,9 @@ static const operand_row operands[] = {
               .per = MEMBER_bias,
               .argument = offsetof(mc_args, bias),
               .fill = mc_bias_fill},
+    [B_SCALE] = {.name = "b_scale", .kind = OPERAND_FACTOR, .per = MEMBER_b_scale, .fill = fill_b_scale},
+    [C_SCALE] = {.name = "c_scale", .kind = OPERAND_FACTOR, .per = MEMBER_c_scale, .fill = fill_c_scale},
+    [ZERO] = {.name = "zero", .kind = OPERAND_FACTOR, .per = MEMBER_zero, .fill = mc_bias_fill},
     [C] = {.name = "c",
            .kind = OPERAND_DENSE,
            .out = true,
@@ -36,6 +52,19 @@ static const operand_row operands[] = {
            .argument = offsetof(mc_args, c)},
 };
 
+/* What an SpMM has beside other products. */
+static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
+    bool byte = p->out == MC_S8 || p->out == MC_U8;
+    if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
+        return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
+    if (!byte && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8 and u8", mc_type_text(p->out));
+    if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
+        (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
+        return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
+    return MC_OK;
+}
+
 static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
     (void)matrix; /* which is lhs */
     mc_status status = check_integer("the matrix's type", problem->lhs, diag);
@@ -45,8 +74,9 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
                          mc_type_text(problem->lhs));
     if (status == MC_OK && problem->given_values && problem->exact)
         status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
-    return status == MC_OK ? check_product_output(&operator_spmm, problem, (output_types){.s64 = true}, diag)
-                           : status;
+    const output_types types = {.s64 = true, .bytes = true};
+    if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
+    return status == MC_OK ? check_own_factors(problem, diag) : status;
 }
 
 static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
@@ -59,7 +89,12 @@ static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag)
 
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    return mc_reference_output(&output, o->factors[SCALE], o->factors[BIAS], exact, c, diag);
+    const mc_factors factors = {.scale = o->factors[SCALE],
+                                .b_scale = o->factors[B_SCALE],
+                                .bias = o->factors[BIAS],
+                                .c_scale = o->factors[C_SCALE],
+                                .zero = o->factors[ZERO]};
+    return mc_reference_output(&output, &factors, exact, c, diag);
 }
 
 const mc_operator operator_spmm = {
@@ -68,7 +103,8 @@ const mc_operator operator_spmm = {
     .title = "SpMM",
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
-               HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) | HAS(given_values),
+               HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
+               HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,

@@ -76,7 +76,7 @@ static const mc_reg *emit_elements(const writer *w, int row, int column, const m
         if (output->scale == OUT_PER_COLUMN) terms.scale = w->scales->column[column];
         out_scale(b, output, sums[i], terms, w->elements.real[i]);
     }
-    return out_pack(b, output->element, &w->elements, 2);
+    return out_pack(b, output->element, &w->elements, NULL, 2);
 }
 
 /* Stores group ROW of rows and group COLUMN of columns, whose sums are settled in ACC. */

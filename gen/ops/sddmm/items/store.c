@@ -232,7 +232,7 @@ static const mc_reg *emit_elements(const sddmm_store *s, const slot_sums *sums, 
             EMIT(b, mul_f32, value, value, s->factors.mask_value[2 * sums->index + row + i]);
         emit_padding(s, value);
     }
-    return scaled ? out_pack(b, output->element, &s->elements, count) : &sums->sum[row];
+    return scaled ? out_pack(b, output->element, &s->elements, NULL, count) : &sums->sum[row];
 }
 
 static void emit_slot(const sddmm_store *s, const slot_sums *sums) {

@@ -1,9 +1,10 @@
 /* The gather SpMM's epilogue where several warps share a row block. Each writes its partial sums to shared
-   memory; then the sums go around the row block's threads by quads, a quad being four neighbouring columns
-   of a row: a thread adds up what the warps have of its quads, and stores them. * * Rows lie in slots:
-   slot V / 2 r + t holds row 2 t + r of the row block, in the paper's order slot g row g. A * thread's
-   quads lie `step` slots apart. The first one's slot is below `step`, a power of two, so that rows and *
-   addresses of the others are the first one's plus those of slot i * step, without a carry. */
+ * memory; then the sums go around the row block's threads by quads, a quad being four neighbouring columns of
+ * a row: a thread adds up what the warps have of its quads, and stores them.
+ *
+ * Rows lie in slots: slot V / 2 r + t holds row 2 t + r of the row block, in the paper's order slot g row g. A
+ * thread's quads lie `step` slots apart. The first one's slot is below `step`, a power of two, so that rows and
+ * addresses of the others are the first one's plus those of slot i * step, without a carry. */
 #include "ops/spmm/gather/store.h"
 
 enum { LANE_RUNS = 2 };
@@ -276,6 +277,7 @@ out_factors spmm_gather_emit_shared_factors(gather_emitter *e, const gather_path
     quad_deal k = deal_of(e, path);
     out_factors factors = {0};
     out_declare_factors(&factors, b, output, spmm_gather_columns_of(e, path), k.count, 4);
+    out_declare_result(&factors);
     if (!out_by_rows(output) && !out_by_columns(output)) return factors;
     factors.inside = inside;
     mc_reg number = b32(b, "factor_item");

@@ -61,11 +61,10 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    const char *act = base->output.act == OUT_ACT_RELU ? "_relu" : "";
-    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", base->math.lhs, base->math.rhs,
-             out_element_name(base->output.element), base->output.exact ? "_exact" : "", act, base->vec,
-             base->stride, base->tile_n, base->warps, base->split, plan->shared ? "_shared" : "",
-             spmm_mma_suffix(&base->math));
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", base->math.lhs, base->math.rhs,
+             out_element_name(base->output.element), base->output.exact ? "_exact" : "",
+             out_act_link(&base->output), out_act_text(&base->output), base->vec, base->stride, base->tile_n,
+             base->warps, base->split, plan->shared ? "_shared" : "", spmm_mma_suffix(&base->math));
 }
 
 #define DIRECT "Rows of B are gathered from global memory straight into registers and transposed there."

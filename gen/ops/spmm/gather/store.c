@@ -37,6 +37,7 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
     gather_lane_sums k = lane_sums(e, path);
     out_factors factors = {0};
     out_declare_factors(&factors, b, output, spmm_gather_columns_of(e, path), k.rows, k.run);
+    out_declare_result(&factors);
     if (!out_by_rows(output)) return factors;
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, row, e->row_block, spmm_gather_log_vec(e));

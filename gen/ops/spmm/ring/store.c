@@ -14,6 +14,10 @@ static bool exchanges(const ring_plan *plan) { return spmm_pair_columns(&plan->b
 /* Runs of neighbouring columns that a lane has in this warp's part of the tile. They are 8 runs apart. */
 static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / (8 * ring_run(plan)); }
 
+/* With scales of B, too, a column has up to three factors: more than there are registers for in a tile. They
+   come behind the loop then, a run's where the run is stored. */
+static bool loads_late(const ring_plan *plan) { return plan->base.output.b_scale; }
+
 /* Collects the sums of run C in row 2t + ROW. Its columns are those of one mma after another, or, after the
    exchange, both of one mma. */
 static void run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
@@ -46,7 +50,9 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     out_columns columns = {dim_operand(plan->n, r->at.n), true, 1};
     e->col = emit_column(r);
     e->sum = ring_emit_sum_place(r);
-    out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, plan->tile_n / plan->split / 8);
+    int count = loads_late(r->plan) ? ring_run(r->plan) : plan->tile_n / plan->split / 8;
+    out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, count);
+    if (!loads_late(r->plan)) out_declare_result(&e->factors);
 }
 
 /* This lane's first row of C, of two. */
@@ -87,27 +93,51 @@ static void emit_exchange(const ring_epilogue *e) {
         }
 }
 
-static void emit_store_row(const ring_epilogue *e, out_writer *w, int row) {
-    int run = ring_run(e->r->plan), apart = 8 * run;
-    if (row) EMIT(w->b, add_s32, w->row, w->row, I(1));
+static void emit_run(const ring_epilogue *e, out_writer *w, int row, int c, int column) {
+    int run = ring_run(e->r->plan);
+    mc_reg sums[OUT_MAX_RUN];
+    run_of_sums(e, c, row, sums);
+    out_store_run(w, &e->factors,
+                  &(out_run){.col = e->col,
+                             .offset = 8 * run * c,
+                             .count = run,
+                             .sums = sums,
+                             .factor_row = row,
+                             .factor_column = column});
+}
+
+/* One row behind the other. */
+static void emit_store_rows(ring_epilogue *e, out_writer *w) {
+    int run = ring_run(e->r->plan);
+    for (int c = 0; c < runs(e->r->plan); c++)
+        out_load_column_factors(&e->factors, run * c, e->col, 8 * run * c, run);
+    for (int row = 0; row < 2; row++) {
+        if (row) EMIT(w->b, add_s32, w->row, w->row, I(1));
+        out_c_address(w, w->row, e->col);
+        for (int c = 0; c < runs(e->r->plan); c++) emit_run(e, w, row, c, run * c);
+    }
+}
+
+/* Each run of both rows: what is loaded for its columns is not kept. */
+static void emit_store_runs(ring_epilogue *e, out_writer *w) {
+    int run = ring_run(e->r->plan);
+    mc_reg at[2] = {w->at, b64(w->b, "c_at_next")};
     out_c_address(w, w->row, e->col);
+    EMIT(w->b, mov_b64, at[1], at[0]);
+    w->at = at[1];
+    out_advance_c(w, 1);
     for (int c = 0; c < runs(e->r->plan); c++) {
-        mc_reg sums[OUT_MAX_RUN];
-        run_of_sums(e, c, row, sums);
-        out_store_run(w, &e->factors,
-                      &(out_run){.col = e->col,
-                                 .offset = apart * c,
-                                 .count = run,
-                                 .sums = sums,
-                                 .factor_row = row,
-                                 .factor_column = run * c});
+        out_load_column_factors(&e->factors, 0, e->col, 8 * run * c, run);
+        for (int row = 0; row < 2; row++) {
+            w->at = at[row];
+            emit_run(e, w, row, c, 0);
+        }
     }
 }
 
 static void emit_store(ring_epilogue *e, bool clamp, int store) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    int run = ring_run(r->plan);
     out_writer w = {.b = b,
                     .output = &r->at.plan->output,
                     .columns = {dim_operand(r->at.plan->n, r->at.n), clamp, 1},
@@ -117,10 +147,10 @@ static void emit_store(ring_epilogue *e, bool clamp, int store) {
                     .store = store};
     e->factors.columns = w.columns;
     out_declare_writer(&w);
+    if (loads_late(r->plan)) out_declare_result(&e->factors);
     emit_row(e, w.row);
-    for (int c = 0; c < runs(r->plan); c++)
-        out_load_column_factors(&e->factors, run * c, e->col, 8 * run * c, run);
-    for (int row = 0; row < 2; row++) emit_store_row(e, &w, row);
+    if (loads_late(r->plan)) emit_store_runs(e, &w);
+    else emit_store_rows(e, &w);
     if (r->plan->resident) EMIT(b, bra_uni, TO(e->next));
     else EMIT_RET(b);
 }

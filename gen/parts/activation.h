@@ -1,0 +1,28 @@
+/* Activations in a kernel's output: f32 in, f32 out. mc_activation.h has the arithmetic. */
+#ifndef MC_PARTS_ACTIVATION_H
+#define MC_PARTS_ACTIVATION_H
+
+#include "mc_activation.h"
+#include "ptx/builder.h"
+
+#define ACT(NAME, text) ACT_##NAME,
+typedef enum out_act { MC_ACTIVATION_LIST(ACT) } out_act;
+#undef ACT
+
+extern const char *const out_act_names[]; /* in the order of out_act, NULL-terminated */
+
+enum { ACTIVATION_MAX_TERMS = 9 };
+
+/* Constants and scratch of an activation, in registers. Of what it does not want a register is none. */
+typedef struct activation {
+    out_act act;
+    mc_reg least, whole, one, by[2], least_power;
+    mc_reg power[ACTIVATION_MAX_TERMS], tail[ACTIVATION_MAX_TERMS];
+    mc_reg clamped, exponent, scratch, tail_of;
+} activation;
+
+void activation_declare(activation *a, mc_builder *b, out_act act);
+/* REAL becomes what the activation makes of it. */
+void activation_emit(const activation *a, mc_builder *b, mc_reg real);
+
+#endif

@@ -1,0 +1,128 @@
+/* What specs may ask of an output, and what contracts say of it. */
+#include "parts/output.h"
+#include "schema/family.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16, TYPES_TEXT = 96 };
+
+/* -- Checks ------------------------------------------------------------------------------------------- */
+
+/* The types that sums are brought into, in QUOTEs: "f16, bf16 LAST f32". */
+static void list_types(const char *quote, const char *last, char text[TYPES_TEXT]) {
+    int left = 0;
+    size_t used = 0;
+    for (int i = 0; out_element_names[i] != NULL; i++) left += out_is_scaled((out_element)i);
+    for (int i = 0; out_element_names[i] != NULL && used < TYPES_TEXT; i++) {
+        if (!out_is_scaled((out_element)i)) continue;
+        const char *link = --left > 1 ? ", " : left == 1 ? last : "";
+        used += (size_t)snprintf(text + used, TYPES_TEXT - used, "%s%s%s%s", quote, out_element_names[i],
+                                 quote, link);
+    }
+}
+
+/* C is the sums: what is only for other types is refused. */
+static void check_sums(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
+    const char *name = out_element_name(output->element);
+    char types[TYPES_TEXT];
+    list_types("", " and ", types);
+    if (output->scale != OUT_PER_NONE || output->b_scale)
+        complain(complaints, output->b_scale ? fields->b_scale : fields->scale,
+                 "out = \"%s\" is the sums as they are: scales go with %s", name, types);
+    if (output->bias != OUT_PER_NONE)
+        complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
+                 types);
+    if (output->act != ACT_NONE)
+        complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
+                 out_act_names[output->act], types);
+}
+
+void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
+    const char *name = out_element_name(output->element);
+    bool scaled = out_is_scaled(output->element), byte = out_element_bytes(output->element) == 1;
+    char types[TYPES_TEXT];
+    if (!scaled) check_sums(output, fields, complaints);
+    if (scaled && output->scale == OUT_PER_NONE)
+        complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
+                 name);
+    if (output->c_scale && !byte)
+        complain(complaints, fields->c_scale, "out = \"%s\" has no scale of its own: that goes with s8 and u8",
+                 name);
+    if (output->zero && !byte)
+        complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8 and u8", name);
+    if (output->element == OUT_S64 && !output->exact)
+        complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
+    list_types("\"", " or ", types);
+    if (output->element == OUT_S32 && output->exact)
+        complain(complaints, fields->out, "sum = \"exact\" wants \"s64\", or %s with a scale", types);
+}
+
+/* -- Contract ----------------------------------------------------------------------------------------- */
+
+static void append(char text[OUT_TEXT], const char *more) {
+    size_t used = strlen(text);
+    snprintf(text + used, OUT_TEXT - used, "%s", more);
+}
+
+static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
+    bool bias = output->bias != OUT_PER_NONE;
+    if (bias) append(text, output->b_scale ? "fma(f32(sum) * scale, b_scale, bias)" : "fma(f32(sum), scale, bias)");
+    else append(text, output->b_scale ? "f32(sum) * scale * b_scale" : "f32(sum) * scale");
+}
+
+/* An activation is a function of its name, and relu the greater of its argument and 0. */
+static void describe_active(const out_kind *output, char text[OUT_TEXT]) {
+    bool relu = output->act == ACT_RELU;
+    if (output->act != ACT_NONE) append(text, relu ? "max" : out_act_names[output->act]);
+    if (output->act != ACT_NONE) append(text, "(");
+    describe_scaled(output, text);
+    if (output->act != ACT_NONE) append(text, relu ? ", 0)" : ")");
+}
+
+void out_describe(const out_kind *output, char text[OUT_TEXT]) {
+    const char *type = out_element_name(output->element);
+    bool rounded = out_is_rounded(output->element);
+    snprintf(text, OUT_TEXT, "C: %s[m][ldc], row-major; columns n and beyond are not touched", type);
+    if (!out_is_scaled(output->element)) return;
+    append(text, "; C = ");
+    if (rounded) append(text, type);
+    if (rounded) append(text, "(");
+    if (output->zero) append(text, "round(");
+    describe_active(output, text);
+    if (output->c_scale) append(text, " / c_scale");
+    if (output->zero) append(text, ") + zero");
+    if (rounded) append(text, ")");
+}
+
+static void add_factor(mc_contract *c, const char *name, out_per per, const char *const docs[]) {
+    if (per == OUT_PER_NONE) return;
+    bool scalar = per == OUT_PER_TENSOR;
+    add_param(c, (mc_param){name, scalar ? "f32" : "u64", scalar ? MC_PARAM_SCALAR : MC_PARAM_ARRAY,
+                            scalar ? FACTOR_BYTES : FACTOR_ALIGN, docs[per]});
+}
+
+void out_add_factors(const out_kind *output, mc_contract *c) {
+    static const char *const scales[] = {[OUT_PER_TENSOR] = "scale of every sum",
+                                         [OUT_PER_ROW] = "f32[m]: scale of each row of C",
+                                         [OUT_PER_COLUMN] = "f32[n]: scale of each column of C"};
+    static const char *const biases[] = {[OUT_PER_ROW] = "f32[m]: bias of each row of C",
+                                         [OUT_PER_COLUMN] = "f32[n]: bias of each column of C"};
+    static const char *const b_scales[] = {[OUT_PER_COLUMN] = "f32[n]: scale of each column of B"};
+    static const char *const c_scales[] = {[OUT_PER_TENSOR] = "scale of C's elements"};
+    static const char *const zeros[] = {[OUT_PER_TENSOR] = "C's zero point: the nearest integer of its type"};
+    add_factor(c, "scale", output->scale, scales);
+    add_factor(c, "bias", output->bias, biases);
+    add_factor(c, "b_scale", output->b_scale ? OUT_PER_COLUMN : OUT_PER_NONE, b_scales);
+    add_factor(c, "c_scale", output->c_scale ? OUT_PER_TENSOR : OUT_PER_NONE, c_scales);
+    add_factor(c, "zero", output->zero ? OUT_PER_TENSOR : OUT_PER_NONE, zeros);
+}
+
+unsigned out_align(out_element element, unsigned align) {
+    unsigned bytes = (unsigned)out_element_bytes(element);
+    return align < bytes ? bytes : align;
+}
+
+void out_add_dense(const out_kind *output, const char *doc, unsigned align, mc_contract *c) {
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(output->element, align), doc});
+    out_add_factors(output, c);
+}

@@ -1,0 +1,63 @@
+/* The activations, operation by operation as kernels have them (mc_activation.h). */
+#include <math.h>
+#include <string.h>
+#include "mc_activation.h"
+#include "ops/reference.h"
+
+enum { FRACTION_BITS = 23 };
+
+static const float power_terms[] = ACTIVATION_POWER_TERMS, tail_terms[] = ACTIVATION_TAIL_TERMS,
+                   tanh_terms[] = ACTIVATION_TANH_TERMS;
+#define COUNT(terms) (sizeof(terms) / sizeof *(terms))
+
+static float polynomial(const float *terms, size_t count, float x) {
+    float sum = terms[count - 1];
+    for (size_t i = count - 1; i-- > 0;) sum = fmaf(sum, x, terms[i]);
+    return sum;
+}
+
+/* As max.NaN.f32: -0 is less than +0, and a NaN stays one. */
+static float greater(float x, float least) { return x > least || isnan(x) ? x : least; }
+
+/* 2^t. */
+static float power(float t) {
+    float whole = t + ACTIVATION_WHOLE, fraction = t - (whole - ACTIVATION_WHOLE);
+    float result = polynomial(power_terms, COUNT(power_terms), fraction);
+    uint32_t bits, exponent;
+    memcpy(&bits, &result, sizeof bits);
+    memcpy(&exponent, &whole, sizeof exponent);
+    bits += exponent << FRACTION_BITS;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static float sigmoid_times(float y, float t) {
+    return y / (power(greater(t, ACTIVATION_LEAST_POWER)) + 1.0F);
+}
+
+static float silu(float x) {
+    float y = greater(x, ACTIVATION_SILU_LEAST);
+    return sigmoid_times(y, y * ACTIVATION_SILU_BY);
+}
+
+static float gelu_tanh(float x) {
+    float y = greater(x, ACTIVATION_TANH_LEAST);
+    return sigmoid_times(y, fmaf(y * y, tanh_terms[1], tanh_terms[0]) * y);
+}
+
+static float gelu(float x) {
+    float minus = fabsf(x) < ACTIVATION_GELU_MOST ? -fabsf(x) : -ACTIVATION_GELU_MOST;
+    float tail = power(polynomial(tail_terms, COUNT(tail_terms), minus));
+    return fmaf(minus, tail, greater(x, 0));
+}
+
+float mc_activation_of(mc_activation activation, float x) {
+    switch (activation) {
+    case MC_ACTIVATION_NONE: break;
+    case MC_ACTIVATION_RELU: return greater(x, 0);
+    case MC_ACTIVATION_SILU: return silu(x);
+    case MC_ACTIVATION_GELU: return gelu(x);
+    case MC_ACTIVATION_GELU_TANH: return gelu_tanh(x);
+    }
+    return x;
+}
