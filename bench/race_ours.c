@@ -48,7 +48,7 @@ static void reserve_operands(const race *r, size_t group, our_operands *o) {
     o->a = slab_part(&o->slab, dense_bytes(&r->problem->a));
     o->b = slab_part(&o->slab, dense_bytes(&r->problem->b));
     o->c = slab_part(&o->slab, result_bytes(r, group));
-    o->factors = slab_part(&o->slab, 2 * r->factor_count * sizeof(float));
+    o->factors = slab_part(&o->slab, race_factor_bytes(r));
     o->workspace = slab_part(&o->slab, workspace_bytes(r, group));
 }
 
@@ -69,8 +69,7 @@ static mc_status upload_operands(race *r, size_t group) {
         status = slab_write(gpu, &o->slab, o->arrays[i], array->data, bytes, r->diag);
     }
     if (status == MC_OK)
-        status =
-            slab_write(gpu, &o->slab, o->factors, r->factors, 2 * r->factor_count * sizeof(float), r->diag);
+        status = slab_write(gpu, &o->slab, o->factors, r->factors, race_factor_bytes(r), r->diag);
     if (status == MC_OK) status = write_dense(r, o, o->a, &r->problem->a);
     return status == MC_OK ? write_dense(r, o, o->b, &r->problem->b) : status;
 }
@@ -108,6 +107,26 @@ static size_t bind_factor(const char *name, mc_per per, const float *given, uint
     return 1;
 }
 
+/* ALL: the address of the factors. */
+static size_t bind_factors(const race *r, const variant *v, uint64_t all, mc_binding *bindings) {
+    const mc_output *of = &v->output;
+    const struct {
+        const char *name;
+        mc_per per;
+        const float *given;
+        uint64_t address;
+    } rows[] = {
+        {"scale", of->scale, r->track->variants.computed ? NULL : race_factors(r, FACTOR_SCALES), all},
+        {"bias", of->bias, race_factors(r, FACTOR_BIASES), race_factors_at(r, all, FACTOR_BIASES)},
+        {"b_scale", of->b_scale, NULL, race_factors_at(r, all, FACTOR_B_SCALES)},
+        {"c_scale", of->c_scale, &race_c_scale, 0},
+        {"zero", of->zero, &race_zero, 0}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        count += bind_factor(rows[i].name, rows[i].per, rows[i].given, rows[i].address, &bindings[count]);
+    return count;
+}
+
 static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_map *maps, mc_launch *launch,
                           mc_diag *diag) {
     const our_operands *o = &r->operands[v->packing];
@@ -133,11 +152,7 @@ static mc_status bind_set(const race *r, const variant *v, int set, mc_tensor_ma
             (mc_binding){packed->arrays[i].name, (int64_t)slab_address(&o->slab, o->arrays[i], set)};
     for (size_t i = 0; i < op->operand_count; i++)
         count += bind_operand(o, &op->operands[i], set, &bindings[count]);
-    uint64_t scales = slab_address(&o->slab, o->factors, set),
-             biases = scales + r->factor_count * sizeof(float);
-    const float *given = r->track->variants.computed ? NULL : r->factors;
-    count += bind_factor("scale", v->output.scale, given, scales, &bindings[count]);
-    count += bind_factor("bias", v->output.bias, r->factors + r->factor_count, biases, &bindings[count]);
+    count += bind_factors(r, v, slab_address(&o->slab, o->factors, set), &bindings[count]);
     bindings[count++] = (mc_binding){MC_WORKSPACE, (int64_t)slab_address(&o->slab, o->workspace, set)};
     mc_status status = mc_bind_maps(r->track->gpu.device, v->kernel, bindings, &count, maps, diag);
     if (status != MC_OK) return status;

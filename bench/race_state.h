@@ -57,7 +57,7 @@ typedef struct race {
     our_sums sums[ORDER_COUNT];
     our_want wants[MAX_WANTS];
     size_t want_count;
-    float *factors; /* scales, then biases, factor_count each: as many as the longer side of C */
+    float *factors; /* FACTOR_BLOCKS, of factor_count each: no fewer than the longer side of C has */
     size_t factor_count;
     uint64_t device_factors;
     our_operands *operands; /* one a packing group */
@@ -67,12 +67,27 @@ typedef struct race {
 
 /* -- race_want.c */
 
-/* Scales and biases, on the host and the device. */
+enum { FACTOR_SCALES, FACTOR_BIASES, FACTOR_B_SCALES, FACTOR_BLOCKS };
+/* These, on the host and the device. */
 mc_status race_make_factors(race *r);
+/* The first one's place, on the host and behind the address of them all. */
+static inline const float *race_factors(const race *r, int block) {
+    return r->factors + (size_t)block * r->factor_count;
+}
+static inline uint64_t race_factors_at(const race *r, uint64_t all, int block) {
+    return all + (size_t)block * r->factor_count * sizeof(float);
+}
+static inline size_t race_factor_bytes(const race *r) {
+    return FACTOR_BLOCKS * r->factor_count * sizeof(float);
+}
+/* C's own scale and zero point, where it has these. */
+extern const float race_c_scale, race_zero;
 uint64_t race_one(const race *r); /* the address of a 1 in f32 */
 int64_t race_elements(const race *r, result_order order);
 /* The exact sums in ORDER, once. */
 mc_status race_make_sums(race *r, result_order order);
+/* Writes C's elements to OUT as f32. */
+mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag);
 /* The address of what KIND must be, whose sums there are; made when it is first asked for. */
 mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag);
 void race_drop_wants(race *r);

@@ -16,30 +16,36 @@ static void scale_down(race *r) {
     for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);
 }
 
+const float race_c_scale = 0.75F, race_zero = -11;
+
 mc_status race_make_factors(race *r) {
     const problem_shape *s = &r->problem->shape;
     mc_device *device = r->track->gpu.device;
-    size_t count = (size_t)(s->m > s->n ? s->m : s->n), all = 2 * count + CONSTANTS;
+    size_t longer = (size_t)(s->m > s->n ? s->m : s->n), count = (longer + 3) / 4 * 4, /* 16 bytes */
+        all = FACTOR_BLOCKS * count + CONSTANTS;
     r->factor_count = count;
     r->factors = calloc(all, sizeof *r->factors);
     if (r->factors == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_scale_fill(r->factors, (int64_t)count, MC_VALUES_FULL, 3);
     scale_down(r);
-    mc_bias_fill(r->factors + count, (int64_t)count, MC_VALUES_FULL, 4);
-    for (size_t i = 0; i < CONSTANTS; i++) r->factors[2 * count + i] = constants[i];
+    mc_bias_fill(r->factors + FACTOR_BIASES * count, (int64_t)count, MC_VALUES_FULL, 4);
+    float *b_scales = r->factors + FACTOR_B_SCALES * count;
+    mc_scale_fill(b_scales, (int64_t)count, MC_VALUES_FULL, 5);
+    for (size_t i = 0; i < count; i++) b_scales[i] = ldexpf(b_scales[i], 12);
+    for (size_t i = 0; i < CONSTANTS; i++) r->factors[FACTOR_BLOCKS * count + i] = constants[i];
     mc_status status = mc_device_alloc(device, all * sizeof *r->factors, &r->device_factors, r->diag);
     if (status != MC_OK) return status;
     return mc_device_write(device, r->device_factors, r->factors, all * sizeof *r->factors, r->diag);
 }
 
 uint64_t race_one(const race *r) {
-    return r->device_factors + (2 * r->factor_count + CONSTANT_ONE) * sizeof(float);
+    return race_factors_at(r, r->device_factors, FACTOR_BLOCKS) + CONSTANT_ONE * sizeof(float);
 }
 
 static output_rule rule_of(const race *r, const want_kind *kind) {
     const mc_output *output = &kind->output;
-    uint64_t biases = r->device_factors + r->factor_count * sizeof(float),
-             behind = biases + r->factor_count * sizeof(float);
+    uint64_t biases = race_factors_at(r, r->device_factors, FACTOR_BIASES),
+             behind = race_factors_at(r, r->device_factors, FACTOR_BLOCKS);
     bool scaled = output->scale != MC_PER_NONE, biased = output->bias != MC_PER_NONE;
     return (output_rule){.scale = kind->halved ? behind + CONSTANT_HALVED * sizeof(float)
                                   : scaled     ? r->device_factors
@@ -70,10 +76,23 @@ mc_status race_make_sums(race *r, result_order order) {
     return status == MC_OK ? r->operation->make_sums(r, sums, r->diag) : status;
 }
 
+mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag) {
+    size_t count = (size_t)(c->rows * c->cols);
+    float *reals = malloc(count * sizeof *reals + 1);
+    if (reals == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        reals[i] = (float)mc_dense_real(c, (int64_t)i / c->cols, (int64_t)i % c->cols);
+    mc_status status = mc_device_write(r->track->gpu.device, out, reals, count * sizeof *reals, diag);
+    free(reals);
+    return status;
+}
+
 static bool same_kind(const want_kind *a, const want_kind *b) {
     return a->output.type == b->output.type && a->output.scale == b->output.scale &&
            a->output.bias == b->output.bias && a->output.activation == b->output.activation &&
-           a->output.masked == b->output.masked && a->order == b->order && a->halved == b->halved;
+           a->output.masked == b->output.masked && a->output.b_scale == b->output.b_scale &&
+           a->output.c_scale == b->output.c_scale && a->output.zero == b->output.zero &&
+           a->order == b->order && a->halved == b->halved;
 }
 
 static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_diag *diag) {

@@ -46,17 +46,6 @@ static const mc_kernel *kernel_of(const race *r, const want_kind *kind) {
     return NULL;
 }
 
-static mc_status write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag) {
-    size_t count = (size_t)(c->rows * c->cols);
-    float *reals = malloc(count * sizeof *reals + 1);
-    if (reals == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    for (size_t i = 0; i < count; i++)
-        reals[i] = (float)mc_dense_real(c, (int64_t)i / c->cols, (int64_t)i % c->cols);
-    mc_status status = mc_device_write(r->track->gpu.device, out, reals, count * sizeof *reals, diag);
-    free(reals);
-    return status;
-}
-
 static mc_status make_output(race *r, const our_sums *sums, const want_kind *kind, const output_rule *rule,
                              uint64_t out, mc_diag *diag) {
     const mc_operator *op = operator_of(MC_OP_QUANTISE);
@@ -68,12 +57,13 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
     mc_status status = plan_problem_read(kernel, &whole, diag);
     if (status != MC_OK) return status;
     operands.inputs[X] = &r->problem->a;
-    if (whole.scale != MC_PER_NONE && !whole.computed) operands.factors[SCALE] = r->factors;
+    if (whole.scale != MC_PER_NONE && !whole.computed)
+        operands.factors[SCALE] = race_factors(r, FACTOR_SCALES);
     if (whole.zero != MC_PER_NONE || mc_type_bytes(whole.out) == 0)
         return mc_fail(diag, MC_CANNOT, "mcbench knows no zero points, and no results of 4 bits");
     status = plan_problem_measure(kernel, &operands, 0, &whole, diag);
     if (status == MC_OK) status = operator_expect(op, &operands, &want, diag);
-    if (status == MC_OK) status = write_reals(r, &want.low, out, diag);
+    if (status == MC_OK) status = race_write_reals(r, &want.low, out, diag);
     mc_result_free(&want);
     return status;
 }

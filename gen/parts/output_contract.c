@@ -46,8 +46,8 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
     if (output->c_scale && !byte)
-        complain(complaints, fields->c_scale, "out = \"%s\" has no scale of its own: that goes with s8 and u8",
-                 name);
+        complain(complaints, fields->c_scale,
+                 "out = \"%s\" has no scale of its own: that goes with s8 and u8", name);
     if (output->zero && !byte)
         complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8 and u8", name);
     if (output->element == OUT_S64 && !output->exact)
@@ -66,7 +66,8 @@ static void append(char text[OUT_TEXT], const char *more) {
 
 static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
     bool bias = output->bias != OUT_PER_NONE;
-    if (bias) append(text, output->b_scale ? "fma(f32(sum) * scale, b_scale, bias)" : "fma(f32(sum), scale, bias)");
+    if (bias)
+        append(text, output->b_scale ? "fma(f32(sum) * scale, b_scale, bias)" : "fma(f32(sum), scale, bias)");
     else append(text, output->b_scale ? "f32(sum) * scale * b_scale" : "f32(sum) * scale");
 }
 

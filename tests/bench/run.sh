@@ -154,6 +154,12 @@ lines '' '"kind":"result"' refused.jsonl 1
 check 'said on stderr' grep -q '1 could not run' "$work/stderr"
 unset SIM_CUDA_REFUSE
 
+# What the next layer takes: 8 bits, C's own scale and zero point, scales of B's columns, activations
+for output in '--set out=s8' '--set out=u8 --set c_scale=tensor --set zero=tensor --set act=gelu' '--set out=f16 --set b_scale=column --set bias=row --set act=silu'; do
+    expect 0 '' timeout 60 "$mcbench" run "$2/specs/spmm_l8r8_f16.lua" $output -m matrices --peers none --n 17 --variants default -o next.jsonl
+    check "results with $output" [ "$(grep -c '"kind":"result"' next.jsonl)" = 2 ]
+done
+
 # What cannot be read or run is left out, loudly
 printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
 expect 1 'LEFT OUT' run --n 16 --variants default -o some.jsonl

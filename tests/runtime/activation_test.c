@@ -33,14 +33,29 @@ static const struct {
     mc_activation activation;
     const char *name;
     double (*exact)(double x);
-    double bound;        /* times |x| */
-    float below;         /* where x is far below 0: at most this far from 0 */
+    double bound;       /* times |x| */
+    float below;        /* where x is far below 0: at most this far from 0 */
     uint32_t golden[5]; /* of golden_at */
 } rows[] = {
     {MC_ACTIVATION_RELU, "relu", relu, 0, 0, {0, 0, 0x3f800000, 0x40600000, 0x00000001}},
-    {MC_ACTIVATION_SILU, "silu", silu, 0x1p-22, 0x1p-119F, {0xbe11b13a, 0xbd42918b, 0x3f3b26a8, 0x40596f1f, 0}},
-    {MC_ACTIVATION_GELU, "gelu", gelu, 0x1p-22, 0x1p-47F, {0xbb84b321, 0xbd3c7c89, 0x3f57625e, 0x405ff2a9, 0}},
-    {MC_ACTIVATION_GELU_TANH, "gelu_tanh", gelu_tanh, 0x1p-22, 0x1p-106F, {0xbb6e614d, 0xbd3c7c96, 0x3f57585c, 0x405ff5e8, 0}},
+    {MC_ACTIVATION_SILU,
+     "silu",
+     silu,
+     0x1p-22,
+     0x1p-119F,
+     {0xbe11b13a, 0xbd42918b, 0x3f3b26a8, 0x40596f1f, 0}},
+    {MC_ACTIVATION_GELU,
+     "gelu",
+     gelu,
+     0x1p-22,
+     0x1p-47F,
+     {0xbb84b321, 0xbd3c7c89, 0x3f57625e, 0x405ff2a9, 0}},
+    {MC_ACTIVATION_GELU_TANH,
+     "gelu_tanh",
+     gelu_tanh,
+     0x1p-22,
+     0x1p-106F,
+     {0xbb6e614d, 0xbd3c7c96, 0x3f57585c, 0x405ff5e8, 0}},
 };
 static const float golden_at[] = {-0x1.8p1F, -0x1.99999ap-4F, 1, 0x1.cp1F, 0x1p-149F};
 

@@ -13,8 +13,8 @@
  *            gather; a warp of its own copies. Solver `ring`.
  *   async    The same ring, copied by all threads. Solver `ring`.
  *
- * Files of this folder are for all solvers; a solver has a folder of its own, and the integers' arithmetic has
- * one. Nothing includes or calls this file. */
+ * Files of this folder are for all solvers; a solver has a folder of its own, and the integers' arithmetic
+ * has one. Nothing includes or calls this file. */
 #include "ops/spmm/problem.h"
 #include "ops/spmm/solvers.h"
 

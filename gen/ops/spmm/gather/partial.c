@@ -2,9 +2,9 @@
  * memory; then the sums go around the row block's threads by quads, a quad being four neighbouring columns of
  * a row: a thread adds up what the warps have of its quads, and stores them.
  *
- * Rows lie in slots: slot V / 2 r + t holds row 2 t + r of the row block, in the paper's order slot g row g. A
- * thread's quads lie `step` slots apart. The first one's slot is below `step`, a power of two, so that rows and
- * addresses of the others are the first one's plus those of slot i * step, without a carry. */
+ * Rows lie in slots: slot V / 2 r + t holds row 2 t + r of the row block, in the paper's order slot g row g.
+ * A thread's quads lie `step` slots apart. The first one's slot is below `step`, a power of two, so that rows
+ * and addresses of the others are the first one's plus those of slot i * step, without a carry. */
 #include "ops/spmm/gather/store.h"
 
 enum { LANE_RUNS = 2 };
