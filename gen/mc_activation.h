@@ -3,12 +3,13 @@
  * bounds.
  *
  *   relu        max(x, +0)
- *   silu        y / (1 + 2^t), y = max(x, -87), t = max(y * -log2(e), -126)
+ *   silu        y / (1 + 2^t), y = max(x, -86), t = max(y * -log2(e), -126)
  *   gelu_tanh   the same with y = max(x, -9.5) and t = max(y (c0 + c1 y^2), -126)
  *   gelu        max(x, +0) - a 2^(p(a)), a = min(|x|, 8): 2^(p(a)) is the normal distribution's tail beyond a
  *
  * max() keeps a NaN. 2^t is a polynomial of what is left of t beside the nearest integer, which then becomes
- * an exponent: t is in -126 to 126. */
+ * an exponent: t is in -126 to 124.1. A division multiplies by a reciprocal: a constant less the divisor's
+ * bits is 0.71 to 0.73 of it, a polynomial of their product leaves 2^-13.1, one of Newton's steps 2^-23.7. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 
@@ -20,7 +21,7 @@
    the low bits of the sum. */
 #define ACTIVATION_WHOLE       0x1.8p23F
 #define ACTIVATION_LEAST_POWER (-126.0F)
-#define ACTIVATION_SILU_LEAST  (-87.0F)
+#define ACTIVATION_SILU_LEAST  (-86.0F)
 #define ACTIVATION_SILU_BY     (-0x1.715476p0F) /* log2(e) */
 #define ACTIVATION_TANH_LEAST  (-9.5F)
 /* -2 sqrt(2 / pi) log2(e), and 0.044715 times that */
@@ -28,6 +29,9 @@
     { -0x1.26aec2p1F, -0x1.a5a7dp-4F }
 #define ACTIVATION_GELU_MOST 8.0F
 
+/* Of a divisor 1 to 2^125: the constant, and the polynomial, of minus that product. */
+#define ACTIVATION_INVERSE_BITS 0x7eb50000U
+#define ACTIVATION_INVERSE_TERMS {0x1.64b47ap1F, 0x1.f0f83cp0F}
 /* Coefficients, that of the power 0 first. 2^f for f in -0.5 to 0.5 with a relative error of 2^-28.9; and
    log2 of the normal distribution's tail for a in 0 to 8, with odd powers' signs turned: kernels have -a. */
 #define ACTIVATION_POWER_TERMS                                                                               \

@@ -9,7 +9,7 @@ enum { FRACTION_BITS = 23 };
 static const uint32_t sign = 0x80000000;
 
 static const float power_terms[] = ACTIVATION_POWER_TERMS, tail_terms[] = ACTIVATION_TAIL_TERMS,
-                   tanh_terms[] = ACTIVATION_TANH_TERMS;
+                   tanh_terms[] = ACTIVATION_TANH_TERMS, inverse_terms[] = ACTIVATION_INVERSE_TERMS;
 enum {
     POWER_TERMS = sizeof power_terms / sizeof *power_terms,
     TAIL_TERMS = sizeof tail_terms / sizeof *tail_terms
@@ -58,7 +58,9 @@ void activation_declare(activation *a, mc_builder *b, out_act act) {
         a->tail_of = b32(b, "tail");
         return;
     }
-    a->one = constant(b, "one", 1);
+    a->one = constant(b, "one", 1), a->minus_one = constant(b, "minus_one", -1);
+    declare_terms(b, "inverse_term", inverse_terms, 2, a->inverse_term);
+    a->inverse = b32(b, "inverse");
     a->least_power = constant(b, "least_power", ACTIVATION_LEAST_POWER);
     a->least = constant(b, "least", act == ACT_SILU ? ACTIVATION_SILU_LEAST : ACTIVATION_TANH_LEAST);
     if (act == ACT_SILU) a->by[0] = constant(b, "minus_log2_e", ACTIVATION_SILU_BY);
@@ -84,6 +86,18 @@ static void emit_power(const activation *a, mc_builder *b, mc_reg t) {
     EMIT(b, add_s32, t, t, whole);
 }
 
+/* MINUS is the divisor with its sign turned, and becomes scratch. Returns the register with 1 / divisor. */
+static mc_reg emit_inverse(const activation *a, mc_builder *b, mc_reg minus) {
+    mc_reg near = a->inverse, term = a->scratch;
+    EMIT(b, sub_s32, near, H(ACTIVATION_INVERSE_BITS | sign), minus);
+    EMIT(b, mul_f32, term, minus, near);
+    EMIT(b, fma_f32, term, term, a->inverse_term[1], a->inverse_term[0]);
+    EMIT(b, mul_f32, near, near, term);
+    EMIT(b, fma_f32, minus, minus, near, a->one);
+    EMIT(b, fma_f32, near, near, minus, near);
+    return near;
+}
+
 /* y / (1 + 2^t): REAL becomes t, and what follows. */
 static void emit_sigmoid(const activation *a, mc_builder *b, mc_reg real) {
     mc_reg y = a->clamped;
@@ -96,8 +110,8 @@ static void emit_sigmoid(const activation *a, mc_builder *b, mc_reg real) {
     }
     EMIT(b, max_nan_f32, real, real, a->least_power);
     emit_power(a, b, real);
-    EMIT(b, add_f32, real, real, a->one);
-    EMIT(b, div_f32, real, y, real);
+    EMIT(b, sub_f32, real, a->minus_one, real);
+    EMIT(b, mul_f32, real, y, emit_inverse(a, b, real));
 }
 
 /* Of floats with a sign the greater integer is the nearer one to zero, and a NaN is no nearer than -8. */

@@ -16,9 +16,9 @@ enum { ACTIVATION_MAX_TERMS = 9 };
 /* Constants and scratch of an activation, in registers. Of what it does not want a register is none. */
 typedef struct activation {
     out_act act;
-    mc_reg least, whole, one, by[2], least_power;
+    mc_reg least, whole, one, minus_one, by[2], inverse_term[2], least_power;
     mc_reg power[ACTIVATION_MAX_TERMS], tail[ACTIVATION_MAX_TERMS];
-    mc_reg clamped, exponent, scratch, tail_of;
+    mc_reg clamped, exponent, scratch, tail_of, inverse;
 } activation;
 
 void activation_declare(activation *a, mc_builder *b, out_act act);

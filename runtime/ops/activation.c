@@ -7,7 +7,7 @@
 enum { FRACTION_BITS = 23 };
 
 static const float power_terms[] = ACTIVATION_POWER_TERMS, tail_terms[] = ACTIVATION_TAIL_TERMS,
-                   tanh_terms[] = ACTIVATION_TANH_TERMS;
+                   tanh_terms[] = ACTIVATION_TANH_TERMS, inverse_terms[] = ACTIVATION_INVERSE_TERMS;
 #define COUNT(terms) (sizeof(terms) / sizeof *(terms))
 
 static float polynomial(const float *terms, size_t count, float x) {
@@ -31,8 +31,19 @@ static float power(float t) {
     return result;
 }
 
+/* 1 / -MINUS. */
+static float inverse(float minus) {
+    uint32_t bits;
+    float near;
+    memcpy(&bits, &minus, sizeof bits);
+    bits = (ACTIVATION_INVERSE_BITS | 0x80000000U) - bits;
+    memcpy(&near, &bits, sizeof near);
+    near *= fmaf(minus * near, inverse_terms[1], inverse_terms[0]);
+    return fmaf(near, fmaf(minus, near, 1.0F), near);
+}
+
 static float sigmoid_times(float y, float t) {
-    return y / (power(greater(t, ACTIVATION_LEAST_POWER)) + 1.0F);
+    return y * inverse(-1.0F - power(greater(t, ACTIVATION_LEAST_POWER)));
 }
 
 static float silu(float x) {

@@ -110,19 +110,17 @@ static mc_factors factors_at(const mc_output *o, const mc_factors *all, int64_t 
                         .zero = factor(o->zero, all->zero, i, j)};
 }
 
-static float within(mc_type type, float value) {
-    return fminf(fmaxf(value, (float)mc_type_min(type)), (float)mc_type_max(type));
+/* VALUE, cut off at TYPE's ends less POINT; of a NaN the lower one. */
+static float within(mc_type type, float value, int64_t point) {
+    return fminf(fmaxf(value, (float)(mc_type_min(type) - point)), (float)(mc_type_max(type) - point));
 }
 
-/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, and 0 for a NaN, as
-   cvt.rni.sat has it; a ZERO point, itself such an integer, is added before that. What is cut off at 2^30 is
-   beyond those ends in any case. */
+/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, the least one for a
+   NaN. A ZERO point, itself such an integer (0 for a NaN), is added to the nearest one before that. */
 static int64_t element_of(mc_type type, float real, const float *zero) {
     if (mc_type_is_real(type)) return real_to_bits(type, real);
-    float nearest = isnan(real) ? 0 : fminf(fmaxf(rintf(real), -0x1p30F), 0x1p30F);
-    int64_t point = zero == NULL || isnan(*zero) ? 0 : (int64_t)within(type, rintf(*zero));
-    int64_t sum = (int64_t)nearest + point, least = mc_type_min(type), most = mc_type_max(type);
-    return sum < least ? least : sum > most ? most : sum;
+    int64_t point = zero == NULL || isnan(*zero) ? 0 : (int64_t)within(type, rintf(*zero), 0);
+    return (int64_t)rintf(within(type, real, point)) + point;
 }
 
 /* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: multiplications
