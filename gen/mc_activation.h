@@ -31,7 +31,8 @@
 
 /* Of a divisor 1 to 2^125: the constant, and the polynomial, of minus that product. */
 #define ACTIVATION_INVERSE_BITS 0x7eb50000U
-#define ACTIVATION_INVERSE_TERMS {0x1.64b47ap1F, 0x1.f0f83cp0F}
+#define ACTIVATION_INVERSE_TERMS                                                                             \
+    { 0x1.64b47ap1F, 0x1.f0f83cp0F }
 /* Coefficients, that of the power 0 first. 2^f for f in -0.5 to 0.5 with a relative error of 2^-28.9; and
    log2 of the normal distribution's tail for a in 0 to 8, with odd powers' signs turned: kernels have -a. */
 #define ACTIVATION_POWER_TERMS                                                                               \

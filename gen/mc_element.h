@@ -17,8 +17,7 @@
      accumulator  the type in which kernels add up products of such values
      tensor       the type of a tensor map over an array of it; what the driver knows not goes by its bytes
      round        the instruction (gen/ptx/isa.def) that makes elements of f32: two of 16 bits, or one of 8;
-                  `none`: C of this type holds sums, or f32 as they are. Those of 8 bits are in the low ones
-                  of a sum with 1.5 * 2^23
+                  `none`: C of this type holds sums, or f32 as they are
      SIDE, side   SIDE: values of a product's side may have it, and in specs it is the word `side` of lhs and
                   rhs, counted from 0. NO: none may
      OUT, out     the same of C and of the field out
@@ -26,8 +25,8 @@
    Words keep their places, for kernels are saved by them; so new types get the next ones. Rows keep theirs as
    well, for the place of a row is the value of mc_type: new ones come last. */
 #define MC_ELEMENT_LIST(T, X)                                                                                \
-    T(X, S8, "s8", 8, 1, "|i1", INTEGER, 1, 0, S32, UINT8, add_f32,    SIDE, 0, OUT, 5)                      \
-    T(X, U8, "u8", 8, 1, "|u1", INTEGER, 0, 0, S32, UINT8, add_f32,    SIDE, 1, OUT, 6)                      \
+    T(X, S8, "s8", 8, 1, "|i1", INTEGER, 1, 0, S32, UINT8, cvt_s8_f32, SIDE, 0, OUT, 5)                      \
+    T(X, U8, "u8", 8, 1, "|u1", INTEGER, 0, 0, S32, UINT8, cvt_u8_f32, SIDE, 1, OUT, 6)                      \
     T(X, S16, "s16", 16, 2, "<i2", INTEGER, 1, 0, S32, UINT16, none, SIDE, 6, NO, 0)                         \
     T(X, U16, "u16", 16, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 7, NO, 0)                         \
     T(X, S32, "s32", 32, 4, "<i4", INTEGER, 1, 0, S64, INT32, none, NO, 0, OUT, 0)                           \

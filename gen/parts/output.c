@@ -1,11 +1,9 @@
 #include "parts/output.h"
-#include <string.h>
 #include "parts/integer/integer.h"
 #include "parts/emit.h"
 #include "schema/family.h"
 
 enum { FACTOR_BYTES = 4 };
-#define TO_WHOLE 0x1.8p23F /* a sum with it has the nearest integer in its low bits */
 
 #define NO(...)
 #define OP_none MC_OPCODES
@@ -65,21 +63,13 @@ static mc_reg declare_factor(mc_builder *b, const char *name, out_per per) {
 static int least_of(out_element element) { return element == OUT_S8 ? INT8_MIN : 0; }
 static int most_of(out_element element) { return element == OUT_S8 ? INT8_MAX : UINT8_MAX; }
 
-static mc_reg real_constant(mc_builder *b, const char *name, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    mc_reg reg = b32(b, name);
-    EMIT(b, mov_b32, reg, H(bits));
-    return reg;
-}
-
 /* A zero point is the nearest integer that the type has. */
 static void declare_point(mc_builder *b, out_element element, out_point *p) {
     int least = least_of(element), most = most_of(element);
     p->zero = cvt_s32_f32(b, "zero_nearest", ld_param_f32(b, "zero_given", NAME("zero")));
     p->zero = max_s32(b, "zero_point", min_s32(b, "zero_low", p->zero, I(most)), I(least));
-    p->low = cvt_f32_s32(b, "least_element", sub_s32(b, "least_whole", I(least), p->zero));
-    p->high = cvt_f32_s32(b, "most_element", sub_s32(b, "most_whole", I(most), p->zero));
+    p->low = sub_s32(b, "least_element", I(least), p->zero);
+    p->high = sub_s32(b, "most_element", I(most), p->zero);
 }
 
 void out_declare_factors(out_factors *f, mc_builder *b, const out_kind *output, out_columns columns, int rows,
@@ -177,11 +167,7 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
     if (!out_is_scaled(element)) return;
     b32_array(b, "real", count, s->real);
     if (out_element_bytes(element) == 2) b32_array(b, "packed", (count + 1) / 2, s->packed);
-    if (out_element_bytes(element) != 1) return;
-    b32_array(b, "packed", count, s->packed);
-    s->low = real_constant(b, "least_real", (float)least_of(element));
-    s->high = real_constant(b, "most_real", (float)most_of(element));
-    s->whole = real_constant(b, "to_nearest", TO_WHOLE);
+    if (out_element_bytes(element) == 1) b32_array(b, "packed", count, s->packed);
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
@@ -197,36 +183,45 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);
 }
 
-/* REAL, cut off where the element will be at the type's ends, becomes the nearest integer, in the low bits of
-   TO: conversions have a quarter of the rate of these, and the sums' have enough of it already. A NaN becomes
-   the least element. */
-static void emit_byte(mc_builder *b, const out_scratch *s, const out_point *point, mc_reg real, mc_reg to) {
-    EMIT(b, max_f32, real, real, (point != NULL ? point->low : s->low));
-    EMIT(b, min_f32, real, real, (point != NULL ? point->high : s->high));
-    EMIT(b, add_f32, to, real, s->whole);
-    if (point != NULL) EMIT(b, add_s32, to, to, point->zero);
+/* The integer is cut off where the sum will be at the type's ends. */
+static void emit_point(mc_builder *b, const out_point *p, mc_reg to) {
+    EMIT(b, min_s32, to, to, p->high);
+    EMIT(b, max_s32, to, to, p->low);
+    EMIT(b, add_s32, to, to, p->zero);
 }
 
-/* COUNT bytes, in the low ones of as many registers as they need. */
-static const mc_reg *join_bytes(mc_builder *b, const mc_reg *packed, int count) {
-    enum { LOW_BYTES = 0x5140, LOW_PAIRS = 0x5410 };
-    for (int i = 0; i + 1 < count; i += 2)
-        EMIT(b, prmt, packed[i / 2], packed[i], packed[i + 1], I(LOW_BYTES));
-    for (int i = 0; i + 3 < count; i += 4)
-        EMIT(b, prmt, packed[i / 4], packed[i / 2], packed[i / 2 + 1], I(LOW_PAIRS));
-    return packed;
+/* Packs two at a time, the later ones first, for these go above. */
+static void join_bytes(mc_builder *b, bool is_signed, const mc_reg *packed, int count) {
+    mc_opcode pack = is_signed ? OP_cvt_pack_s8 : OP_cvt_pack_u8;
+    for (int i = 0; i < count; i += 4)
+        for (int two = count - i > 2 ? 2 : 0; two >= 0; two -= 2) {
+            mc_operand above = two == 0 && count - i > 2 ? packed[i + 2] : I(0);
+            mc_reg to = two == 0 ? packed[i / 4] : packed[i + 2];
+            builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(to, packed[i + two + 1], packed[i + two], above));
+        }
 }
 
-static const mc_reg *pack_bytes(mc_builder *b, const out_scratch *s, const out_point *point, int count) {
-    for (int i = 0; i < count; i++) emit_byte(b, s, point, s->real[i], s->packed[i]);
-    return join_bytes(b, s->packed, count);
+/* COUNT bytes, in the low ones of as many registers as they need. ptxas makes one instruction of both steps,
+   for two elements. */
+static const mc_reg *pack_bytes(mc_builder *b, out_element element, const out_scratch *s,
+                                const out_point *point, int count) {
+    if (count == 1 && point == NULL) {
+        builder_emit(b, (mc_reg){0}, elements[element].pack, MC_OPERANDS(s->packed[0], s->real[0]));
+        return s->packed;
+    }
+    for (int i = 0; i < count; i++) {
+        EMIT(b, cvt_s32_f32, s->packed[i], s->real[i]);
+        if (point != NULL) emit_point(b, point, s->packed[i]);
+    }
+    if (count > 1) join_bytes(b, element == OUT_S8, s->packed, count);
+    return s->packed;
 }
 
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, const out_point *point,
                        int count) {
     mc_opcode pack = elements[element].pack;
     if (pack == MC_OPCODES) return s->real;
-    if (out_element_bytes(element) == 1) return pack_bytes(b, s, point, count);
+    if (out_element_bytes(element) == 1) return pack_bytes(b, element, s, point, count);
     for (int i = 0; i < count; i += 2) {
         mc_reg high = s->real[count > 1 ? i + 1 : i];
         builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(s->packed[i / 2], high, s->real[i]));

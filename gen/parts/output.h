@@ -112,7 +112,7 @@ typedef struct out_terms {
     mc_reg by;
 } out_terms;
 
-/* A zero point, an integer; and in f32 the integers that reach the type's ends once it is added. */
+/* A zero point, and the integers that reach the type's ends once it is added. */
 typedef struct out_point {
     mc_reg zero, low, high;
 } out_point;
@@ -120,7 +120,6 @@ typedef struct out_point {
 /* Scratch for elements; there is none where C is the sums. */
 typedef struct out_scratch {
     mc_reg real[OUT_MAX_STORE], packed[OUT_MAX_STORE];
-    mc_reg low, high, whole; /* of 8 bits: f32 constants, the type's ends and 1.5 * 2^23 */
 } out_scratch;
 
 /* Declares scratch for COUNT elements at a time. */

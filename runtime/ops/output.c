@@ -110,17 +110,19 @@ static mc_factors factors_at(const mc_output *o, const mc_factors *all, int64_t 
                         .zero = factor(o->zero, all->zero, i, j)};
 }
 
-/* VALUE, cut off at TYPE's ends less POINT; of a NaN the lower one. */
-static float within(mc_type type, float value, int64_t point) {
-    return fminf(fmaxf(value, (float)(mc_type_min(type) - point)), (float)(mc_type_max(type) - point));
+/* The integer nearest to VALUE, 0 for a NaN, cut off at TYPE's ends less POINT. */
+static int64_t nearest_within(mc_type type, float value, int64_t point) {
+    float least = (float)(mc_type_min(type) - point), most = (float)(mc_type_max(type) - point);
+    float nearest = isnan(value) ? 0 : rintf(value);
+    return (int64_t)fminf(fmaxf(nearest, least), most);
 }
 
-/* REAL as an element of TYPE. Integers are the nearest ones, cut off at the type's ends, the least one for a
-   NaN. A ZERO point, itself such an integer (0 for a NaN), is added to the nearest one before that. */
+/* REAL as an element of TYPE. Integers are the nearest ones, 0 for a NaN, cut off at the type's ends. A ZERO
+   point, itself such an integer, is added before that. */
 static int64_t element_of(mc_type type, float real, const float *zero) {
     if (mc_type_is_real(type)) return real_to_bits(type, real);
-    int64_t point = zero == NULL || isnan(*zero) ? 0 : (int64_t)within(type, rintf(*zero), 0);
-    return (int64_t)rintf(within(type, real, point)) + point;
+    int64_t point = zero == NULL ? 0 : nearest_within(type, *zero, 0);
+    return nearest_within(type, real, point) + point;
 }
 
 /* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: multiplications

@@ -174,9 +174,8 @@ static const struct {
     {MC_S8, -1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -128},
     {MC_U8, -1, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0},
     {MC_U8, 300, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 255},
-    {MC_S8, 0, INFINITY, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -128}, /* of a NaN */
-    {MC_U8, 0, INFINITY, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0},
-    {MC_S8, 0, INFINITY, 0, 0, 0, 9, "z", MC_ACTIVATION_NONE, -128},
+    {MC_S8, 0, INFINITY, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0}, /* of a NaN */
+    {MC_S8, 0, INFINITY, 0, 0, 0, 9, "z", MC_ACTIVATION_NONE, 9},
     {MC_S8, 1, INFINITY, 0, 0, 0, -3, "z", MC_ACTIVATION_NONE, 127},
     {MC_S8, -1, INFINITY, 0, 0, 0, 3, "z", MC_ACTIVATION_NONE, -128},
     {MC_S8, 5, 0.5F, 0, 0, 0, 1, "z", MC_ACTIVATION_NONE, 3}, /* rounded before the point is added */
