@@ -238,9 +238,7 @@ static out_terms terms_of(const out_factors *f, int row, int column) {
                        .by = f->by};
 }
 
-/* Columns I .. I + COUNT - 1 of RUN as elements of C. */
-static const mc_reg *emit_elements(const out_writer *w, const out_factors *f, const out_run *run, int i,
-                                   int count) {
+const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run *run, int i, int count) {
     out_element element = w->output->element;
     if (!out_is_scaled(element)) return run->sums + i;
     for (int j = 0; j < count; j++)
@@ -310,7 +308,7 @@ void out_store_run(out_writer *w, const out_factors *f, const out_run *run) {
     int columns = w->store < run->count ? w->store : run->count;
     int bytes = out_element_bytes(w->output->element);
     for (int i = 0; i < run->count; i += columns) {
-        const mc_reg *words = emit_elements(w, f, run, i, columns);
+        const mc_reg *words = out_words(w, f, run, i, columns);
         emit_guard(w, run->col, run->offset + i);
         mc_operand to = AT(w->at, (int64_t)bytes * (run->offset + i));
         out_store(w->b, w->guard, to, w->output->element, columns, words);

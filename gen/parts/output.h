@@ -210,6 +210,9 @@ typedef struct out_run {
     int factor_column;
 } out_run;
 
+/* Columns I .. I + COUNT - 1 of RUN as elements of C, in the words that out_store takes; for those who store
+   them elsewhere. */
+const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run *run, int i, int count);
 /* Converts and stores a run. COUNT is a multiple of w->store, or less than that and a power of two. */
 void out_store_run(out_writer *w, const out_factors *f, const out_run *run);
 

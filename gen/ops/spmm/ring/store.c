@@ -3,7 +3,10 @@
  * A lane has the columns of one pair of bytes in each 16 bytes. Where that pair is one column (a B of 12 or
  * 16 bits), the lanes of g and g + 1, g even, exchange sums first: the even one gets both columns of the even
  * 16 bytes, the odd one both columns of the odd ones. Stores then have the same width, and touch as many
- * sectors, as with 8 bits. */
+ * sectors, as with 8 bits.
+ *
+ * Two bytes a lane are half a sector of C. So where C has 8 bits, neighbours in g exchange words of two runs:
+ * the even one gets four columns of the first run's 16, the odd one four of the second's. */
 #include "parts/fragment.h"
 #include "ops/spmm/ring/ring.h"
 
@@ -13,6 +16,15 @@ static bool exchanges(const ring_plan *plan) { return spmm_pair_columns(&plan->b
 
 /* Runs of neighbouring columns that a lane has in this warp's part of the tile. They are 8 runs apart. */
 static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / (8 * ring_run(plan)); }
+
+/* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
+static int grouped(const ring_plan *plan) {
+    bool half = ring_run(plan) * out_element_bytes(plan->base.output.element) == 2;
+    return half && !exchanges(plan) && runs(plan) % 2 == 0 ? 2 : 1;
+}
+
+/* Columns that a lane stores at once there. */
+static int store_columns(const ring_plan *plan) { return ring_run(plan) * grouped(plan); }
 
 /* With scales of B, too, a column has up to three factors: more than there are registers for in a tile. They
    come behind the loop then, a run's where the run is stored. */
@@ -50,7 +62,7 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     out_columns columns = {dim_operand(plan->n, r->at.n), true, 1};
     e->col = emit_column(r);
     e->sum = ring_emit_sum_place(r);
-    int count = loads_late(r->plan) ? ring_run(r->plan) : plan->tile_n / plan->split / 8;
+    int count = loads_late(r->plan) ? store_columns(r->plan) : plan->tile_n / plan->split / 8;
     out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, count);
     if (!loads_late(r->plan)) out_declare_result(&e->factors);
 }
@@ -93,70 +105,117 @@ static void emit_exchange(const ring_epilogue *e) {
         }
 }
 
-static void emit_run(const ring_epilogue *e, out_writer *w, int row, int c, int column) {
-    int run = ring_run(e->r->plan);
+/* A path of the epilogue: a lane's stores take GROUP runs each, from column COL on where there are two. */
+typedef struct store_path {
+    ring_epilogue *e;
+    out_writer w;
+    int group;
+    mc_reg col, other;
+    mc_reg mix; /* which bytes of its own word and of its neighbour's are a lane's: prmt's selector */
+} store_path;
+
+/* The lane's first column once words are exchanged, and which bytes it takes. */
+static void emit_place(store_path *p) {
+    enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276 };
+    const ring_emitter *r = p->e->r;
+    mc_builder *b = r->at.b;
+    p->col = p->e->col;
+    if (p->group == 1) return;
+    int run = ring_run(r->plan);
+    note(b, "lane g: four columns of %d, or where g is odd of the next %d", 8 * run, 8 * run);
+    mc_reg odd = and_b32(b, "g_odd", r->at.place.g, I(1));
+    mc_reg is_odd = setp_eq(b, "odd_lane", odd, I(1));
+    p->mix = selp_b32(b, "mix", H(OWN_HIGH), H(OWN_LOW), is_odd);
+    p->col = mad_s32(b, "store_col", odd, I(8 * run - run), p->e->col);
+}
+
+/* GROUP runs from the C-th on, of row 2t + ROW, whose factors stand from COLUMN on. */
+static void emit_group(store_path *p, int row, int c, int column) {
+    const ring_epilogue *e = p->e;
+    out_writer *w = &p->w;
+    int run = ring_run(e->r->plan), count = run * p->group;
     mc_reg sums[OUT_MAX_RUN];
-    run_of_sums(e, c, row, sums);
-    out_store_run(w, &e->factors,
-                  &(out_run){.col = e->col,
-                             .offset = 8 * run * c,
-                             .count = run,
-                             .sums = sums,
-                             .factor_row = row,
-                             .factor_column = column});
+    for (int i = 0; i < p->group; i++) run_of_sums(e, c + i, row, sums + run * i);
+    const out_run whole = {.col = p->col,
+                           .offset = 8 * run * c,
+                           .count = count,
+                           .sums = sums,
+                           .factor_row = row,
+                           .factor_column = column};
+    if (p->group == 1) {
+        out_store_run(w, &e->factors, &whole);
+        return;
+    }
+    mc_reg word = out_words(w, &e->factors, &whole, 0, count)[0];
+    EMIT(w->b, shfl_bfly, p->other, word, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
+    EMIT(w->b, prmt_by, word, word, p->other, p->mix);
+    out_store(w->b, w->guard, AT(w->at, whole.offset), w->output->element, count, &word);
+}
+
+/* Loads factors of the columns of COUNT runs from the C-th on, as the COLUMN-th and on. */
+static void load_columns_of(ring_epilogue *e, int c, int count, int column) {
+    int run = ring_run(e->r->plan);
+    for (int i = 0; i < count; i++)
+        out_load_column_factors(&e->factors, column + run * i, e->col, 8 * run * (c + i), run);
 }
 
 /* One row behind the other. */
-static void emit_store_rows(ring_epilogue *e, out_writer *w) {
-    int run = ring_run(e->r->plan);
-    for (int c = 0; c < runs(e->r->plan); c++)
-        out_load_column_factors(&e->factors, run * c, e->col, 8 * run * c, run);
+static void emit_store_rows(store_path *p) {
+    const ring_plan *plan = p->e->r->plan;
+    out_writer *w = &p->w;
+    load_columns_of(p->e, 0, runs(plan), 0);
+    emit_place(p);
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(w->b, add_s32, w->row, w->row, I(1));
-        out_c_address(w, w->row, e->col);
-        for (int c = 0; c < runs(e->r->plan); c++) emit_run(e, w, row, c, run * c);
+        out_c_address(w, w->row, p->col);
+        for (int c = 0; c < runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c);
     }
 }
 
-/* Each run of both rows: what is loaded for its columns is not kept. */
-static void emit_store_runs(ring_epilogue *e, out_writer *w) {
-    int run = ring_run(e->r->plan);
+/* Each group of runs of both rows: what is loaded for its columns is not kept. */
+static void emit_store_runs(store_path *p) {
+    out_writer *w = &p->w;
     mc_reg at[2] = {w->at, b64(w->b, "c_at_next")};
-    out_c_address(w, w->row, e->col);
+    emit_place(p);
+    out_c_address(w, w->row, p->col);
     EMIT(w->b, mov_b64, at[1], at[0]);
     w->at = at[1];
     out_advance_c(w, 1);
-    for (int c = 0; c < runs(e->r->plan); c++) {
-        out_load_column_factors(&e->factors, 0, e->col, 8 * run * c, run);
+    for (int c = 0; c < runs(p->e->r->plan); c += p->group) {
+        load_columns_of(p->e, c, p->group, 0);
         for (int row = 0; row < 2; row++) {
             w->at = at[row];
-            emit_run(e, w, row, c, 0);
+            emit_group(p, row, c, 0);
         }
     }
 }
 
-static void emit_store(ring_epilogue *e, bool clamp, int store) {
+static void emit_store(ring_epilogue *e, bool clamp, int group) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    out_writer w = {.b = b,
-                    .output = &r->at.plan->output,
-                    .columns = {dim_operand(r->at.plan->n, r->at.n), clamp, 1},
-                    .ldc = dim_operand(r->at.plan->ldc, r->at.ldc),
-                    .c_array = r->at.c_array,
-                    .in_rows = r->at.stores,
-                    .store = store};
-    e->factors.columns = w.columns;
-    out_declare_writer(&w);
+    int store = clamp ? 1 : store_columns(r->plan);
+    store_path p = {.e = e,
+                    .w = {.b = b,
+                          .output = &r->at.plan->output,
+                          .columns = {dim_operand(r->at.plan->n, r->at.n), clamp, 1},
+                          .ldc = dim_operand(r->at.plan->ldc, r->at.ldc),
+                          .c_array = r->at.c_array,
+                          .in_rows = r->at.stores,
+                          .store = store},
+                    .group = group};
+    e->factors.columns = p.w.columns;
+    out_declare_writer(&p.w);
+    if (group > 1) p.other = b32(b, "other_word");
     if (loads_late(r->plan)) out_declare_result(&e->factors);
-    emit_row(e, w.row);
-    if (loads_late(r->plan)) emit_store_runs(e, &w);
-    else emit_store_rows(e, &w);
+    emit_row(e, p.w.row);
+    if (loads_late(r->plan)) emit_store_runs(&p);
+    else emit_store_rows(&p);
     if (r->plan->resident) EMIT(b, bra_uni, TO(e->next));
     else EMIT_RET(b);
 }
 
-static int run_bytes(const ring_plan *plan) {
-    return ring_run(plan) * out_element_bytes(plan->base.output.element);
+static int store_bytes(const ring_plan *plan) {
+    return store_columns(plan) * out_element_bytes(plan->base.output.element);
 }
 
 /* Goes to EDGE where TEST, in which bits of an address or distance are left, is not 0. */
@@ -168,7 +227,7 @@ static void branch_if_odd(mc_builder *b, mc_reg odd, mc_reg test, mc_label edge)
 static void branch_if_not_whole(const ring_emitter *r, mc_label edge) {
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    int run = ring_run(r->plan);
+    int columns = store_columns(r->plan);
     mc_reg odd = pred(b, "odd_end"), test = b32(b, "test");
     if (plan->n == MC_OPEN || plan->n % plan->tile_n) {
         note(b, "the tile reaches beyond n");
@@ -177,14 +236,14 @@ static void branch_if_not_whole(const ring_emitter *r, mc_label edge) {
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for %s columns at once", run == 2 ? "two" : "four");
-        EMIT(b, and_b32, test, r->at.ldc, I(run - 1));
+        note(b, "rows of C are not aligned for %s columns at once", columns == 2 ? "two" : "four");
+        EMIT(b, and_b32, test, r->at.ldc, I(columns - 1));
         branch_if_odd(b, odd, test, edge);
     }
-    if (plan->align < run_bytes(r->plan)) {
+    if (plan->align < store_bytes(r->plan)) {
         note(b, "C itself is not");
         EMIT(b, cvt_low, test, r->at.c_array);
-        EMIT(b, and_b32, test, test, I(run_bytes(r->plan) - 1));
+        EMIT(b, and_b32, test, test, I(store_bytes(r->plan) - 1));
         branch_if_odd(b, odd, test, edge);
     }
 }
@@ -195,15 +254,15 @@ static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     if (!always) branch_if_not_whole(e->r, edge);
     heading(e->r->at.b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
             run == 2 ? "two" : "four", 8 * run);
-    emit_store(e, false, run);
+    emit_store(e, false, grouped(e->r->plan));
 }
 
 void ring_emit_output(ring_epilogue *e) {
     mc_builder *b = e->r->at.b;
     const spmm_plan *plan = e->r->at.plan;
-    bool aligned = plan->ldc == MC_OPEN || plan->ldc % ring_run(e->r->plan) == 0;
+    bool aligned = plan->ldc == MC_OPEN || plan->ldc % store_columns(e->r->plan) == 0;
     bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
-                  plan->align >= run_bytes(e->r->plan);
+                  plan->align >= store_bytes(e->r->plan);
     mc_label edge = label(b, "EDGE");
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
     ring_emit_sum(e->r, e->sum, e->sums);
