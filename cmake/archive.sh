@@ -1,6 +1,6 @@
 #!/bin/sh
 # A static library of one object, in which all names are local but those that the version script MAP lists ("-": those with default visibility).
-# archive.sh LD OBJCOPY AR ARCHIVE MAP OBJECT...
+# Of archives among the objects it takes what the others ask for. archive.sh LD OBJCOPY AR ARCHIVE MAP OBJECT...
 set -eu
 ld=$1 objcopy=$2 ar=$3 archive=$4 map=$5
 shift 5
