@@ -13,15 +13,17 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 static int print_help(void) {
     printf("usage: mcbench COMMAND [arguments]\n\n");
     for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-10s%s\n", commands[i]->name, commands[i]->summary);
-    printf("\nmcbench COMMAND --help tells a command's options; mcbench --version tells the version.\n"
-           "\n"
-           "  mcbench run specs/spmm_l8r8.lua --matrices dlmc --out results.jsonl\n"
-           "  mcbench summary results.jsonl\n"
-           "  mcbench plot results.jsonl > results.svg\n"
-           "  mcbench fit specs/spmm_l8r8.lua --matrices dlmc --results results.jsonl\n"
-           "\n"
-           "Exit status: 0 done, 1 impossible or failed, or a variant of ours was wrong, 2 wrong usage or "
-           "spec.\n");
+    printf(
+        "\nA SPEC is a path, or the name of a shipped spec, as spmm_l8r8 (mcgen --list-specs lists them).\n"
+        "mcbench COMMAND --help tells a command's options; mcbench --version tells the version.\n"
+        "\n"
+        "  mcbench run spmm_l8r8 --matrices dlmc --out results.jsonl\n"
+        "  mcbench summary results.jsonl\n"
+        "  mcbench plot results.jsonl > results.svg\n"
+        "  mcbench fit spmm_l8r8 --matrices dlmc --results results.jsonl\n"
+        "\n"
+        "Exit status: 0 done, 1 impossible or failed, or a variant of ours was wrong, 2 wrong usage or "
+        "spec.\n");
     return CMD_DONE;
 }
 

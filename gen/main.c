@@ -15,7 +15,15 @@
 enum { EXIT_DONE = 0, EXIT_CANNOT = 1, EXIT_WRONG = 2 };
 enum { MAX_SETTINGS = 64 };
 
-typedef enum task { TASK_PTX, TASK_LIST, TASK_DESCRIBE, TASK_CHECK, TASK_HELP, TASK_VERSION } task;
+typedef enum task {
+    TASK_PTX,
+    TASK_LIST,
+    TASK_DESCRIBE,
+    TASK_CHECK,
+    TASK_SPECS,
+    TASK_HELP,
+    TASK_VERSION
+} task;
 
 typedef struct options {
     task task;
@@ -25,26 +33,59 @@ typedef struct options {
     size_t setting_count;
 } options;
 
-static const char usage[] =
-    "usage: mcgen [options] SPEC.lua     writes PTX to stdout; SPEC - is standard input\n"
-    "\n"
-    "  -o FILE              write to FILE instead; a failed run leaves FILE as it was\n"
-    "  --arch TARGET        sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_120, or native, for this "
-    "machine's "
-    "first GPU;\n"
-    "                       default: the spec's, else that of\n"
-    "                       the environment's MCGEN_ARCH, else of this machine's first GPU, else sm_80\n"
-    "  --set FIELD=VALUE    override a field of the spec; VALUE may be a list, 32,64; repeatable\n"
-    "  --variant V          index or hash of a variant of the tuning space; default: the first candidates\n"
-    "  --list-variants      every legal variant, one a line: index, hash, fields (--json: an array of "
-    "objects)\n"
-    "  --describe           launch contract, tile, shared memory, bytes and mma a stride, registers "
-    "(--json)\n"
-    "  --check              generate every variant, write nothing\n"
-    "  -h, --help [FAMILY]  this text, or the fields of a kernel family\n"
-    "  --version\n"
-    "\n"
-    "Exit status: 0 done, 1 cannot do it, 2 wrong usage or spec.\n";
+/* -- Help --------------------------------------------------------------------------------------------- */
+
+/* An option: getopt's tables are made of these rows, and --help; the manual page and the completion of shells
+   are made of that (cmake/manual.cmake). */
+typedef struct option_row {
+    const char *name; /* NULL: it has a letter alone */
+    char key;
+    bool letter;          /* KEY is an option, too */
+    const char *argument; /* NULL: it has none; "[FAMILY]": it is the operand that follows */
+    const char *help;     /* lines */
+} option_row;
+
+static const option_row option_rows[] = {
+    {NULL, 'o', true, "FILE", "write to FILE instead; a failed run leaves FILE as it was"},
+    {"arch", 'a', false, "TARGET",
+     "target of the PTX, such as sm_90, or native, for this machine's first GPU; default: the spec's,\n"
+     "else that of the environment's MCGEN_ARCH, else of this machine's first GPU, else sm_80"},
+    {"set", 's', false, "FIELD=VALUE",
+     "override a field of the spec; VALUE may be a list, 32,64; repeatable"},
+    {"variant", 'v', false, "V",
+     "index or hash of a variant of the tuning space; default: the first candidates"},
+    {"list-variants", 'l', false, NULL, "every legal variant, one a line: index, hash, fields"},
+    {"describe", 'd', false, NULL, "launch contract, tile, shared memory, bytes and mma a stride, registers"},
+    {"json", 'j', false, NULL, "--list-variants, --describe: as JSON"},
+    {"check", 'c', false, NULL, "generate every variant, write nothing"},
+    {"list-specs", 'L', false, NULL, "the names of the shipped specs, one a line"},
+    {"help", 'h', true, "[FAMILY]", "this text, or the fields of a kernel family"},
+    {"version", 'V', false, NULL, "print the version"},
+};
+enum { OPTION_COUNT = sizeof option_rows / sizeof option_rows[0], HELP_COLUMN = 23 };
+
+static void add_option_help(const option_row *row, mc_text *out) {
+    char left[64];
+    snprintf(left, sizeof left, "  %s%.1s%s%s%s%s%s", row->letter ? "-" : "", row->letter ? &row->key : "",
+             row->letter && row->name ? ", " : "", row->name ? "--" : "", row->name ? row->name : "",
+             row->argument ? " " : "", row->argument ? row->argument : "");
+    text_add(out, "%-*s", HELP_COLUMN, left);
+    for (const char *line = row->help;;) {
+        int length = (int)strcspn(line, "\n");
+        text_add(out, "%.*s\n", length, line);
+        line += length;
+        if (!*line++) return;
+        text_add(out, "%*s", HELP_COLUMN, "");
+    }
+}
+
+static void add_usage(mc_text *out) {
+    text_add(out, "usage: mcgen [options] SPEC\n"
+                  "writes a spec's kernel as PTX to stdout. SPEC is a path, the name of a shipped spec, as\n"
+                  "spmm_l8r8, or - for standard input.\n\n");
+    for (size_t i = 0; i < OPTION_COUNT; i++) add_option_help(&option_rows[i], out);
+    text_add(out, "\nExit status: 0 done, 1 cannot do it, 2 wrong usage or spec.\n");
+}
 
 static int wrong(const char *format, const char *what) {
     fputs("mcgen: ", stderr);
@@ -104,7 +145,7 @@ static int add_target(options *o, const char *target) {
 static int choose(options *o, task chosen) {
     if (o->task == TASK_HELP) return EXIT_DONE;
     if (o->task != TASK_PTX && o->task != chosen)
-        return wrong("only one of --list-variants, --describe and --check%s", "");
+        return wrong("only one of --list-variants, --describe, --check and --list-specs%s", "");
     o->task = chosen;
     return EXIT_DONE;
 }
@@ -119,22 +160,30 @@ static int parse_option(options *o, int option) {
     case 'l': return choose(o, TASK_LIST);
     case 'd': return choose(o, TASK_DESCRIBE);
     case 'c': return choose(o, TASK_CHECK);
+    case 'L': return choose(o, TASK_SPECS);
     case 'h': o->task = TASK_HELP; return EXIT_DONE;
     case 'V': o->task = TASK_VERSION; return EXIT_DONE;
     default: return wrong("%s", optopt ? "an option is unknown or lacks its value" : "unknown option");
     }
 }
 
+/* What getopt wants: "o:h", and the long options. */
+static void fill_tables(char letters[2 * OPTION_COUNT + 1], struct option longs[OPTION_COUNT + 1]) {
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_row *row = &option_rows[i];
+        bool has_value = row->argument && row->argument[0] != '[';
+        if (row->letter) *letters++ = row->key;
+        if (row->letter && has_value) *letters++ = ':';
+        if (row->name) *longs++ = (struct option){row->name, has_value, NULL, row->key};
+    }
+}
+
 static int parse(int argc, char **argv, options *o) {
-    static const struct option list[] = {
-        {"arch", required_argument, NULL, 'a'},    {"set", required_argument, NULL, 's'},
-        {"variant", required_argument, NULL, 'v'}, {"json", no_argument, NULL, 'j'},
-        {"list-variants", no_argument, NULL, 'l'}, {"describe", no_argument, NULL, 'd'},
-        {"check", no_argument, NULL, 'c'},         {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
-    };
+    char letters[2 * OPTION_COUNT + 1] = "";
+    struct option longs[OPTION_COUNT + 1] = {{0}};
     int option, status = EXIT_DONE;
-    while (status == EXIT_DONE && (option = getopt_long(argc, argv, "o:h", list, NULL)) != -1) {
+    fill_tables(letters, longs);
+    while (status == EXIT_DONE && (option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (option == '?')
             return fputs("mcgen: try mcgen --help\n", stderr), EXIT_WRONG; /* getopt said which */
         status = parse_option(o, option);
@@ -143,7 +192,8 @@ static int parse(int argc, char **argv, options *o) {
     if (status != EXIT_DONE) return status;
     if (argc - optind > 1) return wrong("one spec at a time, not also '%s'", argv[optind + 1]);
     o->spec = argv[optind];
-    if (!o->spec && o->task != TASK_HELP) return wrong("no spec given%s", "");
+    if (o->spec && o->task == TASK_SPECS) return wrong("--list-specs goes without a spec%s", "");
+    if (!o->spec && o->task != TASK_HELP && o->task != TASK_SPECS) return wrong("no spec given%s", "");
     if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
     if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
         return wrong("--json goes with --list-variants or --describe%s", "");
@@ -292,9 +342,23 @@ static int help(const options *o, mc_text *text, mc_diag *diag) {
     if (o->spec && !family_find(o->spec)) return wrong("no kernel family is called '%s'", o->spec);
     char *family = mc_family_help(o->spec);
     if (!family) return failed(mc_fail(diag, MC_NOMEM, "mcgen: out of memory"), diag);
-    text_add(text, "%s%s%s", o->spec ? "" : usage, o->spec ? "" : "\n", family);
+    if (!o->spec) add_usage(text);
+    text_add(text, "%s%s", o->spec ? "" : "\n", family);
     free(family);
     return EXIT_DONE;
+}
+
+static int list_specs(mc_text *text) {
+    for (const mc_builtin_spec *spec = mc_builtin_specs(); spec->name; spec++)
+        text_add(text, "%.*s\n", (int)strcspn(spec->name, "."), spec->name);
+    return EXIT_DONE;
+}
+
+/* Whether writing the output would replace the spec's file, which a shipped spec has none of. */
+static bool overwrites_spec(const options *o) {
+    const mc_builtin_spec *shipped;
+    bool is_path = mc_builtin_spec_find(o->spec, &shipped, NULL) == MC_OK && !shipped;
+    return o->out && is_path && file_is_same(o->spec, o->out);
 }
 
 static int run(const options *o, mc_text *text, mc_diag *diag) {
@@ -303,7 +367,8 @@ static int run(const options *o, mc_text *text, mc_diag *diag) {
         text_add(text, "mcgen " MC_VERSION "\n");
         return EXIT_DONE;
     }
-    if (o->out && file_is_same(o->spec, o->out)) return wrong("-o %s would overwrite the spec", o->out);
+    if (o->task == TASK_SPECS) return list_specs(text);
+    if (overwrites_spec(o)) return wrong("-o %s would overwrite the spec", o->out);
     mc_status status = work(o, text, diag);
     return status == MC_OK ? EXIT_DONE : failed(status, diag);
 }

@@ -35,7 +35,8 @@ typedef struct mc_setting {
     const char *field, *value;
 } mc_setting;
 
-/* Reads the spec at PATH, applies SETTINGS in order, validates. On MC_USAGE, DIAG holds every error found,
+/* Reads the spec at PATH, or the shipped one of that name (mc_builtin_spec_find), applies SETTINGS in order,
+   validates. On MC_USAGE, DIAG holds every error found,
    each as "file:line: field: what is wrong"; MC_IO when the file cannot be read. The script runs sandboxed:
    at most 16 MB and about a second of its thread's time. */
 MC_API mc_status mc_spec_read(const char *path, const mc_setting *settings, size_t setting_count,
@@ -238,6 +239,10 @@ typedef struct mc_builtin_spec {
     const char *name, *text;
 } mc_builtin_spec;
 MC_API const mc_builtin_spec *mc_builtin_specs(void);
+/* The shipped spec that NAME stands for where specs are named: "spmm_l8r8" is that of specs/spmm_l8r8.lua,
+   whatever files there are. *SPEC is NULL for a path, which has a '/' or a '.', and for "-".
+   MC_USAGE where NAME is no path and no spec has it. */
+MC_API mc_status mc_builtin_spec_find(const char *name, const mc_builtin_spec **spec, mc_diag *diag);
 
 /* -- Estimates ---------------------------------------------------------------------------------------- */
 

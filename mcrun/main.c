@@ -17,8 +17,10 @@ static int print_help(void) {
     for (size_t i = 0; (product = product_command(i)) != NULL; i++)
         printf("  %-14s%s\n", product->name, product->summary);
     for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
-    printf("\nmcrun COMMAND --help tells a command's options; mcrun --version tells the version.\n"
-           "Exit status: 0 done and exact, 1 impossible, failed or wrong, 2 wrong usage or spec.\n");
+    printf(
+        "\nA SPEC is a path, or the name of a shipped spec, as spmm_l8r8 (mcgen --list-specs lists them).\n"
+        "mcrun COMMAND --help tells a command's options; mcrun --version tells the version.\n"
+        "Exit status: 0 done and exact, 1 impossible, failed or wrong, 2 wrong usage or spec.\n");
     return CMD_DONE;
 }
 

@@ -23,9 +23,14 @@ static const cmd_option *option_at(const cmd *command, size_t index) {
 
 /* -- Errors */
 
-bool cmd_is_spec(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
+bool cmd_is_spec_name(const char *word) {
+    const mc_builtin_spec *shipped;
+    return mc_builtin_spec_find(word, &shipped, NULL) == MC_OK && shipped != NULL;
+}
+
+bool cmd_is_spec(const char *word) {
+    size_t length = strlen(word);
+    return cmd_is_spec_name(word) || (length > 4 && strcmp(word + length - 4, ".lua") == 0);
 }
 
 mc_status cmd_no_records(mc_diag *diag) {

@@ -63,8 +63,9 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
 /* The place, from 0, of TEXT among the command's words; -1 after a reported error. */
 int cmd_word(const cmd *command, const char *text);
 
-/* Whether PATH names a spec (.lua). */
-bool cmd_is_spec(const char *path);
+/* Whether WORD is the name of a shipped spec; whether it is that or a file .lua. */
+bool cmd_is_spec_name(const char *word);
+bool cmd_is_spec(const char *word);
 /* MC_CANNOT: neither options nor the environment say where records are. */
 mc_status cmd_no_records(mc_diag *diag);
 /* The program, ": " and the message on stderr; CMD_USAGE. */

@@ -216,8 +216,11 @@ static bool overwrites(const mc_operator *op, const char *option, const char *ou
     const char *const files[] = {p->a_file, p->scale_file, p->bias_file, p->mask_file, o->session.ptx_file};
     const char *taken = NULL;
     if (out == NULL) return false;
-    for (size_t i = 0; words[i] != NULL; i++)
+    for (size_t i = 0; words[i] != NULL; i++) {
+        bool is_matrix = op->matrix.wanted && words[i + 1] == NULL;
+        if (!is_matrix && cmd_is_spec_name(words[i])) continue; /* it is no file */
         if (file_is_same(words[i], out) || file_is_in(out, words[i])) taken = words[i];
+    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL && file_is_same(files[i], out)) taken = files[i];
     for (size_t i = 0; i < MAX_OPERANDS; i++)

@@ -280,11 +280,16 @@ static mc_status run(tuning *t, char **operands, size_t spec_count, size_t count
 
 /* -- The command */
 
+/* Where there is no matrix of the name, it is that of a spec, and misspelt. */
+static bool is_spec(const char *word) {
+    return cmd_is_spec(word) || (strpbrk(word, "/.") == NULL && access(word, F_OK) != 0);
+}
+
 /* Specs to the front, in their order. */
 static size_t sort_specs(char **operands) {
     size_t specs = 0;
     for (size_t i = 0; operands[i] != NULL; i++) {
-        if (!cmd_is_spec(operands[i])) continue;
+        if (!is_spec(operands[i])) continue;
         char *spec = operands[i];
         memmove(operands + specs + 1, operands + specs, (i - specs) * sizeof *operands);
         operands[specs++] = spec;
@@ -317,7 +322,7 @@ static int tune_run_command(int argc, char **argv) {
 }
 
 const cmd cmd_tune = {"tune",
-                      "[SPEC.lua...] MATRIX...",
+                      "[SPEC...] MATRIX...",
                       "measures which kernels are fastest, and records it",
                       CMD_ANY_COUNT,
                       {{tune_table, sizeof tune_table / sizeof tune_table[0]}},

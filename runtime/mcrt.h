@@ -260,7 +260,8 @@ typedef struct mc_plan_config {
     unsigned align; /* bytes that addresses passed to mc_execute are multiples of: 1, 4 or 16; 0: 16 */
     mc_shapes shapes;
     mc_tuning tuning; /* ENVIRONMENT: as the context */
-    /* Paths of kernel specs to choose from (MC_IO where one cannot be read); 0: those in the library */
+    /* Kernel specs to choose from: paths, or names of shipped specs such as "spmm_l8r8" (MC_IO where one
+       cannot be read, MC_USAGE where none has the name); 0: all those in the library */
     const char *const *specs;
     size_t spec_count;
     int64_t m; /* rows of the operands, of an operator without a matrix */

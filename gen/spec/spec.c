@@ -293,10 +293,16 @@ static mc_status read_text(const char *name, const char *text, size_t size, cons
 mc_status spec_read_path(const char *path, const mc_setting *settings, size_t setting_count,
                          const mc_arch_default *arch, mc_spec **spec, mc_diag *diag) {
     static const file_limit limit = {SPEC_SIZE_CAP >> 20, "a spec"};
+    const mc_builtin_spec *shipped;
     char *text = NULL;
     size_t size = 0;
     *spec = NULL;
-    mc_status status = file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &limit, &text, &size, diag);
+    mc_status status = mc_builtin_spec_find(path, &shipped, diag);
+    if (status != MC_OK) return status;
+    if (shipped)
+        return read_text(shipped->name, shipped->text, strlen(shipped->text), settings, setting_count, arch,
+                         spec, diag);
+    status = file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &limit, &text, &size, diag);
     if (status == MC_OK) status = read_text(path, text, size, settings, setting_count, arch, spec, diag);
     free(text);
     return status;

@@ -11,9 +11,17 @@ static const char *last_part(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+static spec_source source_of(const mc_builtin_spec *spec) {
+    return (spec_source){spec->name, spec->name, spec->text, strlen(spec->text), NULL};
+}
+
 static mc_status load(const char *path, spec_source *source, mc_diag *diag) {
+    const mc_builtin_spec *shipped;
     *source = (spec_source){.name = last_part(path), .path = path};
-    mc_status status = file_read(path, &limit, &source->owned, &source->size, diag);
+    mc_status status = mc_builtin_spec_find(path, &shipped, diag);
+    if (shipped != NULL) *source = source_of(shipped);
+    if (status != MC_OK || shipped != NULL) return status;
+    status = file_read(path, &limit, &source->owned, &source->size, diag);
     source->text = source->owned;
     return status;
 }
@@ -33,7 +41,7 @@ mc_status spec_sources_load(const char *const *paths, size_t count, spec_sources
         spec_source *source = &sources->items[sources->count];
         const mc_builtin_spec *spec = &mc_builtin_specs()[count == 0 ? sources->count : 0];
         if (count != 0) status = load(paths[sources->count], source, diag);
-        else *source = (spec_source){spec->name, spec->name, spec->text, strlen(spec->text), NULL};
+        else *source = source_of(spec);
     }
     if (status != MC_OK) spec_sources_free(sources);
     return status;

@@ -36,6 +36,18 @@ expect 2 "sddmm: $2/specs/sddmm_l8r8.lua is a spec, and m.smtx none: specs come 
 expect 2 "the spec comes first, then MATRIX" "$mcrun" pack m.smtx "$spec" --out x
 expect 2 "--arch: no target is called 'sm_75'" "$mcrun" spmm "$spec" m.smtx --arch sm_75
 expect 1 '--arch native: no GPU here that there are targets for' "$mcrun" spmm "$spec" m.smtx --arch native --device sim
+# A spec's name, whatever there is in the folder; a path is a file.
+mkdir spmm_l8r8
+expect 0 'exact' "$mcrun" spmm spmm_l8r8 m.smtx --n 8 --device sim
+expect 2 "spmm_l8r9: no shipped spec has this name (did you mean 'spmm_l8r4'?)" "$mcrun" spmm spmm_l8r9 m.smtx --device sim
+expect 2 'spmm: spmm_l8r8 is a spec, and m.smtx none: specs come first' "$mcrun" spmm m.smtx spmm_l8r8
+expect 1 './spmm_l8r8: Is a directory' "$mcrun" spmm ./spmm_l8r8 m.smtx --device sim
+expect 0 'spmm_l8r8_shared.lua' "$mcrun" tune m.smtx spmm_l8r8 spmm_l8r8_shared --n 8 --device sim --dry-run
+expect 2 "spmm_l8r9: no shipped spec has this name" "$mcrun" tune spmm_l8r9 m.smtx --n 8 --device sim --dry-run
+expect 0 '' "$mcrun" pack spmm_l8r8 m.smtx --out packed
+cp packed/kernel.ptx spmm_l8r4
+expect 0 '' "$mcrun" spmm spmm_l8r4 m.smtx --n 8 --device sim --out spmm_l8r4
+
 check 'a spec from standard input' sh -c 'cat "$1" | "$2" spmm - m.smtx --n 8 --device sim | grep -q exact' sh "$spec" "$mcrun"
 expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1

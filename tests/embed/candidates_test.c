@@ -181,6 +181,7 @@ static void test_digits(mc_diag *diag) {
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
+    static const char *const names[] = {"sddmm_l8r8", "spmm_l16r16"}, *const misspelt = "spmm_l8r9";
     const char *const nowhere = SPECS "/nowhere.lua", *const text = SPECS "/../README.md";
     plan_problem p = test_usual(MC_OP_SPMM);
     candidate_target target = target_of(90);
@@ -190,6 +191,14 @@ static void test_paths(mc_diag *diag) {
         CHECK(strcmp(list.items[i].spec, "spmm_l16r16.lua") == 0, "%s", list.items[i].spec);
     check_list(&list, &p, 90);
     candidates_free(&list);
+    CHECK(candidates_find(&p, &target, names, 2, &list, diag) == MC_OK, "%s", mc_diag_text(diag));
+    for (size_t i = 0; i < list.count; i++)
+        CHECK(strcmp(list.items[i].spec, "spmm_l16r16.lua") == 0, "%s", list.items[i].spec);
+    check_list(&list, &p, 90);
+    candidates_free(&list);
+    CHECK(candidates_find(&p, &target, &misspelt, 1, &list, diag) == MC_USAGE, "misspelt");
+    CHECK_TEXT(mc_diag_text(diag), "spmm_l8r9: no shipped spec has this name");
+    mc_diag_clear(diag);
     CHECK(candidates_find(&p, &target, both, 1, &list, diag) == MC_CANNOT && list.items == NULL, "family");
     CHECK_TEXT(mc_diag_text(diag), "none of 1 specs is of family spmm");
     mc_diag_clear(diag);

@@ -24,6 +24,18 @@ expect 0 "usage: mcgen" "$mcgen" -h
 expect 0 "tile_n" "$mcgen" --help spmm
 expect 2 "--arch: no target is called 'sm_75' (did you mean 'sm_80'?)" "$mcgen" --arch sm_75 "$spec"
 check "a spec from standard input" cmp <("$mcgen" - <"$spec" | grep -v '^// Made by') <("$mcgen" "$spec" | grep -v '^// Made by')
+check "a shipped spec by its name" cmp <("$mcgen" spmm_l8r8 | grep -v '^// Made by') <("$mcgen" "$spec" | grep -v '^// Made by')
+expect 0 "spmm_l8r8_tiled" "$mcgen" --list-specs
+check "--list-specs has not all specs" test "$("$mcgen" --list-specs | sort)" = "$(cd "$specs" && ls -- *.lua | sed 's/.lua$//' | sort)"
+for name in $("$mcgen" --list-specs); do check "$name is no spec" "$mcgen" "$name" -o named.ptx; done
+echo 'op = "sddmm"' >spmm_l8r8
+expect 0 ".visible .entry spmm_" "$mcgen" spmm_l8r8
+expect 0 ".visible .entry sddmm_" "$mcgen" ./spmm_l8r8
+expect 0 "" "$mcgen" spmm_l8r8 -o spmm_l8r8
+expect 2 "ssmm_l8r8: no shipped spec has this name (did you mean 'spmm_l8r8'?)" "$mcgen" ssmm_l8r8
+expect 2 "kernel: no shipped spec has this name; mcgen --list-specs lists them, and a file is named by its path: ./kernel" "$mcgen" kernel
+expect 2 "--list-specs goes without a spec" "$mcgen" --list-specs spmm_l8r8
+expect 2 "only one of" "$mcgen" --list-specs --check
 expect 0 "ceil(m / 8)" "$mcgen" --describe "$spec"
 expect 0 '"register_estimate"' "$mcgen" --describe --json "$spec"
 expect 0 'scale    f32  scale of every sum' "$mcgen" --describe --set out=f32 --set scale=tensor "$spec"
