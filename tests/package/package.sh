@@ -40,7 +40,7 @@ step "find_package, from a prefix that was moved, and uninstall"
 quietly cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/second"
 ! grep -rIlF -e "$work/first" -e "$root" "$work/second" --include='*.cmake' --include='*.pc' || fail "these name folders of the build"
-quietly cmake -S "$root/tests/package" -B "$work/installed" -G Ninja -DCMAKE_PREFIX_PATH="$work/second"
+quietly cmake -S "$root/tests/package/stranger" -B "$work/installed" -G Ninja -DCMAKE_PREFIX_PATH="$work/second"
 quietly cmake --build "$work/installed" --target uses_{mcrt,mcgen,mccache,ptxsim}{,_static} plugin embed
 for program in "$work"/installed/uses_* "$work/installed/embed sim"; do
     # shellcheck disable=SC2086
@@ -61,7 +61,7 @@ fi
 quietly "$root/tools/dependencies" "$work/dependencies"
 
 step "add_subdirectory, with these"
-quietly cmake -S "$root/tests/package" -B "$work/part" -G Ninja -DMCGEN="$root" -DMCGEN_BUNDLE_DEPENDENCIES=ON \
+quietly cmake -S "$root/tests/package/stranger" -B "$work/part" -G Ninja -DMCGEN="$root" -DMCGEN_BUNDLE_DEPENDENCIES=ON \
     -DCMAKE_PREFIX_PATH="$work/dependencies"
 ! compgen -G "$work/part/mcgen/tests" >/dev/null || fail "the subproject has tests"
 quietly cmake --build "$work/part" --target uses_{mcrt,mccache}{,_static} plugin embed
