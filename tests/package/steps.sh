@@ -1,0 +1,33 @@
+# Sourced by installed.sh and bundled.sh: what their steps are made of.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+export HOME=$work XDG_CACHE_HOME='' XDG_DATA_HOME='' MCGEN_ARCH=sm_80
+export CMAKE_GENERATOR=Ninja
+unset DESTDIR
+
+trap 'rm -rf "$work"' EXIT
+
+step() { echo "-- $*"; }
+fail() {
+    echo "tests/package: $*" >&2
+    exit 1
+}
+# quietly COMMAND...: what it says is shown if it fails.
+quietly() { "$@" >"$work/log" 2>&1 || { tail -30 "$work/log" && fail "failed: $*"; }; }
+# refuses TEXT COMMAND...: the command must fail and say TEXT, as one line whatever its blanks.
+refuses() {
+    local text=$1
+    shift
+    ! "$@" >"$work/log" 2>&1 || fail "did not fail: $*"
+    tr -s ' \n' ' ' <"$work/log" | grep -qF -- "$text" || { cat "$work/log" && fail "no '$text': $*"; }
+}
+# Libraries that FILE loads, and those that it asks for by itself.
+linked() { ldd "$1" | awk '{ print $1 }' | grep -oE '^(lib[a-z0-9]+)' | sort | tr '\n' ' '; }
+needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|ld-linux.*)\.so' | sort; }
+# runs FOLDER: the stranger's programs.
+runs() {
+    local program
+    for program in "$1"/uses_*; do quietly "$program"; done
+    quietly "$1/embed" sim
+}
