@@ -23,7 +23,7 @@ END {
         if (kind == "files") text = text " -r"
         else if (kind == "anything") text = text " -x"
         else if (kind == "fields") text = text " -x -a " quoted(substr(settings, 2))
-        else if (kind != "") text = text (argument[i] ~ /^\[/ ? " -f" : " -x") " -a " quoted(kind)
+        else if (kind != "") text = text " -x -a " quoted(kind)
         line(owner[i], text " -d " quoted(help[i]))
     }
 }

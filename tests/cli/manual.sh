@@ -88,7 +88,11 @@ for shell in "${shells[@]}"; do
 done
 for spec in "${specs[@]}"; do check "$spec is in the manual" grep -q "fB$spec\\\\" "$folder/mcgen.1"; done
 
-# Values, in bash.
+# Values, in fish, and in bash.
+if command -v fish >/dev/null; then
+    check "fish offers families" has "$(offers fish "mcgen --help s")" spmm sddmm
+    check "fish offers the values of a field" has "$(offers fish "mcgen --set staging=t")" staging=tma
+fi
 offer() { check "bash offers '$2' for '$1'" [ "$(offers bash "$1" | paste -sd' ')" = "$2" ]; }
 cd "$work" && touch a.smtx b.npy && mkdir folder
 offer "mcgen --set stagi" "staging="
