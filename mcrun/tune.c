@@ -9,45 +9,18 @@
 
 #define MEMBER(name) offsetof(tune_options, name)
 
-/* "|spmm|sddmm" */
-static const char operator_words[] =
-#define O(upper, lower) "|" #lower
-#include "ops/operators.def"
-#undef O
-    ;
-
 static const cmd_option tune_table[] = {
-    {"op", 0, OPTION_CHOICE, MEMBER(op), &operator_words[1], 0, 0, "without a SPEC: the operator"},
-    {"lhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of A (the spec's)"},
-    {"rhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of B (the spec's)"},
-    {"vec", 0, OPTION_SETTING, MEMBER(settings), "V", 0, 0, "rows of a nonzero vector (the spec's)"},
-    {"set", 0, OPTION_ASSIGN, MEMBER(settings), "FIELD=VALUE", 0, 0,
-     "another field that says what is computed: out, scale, bias, sum, mask, layout, align, ldb, ..."},
-    {"n", 'n', OPTION_TEXT, MEMBER(n), "N[,N...]", 0, 0, "SpMM: columns of B (the spec's, or 256)"},
-    {"k", 0, OPTION_TEXT, MEMBER(k), "K[,K...]", 0, 0, "SDDMM: columns of A (the spec's, or 256)"},
-    {"shapes", 0, OPTION_TEXT, MEMBER(shapes_file), "FILE", 0, 0,
-     "generated matrices instead of files, a line each: rows columns sparsity sizes"},
-    {"open", 0, OPTION_SWITCH, MEMBER(open), NULL, 0, 0, "kernels for any shapes (made for these)"},
-    {"dilate", 0, OPTION_SWITCH, MEMBER(dilate), NULL, 0, 0,
-     "each nonzero becomes a vector (usual for .smtx)"},
-    {"union", 0, OPTION_SWITCH, MEMBER(unite), NULL, 0, 0,
-     "V rows share the union of their columns (usual for .mtx)"},
-    {"seed", 0, OPTION_INTEGER, MEMBER(seed), "S", 0, INT64_MAX, "of the matrices of --shapes (1)"},
-    {"device", 0, OPTION_TEXT, MEMBER(device), "DEVICE", 0, 0, "auto (the usual), cuda:I or sim"},
     {"candidates", 0, OPTION_INTEGER, MEMBER(candidates), "C", 1, 1000000,
      "kernels to measure of a problem, besides defaults and those best for the like (40)"},
     {"seconds", 0, OPTION_REAL, MEMBER(seconds), "S", 0, 1000000,
      "for a problem, at most; then its best so far is kept (no limit)"},
     {"again", 0, OPTION_SWITCH, MEMBER(again), NULL, 0, 0, "measure also what the records have"},
     {"cold", 0, OPTION_SWITCH, MEMBER(cold), NULL, 0, 0, "operands not in the L2 cache"},
-    {"records", 0, OPTION_TEXT, MEMBER(records), "FILE", 0, 0,
-     "to append to (MCGEN_RECORDS, or records.jsonl in $XDG_DATA_HOME/mcgen)"},
     {"worker", 0, OPTION_TEXT, MEMBER(worker), "PROGRAM", 0, 0,
      "runs kernels in a process of its own (this program does)"},
     {"in-process", 0, OPTION_SWITCH, MEMBER(in_process), NULL, 0, 0,
      "run them in this process, which a faulty one may end"},
     {"dry-run", 0, OPTION_SWITCH, MEMBER(dry_run), NULL, 0, 0, "list candidates and estimates, run none"},
-    {"json", 0, OPTION_SWITCH, MEMBER(json), NULL, 0, 0, "print JSON, an object a line"},
 };
 
 typedef struct tuning {
@@ -137,7 +110,7 @@ static mc_status report(tuning *t, const tune_outcome *outcome, mc_diag *diag) {
 /* A problem's own failure is in its outcome; what is returned ends the command. */
 static mc_status run_problem(tuning *t, const tune_source *source, int64_t size, const mc_vsparse *matrix,
                              mc_matrix *handle, mc_diag *diag) {
-    mc_plan_config problem = t->kind.config;
+    const mc_plan_config problem = tune_problem_at(&t->kind, matrix, handle, size);
     tune_outcome outcome = {.source = source,
                             .size = size,
                             .op = t->kind.op,
@@ -145,9 +118,6 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
                             .cols = matrix->cols,
                             .vectors = matrix->vectors,
                             .vec = matrix->vec};
-    problem.matrix = handle;
-    member_set_config(&problem, t->kind.op->size, size);
-    if (!t->kind.op->matrix.wanted) member_set_config(&problem, t->kind.op->matrix.rows, matrix->rows);
     if (t->options->dry_run)
         return tune_report_candidates(t->options, &outcome, &problem, matrix, t->device, diag);
     mc_diag *own = mc_diag_create();
@@ -280,23 +250,6 @@ static mc_status run(tuning *t, char **operands, size_t spec_count, size_t count
 
 /* -- The command */
 
-/* Where there is no matrix of the name, it is that of a spec, and misspelt. */
-static bool is_spec(const char *word) {
-    return cmd_is_spec(word) || (strpbrk(word, "/.") == NULL && access(word, F_OK) != 0);
-}
-
-/* Specs to the front, in their order. */
-static size_t sort_specs(char **operands) {
-    size_t specs = 0;
-    for (size_t i = 0; operands[i] != NULL; i++) {
-        if (!is_spec(operands[i])) continue;
-        char *spec = operands[i];
-        memmove(operands + specs + 1, operands + specs, (i - specs) * sizeof *operands);
-        operands[specs++] = spec;
-    }
-    return specs;
-}
-
 static int check_options(const tune_options *options) {
     if (options->in_process && options->worker != NULL)
         return cmd_usage("tune: --worker and --in-process exclude each other");
@@ -306,24 +259,24 @@ static int check_options(const tune_options *options) {
 }
 
 static int tune_run_command(int argc, char **argv) {
-    tune_options options = {.device = "auto", .candidates = 40, .seed = 1};
+    tune_options options = {.command = "tune", .device = "auto", .candidates = 40, .seed = 1};
     char **operands, own[4096];
-    size_t count = 0;
+    size_t count;
     int exit_status;
     if (!cmd_parse(&cmd_tune, argc, argv, &options, &operands, &exit_status)) return exit_status;
     exit_status = check_options(&options);
     if (exit_status != CMD_DONE) return exit_status;
-    while (operands[count] != NULL) count++;
-    size_t specs = sort_specs(operands);
+    size_t specs = tune_sort_specs(operands, &count);
     tuning t = {.options = &options, .worker = find_worker(&options, own, sizeof own)};
     mc_diag *diag = mc_diag_create();
     tune_stop_catch();
     return cmd_finish(run(&t, operands, specs, count, diag), diag);
 }
 
-const cmd cmd_tune = {"tune",
-                      "[SPEC...] MATRIX...",
-                      "measures which kernels are fastest, and records it",
-                      CMD_ANY_COUNT,
-                      {{tune_table, sizeof tune_table / sizeof tune_table[0]}},
-                      tune_run_command};
+const cmd cmd_tune = {
+    "tune",
+    "[SPEC...] MATRIX...",
+    "measures which kernels are fastest, and records it",
+    CMD_ANY_COUNT,
+    {{tune_problem_table, TUNE_PROBLEM_OPTIONS}, {tune_table, sizeof tune_table / sizeof tune_table[0]}},
+    tune_run_command};

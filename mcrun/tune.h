@@ -6,7 +6,9 @@
  *   tune_progress.c  what is said meanwhile
  *   tune_report.c    what is said at the end
  *   tune_stop.c      Ctrl-C
- *   tune_worker.c    mcrun tune-worker, the process that kernels run in */
+ *   tune_worker.c    mcrun tune-worker, the process that kernels run in
+ *
+ * mcrun plan (plan.c) takes its problems from tune_kind.c and tune_sources.c, too. */
 #ifndef MCRUN_TUNE_H
 #define MCRUN_TUNE_H
 
@@ -14,14 +16,27 @@
 
 enum { TUNE_MAX_SIZES = 32 };
 
+/* Of mcrun tune, and, but for the last three lines, of mcrun plan. */
 typedef struct tune_options {
+    const char *command; /* "tune" or "plan", for messages */
     cmd_settings settings;
     int op; /* mc_op, from 1; 0: not given */
-    const char *n, *k, *device, *shapes_file, *records, *worker;
-    int64_t candidates, seed;
+    const char *n, *k, *device, *shapes_file, *records;
+    int64_t seed;
+    bool dilate, unite, open, json;
+    const char *worker;
+    int64_t candidates;
     double seconds;
-    bool dilate, unite, again, cold, open, in_process, json, dry_run;
+    bool again, cold, in_process, dry_run;
 } tune_options;
+
+/* The rows of both commands, a table of each (tune_kind.c). */
+enum { TUNE_PROBLEM_OPTIONS = 16 };
+extern const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS];
+
+/* Puts the specs among OPERANDS in front, in their order; *COUNT receives how many operands there are.
+   Returns how many specs. */
+size_t tune_sort_specs(char **operands, size_t *count);
 
 /* -- Kinds (tune_kind.c) */
 
@@ -35,6 +50,10 @@ typedef struct tune_kind {
 /* Of the COUNT specs at PATHS, which must agree, or, without any, of the options; for a GPU of CAPABILITY. */
 mc_status tune_kind_read(const tune_options *options, char **paths, size_t count, int capability,
                          tune_kind *kind, mc_diag *diag);
+
+/* The problem of KIND that MATRIX and a size make; HANDLE is the context's MATRIX, or NULL. */
+mc_plan_config tune_problem_at(const tune_kind *kind, const mc_vsparse *matrix, mc_matrix *handle,
+                               int64_t size);
 
 /* -- Sources (tune_sources.c) */
 

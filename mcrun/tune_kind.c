@@ -1,9 +1,60 @@
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "tune.h"
 #include "mcrt_internal.h"
 #include "problem/problem.h"
 #include "tune/tune.h"
+
+#define MEMBER(name) offsetof(tune_options, name)
+
+/* "|spmm|sddmm" */
+static const char operator_words[] =
+#define O(upper, lower) "|" #lower
+#include "ops/operators.def"
+#undef O
+    ;
+
+const cmd_option tune_problem_table[TUNE_PROBLEM_OPTIONS] = {
+    {"op", 0, OPTION_CHOICE, MEMBER(op), &operator_words[1], 0, 0, "without a SPEC: the operator"},
+    {"lhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of A (the spec's)"},
+    {"rhs", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of B (the spec's)"},
+    {"out", 0, OPTION_SETTING, MEMBER(settings), "TYPE", 0, 0, "type of C (the spec's)"},
+    {"vec", 0, OPTION_SETTING, MEMBER(settings), "V", 0, 0, "rows of a nonzero vector (the spec's)"},
+    {"set", 0, OPTION_ASSIGN, MEMBER(settings), "FIELD=VALUE", 0, 0,
+     "another field that says what is computed: scale, bias, act, sum, mask, layout, align, ldb, ..."},
+    {"n", 'n', OPTION_TEXT, MEMBER(n), "N[,N...]", 0, 0, "SpMM: columns of B (the spec's, or 256)"},
+    {"k", 0, OPTION_TEXT, MEMBER(k), "K[,K...]", 0, 0, "SDDMM: columns of A (the spec's, or 256)"},
+    {"shapes", 0, OPTION_TEXT, MEMBER(shapes_file), "FILE", 0, 0,
+     "generated matrices instead of files, a line each: rows columns sparsity sizes"},
+    {"open", 0, OPTION_SWITCH, MEMBER(open), NULL, 0, 0, "kernels for any shapes (made for these)"},
+    {"dilate", 0, OPTION_SWITCH, MEMBER(dilate), NULL, 0, 0,
+     "each nonzero becomes a vector (usual for .smtx)"},
+    {"union", 0, OPTION_SWITCH, MEMBER(unite), NULL, 0, 0,
+     "V rows share the union of their columns (usual for .mtx)"},
+    {"seed", 0, OPTION_INTEGER, MEMBER(seed), "S", 0, INT64_MAX, "of the matrices of --shapes (1)"},
+    {"device", 0, OPTION_TEXT, MEMBER(device), "DEVICE", 0, 0, "auto (the usual), cuda:I or sim"},
+    {"records", 0, OPTION_TEXT, MEMBER(records), "FILE", 0, 0,
+     "one's own records (MCGEN_RECORDS, or records.jsonl in $XDG_DATA_HOME/mcgen)"},
+    {"json", 0, OPTION_SWITCH, MEMBER(json), NULL, 0, 0, "print JSON, an object a line"},
+};
+
+/* Where there is no matrix of the name, it is that of a spec, and misspelt. */
+static bool is_spec(const char *word) {
+    return cmd_is_spec(word) || (strpbrk(word, "/.") == NULL && access(word, F_OK) != 0);
+}
+
+size_t tune_sort_specs(char **operands, size_t *count) {
+    size_t specs = 0, i;
+    for (i = 0; operands[i] != NULL; i++) {
+        if (!is_spec(operands[i])) continue;
+        char *spec = operands[i];
+        memmove(operands + specs + 1, operands + specs, (i - specs) * sizeof *operands);
+        operands[specs++] = spec;
+    }
+    *count = i;
+    return specs;
+}
 
 /* Fields that say what is computed, not how: those that --set may set, and on which specs have to agree. */
 static bool says_what(const mc_operator *o, problem_member member) {
@@ -33,12 +84,13 @@ static mc_status check_settings(const tune_options *options, const mc_operator *
 static mc_status check_types(const tune_options *options, mc_diag *diag) {
     static const char *const wanted[] = {"lhs", "rhs", "vec"};
     if (options->op == 0)
-        return mc_fail(diag, MC_USAGE, "tune: wants a SPEC, or --op, --lhs, --rhs and --vec");
+        return mc_fail(diag, MC_USAGE, "%s: wants a SPEC, or --op, --lhs, --rhs and --vec", options->command);
     for (int i = 0; i < 3; i++) {
         bool given = false;
         for (size_t j = 0; j < options->settings.count; j++)
             given |= strcmp(options->settings.items[j].field, wanted[i]) == 0;
-        if (!given) return mc_fail(diag, MC_USAGE, "tune: without a SPEC --%s is missing", wanted[i]);
+        if (!given)
+            return mc_fail(diag, MC_USAGE, "%s: without a SPEC --%s is missing", options->command, wanted[i]);
     }
     return MC_OK;
 }
@@ -127,7 +179,8 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
     *kind = (tune_kind){0};
     mc_status status = MC_OK;
     if (count == 0) status = check_types(options, diag);
-    else if (options->op != 0) status = mc_fail(diag, MC_USAGE, "tune: --op goes without a SPEC");
+    else if (options->op != 0)
+        status = mc_fail(diag, MC_USAGE, "%s: --op goes without a SPEC", options->command);
     if (status == MC_OK) status = make_kernel(options, count > 0 ? paths[0] : NULL, capability, &first, diag);
     if (status == MC_OK) status = read_kernel(first, kind, diag);
     if (status == MC_OK) status = check_settings(options, kind->op, diag);
@@ -138,4 +191,13 @@ mc_status tune_kind_read(const tune_options *options, char **paths, size_t count
     kind->config.spec_count = count;
     kind->config.shapes = options->open ? MC_SHAPES_OPEN : MC_SHAPES_FIXED;
     return status;
+}
+
+mc_plan_config tune_problem_at(const tune_kind *kind, const mc_vsparse *matrix, mc_matrix *handle,
+                               int64_t size) {
+    mc_plan_config problem = kind->config;
+    problem.matrix = handle;
+    member_set_config(&problem, kind->op->size, size);
+    if (!kind->op->matrix.wanted) member_set_config(&problem, kind->op->matrix.rows, matrix->rows);
+    return problem;
 }

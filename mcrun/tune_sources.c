@@ -49,8 +49,9 @@ static mc_status find_sizes(const tune_options *options, const tune_kind *kind, 
     if (kind->op->size == MEMBER_n) given = options->n;
     else if (kind->op->size == MEMBER_k) given = options->k;
     if ((*other == 'n' ? options->n : options->k) != NULL)
-        return mc_fail(diag, MC_USAGE, "tune: an %s is tuned for sizes %s, its --%s is the matrix's",
-                       kind->op->title, option, other);
+        return mc_fail(diag, MC_USAGE, "%s: an %s is %s for sizes %s, its --%s is the matrix's",
+                       options->command, kind->op->title,
+                       strcmp(options->command, "tune") == 0 ? "tuned" : "planned", option, other);
     if (given != NULL) return parse_sizes(given, option, source, diag);
     int64_t fixed = member_of_config(&kind->config, kind->op->size);
     source->sizes[0] = fixed > 0 ? fixed : USUAL_SIZE;
@@ -165,7 +166,8 @@ static mc_status read_shapes(const tune_options *options, const tune_kind *kind,
                              mc_diag *diag) {
     text_input in;
     if (options->n != NULL || options->k != NULL)
-        return mc_fail(diag, MC_USAGE, "tune: with --shapes, sizes are in the file: no --n, no --k");
+        return mc_fail(diag, MC_USAGE, "%s: with --shapes, sizes are in the file: no --n, no --k",
+                       options->command);
     mc_status status = input_open(&in, options->shapes_file, diag);
     if (status != MC_OK) return status;
     skip_comments(&in);
@@ -182,9 +184,10 @@ mc_status tune_sources_read(const tune_options *options, const tune_kind *kind, 
     if (options->dilate && options->unite)
         return mc_fail(diag, MC_USAGE, "--dilate and --union exclude each other");
     if (count == 0 && options->shapes_file == NULL)
-        return mc_fail(diag, MC_USAGE, "tune: wants a MATRIX, or --shapes");
+        return mc_fail(diag, MC_USAGE, "%s: wants a MATRIX, or --shapes", options->command);
     if (count > 0 && options->shapes_file != NULL)
-        return mc_fail(diag, MC_USAGE, "tune: wants either a MATRIX or --shapes: '%s' is too much", paths[0]);
+        return mc_fail(diag, MC_USAGE, "%s: wants either a MATRIX or --shapes: '%s' is too much",
+                       options->command, paths[0]);
     mc_status status = count > 0 ? find_sizes(options, kind, &source, diag) : MC_OK;
     for (size_t i = 0; i < count && status == MC_OK; i++) status = add_file(sources, &source, paths[i], diag);
     if (status == MC_OK && options->shapes_file != NULL) status = read_shapes(options, kind, sources, diag);

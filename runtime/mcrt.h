@@ -310,6 +310,8 @@ typedef struct mc_plan_info {
     uint64_t hash;       /* of these, as mcgen --list-variants prints it */
     const char *jit_log; /* what the driver's compiler said; "" where it said nothing, or did not run */
     int64_t c_elements;  /* of C, of a batch one product's, without gaps */
+    const char *reason;  /* why this kernel, a line for people: "the least estimate of 41 kernels ..." */
+    double distance;     /* NEAR: how far the recorded problem is (docs/tuning.md); else 0 */
 } mc_plan_info;
 
 /* Fills INFO, whose size is set. Strings live as long as the plan. */

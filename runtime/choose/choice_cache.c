@@ -7,8 +7,8 @@
 #include <xxhash.h>
 #include "records/text.h"
 
-/* Another number where choose.c chooses in another way. */
-static const char schema[] = "1";
+/* Another number where choose.c chooses in another way, or an entry has other members. */
+static const char schema[] = "2";
 
 /* Texts are many and long: a hash of each stands for it. */
 static void add_specs(const spec_sources *sources, XXH128_canonical_t *hashes, mccache_field *fields) {
@@ -62,14 +62,17 @@ static bool take_origin(const json_t *object, mc_origin *origin) {
 }
 
 static bool take_choice(const json_t *object, choice *chosen) {
-    const char *fields, *spec;
+    const char *fields, *spec, *reason;
     if (!take_origin(object, &chosen->origin) || json_take_string(object, "fields", &fields, NULL) != MC_OK ||
         json_take_string(object, "spec", &spec, NULL) != MC_OK ||
-        json_take_real(object, "us", &chosen->microseconds, NULL) != MC_OK)
+        json_take_string(object, "reason", &reason, NULL) != MC_OK ||
+        json_take_real(object, "us", &chosen->microseconds, NULL) != MC_OK ||
+        json_take_real(object, "distance", &chosen->distance, NULL) != MC_OK)
         return false;
     chosen->fields = strdup(fields);
     chosen->spec = strdup(spec);
-    return chosen->fields != NULL && chosen->spec != NULL;
+    chosen->reason = strdup(reason);
+    return chosen->fields != NULL && chosen->spec != NULL && chosen->reason != NULL;
 }
 
 bool choice_cache_get(mc_context *context, const mccache_key *key, choice *chosen) {
@@ -92,6 +95,10 @@ void choice_cache_put(mc_context *context, const mccache_key *key, const plan_pr
     mc_text text = {0};
     text_add(&text, "{\"origin\":\"%s\",\"us\":", choice_origin_texts[chosen->origin]);
     json_add_real(&text, chosen->microseconds);
+    text_add(&text, ",\"distance\":");
+    json_add_real(&text, chosen->distance);
+    text_add(&text, ",\"reason\":");
+    json_add_string(&text, chosen->reason);
     text_add(&text, ",\"spec\":");
     json_add_string(&text, chosen->spec);
     text_add(&text, ",\"fields\":");

@@ -2,12 +2,14 @@
    default. */
 #include "choose/choose.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "choose/candidates.h"
 #include "choose/choice_cache.h"
 #include "choose/fits.h"
 #include "records/record.h"
+#include "records/text.h"
 
 /* Of the tune set's 270 problems on an H200 (docs/tuning.md) the nearest one's kernel takes 1.012 times the
    time of the best where it is 0.5 to 0.75 away, and 1.05 times just beyond; the model's pick takes 1.020
@@ -23,6 +25,7 @@ const char *const choice_origin_texts[CHOICE_ORIGINS] = {[MC_ORIGIN_MEASURED] = 
 void choice_free(choice *chosen) {
     free(chosen->fields);
     free(chosen->spec);
+    free(chosen->reason);
     *chosen = (choice){0};
 }
 
@@ -37,10 +40,13 @@ typedef struct chooser {
     mc_diag *diag;
 } chooser;
 
-static mc_status set_choice(chooser *c, const char *fields, const char *spec, mc_origin origin,
-                            double microseconds) {
-    *c->chosen = (choice){strdup(fields), strdup(spec), origin, microseconds};
-    if (c->chosen->fields != NULL && c->chosen->spec != NULL) return MC_OK;
+/* CHOSEN's texts are not its own yet. */
+static mc_status set_choice(chooser *c, const choice *chosen) {
+    *c->chosen = *chosen;
+    c->chosen->fields = strdup(chosen->fields);
+    c->chosen->spec = strdup(chosen->spec);
+    c->chosen->reason = strdup(chosen->reason);
+    if (c->chosen->fields != NULL && c->chosen->spec != NULL && c->chosen->reason != NULL) return MC_OK;
     choice_free(c->chosen);
     return mc_fail(c->diag, MC_NOMEM, "no memory for a choice");
 }
@@ -71,14 +77,39 @@ static mc_kernel *kernel_of(const chooser *c, const record *r, size_t i) {
     return NULL;
 }
 
-/* The first of R's kernels that can run: the chosen one, else the next fastest. */
-static mc_status choose_of(chooser *c, const record *r, mc_origin origin, bool *done) {
+enum { MOST_REASON = 512 };
+
+/* Why R's candidate I is taken, as HOW says. */
+static void explain(const record *r, size_t i, const choice *how, char reason[MOST_REASON]) {
+    char title[PROBLEM_TITLE], which[48] = "the fastest", generator[64] = "";
+    if (i > 0) snprintf(which, sizeof which, "of those that can run here the fastest");
+    if (strcmp(r->generator, mc_generator_id()) != 0)
+        snprintf(generator, sizeof generator, ", measured with generator %.16s", r->generator);
+    if (how->origin == MC_ORIGIN_MEASURED)
+        snprintf(reason, MOST_REASON, "%s in the record of this problem%s%s", which,
+                 r->cold ? ", with cold operands" : "", generator);
+    else {
+        problem_title(&r->problem, title);
+        snprintf(reason, MOST_REASON, "%s in the record of a problem %.2f away, %s%s%s", which, how->distance,
+                 title, r->cold ? ", with cold operands" : "", generator);
+    }
+}
+
+/* The first of R's kernels that can run: the chosen one, else the next fastest. HOW has the choice's origin
+   and distance. */
+static mc_status choose_of(chooser *c, const record *r, const choice *how, bool *done) {
     for (size_t i = 0; i < r->candidate_count; i++) {
         mc_kernel *kernel = kernel_of(c, r, i);
         if (kernel == NULL) continue;
         const record_candidate *from = &r->candidates[i];
-        mc_status status = set_choice(c, mc_kernel_fields(kernel), from->spec, origin,
-                                      origin == MC_ORIGIN_MEASURED ? from->microseconds : 0);
+        char reason[MOST_REASON];
+        choice chosen = *how;
+        explain(r, i, how, reason);
+        chosen.fields = (char *)mc_kernel_fields(kernel);
+        chosen.spec = (char *)from->spec;
+        chosen.reason = reason;
+        chosen.microseconds = how->origin == MC_ORIGIN_MEASURED ? from->microseconds : 0;
+        mc_status status = set_choice(c, &chosen);
         mc_kernel_destroy(kernel);
         *done = status == MC_OK;
         return status;
@@ -92,7 +123,7 @@ static mc_status choose_recorded(chooser *c, bool *done) {
     for (int cold = 0; cold < 2 && status == MC_OK && !*done; cold++) {
         record r;
         if (!record_find(c->context->records, c->gpu, c->problem, cold, &r)) continue;
-        status = choose_of(c, &r, MC_ORIGIN_MEASURED, done);
+        status = choose_of(c, &r, &(choice){.origin = MC_ORIGIN_MEASURED}, done);
         record_free(&r);
     }
     return status;
@@ -105,10 +136,8 @@ static mc_status choose_near(chooser *c, double bound, bool *done) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < count; i++) {
         if (status == MC_OK && !*done && distances[i] <= bound) {
-            status = choose_of(c, &near[i], MC_ORIGIN_NEAR, done);
-            if (*done)
-                context_log(c->context, MC_LOG_DETAIL, "a kernel of a record %.2f away: %s", distances[i],
-                            c->chosen->fields);
+            const choice how = {.origin = MC_ORIGIN_NEAR, .distance = distances[i]};
+            status = choose_of(c, &near[i], &how, done);
         }
         record_free(&near[i]);
     }
@@ -126,8 +155,15 @@ static mc_status list_candidates(chooser *c) {
 static mc_status choose_first(chooser *c) {
     const candidate *first = &c->list.items[0];
     bool known = isfinite(first->estimate);
-    return set_choice(c, first->fields, first->spec, known ? MC_ORIGIN_ESTIMATED : MC_ORIGIN_DEFAULT,
-                      known ? first->estimate : 0);
+    char estimated[96], usual[] = "no record of the like and no estimates: the default of its spec";
+    snprintf(estimated, sizeof estimated, "the least estimate of %zu kernel%s for the problem", c->list.count,
+             c->list.count == 1 ? "" : "s");
+    const choice chosen = {.fields = first->fields,
+                           .spec = (char *)first->spec,
+                           .reason = known ? estimated : usual,
+                           .origin = known ? MC_ORIGIN_ESTIMATED : MC_ORIGIN_DEFAULT,
+                           .microseconds = known ? first->estimate : 0};
+    return set_choice(c, &chosen);
 }
 
 /* Where there is no model, any record is better than none. */

@@ -6,9 +6,10 @@
 #include "problem/problem.h"
 
 typedef struct choice {
-    char *fields, *spec; /* owned */
+    char *fields, *spec, *reason; /* owned; reason: as mc_plan_info says it */
     mc_origin origin;
     double microseconds; /* measured or estimated; 0: not known */
+    double distance;     /* NEAR: from the recorded problem */
 } choice;
 
 enum { CHOICE_ORIGINS = MC_ORIGIN_DEFAULT + 1 };

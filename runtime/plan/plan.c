@@ -81,9 +81,10 @@ static bool try_candidate(planning *p, const candidate *next) {
     if (p->tried != NULL && strcmp(p->tried, next->fields) == 0) return false;
     choice chosen = {.fields = strdup(next->fields),
                      .spec = strdup(next->spec),
+                     .reason = strdup("what was chosen first cannot be had: the default of its spec"),
                      .origin = MC_ORIGIN_DEFAULT,
                      .microseconds = isfinite(next->estimate) ? next->estimate : 0};
-    if (chosen.fields != NULL && chosen.spec != NULL) return try_choice(p, &chosen);
+    if (chosen.fields != NULL && chosen.spec != NULL && chosen.reason != NULL) return try_choice(p, &chosen);
     choice_free(&chosen);
     return false;
 }
@@ -177,9 +178,9 @@ static mc_status plan_fill(mc_plan *plan, const mc_plan_config *config, mc_diag 
     if (status != MC_OK || plan->c_elements == 0) return status;
     status = plan_on_device(&p, diag);
     if (status == MC_OK)
-        context_log(plan->context, MC_LOG_DETAIL, "planned in %.2f ms: %s (%s)",
-                    1e3 * (clock_seconds() - begin), plan->choice.fields,
-                    choice_origin_texts[plan->choice.origin]);
+        context_log(plan->context, MC_LOG_DETAIL, "planned in %.2f ms: %s: %s (%s: %s)",
+                    1e3 * (clock_seconds() - begin), plan->choice.spec, plan->choice.fields,
+                    choice_origin_texts[plan->choice.origin], plan->choice.reason);
     return status;
 }
 
@@ -218,12 +219,15 @@ mc_status mc_plan_get_info(const mc_plan *plan, mc_plan_info *info, mc_diag *dia
                         .spec = "",
                         .fields = "",
                         .jit_log = "",
+                        .reason = "",
                         .c_elements = plan->c_elements};
     if (kernel != NULL) {
         all.spec = plan->choice.spec;
         all.fields = mc_kernel_fields(kernel->kernel);
         all.hash = mc_kernel_hash(kernel->kernel);
         all.jit_log = kernel->jit_log;
+        all.reason = plan->choice.reason;
+        all.distance = plan->choice.distance;
     } else {
         all.origin = MC_ORIGIN_DEFAULT;
     }

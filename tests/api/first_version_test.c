@@ -45,6 +45,17 @@ typedef struct first_args {
 } first_args;
 _Static_assert(sizeof(void *) != 8 || sizeof(first_args) == 56, "as it was");
 
+typedef struct first_plan_info {
+    size_t size;
+    mc_origin origin;
+    double microseconds;
+    const char *spec, *fields;
+    uint64_t hash;
+    const char *jit_log;
+    int64_t c_elements;
+} first_plan_info;
+_Static_assert(sizeof(void *) != 8 || sizeof(first_plan_info) == 64, "as it was");
+
 enum { BEHIND = 256 };
 
 /* FROM, with bytes behind it that are neither zeros nor addresses. The caller frees. */
@@ -101,13 +112,28 @@ static void execute(const mc_plan *plan) {
     free(given);
 }
 
+/* What it does not know is not written. */
+static void look_at(const mc_plan *plan) {
+    const first_plan_info empty = {.size = sizeof empty};
+    first_plan_info *info = followed(&empty, sizeof empty);
+    const unsigned char *behind = (const unsigned char *)(info + 1);
+    if (worked("info", mc_plan_get_info(plan, (mc_plan_info *)info, diag)))
+        CHECK(info->size == sizeof *info && info->c_elements == ROWS * N, "of %zu bytes, %lld elements",
+              info->size, (long long)info->c_elements);
+    for (int i = 0; i < BEHIND; i++) CHECK(behind[i] == 0xa5, "byte %d behind the info was written", i);
+    free(info);
+}
+
 static void run(mc_matrix *matrix) {
     const first_plan_config config = {
         .size = sizeof config, .op = MC_OP_SPMM, .matrix = matrix, .b = MC_S8, .c = MC_S32, .n = N};
     mc_plan_config *given = followed(&config, sizeof config);
     mc_tune_config tune = {.size = sizeof tune, .candidates = 1, .worker = ""};
     mc_plan *plan = NULL;
-    if (worked("plan", mc_plan_create(context, given, &plan, diag))) execute(plan);
+    if (worked("plan", mc_plan_create(context, given, &plan, diag))) {
+        execute(plan);
+        look_at(plan);
+    }
     (void)worked("tuning", mc_tune(context, given, &tune, NULL, diag));
     mc_plan_destroy(plan);
     free(given);

@@ -12,7 +12,7 @@ expect 0 'usage: mcrun COMMAND' "$mcrun" -h
 expect 0 'usage: mcrun COMMAND' "$mcrun" help
 expect 2 "unknown command 'spm'" "$mcrun" help spm
 expect 0 'mcrun 0.' "$mcrun" --version
-for command in spmm sddmm pack devices matrix-gen matrix-info cache tune; do
+for command in spmm sddmm pack devices matrix-gen matrix-info cache tune plan; do
     for help in "$command --help" "$command -h" "help $command"; do
         # shellcheck disable=SC2086
         expect 0 "usage: mcrun $command" "$mcrun" $help

@@ -36,7 +36,7 @@ static choice choose_of_specs(const plan_problem *p, mc_tuning tuning, const cha
     const mc_plan_config config = {.size = sizeof config, .specs = specs, .spec_count = count};
     mc_status status = choose_kernel(context, p, &config, tuning, &chosen, diag);
     CHECK(status == MC_OK && chosen.fields != NULL, "%s", mc_diag_text(diag));
-    if (status != MC_OK) chosen = (choice){strdup(""), strdup(""), MC_ORIGIN_DEFAULT, 0};
+    if (status != MC_OK) chosen = (choice){strdup(""), strdup(""), strdup(""), MC_ORIGIN_DEFAULT, 0, 0};
     mc_diag_destroy(diag);
     return chosen;
 }
@@ -57,6 +57,21 @@ static void check_kernel(const plan_problem *p, const choice *chosen) {
     mc_diag_destroy(diag);
 }
 
+/* What REASON of a choice must say. */
+static const char *const reasons[] = {[MC_ORIGIN_MEASURED] = "in the record of this problem",
+                                      [MC_ORIGIN_NEAR] = "in the record of a problem 0.",
+                                      [MC_ORIGIN_ESTIMATED] = "the least estimate of ",
+                                      [MC_ORIGIN_DEFAULT] = "no record of the like and no estimates"};
+
+static void check_reason(const char *what, const choice *chosen) {
+    const char *reason = chosen->reason != NULL ? chosen->reason : "";
+    bool measured = chosen->origin <= MC_ORIGIN_NEAR;
+    CHECK(strstr(reason, reasons[chosen->origin]) != NULL ||
+              (measured && strstr(reason, "in the record of a problem ") != NULL),
+          "%s: %s", what, reason);
+    CHECK(chosen->distance <= 0 || chosen->origin == MC_ORIGIN_NEAR, "%s: %g away", what, chosen->distance);
+}
+
 static void expect(const char *what, const plan_problem *p, mc_tuning tuning, mc_origin origin,
                    const char *fragment) {
     for (int again = 0; again < 2; again++) { /* worked out, and out of the cache */
@@ -65,6 +80,7 @@ static void expect(const char *what, const plan_problem *p, mc_tuning tuning, mc
         CHECK(fragment == NULL || strstr(chosen.fields, fragment) != NULL, "%s: %s", what, chosen.fields);
         CHECK(isfinite(chosen.microseconds) && chosen.microseconds >= 0, "%s: %g", what, chosen.microseconds);
         check_kernel(p, &chosen);
+        check_reason(what, &chosen);
         choice_free(&chosen);
     }
 }
@@ -152,6 +168,11 @@ static void test_order(void) {
     expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=spmm");
     record_one(&near, gather_64);
     expect("a near record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "stride=64 tile_n=64 warps=2 split=2");
+    for (int again = 0; again < 2; again++) {
+        choice like = choose(&p, MC_TUNING_REPLAY);
+        CHECK(fabs(like.distance - record_distance(&p, &near)) < 1e-9, "%g away", like.distance);
+        choice_free(&like);
+    }
     record_one(&p, "op=spmm arch=sm_80 tile_n=32 warps=8 split=8");
     expect("its own record", &p, MC_TUNING_REPLAY, MC_ORIGIN_MEASURED, "stride=32 tile_n=32 warps=8 split=8");
     expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_ESTIMATED, "op=spmm");

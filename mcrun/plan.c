@@ -1,0 +1,272 @@
+/* mcrun plan: which kernel a plan of the embedded runtime takes for a matrix, sizes and types, and why. It
+   makes that plan, and nothing is executed. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "context/matrix.h"
+#include "costs.h"
+#include "mcrt_internal.h"
+#include "records/text.h"
+#include "shown.h"
+#include "text/file.h"
+#include "tune.h"
+
+typedef struct plan_options {
+    tune_options problem;
+    const char *ptx_file;
+} plan_options;
+
+static const cmd_option plan_table[] = {
+    {"ptx", 0, OPTION_TEXT, offsetof(plan_options, ptx_file), "FILE", 0, 0,
+     "write the kernel's PTX here; the problem has to be one"},
+};
+
+typedef struct planner {
+    const plan_options *options;
+    tune_kind kind;
+    tune_sources sources;
+    mc_context *context;
+    mc_context_info device;
+    size_t shown; /* problems */
+} planner;
+
+/* -- What is said of a plan */
+
+/* A plan, its problem, and its kernel, generated anew: that of the plan may be without PTX. */
+typedef struct planned {
+    const tune_source *source;
+    plan_problem problem;
+    mc_plan_info info;
+    const mc_kernel *kernel; /* NULL: C has no elements, and needs none */
+    json_t *facts;           /* what mcgen --describe --json says of the kernel */
+} planned;
+
+static const char *const origins[] = {[MC_ORIGIN_MEASURED] = "measured",
+                                      [MC_ORIGIN_NEAR] = "near",
+                                      [MC_ORIGIN_ESTIMATED] = "estimated",
+                                      [MC_ORIGIN_DEFAULT] = "default"};
+
+static bool is_measured(const planned *p) { return p->info.origin == MC_ORIGIN_MEASURED; }
+
+/* What a measurement on the simulator counted. An estimate is of a GPU in any case. */
+static bool in_instructions(const planner *t, const planned *p) {
+    return t->device.capability == 0 && is_measured(p);
+}
+
+static json_int_t fact(const planned *p, const char *name) {
+    return json_integer_value(json_object_get(json_object_get(p->facts, "facts"), name));
+}
+
+static void print_kernel(const planner *t, const planned *p) {
+    const mc_contract *c = mc_kernel_contract(p->kernel);
+    printf("kernel     %016" PRIx64 "  of %s\nwhy        %s: %s\n", p->info.hash, shown(p->info.spec).text,
+           origins[p->info.origin], shown(p->info.reason).text);
+    if (p->info.microseconds > 0)
+        printf("%s   %s%s\n", is_measured(p) ? "measured" : "estimate",
+               cost_text(p->info.microseconds, in_instructions(t, p), 2).text,
+               !is_measured(p) && t->device.capability == 0 ? " on a GPU" : "");
+    printf("launch     %u threads a block, %u bytes of shared memory, some %" JSON_INTEGER_FORMAT
+           " registers a thread\n",
+           c->block[0] * c->block[1] * c->block[2], c->shared_static + c->shared_dynamic,
+           fact(p, "register_estimate"));
+    printf("fields     %s\n", shown(p->info.fields).text);
+}
+
+static void print_plan(const planner *t, const planned *p) {
+    char title[PROBLEM_TITLE];
+    problem_title(&p->problem, title);
+    printf("%smatrix     %s\nproblem    %s\ndevice     %s\n", t->shown > 0 ? "\n" : "",
+           shown(p->source->name).text, title, t->device.device);
+    if (p->kernel != NULL) print_kernel(t, p);
+    else printf("kernel     none: C has no elements\n");
+    fflush(stdout);
+}
+
+/* The problem as records have it. */
+static json_t *problem_json(const plan_problem *problem) {
+    mc_text text = {0};
+    problem_print(problem, &text);
+    char *line = text_take(&text);
+    json_t *json = line != NULL ? json_loads(line, 0, NULL) : NULL;
+    free(line);
+    return json;
+}
+
+static bool put_kernel(const planner *t, const planned *p, json_t *json) {
+    char hash[17];
+    const mc_contract *c = mc_kernel_contract(p->kernel);
+    snprintf(hash, sizeof hash, "%016" PRIx64, p->info.hash);
+    json_t *kernel = json_pack(
+        "{s:s, s:o, s:o, s:s, s:o, s:i, s:i, s:I}", "origin", origins[p->info.origin], "reason",
+        shown_json(p->info.reason), "spec", shown_json(p->info.spec), "hash", hash, "fields",
+        shown_json(p->info.fields), "threads", (int)(c->block[0] * c->block[1] * c->block[2]), "shared_bytes",
+        (int)(c->shared_static + c->shared_dynamic), "register_estimate", fact(p, "register_estimate"));
+    bool whole = kernel != NULL && json_object_update(json, kernel) == 0;
+    json_decref(kernel);
+    if (p->info.origin == MC_ORIGIN_NEAR)
+        whole &= json_object_set_new(json, "distance", json_real(p->info.distance)) == 0;
+    return whole && cost_put(json, is_measured(p) ? "measured" : "estimate", p->info.microseconds,
+                             in_instructions(t, p));
+}
+
+static mc_status print_json(const planner *t, const planned *p, mc_diag *diag) {
+    json_t *json = json_pack("{s:o, s:o, s:s}", "matrix", shown_json(p->source->name), "problem",
+                             problem_json(&p->problem), "device", t->device.device);
+    bool whole = json != NULL && (p->kernel == NULL || put_kernel(t, p, json));
+    char *text = whole ? json_dumps(json, JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(json);
+    if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    printf("%s\n", text);
+    fflush(stdout);
+    free(text);
+    return MC_OK;
+}
+
+static mc_status write_ptx(const planner *t, const planned *p, mc_diag *diag) {
+    const char *path = t->options->ptx_file;
+    file_output output;
+    if (path == NULL) return MC_OK;
+    if (p->kernel == NULL) return mc_fail(diag, MC_CANNOT, "--ptx: C has no elements: there is no kernel");
+    const char *ptx = mc_kernel_ptx(p->kernel);
+    mc_status status = file_open(path, &output, diag);
+    if (status != MC_OK) return status;
+    file_write(&output, ptx, strlen(ptx));
+    return file_commit(&output, diag);
+}
+
+/* The file first: what is printed is then true of it. */
+static mc_status show(planner *t, const planned *p, mc_diag *diag) {
+    mc_status status = write_ptx(t, p, diag);
+    if (status != MC_OK) return status;
+    if (t->options->problem.json) status = print_json(t, p, diag);
+    else print_plan(t, p);
+    t->shown++;
+    return status;
+}
+
+static mc_status show_kernel(planner *t, planned *p, mc_diag *diag) {
+    mc_kernel *kernel;
+    if (p->info.fields[0] == '\0') return show(t, p, diag);
+    mc_status status = mc_kernel_from_fields(p->info.fields, &kernel, diag);
+    if (status != MC_OK) return status;
+    char *described = mc_kernel_describe(kernel, true);
+    p->kernel = kernel;
+    p->facts = described != NULL ? json_loads(described, 0, NULL) : NULL;
+    status = p->facts != NULL ? show(t, p, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
+    json_decref(p->facts);
+    free(described);
+    mc_kernel_destroy(kernel);
+    return status;
+}
+
+/* -- One problem, one matrix, all of them */
+
+/* A policy of the environment's that would measure first is taken for the usual one. */
+static mc_tuning policy(void) {
+    const char *value = getenv("MCGEN_TUNING");
+    return value != NULL && strcmp(value, "off") == 0 ? MC_TUNING_OFF : MC_TUNING_REPLAY;
+}
+
+static mc_status plan_problem_at(planner *t, const tune_source *source, int64_t size,
+                                 const mc_vsparse *matrix, mc_matrix *handle, mc_diag *diag) {
+    mc_plan_config config = tune_problem_at(&t->kind, matrix, handle, size);
+    planned p = {.source = source, .info = {.size = sizeof p.info}};
+    mc_plan *plan = NULL;
+    config.tuning = policy();
+    mc_status status = plan_problem_of(&config, matrix, &p.problem, diag);
+    if (status == MC_OK) status = mc_plan_create(t->context, &config, &plan, diag);
+    if (status == MC_OK) status = mc_plan_get_info(plan, &p.info, diag);
+    if (status == MC_OK) status = show_kernel(t, &p, diag);
+    mc_plan_destroy(plan);
+    return status;
+}
+
+static mc_status plan_source(planner *t, const tune_source *source, mc_diag *diag) {
+    mc_vsparse matrix;
+    mc_matrix *handle = NULL;
+    mc_status status = tune_source_load(source, &t->options->problem, &t->kind, &matrix, diag);
+    if (status == MC_OK && t->kind.op->matrix.wanted)
+        status = matrix_of_host(t->context, &matrix, &handle, diag);
+    for (size_t i = 0; i < source->size_count && status == MC_OK; i++)
+        status = plan_problem_at(t, source, source->sizes[i], &matrix, handle, diag);
+    mc_matrix_destroy(handle);
+    mc_vsparse_free(&matrix);
+    return status;
+}
+
+static mc_status plan_all(planner *t, mc_diag *diag) {
+    mc_status status = MC_OK;
+    if (t->options->ptx_file != NULL && t->sources.problems > 1)
+        return mc_fail(diag, MC_USAGE, "plan: --ptx is for one problem, these are %zu", t->sources.problems);
+    for (size_t i = 0; i < t->sources.count && status == MC_OK; i++)
+        status = plan_source(t, &t->sources.items[i], diag);
+    return status;
+}
+
+/* -- The command */
+
+static void log_note(void *user, mc_log_level level, const char *message) {
+    (void)user;
+    if (level == MC_LOG_NOTE) fprintf(stderr, "%s: %s\n", cmd_program, shown_message(message).text);
+}
+
+static mc_status open_context(planner *t, mc_diag *diag) {
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = t->options->problem.device,
+                                      .records = t->options->problem.records,
+                                      .log = log_note};
+    mc_status status = mc_context_create(&config, &t->context, diag);
+    t->device.size = sizeof t->device;
+    return status == MC_OK ? mc_context_get_info(t->context, &t->device, diag) : status;
+}
+
+static mc_status run(planner *t, char **operands, size_t specs, size_t count, mc_diag *diag) {
+    const tune_options *options = &t->options->problem;
+    mc_status status = open_context(t, diag);
+    if (status == MC_OK)
+        status = tune_kind_read(options, operands, specs, t->device.capability, &t->kind, diag);
+    if (status == MC_OK)
+        status = tune_sources_read(options, &t->kind, operands + specs, count - specs, &t->sources, diag);
+    if (status == MC_OK) status = plan_all(t, diag);
+    tune_sources_free(&t->sources);
+    mc_context_destroy(t->context);
+    return status;
+}
+
+/* Whether --ptx would replace what is read. */
+static int check_ptx(const plan_options *options, char *const *operands) {
+    const char *path = options->ptx_file, *taken = NULL;
+    if (path == NULL) return CMD_DONE;
+    for (size_t i = 0; operands[i] != NULL; i++)
+        if (!cmd_is_spec_name(operands[i]) &&
+            (file_is_same(operands[i], path) || file_is_in(path, operands[i])))
+            taken = operands[i];
+    const char *shapes = options->problem.shapes_file;
+    if (shapes != NULL && file_is_same(shapes, path)) taken = shapes;
+    return taken == NULL ? CMD_DONE
+                         : cmd_usage("plan: --ptx %s would overwrite %s, which is read", path, taken);
+}
+
+static int plan_run(int argc, char **argv) {
+    plan_options options = {.problem = {.command = "plan", .device = "auto", .seed = 1}};
+    char **operands;
+    size_t count;
+    int exit_status;
+    if (!cmd_parse(&cmd_plan, argc, argv, &options, &operands, &exit_status)) return exit_status;
+    exit_status = check_ptx(&options, operands);
+    if (exit_status != CMD_DONE) return exit_status;
+    size_t specs = tune_sort_specs(operands, &count);
+    planner t = {.options = &options};
+    mc_diag *diag = mc_diag_create();
+    return cmd_finish(run(&t, operands, specs, count, diag), diag);
+}
+
+const cmd cmd_plan = {
+    "plan",
+    "[SPEC...] MATRIX...",
+    "tells which kernel the runtime takes for a problem, and why",
+    CMD_ANY_COUNT,
+    {{tune_problem_table, TUNE_PROBLEM_OPTIONS}, {plan_table, sizeof plan_table / sizeof plan_table[0]}},
+    plan_run};

@@ -1,0 +1,69 @@
+#!/bin/bash
+# mcrun plan on the simulator. Arguments: mcrun, the source directory, json_get, mcgen.
+mcrun=$1 json_get=$3
+source "$2/tests/expect.sh"
+specs=$2/specs
+spec=$specs/spmm_l8r8.lua
+cd "$work" || exit 1
+export MCGEN_CACHE_DIR=$work/cache MCGEN_RECORDS=$work/records.jsonl
+unset MCGEN_TUNER MCGEN_TUNING
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+plan() { "$mcrun" plan --device sim "$@"; }
+"$mcrun" matrix-gen --rows 16 --cols 128 --sparsity 0.8 -o m.smtx || exit 1
+
+# An estimate is of a GPU; that of the cache has the same reason
+for _ in 1 2; do
+    expect 0 'why        estimated: the least estimate of ' plan "$spec" m.smtx --n 64
+    check 'an estimate is a GPU'\''s' grep -q '^estimate   [0-9.]* us on a GPU$' "$work/stdout"
+done
+check 'nothing is recorded' test ! -e records.jsonl
+expect 0 'why        estimated' plan --op spmm --lhs s8 --rhs s8 --vec 8 --out f16 --set scale=row m.smtx
+check 'the problem is told' grep -q '^problem    spmm s8 x s8 -> f16, vec 8, m 128 n 256 k 128, ' "$work/stdout"
+expect 0 'why        default: no record of the like and no estimates' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64
+expect 0 'problem    quantise' plan "$specs/quantise_s8_given.lua" m.smtx --n 64
+printf '0, 4, 0\n0\n\n' >none.smtx
+expect 0 'kernel     none: C has no elements' plan "$spec" none.smtx --n 8
+expect 1 '--ptx: C has no elements' plan "$spec" none.smtx --n 8 --ptx none.ptx
+check 'no PTX' test ! -e none.ptx
+
+# Measured, and near; on the simulator instructions and no time
+"$mcrun" tune --device sim --candidates 3 "$spec" m.smtx --n 64 >/dev/null || complain 'tune failed'
+plan "$spec" m.smtx --n 64,72 --json >lines
+check 'two problems' test "$(wc -l <lines)" = 2
+head -1 lines >measured.json
+tail -1 lines >near.json
+json measured.json origin measured
+json measured.json reason 'the fastest in the record of this problem'
+json measured.json problem.n 64
+check 'instructions' grep -q '"measured_instructions": [0-9]*}' measured.json
+check 'no microseconds' test "$(grep -c '_us"' measured.json)" = 0
+json near.json origin near
+json near.json distance 0.1699
+check 'what is near is told' grep -q 'the record of a problem 0.17 away, spmm s8 x s8 -> s32, vec 8, m 128 n 64 k 128' near.json
+expect 0 'measured   ' plan "$spec" m.smtx --n 64
+check 'a count' grep -q '^measured   [0-9]* instructions$' "$work/stdout"
+expect 0 'why        estimated' env MCGEN_TUNING=off "$mcrun" plan --device sim "$spec" m.smtx --n 64
+expect 0 'why        near' env MCGEN_TUNING=tune "$mcrun" plan --device sim "$spec" m.smtx --n 72
+expect 0 'why        estimated' plan "$spec" m.smtx --n 64 --records other.jsonl
+check 'no file of records comes of it' test ! -e other.jsonl
+
+# The kernel's PTX is what mcrun runs, and exact
+expect 0 'kernel     ' plan "$spec" m.smtx --n 64 --ptx kernel.ptx
+expect 0 'entry' cat kernel.ptx
+expect 2 'plan: --ptx is for one problem, these are 2' plan "$spec" m.smtx --n 64,72 --ptx kernel.ptx
+expect 2 "plan: --ptx m.smtx would overwrite m.smtx, which is read" plan "$spec" m.smtx --n 64 --ptx m.smtx
+expect 1 '/proc/none' plan "$spec" m.smtx --n 64 --ptx /proc/none/k.ptx
+
+# What makes no sense
+expect 2 'plan: wants a MATRIX, or --shapes' plan "$spec"
+expect 2 'plan: wants a SPEC, or --op, --lhs, --rhs and --vec' plan m.smtx
+expect 2 'plan: without a SPEC --vec is missing' plan m.smtx --op spmm --lhs s8 --rhs s8
+expect 2 'plan: an SpMM is planned for sizes --n' plan "$spec" m.smtx --k 16
+expect 2 '--set tile_n: only fields that say what is computed' plan "$spec" m.smtx --set tile_n=64
+expect 2 'out: "c.npy" is not one of' plan "$spec" m.smtx --out c.npy
+expect 1 'absent.smtx' plan "$spec" absent.smtx
+expect 1 '' plan "$spec" m.smtx --device cuda:99
+expect 2 'unknown or ambiguous option' plan "$spec" m.smtx --dry-run
+printf '# rows columns sparsity sizes\n64 128 0.9 16,32\n' >shapes.txt
+expect 0 'shapes.txt:2' plan "$spec" --shapes shapes.txt
+finish
