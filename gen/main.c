@@ -29,6 +29,7 @@ typedef struct options {
     task task;
     bool json;
     const char *spec, *out, *variant;
+    const char *fields; /* of a kernel that no spec is read for; NULL: there is a spec */
     mc_setting settings[MAX_SETTINGS];
     size_t setting_count;
 } options;
@@ -54,6 +55,9 @@ static const option_row option_rows[] = {
      "override a field of the spec; VALUE may be a list, 32,64; repeatable"},
     {"variant", 'v', false, "V",
      "index or hash of a variant of the tuning space; default: the first candidates"},
+    {"fields", 'f', false, "FIELDS",
+     "instead of a SPEC: the kernel with these fields, 'op=spmm arch=sm_90 ...', as mcrun plan, records\n"
+     "and --list-variants print them; those that are not named have their defaults"},
     {"list-variants", 'l', false, NULL, "every legal variant, one a line: index, hash, fields"},
     {"describe", 'd', false, NULL, "launch contract, tile, shared memory, bytes and mma a stride, registers"},
     {"json", 'j', false, NULL, "--list-variants, --describe: as JSON"},
@@ -156,6 +160,7 @@ static int parse_option(options *o, int option) {
     case 'a': return add_target(o, optarg);
     case 's': return add_assignment(o, optarg);
     case 'v': o->variant = optarg; return EXIT_DONE;
+    case 'f': o->fields = optarg; return EXIT_DONE;
     case 'j': o->json = true; return EXIT_DONE;
     case 'l': return choose(o, TASK_LIST);
     case 'd': return choose(o, TASK_DESCRIBE);
@@ -178,6 +183,24 @@ static void fill_tables(char letters[2 * OPTION_COUNT + 1], struct option longs[
     }
 }
 
+static int check_output(const options *o) {
+    if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
+    if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
+        return wrong("--json goes with --list-variants or --describe%s", "");
+    return EXIT_DONE;
+}
+
+/* A field list names one kernel, whole. */
+static int check_fields(const options *o) {
+    const char *other = o->spec                 ? o->spec
+                        : o->setting_count > 0  ? "--set and --arch"
+                        : o->variant            ? "--variant"
+                        : o->task == TASK_LIST  ? "--list-variants"
+                        : o->task == TASK_SPECS ? "--list-specs"
+                                                : NULL;
+    return other ? wrong("--fields names a kernel, whole: it does not go with %s", other) : check_output(o);
+}
+
 static int parse(int argc, char **argv, options *o) {
     char letters[2 * OPTION_COUNT + 1] = "";
     struct option longs[OPTION_COUNT + 1] = {{0}};
@@ -192,12 +215,10 @@ static int parse(int argc, char **argv, options *o) {
     if (status != EXIT_DONE) return status;
     if (argc - optind > 1) return wrong("one spec at a time, not also '%s'", argv[optind + 1]);
     o->spec = argv[optind];
+    if (o->fields && o->task != TASK_HELP) return check_fields(o);
     if (o->spec && o->task == TASK_SPECS) return wrong("--list-specs goes without a spec%s", "");
     if (!o->spec && o->task != TASK_HELP && o->task != TASK_SPECS) return wrong("no spec given%s", "");
-    if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
-    if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
-        return wrong("--json goes with --list-variants or --describe%s", "");
-    return EXIT_DONE;
+    return check_output(o);
 }
 
 /* -- What each task writes ---------------------------------------------------------------------------- */
@@ -245,11 +266,9 @@ static mc_status write_list(const options *o, const mc_spec *spec, mc_text *out,
     return MC_OK;
 }
 
-static mc_status write_kernel(const options *o, const mc_spec *spec, size_t variant, mc_text *out,
-                              mc_diag *diag) {
-    mc_kernel *kernel;
-    mc_status status = mc_kernel_generate(spec, variant, &kernel, diag);
-    if (status != MC_OK) return status;
+/* KERNEL is destroyed. */
+static mc_status write_made(const options *o, mc_kernel *kernel, mc_text *out, mc_diag *diag) {
+    mc_status status = MC_OK;
     if (o->task == TASK_PTX) {
         text_add(out, "%s", mc_kernel_ptx(kernel));
     } else if (o->task == TASK_DESCRIBE) {
@@ -260,6 +279,19 @@ static mc_status write_kernel(const options *o, const mc_spec *spec, size_t vari
     }
     mc_kernel_destroy(kernel);
     return status;
+}
+
+static mc_status write_kernel(const options *o, const mc_spec *spec, size_t variant, mc_text *out,
+                              mc_diag *diag) {
+    mc_kernel *kernel;
+    mc_status status = mc_kernel_generate(spec, variant, &kernel, diag);
+    return status == MC_OK ? write_made(o, kernel, out, diag) : status;
+}
+
+static mc_status write_fields(const options *o, mc_text *out, mc_diag *diag) {
+    mc_kernel *kernel;
+    mc_status status = mc_kernel_from_fields(o->fields, &kernel, diag);
+    return status == MC_OK ? write_made(o, kernel, out, diag) : status;
 }
 
 static mc_status check_all(const options *o, const mc_spec *spec, mc_text *out, mc_diag *diag) {
@@ -303,6 +335,7 @@ static mc_status read_spec(const options *o, mc_spec **spec, mc_diag *diag) {
 static mc_status work(const options *o, mc_text *out, mc_diag *diag) {
     mc_spec *spec;
     size_t variant = 0;
+    if (o->fields) return write_fields(o, out, diag);
     mc_status status = read_spec(o, &spec, diag);
     if (status != MC_OK) return status;
     variant = mc_spec_default(spec);
@@ -358,7 +391,7 @@ static int list_specs(mc_text *text) {
 static bool overwrites_spec(const options *o) {
     const mc_builtin_spec *shipped;
     bool is_path = mc_builtin_spec_find(o->spec, &shipped, NULL) == MC_OK && !shipped;
-    return o->out && is_path && file_is_same(o->spec, o->out);
+    return is_path && file_is_same(o->spec, o->out);
 }
 
 static int run(const options *o, mc_text *text, mc_diag *diag) {
@@ -368,7 +401,7 @@ static int run(const options *o, mc_text *text, mc_diag *diag) {
         return EXIT_DONE;
     }
     if (o->task == TASK_SPECS) return list_specs(text);
-    if (overwrites_spec(o)) return wrong("-o %s would overwrite the spec", o->out);
+    if (o->out && o->spec && overwrites_spec(o)) return wrong("-o %s would overwrite the spec", o->out);
     mc_status status = work(o, text, diag);
     return status == MC_OK ? EXIT_DONE : failed(status, diag);
 }

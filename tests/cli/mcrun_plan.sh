@@ -49,7 +49,13 @@ check 'no file of records comes of it' test ! -e other.jsonl
 
 # The kernel's PTX is what mcrun runs, and exact
 expect 0 'kernel     ' plan "$spec" m.smtx --n 64 --ptx kernel.ptx
-expect 0 'entry' cat kernel.ptx
+plan "$spec" m.smtx --n 64 --ptx kernel.ptx >told
+fields=$(sed -n 's/^fields     //p' told) hash=$(sed -n 's/^kernel     \([0-9a-f]*\) .*/\1/p' told)
+check 'mcgen makes the same PTX of the fields' cmp kernel.ptx <("$4" --fields "$fields")
+expect 0 "\"hash\": \"$hash\"" "$4" --describe --json --fields "$fields"
+sets=()
+for field in ${fields#op=spmm}; do sets+=(--set "$field"); done
+expect 0 'verdict    exact' "$mcrun" spmm "$spec" m.smtx --n 64 "${sets[@]}" --device sim --ptx kernel.ptx
 expect 2 'plan: --ptx is for one problem, these are 2' plan "$spec" m.smtx --n 64,72 --ptx kernel.ptx
 expect 2 "plan: --ptx m.smtx would overwrite m.smtx, which is read" plan "$spec" m.smtx --n 64 --ptx m.smtx
 expect 1 '/proc/none' plan "$spec" m.smtx --n 64 --ptx /proc/none/k.ptx

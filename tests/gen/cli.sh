@@ -56,6 +56,25 @@ check "a hash depends on other candidates" \
     test "$("$mcgen" --set tile_n=64 --set warps=4 --set split=4 --set stride=32 --set prefetch=on --list-variants "$spec" | cut -d' ' -f2)" = \
     "$("$mcgen" --list-variants "$spec" | grep 'stride=32 tile_n=64 warps=4 split=4 prefetch=on' | cut -d' ' -f2)"
 
+
+# -- Fields ---------------------------------------------------------------------------------------------------------
+while read -r index hash fields; do
+    [ $((index % 40)) = 7 ] || continue
+    expect 0 "\"hash\": \"$hash\"" "$mcgen" --describe --json --fields "$fields"
+    check "fields of variant $index make other PTX" cmp <("$mcgen" --fields "$fields") <("$mcgen" --variant "$index" "$spec" | sed 's/ from spmm_l8r8.lua,/,/')
+done < <("$mcgen" --list-variants "$spec")
+expect 0 "// Made by mcgen 0." "$mcgen" --fields "op=spmm"
+expect 0 "" "$mcgen" --check --fields "op=spmm tile_n=32"
+expect 0 "" "$mcgen" --fields "op=spmm" -o fields.ptx
+expect 2 "fields: op: missing" "$mcgen" --fields ""
+expect 2 "fields: tile_nn: unknown field (did you mean 'tile_n'?)" "$mcgen" --fields "op=spmm tile_nn=32"
+expect 2 "fields: warps: want name=value" "$mcgen" --fields "op=spmm warps"
+expect 2 "fields: vec: stands twice" "$mcgen" --fields "op=spmm vec=8 vec=8"
+expect 2 "it does not go with $spec" "$mcgen" --fields "op=spmm" "$spec"
+expect 2 "it does not go with --set and --arch" "$mcgen" --fields "op=spmm" --arch sm_90
+expect 2 "it does not go with --variant" "$mcgen" --fields "op=spmm" --variant 1
+expect 2 "it does not go with --list-variants" "$mcgen" --fields "op=spmm" --list-variants
+
 # -- Fixed shapes ----------------------------------------------------------------------------------------------------
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 # shellcheck disable=SC2086
