@@ -19,7 +19,7 @@ typedef struct run_options {
     const char *matrices, *filter, *variants, *n_list, *k_list, *device, *out, *against;
     int64_t limit, rounds, finalists, seed, threads, seconds;
     int peers;
-    bool cold, between;
+    bool cold, between, no_cache;
 } run_options;
 
 static const cmd_option run_table[] = {
@@ -50,6 +50,8 @@ static const cmd_option run_table[] = {
     {"seed", 0, OPTION_INTEGER, offsetof(run_options, seed), "S", 0, INT32_MAX, "seed of random values (1)"},
     {"threads", 0, OPTION_INTEGER, offsetof(run_options, threads), "T", 1, 64, "host threads (all cores)"},
     {"device", 0, OPTION_TEXT, offsetof(run_options, device), "cuda:I", 0, 0, "the GPU (cuda:0)"},
+    {"no-cache", 0, OPTION_SWITCH, offsetof(run_options, no_cache), NULL, 0, 0,
+     "compile all kernels anew, and keep none (MCGEN_CACHE)"},
     {"out", 'o', OPTION_TEXT, offsetof(run_options, out), "FILE", 0, 0, "JSON lines (standard output)"},
     {"vec", 0, OPTION_SETTING, offsetof(run_options, settings), "V", 0, 0, "rows of a nonzero vector"},
     {"arch", 0, OPTION_SETTING, offsetof(run_options, settings), "A", 0, 0, "target, such as sm_90a"},
@@ -141,7 +143,7 @@ static mc_status open_output(session *s, mc_diag *diag) {
 
 static mc_status load_variants(session *s, int threads, mc_diag *diag) {
     double begin = now();
-    mc_status status = variants_load(&s->track.variants, s->track.gpu.device, threads, diag);
+    mc_status status = variants_load(&s->track.variants, s->track.gpu.context, threads, diag);
     if (status != MC_OK) return status;
     size_t failed = 0;
     for (size_t i = 0; i < s->track.variants.count; i++) {
@@ -175,7 +177,7 @@ static mc_status session_open(session *s, char **specs, mc_diag *diag) {
     if (status == MC_OK && mc_device_cuda_count() == 0) status = choose_variants(s, specs, 0, diag);
     if (status == MC_OK)
         status = work_list(o->matrices, o->filter, (size_t)o->limit, &s->items, &s->count, diag);
-    if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, diag);
+    if (status == MC_OK) status = gpu_open(&s->track.gpu, o->device, !o->no_cache, diag);
     if (status == MC_OK)
         status = choose_variants(s, specs, mc_device_get_info(s->track.gpu.device)->capability, diag);
     if (status == MC_OK) status = open_output(s, diag);

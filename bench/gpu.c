@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include "gpu.h"
+#include "../mcrun/options.h"
 
 enum { DEVICE_L2_BYTES = 38 /* CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE */, MAX_SETS = 512 };
 
@@ -22,10 +23,16 @@ static mc_status enter_context(gpu_device *gpu, mc_diag *diag) {
     return status;
 }
 
-mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag) {
+mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *diag) {
     const char *why;
-    mc_status status = mc_device_open(device, &gpu->device, diag);
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = device,
+                                      .cache = cached ? MC_CACHE_ENVIRONMENT : MC_CACHE_OFF,
+                                      .records = "",
+                                      .log = cmd_log_note};
+    mc_status status = mc_context_create(&config, &gpu->context, diag);
     if (status != MC_OK) return status;
+    gpu->device = gpu->context->device;
     if (mc_device_get_info(gpu->device)->kind != MC_DEVICE_CUDA)
         return mc_fail(diag, MC_CANNOT, "%s: the simulator has no time to measure, mcbench needs a GPU",
                        device);
@@ -38,7 +45,8 @@ mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag) {
 
 void gpu_close(gpu_device *gpu) {
     if (gpu->stream != NULL) (void)gpu->driver->StreamDestroy(gpu->stream);
-    mc_device_close(gpu->device);
+    mc_context_destroy(gpu->context);
+    gpu->context = NULL;
     gpu->device = NULL;
     gpu->stream = NULL;
 }

@@ -3,10 +3,12 @@
 #define BENCH_GPU_H
 
 #include "mcrt_internal.h"
+#include "context/context.h"
 #include "device/cuda_driver.h"
 
 typedef struct gpu_device {
-    mc_device *device;
+    mc_context *context;
+    mc_device *device; /* the context's */
     const cuda_driver *driver;
     /* Waits for the legacy default stream and is waited for by it: what libmcrt launches and copies there is
        in order with what runs here. */
@@ -15,8 +17,9 @@ typedef struct gpu_device {
     const struct contender *between; /* runs before each timed launch (between.h); NULL: nothing does */
 } gpu_device;
 
-/* MC_CANNOT where DEVICE is not a GPU. The caller closes also after a failure. */
-mc_status gpu_open(gpu_device *gpu, const char *device, mc_diag *diag);
+/* MC_CANNOT where DEVICE is not a GPU. The caller closes also after a failure. CACHED: compiled kernels are
+   kept as the environment says (docs/cache.md). */
+mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *diag);
 void gpu_close(gpu_device *gpu);
 
 /* Operands of one contender, laid out once in a piece of memory, and that piece repeated: launches that

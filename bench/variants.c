@@ -6,6 +6,7 @@
 #include <string.h>
 #include <threads.h>
 #include <unistd.h>
+#include "context/kernels.h"
 #include "operation.h"
 #include "text/file.h"
 
@@ -175,35 +176,45 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     return status == MC_OK ? read_order(v, op, diag) : status;
 }
 
-static void prepare_variant(variant *v, const char *settings, mc_device *device) {
+/* Another generator's PTX is not what the cache knows by these fields. */
+static mc_status load_variant(variant *v, mc_context *context, mc_diag *diag) {
+    context_visit visit;
+    if (v->ptx != NULL)
+        return mc_module_load(context->device, v->ptx, mc_kernel_contract(v->kernel)->entry, &v->module,
+                              diag);
+    mc_status status = context_enter(context, &visit, diag);
+    if (status == MC_OK) status = kernels_load(context, v->kernel, &v->module, diag);
+    context_leave(context, &visit);
+    return status;
+}
+
+static void prepare_variant(variant *v, const char *settings, mc_context *context) {
     mc_diag *diag = mc_diag_create();
     mc_status status = mc_kernel_generate(v->spec, v->index, &v->kernel, diag);
     if (status == MC_OK) status = read_types(v, settings, diag);
     if (status == MC_OK) read_facts(v);
-    if (status == MC_OK && device != NULL)
-        status = mc_module_load(device, v->ptx != NULL ? v->ptx : mc_kernel_ptx(v->kernel),
-                                mc_kernel_contract(v->kernel)->entry, &v->module, diag);
+    if (status == MC_OK && context != NULL) status = load_variant(v, context, diag);
     if (status != MC_OK) v->error = strdup(diag != NULL ? mc_diag_text(diag) : mc_status_text(status));
     mc_diag_destroy(diag);
 }
 
 typedef struct load_work {
     variant_list *list;
-    mc_device *device;
+    mc_context *context;
     atomic_size_t next;
 } load_work;
 
 static int load_some(void *argument) {
     load_work *load = argument;
     for (size_t i; (i = atomic_fetch_add(&load->next, 1)) < load->list->count;)
-        prepare_variant(&load->list->items[i], load->list->settings, load->device);
+        prepare_variant(&load->list->items[i], load->list->settings, load->context);
     return 0;
 }
 
-static void load_all(variant_list *list, mc_device *device, int threads) {
+static void load_all(variant_list *list, mc_context *context, int threads) {
     thrd_t started[MAX_THREADS];
     int count = 0;
-    load_work load = {.list = list, .device = device};
+    load_work load = {.list = list, .context = context};
     while (count < threads && count < MAX_THREADS &&
            thrd_create(&started[count], load_some, &load) == thrd_success)
         count++;
@@ -324,9 +335,9 @@ static mc_status settle_operands(variant_list *list, mc_diag *diag) {
     return list->operation != NULL ? MC_OK : none_left(list, diag);
 }
 
-mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag) {
+mc_status variants_load(variant_list *list, mc_context *context, int threads, mc_diag *diag) {
     mc_vsparse sample = {0};
-    load_all(list, device, threads);
+    load_all(list, context, threads);
     mc_status status = settle_operands(list, diag);
     if (status == MC_OK) status = make_sample(list, &sample, diag);
     if (status == MC_OK) status = group_all(list, &sample, diag);

@@ -59,9 +59,9 @@ mc_status variants_choose(variant_list *list, char *const *paths, const mc_setti
 /* Adds, for each variant of which FOLDER has another generator's PTX (a file HASH.ptx), a second one that
    runs it. MC_CANNOT where there is none. */
 mc_status variants_add_others(variant_list *list, const char *folder, mc_diag *diag);
-/* Generates all on THREADS threads, and loads them where DEVICE is not NULL; then finds out which pack alike.
-   A variant that fails has an error; MC_CANNOT where all do. */
-mc_status variants_load(variant_list *list, mc_device *device, int threads, mc_diag *diag);
+/* Generates all on THREADS threads, and loads them by the cache of CONTEXT, if that is not NULL; then finds
+   out which pack alike. A variant that fails has an error; MC_CANNOT where all do. */
+mc_status variants_load(variant_list *list, mc_context *context, int threads, mc_diag *diag);
 void variants_close(variant_list *list);
 
 #endif

@@ -6,8 +6,9 @@
 #include <string.h>
 #include "arch/arch.h"
 #include "options.h"
+#include "shown.h"
 
-enum { MAX_OPTIONS = 32, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
+enum { MAX_OPTIONS = 40, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
 
 static size_t option_count(const cmd *command) {
     size_t count = 0;
@@ -46,6 +47,11 @@ int cmd_usage(const char *format, ...) {
     fputc('\n', stderr);
     va_end(arguments);
     return CMD_USAGE;
+}
+
+void cmd_log_note(void *user, mc_log_level level, const char *message) {
+    (void)user;
+    if (level == MC_LOG_NOTE) fprintf(stderr, "%s: %s\n", cmd_program, shown_message(message).text);
 }
 
 static void print_messages(const char *text) {

@@ -207,16 +207,11 @@ static mc_status plan_all(planner *t, mc_diag *diag) {
 
 /* -- The command */
 
-static void log_note(void *user, mc_log_level level, const char *message) {
-    (void)user;
-    if (level == MC_LOG_NOTE) fprintf(stderr, "%s: %s\n", cmd_program, shown_message(message).text);
-}
-
 static mc_status open_context(planner *t, mc_diag *diag) {
     const mc_context_config config = {.size = sizeof config,
                                       .device = t->options->problem.device,
                                       .records = t->options->problem.records,
-                                      .log = log_note};
+                                      .log = cmd_log_note};
     mc_status status = mc_context_create(&config, &t->context, diag);
     t->device.size = sizeof t->device;
     return status == MC_OK ? mc_context_get_info(t->context, &t->device, diag) : status;

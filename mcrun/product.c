@@ -47,7 +47,8 @@ static mc_status expect(session *s, const mc_kernel *kernel, mc_diag *diag) {
 static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_diag *diag) {
     const mc_run given = {.operands = operands_of(s, NULL),
                           .ld = member_get(&s->shape, operator_out(s->op)->ld),
-                          .others = s->others};
+                          .others = s->others,
+                          .module = s->module};
     return mc_operator_run(s->device, kernel, s->ptx, &given, timing, &s->c, diag);
 }
 

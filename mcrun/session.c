@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "context/kernels.h"
 #include "text/file.h"
 
 const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
@@ -20,6 +21,8 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
      "time on a GPU: median of 15 graphs of 20 launches"},
     {"report", 0, OPTION_SWITCH, offsetof(session_options, report), NULL, 0, 0,
      "counts of the simulator: totals, and the PTX with counts beside its lines"},
+    {"no-cache", 0, OPTION_SWITCH, offsetof(session_options, no_cache), NULL, 0, 0,
+     "compile anew on a GPU, and keep nothing (MCGEN_CACHE)"},
     {"json", 0, OPTION_SWITCH, offsetof(session_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -43,8 +46,14 @@ int session_check_options(const session_options *o, const mc_operator *op, size_
 /* -- Opening */
 
 static mc_status open_device(session *s, mc_diag *diag) {
-    mc_status status = mc_device_open(s->options->device, &s->device, diag);
+    const mc_context_config config = {.size = sizeof config,
+                                      .device = s->options->device,
+                                      .cache = s->options->no_cache ? MC_CACHE_OFF : MC_CACHE_ENVIRONMENT,
+                                      .records = "",
+                                      .log = cmd_log_note};
+    mc_status status = mc_context_create(&config, &s->context, diag);
     if (status != MC_OK) return status;
+    s->device = s->context->device;
     const mc_device_info *info = mc_device_get_info(s->device);
     if (info->kind == MC_DEVICE_SIM && s->options->bench)
         return mc_fail(diag, MC_CANNOT, "--bench: the simulator has no time to measure, this needs a GPU");
@@ -163,8 +172,26 @@ static void session_close(session *s) {
     session_drop_wanted(s);
     free(s->ptx);
     free(s->ran);
-    mc_device_close(s->device);
+    session_unload(s);
+    mc_context_destroy(s->context);
     problem_close(&s->problem);
+}
+
+/* -- Modules */
+
+mc_status session_load(session *s, const mc_kernel *kernel, mc_diag *diag) {
+    context_visit visit;
+    session_unload(s);
+    if (s->ptx != NULL || mc_device_get_info(s->device)->kind == MC_DEVICE_SIM) return MC_OK;
+    mc_status status = context_enter(s->context, &visit, diag);
+    if (status == MC_OK) status = kernels_load(s->context, kernel, &s->module, diag);
+    context_leave(s->context, &visit);
+    return status;
+}
+
+void session_unload(session *s) {
+    mc_module_unload(s->module);
+    s->module = NULL;
 }
 
 /* -- The whole */

@@ -3,6 +3,7 @@
 #ifndef MCRUN_SESSION_H
 #define MCRUN_SESSION_H
 
+#include "context/context.h"
 #include "factors.h"
 #include "report.h"
 
@@ -13,11 +14,11 @@ typedef struct session_options {
     problem_options problem;
     const char *ptx_file, *out_file, *device;
     int variants; /* VARIANTS_*; 0: one */
-    bool specialise, bench, report, json;
+    bool specialise, bench, report, json, no_cache;
 } session_options;
 
 /* Their rows, a table of a command. */
-enum { SESSION_OPTION_COUNT = 8 };
+enum { SESSION_OPTION_COUNT = 9 };
 extern const cmd_option session_option_table[SESSION_OPTION_COUNT];
 
 typedef struct session_calls session_calls;
@@ -28,7 +29,9 @@ typedef struct session {
     const session_calls *calls;
     const session_options *options;
     problem problem;
-    mc_device *device;
+    mc_context *context;
+    mc_device *device; /* the context's */
+    mc_module *module; /* of the kernel that runs, where it comes of the cache or goes there; else NULL */
     char device_text[192];
     char *ptx, *ran;    /* of --ptx; what ran last, for --report */
     unsigned passes;    /* of what ran last */
@@ -71,6 +74,11 @@ run_shape session_shape(const session *s);
 /* Drops what the last run came to; what a run must come to, with the factors that it is made of. */
 void session_drop_results(session *s);
 void session_drop_wanted(session *s);
+
+/* Loads KERNEL on a GPU, by the cache; not where --ptx runs in its place. On the simulator there is nothing
+   to compile, and lines of the PTX are wanted. */
+mc_status session_load(session *s, const mc_kernel *kernel, mc_diag *diag);
+void session_unload(session *s);
 
 mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_diag *diag);
 /* Reads the spec again with all shapes fixed to the problem's, and the default variant's V. The problem is

@@ -34,6 +34,7 @@ static mc_status run_once(session *s, const mc_kernel *kernel, mc_timing *timing
 static mc_status run_kernel(session *s, const mc_kernel *kernel, double *microseconds, mc_diag *diag) {
     mc_timing timing = {.launches = BENCH_LAUNCHES, .rounds = BENCH_ROUNDS};
     mc_status status = fit(s, kernel, diag);
+    if (status == MC_OK) status = session_load(s, kernel, diag);
     if (status == MC_OK) status = run_once(s, kernel, NULL, diag);
     if (status == MC_OK && s->options->report) {
         free(s->ran);

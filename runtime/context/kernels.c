@@ -84,6 +84,18 @@ static mc_status load(mc_context *context, loaded_kernel *kernel, mc_diag *diag)
     return status;
 }
 
+mc_status kernels_load(mc_context *context, const mc_kernel *kernel, mc_module **module, mc_diag *diag) {
+    loaded_kernel alone = {.fields = strdup(mc_kernel_fields(kernel))};
+    *module = NULL;
+    mc_status status =
+        alone.fields != NULL ? load(context, &alone, diag) : mc_fail(diag, MC_NOMEM, "out of memory");
+    if (status == MC_OK) *module = alone.module;
+    mc_kernel_destroy(alone.kernel);
+    free(alone.jit_log);
+    free(alone.fields);
+    return status;
+}
+
 /* -- Obtaining */
 
 /* Being made, with one user: nobody but its maker touches it. */

@@ -26,6 +26,9 @@ enum { KERNELS_KEPT = 64 }; /* loaded ones that nobody uses, at most */
    not kept: the next call tries again. */
 mc_status kernels_obtain(mc_context *context, const char *fields, loaded_kernel **kernel, mc_diag *diag);
 void kernels_release(mc_context *context, loaded_kernel *kernel);
+/* Loads KERNEL as kernels_obtain does, with machine code out of the cache if it is there, for callers that
+   keep modules themselves; nothing is shared. The caller unloads *MODULE before the context ends. */
+mc_status kernels_load(mc_context *context, const mc_kernel *kernel, mc_module **module, mc_diag *diag);
 /* Unloads all: at the end of the context. */
 void kernels_close(mc_context *context);
 

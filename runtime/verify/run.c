@@ -61,7 +61,7 @@ static mc_status run_open(device_run *run, mc_diag *diag) {
 }
 
 static void run_close(device_run *run) {
-    mc_module_unload(run->module);
+    if (run->module != run->given->module) mc_module_unload(run->module);
     for (size_t i = 0; i < run->buffer_count; i++) mc_device_free(run->device, run->buffers[i]);
     for (size_t i = 0; i < MAX_OPERANDS; i++) mc_dense_free(&run->others[i]);
     mc_packed_free(&run->packed);
@@ -183,6 +183,8 @@ static mc_status load(device_run *run, const char *ptx, mc_diag *diag) {
     if (status != MC_OK) return status;
     status = mc_bind(run->kernel, run->bindings.items, run->bindings.count, &run->launch, diag);
     if (status != MC_OK) return status;
+    run->module = run->given->module;
+    if (run->module != NULL) return MC_OK;
     return mc_module_load(run->device, ptx != NULL ? ptx : mc_kernel_ptx(run->kernel),
                           mc_kernel_contract(run->kernel)->entry, &run->module, diag);
 }

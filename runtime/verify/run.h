@@ -22,6 +22,8 @@ typedef struct mc_run {
     /* [MAX_OPERANDS]: room for the factors that the kernel computes, which the call creates; NULL: nobody
        wants them */
     mc_dense *others;
+    /* The kernel, loaded, which stays the caller's; then PTX is not looked at. NULL: PTX is loaded */
+    mc_module *module;
 } mc_run;
 
 /* Packs, loads PTX (or, where PTX is NULL, KERNEL's own), runs, and reads the output, which the call creates
