@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include "costs.h"
 #include "report.h"
 #include "shown.h"
 
@@ -55,7 +56,13 @@ static void print_shape(const run_shape *shape, const char *device) {
 void report_print_table(const run_shape *shape, const run_result *result, const char *device) {
     double time = result->microseconds;
     print_shape(shape, device);
-    printf("variant    %zu  %016" PRIx64 "  %s\n", result->variant, result->hash, result->text);
+    if (result->variant == NO_VARIANT) printf("kernel     %016" PRIx64 "  %s\n", result->hash, result->text);
+    else printf("variant    %zu  %016" PRIx64 "  %s\n", result->variant, result->hash, result->text);
+    if (result->recorded > 0)
+        printf("spec       %s\nrecorded   %s%s%s\n", shown(result->spec).text,
+               cost_text(result->recorded, result->simulated, 2).text,
+               result->cold ? ", with cold operands" : "",
+               result->other_generator ? ", with another generator" : "");
     if (result->estimate > 0) {
         printf("spec       %s\n", shown(result->spec).text);
         printf("estimate   %.2f us\n", result->estimate);
@@ -84,8 +91,8 @@ void report_print_line(const run_shape *shape, const run_result *result, const c
 static json_t *variant_json(const run_result *result) {
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, result->hash);
-    return json_pack("{s:I, s:s, s:s}", "index", (json_int_t)result->variant, "hash", hash, "fields",
-                     result->text);
+    json_t *index = result->variant != NO_VARIANT ? json_integer((json_int_t)result->variant) : NULL;
+    return json_pack("{s:o*, s:s, s:s}", "index", index, "hash", hash, "fields", result->text);
 }
 
 static json_t *shape_json(const run_shape *shape) {
@@ -124,9 +131,12 @@ json_t *report_json(const run_shape *shape, const run_result *result, const char
     json_t *timing = result->microseconds > 0 ? timing_json(shape, result->microseconds) : NULL;
     json_t *estimate = result->estimate > 0 ? json_real(result->estimate) : NULL;
     json_t *quantised = shape->quantised > 0 ? json_real(shape->quantised) : NULL;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o*, s:s, s:s, s:o*, s:o*, s:o*}", "shape", shape_json(shape),
-                     "variant", variant_json(result), "spec", shown_json(result->spec), "values",
-                     values_json(shape), "quantised", quantised, "device", device, "verdict",
-                     verdict_of(result), "message", shown_json(result->message), "estimate", estimate,
-                     "timing", timing);
+    json_t *json =
+        json_pack("{s:o, s:o, s:o, s:o, s:o*, s:s, s:s, s:o*, s:o*, s:o*}", "shape", shape_json(shape),
+                  "variant", variant_json(result), "spec", shown_json(result->spec), "values",
+                  values_json(shape), "quantised", quantised, "device", device, "verdict", verdict_of(result),
+                  "message", shown_json(result->message), "estimate", estimate, "timing", timing);
+    if (json != NULL && cost_put(json, "recorded", result->recorded, result->simulated)) return json;
+    json_decref(json);
+    return NULL;
 }

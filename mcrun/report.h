@@ -5,12 +5,18 @@
 #include <jansson.h>
 #include "mcrt_internal.h"
 
+#define NO_VARIANT SIZE_MAX
+
 /* What the run of one variant came to. */
 typedef struct run_result {
-    size_t variant;
+    size_t variant; /* NO_VARIANT: it is none of a spec's, but of a record */
     uint64_t hash;
-    const char *spec;    /* its path */
-    double estimate;     /* us; 0: nobody asked */
+    const char *spec; /* its path */
+    double estimate;  /* us; 0: nobody asked */
+    double recorded;  /* what its record says, 0: there is none */
+    bool simulated;   /* that was measured on the simulator */
+    bool cold;        /* with cold operands */
+    bool other_generator;
     char *text;          /* fields of the variant, in text only those left to tuning; owned */
     mc_status status;    /* MC_OK: exact */
     char *message;       /* what went wrong, NULL: nothing; owned */

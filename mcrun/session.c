@@ -15,8 +15,11 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
      "run this PTX with the variant's packing and contract"},
     {"specialise", 0, OPTION_SWITCH, offsetof(session_options, specialise), NULL, 0, 0,
      "fix m, n, k and the leading dimensions in the kernel"},
-    {"variants", 0, OPTION_CHOICE, offsetof(session_options, variants), "all|best", 0, 0,
-     "run every legal variant, or the one of all specs that should be fastest"},
+    {"variants", 0, OPTION_CHOICE, offsetof(session_options, variants), "all|best|tuned", 0, 0,
+     "run every legal variant, the one of all specs that should be fastest, or what was measured (mcrun "
+     "tune)"},
+    {"records", 0, OPTION_TEXT, offsetof(session_options, records), "FILE", 0, 0,
+     "of --variants tuned (MCGEN_RECORDS, or records.jsonl in $XDG_DATA_HOME/mcgen)"},
     {"bench", 0, OPTION_SWITCH, offsetof(session_options, bench), NULL, 0, 0,
      "time on a GPU: median of 15 graphs of 20 launches"},
     {"report", 0, OPTION_SWITCH, offsetof(session_options, report), NULL, 0, 0,
@@ -27,11 +30,14 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
 };
 
 int session_check_options(const session_options *o, const mc_operator *op, size_t specs) {
-    static const char *const words[] = {[VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best"};
+    static const char *const words[] = {
+        [VARIANTS_ALL] = "all", [VARIANTS_BEST] = "best", [VARIANTS_TUNED] = "tuned"};
     if (specs > 1 && o->variants != VARIANTS_BEST)
         return cmd_usage("%s: several specs go with --variants best alone", op->name);
     if (o->variants == VARIANTS_BEST && !op->estimates)
         return cmd_usage("%s: there are no estimates of this family's times for --variants best", op->name);
+    if (o->records != NULL && o->variants != VARIANTS_TUNED)
+        return cmd_usage("%s: --records goes with --variants tuned", op->name);
     if (o->variants == 0) return CMD_DONE;
     bool all = o->variants == VARIANTS_ALL;
     const char *other = o->problem.variant != NULL   ? "--variant"
@@ -46,10 +52,11 @@ int session_check_options(const session_options *o, const mc_operator *op, size_
 /* -- Opening */
 
 static mc_status open_device(session *s, mc_diag *diag) {
+    bool tuned = s->options->variants == VARIANTS_TUNED;
     const mc_context_config config = {.size = sizeof config,
                                       .device = s->options->device,
                                       .cache = s->options->no_cache ? MC_CACHE_OFF : MC_CACHE_ENVIRONMENT,
-                                      .records = "",
+                                      .records = tuned ? s->options->records : "",
                                       .log = cmd_log_note};
     mc_status status = mc_context_create(&config, &s->context, diag);
     if (status != MC_OK) return status;
@@ -196,9 +203,18 @@ void session_unload(session *s) {
 
 /* -- The whole */
 
+static mc_status run_tuned(session *s, mc_diag *diag) {
+    tuned_kernel tuned;
+    mc_status status = session_find_tuned(s, &tuned, diag);
+    if (status == MC_OK) status = session_run_tuned(s, &tuned, diag);
+    mc_kernel_destroy(tuned.kernel);
+    return status;
+}
+
 static mc_status run_variants(session *s, char **specs, size_t count, mc_diag *diag) {
     size_t variant = 0;
     if (s->options->variants == VARIANTS_ALL) return session_run_all(s, diag);
+    if (s->options->variants == VARIANTS_TUNED) return run_tuned(s, diag);
     mc_status status = s->options->variants == VARIANTS_BEST ? session_pick(s, specs, count, &variant, diag)
                                                              : problem_variant(&s->problem, &variant, diag);
     return status == MC_OK ? session_run_one(s, variant, diag) : status;

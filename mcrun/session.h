@@ -7,18 +7,18 @@
 #include "factors.h"
 #include "report.h"
 
-enum { VARIANTS_ALL = 1, VARIANTS_BEST };
+enum { VARIANTS_ALL = 1, VARIANTS_BEST, VARIANTS_TUNED };
 
 /* First member of a command's struct of options. */
 typedef struct session_options {
     problem_options problem;
-    const char *ptx_file, *out_file, *device;
+    const char *ptx_file, *out_file, *device, *records;
     int variants; /* VARIANTS_*; 0: one */
     bool specialise, bench, report, json, no_cache;
 } session_options;
 
 /* Their rows, a table of a command. */
-enum { SESSION_OPTION_COUNT = 9 };
+enum { SESSION_OPTION_COUNT = 10 };
 extern const cmd_option session_option_table[SESSION_OPTION_COUNT];
 
 typedef struct session_calls session_calls;
@@ -69,7 +69,7 @@ int session_check_options(const session_options *options, const mc_operator *op,
 /* Of the problem as it is now, for reports. */
 run_shape session_shape(const session *s);
 
-/* -- Parts of it (session.c, variants.c, best.c) */
+/* -- Parts of it (session.c, variants.c, best.c, tuned.c) */
 
 /* Drops what the last run came to; what a run must come to, with the factors that it is made of. */
 void session_drop_results(session *s);
@@ -86,6 +86,16 @@ mc_status session_check_family(const session *s, const mc_kernel *kernel, mc_dia
 mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag);
 mc_status session_run_one(session *s, size_t variant, mc_diag *diag);
 mc_status session_run_all(session *s, mc_diag *diag);
+/* The fastest kernel of a record, and what the record says of it. */
+typedef struct tuned_kernel {
+    mc_kernel *kernel; /* the caller destroys */
+    char spec[256];    /* its file, without folder */
+    double microseconds;
+    bool cold, other_generator;
+} tuned_kernel;
+/* For the problem of the spec's default variant, on the session's device. MC_CANNOT: there is no record. */
+mc_status session_find_tuned(session *s, tuned_kernel *tuned, mc_diag *diag);
+mc_status session_run_tuned(session *s, const tuned_kernel *tuned, mc_diag *diag);
 /* Makes that of SPECS the problem's which has the variant that should be fastest. */
 mc_status session_pick(session *s, char **specs, size_t count, size_t *variant, mc_diag *diag);
 

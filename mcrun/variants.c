@@ -99,17 +99,46 @@ static mc_status print_result(const session *s, const run_result *result, mc_dia
     return MC_OK;
 }
 
+/* Writes and prints what RESULT says, and frees it. */
+static mc_status tell_one(session *s, run_result *result, mc_diag *diag) {
+    mc_status status = MC_OK;
+    if (result->status == MC_OK) status = s->calls->write(s, diag);
+    if (status == MC_OK) status = print_result(s, result, diag);
+    if (status == MC_OK && result->status != MC_OK)
+        status =
+            mc_fail(diag, result->status, "%s", result->message != NULL ? result->message : "out of memory");
+    result_free(result);
+    return status;
+}
+
 mc_status session_run_one(session *s, size_t variant, mc_diag *diag) {
     run_result result;
-    mc_status status = MC_OK;
     run_variant(s, variant, &result);
-    if (result.status == MC_OK) status = s->calls->write(s, diag);
-    if (status == MC_OK) status = print_result(s, &result, diag);
-    if (status == MC_OK && result.status != MC_OK)
-        status =
-            mc_fail(diag, result.status, "%s", result.message != NULL ? result.message : "out of memory");
-    result_free(&result);
-    return status;
+    return tell_one(s, &result, diag);
+}
+
+/* -- The tuned one */
+
+static void run_kernel_of(session *s, const tuned_kernel *tuned, run_result *result) {
+    mc_diag *diag = mc_diag_create();
+    *result = (run_result){.variant = NO_VARIANT,
+                           .hash = mc_kernel_hash(tuned->kernel),
+                           .spec = tuned->spec,
+                           .recorded = tuned->microseconds,
+                           .simulated = mc_device_get_info(s->device)->kind == MC_DEVICE_SIM,
+                           .cold = tuned->cold,
+                           .other_generator = tuned->other_generator,
+                           .text = strdup(mc_kernel_fields(tuned->kernel))};
+    result->status = result->text != NULL ? run_kernel(s, tuned->kernel, &result->microseconds, diag)
+                                          : mc_fail(diag, MC_NOMEM, "out of memory");
+    if (result->status != MC_OK && diag != NULL) result->message = strdup(mc_diag_text(diag));
+    mc_diag_destroy(diag);
+}
+
+mc_status session_run_tuned(session *s, const tuned_kernel *tuned, mc_diag *diag) {
+    run_result result;
+    run_kernel_of(s, tuned, &result);
+    return tell_one(s, &result, diag);
 }
 
 /* -- All */

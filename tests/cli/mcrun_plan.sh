@@ -60,6 +60,36 @@ expect 2 'plan: --ptx is for one problem, these are 2' plan "$spec" m.smtx --n 6
 expect 2 "plan: --ptx m.smtx would overwrite m.smtx, which is read" plan "$spec" m.smtx --n 64 --ptx m.smtx
 expect 1 '/proc/none' plan "$spec" m.smtx --n 64 --ptx /proc/none/k.ptx
 
+# mcrun runs what the records say, whatever spec it is of, and only that
+tuned() { "$mcrun" "$@" --device sim --variants tuned; }
+expect 0 "kernel     $hash  op=spmm" tuned spmm "$spec" m.smtx --n 64 --out tuned.npy
+check 'it is exact' grep -q '^verdict    exact$' "$work/stdout"
+check 'what was recorded' grep -q '^recorded   [0-9]* instructions$' "$work/stdout"
+"$mcrun" spmm "$spec" m.smtx --n 64 --device sim --out default.npy >/dev/null
+check 'the same product' cmp tuned.npy default.npy
+tuned spmm "$spec" m.smtx --n 64 --json >tuned.json
+json tuned.json variant.hash "$hash"
+json tuned.json verdict exact
+check 'instructions are called so' grep -q '"recorded_instructions": ' tuned.json
+expect 0 'verdict    exact' tuned spmm "$specs/spmm_l8r8_shared.lua" m.smtx --n 64
+expect 1 'no record of this problem on PTX simulator: spmm s8 x s8 -> s32, vec 8, m 128 n 72 k 128' tuned spmm "$spec" m.smtx --n 72
+expect 1 '(mcrun tune measures it)' tuned spmm "$specs/spmm_l8r8_f16.lua" m.smtx --n 64
+expect 1 'no record of this problem' tuned spmm "$spec" m.smtx --n 64 --records other.jsonl
+sed 's/tile_n=/no_such=/g' records.jsonl >odd.jsonl
+expect 1 'the record of this problem has no kernel that this generator makes' tuned spmm "$spec" m.smtx --n 64 --records odd.jsonl
+"$mcrun" tune --device sim --candidates 2 "$specs/sddmm_l8r8.lua" m.smtx --k 64 --cold >/dev/null || complain 'tune failed'
+expect 0 'instructions, with cold operands' tuned sddmm "$specs/sddmm_l8r8.lua" m.smtx --k 64
+check 'exact' grep -q '^verdict    exact$' "$work/stdout"
+"$mcrun" matrix-gen --rows 8 --cols 64 --sparsity 0 -o x.smtx
+"$mcrun" tune --device sim --candidates 2 "$specs/quantise_s8_given.lua" x.smtx --n 64 >/dev/null || complain 'tune failed'
+expect 0 'verdict    exact' tuned quantise "$specs/quantise_s8_given.lua" --m 8 --n 64
+"$mcrun" tune --device sim --candidates 2 "$spec" m.smtx --n 40 --open >/dev/null || complain 'tune failed'
+expect 0 'verdict    exact' tuned spmm "$spec" m.smtx --n 40
+expect 2 '--variants tuned and --variant exclude each other' tuned spmm "$spec" m.smtx --variant 1
+expect 2 '--variants tuned and --ptx exclude each other' tuned spmm "$spec" m.smtx --ptx kernel.ptx
+expect 2 'several specs go with --variants best alone' tuned spmm "$spec" "$specs/spmm_l8r8_shared.lua" m.smtx
+expect 2 '--records goes with --variants tuned' "$mcrun" spmm "$spec" m.smtx --records records.jsonl
+
 # What makes no sense
 expect 2 'plan: wants a MATRIX, or --shapes' plan "$spec"
 expect 2 'plan: wants a SPEC, or --op, --lhs, --rhs and --vec' plan m.smtx

@@ -67,7 +67,7 @@ for number in '' x 0.5x 1.1 -0.1 nan inf 1e999 0x1p-1; do
 done
 expect 2 "--law: 'real' is not one of uniform|realistic" \
     "$mcrun" matrix-gen --rows 4 --cols 4 --sparsity 0.5 --law real
-expect 2 "--variants: 'some' is not one of all|best" "$mcrun" spmm "$spec" m.smtx --variants some
+expect 2 "--variants: 'some' is not one of all|best|tuned" "$mcrun" spmm "$spec" m.smtx --variants some
 expect 2 "--set: 'vec' is not field=value" "$mcrun" spmm "$spec" m.smtx --set vec
 expect 2 "--set: '=8' is not field=value" "$mcrun" spmm "$spec" m.smtx --set =8
 many=$(for _ in $(seq 33); do echo --set vec=8; done)
