@@ -175,10 +175,10 @@ static bool add_target(cmd_settings *settings, const char *field, const char *va
     return known && add_setting(settings, field, value);
 }
 
-static bool take_assignment(char *text, cmd_settings *settings) {
+static bool take_assignment(const cmd_option *option, char *text, cmd_settings *settings) {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        cmd_usage("--set: '%s' is not field=value", text);
+        cmd_usage("--%s: '%s' is not field=value", option->name, text);
         return false;
     }
     *equals = '\0';
@@ -197,7 +197,7 @@ static bool take_value(const cmd_option *option, char *text, void *options) {
     case OPTION_SETTING:
         return strcmp(option->name, "arch") == 0 ? add_target(member, option->name, text)
                                                  : add_setting(member, option->name, text);
-    case OPTION_ASSIGN: return take_assignment(text, member);
+    case OPTION_ASSIGN: return take_assignment(option, text, member);
     case OPTION_WORD: break;
     }
     return false;

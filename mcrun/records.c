@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "options.h"
+#include "record_filter.h"
 #include "shown.h"
 #include "mcrt_internal.h"
 #include "records/record.h"
 #include "records/text.h"
 
 typedef struct records_options {
+    record_filter filter;
     const char *own, *out;
     bool shipped, brief, json;
 } records_options;
@@ -97,6 +98,7 @@ static void print_record(const record *r, const char *from) {
 
 static bool list_record(void *user, const record *r, bool own) {
     session *s = user;
+    if (!record_filter_passes(&s->options->filter, r)) return true;
     if (s->json == NULL) print_record(r, *s->files != NULL ? "" : own ? "own" : "shipped");
     else if (json_array_append_new(s->json, record_json(r, own)) != 0) s->no_memory = true;
     return !s->no_memory;
@@ -105,7 +107,8 @@ static bool list_record(void *user, const record *r, bool own) {
 static mc_status list(session *s, const char *own) {
     size_t count;
     bool files = *s->files != NULL;
-    mc_status status = open_store(s, files ? NULL : own, !files);
+    mc_status status = record_filter_check(&s->options->filter, s->diag);
+    if (status == MC_OK) status = open_store(s, files ? NULL : own, !files);
     if (status == MC_OK) status = read_files(s, &count);
     if (status != MC_OK) return status;
     if (s->options->json && (s->json = json_array()) == NULL) s->no_memory = true;
@@ -160,6 +163,8 @@ static int check_usage(const struct action *action, const char *word, const reco
     if (!action->takes_files && *files != NULL) return cmd_usage("records %s: takes no files", word);
     if (options->shipped && action->run != export_records)
         return cmd_usage("records: --shipped goes with export");
+    if (action->run != list && record_filter_given(&options->filter))
+        return cmd_usage("records %s: filters go with list (grep picks lines of a file)", word);
     if (options->brief && !action->out) return cmd_usage("records: --brief goes with export and merge");
     return CMD_DONE;
 }
@@ -192,5 +197,6 @@ const cmd cmd_records = {"records",
                          "looks at records of tuning, and passes them on",
                          -1,
                          {{words_table, sizeof words_table / sizeof words_table[0]},
+                          {record_filter_table, RECORD_FILTER_OPTIONS},
                           {options_table, sizeof options_table / sizeof options_table[0]}},
                          records_run};

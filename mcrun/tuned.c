@@ -75,8 +75,7 @@ mc_status session_find_tuned(session *s, tuned_kernel *tuned, mc_diag *diag) {
     record found;
     mc_kernel *kernel = NULL;
     *tuned = (tuned_kernel){0};
-    mc_status status =
-        mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
+    mc_status status = mc_kernel_generate(s->problem.spec, mc_spec_default(s->problem.spec), &kernel, diag);
     if (status == MC_OK) status = problem_of(s, kernel, &wanted, diag);
     mc_kernel_destroy(kernel);
     if (status != MC_OK) return status;

@@ -39,6 +39,39 @@ check "the same, in any order" cmp out.jsonl again.jsonl
 check "both candidates of one problem" test "$("$get" out.json 2.candidates.1.0)" = 00000000000000aa
 check "the faster one is taken" test "$("$get" out.json 2.us)" = 2.2500
 
+# Filters
+lists() { # WANT OPTION...: so many records of out.jsonl
+    local want=$1 got
+    shift
+    got=$("$mcrun" records list out.jsonl "$@" | grep -c 'NVIDIA')
+    check "$*: $got records, want $want" test "$got" = "$want"
+}
+lists 3
+lists 3 --op spmm --lhs s8 --rhs s8 --vec 8 --n 256 --k 512
+lists 0 --op sddmm
+lists 1 --m 512
+lists 2 --m 512,1024
+lists 0 --m 512 --n 128
+lists 3 --gpu h200
+lists 0 --gpu simulator
+lists 3 --spec spmm_l8r8
+lists 3 --spec spmm_l8r8.lua
+lists 0 --spec spmm
+lists 3 --where out=f16 --where scale=row
+lists 0 --where out=f16,bf16 --where scale=column
+lists 3 --where out=f16,bf16 --where shapes=fixed
+lists 0 --cold
+check "nothing is an empty list" test "$("$mcrun" records list out.jsonl --op sddmm --json)" = '[]'
+"$mcrun" records list out.jsonl --m 2048 --json >one.json
+check "the filter counts in JSON" test "$("$get" one.json 0.problem.m)" = 2048
+expect 2 "records: lhs: 's7' is not one of s8, u8" "$mcrun" records list --lhs s7
+expect 2 "records: m: 'x' is not a number" "$mcrun" records list --m x
+expect 2 "records: n: '8,' is not a number" "$mcrun" records list --n 8,
+expect 2 "records: --where: no problem has a member 'tile_n'" "$mcrun" records list --where tile_n=64
+expect 2 "--where: 'out' is not field=value" "$mcrun" records list --where out
+expect 2 "records export: filters go with list" "$mcrun" records export --out x.jsonl --op spmm
+expect 0 "shipped NVIDIA H200  spmm s8 x s8 -> f16" "$mcrun" records list --op spmm --gpu h200 --where out=f16
+
 # To ship: the fastest ones alone.
 expect 0 "3 records written to brief.jsonl" "$mcrun" records merge out.jsonl --brief --out brief.jsonl
 "$mcrun" records list --json brief.jsonl >brief.json
