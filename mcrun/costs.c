@@ -20,11 +20,14 @@ cost_label cost_text(double microseconds, bool simulated, int digits) {
     return label;
 }
 
+json_t *cost_json(double microseconds, bool simulated) {
+    return simulated ? json_integer(llround(microseconds * instructions_of_a_microsecond))
+                     : json_real(microseconds);
+}
+
 bool cost_put(json_t *object, const char *name, double microseconds, bool simulated) {
     char member[64];
     if (!(microseconds > 0)) return true;
     snprintf(member, sizeof member, "%s_%s", name, cost_unit(simulated));
-    json_t *value = simulated ? json_integer(llround(microseconds * instructions_of_a_microsecond))
-                              : json_real(microseconds);
-    return json_object_set_new(object, member, value) == 0;
+    return json_object_set_new(object, member, cost_json(microseconds, simulated)) == 0;
 }

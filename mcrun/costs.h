@@ -18,6 +18,8 @@ cost_label cost_text(double microseconds, bool simulated, int digits);
 /* The number alone. */
 cost_label cost_number(double microseconds, bool simulated, int digits);
 
+/* The number for JSON: a real, or an integer. NULL: out of memory. */
+json_t *cost_json(double microseconds, bool simulated);
 /* Sets the member NAME_us, or NAME_instructions, of OBJECT, but not for a cost of 0, which is not known.
    False: out of memory. */
 bool cost_put(json_t *object, const char *name, double microseconds, bool simulated);

@@ -97,8 +97,7 @@ static bool member_passes(const mc_setting *setting, const plan_problem *p) {
 
 static bool is_spec(const char *name, const char *wanted) {
     size_t length = strlen(wanted);
-    return strncmp(name, wanted, length) == 0 &&
-           (name[length] == '\0' || strcmp(name + length, ".lua") == 0);
+    return strncmp(name, wanted, length) == 0 && (name[length] == '\0' || strcmp(name + length, ".lua") == 0);
 }
 
 bool record_filter_passes(const record_filter *f, const record *r) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "costs.h"
 #include "record_filter.h"
 #include "shown.h"
 #include "mcrt_internal.h"
@@ -78,22 +79,53 @@ static mc_status tell(session *s, const char *what, size_t count, const char *pa
 
 /* -- Actions */
 
+static bool is_simulated(const record *r) { return r->capability == 0; }
+
+/* A simulator's costs are called instructions, those of the candidates, too. False: out of memory. */
+static bool name_instructions(json_t *object, const record *r) {
+    json_t *candidate, *candidates = json_object_get(object, "candidates");
+    size_t i;
+    bool whole = json_object_del(object, "us") == 0;
+    if (r->microseconds > 0)
+        whole &= json_object_set_new(object, "instructions", cost_json(r->microseconds, true)) == 0;
+    json_array_foreach(candidates, i, candidate) {
+        double cost = json_number_value(json_array_get(candidate, 2));
+        whole &= json_array_set_new(candidate, 2, cost_json(cost, true)) == 0;
+    }
+    return whole;
+}
+
 static json_t *record_json(const record *r, bool own) {
     char *line = record_print(r);
     json_t *object = line != NULL ? json_loads(line, 0, NULL) : NULL;
     free(line);
-    if (object != NULL) json_object_set_new(object, "own", json_boolean(own));
-    return object;
+    if (object == NULL) return NULL;
+    if ((!is_simulated(r) || name_instructions(object, r)) &&
+        json_object_set_new(object, "own", json_boolean(own)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* A record of another generator holds as long as this one makes its kernel: tuning alone measures anew. */
+static void add_generator(const record *r, char text[64]) {
+    mc_kernel *kernel = NULL;
+    text[0] = '\0';
+    if (strcmp(r->generator, mc_generator_id()) == 0) return;
+    bool holds = r->fields[0] == '\0' || mc_kernel_outline_fields(r->fields, &kernel, NULL) == MC_OK;
+    snprintf(text, 64, "  generator %.16s%s", shown(r->generator).text,
+             holds ? "" : ", whose kernel is no more");
+    mc_kernel_destroy(kernel);
 }
 
 /* FROM: "own", "shipped", or "" where that is clear. */
 static void print_record(const record *r, const char *from) {
-    char title[PROBLEM_TITLE];
+    char title[PROBLEM_TITLE], generator[64];
     problem_title(&r->problem, title);
-    bool other = strcmp(r->generator, mc_generator_id()) != 0;
-    printf("%-8s%s  %s%s\n        %.3f us  best of %zu%s  %s  %s\n", from, shown(r->gpu).text, title,
-           r->cold ? ", cold" : "", r->microseconds, r->candidate_count,
-           other ? ", by another generator" : "", shown(r->spec).text, shown(r->fields).text);
+    add_generator(r, generator);
+    printf("%-8s%s  %s%s\n        %s  best of %zu%s  %s  %s\n", from, shown(r->gpu).text, title,
+           r->cold ? ", cold" : "", cost_text(r->microseconds, is_simulated(r), 3).text, r->candidate_count,
+           generator, shown(r->spec).text, shown(r->fields).text);
 }
 
 static bool list_record(void *user, const record *r, bool own) {

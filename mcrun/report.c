@@ -65,7 +65,7 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
                result->other_generator ? ", with another generator" : "");
     if (result->estimate > 0) {
         printf("spec       %s\n", shown(result->spec).text);
-        printf("estimate   %.2f us\n", result->estimate);
+        printf("estimate   %.2f us%s\n", result->estimate, result->simulated ? " on a GPU" : "");
     }
     if (time > 0) {
         printf("time       %.2f us\n", time);

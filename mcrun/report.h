@@ -14,7 +14,7 @@ typedef struct run_result {
     const char *spec; /* its path */
     double estimate;  /* us; 0: nobody asked */
     double recorded;  /* what its record says, 0: there is none */
-    bool simulated;   /* that was measured on the simulator */
+    bool simulated;   /* it ran on the simulator, and so did what was recorded */
     bool cold;        /* with cold operands */
     bool other_generator;
     char *text;          /* fields of the variant, in text only those left to tuning; owned */

@@ -101,7 +101,7 @@ static void count_outcome(tuning *t, const tune_outcome *outcome) {
 static mc_status report(tuning *t, const tune_outcome *outcome, mc_diag *diag) {
     count_outcome(t, outcome);
     if (t->options->json) return tune_report_json(outcome, diag);
-    if (!t->head) tune_report_head();
+    if (!t->head) tune_report_head(t->capability == 0);
     t->head = true;
     tune_report_row(outcome);
     return MC_OK;
@@ -117,7 +117,8 @@ static mc_status run_problem(tuning *t, const tune_source *source, int64_t size,
                             .rows = matrix->rows,
                             .cols = matrix->cols,
                             .vectors = matrix->vectors,
-                            .vec = matrix->vec};
+                            .vec = matrix->vec,
+                            .simulated = t->capability == 0};
     if (t->options->dry_run)
         return tune_report_candidates(t->options, &outcome, &problem, matrix, t->device, diag);
     mc_diag *own = mc_diag_create();
@@ -183,7 +184,7 @@ static mc_status sum_up(const tuning *t, mc_diag *diag) {
 
 static mc_status run_all(tuning *t, mc_diag *diag) {
     mc_status status = MC_OK;
-    tune_view_begin(&t->view, t->sources.problems);
+    tune_view_begin(&t->view, t->sources.problems, t->capability == 0);
     for (size_t i = 0; i < t->sources.count && status == MC_OK && !tune_stop_asked(); i++)
         status = run_source(t, &t->sources.items[i], diag);
     return status == MC_OK ? sum_up(t, diag) : status;

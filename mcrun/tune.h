@@ -94,12 +94,13 @@ typedef struct tune_outcome {
     char *tuned;         /* of these, what its spec leaves to tuning; likewise */
     mc_tune_result result;
     double seconds;
+    bool simulated; /* costs are instructions (costs.h) */
 } tune_outcome;
 
 void tune_outcome_free(tune_outcome *outcome);
 /* One line of JSON, at once, so that nothing is lost. */
 mc_status tune_report_json(const tune_outcome *outcome, mc_diag *diag);
-void tune_report_head(void);
+void tune_report_head(bool simulated);
 void tune_report_row(const tune_outcome *outcome);
 /* "N 256" or "K 64". */
 typedef struct tune_label {
@@ -121,6 +122,7 @@ mc_status tune_report_candidates(const tune_options *options, const tune_outcome
 
 typedef struct tune_view {
     bool terminal, shown; /* shown: a line that is rewritten stands there */
+    bool simulated;       /* costs are instructions (costs.h) */
     size_t problem, problems;
     const char *name; /* of the problem */
     tune_label size;
@@ -128,7 +130,7 @@ typedef struct tune_view {
     char best_fields[256]; /* of the problem's fastest so far, "" before */
 } tune_view;
 
-void tune_view_begin(tune_view *view, size_t problems);
+void tune_view_begin(tune_view *view, size_t problems, bool simulated);
 /* The next problem. */
 void tune_view_problem(tune_view *view, const tune_outcome *outcome);
 /* mc_tune_config.progress with a tune_view as user: false once Ctrl-C was pressed. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "mcrt_internal.h"
 #include "base/clock.h"
+#include "costs.h"
 #include "tune.h"
 #include "shown.h"
 
@@ -22,9 +23,11 @@ void tune_view_clear(tune_view *view) {
     view->shown = false;
 }
 
-void tune_view_begin(tune_view *view, size_t problems) {
-    *view =
-        (tune_view){.terminal = isatty(STDERR_FILENO) == 1, .problems = problems, .started = clock_seconds()};
+void tune_view_begin(tune_view *view, size_t problems, bool simulated) {
+    *view = (tune_view){.terminal = isatty(STDERR_FILENO) == 1,
+                        .simulated = simulated,
+                        .problems = problems,
+                        .started = clock_seconds()};
 }
 
 /* In a log the first line comes after a while: a tuning that is done by then has its line of the table. */
@@ -64,7 +67,7 @@ static void describe(const tune_view *view, const mc_tune_progress *p, char line
     line[0] = '\0';
     if (view->problems > 1) add(line, "%zu of %zu  ", view->problem, view->problems);
     add(line, "%s %s: %s %zu of %zu", view->name, view->size.text, p->stage, p->done, p->total);
-    if (p->best > 0) add(line, ", best %.2f us", p->best);
+    if (p->best > 0) add(line, ", best %s", cost_text(p->best, view->simulated, 2).text);
     add_time(line, seconds_left(view, p));
     if (p->best > 0 && view->best_fields[0] != '\0') add(line, "  %s", view->best_fields);
 }

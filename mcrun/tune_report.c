@@ -7,6 +7,7 @@
 #include <string.h>
 #include "mcrt_internal.h"
 #include "choose/candidates.h"
+#include "costs.h"
 #include "tune.h"
 #include "shown.h"
 
@@ -38,9 +39,12 @@ static const char *verdict_of(const tune_outcome *outcome) {
 
 /* -- The table */
 
-static void print_time(double microseconds) {
-    if (microseconds > 0) printf("%12.2f", microseconds);
-    else printf("%12s", "-");
+/* Wide enough for the heading. */
+enum { COST_WIDTH = 12, INSTRUCTIONS_WIDTH = 22 };
+
+static void print_cost(double microseconds, bool simulated) {
+    printf("%*s", simulated ? INSTRUCTIONS_WIDTH : COST_WIDTH,
+           microseconds > 0 ? cost_number(microseconds, simulated, 2).text : "-");
 }
 
 void tune_report_row(const tune_outcome *o) {
@@ -54,8 +58,8 @@ void tune_report_row(const tune_outcome *o) {
         return;
     }
     printf("%9zu%7zu%7zu%7zu", result->measured, result->known, result->wrong, result->failed);
-    print_time(result->standard);
-    print_time(result->microseconds);
+    print_cost(result->standard, o->simulated);
+    print_cost(result->microseconds, o->simulated);
     if (gain > 0) printf("%7.2fx", gain);
     else printf("%8s", "-");
     printf("  %s  %s\n", shown(o->spec != NULL ? o->spec : "-").text,
@@ -63,9 +67,14 @@ void tune_report_row(const tune_outcome *o) {
     fflush(stdout);
 }
 
-void tune_report_head(void) {
-    printf("%-28s %-9s %-8s%9s%7s%7s%7s%12s%12s%8s  %s\n", "matrix", "size", "", "measured", "known", "wrong",
-           "failed", "default us", "best us", "gain", "spec and tuned fields");
+void tune_report_head(bool simulated) {
+    const char *unit = cost_unit(simulated);
+    int width = simulated ? INSTRUCTIONS_WIDTH : COST_WIDTH;
+    char standard[32], best[32];
+    snprintf(standard, sizeof standard, "default %s", unit);
+    snprintf(best, sizeof best, "best %s", unit);
+    printf("%-28s %-9s %-8s%9s%7s%7s%7s%*s%*s%8s  %s\n", "matrix", "size", "", "measured", "known", "wrong",
+           "failed", width, standard, width, best, "gain", "spec and tuned fields");
 }
 
 /* -- JSON: an object a line */
@@ -96,14 +105,17 @@ static json_t *real_or_nothing(double value) { return value > 0 ? json_real(valu
 mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
     const mc_tune_result *result = &o->result;
     json_t *json = json_pack(
-        "{s:o, s:s, s:o*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "problem",
+        "{s:o, s:s, s:o*, s:I, s:I, s:I, s:I, s:b, s:b, s:f, s:o*, s:o*, s:o*, s:o*}", "problem",
         problem_json(o), "verdict", verdict_of(o), "message", shown_json(o->message), "measured",
         (json_int_t)result->measured, "known", (json_int_t)result->known, "wrong", (json_int_t)result->wrong,
         "failed", (json_int_t)result->failed, "complete", result->complete, "recorded", result->recorded,
-        "seconds", o->seconds, "default_us", real_or_nothing(result->standard), "best_us",
-        real_or_nothing(result->microseconds), "gain", real_or_nothing(gain_of(result)), "spec",
-        shown_json(o->spec), "fields", shown_json(o->fields), "tuned", shown_json(o->tuned));
-    return print_json(json, diag);
+        "seconds", o->seconds, "gain", real_or_nothing(gain_of(result)), "spec", shown_json(o->spec),
+        "fields", shown_json(o->fields), "tuned", shown_json(o->tuned));
+    bool whole = json != NULL && cost_put(json, "default", result->standard, o->simulated) &&
+                 cost_put(json, "best", result->microseconds, o->simulated);
+    if (whole) return print_json(json, diag);
+    json_decref(json);
+    return mc_fail(diag, MC_NOMEM, "out of memory");
 }
 
 /* -- Candidates */
@@ -131,7 +143,7 @@ static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool
                                     "estimate", real_or_nothing(estimate), "default", c->standard),
                           diag);
     printf("%-28s %-9s ", shown(o->source->name).text, tune_size_of(o).text);
-    print_time(estimate);
+    print_cost(estimate, false);
     printf("  %s  %s  %s%s\n", hash, shown(c->spec).text, shown(c->tuned).text,
            c->standard ? "  (default)" : "");
     return MC_OK;

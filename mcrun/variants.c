@@ -57,6 +57,7 @@ static void run_variant(session *s, size_t variant, run_result *result) {
                            .hash = mc_spec_variant_hash(s->problem.spec, variant),
                            .spec = s->problem.spec_path,
                            .estimate = s->estimate,
+                           .simulated = mc_device_get_info(s->device)->kind == MC_DEVICE_SIM,
                            .text = mc_spec_variant_text(s->problem.spec, variant, s->options->json)};
     result->status = mc_kernel_generate(s->problem.spec, variant, &kernel, diag);
     if (result->text == NULL) result->status = mc_fail(diag, MC_NOMEM, "out of memory");

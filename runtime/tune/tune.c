@@ -48,16 +48,17 @@ static mc_status measure(contest *c, bool *complete, mc_diag *diag) {
 
 /* Whatever ended the measurement, what it found out is kept. */
 static mc_status run(contest *c, mc_tune_result *result, mc_diag *diag) {
-    bool complete = true;
+    bool complete = true, simulated = mc_device_get_info(c->job->context->device)->kind == MC_DEVICE_SIM;
     mc_status status = MC_OK;
     c->begin = c->stage_begin = clock_seconds();
     if (!contest_is_empty(c)) status = measure(c, &complete, diag);
     mc_status kept = contest_is_empty(c) ? MC_OK : contest_record(c, diag);
     contest_result(c, complete, result);
     context_log(c->job->context, MC_LOG_DETAIL,
-                "tuning: %zu kernels measured, %zu wrong, %zu failed, %zu known, in %.2f s: %.2f us",
+                "tuning: %zu kernels measured, %zu wrong, %zu failed, %zu known, in %.2f s: %.2f %s",
                 result->measured, result->wrong, result->failed, result->known, clock_seconds() - c->begin,
-                result->microseconds);
+                simulated ? 1000 * result->microseconds : result->microseconds,
+                simulated ? "instructions" : "us");
     if (status == MC_OK && complete && contest_best(c) == c->count && c->old.fields == NULL)
         status = mc_fail(diag, MC_CANNOT, "none of %zu kernels could be measured: %s", c->count,
                          mc_diag_text(c->reason));

@@ -28,7 +28,7 @@ expect 1 "a.jsonl: No such file or directory" "$mcrun" records list a.jsonl
 # Two files, of which one has a line that is none.
 { record 512 2.5 00000000000000aa 100; record 1024 4 00000000000000bb 100; } >a.jsonl
 { record 512 2.25 00000000000000cc 90; echo '{"schema":1}'; record 2048 9 00000000000000dd 90; } >b.jsonl
-expect 0 "2.500 us  best of 1, by another generator  spmm_l8r8.lua" "$mcrun" records list a.jsonl
+expect 0 "2.500 us  best of 1  generator 0123456789abcdef  spmm_l8r8.lua" "$mcrun" records list a.jsonl
 expect 0 "NVIDIA H200  spmm s8 x s8 -> f16, vec 8, m 1024 n 256 k 512, 1000 vectors" "$mcrun" records list a.jsonl
 expect 0 "mcrun: b.jsonl:2: passed over: gpu is missing" "$mcrun" records list b.jsonl
 expect 0 "3 records written to out.jsonl" "$mcrun" records merge a.jsonl b.jsonl --out out.jsonl
@@ -38,6 +38,9 @@ check "the same, in any order" cmp out.jsonl again.jsonl
 "$mcrun" records list --json out.jsonl >out.json
 check "both candidates of one problem" test "$("$get" out.json 2.candidates.1.0)" = 00000000000000aa
 check "the faster one is taken" test "$("$get" out.json 2.us)" = 2.2500
+
+sed 's/tile_n=64/tile_x=64/' a.jsonl >gone.jsonl
+expect 0 "best of 1  generator 0123456789abcdef, whose kernel is no more  spmm_l8r8.lua" "$mcrun" records list gone.jsonl
 
 # Filters
 lists() { # WANT OPTION...: so many records of out.jsonl

@@ -39,6 +39,8 @@ check 'no file of records' test ! -e records.jsonl
 expect 0 'N 32' tune "$spec" m.smtx --n 16,32
 check 'both are tuned' test "$(grep -c ' tuned  ' "$work/stdout")" = 2
 check 'the fields are told' grep -q 'spmm_l8r8.lua  stride=' "$work/stdout"
+check 'costs are instructions' grep -q 'default instructions     best instructions    gain' "$work/stdout"
+check 'no microseconds' test "$(grep -cw us "$work/stdout")" = 0
 check 'two records' test "$(records)" = 2
 expect 0 'known           0' tune "$spec" m.smtx --n 16,32
 check 'nothing was measured' test "$(grep -c ' known           0 ' "$work/stdout")" = 2
@@ -60,10 +62,17 @@ json first.json spec spmm_l8r8_f16.lua
 json second.json problem.m 16
 check 'nothing of the progress in what is no terminal' test ! -s err
 check 'the whole fields are there' test -n "$("$json_get" first.json fields | grep 'out=f16 scale=row')"
+check 'no microseconds in JSON' test "$(grep -c '_us"' first.json)" = 0
+expect 0 ' instructions  best of ' "$mcrun" records list --gpu simulator
+"$mcrun" records list --gpu simulator --json >records.json
+check 'records list: instructions' test "$("$json_get" records.json 0.instructions)" = "$("$json_get" records.json 0.candidates.0.2)"
+check 'records list: no microseconds' test "$(grep -c '"us"' records.json)" = 0
+check 'the file has its schema' grep -q '"schema":1.*"us":' records.jsonl
 # A worker finds what this process finds
 tune "$spec" m.smtx --n 72 --json >worker.json
 tune "$spec" m.smtx --n 72 --json --again --in-process >own.json
-for member in fields tuned best_us default_us measured; do
+for member in fields tuned best_instructions default_instructions measured; do
+    check "$member differs" test -n "$("$json_get" worker.json $member)"
     check "$member differs" test "$("$json_get" worker.json $member)" = "$("$json_get" own.json $member)"
 done
 check 'what was measured is recorded' grep -q '"recorded": true' own.json
@@ -224,6 +233,7 @@ if command -v script >/dev/null; then
     wait $terminal
     check "a stopped tuning exits with 1, not $?" test $? = 1
     exec 7>&-
+    check 'instructions' grep -qa ', best [0-9]* instructions' screen
     check 'the line is rewritten' grep -qa $'\r\e\[K1 of 2  large.smtx N 512: verify [0-9]* of ' screen
     check 'the stopped one has its line' grep -qa 'large.smtx .* stopped ' screen
     check 'it is said what was kept' grep -qa 'stopped: 0 of 2 problems are tuned, of 1 more the best so far is kept; records: .*/ends.jsonl' screen
