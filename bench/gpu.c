@@ -29,7 +29,7 @@ mc_status gpu_open(gpu_device *gpu, const char *device, bool cached, mc_diag *di
                                       .device = device,
                                       .cache = cached ? MC_CACHE_ENVIRONMENT : MC_CACHE_OFF,
                                       .records = "",
-                                      .log = cmd_log_note};
+                                      .log = cmd_log};
     mc_status status = mc_context_create(&config, &gpu->context, diag);
     if (status != MC_OK) return status;
     gpu->device = gpu->context->device;

@@ -49,9 +49,14 @@ int cmd_usage(const char *format, ...) {
     return CMD_USAGE;
 }
 
-void cmd_log_note(void *user, mc_log_level level, const char *message) {
+bool cmd_logs(mc_log_level level) {
+    const char *wanted = getenv("MCGEN_LOG");
+    return level == MC_LOG_NOTE || (wanted != NULL && strcmp(wanted, "detail") == 0);
+}
+
+void cmd_log(void *user, mc_log_level level, const char *message) {
     (void)user;
-    if (level == MC_LOG_NOTE) fprintf(stderr, "%s: %s\n", cmd_program, shown_message(message).text);
+    if (cmd_logs(level)) fprintf(stderr, "%s: %s\n", cmd_program, shown_message(message).text);
 }
 
 static void print_messages(const char *text) {

@@ -66,8 +66,10 @@ int cmd_word(const cmd *command, const char *text);
 /* Whether WORD is the name of a shipped spec; whether it is that or a file .lua. */
 bool cmd_is_spec_name(const char *word);
 bool cmd_is_spec(const char *word);
-/* mc_context_config.log: notes on stderr, as lines of the program. */
-void cmd_log_note(void *user, mc_log_level level, const char *message);
+/* Whether LEVEL is to be shown: notes are, details where MCGEN_LOG is "detail". */
+bool cmd_logs(mc_log_level level);
+/* mc_context_config.log: what is to be shown, on stderr, as lines of the program. */
+void cmd_log(void *user, mc_log_level level, const char *message);
 /* MC_CANNOT: neither options nor the environment say where records are. */
 mc_status cmd_no_records(mc_diag *diag);
 /* The program, ": " and the message on stderr; CMD_USAGE. */

@@ -211,7 +211,7 @@ static mc_status open_context(planner *t, mc_diag *diag) {
     const mc_context_config config = {.size = sizeof config,
                                       .device = t->options->problem.device,
                                       .records = t->options->problem.records,
-                                      .log = cmd_log_note};
+                                      .log = cmd_log};
     mc_status status = mc_context_create(&config, &t->context, diag);
     t->device.size = sizeof t->device;
     return status == MC_OK ? mc_context_get_info(t->context, &t->device, diag) : status;

@@ -57,7 +57,7 @@ static mc_status open_device(session *s, mc_diag *diag) {
                                       .device = s->options->device,
                                       .cache = s->options->no_cache ? MC_CACHE_OFF : MC_CACHE_ENVIRONMENT,
                                       .records = tuned ? s->options->records : "",
-                                      .log = cmd_log_note};
+                                      .log = cmd_log};
     mc_status status = mc_context_create(&config, &s->context, diag);
     if (status != MC_OK) return status;
     s->device = s->context->device;

@@ -135,7 +135,7 @@ void tune_view_begin(tune_view *view, size_t problems, bool simulated);
 void tune_view_problem(tune_view *view, const tune_outcome *outcome);
 /* mc_tune_config.progress with a tune_view as user: false once Ctrl-C was pressed. */
 bool tune_view_progress(void *view, const mc_tune_progress *progress);
-/* mc_context_config.log: notes become lines. */
+/* mc_context_config.log: what is to be shown becomes lines. */
 void tune_view_log(void *view, mc_log_level level, const char *message);
 /* Removes the line, so that others may write. */
 void tune_view_clear(tune_view *view);

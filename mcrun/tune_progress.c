@@ -96,6 +96,6 @@ bool tune_view_progress(void *user, const mc_tune_progress *p) {
 
 void tune_view_log(void *user, mc_log_level level, const char *message) {
     const tune_view *view = user;
-    if (level != MC_LOG_NOTE) return;
+    if (!cmd_logs(level)) return;
     fprintf(stderr, "%s%s: %s\n", view->terminal ? "\r\33[K" : "", cmd_program, shown_message(message).text);
 }

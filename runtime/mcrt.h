@@ -124,7 +124,8 @@ typedef struct mc_context_config {
        NULL: MCGEN_RECORDS, else $XDG_DATA_HOME/mcgen/records.jsonl, else
        ~/.local/share/mcgen/records.jsonl. "": no file */
     const char *records;
-    /* Messages, a line each, without newline. May be called from several threads. NULL: none */
+    /* Messages, a line each, without newline. May be called from several threads. NULL: none, or those that
+       MCGEN_LOG asks for (note or detail), on standard error */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
     /* Memory on the device for what the library keeps there. NULL: the driver's. allocate gives 0 where there

@@ -6,7 +6,7 @@ export MCGEN_ARCH=sm_80 # what mcgen makes must not depend on the machine's GPU
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export MCGEN_CACHE_DIR=$work/cache # the user's has no part in tests
-unset MCGEN_CACHE
+unset MCGEN_CACHE MCGEN_LOG
 
 complain() {
     failed=$((failed + 1))

@@ -1,7 +1,5 @@
 /* Contexts: a device with everything that is kept for it. */
 #include "context/context.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "context/kernels.h"
@@ -48,18 +46,6 @@ mc_status check_handle(const void *handle, const char *what, mc_diag *diag) {
 }
 
 /* -- Log */
-
-void context_log(mc_context *context, mc_log_level level, const char *format, ...) {
-    char message[1024];
-    va_list args;
-    if (context->config.log == NULL) return;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    for (char *c = message; *c != '\0'; c++)
-        if (*c == '\n') *c = ' ';
-    context->config.log(context->config.log_user, level, message);
-}
 
 /* What the cache and the records say costs time, never a result. */
 static void log_note(void *user, const char *message) { context_log(user, MC_LOG_NOTE, "%s", message); }
@@ -211,6 +197,7 @@ static mc_status open_device(mc_context *context, mc_diag *diag) {
 static mc_status open_all(mc_context *context, const mc_context_config *config, mc_diag *diag) {
     mc_status status = take_config(context, config, diag);
     if (status != MC_OK) return status;
+    context_take_log(&context->config);
     take_tuning(context);
     status = open_device(context, diag);
     if (status == MC_OK) status = open_cache(context, diag);

@@ -1,6 +1,7 @@
 /* Inside of a context: what the files of the embedded runtime share. Of this folder,
  *
- *   context.c   opens it; log, the calling thread's CUDA context, memory
+ *   context.c   opens it; the calling thread's CUDA context, memory
+ *   log.c       its log
  *   kernels.c   loaded kernels: in memory, then on disk, else generated and compiled
  *   matrix*.c   matrices and their packings
  *
@@ -33,6 +34,10 @@ struct mc_context {
 /* A line for config.log, printf's format. Nothing where there is none. */
 void context_log(mc_context *context, mc_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Where CONFIG has no log, the one that MCGEN_LOG asks for: "note" or "detail", on standard error. Another
+   value is told there, once. */
+void context_take_log(mc_context_config *config);
 
 /* Every public function that may call the driver stands between these two: they make the device's context
    current and the thread's capture mode relaxed, and put both back. On the simulator nothing. */
