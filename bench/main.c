@@ -31,7 +31,7 @@ static int run_command(int argc, char **argv) {
     if (argc < 2) return cmd_usage("wants a command (mcbench --help lists them)");
     if (strcmp(argv[1], "--help") == 0) return print_help();
     if (strcmp(argv[1], "--version") == 0) {
-        printf("mcbench %s\n", MC_VERSION);
+        printf("mcbench %s, generator %s\n", MC_VERSION, mc_generator_id());
         return CMD_DONE;
     }
     for (int i = 0; i < COMMAND_COUNT; i++)

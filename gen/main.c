@@ -64,7 +64,8 @@ static const option_row option_rows[] = {
     {"check", 'c', false, NULL, "generate every variant, write nothing"},
     {"list-specs", 'L', false, NULL, "the names of the shipped specs, one a line"},
     {"help", 'h', true, "[FAMILY]", "this text, or the fields of a kernel family"},
-    {"version", 'V', false, NULL, "print the version"},
+    {"version", 'V', false, NULL,
+     "the version, and the id of the generator's sources: equal ids make equal PTX"},
 };
 enum { OPTION_COUNT = sizeof option_rows / sizeof option_rows[0], HELP_COLUMN = 23 };
 
@@ -397,7 +398,7 @@ static bool overwrites_spec(const options *o) {
 static int run(const options *o, mc_text *text, mc_diag *diag) {
     if (o->task == TASK_HELP) return help(o, text, diag);
     if (o->task == TASK_VERSION) {
-        text_add(text, "mcgen " MC_VERSION "\n");
+        text_add(text, "mcgen " MC_VERSION ", generator %s\n", mc_generator_id());
         return EXIT_DONE;
     }
     if (o->task == TASK_SPECS) return list_specs(text);

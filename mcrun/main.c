@@ -39,7 +39,7 @@ static int run_command(int argc, char **argv) {
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_help();
     if (strcmp(argv[1], "help") == 0) return help_command(argc, argv);
     if (strcmp(argv[1], "--version") == 0) {
-        printf("mcrun %s\n", MC_VERSION);
+        printf("mcrun %s, generator %s\n", MC_VERSION, mc_generator_id());
         return CMD_DONE;
     }
     const cmd *product;

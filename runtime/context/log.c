@@ -24,7 +24,8 @@ static void log_line(const char *message) {
     char line[1024];
     size_t length = 0;
     for (; message[length] != '\0' && length + 1 < sizeof line; length++)
-        line[length] = (unsigned char)message[length] < ' ' || message[length] == 0x7f ? '?' : message[length];
+        line[length] =
+            (unsigned char)message[length] < ' ' || message[length] == 0x7f ? '?' : message[length];
     line[length] = '\0';
     fprintf(stderr, "libmcrt: %s\n", line);
 }

@@ -9,7 +9,7 @@ mkdir matrices empty
 printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/m.smtx
 
 expect 0 'usage: mcbench COMMAND' "$mcbench" --help
-expect 0 'mcbench 0.' "$mcbench" --version
+expect 0 ", generator $("$mcgen" --version | sed 's/.* //')" "$mcbench" --version
 for command in run summary plot fit; do
     expect 0 "usage: mcbench $command" "$mcbench" "$command" --help
     expect 2 'mcbench: --wrong: unknown or ambiguous option (mcbench' "$mcbench" "$command" --wrong

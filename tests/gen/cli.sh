@@ -19,6 +19,7 @@ expect 0 ".version 8.7" "$mcgen" --arch sm_120 "$spec"
 expect 0 ".version 7.0" "$mcgen" "$spec"
 expect 0 "tile_n=32" "$mcgen" --set tile_n=32 "$spec"
 expect 0 "mcgen 0." "$mcgen" --version
+check "no generator in --version" grep -qE '^mcgen 0\.[0-9.]+, generator [0-9a-f]{16}$' <("$mcgen" --version)
 expect 0 "usage: mcgen" "$mcgen" --help
 expect 0 "usage: mcgen" "$mcgen" -h
 expect 0 "tile_n" "$mcgen" --help spmm
