@@ -3,6 +3,7 @@
 #include "ops/families.h"
 #include "kernel/kernel.h"
 #include "driver_gpu.h"
+#include "header.h"
 #include "text/file.h"
 #include <errno.h>
 #include <getopt.h>
@@ -17,6 +18,7 @@ enum { MAX_SETTINGS = 64 };
 
 typedef enum task {
     TASK_PTX,
+    TASK_HEADER,
     TASK_LIST,
     TASK_DESCRIBE,
     TASK_CHECK,
@@ -28,7 +30,7 @@ typedef enum task {
 typedef struct options {
     task task;
     bool json;
-    const char *spec, *out, *variant;
+    const char *spec, *out, *variant, *name;
     const char *fields; /* of a kernel that no spec is read for; NULL: there is a spec */
     mc_setting settings[MAX_SETTINGS];
     size_t setting_count;
@@ -61,6 +63,9 @@ static const option_row option_rows[] = {
     {"list-variants", 'l', false, NULL, "every legal variant, one a line: index, hash, fields"},
     {"describe", 'd', false, NULL, "launch contract, tile, shared memory, bytes and mma a stride, registers"},
     {"json", 'j', false, NULL, "--list-variants, --describe: as JSON"},
+    {"header", 'H', false, NULL,
+     "the PTX and its launch contract as a C header, for programs that launch the kernel themselves"},
+    {"name", 'n', false, "NAME", "--header: what its names begin with; default: the entry's name"},
     {"check", 'c', false, NULL, "generate every variant, write nothing"},
     {"list-specs", 'L', false, NULL, "the names of the shipped specs, one a line"},
     {"help", 'h', true, "[FAMILY]", "this text, or the fields of a kernel family"},
@@ -150,7 +155,7 @@ static int add_target(options *o, const char *target) {
 static int choose(options *o, task chosen) {
     if (o->task == TASK_HELP) return EXIT_DONE;
     if (o->task != TASK_PTX && o->task != chosen)
-        return wrong("only one of --list-variants, --describe, --check and --list-specs%s", "");
+        return wrong("only one of --list-variants, --describe, --header, --check and --list-specs%s", "");
     o->task = chosen;
     return EXIT_DONE;
 }
@@ -165,6 +170,8 @@ static int parse_option(options *o, int option) {
     case 'j': o->json = true; return EXIT_DONE;
     case 'l': return choose(o, TASK_LIST);
     case 'd': return choose(o, TASK_DESCRIBE);
+    case 'H': return choose(o, TASK_HEADER);
+    case 'n': o->name = optarg; return EXIT_DONE;
     case 'c': return choose(o, TASK_CHECK);
     case 'L': return choose(o, TASK_SPECS);
     case 'h': o->task = TASK_HELP; return EXIT_DONE;
@@ -188,6 +195,7 @@ static int check_output(const options *o) {
     if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
     if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
         return wrong("--json goes with --list-variants or --describe%s", "");
+    if (o->name && o->task != TASK_HEADER) return wrong("--name goes with --header%s", "");
     return EXIT_DONE;
 }
 
@@ -272,6 +280,8 @@ static mc_status write_made(const options *o, mc_kernel *kernel, mc_text *out, m
     mc_status status = MC_OK;
     if (o->task == TASK_PTX) {
         text_add(out, "%s", mc_kernel_ptx(kernel));
+    } else if (o->task == TASK_HEADER) {
+        status = header_write(kernel, o->name, out, diag);
     } else if (o->task == TASK_DESCRIBE) {
         char *text = mc_kernel_describe(kernel, o->json);
         if (text) text_add(out, o->json ? "%s\n" : "%s", text);
