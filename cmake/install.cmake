@@ -34,11 +34,11 @@ function(mcgen_install_config)
   set(specs ${CMAKE_INSTALL_DATADIR}/mcgen/specs)
   get_property(archives GLOBAL PROPERTY MCGEN_ARCHIVES)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mcrtConfig.cmake.in ${PROJECT_BINARY_DIR}/mcrtConfig.cmake
-                                INSTALL_DESTINATION ${folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR specs)
+                                INSTALL_DESTINATION ${folder} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR specs)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/mcrtConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(EXPORT mcrtTargets NAMESPACE mcrt:: DESTINATION ${folder} COMPONENT development)
-  install(FILES ${PROJECT_BINARY_DIR}/mcrtConfig.cmake ${PROJECT_BINARY_DIR}/mcrtConfigVersion.cmake DESTINATION ${folder}
-          COMPONENT development)
+  install(FILES ${PROJECT_BINARY_DIR}/mcrtConfig.cmake ${PROJECT_BINARY_DIR}/mcrtConfigVersion.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/mcrtKernels.cmake DESTINATION ${folder} COMPONENT development)
 endfunction()
 
 function(mcgen_uninstall_target)

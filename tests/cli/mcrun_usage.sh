@@ -13,7 +13,7 @@ expect 0 'usage: mcrun COMMAND' "$mcrun" help
 expect 2 "unknown command 'spm'" "$mcrun" help spm
 expect 0 'mcrun 0.' "$mcrun" --version
 check 'the generator is another than mcgen'\''s' test "$("$mcrun" --version | cut -d' ' -f2-)" = "$("$4" --version | cut -d' ' -f2-)"
-for command in spmm sddmm pack devices matrix-gen matrix-info cache tune plan; do
+for command in spmm sddmm pack compile devices matrix-gen matrix-info cache tune plan; do
     for help in "$command --help" "$command -h" "help $command"; do
         # shellcheck disable=SC2086
         expect 0 "usage: mcrun $command" "$mcrun" $help

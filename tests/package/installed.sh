@@ -40,6 +40,12 @@ mv "$work/first" "$work/second"
 quietly cmake -S "$root/tests/package/stranger" -B "$work/installed" -DCMAKE_PREFIX_PATH="$work/second"
 quietly cmake --build "$work/installed" --target uses_{mcrt,mcgen,mccache,ptxsim}{,_static} plugin embed
 runs "$work/installed"
+quietly cmake --build "$work/installed" --target kernels
+"$work/installed/kernels" | grep -q '^spmm_.* for sm_89, sddmm_' || fail "mcrt_add_kernels: not these kernels"
+if find_ptxas >/dev/null; then
+    PATH=$(dirname "$(find_ptxas)"):$PATH quietly cmake --build "$work/installed" --target cubins
+    [ -s "$work/installed/mcrt_kernels/cubins/spmm_l8r8.cubin" ] || fail "mcrt_add_kernels: no cubin"
+fi
 [[ $(linked "$work/installed/uses_mcrt") = *libmcrt* ]] || fail "mcrt::mcrt is no shared library"
 [[ $(linked "$work/installed/uses_mcrt_static") != *libmcrt* ]] || fail "mcrt::mcrt_static is a shared library"
 
