@@ -19,26 +19,28 @@ static bool is_among(const char *name, const char *words) {
     return false;
 }
 
-/* Complains of fields that are not at their defaults, though SOLVER has not got them. */
-static void check_lacking(const mc_family *family, const mc_solver *solver, const int64_t *point,
-                          mc_complaints *complaints) {
+bool family_lacks(const mc_family *family, const mc_solver *solver, size_t field) {
+    const char *solvers = family->fields[field].solvers;
+    return solvers && !is_among(solver->name, solvers);
+}
+
+void complain_lacking(const mc_family *family, const int64_t *point, size_t field,
+                      mc_complaints *complaints) {
     const mc_field *chooser = &family->fields[family->chooser];
+    const char *lacking = family->fields[field].lacking;
     char chosen[MC_MAX_NAME];
     field_value_text(chooser, point[family->chooser], chosen);
-    for (size_t i = 0; i < family->field_count; i++) {
-        const mc_field *field = &family->fields[i];
-        if (!field->solvers || point[i] == field->standard || is_among(solver->name, field->solvers))
-            continue;
-        complain(complaints, (int)i, "%s = \"%s\" %s", chooser->name, chosen,
-                 field->lacking ? field->lacking : "has none: leave it out");
-    }
+    complain(complaints, (int)field, "%s = \"%s\" %s", chooser->name, chosen,
+             lacking ? lacking : "has none: leave it out");
 }
 
 const mc_solver *family_plan(const mc_family *family, const int64_t *point, void *plan,
                              mc_complaints *complaints) {
     const mc_solver *solver = family->solver(point);
     solver->plan(point, plan, complaints);
-    check_lacking(family, solver, point, complaints);
+    for (size_t i = 0; i < family->field_count; i++)
+        if (point[i] != family->fields[i].standard && family_lacks(family, solver, i))
+            complain_lacking(family, point, i, complaints);
     return solver;
 }
 

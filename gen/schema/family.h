@@ -75,6 +75,10 @@ typedef struct mc_family {
 
 enum { FIELD_OP, FIELD_ARCH };
 
+/* Whether SOLVER, one of FAMILY's, has not got the field. The other complains that the one which POINT asks
+   for has not. */
+bool family_lacks(const mc_family *family, const mc_solver *solver, size_t field);
+void complain_lacking(const mc_family *family, const int64_t *point, size_t field, mc_complaints *complaints);
 int family_field(const mc_family *family, const char *name); /* -1: no such field */
 /* Derives PLAN by the solver that POINT asks for, and complains of fields that this one has not. Returns the
    solver. */

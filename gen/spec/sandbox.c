@@ -125,20 +125,23 @@ static mc_raw raw_from_lua(lua_State *L, int index) {
     return raw;
 }
 
-/* Reads a list of values: a table with the keys 1..n and no other. */
+/* Reads a list of values: a table with the keys 1..n and no other. Any other table does not end the script,
+   so that what is wrong with other fields is told as well. */
 static void assign_list(lua_State *L, int index, mc_assignment *assignment) {
     lua_Unsigned length = lua_rawlen(L, index);
     lua_Unsigned keys = 0;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) keys++;
-    if (keys != length)
-        luaL_error(L, "%s: a list of candidates is {a, b, ...}, without keys", assignment->name);
     if (length > MC_MAX_CANDIDATES)
-        luaL_error(L, "%s: %d candidates, at most %d", assignment->name, (int)length, MC_MAX_CANDIDATES);
+        snprintf(assignment->wrong, sizeof assignment->wrong, "%llu candidates, at most %d",
+                 (unsigned long long)length, MC_MAX_CANDIDATES);
+    else if (keys != length)
+        snprintf(assignment->wrong, sizeof assignment->wrong,
+                 "a list of candidates is {a, b, ...}, without keys");
     assignment->list = true;
-    assignment->count = (size_t)length;
-    for (lua_Unsigned i = 1; i <= length; i++) {
-        lua_rawgeti(L, index, (lua_Integer)i);
-        assignment->values[i - 1] = raw_from_lua(L, -1);
+    assignment->count = length > MC_MAX_CANDIDATES ? 0 : (size_t)length;
+    for (size_t i = 0; i < assignment->count; i++) {
+        lua_rawgeti(L, index, (lua_Integer)i + 1);
+        assignment->values[i] = raw_from_lua(L, -1);
         lua_pop(L, 1);
     }
 }
@@ -157,6 +160,7 @@ static int record(lua_State *L) {
     lua_Debug where;
     if (lua_getstack(L, 1, &where) && lua_getinfo(L, "l", &where)) assignment->line = where.currentline;
     assignment->list = false;
+    assignment->wrong[0] = '\0';
     assignment->count = 1;
     if (lua_type(L, 3) == LUA_TTABLE) assign_list(L, 3, assignment);
     else assignment->values[0] = raw_from_lua(L, 3);

@@ -28,14 +28,9 @@ static bool is_legal(const mc_spec *spec, uint32_t code) {
     return complaints.count == 0;
 }
 
-mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
-    int64_t point[MC_MAX_FIELDS];
-    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
-    mc_complaints complaints = {0};
-    point_of_code(spec, 0, point);
-    family_plan(spec->family, point, plan, &complaints);
-    for (size_t i = 0; i < complaints.count; i++) {
-        const mc_complaint *complaint = &complaints.list[i];
+static mc_status report(const mc_spec *spec, const mc_complaints *complaints, mc_diag *diag) {
+    for (size_t i = 0; i < complaints->count; i++) {
+        const mc_complaint *complaint = &complaints->list[i];
         const mc_candidates *field = &spec->fields[complaint->field];
         const char *name = spec->family->fields[complaint->field].name;
         if (field->line)
@@ -45,6 +40,43 @@ mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
                     complaint->text);
     }
     return MC_USAGE;
+}
+
+mc_status space_explain(const mc_spec *spec, mc_diag *diag) {
+    int64_t point[MC_MAX_FIELDS];
+    _Alignas(16) unsigned char plan[MC_PLAN_BYTES] = {0};
+    mc_complaints complaints = {0};
+    point_of_code(spec, 0, point);
+    family_plan(spec->family, point, plan, &complaints);
+    return report(spec, &complaints, diag);
+}
+
+/* Whether the solver of some variant has the field. */
+static bool is_used(const mc_spec *spec, size_t field) {
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        int64_t point[MC_MAX_FIELDS];
+        space_point(spec, i, point);
+        if (!family_lacks(spec->family, spec->family->solver(point), field)) return true;
+    }
+    return false;
+}
+
+/* A setting may choose another solver than the one for which the file has its lists. */
+static bool is_for_another(const mc_spec *spec, size_t field) {
+    const mc_candidates *chooser = &spec->fields[spec->family->chooser];
+    return chooser->set && !chooser->line && spec->fields[field].line;
+}
+
+/* A list that holds the default leaves variants whose solver has no such field. It is refused as one value is
+   that is not the default, unless some variant uses it. */
+static mc_status refuse_unused(const mc_spec *spec, mc_diag *diag) {
+    mc_complaints complaints = {0};
+    int64_t point[MC_MAX_FIELDS];
+    space_point(spec, 0, point);
+    for (size_t i = 0; i < spec->family->field_count; i++)
+        if (spec->fields[i].count > 1 && !is_used(spec, i) && !is_for_another(spec, i))
+            complain_lacking(spec->family, point, i, &complaints);
+    return complaints.count > 0 ? report(spec, &complaints, diag) : MC_OK;
 }
 
 mc_status space_build(mc_spec *spec, mc_diag *diag) {
@@ -60,7 +92,7 @@ mc_status space_build(mc_spec *spec, mc_diag *diag) {
     for (uint32_t code = 0; code < points; code++) {
         if (is_legal(spec, code)) spec->variants[spec->variant_count++] = code;
     }
-    return spec->variant_count ? MC_OK : space_explain(spec, diag);
+    return spec->variant_count ? refuse_unused(spec, diag) : space_explain(spec, diag);
 }
 
 static bool is_silent(const mc_field *field, int64_t value) {

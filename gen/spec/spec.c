@@ -47,6 +47,15 @@ static mc_raw raw_from_text(const char *text, size_t length) {
     return raw;
 }
 
+/* The value at TEXT, which ends before a comma. Blanks around it do not count. Returns where it ends. */
+static const char *read_value(const char *text, mc_raw *value) {
+    text += strspn(text, " ");
+    size_t length = strcspn(text, ","), end = length;
+    while (end > 0 && text[end - 1] == ' ') end--;
+    *value = raw_from_text(text, end);
+    return text + length;
+}
+
 /* "32,64" is a list of values. */
 static void apply_setting(reader *r, const mc_setting *setting, mc_script *script) {
     if (strlen(setting->field) >= MC_MAX_NAME) {
@@ -59,16 +68,15 @@ static void apply_setting(reader *r, const mc_setting *setting, mc_script *scrip
         return;
     }
     assignment->line = 0;
+    assignment->wrong[0] = '\0';
     assignment->count = 0;
     assignment->list = strchr(setting->value, ',') != NULL;
     for (const char *at = setting->value;; at++) {
-        size_t length = strcspn(at, ",");
         if (assignment->count == MC_MAX_CANDIDATES) {
             field_error(r, 0, setting->field, "too many candidates");
             return;
         }
-        assignment->values[assignment->count++] = raw_from_text(at, length);
-        at += length;
+        at = read_value(at, &assignment->values[assignment->count++]);
         if (!*at) return;
     }
 }
@@ -150,7 +158,8 @@ static void read_candidates(reader *r, const mc_assignment *assignment, const mc
         field_error(r, assignment->line, field->name, "takes one value, not a list of candidates");
         return;
     }
-    if (assignment->count == 0)
+    if (assignment->wrong[0]) field_error(r, assignment->line, field->name, assignment->wrong);
+    else if (assignment->count == 0)
         field_error(r, assignment->line, field->name, "the list of candidates is empty");
     for (size_t i = 0; i < assignment->count; i++) {
         int64_t value;
@@ -175,29 +184,55 @@ static void unknown_field(reader *r, const mc_assignment *assignment, const mc_f
     free(text);
 }
 
-static const mc_family *read_family(reader *r, const mc_script *script) {
-    for (size_t i = 0; i < script->count; i++) {
-        const mc_assignment *op = &script->assignments[i];
-        if (strcmp(op->name, "op") != 0) continue;
-        const mc_family *family =
-            op->list || op->values[0].kind != MC_RAW_TEXT ? NULL : family_find(op->values[0].text);
-        if (family) return family;
-        size_t count = 0;
-        while (mc_families[count]) count++;
-        const char *near = op->values[0].kind == MC_RAW_TEXT
-                               ? nearest_name(op->values[0].text, mc_families, count, family_name_at)
-                               : NULL;
-        char message[160];
-        snprintf(message, sizeof message,
-                 near ? "no such kernel family (did you mean \"%s\"?)"
-                      : "no such kernel family; mcgen --help lists them",
-                 near);
-        field_error(r, op->line, "op", message);
+/* The script's `op`; NULL: it has none. */
+static const mc_assignment *find_op(const mc_script *script) {
+    for (size_t i = 0; i < script->count; i++)
+        if (strcmp(script->assignments[i].name, "op") == 0) return &script->assignments[i];
+    return NULL;
+}
+
+/* The family whose name OP most likely is; NULL: none is near. */
+static const char *near_family(const mc_assignment *op) {
+    size_t count = 0;
+    while (mc_families[count]) count++;
+    if (op->count == 0 || op->values[0].kind != MC_RAW_TEXT) return NULL;
+    return nearest_name(op->values[0].text, mc_families, count, family_name_at);
+}
+
+static const mc_family *read_family(reader *r, const mc_assignment *op) {
+    char message[160];
+    if (!op) {
+        r->errors++;
+        mc_fail(r->diag, MC_USAGE, "%s: op: missing: which kernel family is it (op = \"spmm\")?", r->name);
         return NULL;
     }
-    r->errors++;
-    mc_fail(r->diag, MC_USAGE, "%s: op: missing: which kernel family is it (op = \"spmm\")?", r->name);
+    bool one = !op->list && op->values[0].kind == MC_RAW_TEXT;
+    const mc_family *family = one ? family_find(op->values[0].text) : NULL;
+    if (family) return family;
+    const char *near = near_family(op);
+    snprintf(message, sizeof message,
+             near ? "no such kernel family (did you mean \"%s\"?)"
+                  : "no such kernel family; mcgen --help lists them",
+             near);
+    field_error(r, op->line, "op", message);
     return NULL;
+}
+
+static size_t known_fields(const mc_family *family, const mc_script *script) {
+    size_t known = 0;
+    for (size_t i = 0; i < script->count; i++)
+        known += family_field(family, script->assignments[i].name) >= 0;
+    return known;
+}
+
+/* By which family the other fields of a script without a family are read, so that their errors are told, too:
+   the one whose name is near, else the one that knows most of the fields. */
+static const mc_family *guess_family(const mc_assignment *op, const mc_script *script) {
+    const char *near = op ? near_family(op) : NULL;
+    const mc_family *most = near ? family_find(near) : mc_families[0];
+    for (size_t i = 0; !near && mc_families[i]; i++)
+        if (known_fields(mc_families[i], script) > known_fields(most, script)) most = mc_families[i];
+    return most;
 }
 
 static void read_fields(reader *r, const mc_script *script, mc_spec *spec) {
@@ -206,6 +241,7 @@ static void read_fields(reader *r, const mc_script *script, mc_spec *spec) {
     for (size_t i = 0; i < script->count; i++) {
         const mc_assignment *assignment = &script->assignments[i];
         int field = family_field(spec->family, assignment->name);
+        if (field == FIELD_OP && r->errors) continue; /* read_family said what is wrong */
         if (field < 0) unknown_field(r, assignment, spec->family);
         else read_candidates(r, assignment, &spec->family->fields[field], &spec->fields[field]);
     }
@@ -225,10 +261,12 @@ static bool is_one_point(mc_spec *spec) {
 }
 
 static mc_status read_script(reader *r, const mc_script *script, mc_spec *spec) {
-    spec->family = read_family(r, script);
-    if (spec->family) read_fields(r, script, spec);
+    const mc_assignment *op = find_op(script);
+    const mc_family *family = read_family(r, op);
+    spec->family = family ? family : guess_family(op, script);
+    read_fields(r, script, spec);
     if (!r->errors) return space_build(spec, r->diag);
-    if (spec->family && is_one_point(spec))
+    if (family && is_one_point(spec))
         space_explain(spec, r->diag); /* what the other fields have against each other */
     return MC_USAGE;
 }

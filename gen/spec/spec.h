@@ -16,6 +16,7 @@ typedef struct mc_assignment {
     char name[MC_MAX_NAME];
     int line; /* of the spec file; 0: a setting of the command line */
     bool list;
+    char wrong[64]; /* what is wrong with the table that should be a list; "": nothing */
     size_t count;
     mc_raw values[MC_MAX_CANDIDATES];
 } mc_assignment;

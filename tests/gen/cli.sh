@@ -115,7 +115,10 @@ expect 2 "m: 9 is not" "$mcgen" --set warps=1 --set split=4 --set m=9 --set n=8 
 printf 'op = "spmm"\nm = 9\ntile_m = 1\n' >two.lua
 expect 2 "two.lua:2: m: 9 is not a multiple" "$mcgen" two.lua
 expect 2 "n: a text of 67 characters is not" "$mcgen" --set n=0000000000000000000000000000000000000000000000000000000000000002567 "$spec"
-expect 2 'n: " 256" is not' "$mcgen" --set "n= 256" "$spec"
+expect 0 "" "$mcgen" --set "n= 256 " "$spec"
+expect 2 'n: "2 56" is not' "$mcgen" --set "n=2 56" "$spec"
+expect 2 'tile_n: "" is not' "$mcgen" --set "tile_n=32, ,64" "$spec"
+check "blanks in a list" cmp <("$mcgen" --list-variants --set "tile_n=32, 64" "$spec") <("$mcgen" --list-variants --set tile_n=32,64 "$spec")
 expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
 expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"

@@ -36,8 +36,29 @@ a_panel=$'op = "sddmm"\nlhs = "s16"\nrhs = "s8"\nlhs_in = "shared"'
 bad "lhs_in: panels of A of 8 warps take 65536 bytes of shared memory, a kernel has 49152" "$a_panel"$'\nwarps = 8'
 bad "prefetch_lhs: tile_k holds all of k" "$a_panel"$'\nprefetch_lhs = "on"\nk = 256'
 bad "prefetch_lhs: these shapes have no panels" "$a_panel"$'\nprefetch_lhs = "on"\nlda = 3001'
-printf 'op = "spmm"\ntile_m = 1\nwarps = 5\nsplit = 99\n' >three.lua
-check "not all errors at once" test "$("$mcgen" three.lua 2>&1 | grep -c '^three.lua:[234]: ')" = 3
+bad 'window: staging = "direct" has no windows of B' $'op = "spmm"\nwindow = 64'
+bad 'bad.lua:2: window: staging = "direct" has no windows of B' $'op = "spmm"\nwindow = {64, 128}'
+bad 'stages: staging = "direct" has no ring' $'op = "spmm"\nwindow = {64, 128}\nstages = {2, 3, 4}'
+printf 'op = "spmm"\narch = "sm_90"\nstaging = "tma"\nwindow = {64, 128}\n' >ring.lua
+expect 0 "window=64" "$mcgen" --list-variants ring.lua
+expect 0 "staging=direct" "$mcgen" --list-variants --set staging=direct ring.lua
+expect 2 '--set: window: staging = "direct" has no windows' "$mcgen" --set staging=direct --set window=64,128 ring.lua
+
+# at_once COUNT SPEC: the errors stand in COUNT lines of the spec.
+at_once() {
+    printf '%s\n' "$2" >errors.lua
+    check "not all errors at once: $2" test "$("$mcgen" errors.lua 2>&1 | grep -o '^errors.lua:[0-9]*: ' | sort -u | wc -l)" = "$1"
+}
+at_once 3 $'op = "spmm"\ntile_m = 1\nwarps = 5\nsplit = 99'
+at_once 4 $'op = "spnm"\ntile_m = 1\nwarps = 5\nsplit = 99'
+at_once 3 $'op = 7\nwindow = 5\nvec = 3'
+at_once 2 $'tile_n = 1\nwarps = 5'
+at_once 3 $'op = "spmm"\nwarps = {a = 4}\ntile_m = 1\nsplit = 99'
+at_once 2 $'op = "spmm"\nlocal t = {} for i = 1, 40 do t[i] = i end tile_n = t\nwarps = 5'
+bad "warps: 5 is not one of" $'op = "spmm"\nwarps = {a = 4, 5}'
+bad "warps: a list of candidates is {a, b, ...}, without keys" $'op = "spmm"\nwarps = {a = 4, 5}'
+printf 'op = "spmm"\nwarps = {a = 4}\nwarps = 4\n' >again.lua
+expect 0 "warps=4" "$mcgen" again.lua
 
 # -- Scripts --------------------------------------------------------------------------------------------------------------
 bad "bad.lua:1:" 'this is not Lua'
