@@ -1,6 +1,5 @@
 /* mcbench: measures generated kernels against the vendor's libraries, and makes tables and plots of what it
    saw. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
@@ -39,10 +38,4 @@ static int run_command(int argc, char **argv) {
     return cmd_usage("unknown command '%s' (mcbench --help lists them)", argv[1]);
 }
 
-/* A result that nobody could read is no success. */
-int main(int argc, char **argv) {
-    int status = run_command(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    fprintf(stderr, "mcbench: standard output: %s\n", strerror(errno));
-    return status == CMD_DONE ? CMD_FAILED : status;
-}
+int main(int argc, char **argv) { return cmd_end(run_command(argc, argv)); }

@@ -62,7 +62,8 @@ static const option_row option_rows[] = {
      "and --list-variants print them; those that are not named have their defaults"},
     {"list-variants", 'l', false, NULL, "every legal variant, one a line: index, hash, fields"},
     {"describe", 'd', false, NULL, "launch contract, tile, shared memory, bytes and mma a stride, registers"},
-    {"json", 'j', false, NULL, "--list-variants, --describe: as JSON"},
+    {"json", 'j', false, NULL,
+     "--list-variants, --describe: as JSON; a failure is then {\"error\": what is wrong}"},
     {"header", 'H', false, NULL,
      "the PTX and its launch contract as a C header, for programs that launch the kernel themselves"},
     {"name", 'n', false, "NAME", "--header: what its names begin with; default: the entry's name"},
@@ -97,15 +98,20 @@ static void add_usage(mc_text *out) {
     text_add(out, "\nExit status: 0 done, 1 cannot do it, 2 wrong usage or spec.\n");
 }
 
+/* Why this run failed: what standard error got. */
+static mc_text failure;
+
+static int wrong(const char *format, const char *what) __attribute__((format(printf, 1, 0)));
+
 static int wrong(const char *format, const char *what) {
-    fputs("mcgen: ", stderr);
-    fprintf(stderr, format, what);
-    fputs("\nmcgen: try mcgen --help\n", stderr);
+    text_add(&failure, format, what);
+    fprintf(stderr, "mcgen: %s\nmcgen: try mcgen --help\n", failure.data ? failure.data : "out of memory");
     return EXIT_WRONG;
 }
 
 static int failed(mc_status status, const mc_diag *diag) {
     const char *text = mc_diag_text(diag);
+    text_add(&failure, "%s", *text ? text : mc_status_text(status));
     fprintf(stderr, "%s\n", *text ? text : mc_status_text(status));
     return status == MC_USAGE ? EXIT_WRONG : EXIT_CANNOT;
 }
@@ -216,8 +222,7 @@ static int parse(int argc, char **argv, options *o) {
     int option, status = EXIT_DONE;
     fill_tables(letters, longs);
     while (status == EXIT_DONE && (option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-        if (option == '?')
-            return fputs("mcgen: try mcgen --help\n", stderr), EXIT_WRONG; /* getopt said which */
+        if (option == '?') return wrong("%s", "an option is unknown, ambiguous, or lacks its value");
         status = parse_option(o, option);
         if (o->task == TASK_VERSION) return status;
     }
@@ -417,6 +422,17 @@ static int run(const options *o, mc_text *text, mc_diag *diag) {
     return status == MC_OK ? EXIT_DONE : failed(status, diag);
 }
 
+/* With --json a failure is JSON on standard output, too. */
+static void print_failure(int argc, char **argv) {
+    bool wanted = false;
+    for (int i = 1; i < argc; i++) wanted = wanted || strcmp(argv[i], "--json") == 0;
+    json_t *text = failure.data ? json_string(failure.data) : NULL; /* NULL as well: it is no UTF-8 */
+    if (!text) text = json_string("standard error tells");
+    json_t *json = json_pack("{s:o}", "error", text);
+    if (wanted && json && json_dumpf(json, stdout, JSON_COMPACT) == 0) puts("");
+    json_decref(json);
+}
+
 int main(int argc, char **argv) {
     options o = {0};
     mc_text text = {0};
@@ -428,6 +444,8 @@ int main(int argc, char **argv) {
     int status = parse(argc, argv, &o);
     if (status == EXIT_DONE) status = run(&o, &text, diag);
     if (status == EXIT_DONE && o.task != TASK_CHECK) status = write_out(&o, &text, diag);
+    if (status != EXIT_DONE) print_failure(argc, argv);
+    text_free(&failure);
     text_free(&text);
     mc_diag_destroy(diag);
     return status;

@@ -220,11 +220,7 @@ static mc_status run_action(const struct action *action, mccache_config *config,
     mc_status status = open_cache(s, action, config);
     if (status == MC_OK) status = action->run(s);
     if (s->options->json && s->json == NULL && status == MC_OK) status = no_memory(s->diag);
-    if (s->json != NULL) {
-        json_dumpf(s->json, stdout, JSON_INDENT(2));
-        printf("\n");
-    }
-    json_decref(s->json);
+    if (s->json != NULL) (void)cmd_print_json(s->json, s->diag);
     mccache_close(s->cache);
     return status;
 }

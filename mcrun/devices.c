@@ -71,12 +71,9 @@ static int devices_run(int argc, char **argv) {
     json_t *list = options.json ? json_array() : NULL;
     if (!options.json) printf(row_format, "device", "name", "capability", "driver", "memory", "SMs");
     mc_status status = show_all(list, diag);
-    if (status == MC_OK && options.json) {
-        json_dumpf(list, stdout, JSON_INDENT(2));
-        printf("\n");
-    }
     if (status == MC_OK && !options.json) explain_absence();
-    json_decref(list);
+    if (status == MC_OK && options.json) status = cmd_print_json(list, diag);
+    else json_decref(list);
     return cmd_finish(status, diag);
 }
 

@@ -1,5 +1,4 @@
 /* mcrun: runs generated kernels, and makes and looks at what they run on. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "product.h"
@@ -20,6 +19,7 @@ static int print_help(void) {
     for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
     printf(
         "\nA SPEC is a path, or the name of a shipped spec, as spmm_l8r8 (mcgen --list-specs lists them).\n"
+        "With --json a command that has no result prints {\"error\": what is wrong}.\n"
         "mcrun COMMAND --help tells a command's options; mcrun --version tells the version.\n"
         "Exit status: 0 done and exact, 1 impossible, failed or wrong, 2 wrong usage or spec.\n");
     return CMD_DONE;
@@ -51,10 +51,4 @@ static int run_command(int argc, char **argv) {
     return cmd_usage("unknown command '%s' (mcrun --help lists them)", argv[1]);
 }
 
-/* A result that nobody could read is no success. */
-int main(int argc, char **argv) {
-    int status = run_command(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    fprintf(stderr, "mcrun: standard output: %s\n", strerror(errno));
-    return status == CMD_DONE ? CMD_FAILED : status;
-}
+int main(int argc, char **argv) { return cmd_end(run_command(argc, argv)); }

@@ -184,11 +184,7 @@ static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int
                   vectors->fill, "slots", (json_int_t)vectors->slots, "padding", padding_of(vectors));
     if (vec == 0) json_decref(vector_json);
     else json_object_set_new(json, dilate ? "dilated" : "union", vector_json);
-    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    printf("\n");
-    json_decref(json);
-    return MC_OK;
+    return cmd_print_json(json, diag);
 }
 
 static int info_run(int argc, char **argv) {

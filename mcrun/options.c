@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "options.h"
 #include "shown.h"
+#include "text/text.h"
 
 enum { MAX_OPTIONS = 40, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
 
@@ -24,6 +25,17 @@ static const cmd_option *option_at(const cmd *command, size_t index) {
 
 /* -- Errors */
 
+/* What this run of the program has said: one command. */
+static struct {
+    bool wants_json, has_result;
+    mc_text errors; /* lines */
+} output;
+
+static void say(const char *text, int length) {
+    fprintf(stderr, "%s: %.*s\n", cmd_program, length, text);
+    text_add(&output.errors, "%s%.*s", output.errors.size > 0 ? "\n" : "", length, text);
+}
+
 bool cmd_is_spec_name(const char *word) {
     const mc_builtin_spec *shipped;
     return mc_builtin_spec_find(word, &shipped, NULL) == MC_OK && shipped != NULL;
@@ -40,12 +52,13 @@ mc_status cmd_no_records(mc_diag *diag) {
 }
 
 int cmd_usage(const char *format, ...) {
+    mc_text message = {0};
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", cmd_program);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    text_add_list(&message, format, arguments);
     va_end(arguments);
+    say(message.data != NULL ? message.data : "out of memory", INT32_MAX);
+    text_free(&message);
     return CMD_USAGE;
 }
 
@@ -62,7 +75,7 @@ void cmd_log(void *user, mc_log_level level, const char *message) {
 static void print_messages(const char *text) {
     while (*text != '\0') {
         int length = (int)strcspn(text, "\n");
-        fprintf(stderr, "%s: %.*s\n", cmd_program, length, text);
+        say(text, length);
         text += length;
         text += *text == '\n';
     }
@@ -75,6 +88,42 @@ int cmd_finish(mc_status status, mc_diag *diag) {
     }
     mc_diag_destroy(diag);
     return status == MC_OK ? CMD_DONE : status == MC_USAGE ? CMD_USAGE : CMD_FAILED;
+}
+
+/* -- JSON */
+
+mc_status cmd_print_json(json_t *json, mc_diag *diag) {
+    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    printf("\n");
+    json_decref(json);
+    output.has_result = true;
+    return MC_OK;
+}
+
+/* Whether the command is asked for JSON, also where its options are wrong. */
+static bool wants_json(const cmd *command, int argc, char **argv) {
+    bool can = false, wants = false;
+    for (size_t i = 0; i < option_count(command); i++)
+        can |= strcmp(option_at(command, i)->name, "json") == 0;
+    for (int i = 1; i < argc; i++) wants |= strcmp(argv[i], "--json") == 0;
+    return can && wants;
+}
+
+static void print_failure(void) {
+    json_t *json = json_pack("{s:o}", "error", shown_json(output.errors.data));
+    if (json != NULL) json_dumpf(json, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(json);
+}
+
+int cmd_end(int exit_status) {
+    if (exit_status != CMD_DONE && output.wants_json && !output.has_result && output.errors.size > 0)
+        print_failure();
+    text_free(&output.errors);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
+    fprintf(stderr, "%s: standard output: %s\n", cmd_program, strerror(errno));
+    return exit_status == CMD_DONE ? CMD_FAILED : exit_status;
 }
 
 /* -- Help */
@@ -270,6 +319,7 @@ static bool parse_options(const cmd *command, int argc, char **argv, void *optio
 }
 
 bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char ***operands, int *exit_status) {
+    output.wants_json = wants_json(command, argc, argv);
     if (!parse_options(command, argc, argv, options, exit_status)) return false;
     int given = argc - optind;
     if (operands != NULL) *operands = argv + optind;

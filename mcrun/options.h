@@ -2,6 +2,7 @@
 #ifndef MCRUN_OPTIONS_H
 #define MCRUN_OPTIONS_H
 
+#include <jansson.h>
 #include "mcrt_internal.h"
 
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2 }; /* exit statuses */
@@ -74,6 +75,14 @@ void cmd_log(void *user, mc_log_level level, const char *message);
 mc_status cmd_no_records(mc_diag *diag);
 /* The program, ": " and the message on stderr; CMD_USAGE. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints JSON on stdout as the command's whole result, and drops it. MC_NOMEM where it is NULL. */
+mc_status cmd_print_json(json_t *json, mc_diag *diag);
+
+/* The end of main: what is still to be written is, and a result that nobody could read is no success. A
+   command with --json that failed without a result prints {"error": what it said on stderr}. Returns the exit
+   status. */
+int cmd_end(int exit_status);
 
 /* Prints DIAG's messages where STATUS is not MC_OK, destroys DIAG, and returns the exit status. */
 int cmd_finish(mc_status status, mc_diag *diag);

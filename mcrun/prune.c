@@ -127,11 +127,7 @@ static mc_status print_json(const pruning *p, mc_diag *diag) {
         (json_int_t)a->vectors, "sparsity", sparsity_of(p), "energy", p->pruned.energy, "type",
         mc_type_text(a->type), "scales", (json_int_t)p->pruned.scales.cols, "error", p->error,
         "error_unquantised", p->unquantised, "out", shown_json(p->options->directory));
-    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    printf("\n");
-    json_decref(json);
-    return MC_OK;
+    return cmd_print_json(json, diag);
 }
 
 static int run(int argc, char **argv) {

@@ -215,11 +215,7 @@ static int records_run(int argc, char **argv) {
                                                                : NULL;
     session s = {.options = &options, .files = operands + 1, .diag = mc_diag_create()};
     mc_status status = actions[word].run(&s, own);
-    if (s.json != NULL) {
-        json_dumpf(s.json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-        printf("\n");
-    }
-    json_decref(s.json);
+    if (s.json != NULL) (void)cmd_print_json(s.json, s.diag);
     record_store_close(s.store);
     return cmd_finish(status, s.diag);
 }

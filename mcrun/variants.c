@@ -74,14 +74,6 @@ static void result_free(run_result *result) {
 
 /* -- One */
 
-static mc_status print_json(json_t *json, mc_diag *diag) {
-    if (json == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    printf("\n");
-    json_decref(json);
-    return MC_OK;
-}
-
 static mc_status print_result(const session *s, const run_result *result, mc_diag *diag) {
     run_shape shape = session_shape(s);
     const struct ptxsim *sim = s->ran != NULL ? mc_device_ptxsim(s->device) : NULL;
@@ -90,7 +82,7 @@ static mc_status print_result(const session *s, const run_result *result, mc_dia
         if (sim != NULL) json_object_set_new(json, "counts", counts_json(sim));
         if (sim != NULL && s->passes > 1)
             json_object_set_new(json, "counted_pass", json_integer((json_int_t)s->passes - 1));
-        return print_json(json, diag);
+        return cmd_print_json(json, diag);
     }
     if (result->status == MC_OK || result->status == MC_MISMATCH)
         report_print_table(&shape, result, s->device_text);
@@ -181,7 +173,7 @@ mc_status session_run_all(session *s, mc_diag *diag) {
         run_variant(s, variant, &result);
         sweep_add(&all, s, &result);
     }
-    mc_status status = s->options->json ? print_json(all.list, diag) : MC_OK;
+    mc_status status = s->options->json ? cmd_print_json(all.list, diag) : MC_OK;
     if (!s->options->json && s->options->bench && all.best.text != NULL)
         report_print_line(&all.best_shape, &all.best, "best");
     result_free(&all.best);

@@ -1,11 +1,12 @@
 #!/bin/bash
 # mcrun: wrong usage, help and exit statuses. Arguments: mcrun, the source directory.
-mcrun=$1
+mcrun=$1 json_get=$3
 source "$2/tests/expect.sh"
 spec=$2/specs/spmm_l8r8.lua
 cd "$work" || exit 1
 "$mcrun" matrix-gen --rows 4 --cols 64 --sparsity 0.5 -o m.smtx || exit 1
 printf '3, 4, 2\n0 1 2 2\n9 0\n' >bad.smtx
+printf 'tile_m = 8 op = "spmm"\nwarps = 5\n' >s.lua
 
 expect 0 'usage: mcrun COMMAND' "$mcrun" --help
 expect 0 'usage: mcrun COMMAND' "$mcrun" -h
@@ -51,6 +52,21 @@ expect 0 '' "$mcrun" spmm spmm_l8r4 m.smtx --n 8 --device sim --out spmm_l8r4
 
 check 'a spec from standard input' sh -c 'cat "$1" | "$2" spmm - m.smtx --n 8 --device sim | grep -q exact' sh "$spec" "$mcrun"
 expect 2 '--output wants a value, FILE.smtx' "$mcrun" matrix-gen --rows 4 -o
+# error TEXT COMMAND...: the command must fail, and say TEXT as JSON.
+error() {
+    local text=$1
+    shift
+    "$@" >error.json 2>/dev/null && complain "did not fail: $*"
+    check "not '$text' as JSON: $*" test "$("$json_get" error.json error)" = "$text"
+}
+error 'nope.smtx: No such file or directory' "$mcrun" spmm "$spec" nope.smtx --json
+error 'spmm: wants SPEC... MATRIX' "$mcrun" spmm --json
+error '--wrong: unknown or ambiguous option (mcrun devices --help lists them)' "$mcrun" devices --json --wrong
+error "$(printf 's.lua:1: tile_m: unknown field: a thread block has vec * warps / split rows of C: set warps and split\ns.lua:2: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 15, 16')" \
+    "$mcrun" plan s.lua m.smtx --json
+error 'x?y: a matrix must be a .smtx, .mtx or .npy file' "$mcrun" matrix-info --json "$(printf 'x\377y')"
+"$mcrun" spmm "$spec" m.smtx --n 8 --device sim:limit=9 --json >limit.json 2>/dev/null
+check 'a fault is not the verdict alone' test "$("$json_get" limit.json verdict)" = failed
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
 expect 2 '--help=1: this option takes no value' "$mcrun" devices --help=1
 expect 2 'pack: --out is missing' "$mcrun" pack "$spec" m.smtx

@@ -105,6 +105,11 @@ expect 2 "an index or a hash" "$mcgen" --variant x "$spec"
 expect 2 "no kernel family" "$mcgen" --help spam
 expect 2 "only one of" "$mcgen" --check --describe "$spec"
 expect 2 "--json goes with" "$mcgen" --json "$spec"
+for options in "--list-variants --set tile_n=33 $spec" "--describe --variant 999 $spec" "--list-variants --nonsense" "--check" "--describe" "--describe no.lua"; do
+    # shellcheck disable=SC2086
+    "$mcgen" --json $options >error.json 2>/dev/null
+    check "no JSON of the failure: $options" grep -q '^{"error":".*"}$' error.json
+done
 expect 2 "m: 9 is not a multiple" "$mcgen" --set m=9 "$spec"
 expect 2 "ldb: 5 is less than n" "$mcgen" --set n=8 --set ldb=5 "$spec"
 expect 2 "grid's limit" "$mcgen" --set n=2147483647 --set tile_n=32 "$spec"
