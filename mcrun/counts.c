@@ -26,6 +26,12 @@ static double percent(const ptxsim_line *line) {
     return 100.0 * (double)line->mma_nonzero / (double)line->mma_products;
 }
 
+static size_t lines_never_executed(const ptxsim *sim) {
+    size_t never = 0;
+    for (size_t i = 0; i < ptxsim_line_count(sim); i++) never += !ptxsim_line_at(sim, i)->warp_instructions;
+    return never;
+}
+
 static void print_totals(const ptxsim *sim) {
     ptxsim_line sum = ptxsim_line_sum(sim);
     const ptxsim_counts *counts = ptxsim_counts_of(sim);
@@ -45,6 +51,8 @@ static void print_totals(const ptxsim *sim) {
         printf("mma        %" PRIu64 " products, %" PRIu64 " of factors other than 0 (%.1f %%)\n",
                sum.mma_products, sum.mma_nonzero, percent(&sum));
     if (sum.bulk_bytes) printf("bulk       %" PRIu64 " bytes\n", sum.bulk_bytes);
+    printf("never      %zu of %zu lines with instructions were not executed; they are marked -\n",
+           lines_never_executed(sim), ptxsim_line_count(sim));
     printf("\n");
 }
 

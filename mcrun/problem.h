@@ -49,6 +49,8 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
+/* Whether PATH ends as the name of a matrix, .smtx, .mtx or .npy. */
+bool problem_is_matrix_file(const char *path);
 /* Whether nonzeros of the matrix at PATH usually become vectors (.smtx),
    and rows do not share vectors (.mtx, .npy). */
 bool problem_is_dilated(const char *path);

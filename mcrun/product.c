@@ -203,8 +203,13 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
     return session_check_options(&o->session, op, specs);
 }
 
-/* A matrix where specs belong, and a spec where the matrix does. */
+/* A matrix where specs belong, or a spec where the matrix does. */
 static int check_order(const mc_operator *op, char *const *words, const char *matrix) {
+    for (size_t i = 0; words[i] != NULL && words[i] != matrix; i++)
+        if (problem_is_matrix_file(words[i]) && !(matrix != NULL && cmd_is_spec(matrix)))
+            return cmd_usage("%s: %s is a matrix, not a spec: the arguments are %s%s", op->name, words[i],
+                             matrix != NULL ? "specs, then one " : "specs alone",
+                             matrix != NULL ? op->matrix.argument : "");
     if (matrix == NULL || !cmd_is_spec(matrix) || cmd_is_spec(words[0])) return CMD_DONE;
     return cmd_usage("%s: %s is a spec, and %s none: specs come first, then %s", op->name, matrix, words[0],
                      op->matrix.argument);

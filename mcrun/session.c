@@ -23,7 +23,7 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
     {"bench", 0, OPTION_SWITCH, offsetof(session_options, bench), NULL, 0, 0,
      "time on a GPU: median of 15 graphs of 20 launches"},
     {"report", 0, OPTION_SWITCH, offsetof(session_options, report), NULL, 0, 0,
-     "counts of the simulator: totals, and the PTX with counts beside its lines"},
+     "counts of the simulator: totals, and the PTX with counts beside its lines, - where none was executed"},
     {"no-cache", 0, OPTION_SWITCH, offsetof(session_options, no_cache), NULL, 0, 0,
      "compile anew on a GPU, and keep nothing (MCGEN_CACHE)"},
     {"json", 0, OPTION_SWITCH, offsetof(session_options, json), NULL, 0, 0, "print JSON"},

@@ -154,6 +154,10 @@ expect 1 'parameter 7 has 16000 bytes' spmm m.smtx --ptx wide.ptx
 expect 1 'has 9 parameters, its contract 8' spmm m.smtx --ptx more.ptx
 expect 0 'wavefronts' spmm m.smtx --report
 check 'the report has no counts beside the mma' grep -qE '^ +[1-9][0-9]* +[1-9][0-9.]*% .*mma.sync' "$work/stdout"
+"$mcgen" "$spec" -o never.ptx
+expect 0 'lines with instructions were not executed; they are marked -' spmm m.smtx --report --ptx never.ptx
+never=$(sed -n 's/^never *\([0-9]*\) of.*/\1/p' "$work/stdout")
+check 'no line is marked, or not as many as are told' test "${never:-0}" -gt 0 -a "$never" = "$(grep -cE '^ +- +\|' "$work/stdout")"
 expect 0 '"shared_wavefronts"' spmm m.smtx --report --json
 expect 0 '"class": "mma"' spmm m.smtx --report --json
 expect 2 '--report exclude' spmm m.smtx --report --variants all

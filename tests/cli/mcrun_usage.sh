@@ -42,6 +42,10 @@ expect 1 '--arch native: no GPU here that there are targets for' "$mcrun" spmm "
 mkdir spmm_l8r8
 expect 0 'exact' "$mcrun" spmm spmm_l8r8 m.smtx --n 8 --device sim
 expect 2 "spmm_l8r9: no shipped spec has this name (did you mean 'spmm_l8r4'?)" "$mcrun" spmm spmm_l8r9 m.smtx --device sim
+cp "$spec" own
+expect 2 'spmm: m.smtx is a matrix, not a spec: the arguments are specs, then one MATRIX' "$mcrun" spmm m.smtx own
+expect 2 'sddmm: m.smtx is a matrix, not a spec: the arguments are specs, then one MASK' "$mcrun" sddmm m.smtx m.smtx
+expect 2 'quantise: m.smtx is a matrix, not a spec: the arguments are specs alone' "$mcrun" quantise m.smtx
 expect 2 'spmm: spmm_l8r8 is a spec, and m.smtx none: specs come first' "$mcrun" spmm m.smtx spmm_l8r8
 expect 1 './spmm_l8r8: Is a directory' "$mcrun" spmm ./spmm_l8r8 m.smtx --device sim
 expect 0 'spmm_l8r8_shared.lua' "$mcrun" tune m.smtx spmm_l8r8 spmm_l8r8_shared --n 8 --device sim --dry-run
