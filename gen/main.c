@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "driver_gpu.h"
 #include "header.h"
+#include "target.h"
 #include "text/file.h"
 #include <errno.h>
 #include <getopt.h>
@@ -131,27 +132,13 @@ static int add_assignment(options *o, char *text) {
     return add_setting(o, text, equals + 1);
 }
 
-static const char *target_name_at(const void *names, size_t i) { return ((const char *const *)names)[i]; }
-
-/* What OPTION names has to be a target; NULL is none. */
-static mc_status check_target(const char *option, const char *target, mc_diag *diag) {
-    size_t count = 0;
-    for (; mc_arch_names[count]; count++)
-        if (!target || strcmp(mc_arch_names[count], target) == 0) return MC_OK;
-    const char *near = nearest_name(target, mc_arch_names, count, target_name_at);
-    return mc_fail(diag, MC_USAGE,
-                   near ? "%s: no target is called '%s' (did you mean '%s'?)"
-                        : "%s: no target is called '%s'",
-                   option, target, near);
-}
-
 /* "native" is this machine's GPU. */
 static int add_target(options *o, const char *target) {
     mc_diag *diag = mc_diag_create();
     bool native = strcmp(target, "native") == 0;
     const char *found = native ? mc_arch_for(driver_gpu_find().capability) : target;
     mc_status status =
-        found ? check_target("--arch", found, diag)
+        found ? target_check("--arch", found, diag)
               : mc_fail(diag, MC_CANNOT, "--arch native: no GPU here that there are targets for");
     int exit_status = status == MC_OK ? add_setting(o, "arch", found) : failed(status, diag);
     mc_diag_destroy(diag);
@@ -297,11 +284,13 @@ static mc_status write_made(const options *o, mc_kernel *kernel, mc_text *out, m
     return status;
 }
 
-static mc_status write_kernel(const options *o, const mc_spec *spec, size_t variant, mc_text *out,
-                              mc_diag *diag) {
+static mc_status write_kernel(const options *o, const mc_spec *spec, size_t variant,
+                              const target_source *source, mc_text *out, mc_diag *diag) {
     mc_kernel *kernel;
     mc_status status = mc_kernel_generate(spec, variant, &kernel, diag);
-    return status == MC_OK ? write_made(o, kernel, out, diag) : status;
+    if (status != MC_OK) return status;
+    if (o->task == TASK_PTX || o->task == TASK_HEADER) target_note(source, kernel);
+    return write_made(o, kernel, out, diag);
 }
 
 static mc_status write_fields(const options *o, mc_text *out, mc_diag *diag) {
@@ -310,55 +299,32 @@ static mc_status write_fields(const options *o, mc_text *out, mc_diag *diag) {
     return status == MC_OK ? write_made(o, kernel, out, diag) : status;
 }
 
-static mc_status check_all(const options *o, const mc_spec *spec, mc_text *out, mc_diag *diag) {
+static mc_status check_all(const mc_spec *spec, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i++)
-        status = write_kernel(o, spec, i, out, diag);
+    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i++) {
+        mc_kernel *kernel;
+        status = mc_kernel_generate(spec, i, &kernel, diag);
+        mc_kernel_destroy(kernel);
+    }
     return status;
-}
-
-/* -- The target where nothing names one --------------------------------------------------------------- */
-
-/* The architecture of this machine's GPU. Which one is taken, and why, is said on stderr. NULL: there is no
-   GPU. */
-static const char *target_of_gpu(void) {
-    driver_gpu gpu = driver_gpu_find();
-    const char *target = mc_arch_for(gpu.capability);
-    if (gpu.failed)
-        fprintf(stderr, "mcgen: no --arch, and the CUDA driver does not work (%s: error %d): kernel for %s\n",
-                gpu.failed, gpu.error, mc_arch_names[0]);
-    else if (target) fprintf(stderr, "mcgen: no --arch: kernel for %s (%s, device 0)\n", target, gpu.name);
-    else if (gpu.capability)
-        fprintf(stderr, "mcgen: no --arch: kernel for %s; %s (device 0) is sm_%d, for which there are none\n",
-                mc_arch_names[0], gpu.name, gpu.capability);
-    return target;
-}
-
-/* USER: the value of MCGEN_ARCH, NULL: not set. */
-static const char *default_target(void *user) { return user ? user : target_of_gpu(); }
-
-static mc_status read_spec(const options *o, mc_spec **spec, mc_diag *diag) {
-    char *target = getenv("MCGEN_ARCH");
-    if (target && !*target) target = NULL;
-    const mc_arch_default arch = {default_target, target};
-    mc_status status = check_target("MCGEN_ARCH", target, diag);
-    if (status != MC_OK) return status;
-    return spec_read_path(o->spec, o->settings, o->setting_count, &arch, spec, diag);
 }
 
 /* -- Work --------------------------------------------------------------------------------------------- */
 
 static mc_status work(const options *o, mc_text *out, mc_diag *diag) {
     mc_spec *spec;
+    target_source source;
     size_t variant = 0;
     if (o->fields) return write_fields(o, out, diag);
-    mc_status status = read_spec(o, &spec, diag);
+    mc_status status = target_source_begin(&source, diag);
+    if (status == MC_OK)
+        status = spec_read_path(o->spec, o->settings, o->setting_count, &source.spec, &spec, diag);
     if (status != MC_OK) return status;
     variant = mc_spec_default(spec);
     if (o->variant) status = mc_spec_find_variant(spec, o->variant, &variant, diag);
     if (status == MC_OK && o->task == TASK_LIST) status = write_list(o, spec, out, diag);
-    else if (status == MC_OK && o->task == TASK_CHECK && !o->variant) status = check_all(o, spec, out, diag);
-    else if (status == MC_OK) status = write_kernel(o, spec, variant, out, diag);
+    else if (status == MC_OK && o->task == TASK_CHECK && !o->variant) status = check_all(spec, diag);
+    else if (status == MC_OK) status = write_kernel(o, spec, variant, &source, out, diag);
     mc_spec_destroy(spec);
     return status;
 }

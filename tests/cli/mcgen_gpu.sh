@@ -22,7 +22,11 @@ gpu() {
     done
     env LD_LIBRARY_PATH="$folder" "${variables[@]}" "$mcgen" "$@"
 }
-said() { check "$1: stderr is '$(cat stderr)'" test "$(cat stderr)" = "$2"; }
+# said WHICH TEXT [NOTES]: standard error is that, and so many notes of 4-bit mma for a target that was guessed.
+said() {
+    check "$1: stderr is '$(cat stderr)'" test "$(grep -v '^mcgen: note: ' stderr)" = "$2"
+    check "$1: not ${3:-0} notes" test "$(grep -c '^mcgen: note: ' stderr)" = "${3:-0}"
+}
 targets() { check "$1: $(grep '^.target' stdout)" grep -q "^.target $1$" stdout; }
 
 # -- A GPU ---------------------------------------------------------------------------------------------------------------
@@ -45,7 +49,7 @@ check "Ampere multiplies 4 bits as they are" grep -q "row.col.s32.s4.s4" stdout
 expect 0 "" gpu FAKE_CUDA_CAPABILITY=103 "$spec"
 targets sm_100
 expect 0 "" gpu FAKE_CUDA_CAPABILITY=75 "$spec"
-said "a GPU that is too old" "mcgen: no --arch: kernel for sm_80; Fake GPU 70 (device 0) is sm_75, for which there are none"
+said "a GPU that is too old" "mcgen: no --arch: kernel for sm_80; Fake GPU 70 (device 0) is sm_75, for which there are none" 1
 targets sm_80
 
 # -- Something names the target: no word, no driver ------------------------------------------------------------------------
@@ -76,9 +80,9 @@ said "--help" ""
 
 # -- No GPU ----------------------------------------------------------------------------------------------------------------
 "$mcgen" --arch sm_80 "$spec" >sm_80.ptx
-silent() { # silent WHAT COMMAND...: the kernel of sm_80, and nothing said
+silent() { # silent WHAT COMMAND...: the kernel of sm_80, and nothing said but that it has 4-bit mma
     expect 0 "" "${@:2}"
-    said "$1" ""
+    said "$1" "" 1
     check "$1: not the kernel for sm_80" cmp stdout sm_80.ptx
 }
 silent "no driver" env LD_LIBRARY_PATH="$work/none" "$mcgen" "$spec"
@@ -86,6 +90,6 @@ silent "a library without the driver's functions" env LD_LIBRARY_PATH="$work/odd
 silent "no device" gpu FAKE_CUDA="no device" "$spec"
 silent "a stub" gpu FAKE_CUDA=stub "$spec"
 expect 0 "" gpu FAKE_CUDA=broken "$spec"
-said "a broken driver" "mcgen: no --arch, and the CUDA driver does not work (cuInit: error 999): kernel for sm_80"
+said "a broken driver" "mcgen: no --arch, and the CUDA driver does not work (cuInit: error 999): kernel for sm_80" 1
 check "a broken driver: not the kernel for sm_80" cmp stdout sm_80.ptx
 finish

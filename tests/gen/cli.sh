@@ -58,6 +58,15 @@ check "a hash depends on other candidates" \
     "$("$mcgen" --list-variants "$spec" | grep 'stride=32 tile_n=64 warps=4 split=4 prefetch=on' | cut -d' ' -f2)"
 
 
+# -- 4-bit mma that nobody asked for -----------------------------------------------------------------------------------
+noted() { "$mcgen" "$@" 2>&1 >/dev/null | grep -c 'note: this kernel for sm_80 has mma of 4 bits'; }
+check "no note" test "$(noted "$specs/spmm_l8r4.lua")" = 1
+check "no note of the header's" test "$(noted --header "$specs/spmm_l8r4.lua")" = 1
+check "a note though the target was named" test "$(noted --arch sm_80 "$specs/spmm_l8r4.lua")" = 0
+check "a note though the mma was named" test "$(noted --set mma=int4 "$specs/spmm_l8r4.lua")" = 0
+check "a note without 4-bit mma" test "$(noted --set mma=int8 "$specs/spmm_l8r4.lua")$(noted "$spec")" = 00
+check "a note of a listing" test "$(noted --list-variants "$specs/spmm_l8r4.lua")" = 0
+
 # -- Fields ---------------------------------------------------------------------------------------------------------
 while read -r index hash fields; do
     [ $((index % 40)) = 7 ] || continue
