@@ -30,7 +30,7 @@ typedef enum task {
 
 typedef struct options {
     task task;
-    bool json;
+    bool json, registers;
     const char *spec, *out, *variant, *name;
     const char *fields; /* of a kernel that no spec is read for; NULL: there is a spec */
     mc_setting settings[MAX_SETTINGS];
@@ -62,6 +62,8 @@ static const option_row option_rows[] = {
      "instead of a SPEC: the kernel with these fields, 'op=spmm arch=sm_90 ...', as mcrun plan, records\n"
      "and --list-variants print them; those that are not named have their defaults"},
     {"list-variants", 'l', false, NULL, "every legal variant, one a line: index, hash, fields"},
+    {"registers", 'r', false, NULL,
+     "--list-variants: also the most 32-bit registers that are alive at once, a thread; ptxas may take more"},
     {"describe", 'd', false, NULL, "launch contract, tile, shared memory, bytes and mma a stride, registers"},
     {"json", 'j', false, NULL,
      "--list-variants, --describe: as JSON; a failure is then {\"error\": what is wrong}"},
@@ -161,6 +163,7 @@ static int parse_option(options *o, int option) {
     case 'v': o->variant = optarg; return EXIT_DONE;
     case 'f': o->fields = optarg; return EXIT_DONE;
     case 'j': o->json = true; return EXIT_DONE;
+    case 'r': o->registers = true; return EXIT_DONE;
     case 'l': return choose(o, TASK_LIST);
     case 'd': return choose(o, TASK_DESCRIBE);
     case 'H': return choose(o, TASK_HEADER);
@@ -188,6 +191,7 @@ static int check_output(const options *o) {
     if (o->out && o->task == TASK_CHECK) return wrong("--check writes nothing: no -o%s", "");
     if (o->json && o->task != TASK_LIST && o->task != TASK_DESCRIBE)
         return wrong("--json goes with --list-variants or --describe%s", "");
+    if (o->registers && o->task != TASK_LIST) return wrong("--registers goes with --list-variants%s", "");
     if (o->name && o->task != TASK_HEADER) return wrong("--name goes with --header%s", "");
     return EXIT_DONE;
 }
@@ -224,10 +228,6 @@ static int parse(int argc, char **argv, options *o) {
 
 /* -- What each task writes ---------------------------------------------------------------------------- */
 
-static void list_line(const mc_spec *spec, size_t i, const char *fields, mc_text *out) {
-    text_add(out, "%zu %016llx %s\n", i, (unsigned long long)mc_spec_variant_hash(spec, i), fields);
-}
-
 /* "a=1 b=x" as {"a": 1, "b": "x"}. NULL: out of memory. */
 static json_t *fields_object(char *fields) {
     json_t *object = json_object();
@@ -244,23 +244,45 @@ static json_t *fields_object(char *fields) {
     return NULL;
 }
 
-static void list_object(const mc_spec *spec, size_t i, char *fields, mc_text *out) {
+/* REGISTERS: 0, not asked for. */
+static void list_object(const mc_spec *spec, size_t i, char *fields, int registers, mc_text *out) {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)mc_spec_variant_hash(spec, i));
     json_t *values = fields_object(fields);
-    json_t *object =
-        values ? json_pack("{sI ss so}", "index", (json_int_t)i, "hash", hash, "fields", values) : NULL;
+    json_t *estimate = registers ? json_integer(registers) : NULL;
+    json_t *object = values ? json_pack("{sI ss so so*}", "index", (json_int_t)i, "hash", hash, "fields",
+                                        values, "register_estimate", estimate)
+                            : NULL;
     text_add(out, "%s", i ? ",\n " : "[");
     if (!object || json_dump_callback(object, text_sink, out, JSON_COMPACT) != 0) out->failed = true;
     json_decref(object);
 }
 
+/* Behind the hash, since fields may go on to the end of the line. */
+static void list_line(const mc_spec *spec, size_t i, const char *fields, int registers, mc_text *out) {
+    text_add(out, "%zu %016llx ", i, (unsigned long long)mc_spec_variant_hash(spec, i));
+    if (registers) text_add(out, "%d ", registers);
+    text_add(out, "%s\n", fields);
+}
+
+/* A kernel has to be made for it. */
+static mc_status count_registers(const mc_spec *spec, size_t variant, int *registers, mc_diag *diag) {
+    mc_kernel *kernel;
+    mc_status status = mc_kernel_generate(spec, variant, &kernel, diag);
+    if (status == MC_OK) *registers = kernel->registers;
+    mc_kernel_destroy(kernel);
+    return status;
+}
+
 static mc_status write_list(const options *o, const mc_spec *spec, mc_text *out, mc_diag *diag) {
     for (size_t i = 0; i < mc_spec_variant_count(spec); i++) {
+        int registers = 0;
+        mc_status status = o->registers ? count_registers(spec, i, &registers, diag) : MC_OK;
+        if (status != MC_OK) return status;
         char *fields = mc_spec_variant_text(spec, i, true);
         if (!fields) return mc_fail(diag, MC_NOMEM, "mcgen: out of memory");
-        if (o->json) list_object(spec, i, fields, out);
-        else list_line(spec, i, fields, out);
+        if (o->json) list_object(spec, i, fields, registers, out);
+        else list_line(spec, i, fields, registers, out);
         free(fields);
     }
     if (o->json) text_add(out, "]\n");

@@ -50,8 +50,9 @@ void target_note(const target_source *source, const mc_kernel *kernel) {
     const char *ptx = mc_kernel_ptx(kernel), *mma = mc_kernel_field_text(kernel, "mma");
     bool chosen = source->guessed && mma && strcmp(mma, "auto") == 0;
     if (chosen && (strstr(ptx, ".s4.s32 ") || strstr(ptx, ".u4.s32 ")))
-        fprintf(stderr,
-                "mcgen: note: this kernel for %s has mma of 4 bits, which sm_90 and newer GPUs emulate; --arch "
-                "sm_90 makes another one for them\n",
-                mc_kernel_contract(kernel)->target);
+        fprintf(
+            stderr,
+            "mcgen: note: this kernel for %s has mma of 4 bits, which sm_90 and newer GPUs emulate; --arch "
+            "sm_90 makes another one for them\n",
+            mc_kernel_contract(kernel)->target);
 }

@@ -47,6 +47,13 @@ expect 0 'f16[m][ldc], row-major' "$mcgen" "$specs/spmm_l8r8_f16.lua"
 check "a field at its quiet default shows" test "$("$mcgen" "$spec" | grep -c 'bias=\|scale=\|act=')" = 0
 check "hashes of outputs repeat" test "$(for o in f16 bf16; do for b in none row; do for a in none relu; do "$mcgen" --list-variants --set out=$o --set bias=$b --set act=$a "$specs/spmm_l8r8_f16.lua"; done; done; done | cut -d' ' -f2 | sort | uniq -d | wc -l)" = 0
 expect 0 '"hash"' "$mcgen" --list-variants --json "$spec"
+"$mcgen" --list-variants --registers "$spec" >registers.txt
+check "--registers has other variants" cmp <(cut -d' ' -f1,2,4- registers.txt) <("$mcgen" --list-variants "$spec")
+registers=$(sed -n 8p registers.txt | cut -d' ' -f3)
+check "--registers and --describe differ" grep -q "register_estimate *$registers " <("$mcgen" --describe --variant 7 "$spec")
+expect 0 "\"register_estimate\":$registers}" "$mcgen" --list-variants --registers --json "$spec"
+check "registers that nobody asked for" test "$("$mcgen" --list-variants --json "$spec" | grep -c register)" = 0
+expect 2 "--registers goes with --list-variants" "$mcgen" --registers "$spec"
 expect 0 "" "$mcgen" --check "$spec"
 check "--check wrote something" test ! -s stdout
 check "fewer than 40 variants" test "$("$mcgen" --list-variants "$spec" | wc -l)" -ge 40
