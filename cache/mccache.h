@@ -161,9 +161,11 @@ typedef struct mccache_stats {
 } mccache_stats;
 
 MCCACHE_API void mccache_get_stats(mccache *cache, mccache_stats *stats);
-/* Evicts down to MAX_BYTES and MAX_FILES (UINT64_MAX: no limit; 0: everything), and removes stale
-   temporaries, damaged and foreign entries. Locks and whatever else lies in the directory stay. Returns how
-   many files went. */
+/* Evicts down to MAX_BYTES and MAX_FILES (UINT64_MAX: no limit; 0: everything), and, where neither is 0,
+   removes stale temporaries, damaged and foreign entries. A link in the place of an entry or shard is
+   removed, what it leads to is not. An empty directory in an entry's place is removed; any other directory
+   there, and a file in a shard's place, is renamed to NAME.aside.0 (to 9). Locks and whatever else lies in
+   the directory stay, and so do shards that others own or may write into. Returns how many went. */
 MCCACHE_API uint64_t mccache_prune(mccache *cache, uint64_t max_bytes, uint64_t max_files);
 
 #ifdef __cplusplus

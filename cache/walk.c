@@ -1,5 +1,6 @@
 /* Housekeeping: what mcrun cache shows and does. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,13 +129,46 @@ typedef struct sweep {
     uint64_t removed;
 } sweep;
 
+/* What the cache did not make is not emptied or deleted: it gets another name, which no entry and no shard
+   has. False where ten such names are taken. */
+static bool set_aside(int folder, const char *name) {
+    enum { NAMES = 10 };
+    char other[sizeof((mccache_item *)0)->file + sizeof ".aside.0"];
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(other, sizeof other, "%s.aside.%d", name, i);
+        if (renameat2(folder, name, folder, other, RENAME_NOREPLACE) == 0) return true;
+        if (errno != EEXIST) return false;
+    }
+    return false;
+}
+
+/* Of what stands where an entry belongs, a link goes and what it leads to stays; a directory goes if it is
+   empty. */
+static bool clear_entry(int shard, const char *name) {
+    if (unlinkat(shard, name, 0) == 0) return true;
+    if (errno != EISDIR && errno != EPERM) return false;
+    return unlinkat(shard, name, AT_REMOVEDIR) == 0 || set_aside(shard, name);
+}
+
+/* A directory stays, whoever may write into it: it may be full of good entries. */
+static bool clear_shard(int directory, const char *name) {
+    struct stat status;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode)) return false;
+    return S_ISLNK(status.st_mode) ? unlinkat(directory, name, 0) == 0 : set_aside(directory, name);
+}
+
 static bool remove_bad(void *user, const mccache_item *item) {
     sweep *s = user;
+    const cache_directory *own = &s->cache->own;
     const char *fault, *slash = strchr(item->file, '/');
-    if (item->state == MCCACHE_GOOD || slash == NULL) return true;
-    int shard = shard_try(&s->cache->own, (unsigned char)strtoul(item->file, NULL, 16), &fault);
+    if (item->state == MCCACHE_GOOD) return true;
+    if (slash == NULL) {
+        s->removed += clear_shard(own->fd, item->file);
+        return true;
+    }
+    int shard = shard_try(own, (unsigned char)strtoul(item->file, NULL, 16), &fault);
     if (shard < 0) return true;
-    s->removed += unlinkat(shard, slash + 1, 0) == 0;
+    s->removed += clear_entry(shard, slash + 1);
     close(shard);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "options.h"
@@ -45,6 +46,7 @@ typedef struct session {
     mc_diag *diag;
     json_t *json; /* NULL: print text */
     uint64_t states[MCCACHE_STALE + 1], bytes;
+    bool shards; /* one of those that are foreign is a shard */
 } session;
 
 static const char *const state_names[] = {"good", "damaged", "foreign", "stale"};
@@ -93,6 +95,7 @@ static bool verify_item(void *user, const mccache_item *item) {
     session *s = user;
     s->states[item->state]++;
     s->bytes += item->size;
+    s->shards |= item->state == MCCACHE_FOREIGN && strchr(item->file, '/') == NULL;
     if (s->json != NULL) return item->state == MCCACHE_GOOD || list_item(user, item);
     if (item->state == MCCACHE_DAMAGED || item->state == MCCACHE_FOREIGN)
         mc_fail(s->diag, MC_FORMAT, "%s/%s: %s: %s", s->path, item->file, state_names[item->state],
@@ -119,8 +122,9 @@ static mc_status verify_entries(session *s) {
     if (status == MC_OK && wrong > 0)
         status = mc_fail(s->diag, MC_FORMAT,
                          "%" PRIu64 " damaged or not to be trusted, %" PRIu64
-                         " good: `%s cache prune` removes them",
-                         wrong, s->states[MCCACHE_GOOD], cmd_program);
+                         " good: `%s cache prune` removes them%s",
+                         wrong, s->states[MCCACHE_GOOD], cmd_program,
+                         s->shards ? ", but for folders that are open to others or theirs" : "");
     if (s->options->json)
         s->json =
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "bytes", (json_int_t)s->bytes, "good",
