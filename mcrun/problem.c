@@ -20,6 +20,8 @@ const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS] = {
 const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS] = {
     {"a", 0, OPTION_TEXT, offsetof(problem_options, a_file), "FILE.npy", 0, 0,
      "values of A: rows x columns, or vectors x V (random, or those of a MATRIX that has some)"},
+    {"a-order", 0, OPTION_CHOICE, offsetof(problem_options, order), "matrix|vectors", 0, 0,
+     "which of the two --a or --mask-values is (its shape tells, but of a full matrix of V columns)"},
     {"scale", 0, OPTION_TEXT, offsetof(problem_options, scale_file), "FILE.npy", 0, 0,
      "scales, where the kernel's output has some: f32, 1, M or N of them (random)"},
     {"bias", 0, OPTION_TEXT, offsetof(problem_options, bias_file), "FILE.npy", 0, 0,
@@ -140,7 +142,12 @@ static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
     mc_dense values;
     mc_status status = mc_npy_read(path, &values, diag);
     if (status != MC_OK) return status;
-    status = mc_vsparse_take(&p->a, &values, diag);
+    bool both = values.rows == p->a.rows && values.cols == p->a.cols && values.rows == p->a.vectors &&
+                values.cols == p->a.vec;
+    if (both && p->options->order == MC_TAKE_BY_SHAPE)
+        status = mc_fail(diag, MC_USAGE,
+                         "%s is rows x columns and vectors x V alike: --a-order says which it is", path);
+    else status = mc_vsparse_take_as(&p->a, &values, (mc_take_order)p->options->order, diag);
     mc_dense_free(&values);
     p->values_from = path;
     return status;

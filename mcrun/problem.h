@@ -10,12 +10,13 @@ typedef struct problem_options {
     cmd_settings settings;
     const char *variant, *a_file, *scale_file, *bias_file;
     const char *mask_file; /* values of a mask */
+    int order;             /* of a_file or mask_file: mc_take_order */
     int64_t seed;
     bool dilate, unite, quantise, random_values;
 } problem_options;
 
 /* Their rows, tables of a command: of the spec; of A's values, scales and biases; of the matrix. */
-enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 4, PROBLEM_PATTERN_OPTIONS = 5 };
+enum { PROBLEM_SPEC_OPTIONS = 4, PROBLEM_VALUE_OPTIONS = 5, PROBLEM_PATTERN_OPTIONS = 5 };
 extern const cmd_option problem_spec_table[PROBLEM_SPEC_OPTIONS];
 extern const cmd_option problem_value_table[PROBLEM_VALUE_OPTIONS];
 extern const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS];

@@ -210,8 +210,13 @@ static void take_vectors(mc_vsparse *a, const mc_dense *dense) {
 }
 
 mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
-    bool matrix = dense->rows == a->rows && dense->cols == a->cols;
-    if (!matrix && (dense->rows != a->vectors || dense->cols != a->vec))
+    return mc_vsparse_take_as(a, dense, MC_TAKE_BY_SHAPE, diag);
+}
+
+mc_status mc_vsparse_take_as(mc_vsparse *a, const mc_dense *dense, mc_take_order order, mc_diag *diag) {
+    bool matrix = dense->rows == a->rows && dense->cols == a->cols && order != MC_TAKE_VECTORS;
+    bool vectors = dense->rows == a->vectors && dense->cols == a->vec && order != MC_TAKE_MATRIX;
+    if (!matrix && !vectors)
         return mc_fail(diag, MC_FORMAT,
                        "values are %" PRId64 " x %" PRId64 ", must be %" PRId64 " x %" PRId64
                        " (the matrix) or %" PRId64 " x %d (its nonzero vectors)",

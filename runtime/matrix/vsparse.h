@@ -38,6 +38,11 @@ MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
    MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
+/* Which of the two DENSE has to be. A full matrix of vec columns has as many vectors as rows, so that the
+   shape does not tell. */
+typedef enum mc_take_order { MC_TAKE_BY_SHAPE, MC_TAKE_MATRIX, MC_TAKE_VECTORS } mc_take_order;
+MC_API mc_status mc_vsparse_take_as(mc_vsparse *a, const mc_dense *dense, mc_take_order order, mc_diag *diag);
+
 /* Takes the values of CSR, of which mc_vsparse_union made A; others of A's vectors become 0. SCALE: values
    are divided by it and, in an A of integers, rounded to nearest even; 0: they are taken as they are. What
    A's type cannot hold is MC_CANNOT with "entry (row, column)", counted from 1. On failure A is as before. */

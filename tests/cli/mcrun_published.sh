@@ -197,4 +197,18 @@ full() { bash -c 'trap "" XFSZ; ulimit -f 4; exec "$@"' full "$@"; }
 expect 1 'values.npy: ' full "$mcrun" pack "$specs/spmm_l16r16.lua" m.smtx --format bcrs --out none
 check 'nothing half-written' test ! -e none
 check 'no temporary is left' test -z "$(find . -name '*.tmp*')"
+# A full matrix of V columns has as many vectors as rows, so that the shape of its values does not tell what they are
+printf '2, 4, 8\n0 4 8\n0 1 2 3 0 1 2 3\n' >full.smtx
+npy() { # npy ROWS COLUMNS BYTES: u8 values
+    local header="{'descr': '|u1', 'fortran_order': False, 'shape': ($1, $2), }"
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+    printf "$3"
+}
+npy 8 4 '\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\040' >full.npy
+full() { pack "$specs/spmm_l8r8.lua" full.smtx --vec 4 --set lhs=u8 --a full.npy "$@"; }
+expect 2 'full.npy is rows x columns and vectors x V alike: --a-order says which it is' full --out full
+for order in matrix vectors; do expect 0 '' full --a-order "$order" --format bcrs --out "full-$order"; done
+check 'vectors are not the values as they are' cmp <(tail -c 32 full.npy) <(tail -c 32 full-vectors/values.npy)
+check 'the matrix is not turned' test "$(elements u1 full-matrix/values.npy | cut -d' ' -f1-8)" = '1 5 9 13 2 6 10 14'
+expect 2 "--a-order: 'rows' is not one of matrix|vectors" full --a-order rows --out full
 finish

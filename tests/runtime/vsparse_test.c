@@ -155,6 +155,12 @@ static void test_take(mc_diag *diag) {
     expect_ok("vectors", mc_vsparse_take(&got, &vectors, diag), diag);
     CHECK(same_vsparse(&want, &got), "taken from the vectors");
 
+    expect_ok("as the matrix", mc_vsparse_take_as(&got, &matrix, MC_TAKE_MATRIX, diag), diag);
+    expect_failure("as vectors", mc_vsparse_take_as(&got, &matrix, MC_TAKE_VECTORS, diag), MC_FORMAT, diag,
+                   "values are 10 x 4, must be 10 x 4 (the matrix) or 6 x 2");
+    expect_failure("as the matrix", mc_vsparse_take_as(&got, &vectors, MC_TAKE_MATRIX, diag), MC_FORMAT, diag,
+                   "values are 6 x 2, must be");
+
     mc_dense_set(&vectors, 3, 1, 128);
     expect_failure("range", mc_vsparse_take(&got, &vectors, diag), MC_FORMAT, diag,
                    "A[3][1] is 128, out of s8's range");
