@@ -21,10 +21,50 @@ static mc_status io_error(const char *path, int error, mc_diag *diag) {
 
 /* -- Reading */
 
+/* Where the link at PATH leads, from where PATH is seen; the caller frees. NULL: errno, which is EPERM where
+   the link is another user's. What is looked at is what was opened. */
+static char *follow_own(const char *path) {
+    char target[PATH_MAX], *whole = NULL;
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - path) : 0;
+    int link = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (link < 0) return NULL;
+    ssize_t size = fstat(link, &info) == 0 ? readlinkat(link, "", target, sizeof target) : -1;
+    bool ours = size >= 0 && (info.st_uid == geteuid() || info.st_uid == 0);
+    int error = size < 0 ? errno : (size_t)size == sizeof target ? ENAMETOOLONG : ours ? 0 : EPERM;
+    close(link);
+    if (error == 0 &&
+        asprintf(&whole, "%.*s%.*s", target[0] != '/' ? folder : 0, path, (int)size, target) < 0)
+        whole = NULL, error = ENOMEM;
+    errno = error;
+    return whole;
+}
+
+/* open, but at its end PATH is no link that another user made: in a folder that all may write into it could
+   lead to any file of ours. */
+static int open_own(const char *path, int flags) {
+    enum { MOST_LINKS = 40 };
+    char *at = strdup(path);
+    for (int links = 0; at != NULL; links++) {
+        int descriptor = open(at, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600), error = errno;
+        bool is_link = descriptor < 0 && error == ELOOP && links < MOST_LINKS;
+        char *next = is_link ? follow_own(at) : NULL;
+        if (is_link) error = errno;
+        free(at);
+        at = next;
+        errno = error;
+        if (at == NULL) return descriptor;
+    }
+    return -1;
+}
+
 /* Whatever else lies there (a pipe, a directory) is not read: nobody waits for it. */
 static mc_status open_regular(const char *path, int flags, int *descriptor, mc_diag *diag) {
     struct stat info;
-    *descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0600);
+    *descriptor = open_own(path, flags);
+    if (*descriptor < 0 && errno == EPERM && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        return mc_fail(diag, MC_IO, "%s: a link that another user made is not followed", path);
     if (*descriptor < 0) return io_error(path, errno, diag);
     bool regular = fstat(*descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_BYTES;
     if (regular) return MC_OK;

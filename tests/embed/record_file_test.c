@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "record_stores.h"
+#include "records/parts.h"
 
 /* -- Reading and adding */
 
@@ -323,6 +324,37 @@ static void test_brief(mc_diag *diag) {
     unlink(out);
 }
 
+/* A link of one's own is followed, one that another user made is not: it could lead to any file of ours. */
+static void test_links(mc_diag *diag) {
+    static const char line[] = "a line\n";
+    char target[300], link[300], other[300];
+    bool missing;
+    struct stat info;
+    snprintf(target, sizeof target, "%s", scratch_path("links/target.jsonl"));
+    snprintf(link, sizeof link, "%s", scratch_path("links/records.jsonl"));
+    snprintf(other, sizeof other, "%s", scratch_path("links/other.jsonl"));
+    CHECK(mkdir(scratch_path("links"), 0700) == 0 && symlink("other.jsonl", link) == 0, "%s", link);
+    CHECK(symlink("../links/target.jsonl", other) == 0, "%s", other);
+    CHECK(record_file_append(link, line, sizeof line - 1, diag) == MC_OK, "%s", mc_diag_text(diag));
+    CHECK(stat(target, &info) == 0 && info.st_size == (off_t)sizeof line - 1,
+          "what a link to a link leads to");
+    if (geteuid() == 0) {
+        CHECK(lchown(link, 65534, 65534) == 0, "%s", link);
+        mc_diag_clear(diag);
+        CHECK(record_file_append(link, line, sizeof line - 1, diag) == MC_IO,
+              "another user's link is followed");
+        CHECK(strstr(mc_diag_text(diag), "a link that another user made is not followed") != NULL, "%s",
+              mc_diag_text(diag));
+        CHECK(record_file_read(link, NULL, NULL, NULL, &missing, diag) == MC_IO && !missing, "read");
+        CHECK(stat(target, &info) == 0 && info.st_size == (off_t)sizeof line - 1, "it was written to");
+        mc_diag_clear(diag);
+    }
+    unlink(link);
+    unlink(other);
+    unlink(target);
+    rmdir(scratch_path("links"));
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
@@ -333,6 +365,7 @@ int main(void) {
     test_file_limit(diag);
     test_company();
     test_fork();
+    test_links(diag);
     test_share(diag);
     test_brief(diag);
     mc_diag_destroy(diag);
