@@ -68,6 +68,31 @@ static bool use_special(struct sim_parser *p, int which, struct sim_insn *insn, 
     return true;
 }
 
+/* Whether TEXT is a special register of the ISA (PTX ISA, Special Registers) that SIM_SPECIAL_LIST lacks. A
+   '#' stands for a number. */
+static bool is_other_special(const char *text) {
+    static const char *const names[] = {"%envreg#",
+                                        "%pm#",
+                                        "%pm#_64",
+                                        "%globaltimer_lo",
+                                        "%globaltimer_hi",
+                                        "%aggr_smem_size",
+                                        "%current_graph_exec",
+                                        "%reserved_smem_offset_begin",
+                                        "%reserved_smem_offset_end",
+                                        "%reserved_smem_offset_cap",
+                                        "%reserved_smem_offset_#"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t before = strcspn(names[i], "#"), digits = 0;
+        if (strncmp(text, names[i], before) != 0) continue;
+        const char *rest = text + before, *after = names[i] + before;
+        if (*after == '#') digits = strspn(rest, "0123456789"), after++;
+        else if (*rest == '\0') return true;
+        if (digits > 0 && strcmp(rest + digits, after) == 0) return true;
+    }
+    return false;
+}
+
 /* NAME, which is no symbol: a special register (some have a .x behind the name), or an error. */
 static bool parse_special(struct sim_parser *p, const struct sim_token *name, struct sim_insn *insn,
                           bool allowed, struct sim_value *value) {
@@ -84,6 +109,8 @@ static bool parse_special(struct sim_parser *p, const struct sim_token *name, st
         return sim_error(p, PTXSIM_PARSE, name->line, "special register `%s`: move it to a register first",
                          text);
     }
+    if (is_other_special(text))
+        return sim_error(p, PTXSIM_UNSUPPORTED, name->line, "special register `%s` is not supported", text);
     return sim_error(p, PTXSIM_PARSE, name->line, "`%s` is not declared", text);
 }
 
