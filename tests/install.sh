@@ -45,12 +45,14 @@ example() {
     step "examples/$name.c, $linked"
     # shellcheck disable=SC2046
     cc -std=c17 "${strict[@]}" "$examples/$name.c" $(pkg-config --cflags mcrt) "$@" -lm -pthread -o "$work/$name-$linked"
-    "$work/$name-$linked" sim sim
-    "$work/$name-$linked" sim sim >/dev/null
+    local arguments=(sim sim)
+    [ "$name" = mlp ] && arguments=(sim gelu)
+    "$work/$name-$linked" "${arguments[@]}"
+    "$work/$name-$linked" "${arguments[@]}" >/dev/null
 }
 read -ra shared <<<"$(pkg-config --libs mcrt)"
 read -ra static <<<"$(pkg-config --static --libs mcrt)"
-for name in embed threads; do
+for name in embed threads mlp; do
     example "$name" shared "${shared[@]}"
     example "$name" static "${static[@]/#-lmcrt/$libraries/libmcrt.a}"
 done

@@ -61,10 +61,16 @@ static bool is_used(const mc_spec *spec, size_t field) {
     return false;
 }
 
-/* A setting may choose another solver than the one for which the file has its lists. */
-static bool is_for_another(const mc_spec *spec, size_t field) {
+/* Whether settings of the command line choose another solver than the one for which the file has its lists. */
+static bool is_another(const mc_spec *spec) {
     const mc_candidates *chooser = &spec->fields[spec->family->chooser];
-    return chooser->set && !chooser->line && spec->fields[field].line;
+    int64_t point[MC_MAX_FIELDS];
+    if (chooser->set && !chooser->line) return true;
+    space_point(spec, 0, point);
+    const mc_solver *solver = spec->family->solver(point);
+    for (size_t i = 0; i < spec->family->field_count; i++)
+        if (spec->fields[i].set && !spec->fields[i].line) point[i] = spec->family->fields[i].standard;
+    return spec->family->solver(point) != solver;
 }
 
 /* A list that holds the default leaves variants whose solver has no such field. It is refused as one value is
@@ -73,8 +79,9 @@ static mc_status refuse_unused(const mc_spec *spec, mc_diag *diag) {
     mc_complaints complaints = {0};
     int64_t point[MC_MAX_FIELDS];
     space_point(spec, 0, point);
+    bool another = is_another(spec);
     for (size_t i = 0; i < spec->family->field_count; i++)
-        if (spec->fields[i].count > 1 && !is_used(spec, i) && !is_for_another(spec, i))
+        if (spec->fields[i].count > 1 && !is_used(spec, i) && !(another && spec->fields[i].line))
             complain_lacking(spec->family, point, i, &complaints);
     return complaints.count > 0 ? report(spec, &complaints, diag) : MC_OK;
 }

@@ -43,7 +43,7 @@ static turn turn_of(const tour *t) {
 static problem_case make_case(const turn *now, const problem_kind *kind, int mask, int length) {
     problem_case c = edge_case(kind, mask, length, now->gap, now->output >= 0);
     if (now->mode == TOUR_UNALIGNED)
-        edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
+        edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output) ? 2 : 4);
     return c;
 }
 

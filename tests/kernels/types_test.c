@@ -66,7 +66,7 @@ static problem_case make_case(const session *t, const turn *now, const problem_k
                               int column) {
     problem_case c = edge_case(kind, mask, column, now->gap, now->output >= 0);
     if (now->mode == TOUR_UNALIGNED)
-        edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output));
+        edge_unalign(&c, kind, now->gap, 1, now->output >= 0 && output_is_16_bit(now->output) ? 2 : 4);
     if (now->exact && now->output < 0) c.c_offset = (unsigned)multiple((int)c.c_offset, LONG_ALIGN);
     if (t->ring) {
         c.ldb_gap = multiple(c.n + c.ldb_gap, t->unit / (int)mc_type_size(kind->rhs, 1)) - c.n;

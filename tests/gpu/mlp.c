@@ -1,0 +1,122 @@
+/* How long a pass of examples/mlp.c takes, captured in a graph: tuned first, verified, then replayed. Run by hand, on a
+ * GPU; tests/gpu/mlp.py times the same layers in PyTorch.
+ *
+ *   mlp_gpu ACTIVATION TOKENS INPUTS HIDDEN OUTPUTS */
+#define main example_main
+#include "../../examples/mlp.c"
+#undef main
+#include "device/cuda.h"
+#include "mcrt_internal.h"
+
+enum { REPLAYS = 100, ROUNDS = 15, CAPTURE_GLOBAL = 0 };
+
+static mc_diag *diag;
+
+static bool works(const char *what, mc_status status) {
+    if (status != MC_OK) fprintf(stderr, "%s: %s\n", what, mc_diag_text(diag));
+    return status == MC_OK;
+}
+
+static bool capture(const cuda_driver *driver, const model *on, cuda_stream stream, cuda_graph_exec *exec) {
+    cuda_graph graph = NULL;
+    mc_status status = CUDA_CALL(driver, diag, StreamBeginCapture, stream, CAPTURE_GLOBAL);
+    if (status == MC_OK) status = forward(on, stream, diag);
+    cuda_result ended = driver->StreamEndCapture(stream, &graph);
+    if (status == MC_OK) status = cuda_check(driver, ended, "cuStreamEndCapture", diag);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, GraphInstantiateWithFlags, exec, graph, 0);
+    if (graph != NULL) (void)driver->GraphDestroy(graph);
+    return works("capture", status);
+}
+
+/* Microseconds of a replay, of REPLAYS one behind the other. */
+static double time_replays(const cuda_driver *driver, cuda_graph_exec exec, cuda_stream stream) {
+    cuda_event begin = NULL, end = NULL;
+    float ms = 0;
+    mc_status status = CUDA_CALL(driver, diag, EventCreate, &begin, 0);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventCreate, &end, 0);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventRecord, begin, stream);
+    for (int i = 0; i < REPLAYS && status == MC_OK; i++)
+        status = CUDA_CALL(driver, diag, GraphLaunch, exec, stream);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventRecord, end, stream);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, StreamSynchronize, stream);
+    if (status == MC_OK) status = CUDA_CALL(driver, diag, EventElapsedTime, &ms, begin, end);
+    if (begin != NULL) (void)driver->EventDestroy(begin);
+    if (end != NULL) (void)driver->EventDestroy(end);
+    return works("replays", status) ? (double)ms * 1e3 / REPLAYS : 0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool time_pass(const cuda_driver *driver, const model *on, cuda_stream stream, double us[3]) {
+    cuda_graph_exec exec = NULL;
+    double times[ROUNDS];
+    if (!capture(driver, on, stream, &exec)) return false;
+    (void)time_replays(driver, exec, stream);
+    for (int i = 0; i < ROUNDS; i++) times[i] = time_replays(driver, exec, stream);
+    qsort(times, ROUNDS, sizeof *times, by_value);
+    us[0] = times[ROUNDS / 2], us[1] = times[ROUNDS / 4], us[2] = times[ROUNDS * 3 / 4];
+    (void)driver->GraphExecDestroy(exec);
+    return true;
+}
+
+static bool tune(const model *on, const mlp *m) {
+    static const char *const names[STEPS] = {"quantise", "up", "down", "back"};
+    const mc_tune_config config = {.size = sizeof config, .candidates = 60, .seconds = 10, .worker = ""};
+    mc_plan_config steps[STEPS];
+    bool tuned = true;
+    describe(on, m, steps);
+    for (int i = 0; i < STEPS; i++) {
+        mc_tune_result result = {.size = sizeof result};
+        tuned &= works(names[i], mc_tune(on->context, &steps[i], &config, &result, diag));
+        printf("  %-9s %8.2f us alone, of %zu kernels (the default one: %.2f)\n", names[i],
+               result.microseconds, (size_t)result.measured, result.standard);
+    }
+    return tuned;
+}
+
+static bool run_all(mlp *m, const cuda_driver *driver) {
+    model on = {0};
+    double us[3] = {0};
+    cuda_stream stream = NULL;
+    size_t bytes = (size_t)(m->tokens * m->down.outputs) * sizeof *m->y;
+    mc_context_config config = {.size = sizeof config, .device = "cuda:0"};
+    bool right = works("context", mc_context_create(&config, &on.context, diag)) &&
+                 works("matrices", make_matrices(&on, m, diag)) && tune(&on, m) &&
+                 works("plans", load(&on, m, diag)) &&
+                 works("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING)) &&
+                 time_pass(driver, &on, stream, us) &&
+                 works("read", mc_memory_read(on.context, on.args[BACK].c, m->y, bytes, diag));
+    int64_t wrong = right ? wrong_of(m) : 0;
+    if (right)
+        printf("mlp %lld tokens  %.2f us a pass (%.2f to %.2f), %lld outputs wrong\n", (long long)m->tokens, us[0],
+               us[1], us[2], (long long)wrong);
+    unload(&on);
+    mc_context_destroy(on.context);
+    return right && wrong == 0;
+}
+
+int main(int argc, char **argv) {
+    if (mc_device_cuda_count() == 0) {
+        printf("SKIPPED: no GPU\n");
+        return 77;
+    }
+    if (argc != 6) return usage();
+    mlp m = {.activation = strcmp(argv[1], "relu") == 0 ? MC_ACTIVATION_RELU : MC_ACTIVATION_GELU,
+             .tokens = atoll(argv[2])};
+    make_mlp(&m, atoll(argv[3]), atoll(argv[4]), atoll(argv[5]));
+    diag = mc_diag_create();
+    mc_device *device = NULL;
+    bool right = works("device", mc_device_open("cuda:0", &device, diag));
+    if (right) {
+        const cuda_device_state *state = (const cuda_device_state *)device;
+        right = works("current", CUDA_CALL(state->driver, diag, CtxSetCurrent, state->context)) &&
+                run_all(&m, state->driver);
+        mc_device_close(device);
+    }
+    mc_diag_destroy(diag);
+    free_mlp(&m);
+    return !right;
+}
