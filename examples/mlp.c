@@ -1,7 +1,8 @@
-/* Two layers of a pruned, quantised network, y = W2 f(W1 x + b1) + b2, with activations in f16 as PyTorch has them,
- * [tokens, features], and no step on the host between them:
+/* Two layers of a pruned, quantised network, y = W2 f(W1 x + b1) + b2, with activations in f16 as PyTorch has
+ * them, [tokens, features], and no step on the host between them:
  *
- *   cc mlp.c $(pkg-config --cflags --libs mcrt) -lm -o mlp && ./mlp [DEVICE [ACTIVATION [TOKENS INPUTS HIDDEN OUTPUTS]]]
+ *   cc mlp.c $(pkg-config --cflags --libs mcrt) -lm -o mlp
+ *   ./mlp [DEVICE [ACTIVATION [TOKENS INPUTS HIDDEN OUTPUTS]]]
  *
  *   quantise   x, f16 [tokens, inputs]          to s8 [inputs, tokens], with a scale for each token
  *   up         f(W1 x + b1), s8 [hidden, tokens], with a scale of its own
@@ -37,7 +38,8 @@ typedef struct mlp {
 
 static float float_of(uint16_t half) {
     int exponent = half >> 10 & 31, fraction = half & 1023;
-    float value = exponent == 0 ? ldexpf((float)fraction, -24) : ldexpf((float)(fraction + 1024), exponent - 25);
+    float value =
+        exponent == 0 ? ldexpf((float)fraction, -24) : ldexpf((float)(fraction + 1024), exponent - 25);
     return half >> 15 ? -value : value;
 }
 
@@ -75,7 +77,8 @@ static void make_mlp(mlp *m, int64_t inputs, int64_t hidden, int64_t outputs) {
 }
 
 static void free_mlp(mlp *m) {
-    void *const memory[] = {m->up.w, m->up.scale, m->up.bias, m->down.w, m->down.scale, m->down.bias, m->x, m->y};
+    void *const memory[] = {m->up.w,       m->up.scale,  m->up.bias, m->down.w,
+                            m->down.scale, m->down.bias, m->x,       m->y};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
 }
 
@@ -272,7 +275,8 @@ static int64_t wrong_of_token(const mlp *m, int64_t token, int8_t *q, int8_t (*h
         }
         float by = down->scale[row] * m->hidden_scale, bias = down->bias[row],
               got = float_of(m->y[token * down->outputs + row]);
-        wrong += !(got >= rounded(fmaf((float)least, by, bias)) && got <= rounded(fmaf((float)most, by, bias)));
+        wrong +=
+            !(got >= rounded(fmaf((float)least, by, bias)) && got <= rounded(fmaf((float)most, by, bias)));
     }
     return wrong;
 }
@@ -318,7 +322,8 @@ int main(int argc, char **argv) {
     mc_status status = run(&m, argc > 1 ? argv[1] : "auto", diag);
     if (status != MC_OK) fprintf(stderr, "%s: %s\n", mc_status_text(status), mc_diag_text(diag));
     int64_t wrong = status == MC_OK ? wrong_of(&m) : 1;
-    if (status == MC_OK) printf("y[0][0] = %g, %lld outputs wrong\n", (double)float_of(m.y[0]), (long long)wrong);
+    if (status == MC_OK)
+        printf("y[0][0] = %g, %lld outputs wrong\n", (double)float_of(m.y[0]), (long long)wrong);
     mc_diag_destroy(diag);
     free_mlp(&m);
     return wrong > 0;

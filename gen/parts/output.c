@@ -191,8 +191,7 @@ static void emit_point(mc_builder *b, const out_point *p, mc_reg to) {
 }
 
 /* Packs two at a time, the later ones first, for these go above. */
-static void join_bytes(mc_builder *b, bool is_signed, const mc_reg *packed, int count) {
-    mc_opcode pack = is_signed ? OP_cvt_pack_s8 : OP_cvt_pack_u8;
+static void join_bytes(mc_builder *b, mc_opcode pack, const mc_reg *packed, int count) {
     for (int i = 0; i < count; i += 4)
         for (int two = count - i > 2 ? 2 : 0; two >= 0; two -= 2) {
             mc_operand above = two == 0 && count - i > 2 ? packed[i + 2] : I(0);
@@ -213,7 +212,7 @@ static const mc_reg *pack_bytes(mc_builder *b, out_element element, const out_sc
         EMIT(b, cvt_s32_f32, s->packed[i], s->real[i]);
         if (point != NULL) emit_point(b, point, s->packed[i]);
     }
-    if (count > 1) join_bytes(b, element == OUT_S8, s->packed, count);
+    if (count > 1) join_bytes(b, element == OUT_S8 ? OP_cvt_pack_s8 : OP_cvt_pack_u8, s->packed, count);
     return s->packed;
 }
 

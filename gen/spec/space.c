@@ -61,7 +61,7 @@ static bool is_used(const mc_spec *spec, size_t field) {
     return false;
 }
 
-/* Whether settings of the command line choose another solver than the one for which the file has its lists. */
+/* Whether the command line chooses another solver than the one that the file has its lists for. */
 static bool is_another(const mc_spec *spec) {
     const mc_candidates *chooser = &spec->fields[spec->family->chooser];
     int64_t point[MC_MAX_FIELDS];

@@ -91,8 +91,8 @@ static bool run_all(mlp *m, const cuda_driver *driver) {
                  works("read", mc_memory_read(on.context, on.args[BACK].c, m->y, bytes, diag));
     int64_t wrong = right ? wrong_of(m) : 0;
     if (right)
-        printf("mlp %lld tokens  %.2f us a pass (%.2f to %.2f), %lld outputs wrong\n", (long long)m->tokens, us[0],
-               us[1], us[2], (long long)wrong);
+        printf("mlp %lld tokens  %.2f us a pass (%.2f to %.2f), %lld outputs wrong\n", (long long)m->tokens,
+               us[0], us[1], us[2], (long long)wrong);
     unload(&on);
     mc_context_destroy(on.context);
     return right && wrong == 0;
