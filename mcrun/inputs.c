@@ -151,7 +151,7 @@ static mc_status read_files(product_session *s, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++)
         if (options_of(s)->files[i] != NULL && s->base.op->operands[i].kind == OPERAND_DENSE)
-            status = mc_npy_read(options_of(s)->files[i], &s->given[i], diag);
+            status = mc_dense_read(options_of(s)->files[i], &s->given[i], diag);
     return status;
 }
 

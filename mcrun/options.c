@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "options.h"
 #include "shown.h"
+#include "text/file.h"
 #include "text/text.h"
 
 enum { MAX_OPTIONS = 40, HELP_COLUMN = 26, LONG_BASE = 256, KEY_HELP = LONG_BASE + MAX_OPTIONS };
@@ -34,6 +35,27 @@ static struct {
 static void say(const char *text, int length) {
     fprintf(stderr, "%s: %.*s\n", cmd_program, length, text);
     text_add(&output.errors, "%s%.*s", output.errors.size > 0 ? "\n" : "", length, text);
+}
+
+/* Without a tensor's name. */
+static char *file_of(const char *path) {
+    size_t length;
+    (void)mc_is_safetensors(path, &length);
+    return strndup(path, length);
+}
+
+bool cmd_reads(const char *path, const char *out) {
+    char *file = file_of(path);
+    bool reads = file != NULL && (file_is_same(file, out) || file_is_in(out, file));
+    free(file);
+    return reads;
+}
+
+bool cmd_is_in(const char *path, const char *directory) {
+    char *file = file_of(path);
+    bool is_in = file != NULL && file_is_in(file, directory);
+    free(file);
+    return is_in;
 }
 
 bool cmd_is_spec_name(const char *word) {

@@ -64,6 +64,13 @@ bool cmd_parse(const cmd *command, int argc, char **argv, void *options, char **
 /* The place, from 0, of TEXT among the command's words; -1 after a reported error. */
 int cmd_word(const cmd *command, const char *text);
 
+/* Whether what is written to OUT would replace what is read at PATH: the file itself, that which a tensor is
+   named in, or one of a directory. */
+bool cmd_reads(const char *path, const char *out);
+
+/* Whether what is read at PATH lies right in DIRECTORY. */
+bool cmd_is_in(const char *path, const char *directory);
+
 /* Whether WORD is the name of a shipped spec; whether it is that or a file .lua. */
 bool cmd_is_spec_name(const char *word);
 bool cmd_is_spec(const char *word);

@@ -50,7 +50,7 @@ static int check_options(const pack_options *options, const char *spec, const ch
     if (options->directory == NULL || *options->directory == '\0') return cmd_usage("pack: --out is missing");
     if (cmd_is_spec(matrix) && !cmd_is_spec(spec))
         return cmd_usage("pack: %s is a spec, and %s none: the spec comes first, then MATRIX", matrix, spec);
-    if (file_is_same(options->directory, matrix) || file_is_in(matrix, options->directory))
+    if (cmd_reads(matrix, options->directory) || cmd_is_in(matrix, options->directory))
         return cmd_usage("pack: --out %s would overwrite the matrix, which is read", options->directory);
     const char *const files[] = {spec,
                                  shared->a_file,
@@ -61,7 +61,7 @@ static int check_options(const pack_options *options, const char *spec, const ch
                                  options->c_scale,
                                  options->zero};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i] != NULL && file_is_in(files[i], options->directory))
+        if (files[i] != NULL && cmd_is_in(files[i], options->directory))
             return cmd_usage("pack: --out %s has %s, which is read", options->directory, files[i]);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");

@@ -235,9 +235,7 @@ static int check_ptx(const plan_options *options, char *const *operands) {
     const char *path = options->ptx_file, *taken = NULL;
     if (path == NULL) return CMD_DONE;
     for (size_t i = 0; operands[i] != NULL; i++)
-        if (!cmd_is_spec_name(operands[i]) &&
-            (file_is_same(operands[i], path) || file_is_in(path, operands[i])))
-            taken = operands[i];
+        if (!cmd_is_spec_name(operands[i]) && cmd_reads(operands[i], path)) taken = operands[i];
     const char *shapes = options->problem.shapes_file;
     if (shapes != NULL && file_is_same(shapes, path)) taken = shapes;
     return taken == NULL ? CMD_DONE

@@ -36,7 +36,7 @@ const cmd_option problem_pattern_table[PROBLEM_PATTERN_OPTIONS] = {
     {"dilate", 0, OPTION_SWITCH, offsetof(problem_options, dilate), NULL, 0, 0,
      "each nonzero becomes a vector (usual for .smtx)"},
     {"union", 0, OPTION_SWITCH, offsetof(problem_options, unite), NULL, 0, 0,
-     "V rows share the union of their columns (usual for .mtx and .npy)"},
+     "V rows share the union of their columns (usual for all but .smtx)"},
     {"quantise", 0, OPTION_SWITCH, offsetof(problem_options, quantise), NULL, 0, 0,
      "a MATRIX's real values, divided by a scale for all and rounded (refused)"},
     {"random-values", 0, OPTION_SWITCH, offsetof(problem_options, random_values), NULL, 0, 0,
@@ -49,7 +49,9 @@ static bool has_ending(const char *path, const char *ending) {
 }
 
 bool problem_is_matrix_file(const char *path) {
-    return has_ending(path, ".smtx") || has_ending(path, ".mtx") || has_ending(path, ".npy");
+    size_t length;
+    return mc_is_safetensors(path, &length) || has_ending(path, ".smtx") || has_ending(path, ".mtx") ||
+           has_ending(path, ".npy");
 }
 
 bool problem_is_dilated(const char *path) { return has_ending(path, ".smtx"); }
@@ -140,7 +142,7 @@ static mc_status copy_values(problem *p, mc_diag *diag) {
 
 static mc_status take_file(problem *p, const char *path, mc_diag *diag) {
     mc_dense values;
-    mc_status status = mc_npy_read(path, &values, diag);
+    mc_status status = mc_dense_read(path, &values, diag);
     if (status != MC_OK) return status;
     bool both = values.rows == p->a.rows && values.cols == p->a.cols && values.rows == p->a.vectors &&
                 values.cols == p->a.vec;
@@ -207,7 +209,8 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
 /* INSIDE: NULL, or which values are in the pattern. */
 static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->quantise && (p->options->a_file != NULL || p->given.vec > 0))
-        return mc_fail(diag, MC_USAGE, "--quantise goes with the values of a .mtx or .npy MATRIX");
+        return mc_fail(diag, MC_USAGE,
+                       "--quantise goes with the values of a .mtx, .npy or .safetensors MATRIX");
     if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
     if (p->given.vec > 0 && !p->options->random_values) return copy_values(p, diag);
     if (has_own_values(p)) return take_own_values(p, diag);

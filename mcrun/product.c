@@ -225,12 +225,12 @@ static bool overwrites(const mc_operator *op, const char *option, const char *ou
     for (size_t i = 0; words[i] != NULL; i++) {
         bool is_matrix = op->matrix.wanted && words[i + 1] == NULL;
         if (!is_matrix && cmd_is_spec_name(words[i])) continue; /* it is no file */
-        if (file_is_same(words[i], out) || file_is_in(out, words[i])) taken = words[i];
+        if (cmd_reads(words[i], out)) taken = words[i];
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i] != NULL && file_is_same(files[i], out)) taken = files[i];
+        if (files[i] != NULL && cmd_reads(files[i], out)) taken = files[i];
     for (size_t i = 0; i < MAX_OPERANDS; i++)
-        if (o->files[i] != NULL && file_is_same(o->files[i], out)) taken = o->files[i];
+        if (o->files[i] != NULL && cmd_reads(o->files[i], out)) taken = o->files[i];
     if (taken != NULL)
         (void)cmd_usage("%s: %s %s would overwrite %s, which is read", op->name, option, out, taken);
     return taken != NULL;

@@ -36,7 +36,7 @@ static const cmd_option table[] = {
     {"criterion", 0, OPTION_CHOICE, offsetof(prune_options, criterion), "magnitude|l2", 0, 0,
      "what a vector is worth: the sum of its magnitudes, or of its squares (magnitude)"},
     {"mask", 0, OPTION_TEXT, offsetof(prune_options, mask), "MATRIX", 0, 0,
-     "instead of --sparsity: vectors with a nonzero in this matrix (.smtx, .mtx, .npy) are kept"},
+     "instead of --sparsity: vectors with a nonzero in this matrix (.smtx, .mtx, dense) are kept"},
     {"quantise", 0, OPTION_CHOICE, offsetof(prune_options, type), "s4|s8|s12|s16", 0, 0,
      "type of the integers (s8)"},
     {"per", 0, OPTION_CHOICE, offsetof(prune_options, per), "tensor|row", 0, 0,
@@ -67,7 +67,7 @@ static int check_options(const prune_options *o, const char *weight) {
     if (o->mask != NULL && o->criterion != 0) return cmd_usage("prune: --criterion goes with --sparsity");
     const char *const read[] = {weight, o->mask, o->activations};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        if (read[i] != NULL && (file_is_same(o->directory, read[i]) || file_is_in(read[i], o->directory)))
+        if (read[i] != NULL && (cmd_reads(read[i], o->directory) || cmd_is_in(read[i], o->directory)))
             return cmd_usage("prune: --out %s would overwrite %s, which is read", o->directory, read[i]);
     return CMD_DONE;
 }
@@ -75,7 +75,7 @@ static int check_options(const prune_options *o, const char *weight) {
 /* -- What is read */
 
 static mc_status read_tokens(pruning *p, mc_diag *diag) {
-    if (p->options->activations != NULL) return mc_npy_read(p->options->activations, &p->x, diag);
+    if (p->options->activations != NULL) return mc_dense_read(p->options->activations, &p->x, diag);
     mc_status status = mc_dense_create(MC_F32, RANDOM_TOKENS, p->weight.cols, p->weight.cols, &p->x, diag);
     if (status == MC_OK) mc_dense_fill(&p->x, MC_VALUES_FULL, (uint64_t)p->options->seed);
     return status;
@@ -90,7 +90,7 @@ static mc_status prune(pruning *p, const char *weight, mc_diag *diag) {
                                     .mask = o->mask != NULL ? &p->mask : NULL,
                                     .type = types[o->type],
                                     .scale_rows = o->per != PER_TENSOR};
-    mc_status status = mc_npy_read(weight, &p->weight, diag);
+    mc_status status = mc_dense_read(weight, &p->weight, diag);
     if (status == MC_OK && o->mask != NULL) status = mc_csr_read(o->mask, &p->mask, diag);
     if (status == MC_OK) status = read_tokens(p, diag);
     if (status == MC_OK) status = mc_prune(&p->weight, &config, &p->pruned, diag);

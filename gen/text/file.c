@@ -117,6 +117,35 @@ mc_status file_read_text(const char *path, const file_limit *limit, char **text,
     return status;
 }
 
+mc_status file_open_parts(const char *path, file_parts *parts, mc_diag *diag) {
+    struct stat info;
+    *parts = (file_parts){.path = path, .descriptor = -1};
+    mc_status status = open_known(path, &parts->descriptor, &info, diag);
+    if (status != MC_OK) {
+        parts->descriptor = -1;
+        return status;
+    }
+    parts->size = (uint64_t)info.st_size;
+    if (S_ISREG(info.st_mode)) return MC_OK;
+    file_close_parts(parts);
+    return mc_fail(diag, MC_IO, "%s: it is a pipe, of which no parts can be read", path);
+}
+
+mc_status file_read_part(const file_parts *parts, uint64_t from, size_t size, void *bytes, mc_diag *diag) {
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(parts->descriptor, (char *)bytes + done, size - done, (off_t)(from + done));
+        if (got == 0) return mc_fail(diag, MC_IO, "%s: it ends too early", parts->path);
+        if (got < 0 && errno != EINTR) return io_error(diag, parts->path, errno);
+        if (got > 0) done += (size_t)got;
+    }
+    return MC_OK;
+}
+
+void file_close_parts(file_parts *parts) {
+    if (parts->descriptor >= 0) close(parts->descriptor);
+    parts->descriptor = -1;
+}
+
 /* -- Writing */
 
 static mc_status discard(file_output *output, mc_status status) {

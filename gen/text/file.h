@@ -3,6 +3,7 @@
 #define MC_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include "mc_status.h"
 
@@ -20,6 +21,18 @@ mc_status file_read(const char *path, const file_limit *limit, char **bytes, siz
 /* The same as a string, which ends in NUL. MC_FORMAT where it holds one before: LIMIT->what is text. */
 mc_status file_read_text(const char *path, const file_limit *limit, char **text, mc_diag *diag);
 extern const file_limit file_ptx_limit;
+
+/* A regular file of which parts are read. */
+typedef struct file_parts {
+    const char *path; /* the caller's */
+    int descriptor;   /* -1: closed */
+    uint64_t size;
+} file_parts;
+
+mc_status file_open_parts(const char *path, file_parts *parts, mc_diag *diag);
+/* SIZE bytes from FROM on; MC_IO where the file ends before. */
+mc_status file_read_part(const file_parts *parts, uint64_t from, size_t size, void *bytes, mc_diag *diag);
+void file_close_parts(file_parts *parts);
 
 /* Whether both paths lead to one file or folder that is there. */
 bool file_is_same(const char *a, const char *b);

@@ -36,7 +36,7 @@ static void fill(const mc_dense *dense, mc_csr *csr) {
 mc_status mcrt_array_read(const char *path, mc_csr *csr, mc_diag *diag) {
     mc_dense dense;
     int64_t nonzeros = 0;
-    mc_status status = mc_npy_read(path, &dense, diag);
+    mc_status status = mc_dense_read(path, &dense, diag);
     if (status == MC_OK && (dense.rows > INT32_MAX || dense.cols > INT32_MAX))
         status = mc_fail(diag, MC_CANNOT, "%s: %" PRId64 " x %" PRId64 " elements: at most %d each way", path,
                          dense.rows, dense.cols, INT32_MAX);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "matrix/csr.h"
+#include "matrix/dense.h"
 #include "text/file.h"
 #include "base/memory.h"
 
@@ -33,10 +34,12 @@ static bool ends_with(const char *text, const char *ending) {
 }
 
 mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
+    size_t length;
     *csr = (mc_csr){0};
+    if (mc_is_safetensors(path, &length)) return mcrt_array_read(path, csr, diag);
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
         if (ends_with(path, readers[i].ending)) return readers[i].read(path, csr, diag);
-    return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx or .npy file", path);
+    return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx, .npy or .safetensors file", path);
 }
 
 mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag) {

@@ -17,8 +17,9 @@ typedef struct mc_csr {
     double *values; /* nnz of them, in the order of col_idx; NULL: of field PATTERN or COMPLEX */
 } mc_csr;
 
-/* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices), .npy (a dense
-   array, of which what is not zero is taken; MC_CANNOT for infinities and NaN), or .mtx (MatrixMarket
+/* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices), .npy or
+   .safetensors, perhaps with :NAME behind (a dense array, of which what is not zero is taken; MC_CANNOT for
+   infinities and NaN), or .mtx (MatrixMarket
    coordinate; general, symmetric, skew-symmetric or hermitian; entries sorted by row, complex values
    dropped). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
    "path:line: ...". */

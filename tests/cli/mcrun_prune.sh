@@ -32,6 +32,19 @@ expect 0 'tokens, 0.' prune --mask mask.smtx --out m
 expect 0 'of a product with 62 tokens' prune --sparsity 0.5 --activations w.npy --out n --vec 2 --force
 expect 2 'activations have 5 features, the matrix 90 columns' prune --sparsity 0.5 --activations x.npy --out o
 
+# A tensor of a .safetensors file: eight bytes with the header's length, the header, the data
+tensors() { local n=${#2}; printf "\\x$(printf %02x $((n & 255)))\\x$(printf %02x $((n >> 8)))\\0\\0\\0\\0\\0\\0%s%b" "$2" "$3" >"$1"; }
+tensors t.safetensors '{"b":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},"up.w":{"dtype":"I8","shape":[2,3],"data_offsets":[3,9]}}' '\7\7\7\1\0\2\0\3\0'
+expect 0 'kept       2 of 3 vectors of 2 x 1' "$mcrun" prune t.safetensors:up.w --sparsity 0.3 --vec 2 --out st
+expect 0 'values     A of t.safetensors:up.w, B random' "$mcrun" spmm "$specs/spmm_l8r8.lua" t.safetensors:up.w --n 4 --device sim
+expect 0 'nonzeros     3, sparsity 0.5000' "$mcrun" matrix-info t.safetensors --vec 2
+expect 1 't.safetensors: b is no matrix' "$mcrun" matrix-info t.safetensors:b
+expect 2 't.safetensors: there is no w; its matrices are up.w' "$mcrun" prune t.safetensors:w --sparsity 0.3 --out no
+cp t.safetensors kept
+expect 2 '--out t.safetensors would overwrite t.safetensors:up.w, which is read' "$mcrun" spmm "$specs/spmm_l8r8.lua" t.safetensors:up.w --n 4 --out t.safetensors --device sim
+expect 2 'would overwrite t.safetensors:up.w, which is read' "$mcrun" prune t.safetensors:up.w --sparsity 0.3 --out . --force
+check 'the tensors are as they were' cmp t.safetensors kept
+
 # What lies where the output goes is not overwritten while it is read, nor where it is read-only
 mkdir in && cp w.npy in/scale.npy
 expect 2 'prune: --out in would overwrite in/scale.npy, which is read' "$mcrun" prune in/scale.npy --sparsity 0.5 --out in --force
@@ -41,7 +54,7 @@ cp -r p locked && chmod 444 locked/values.npy
 expect 1 'locked/values.npy: it is read-only' prune --sparsity 0.5 --out locked --force
 check 'all as it was' diff -r p locked
 expect 2 '--out p/values.npy would overwrite p, which is read' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --out p/values.npy --device sim
-expect 2 '--quantise goes with the values of a .mtx or .npy MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
+expect 2 '--quantise goes with the values of a .mtx, .npy or .safetensors MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
 expect 0 'A random, B random' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --random-values --device sim
 
 # What is refused, and leaves nothing

@@ -68,7 +68,7 @@ error 'spmm: wants SPEC... MATRIX' "$mcrun" spmm --json
 error '--wrong: unknown or ambiguous option (mcrun devices --help lists them)' "$mcrun" devices --json --wrong
 error "$(printf 's.lua:1: tile_m: unknown field: a thread block has vec * warps / split rows of C: set warps and split\ns.lua:2: warps: 5 is not one of 1, 2, 3, 4, 7, 8, 11, 15, 16')" \
     "$mcrun" plan s.lua m.smtx --json
-error 'x?y: a matrix must be a .smtx, .mtx or .npy file' "$mcrun" matrix-info --json "$(printf 'x\377y')"
+error 'x?y: a matrix must be a .smtx, .mtx, .npy or .safetensors file' "$mcrun" matrix-info --json "$(printf 'x\377y')"
 "$mcrun" spmm "$spec" m.smtx --n 8 --device sim:limit=9 --json >limit.json 2>/dev/null
 check 'a fault is not the verdict alone' test "$("$json_get" limit.json verdict)" = failed
 expect 2 '--json=1: this option takes no value' "$mcrun" devices --json=1
@@ -133,5 +133,5 @@ expect 2 '--ldb is 38, not a multiple of the 32 that' "$mcrun" spmm "$tiled" m.s
 expect 2 '--ldb is 36, not a multiple of the 8 that' "$mcrun" spmm "$tiled" m.smtx --device sim --n 36 --set rhs=s16 --set tile_n=64
 expect 2 '--ldc is 7, less than N = 8' "$mcrun" spmm "$spec" m.smtx --device sim --n 8 --ldc 7
 expect 1 '--bench: the simulator has no time to measure' "$mcrun" spmm "$spec" m.smtx --device sim --bench
-expect 2 'must be a .smtx, .mtx or .npy file' "$mcrun" matrix-info .
+expect 2 'must be a .smtx, .mtx, .npy or .safetensors file' "$mcrun" matrix-info .
 finish

@@ -98,7 +98,7 @@ static void test_paths(mc_diag *diag) {
     expect_failure("missing", mc_csr_read(scratch_path("missing.smtx"), &csr, diag), MC_IO, diag,
                    "missing.smtx: No such file or directory");
     expect_failure("ending", mc_csr_read("matrix.csv", &csr, diag), MC_USAGE, diag,
-                   "must be a .smtx, .mtx or .npy file");
+                   "must be a .smtx, .mtx, .npy or .safetensors file");
     expect_failure("directory", mc_csr_read("/.smtx/..", &csr, diag), MC_USAGE, diag, "must be a .smtx");
     expect_failure("no directory", mc_csr_write_smtx("/nonexistent/a.smtx", &(mc_csr){0}, diag), MC_IO, diag,
                    "/nonexistent/a.smtx: No such file or directory");
