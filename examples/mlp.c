@@ -12,6 +12,7 @@
  * Each is a plan; four launches make a pass. ACTIVATION: relu, silu, gelu or gelu_tanh. */
 #include <mcrt.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,15 @@ static const struct {
                    {"gelu", MC_ACTIVATION_GELU},
                    {"gelu_tanh", MC_ACTIVATION_GELU_TANH}};
 
+static bool activation_named(const char *name, mc_activation *activation) {
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (strcmp(name, activations[i].name) == 0) {
+            *activation = activations[i].activation;
+            return true;
+        }
+    return false;
+}
+
 static int usage(void) {
     fprintf(stderr, "usage: mlp [DEVICE [relu|silu|gelu|gelu_tanh [TOKENS INPUTS HIDDEN OUTPUTS]]]\n"
                     "features are multiples of 8\n");
@@ -309,13 +319,10 @@ static int usage(void) {
 int main(int argc, char **argv) {
     int64_t sizes[4] = {24, 192, 256, 64};
     mlp m = {.activation = MC_ACTIVATION_RELU};
-    size_t place = 0, count = sizeof activations / sizeof *activations;
-    while (argc > 2 && place < count && strcmp(argv[2], activations[place].name) != 0) place++;
-    if (place == count || (argc > 3 && argc != 7)) return usage();
+    if ((argc > 2 && !activation_named(argv[2], &m.activation)) || (argc > 3 && argc != 7)) return usage();
     for (int i = 0; i < 4 && argc > 3; i++) sizes[i] = atoll(argv[3 + i]);
     for (int i = 0; i < 4; i++)
         if (sizes[i] < 1 || (i > 0 && sizes[i] % VEC != 0)) return usage();
-    m.activation = activations[place].activation;
     m.tokens = sizes[0];
     make_mlp(&m, sizes[1], sizes[2], sizes[3]);
     mc_diag *diag = mc_diag_create();

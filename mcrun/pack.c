@@ -44,6 +44,21 @@ static const cmd_option pack_table[] = {
      "replace these files in a DIR that is not empty"},
 };
 
+/* The factors' files, by the names of operands. */
+typedef struct factor_file {
+    const char *name, *file;
+} factor_file;
+enum { FACTOR_FILES = 5 };
+
+static void list_factor_files(const pack_options *o, factor_file list[FACTOR_FILES]) {
+    const factor_file all[FACTOR_FILES] = {{"scale", o->problem.scale_file},
+                                           {"bias", o->problem.bias_file},
+                                           {"b_scale", o->b_scale},
+                                           {"c_scale", o->c_scale},
+                                           {"zero", o->zero}};
+    memcpy(list, all, sizeof all);
+}
+
 static int check_options(const pack_options *options, const char *spec, const char *matrix) {
     const problem_options *shared = &options->problem;
     bool published = options->format == FORMAT_BCRS || options->format == FORMAT_SRBCRS;
@@ -52,21 +67,19 @@ static int check_options(const pack_options *options, const char *spec, const ch
         return cmd_usage("pack: %s is a spec, and %s none: the spec comes first, then MATRIX", matrix, spec);
     if (cmd_reads(matrix, options->directory) || cmd_is_in(matrix, options->directory))
         return cmd_usage("pack: --out %s would overwrite the matrix, which is read", options->directory);
-    const char *const files[] = {spec,
-                                 shared->a_file,
-                                 shared->scale_file,
-                                 shared->bias_file,
-                                 shared->mask_file,
-                                 options->b_scale,
-                                 options->c_scale,
-                                 options->zero};
+    factor_file factors_of[FACTOR_FILES];
+    const char *files[3 + FACTOR_FILES] = {spec, shared->a_file, shared->mask_file};
+    bool has_factors = false;
+    list_factor_files(options, factors_of);
+    for (size_t i = 0; i < FACTOR_FILES; i++) {
+        files[3 + i] = factors_of[i].file;
+        has_factors |= factors_of[i].file != NULL;
+    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL && cmd_is_in(files[i], options->directory))
             return cmd_usage("pack: --out %s has %s, which is read", options->directory, files[i]);
     if (options->format != FORMAT_SRBCRS && (options->k || options->piece_bits || options->shuffle))
         return cmd_usage("pack: --k, --digit-bits and --shuffle go with --format srbcrs");
-    bool has_factors =
-        shared->scale_file || shared->bias_file || options->b_scale || options->c_scale || options->zero;
     if (published && (options->n > 0 || has_factors))
         return cmd_usage("pack: --n, --scale and --bias go with --format kernel");
     return CMD_DONE;
@@ -116,15 +129,10 @@ static mc_status columns_of(const problem *p, const mc_kernel *kernel, int64_t g
 
 /* The file that OPTIONS have of the factors NAME; NULL: none. */
 static const char *file_of(const pack_options *options, const char *name) {
-    const struct {
-        const char *name, *file;
-    } rows[] = {{"scale", options->problem.scale_file},
-                {"bias", options->problem.bias_file},
-                {"b_scale", options->b_scale},
-                {"c_scale", options->c_scale},
-                {"zero", options->zero}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0) return rows[i].file;
+    factor_file list[FACTOR_FILES];
+    list_factor_files(options, list);
+    for (size_t i = 0; i < FACTOR_FILES; i++)
+        if (strcmp(list[i].name, name) == 0) return list[i].file;
     return NULL;
 }
 

@@ -115,13 +115,9 @@ static mc_status print_json(const planner *t, const planned *p, mc_diag *diag) {
     json_t *json = json_pack("{s:o, s:o, s:s}", "matrix", shown_json(p->source->name), "problem",
                              problem_json(&p->problem), "device", t->device.device);
     bool whole = json != NULL && (p->kernel == NULL || put_kernel(t, p, json));
-    char *text = whole ? json_dumps(json, JSON_REAL_PRECISION(10)) : NULL;
+    if (whole) return tune_print_json(json, diag);
     json_decref(json);
-    if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    printf("%s\n", text);
-    fflush(stdout);
-    free(text);
-    return MC_OK;
+    return mc_fail(diag, MC_NOMEM, "out of memory");
 }
 
 static mc_status write_ptx(const planner *t, const planned *p, mc_diag *diag) {

@@ -48,12 +48,6 @@ static bool has_ending(const char *path, const char *ending) {
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-bool problem_is_matrix_file(const char *path) {
-    size_t length;
-    return mc_is_safetensors(path, &length) || has_ending(path, ".smtx") || has_ending(path, ".mtx") ||
-           has_ending(path, ".npy");
-}
-
 bool problem_is_dilated(const char *path) { return has_ending(path, ".smtx"); }
 
 mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_diag *diag) {

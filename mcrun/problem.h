@@ -38,8 +38,8 @@ typedef struct problem {
 } problem;
 
 /* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a file
-   (.smtx, .mtx, .npy), or the directory of a published format with its values. The caller closes also after a
-   failure. */
+   (.smtx, .mtx, dense), or the directory of a published format with its values. The caller closes also after
+   a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);
@@ -50,10 +50,8 @@ mc_status problem_respec(problem *p, const mc_setting *extra, size_t count, mc_d
 /* The index that --variant names, or the default. */
 mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 
-/* Whether PATH ends as the name of a matrix, .smtx, .mtx or .npy. */
-bool problem_is_matrix_file(const char *path);
 /* Whether nonzeros of the matrix at PATH usually become vectors (.smtx),
-   and rows do not share vectors (.mtx, .npy). */
+   and rows do not share vectors (the others). */
 bool problem_is_dilated(const char *path);
 
 /* Whether MATRIX is a mask to KERNEL. */

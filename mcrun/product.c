@@ -206,7 +206,7 @@ static int check_options(const product_options *o, const mc_operator *op, size_t
 /* A matrix where specs belong, or a spec where the matrix does. */
 static int check_order(const mc_operator *op, char *const *words, const char *matrix) {
     for (size_t i = 0; words[i] != NULL && words[i] != matrix; i++)
-        if (problem_is_matrix_file(words[i]) && !(matrix != NULL && cmd_is_spec(matrix)))
+        if (mc_csr_reads(words[i]) && !(matrix != NULL && cmd_is_spec(matrix)))
             return cmd_usage("%s: %s is a matrix, not a spec: the arguments are %s%s", op->name, words[i],
                              matrix != NULL ? "specs, then one " : "specs alone",
                              matrix != NULL ? op->matrix.argument : "");

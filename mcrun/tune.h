@@ -12,6 +12,7 @@
 #ifndef MCRUN_TUNE_H
 #define MCRUN_TUNE_H
 
+#include <jansson.h>
 #include "options.h"
 
 enum { TUNE_MAX_SIZES = 32 };
@@ -100,6 +101,8 @@ typedef struct tune_outcome {
 void tune_outcome_free(tune_outcome *outcome);
 /* One line of JSON, at once, so that nothing is lost. */
 mc_status tune_report_json(const tune_outcome *outcome, mc_diag *diag);
+/* Prints JSON, an object a line, and frees it; NULL: memory is out. */
+mc_status tune_print_json(json_t *json, mc_diag *diag);
 void tune_report_head(bool simulated);
 void tune_report_row(const tune_outcome *outcome);
 /* "N 256" or "K 64". */

@@ -79,7 +79,7 @@ void tune_report_head(bool simulated) {
 
 /* -- JSON: an object a line */
 
-static mc_status print_json(json_t *json, mc_diag *diag) {
+mc_status tune_print_json(json_t *json, mc_diag *diag) {
     char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(10)) : NULL;
     json_decref(json);
     if (text == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
@@ -113,7 +113,7 @@ mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
         "fields", shown_json(o->fields), "tuned", shown_json(o->tuned));
     bool whole = json != NULL && cost_put(json, "default", result->standard, o->simulated) &&
                  cost_put(json, "best", result->microseconds, o->simulated);
-    if (whole) return print_json(json, diag);
+    if (whole) return tune_print_json(json, diag);
     json_decref(json);
     return mc_fail(diag, MC_NOMEM, "out of memory");
 }
@@ -138,10 +138,11 @@ static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool
     snprintf(hash, sizeof hash, "%016" PRIx64, c->hash);
     double estimate = isfinite(c->estimate) ? c->estimate : 0;
     if (json)
-        return print_json(json_pack("{s:o, s:s, s:o, s:o, s:o*, s:b}", "problem", problem_json(o), "hash",
-                                    hash, "spec", shown_json(c->spec), "fields", shown_json(c->tuned),
-                                    "estimate", real_or_nothing(estimate), "default", c->standard),
-                          diag);
+        return tune_print_json(json_pack("{s:o, s:s, s:o, s:o, s:o*, s:b}", "problem", problem_json(o),
+                                         "hash", hash, "spec", shown_json(c->spec), "fields",
+                                         shown_json(c->tuned), "estimate", real_or_nothing(estimate),
+                                         "default", c->standard),
+                               diag);
     printf("%-28s %-9s ", shown(o->source->name).text, tune_size_of(o).text);
     print_cost(estimate, false);
     printf("  %s  %s  %s%s\n", hash, shown(c->spec).text, shown(c->tuned).text,

@@ -23,9 +23,11 @@ void mc_csr_free(mc_csr *csr) {
     *csr = (mc_csr){0};
 }
 
+typedef mc_status csr_reader(const char *path, mc_csr *csr, mc_diag *diag);
+
 static const struct {
     const char *ending;
-    mc_status (*read)(const char *path, mc_csr *csr, mc_diag *diag);
+    csr_reader *read;
 } readers[] = {{".smtx", mcrt_smtx_read}, {".mtx", mcrt_mtx_read}, {".npy", mcrt_array_read}};
 
 static bool ends_with(const char *text, const char *ending) {
@@ -33,12 +35,21 @@ static bool ends_with(const char *text, const char *ending) {
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
+/* NULL: there is none for PATH. */
+static csr_reader *reader_of(const char *path) {
     size_t length;
-    *csr = (mc_csr){0};
-    if (mc_is_safetensors(path, &length)) return mcrt_array_read(path, csr, diag);
+    if (mc_is_safetensors(path, &length)) return mcrt_array_read;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (ends_with(path, readers[i].ending)) return readers[i].read(path, csr, diag);
+        if (ends_with(path, readers[i].ending)) return readers[i].read;
+    return NULL;
+}
+
+bool mc_csr_reads(const char *path) { return reader_of(path) != NULL; }
+
+mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
+    csr_reader *read = reader_of(path);
+    *csr = (mc_csr){0};
+    if (read != NULL) return read(path, csr, diag);
     return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx, .npy or .safetensors file", path);
 }
 

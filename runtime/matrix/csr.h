@@ -24,6 +24,8 @@ typedef struct mc_csr {
    dropped). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
    "path:line: ...". */
 MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
+/* Whether it does, by the ending. */
+MC_API bool mc_csr_reads(const char *path);
 MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
 MC_API void mc_csr_free(mc_csr *csr);
 

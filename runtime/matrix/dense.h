@@ -30,14 +30,12 @@ MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_typ
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 /* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
 MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);
-/* A matrix of a .safetensors file: FILE.safetensors:NAME, or without a name the only one in it. Elements of
-   F16, BF16, F32, I8 to I64, U8 and U16. A name that is not there, or missing though there are several, is
-   MC_USAGE with a list of names. */
-MC_API mc_status mc_safetensors_read(const char *path, mc_dense *dense, mc_diag *diag);
-/* Whether PATH is one, and how long the file's own path in it is. */
-MC_API bool mc_is_safetensors(const char *path, size_t *file_length);
-/* Either, by the ending: .npy where it is no .safetensors. */
+/* A .npy file, or a matrix of a .safetensors file: FILE.safetensors:NAME, or without a name the only one in
+   it, of a type of MC_TYPE_LIST whose elements fill their bytes. A name that is not there, or missing though
+   there are several, is MC_USAGE with a list of names. */
 MC_API mc_status mc_dense_read(const char *path, mc_dense *dense, mc_diag *diag);
+/* Whether PATH is of a .safetensors file, and how long that file's own path in it is. */
+MC_API bool mc_is_safetensors(const char *path, size_t *file_length);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
 /* The rows of DENSE, one after another, as a 1-D array. */
 MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);

@@ -2,6 +2,7 @@
  * the object, which has a member for each tensor (dtype, shape, and data_offsets from the object's end on)
  * and perhaps __metadata__; the tensors' data, in C order, little-endian. Of a file only the object and one
  * tensor are read. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,13 +14,6 @@
 
 enum { LENGTH_BYTES = 8, MOST_HEADER = 100 << 20, MOST_LISTED = 200 };
 static const char ending[] = ".safetensors";
-
-/* In the format's words. */
-static const struct {
-    const char *text;
-    mc_type type;
-} dtypes[] = {{"F16", MC_F16}, {"BF16", MC_BF16}, {"F32", MC_F32}, {"I8", MC_S8},  {"U8", MC_U8},
-              {"I16", MC_S16}, {"U16", MC_U16},   {"I32", MC_S32}, {"I64", MC_S64}};
 
 typedef struct tensors {
     char *file;
@@ -84,12 +78,10 @@ static void list_names(const tensors *t, char text[MOST_LISTED + 8]) {
         if (!is_matrix(name, tensor)) continue;
         if (used + length + 2 > MOST_LISTED) {
             strcpy(text + used, ", ...");
-            break;
+            return;
         }
         used += (size_t)sprintf(text + used, "%s%s", used > 0 ? ", " : "", name);
     }
-    for (char *c = text; *c != '\0'; c++) /* what others have written reaches terminals */
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
 static mc_status choose(const tensors *t, const char **name, const json_t **tensor) {
@@ -117,13 +109,39 @@ static mc_status choose(const tensors *t, const char **name, const json_t **tens
 
 /* -- A tensor ----------------------------------------------------------------------------------------- */
 
+/* What the format calls TYPE: its name in specs in capitals, but of signed integers with an I: "F16", "I8".
+   Of types whose elements do not fill their bytes "". */
+static void dtype_of(int type, char text[8]) {
+    const element_row *row = &element_rows[type];
+    snprintf(text, 8, "%s", row->bits == 8 * row->bytes ? row->text : "");
+    if (text[0] == 's') text[0] = 'i';
+    for (char *c = text; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
+}
+
 static bool type_of(const char *text, mc_type *type) {
-    for (size_t i = 0; text != NULL && i < sizeof dtypes / sizeof *dtypes; i++)
-        if (strcmp(text, dtypes[i].text) == 0) {
-            *type = dtypes[i].type;
-            return true;
-        }
+    char dtype[8];
+    for (int i = 0; text != NULL && *text != '\0' && i < MC_TYPE_COUNT; i++) {
+        dtype_of(i, dtype);
+        if (strcmp(text, dtype) != 0) continue;
+        *type = (mc_type)i;
+        return true;
+    }
     return false;
+}
+
+/* Reals before integers. */
+static mc_status refuse_dtype(const tensors *t, const char *name, const char *dtype) {
+    char all[MOST_LISTED] = "", own[8];
+    size_t used = 0;
+    for (int i = 0; i < 2 * MC_TYPE_COUNT; i++) {
+        bool real = i < MC_TYPE_COUNT;
+        dtype_of(i % MC_TYPE_COUNT, own);
+        if (*own == '\0' || mc_type_is_real((mc_type)(i % MC_TYPE_COUNT)) != real) continue;
+        if (used < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", own);
+    }
+    return mc_fail(t->diag, MC_CANNOT, "%s: %s holds %s: %s are read", t->file, name,
+                   dtype != NULL ? dtype : "no dtype", all);
 }
 
 /* Two integers from 0 on. */
@@ -140,9 +158,7 @@ static mc_status read_tensor(const tensors *t, const char *name, const json_t *t
     const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
     int64_t shape[2], offsets[2];
     mc_type type;
-    if (!type_of(dtype, &type))
-        return mc_fail(t->diag, MC_CANNOT, "%s: %s holds %s: F16, BF16, F32, I8 to I64, U8 and U16 are read",
-                       t->file, name, dtype != NULL ? dtype : "no dtype");
+    if (!type_of(dtype, &type)) return refuse_dtype(t, name, dtype);
     if (!two_of(json_object_get(tensor, "shape"), shape))
         return mc_fail(t->diag, MC_CANNOT, "%s: %s is no matrix: its shape must have two sizes", t->file,
                        name);
@@ -160,7 +176,7 @@ static mc_status read_tensor(const tensors *t, const char *name, const json_t *t
     return status;
 }
 
-mc_status mc_safetensors_read(const char *path, mc_dense *dense, mc_diag *diag) {
+static mc_status read_safetensors(const char *path, mc_dense *dense, mc_diag *diag) {
     tensors t = {.diag = diag, .parts.descriptor = -1};
     const char *name = NULL;
     const json_t *tensor = NULL;
@@ -183,6 +199,6 @@ mc_status mc_safetensors_read(const char *path, mc_dense *dense, mc_diag *diag) 
 
 mc_status mc_dense_read(const char *path, mc_dense *dense, mc_diag *diag) {
     size_t length;
-    return mc_is_safetensors(path, &length) ? mc_safetensors_read(path, dense, diag)
+    return mc_is_safetensors(path, &length) ? read_safetensors(path, dense, diag)
                                             : mc_npy_read(path, dense, diag);
 }

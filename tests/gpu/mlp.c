@@ -104,8 +104,8 @@ int main(int argc, char **argv) {
         return 77;
     }
     if (argc != 6) return usage();
-    mlp m = {.activation = strcmp(argv[1], "relu") == 0 ? MC_ACTIVATION_RELU : MC_ACTIVATION_GELU,
-             .tokens = atoll(argv[2])};
+    mlp m = {.tokens = atoll(argv[2])};
+    if (!activation_named(argv[1], &m.activation)) return usage();
     make_mlp(&m, atoll(argv[3]), atoll(argv[4]), atoll(argv[5]));
     diag = mc_diag_create();
     mc_device *device = NULL;

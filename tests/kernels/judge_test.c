@@ -2,7 +2,8 @@
  * conflicts, and stores of C fill their sectors.
  * Where rows of B go through shared memory, also: what their padding saves.
  *
- *   judge_test SPEC */
+ *   judge_test SPEC
+ *   judge_test ring SPEC    of the ring kernel: stores of C alone */
 #include "check.h"
 #include "problem.h"
 #include "ptxsim.h"
@@ -132,6 +133,20 @@ static void sectors(const problem *p, const mc_kernel *kernel, mc_device *device
     CHECK(seen > 0, "no store of C");
 }
 
+/* Of the default kernel with SETTINGS. */
+static mc_status judge_store(const char *spec_path, const mc_setting *settings, size_t count,
+                             const problem *p, mc_device *device, mc_diag *diag) {
+    mc_spec *spec = NULL;
+    mc_kernel *kernel = NULL;
+    mc_status status = mc_spec_read(spec_path, settings, count, &spec, diag);
+    if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    if (status == MC_OK) sectors(p, kernel, device, diag);
+    mc_kernel_destroy(kernel);
+    mc_spec_destroy(spec);
+    return status;
+}
+
 static void judge_stores(const char *spec_path, const char *tile_n, bool paper, mc_device *device,
                          mc_diag *diag) {
     problem p;
@@ -141,15 +156,22 @@ static void judge_stores(const char *spec_path, const char *tile_n, bool paper, 
         const mc_setting settings[] = {{"tile_n", tile_n},         {"out", stores[i].out},
                                        {"scale", stores[i].scale}, {"warps", "4"},
                                        {"stride", "32"},           {"split", stores[i].split}};
-        mc_spec *spec = NULL;
-        mc_kernel *kernel = NULL;
         if (atoi(tile_n) > stores[i].most_tile_n || (paper && strcmp(stores[i].split, "1") == 0)) continue;
-        status = mc_spec_read(spec_path, settings, sizeof settings / sizeof *settings, &spec, diag);
-        if (status == MC_OK) status = mc_kernel_generate(spec, 0, &kernel, diag);
-        CHECK(status == MC_OK, "%s", mc_diag_text(diag));
-        if (status == MC_OK) sectors(&p, kernel, device, diag);
-        mc_kernel_destroy(kernel);
-        mc_spec_destroy(spec);
+        status = judge_store(spec_path, settings, sizeof settings / sizeof *settings, &p, device, diag);
+    }
+    problem_free(&p);
+}
+
+/* Of the ring kernel, whose lanes have two columns of each 16. */
+static void judge_ring_stores(const char *spec_path, mc_device *device, mc_diag *diag) {
+    static const char *const outs[] = {"f16", "s8", "u8"}, *const splits[] = {"1", "2"};
+    problem p;
+    mc_status status = problem_make(&tiled, &kind, &p, diag);
+    CHECK(status == MC_OK, "%s", mc_diag_text(diag));
+    for (size_t i = 0; status == MC_OK && i < 6; i++) {
+        const mc_setting settings[] = {
+            {"arch", "sm_90"}, {"out", outs[i / 2]}, {"scale", "row"}, {"split", splits[i % 2]}};
+        status = judge_store(spec_path, settings, sizeof settings / sizeof *settings, &p, device, diag);
     }
     problem_free(&p);
 }
@@ -216,20 +238,26 @@ static void read_controls(const char *spec_path, bool *shared, bool *paper, mc_d
     mc_spec_destroy(spec);
 }
 
-int main(int argc, char **argv) {
+static void judge_all(const char *spec_path, mc_device *device, mc_diag *diag) {
     static const char *const tiles[] = {"32", "64", "128"};
+    bool shared = false, paper = false;
+    read_controls(spec_path, &shared, &paper, diag);
+    for (int i = 0; i < 3; i++) {
+        for (int exact = 0; exact < 2; exact++) judge(spec_path, tiles[i], exact, device, diag);
+        judge_stores(spec_path, tiles[i], paper, device, diag);
+    }
+    for (size_t i = 0; shared && i < 2 * sizeof rows / sizeof *rows; i++)
+        judge_rows(spec_path, i / 2, i % 2 != 0, device, diag);
+}
+
+int main(int argc, char **argv) {
     mc_device *device = NULL;
     mc_diag *diag = mc_diag_create();
-    if (argc != 2) return 2;
+    bool ring = argc == 3 && strcmp(argv[1], "ring") == 0;
+    if (argc != 2 && !ring) return 2;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    bool shared = false, paper = false;
-    read_controls(argv[1], &shared, &paper, diag);
-    for (int i = 0; device && i < 3; i++) {
-        for (int exact = 0; exact < 2; exact++) judge(argv[1], tiles[i], exact, device, diag);
-        judge_stores(argv[1], tiles[i], paper, device, diag);
-    }
-    for (size_t i = 0; device && shared && i < 2 * sizeof rows / sizeof *rows; i++)
-        judge_rows(argv[1], i / 2, i % 2 != 0, device, diag);
+    if (device && ring) judge_ring_stores(argv[2], device, diag);
+    else if (device) judge_all(argv[1], device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

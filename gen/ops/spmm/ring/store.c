@@ -105,7 +105,7 @@ static void emit_exchange(const ring_epilogue *e) {
         }
 }
 
-/* A path of the epilogue: a lane's stores take GROUP runs each, from column COL on where there are two. */
+/* A path of the epilogue: a lane's stores take GROUP runs each, the first one from column COL on. */
 typedef struct store_path {
     ring_epilogue *e;
     out_writer w;
@@ -190,10 +190,10 @@ static void emit_store_runs(store_path *p) {
     }
 }
 
-static void emit_store(ring_epilogue *e, bool clamp, int group) {
+static void emit_store(ring_epilogue *e, bool clamp) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    int store = clamp ? 1 : store_columns(r->plan);
+    int group = clamp ? 1 : grouped(r->plan), store = clamp ? 1 : store_columns(r->plan);
     store_path p = {.e = e,
                     .w = {.b = b,
                           .output = &r->at.plan->output,
@@ -254,7 +254,7 @@ static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     if (!always) branch_if_not_whole(e->r, edge);
     heading(e->r->at.b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
             run == 2 ? "two" : "four", 8 * run);
-    emit_store(e, false, grouped(e->r->plan));
+    emit_store(e, false);
 }
 
 void ring_emit_output(ring_epilogue *e) {
@@ -273,5 +273,5 @@ void ring_emit_output(ring_epilogue *e) {
     b->prefix = "edge_";
     heading(b, "Store, column by column, what lies inside n");
     set_label(b, edge);
-    emit_store(e, true, 1);
+    emit_store(e, true);
 }
