@@ -1,196 +1,225 @@
-/* mcbench fit: the costs of the estimate from recorded times, and how well the estimate picks. */
+/* mcbench fit: the costs of a family's model from records of tuning, and how well the model picks. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "choose/candidates.h"
 #include "commands.h"
 #include "fit.h"
-#include "results.h"
-#include "work.h"
+#include "records/record.h"
+#include "records/text.h"
 
 typedef struct fit_options {
-    cmd_settings settings;
-    const char *matrices, *results;
+    const char *gpu, *held_out;
     bool keep, picks;
 } fit_options;
 
 static const cmd_option fit_table[] = {
-    {"matrices", 'm', OPTION_TEXT, offsetof(fit_options, matrices), "FOLDER", 0, 0,
-     "the .smtx files that were measured"},
-    {"results", 'r', OPTION_TEXT, offsetof(fit_options, results), "FILE", 0, 0, "what mcbench run wrote"},
+    {"gpu", 0, OPTION_TEXT, offsetof(fit_options, gpu), "NAME", 0, 0,
+     "records of this GPU (the first record's)"},
+    {"hold-out", 0, OPTION_TEXT, offsetof(fit_options, held_out), "MxK,MxK", 0, 0,
+     "shapes of A that the fit does not see (a third of all)"},
     {"keep", 0, OPTION_SWITCH, offsetof(fit_options, keep), NULL, 0, 0,
      "keep the costs that mcgen has: only say how well they pick"},
     {"picks", 0, OPTION_SWITCH, offsetof(fit_options, picks), NULL, 0, 0, "a line for each problem"},
-    {"vec", 0, OPTION_SETTING, offsetof(fit_options, settings), "V", 0, 0, "rows of a nonzero vector"},
-    {"arch", 0, OPTION_SETTING, offsetof(fit_options, settings), "A", 0, 0, "target, such as sm_90a"},
-    {"set", 0, OPTION_ASSIGN, offsetof(fit_options, settings), "FIELD=VALUE", 0, 0,
-     "override a field of the specs, as the run did"},
 };
 
 typedef struct session {
     const fit_options *options;
-    variant_list variants;
-    results results;
-    work *items;
-    size_t item_count;
+    record_store *store;
+    char *gpu;
+    const char *family;
     fit_data data;
-    mc_gpu gpu;
+    mc_status status;
+    mc_diag *diag;
 } session;
 
-static void session_close(session *s) {
-    for (size_t i = 0; i < s->data.count; i++) free(s->data.problems[i].us);
-    free(s->data.problems);
-    for (size_t i = 0; i < s->item_count; i++) mc_vsparse_free(&s->items[i].a);
-    work_list_free(s->items, s->item_count);
-    results_free(&s->results);
-    variants_close(&s->variants);
+/* -- Problems -------------------------------------------------------------------------------------------- */
+
+/* Whether the fit does not see the shape of P. */
+static bool holds_out(const char *list, const plan_problem *p) {
+    char shape[48];
+    const mc_operator *op = operator_of(p->op);
+    int64_t inner = member_get(p, op->matrix.wanted ? op->matrix.cols : MEMBER_n);
+    int length = snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64, p->m, inner);
+    if (list == NULL) return (p->m * 31 + inner * 17) / 64 % 3 == 0;
+    for (const char *at = list; (at = strstr(at, shape)) != NULL; at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
 }
 
-/* -- Measured times -------------------------------------------------------------------------------------- */
-
-/* The matrix NAME, read when it is first asked for. */
-static mc_status find_matrix(session *s, const char *name, int vec, const mc_vsparse **a, mc_diag *diag) {
-    for (size_t i = 0; i < s->item_count; i++) {
-        work *item = &s->items[i];
-        if (strcmp(item->name, name) != 0) continue;
-        mc_csr csr = {0};
-        *a = &item->a;
-        if (item->a.row_ptr != NULL) return MC_OK;
-        mc_status status = mc_csr_read(item->path, &csr, diag);
-        if (status == MC_OK) status = mc_vsparse_dilate(&csr, vec, MC_S8, &item->a, diag);
-        mc_csr_free(&csr);
-        return status;
+static const record_candidate *find_time(const record *r, uint64_t hash) {
+    for (size_t i = 0; i < r->candidate_count; i++) {
+        const record_candidate *c = &r->candidates[i];
+        bool timed = c->status == RECORD_TIMED || c->status == RECORD_DROPPED;
+        if (c->hash == hash && timed && c->microseconds > 0) return c;
     }
-    return mc_fail(diag, MC_CANNOT, "%s: there is no %s", s->options->matrices, name);
+    return NULL;
 }
 
-/* The times of LINE that belong to variants of the specs; how many. */
-static size_t take_times(const session *s, const json_t *line, fit_problem *p) {
-    const json_t *times = json_object_get(line, "us");
-    size_t found = 0;
-    for (size_t i = 0; i < s->variants.count; i++) {
-        char hash[17];
-        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)s->variants.items[i].hash);
-        p->us[i] = json_number_value(json_object_get(times, hash));
-        if (p->us[i] <= 0) continue;
-        if (found++ == 0 || p->us[i] < p->best) p->best = p->us[i];
-    }
-    return found;
+static bool add_kernel(fit_problem *p, const candidate *from, double us) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s %s", from->spec, from->tuned);
+    fit_kernel *k = &p->kernels[p->count++];
+    *k = (fit_kernel){.kernel = candidate_alone(from->fields), .text = strdup(text), .us = us};
+    if (p->best == 0 || us < p->best) p->best = us;
+    return k->kernel != NULL && k->text != NULL;
 }
 
-static mc_status add_problem(session *s, const json_t *line, mc_diag *diag) {
-    const char *name = json_string_value(json_object_get(line, "matrix"));
-    int64_t n = json_integer_value(json_object_get(line, "n"));
-    int vec = (int)json_integer_value(json_object_get(line, "vec"));
-    const char *op = json_string_value(json_object_get(line, "op"));
-    const mc_vsparse *a = NULL;
-    if (op != NULL && (operator_named(op) == NULL || !operator_named(op)->estimates))
-        return mc_fail(diag, MC_CANNOT, "%s: results of %s, for which there are no estimates",
-                       s->options->results, op);
-    if (name == NULL || n < 1 || vec < 1)
-        return mc_fail(diag, MC_FORMAT, "%s: a line of quick times without matrix, n or vec",
-                       s->options->results);
-    mc_status status = find_matrix(s, name, vec, &a, diag);
+/* The candidates that R has times of. */
+static mc_status add_kernels(session *s, const record *r, fit_problem *p) {
+    const candidate_target target = {.gpu = s->data.gpu, .capability = r->capability};
+    candidate_list list;
+    mc_status status = candidates_find(&r->problem, &target, NULL, 0, &list, s->diag);
     if (status != MC_OK) return status;
+    p->kernels = calloc(list.count + 1, sizeof *p->kernels);
+    bool held = p->kernels != NULL;
+    for (size_t i = 0; i < list.count && held; i++) {
+        const record_candidate *c = find_time(r, list.items[i].hash);
+        if (c != NULL) held = add_kernel(p, &list.items[i], c->microseconds);
+    }
+    candidates_free(&list);
+    return held ? MC_OK : mc_fail(s->diag, MC_NOMEM, "out of memory");
+}
+
+static void free_problem(fit_problem *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        mc_kernel_destroy(p->kernels[i].kernel);
+        free(p->kernels[i].text);
+    }
+    free(p->kernels);
+    free(p->title);
+}
+
+static mc_status add_problem(session *s, const record *r) {
+    char title[PROBLEM_TITLE], line[PROBLEM_TITLE + 64];
+    fit_problem *grown = realloc(s->data.problems, (s->data.count + 1) * sizeof *grown);
+    if (grown == NULL) return mc_fail(s->diag, MC_NOMEM, "out of memory");
+    s->data.problems = grown;
+    problem_title(&r->problem, title);
+    double vectors = (double)r->problem.features.vectors;
+    snprintf(line, sizeof line, "%s vectors %.0f%s", title, vectors, r->cold ? " cold" : "");
     fit_problem *p = &s->data.problems[s->data.count];
-    *p = (fit_problem){.shape = mc_problem_of(a, n, n),
-                       .class = json_number_value(json_object_get(line, "class")),
-                       .held_out = fit_holds_out(name)};
-    p->us = calloc(s->variants.count, sizeof *p->us);
-    if (p->us == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    if (take_times(s, line, p) > 0) s->data.count++;
-    else free(p->us);
-    return MC_OK;
-}
-
-static mc_status add_problems(session *s, mc_diag *diag) {
-    s->data = (fit_data){.variants = &s->variants,
-                         .problems = calloc(s->results.line_count, sizeof *s->data.problems)};
-    if (s->data.problems == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    mc_status status = MC_OK;
-    for (size_t i = 0; i < s->results.line_count && status == MC_OK; i++) {
-        const json_t *line = s->results.lines[i];
-        if (strcmp(json_string_value(json_object_get(line, "kind")), "quick") == 0)
-            status = add_problem(s, line, diag);
-    }
-    if (status == MC_OK && s->data.count == 0)
-        status = mc_fail(diag, MC_CANNOT, "%s has no time of a variant of these specs (the run's --set?)",
-                         s->options->results);
+    *p = (fit_problem){.shape = plan_problem_estimate(&r->problem),
+                       .title = strdup(line),
+                       .size = member_get(&r->problem, operator_of(r->problem.op)->size),
+                       .held_out = holds_out(s->options->held_out, &r->problem)};
+    p->shape.cold = r->cold;
+    mc_status status = p->title != NULL ? add_kernels(s, r, p) : MC_NOMEM;
+    if (status == MC_OK && p->count > 1) s->data.count++;
+    else free_problem(p);
     return status;
 }
 
-/* The record of the GPU that the results are of. */
-/* Of the GPU that the results are from, 0 where no line says it. */
-static int measured_capability(const results *r) {
-    int capability = 0;
-    for (size_t i = 0; i < r->line_count; i++) {
-        json_int_t said = json_integer_value(json_object_get(r->lines[i], "capability"));
-        if (said > 0 && said < INT32_MAX) capability = (int)said;
-    }
-    return capability;
+/* The first record says which GPU and family all are of. */
+static mc_status open_gpu(session *s, const record *r) {
+    const double *values;
+    size_t count;
+    const char *name = s->options->gpu != NULL ? s->options->gpu : r->gpu;
+    s->gpu = strdup(name);
+    s->family = plan_op_text(r->problem.op);
+    s->data.gpu = *mc_gpu_find(name, r->capability);
+    if (mc_costs_of(s->family, &s->data.gpu, &values, &count) == NULL || count > FIT_MAX_COSTS)
+        return mc_fail(s->diag, MC_CANNOT, "%s: kernels without a model", s->family);
+    memcpy(s->data.costs, values, count * sizeof *values);
+    s->data.cost_count = count;
+    s->data.gpu.costs = s->data.costs;
+    return s->gpu != NULL ? MC_OK : mc_fail(s->diag, MC_NOMEM, "out of memory");
 }
 
-static mc_gpu measured_gpu(const results *r) {
-    mc_gpu gpu = *mc_gpu_find(0);
-    for (size_t i = 0; i < r->line_count; i++) {
-        const json_t *line = r->lines[i];
-        if (strcmp(json_string_value(json_object_get(line, "kind")), "machine") != 0) continue;
-        gpu = *mc_gpu_find((int)json_integer_value(json_object_get(line, "capability")));
-        int64_t multiprocessors = json_integer_value(json_object_get(line, "multiprocessors"));
-        if (multiprocessors > 0 && multiprocessors <= INT32_MAX) gpu.multiprocessors = (int)multiprocessors;
-    }
-    return gpu;
+static bool visit(void *user, const record *r, bool own) {
+    session *s = user;
+    (void)own;
+    if (s->options->gpu != NULL && strcmp(r->gpu, s->options->gpu) != 0) return true;
+    if (s->gpu == NULL) s->status = open_gpu(s, r);
+    if (s->status != MC_OK) return false;
+    if (strcmp(r->gpu, s->gpu) != 0 || strcmp(plan_op_text(r->problem.op), s->family) != 0)
+        s->status = mc_fail(s->diag, MC_CANNOT, "records of %s on %s, and of %s on %s: --gpu, or a file each",
+                            s->family, s->gpu, plan_op_text(r->problem.op), r->gpu);
+    else s->status = add_problem(s, r);
+    return s->status == MC_OK;
 }
 
-static mc_status session_open(session *s, char **specs, mc_diag *diag) {
-    const fit_options *o = s->options;
-    char *const paths[] = {(char *)o->results, NULL};
-    mc_status status = results_read(&s->results, paths, diag);
-    if (status == MC_OK)
-        status = variants_choose(&s->variants, specs, o->settings.items, o->settings.count,
-                                 measured_capability(&s->results), "all", diag);
-    if (status == MC_OK) status = work_list(o->matrices, NULL, 0, &s->items, &s->item_count, diag);
-    if (status == MC_OK) status = add_problems(s, diag);
-    if (status == MC_OK) s->gpu = measured_gpu(&s->results);
-    return status;
+static void tell(void *user, const char *message) {
+    (void)user;
+    fprintf(stderr, "mcbench: %s\n", message);
+}
+
+static mc_status session_open(session *s, char **paths) {
+    const record_store_config config = {.log = tell};
+    s->status = record_store_open(&config, &s->store, s->diag);
+    for (; *paths != NULL && s->status == MC_OK; paths++) {
+        size_t count;
+        s->status = record_import(s->store, *paths, &count, s->diag);
+    }
+    if (s->status == MC_OK) record_walk(s->store, visit, s);
+    if (s->status == MC_OK && s->data.count == 0)
+        s->status = mc_fail(s->diag, MC_CANNOT, "no record has times of two kernels that there are");
+    return s->status;
+}
+
+static void session_close(session *s) {
+    for (size_t i = 0; i < s->data.count; i++) free_problem(&s->data.problems[i]);
+    free(s->data.problems);
+    free(s->gpu);
+    record_store_close(s->store);
 }
 
 /* -- What it says ---------------------------------------------------------------------------------------- */
 
 static void print_score(const session *s, const char *name, fit_part part) {
-    fit_score score = fit_score_of(&s->data, &s->gpu, &part);
+    fit_score score = fit_score_of(&s->data, &part);
     if (score.problems > 0)
-        printf("%-12s%9zu%12.3f%12.3f%12.3f\n", name, score.problems, score.loss, score.worst, score.error);
+        printf("%-16s%9zu%12.3f%12.3f%12.3f\n", name, score.problems, score.loss, score.worst, score.error);
+}
+
+static int by_number(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void print_sizes(const session *s) {
+    int64_t *sizes = malloc(s->data.count * sizeof *sizes);
+    if (sizes == NULL) return;
+    for (size_t i = 0; i < s->data.count; i++) sizes[i] = s->data.problems[i].size;
+    qsort(sizes, s->data.count, sizeof *sizes, by_number);
+    for (size_t i = 0; i < s->data.count; i++) {
+        char name[32];
+        if (i > 0 && sizes[i] == sizes[i - 1]) continue;
+        snprintf(name, sizeof name, "  size %" PRId64, sizes[i]);
+        print_score(s, name, (fit_part){true, true, sizes[i], true, true});
+    }
+    free(sizes);
 }
 
 static void print_scores(const session *s) {
-    static const double classes[] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99};
-    printf("%-12s%9s%12s%12s%12s\n", "", "problems", "pick/best", "worst", "error");
-    print_score(s, "fitted", (fit_part){.fitted = true});
-    print_score(s, "held out", (fit_part){.held_out = true});
-    print_score(s, "all", (fit_part){.fitted = true, .held_out = true});
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "  at %g", classes[i]);
-        print_score(s, name, (fit_part){.fitted = true, .held_out = true, .class = classes[i]});
-    }
+    printf("%-16s%9s%12s%12s%12s\n", "", "problems", "pick/best", "worst", "error");
+    print_score(s, "fitted", (fit_part){.fitted = true, .warm = true});
+    print_score(s, "held out", (fit_part){.held_out = true, .warm = true});
+    print_score(s, "fitted, cold", (fit_part){.fitted = true, .cold = true});
+    print_score(s, "held out, cold", (fit_part){.held_out = true, .cold = true});
+    print_score(s, "all", (fit_part){true, true, 0, true, true});
+    print_sizes(s);
 }
 
 static void print_picks(const session *s) {
-    printf("\n%6s %9s %9s  %s\n", "speed", "best us", "pick us", "problem, pick");
+    printf("\n%6s %9s %9s %9s  %s\n", "ratio", "best us", "pick us", "estimate", "problem: pick");
     for (size_t i = 0; i < s->data.count; i++) {
         const fit_problem *p = &s->data.problems[i];
-        size_t pick = fit_pick(&s->data, &s->gpu, p);
-        printf("%6.2f %9.2f %9.2f  m %lld n %lld k %lld vectors %lld: %s\n", p->best / p->us[pick], p->best,
-               p->us[pick], (long long)p->shape.m, (long long)p->shape.n, (long long)p->shape.k,
-               (long long)p->shape.vectors, s->variants.items[pick].text);
+        double least;
+        const fit_kernel *pick = fit_pick(&s->data, p, &least);
+        printf("%6.3f %9.2f %9.2f %9.2f  %s%s: %s\n", pick->us / p->best, p->best, pick->us, least, p->title,
+               p->held_out ? ", held out" : "", pick->text);
     }
 }
 
-/* As gpu.c has them. */
-static void print_costs(const mc_costs *costs) {
-#define X(name, doc) printf("                ." #name " = %.3g,\n", costs->name);
-    MC_COST_LIST(X)
-#undef X
+/* As the family's costs.c has them. */
+static void print_costs(const session *s) {
+    const double *before;
+    size_t count;
+    const mc_cost *costs = mc_costs_of(s->family, &s->data.gpu, &before, &count);
+    for (size_t i = 0; i < count; i++) printf("    .%s = %.4g,\n", costs[i].name, s->data.costs[i]);
 }
 
 static int fit_run(int argc, char **argv) {
@@ -198,24 +227,21 @@ static int fit_run(int argc, char **argv) {
     char **operands;
     int exit_status;
     if (!cmd_parse(&cmd_fit, argc, argv, &options, &operands, &exit_status)) return exit_status;
-    if (options.matrices == NULL) return cmd_usage("fit: --matrices is missing");
-    if (options.results == NULL) return cmd_usage("fit: --results is missing");
-    mc_diag *diag = mc_diag_create();
-    session s = {.options = &options};
-    mc_status status = session_open(&s, operands, diag);
+    session s = {.options = &options, .diag = mc_diag_create()};
+    mc_status status = session_open(&s, operands);
+    if (status == MC_OK && !options.keep) status = fit_search(&s.data, s.diag);
     if (status == MC_OK) {
-        if (!options.keep) fit_search(&s.data, &s.gpu);
-        if (!options.keep) print_costs(&s.gpu.costs);
+        if (!options.keep) print_costs(&s);
         print_scores(&s);
         if (options.picks) print_picks(&s);
     }
     session_close(&s);
-    return cmd_finish(status, diag);
+    return cmd_finish(status, s.diag);
 }
 
 const cmd cmd_fit = {"fit",
-                     "SPEC...",
-                     "fits the costs of mcgen's estimates to results; says how well they pick",
+                     "RECORDS...",
+                     "fits the costs of mcgen's estimates to records of tuning; says how well they pick",
                      -1,
                      {{fit_table, sizeof fit_table / sizeof fit_table[0]}},
                      fit_run};

@@ -1,44 +1,57 @@
-/* The costs of the estimate (mc_spec_estimate), fitted to measured times; and how well it picks. */
+/* The costs of a family's model (mc_costs_of), fitted to measured times; and how well the model picks. */
 #ifndef BENCH_FIT_H
 #define BENCH_FIT_H
 
-#include "variants.h"
+#include "mcgen.h"
+
+typedef struct fit_kernel {
+    mc_kernel *kernel; /* an outline, as behind a kernel that does not begin early */
+    char *text;        /* its spec, and the fields that this leaves to tuning */
+    double us;
+} fit_kernel;
 
 typedef struct fit_problem {
     mc_problem shape;
-    double class;  /* of sparsity */
+    char *title;
+    int64_t size;  /* of the dense side: n, or an SDDMM's k */
     bool held_out; /* the fit does not see it */
-    double *us;    /* one a variant, 0: not measured */
-    double best;   /* the least of them */
+    fit_kernel *kernels;
+    size_t count;
+    double best; /* microseconds of the fastest one */
 } fit_problem;
 
+enum { FIT_MAX_COSTS = 64 };
+
 typedef struct fit_data {
-    const variant_list *variants;
     fit_problem *problems;
     size_t count;
+    mc_gpu gpu;                  /* costs: those below */
+    double costs[FIT_MAX_COSTS]; /* in the family's order */
+    size_t cost_count;
 } fit_data;
 
 /* Which problems a score is of. */
 typedef struct fit_part {
     bool fitted, held_out;
-    double class; /* 0: any */
+    int64_t size; /* 0: any */
+    bool warm, cold;
 } fit_part;
 
 typedef struct fit_score {
     size_t problems;
-    double
-        error; /* root of the mean square of log(estimate / time); a variant counts by (best / its time)^4 */
+    /* Root of the mean square of log(estimate / time). A kernel counts by (best / its time)^4, all of a
+       problem together by 1. */
+    double error;
     double loss;  /* geometric mean of time of the pick / best time */
-    double worst; /* least best time / time of the pick */
+    double worst; /* the greatest of these */
 } fit_score;
 
-/* The variant with the least estimate among those measured. */
-size_t fit_pick(const fit_data *data, const mc_gpu *gpu, const fit_problem *problem);
-fit_score fit_score_of(const fit_data *data, const mc_gpu *gpu, const fit_part *part);
-/* Changes GPU's costs by random steps, smaller and smaller ones, and keeps those that help the problems that
-   are not held out: first their error, then error and loss together. The same numbers every time. */
-void fit_search(const fit_data *data, mc_gpu *gpu);
-/* Half of all names, always the same. */
-bool fit_holds_out(const char *matrix);
+/* The kernel of the least estimate. */
+const fit_kernel *fit_pick(const fit_data *data, const fit_problem *problem, double *estimate);
+fit_score fit_score_of(const fit_data *data, const fit_part *part);
+/* Changes DATA's costs until the problems that are not held out have little error (Levenberg and
+   Marquardt's way, over the costs' logarithms), then by random steps that help error and loss together. The
+   same numbers every time. MC_NOMEM. */
+mc_status fit_search(fit_data *data, mc_diag *diag);
 
 #endif

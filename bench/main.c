@@ -19,7 +19,7 @@ static int print_help(void) {
         "  mcbench run spmm_l8r8 --matrices dlmc --out results.jsonl\n"
         "  mcbench summary results.jsonl\n"
         "  mcbench plot results.jsonl > results.svg\n"
-        "  mcbench fit spmm_l8r8 --matrices dlmc --results results.jsonl\n"
+        "  mcbench fit records.jsonl\n"
         "\n"
         "Exit status: 0 done, 1 impossible or failed, or a variant of ours was wrong, 2 wrong usage or "
         "spec.\n");

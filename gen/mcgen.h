@@ -254,55 +254,41 @@ typedef struct mc_problem {
     int64_t longest; /* vectors of the longest row block */
     double spread;   /* standard deviation of the row blocks' numbers of vectors */
     int64_t batch;   /* products of a launch; 0: one */
+    bool cold;       /* operands are not in the L2 cache */
 } mc_problem;
-
-/* X(name, what it is): microseconds that no rate explains. They are fitted to measurements by `mcbench fit`
-   (docs/choice.md). */
-#define MC_COST_LIST(X)                                                                                      \
-    X(launch, "a launch that overlaps the one before it")                                                    \
-    X(alone, "and more where it waits for the end of that one")                                              \
-    X(begin, "a thread block of a launch that overlaps: they begin one after another")                       \
-    X(uneven, "how uneven their multiprocessors' numbers are: 0 to 1, no time")                              \
-    X(start_warp, "a multiprocessor starts a warp")                                                          \
-    X(direct_step, "direct: latency of a stride whose indices were prefetched")                              \
-    X(direct_chain, "direct: latency of a stride that waits for its indices first")                          \
-    X(direct_width, "direct: latency of a stride's 32 slots x 32 columns, and of storing 32 columns")        \
-    X(direct_columns, "direct: instructions of 32 slots x 32 columns")                                       \
-    X(direct_sum, "direct: sum over the warps of a row block")                                               \
-    X(ring_block, "tma: barriers, first copy's latency and store of a thread block")                         \
-    X(ring_step, "tma: latency of a stride")                                                                 \
-    X(ring_cramped, "tma: that much longer if it has half the registers it wants, no time")                  \
-    X(ring_stay, "tma: a thread block that may stay, whether or not it does")                                \
-    X(ring_turn, "tma: from a warp's row block to its next")                                                 \
-    X(ring_sum, "tma: sum over the warps of a row block")                                                    \
-    X(ring_window, "tma: latency of a window, waited for and left")                                          \
-    X(ring_refill, "tma: of one that first waits for room in the ring")                                      \
-    X(ring_leave, "tma: instructions of a warp at a window")                                                 \
-    X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
-    X(tail, "thread blocks that come late: a part of a wave, no time")
-
-typedef struct mc_costs {
-#define X(name, doc) double name;
-    MC_COST_LIST(X)
-#undef X
-} mc_costs;
 
 /* A GPU as estimates see it. Rates are a multiprocessor's, in bytes or instructions a microsecond. */
 typedef struct mc_gpu {
-    const char *name;
-    int capability; /* 90 for 9.0 */
+    const char *name; /* of the GPU that was measured, as the driver says it */
+    int index;        /* of its costs in the operators' tables */
+    int capability;   /* 90 for 9.0 */
     int multiprocessors;
     unsigned threads, registers, shared_bytes; /* of a multiprocessor */
     double l1_bytes;                           /* bytes of L1 that are left for caching */
-    double l2_rate, l1_rate;                   /* of rows gathered out of L2 and L1 */
+    double l1_rate;                            /* of rows gathered out of L1 */
     double store_rate;                         /* of stores to L2 */
     double shared_rate, mma_rate;              /* of rows read by ldmatrix; of m16n8k32 of s8 */
-    mc_costs costs;
+    /* Of the family that is asked about, in the order of mc_costs_of; NULL: those that mcgen has for the
+       GPU. */
+    const double *costs;
 } mc_gpu;
 
-/* What is known of the GPU of CAPABILITY, or else of the nearest one. A copy with other numbers does as
-   well. */
-MC_API const mc_gpu *mc_gpu_find(int capability);
+/* Of each GPU that was measured one row, COUNT of them. */
+MC_API const mc_gpu *mc_gpu_list(size_t *count);
+/* What is known of the GPU NAME (NULL: any) of CAPABILITY, or else of the nearest one, whose name then is
+   another. A copy with other numbers does as well. */
+MC_API const mc_gpu *mc_gpu_find(const char *name, int capability);
+
+/* What a family's model adds to rates: microseconds, or parts and factors, which `mcbench fit` fits to
+   measured times (docs/choice.md). */
+typedef struct mc_cost {
+    const char *name, *doc;
+} mc_cost;
+
+/* The costs of FAMILY ("spmm"), COUNT of them; VALUES receives GPU's, in the same order. NULL: the family has
+   no model. */
+MC_API const mc_cost *mc_costs_of(const char *family, const mc_gpu *gpu, const double **values,
+                                  size_t *count);
 /* Microseconds that the kernel of VARIANT should take on PROBLEM, launched again and again, with B in L2.
    Nothing is generated or measured. INFINITY where the kernel cannot run the problem, or where its family has
    no model. It is made for comparing variants; docs/choice.md says how far it is off. */

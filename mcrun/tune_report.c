@@ -121,7 +121,7 @@ mc_status tune_report_json(const tune_outcome *o, mc_diag *diag) {
 /* -- Candidates */
 
 char *tune_fields_of(const mc_plan_config *config, const mc_vsparse *matrix, int capability, uint64_t hash) {
-    const candidate_target target = {.gpu = *mc_gpu_find(capability), .capability = capability};
+    const candidate_target target = {.gpu = *mc_gpu_find(NULL, capability), .capability = capability};
     plan_problem problem;
     candidate_list list = {0};
     char *tuned = NULL;

@@ -20,6 +20,9 @@ extern const mc_arch mc_archs[];
 /* The newest architecture that a GPU of CAPABILITY runs, but for those that run on no other GPU. NULL:
    none. */
 const mc_arch *arch_of_capability(int capability);
+/* The GPUs that were measured (gpu.c). */
+enum { MC_GPU_H200, MC_GPU_H100, MC_GPUS };
+
 extern const char *const mc_arch_names[]; /* the targets, NULL-terminated, in the order of mc_archs */
 
 #endif

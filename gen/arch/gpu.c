@@ -1,54 +1,33 @@
 /* GPUs as estimates see them. The first numbers are the programming guide's ("Technical Specifications per
    Compute Capability"). Rates are those of `mcbench run`'s ceilings, divided by the number of
-   multiprocessors. Costs are what `mcbench fit` printed. docs/choice.md says from which measurements. */
+   multiprocessors. What a model adds to them is in its operator's folder (costs.c). */
 #include "arch/arch.h"
 #include <stdlib.h>
+#include <string.h>
 
-static const mc_gpu gpus[] = {
-    {
-        .name = "NVIDIA H200",
-        .capability = 90,
-        .multiprocessors = 132,
-        .threads = 2048,
-        .registers = 65536,
-        .shared_bytes = 228 << 10,
-        .l1_bytes = 200e3,
-        .l2_rate = 70e3,
-        .l1_rate = 150e3,
-        .store_rate = 61e3,
-        .shared_rate = 249e3,
-        .mma_rate = 1155,
-        .costs =
-            {
-                .launch = 0.655,
-                .alone = 0.724,
-                .begin = 0.135,
-                .uneven = 0.497,
-                .start_warp = 0.0248,
-                .direct_step = 0.275,
-                .direct_chain = 0.437,
-                .direct_width = 0.0499,
-                .direct_columns = 0.0172,
-                .direct_sum = 0.0466,
-                .ring_block = 0.62,
-                .ring_step = 0.0935,
-                .ring_cramped = 1.08,
-                .ring_stay = 0.188,
-                .ring_turn = 0.673,
-                .ring_sum = 0.02,
-                .ring_window = 0.0673,
-                .ring_refill = 0.284,
-                .ring_leave = 0.00215,
-                .ring_copy = 0.0077,
-                .tail = 0.0911,
-            },
-    },
+/* All of compute capability 9.0 with 132 multiprocessors. */
+#define HOPPER                                                                                               \
+    .capability = 90, .multiprocessors = 132, .threads = 2048, .registers = 65536,                           \
+    .shared_bytes = 228 << 10, .l1_bytes = 200e3, .l1_rate = 150e3, .store_rate = 61e3,                      \
+    .shared_rate = 249e3, .mma_rate = 1155
+
+static const mc_gpu gpus[MC_GPUS] = {
+    [MC_GPU_H200] = {.name = "NVIDIA H200", .index = MC_GPU_H200, HOPPER},
+    [MC_GPU_H100] = {.name = "NVIDIA H100 80GB HBM3", .index = MC_GPU_H100, HOPPER},
 };
-enum { GPU_COUNT = sizeof gpus / sizeof *gpus };
 
-const mc_gpu *mc_gpu_find(int capability) {
+const mc_gpu *mc_gpu_list(size_t *count) {
+    *count = MC_GPUS;
+    return gpus;
+}
+
+static int far(const mc_gpu *gpu, const char *name, int capability) {
+    return 2 * abs(gpu->capability - capability) + (name == NULL || strcmp(gpu->name, name) != 0);
+}
+
+const mc_gpu *mc_gpu_find(const char *name, int capability) {
     const mc_gpu *nearest = &gpus[0];
-    for (int i = 1; i < GPU_COUNT; i++)
-        if (abs(gpus[i].capability - capability) < abs(nearest->capability - capability)) nearest = &gpus[i];
+    for (int i = 1; i < MC_GPUS; i++)
+        if (far(&gpus[i], name, capability) < far(nearest, name, capability)) nearest = &gpus[i];
     return nearest;
 }

@@ -61,6 +61,19 @@ typedef struct mc_solver {
     const char *(*how)(const void *plan);
 } mc_solver;
 
+/* What the models of a family's solvers add to a GPU's rates, and how much it is on each GPU that was
+   measured. */
+typedef struct mc_cost_table {
+    const mc_cost *costs;
+    size_t count;
+    const double *values[MC_GPUS]; /* by mc_gpu.index */
+} mc_cost_table;
+
+/* GPU's costs of TABLE. */
+static inline const double *costs_on(const mc_cost_table *table, const mc_gpu *gpu) {
+    return gpu->costs != NULL ? gpu->costs : table->values[gpu->index];
+}
+
 /* An operator, as specs see it. Its schema has the operator's own fields and those of all solvers. */
 typedef struct mc_family {
     const char *name, *summary;
@@ -69,8 +82,9 @@ typedef struct mc_family {
     const mc_field *fields;
     size_t field_count;
     const mc_solver *(*solver)(const int64_t *point); /* the one that POINT asks for */
-    int chooser;          /* the field by which a spec chooses its solver, first of all */
-    const mc_hint *hints; /* ends in a row without words */
+    int chooser;                /* the field by which a spec chooses its solver, first of all */
+    const mc_hint *hints;       /* ends in a row without words */
+    const mc_cost_table *costs; /* NULL: no solver has a model */
 } mc_family;
 
 enum { FIELD_OP, FIELD_ARCH };

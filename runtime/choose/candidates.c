@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 candidate_target candidate_target_of(const mc_device *device) {
-    return (candidate_target){mc_device_gpu(device), mc_device_get_info(device)->capability};
+    return (candidate_target){mc_device_gpu(device), mc_device_get_info(device)->capability, false};
 }
 
 /* What the search goes by. */
@@ -62,16 +62,18 @@ static bool make_room(search *s) {
     return items != NULL;
 }
 
-/* As behind some other kernel, which does not begin early: `overlap` saves nothing there.
-   Tuning measures so, too. */
-static double estimate_of(const search *s, const mc_kernel *kernel) {
+mc_kernel *candidate_alone(const char *fields) {
     mc_kernel *alone = NULL;
-    char *fields =
-        mc_kernel_contract(kernel)->overlap ? fields_change(mc_kernel_fields(kernel), "overlap=") : NULL;
-    if (fields != NULL) mc_kernel_outline_fields(fields, &alone, NULL);
+    char *changed = fields_change(fields, "overlap=");
+    if (changed != NULL) mc_kernel_outline_fields(changed, &alone, NULL);
+    free(changed);
+    return alone;
+}
+
+static double estimate_of(const search *s, const mc_kernel *kernel) {
+    mc_kernel *alone = mc_kernel_contract(kernel)->overlap ? candidate_alone(mc_kernel_fields(kernel)) : NULL;
     double us = mc_kernel_estimate(alone != NULL ? alone : kernel, &s->target->gpu, &s->shape);
     mc_kernel_destroy(alone);
-    free(fields);
     return us;
 }
 
@@ -215,6 +217,7 @@ mc_status candidates_of(const plan_problem *problem, const candidate_target *tar
     *list = (candidate_list){0};
     if (s.why == NULL) return mc_fail(diag, MC_NOMEM, "no memory for candidates");
     s.shape = plan_problem_estimate(problem);
+    s.shape.cold = target->cold;
     plan_problem_settings(problem, &s.settings);
     if (arch != NULL) s.settings.items[s.settings.count++] = (mc_setting){"arch", arch};
     mc_status status = find_in(&s, sources);

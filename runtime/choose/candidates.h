@@ -30,6 +30,7 @@ typedef struct candidate_list {
 typedef struct candidate_target {
     mc_gpu gpu; /* mc_device_gpu */
     int capability;
+    bool cold; /* estimates are of operands that are not in the L2 cache */
 } candidate_target;
 candidate_target candidate_target_of(const mc_device *device);
 
@@ -42,5 +43,10 @@ mc_status candidates_find(const plan_problem *problem, const candidate_target *t
 mc_status candidates_of(const plan_problem *problem, const candidate_target *target,
                         const spec_sources *sources, candidate_list *list, mc_diag *diag);
 void candidates_free(candidate_list *list);
+
+/* The kernel of FIELDS as it is behind some other kernel, which does not begin early: `overlap` saves nothing
+   there. So estimates and tuning see it. An outline, which the caller destroys; NULL: there is none, or no
+   memory. */
+MC_API mc_kernel *candidate_alone(const char *fields);
 
 #endif

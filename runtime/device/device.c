@@ -96,7 +96,7 @@ mc_status mc_device_synchronize(mc_device *device, void *stream, mc_diag *diag) 
 }
 
 mc_gpu mc_device_gpu(const mc_device *device) {
-    mc_gpu gpu = *mc_gpu_find(device->info.capability);
+    mc_gpu gpu = *mc_gpu_find(device->info.name, device->info.capability);
     if (device->info.kind == MC_DEVICE_SIM) return gpu;
     gpu.capability = device->info.capability;
     gpu.multiprocessors = device->info.multiprocessors;

@@ -162,7 +162,8 @@ static mc_status pick(contest *c, mc_diag *diag) {
 
 mc_status contest_open(contest *c, const tune_job *job, mc_diag *diag) {
     *c = (contest){.job = job, .cold = job->config->cold};
-    const candidate_target target = candidate_target_of(job->context->device);
+    candidate_target target = candidate_target_of(job->context->device);
+    target.cold = c->cold;
     c->reason = mc_diag_create();
     if (c->reason == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
     mc_status status = candidates_find(&job->problem, &target, job->specs, job->spec_count, &c->list, diag);

@@ -69,42 +69,44 @@ has 'mcgen s8 s8 s32, two 2.00 ( 1) -'
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 
-# The fit, of variants for the GPU that was measured (sm_90): where the pick is the fastest, twice as slow as the fastest, and after a fit to these times
-expect 2 'fit: --matrices is missing' "$mcbench" fit "$spec" -r x
-expect 2 'fit: --results is missing' "$mcbench" fit "$spec" -m matrices
-fit() { "$mcbench" fit "$spec" -m matrices -r fit.jsonl --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on "$@"; }
-times() { # US-OF-THE-FIRST US-OF-THE-SECOND
-    sed -n 1p "$sample"
-    for name in m n o p; do
-        echo "{\"kind\":\"quick\",\"matrix\":\"$name.smtx\",\"n\":256,\"vec\":8,\"class\":0.9,\"us\":{\"$first\":$1,\"$second\":$2}}"
-        echo "{\"kind\":\"result\",\"matrix\":\"$name.smtx\",\"n\":256,\"vec\":8,\"contender\":\"x\",\"us\":1}"
-        cp matrices/m.smtx matrices/$name.smtx 2>/dev/null
-    done
-}
-first=4b6a2fae8f4cfd20 second=0
-times 1 1 >fit.jsonl
-expect 1 "has no time of a variant of these specs (the run's --set?)" fit
-read -r first second <<<"$("$mcgen" --list-variants --arch sm_90 "$spec" --set tile_n=64 --set stride=32 --set warps=1,2 --set split=1 --set prefetch=on | cut -d' ' -f2 | paste -sd' ')"
-times 1 2 >fit.jsonl
-fit --keep --picks >table
-picked=$(grep -o 'warps=.*' table | head -1)
+# The fit, of records of the simulator's tuning. Of N kernels one is the pick: if each in turn is the fastest, the pick takes twice as
+# long as the best but for that one.
+mcrun=$(dirname "$mcgen")/mcrun
+printf '64 64 0.5 16\n128 64 0.7 32\n192 64 0.5 64\n256 64 0.7 64\n' >shapes
+expect 2 'fit: wants RECORDS' "$mcbench" fit
+expect 1 'nothing.jsonl' "$mcbench" fit nothing.jsonl
+: >nothing.jsonl
+expect 1 'no record has times of two kernels that there are' "$mcbench" fit nothing.jsonl
+"$mcrun" tune --op spmm --vec 8 --lhs s8 --rhs s8 --out f16 --set scale=row --shapes shapes --candidates 1 --device sim --in-process --records made.jsonl >/dev/null 2>&1
+fit() { "$mcbench" fit "$@"; }
 line() { grep "^all" table | tr -s ' ' | cut -d' ' -f2-4; }
-if [ "$picked" = 'warps=1' ]; then times 1 2 >fit.jsonl; else times 2 1 >fit.jsonl; fi
-fit --keep >table
-check 'the pick is the best' [ "$(line)" = '4 1.000 1.000' ]
-if [ "$picked" = 'warps=1' ]; then times 4 2 >fit.jsonl; else times 2 4 >fit.jsonl; fi
-fit --keep >table
-check 'the pick takes twice as long' [ "$(line)" = '4 2.000 0.500' ]
-check 'half is held out' [ "$(grep -cE '^(fitted|held out) +[1-3] ' table)" = 2 ]
-fit >fitted
-check 'every cost is printed' [ "$(grep -c '^ *\.[a-z_]* = .*,' fitted)" = "$(grep -c '^    X(' "$2/gen/mcgen.h")" ]
+number='[0-9.e+-]*'
+sed "s/\"timed\",$number/\"timed\",4/g" made.jsonl >even.jsonl
+fit --keep even.jsonl >table
+check 'all times alike' [ "$(line)" = '4 1.000 1.000' ]
+head -1 even.jsonl >one.jsonl
+count=$(grep -o '"timed"' one.jsonl | wc -l) picked=0
+for ((i = 1; i <= count; i++)); do
+    sed "s/\"timed\",4/\"timed\",2/$i" one.jsonl >uneven.jsonl
+    fit --keep uneven.jsonl >table
+    case $(line) in
+    '1 1.000 1.000') picked=$((picked + 1)) ;;
+    '1 2.000 2.000') ;;
+    *) complain "$i of $count: $(line)" ;;
+    esac
+done
+check "of $count kernels one is the pick, not $picked" [ "$count" -gt 1 ] && check 'one is the pick' [ "$picked" = 1 ]
+fit --keep --hold-out 64x64,256x64 --picks even.jsonl >table
+check 'those that are named are held out' [ "$(grep -cE '^(fitted|held out) +2 ' table)" = 2 ]
+check 'and so is their line' [ "$(grep -c ', held out: ' table)" = 2 ]
+fit --hold-out 64x64 made.jsonl >fitted
+fit --keep --hold-out 64x64 made.jsonl >table
+check 'every cost is printed' [ "$(grep -c '^ *\.[a-z0-9_]* = .*,' fitted)" = "$(grep -c '^    X(' "$2/gen/ops/spmm/costs.h")" ]
 error() { grep '^fitted' "$1" | tr -s ' ' | cut -d' ' -f5; }
 check "the fit's error $(error fitted) is less than $(error table)" [ "$(printf '%s\n' "$(error fitted)" "$(error table)" | sort -g | head -1)" != "$(error table)" ]
-sed -i 's/p.smtx/q.smtx/' fit.jsonl
-expect 1 'matrices: there is no q.smtx' fit --keep
-
-sed -i 's/"kind":"quick"/"kind":"quick","op":"sddmm"/' fit.jsonl
-expect 1 'results of sddmm, for which there are no estimates' fit --keep
+sed 's/"gpu":"PTX simulator"/"gpu":"another"/' one.jsonl >another.jsonl
+expect 1 'records of spmm on PTX simulator, and of spmm on another: --gpu, or a file each' "$mcbench" fit one.jsonl another.jsonl
+expect 0 'all' "$mcbench" fit --keep --gpu another one.jsonl another.jsonl
 
 # Plots
 "$mcbench" plot "$sample" >plot.svg || complain 'plot failed'

@@ -10,7 +10,7 @@ static const int capabilities[] = {0, 80, 86, 90, 120};
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 
 static candidate_target target_of(int capability) {
-    candidate_target target = {*mc_gpu_find(capability), capability};
+    candidate_target target = {*mc_gpu_find(NULL, capability), capability, false};
     if (capability) target.gpu.capability = capability;
     return target;
 }

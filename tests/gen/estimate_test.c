@@ -90,7 +90,7 @@ static double estimate_of(const char *path, const mc_setting *settings, size_t c
     mc_spec *spec = read_spec(path, settings, count);
     if (!spec) return 0;
     CHECK(mc_spec_variant_count(spec) == 1, "%zu variants", mc_spec_variant_count(spec));
-    double us = mc_spec_estimate(spec, 0, mc_gpu_find(90), &problem);
+    double us = mc_spec_estimate(spec, 0, mc_gpu_find(NULL, 90), &problem);
     mc_spec_destroy(spec);
     return us;
 }
@@ -151,9 +151,9 @@ static void check_ring(const char *path) {
 
 /* Arguments: a spec of staging direct, one of staging tma. */
 int main(int argc, char **argv) {
-    const mc_gpu *gpu = mc_gpu_find(90);
+    const mc_gpu *gpu = mc_gpu_find(NULL, 90);
     if (argc != 3) return 2;
-    CHECK(mc_gpu_find(80) && mc_gpu_find(120) && gpu->capability == 90, "the nearest record");
+    CHECK(mc_gpu_find(NULL, 80) && mc_gpu_find(NULL, 120) && gpu->capability == 90, "the nearest record");
     for (int i = 1; i < argc; i++) {
         mc_spec *spec = read_spec(argv[i], NULL, 0);
         if (!spec) return 1;

@@ -7,10 +7,10 @@ enum {
     BLOCK_SHARED = 1 << 10, /* bytes of shared memory that a thread block takes beside its own */
     REGISTER_UNIT = 8,
     FOUR_WARPS = 4 * MC_WARP,
+    SECTOR = 32,       /* bytes that L2 reads and writes at once */
     MAX_TILES = 65535, /* thread blocks of the grid's second axis */
 };
-
-double spmm_overlapped(double a, double b) { return cbrt(a * a * a + b * b * b); }
+static const double MEGA = 1e6;
 
 /* -- A problem as a kernel meets it -------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static int more_accumulators(const spmm_plan *plan) {
 }
 
 spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_problem *problem, int registers) {
-    spmm_situation s = {.plan = plan, .gpu = gpu, .problem = problem};
+    spmm_situation s = {.plan = plan, .gpu = gpu, .problem = problem, .cost = spmm_costs_on(gpu)};
     s.registers_wanted = registers + more_accumulators(plan);
     s.row_blocks = ceil((double)problem->m / plan->vec);
     s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
@@ -73,6 +73,26 @@ double spmm_longest_of(const spmm_situation *s, int count) {
     return spmm_least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
 }
 
+/* -- Memory ------------------------------------------------------------------------------------------- */
+
+bool spmm_rows_cut_sectors(const spmm_situation *s) {
+    return spmm_b_bytes(s->plan, s->problem->ldb) % SECTOR != 0;
+}
+
+double spmm_memory_of(const spmm_situation *s) {
+    const spmm_plan *plan = s->plan;
+    double k = (double)s->problem->k, n = (double)s->problem->n, columns = spmm_least(plan->tile_n, n);
+    double rows = s->row_blocks * plan->vec;
+    double packed = s->row_blocks * s->mean / plan->stride * plan->stride_a_bytes / MEGA;
+    double tile =
+        columns * (k * plan->math.b_bits / 8 + rows * out_element_bytes(plan->output.element)) / MEGA;
+    double missed = 1 / (1 + pow(s->cost.held / spmm_most(packed + tile, 1e-9), 4));
+    double again = packed * s->tiles * missed;
+    if (!s->problem->cold) return again * s->cost.memory;
+    double first = (packed + k * n * plan->math.b_bits / 8 / MEGA) * (1 - missed);
+    return (first + again) * s->cost.memory + s->cost.cold;
+}
+
 /* -- The whole ---------------------------------------------------------------------------------------- */
 
 /* How many thread blocks the multiprocessor has that has most of them; EACH is their number where all
@@ -80,11 +100,11 @@ double spmm_longest_of(const spmm_situation *s, int count) {
    that the numbers are not even: up to twice a share meets. */
 static double busiest(const spmm_situation *s, double each, double resident) {
     if (!s->plan->overlap) return each;
-    return each + s->gpu->costs.uneven * spmm_most(0, spmm_least(resident, 2 * each) - each);
+    return each + s->cost.uneven * spmm_most(0, spmm_least(resident, 2 * each) - each);
 }
 
 double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
-    const mc_costs *cost = &s->gpu->costs;
+    const spmm_costs *cost = &s->cost;
     double start = cost->start_warp * s->plan->threads / MC_WARP;
     double each = w->blocks / s->gpu->multiprocessors, latency = w->longest + start;
     double busy = busiest(s, ceil(each), w->resident) * (w->busy + start);
@@ -96,6 +116,7 @@ double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
     double c_bytes =
         s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bytes(s->plan->output.element);
     double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
-    if (!s->plan->overlap) return cost->launch + cost->alone + spmm_overlapped(latency, busy + stored);
-    return cost->launch + spmm_overlapped(spmm_overlapped(latency, busy + stored), each * cost->begin);
+    double work = spmm_overlapped(latency, busy + stored);
+    if (!s->plan->overlap) return cost->launch + cost->alone + work + w->memory;
+    return cost->launch + spmm_overlapped(work, each * cost->begin) + w->memory;
 }

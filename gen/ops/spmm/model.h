@@ -4,16 +4,19 @@
  *   plan, problem -> what a thread block does -> how thread blocks share the multiprocessors -> microseconds
  *
  * The first step is a solver's (estimate.c in its folder), the second one is here. docs/choice.md says
- * what it is good for. All of its numbers are in gen/arch/gpu.c. */
+ * what it is good for. Its numbers are in gen/arch/gpu.c and costs.c. */
 #ifndef MC_SPMM_MODEL_H
 #define MC_SPMM_MODEL_H
 
+#include <math.h>
+#include "ops/spmm/costs.h"
 #include "ops/spmm/problem.h"
 
 typedef struct spmm_situation {
     const spmm_plan *plan;
     const mc_gpu *gpu;
     const mc_problem *problem;
+    spmm_costs cost;
     double row_blocks, mean; /* mean: vectors of a row block */
     double tiles;            /* tiles of columns */
     int registers_wanted;    /* of a thread, by the solver */
@@ -26,12 +29,13 @@ typedef struct spmm_work {
     double busy;     /* us that it keeps its multiprocessor busy */
     double latency;  /* us that it lasts at least, by what waits for what: on average */
     double longest;  /* the same of the thread block with the longest row block */
+    double memory;   /* us of what the launch takes out of memory */
 } spmm_work;
 
 static inline double spmm_least(double a, double b) { return a < b ? a : b; }
 static inline double spmm_most(double a, double b) { return a > b ? a : b; }
-/* What A and B take together: a little more than the larger one, since neither hides the other completely. */
-double spmm_overlapped(double a, double b);
+/* What A and B take together: more than the larger one, since neither hides the other completely. */
+static inline double spmm_overlapped(double a, double b) { return hypot(a, b); }
 
 /* PROBLEM as PLAN's kernel meets it. REGISTERS are those that ptxas 13 gives a thread where A and B have 8
    bits; other types have more accumulators. */
@@ -41,6 +45,15 @@ bool spmm_can_run(const spmm_plan *plan, const mc_problem *problem);
 
 /* Bytes of a row of B that a thread block's tile takes. */
 static inline int spmm_tile_bytes(const spmm_plan *plan) { return (int)spmm_b_bytes(plan, plan->tile_n); }
+/* The row of a table of registers: tiles of up to 32, of 64, and of 128 bytes and more. */
+static inline int spmm_tile_class(const spmm_plan *plan) {
+    return (int)spmm_least(spmm_tile_bytes(plan) / 64, 2);
+}
+/* Whether rows of B begin inside of a sector of L2: 16-byte copies of such rows are slow. */
+bool spmm_rows_cut_sectors(const spmm_situation *s);
+/* Microseconds of what does not come out of L2. Each column tile reads all of A. L2 keeps A, and a tile's
+   part of B and C, if there is room; of cold operands it keeps nothing at first. */
+double spmm_memory_of(const spmm_situation *s);
 /* Registers that a thread has: no more than leave room for one thread block, since the generator limits them
    (kernel.c). */
 int spmm_registers_of(const spmm_situation *s);

@@ -15,6 +15,7 @@
  *
  * Files of this folder are for all solvers; a solver has a folder of its own, and the integers' arithmetic
  * has one. Nothing includes or calls this file. */
+#include "ops/spmm/costs.h"
 #include "ops/spmm/problem.h"
 #include "ops/spmm/solvers.h"
 
@@ -43,4 +44,5 @@ const mc_family mc_family_spmm = {
     .solver = solver,
     .chooser = F_STAGING,
     .hints = spmm_hints,
+    .costs = &spmm_cost_table,
 };

@@ -1,12 +1,7 @@
-/* The estimate of a ring kernel. The costs are those of staging "tma"; async_factor makes async of them. */
+/* The estimate of a ring kernel. The costs are those of staging "tma"; ring_async makes async of them. */
 #include "ops/spmm/model.h"
 #include "ops/spmm/ring/plan.h"
 #include "parts/windowed.h"
-#include <math.h>
-
-/* A kernel whose ring all threads fill by cp.async takes so much longer than one whose ring tensor copies
-   fill: the best of 24 variants each, on an H200 (docs/measurements.md). */
-static const double async_factor = 1.16;
 
 /* Registers that ptxas 13 gives a thread where A and B have 8 bits: [bytes of a row / 64][resident]. */
 static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
@@ -19,7 +14,9 @@ static double windows_of(const spmm_situation *s) {
 
 /* Time of a window's copy. What of it lies beyond k is filled with zeros, which takes as long. */
 static double copy_of(const spmm_situation *s) {
-    return ring_of(s)->window * (double)spmm_tile_bytes(s->plan) / 1024 * s->gpu->costs.ring_copy;
+    double kilobytes = ring_of(s)->window * (double)spmm_tile_bytes(s->plan) / 1024;
+    bool slow = ring_of(s)->tensor && spmm_rows_cut_sectors(s);
+    return kilobytes * s->cost.ring_copy * (slow ? s->cost.ring_narrow : 1);
 }
 
 /* Strides of a row block of VECTORS. A stride has 32 of them if there are as many in the windows that the
@@ -51,14 +48,14 @@ static double turns_of(const spmm_situation *s, double blocks) {
 /* Latency of a stride. It is longer where registers are short, by spills and by loads that are not ahead. */
 static double step_of(const spmm_situation *s) {
     double given = spmm_registers_of(s), lacking = s->registers_wanted - given;
-    return s->gpu->costs.ring_step * (1 + s->gpu->costs.ring_cramped * lacking / given);
+    return s->cost.ring_step * (1 + s->cost.ring_cramped * lacking / given);
 }
 
 /* Adds how long a thread block lasts. Row blocks come longest first, so that the first one of a thread block
    is its longest. Two turns are mirrored, and so come to about the same for every warp (rows.c). */
 static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     const ring_plan *plan = ring_of(s);
-    const mc_costs *cost = &s->gpu->costs;
+    const spmm_costs *cost = &s->cost;
     double windows = windows_of(s), filled = spmm_least(windows, plan->stages), step = step_of(s);
     double around =
         cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
@@ -74,14 +71,15 @@ static spmm_work work_of(const spmm_situation *s) {
     const ring_plan *plan = ring_of(s);
     double blocks = ceil(s->row_blocks / plan->base.row_blocks), turns = turns_of(s, blocks);
     spmm_work w = {.blocks = ceil(blocks / turns) * s->tiles, .resident = spmm_resident_of(s)};
+    w.memory = spmm_memory_of(s) * s->cost.ring_memory;
 
     double windows = windows_of(s);
     double strides =
         turns * plan->base.row_blocks * strides_of(s, s->mean, 0.25); /* an empty half is not read */
-    double packed = strides * plan->base.stride_a_bytes / s->gpu->l2_rate;
+    double packed = strides * plan->base.stride_a_bytes / 1024 * s->cost.l2;
     double shared = strides * WINDOWED_SLOTS * spmm_tile_bytes(s->plan) / s->gpu->shared_rate;
     double mma = strides * plan->base.stride_mma / s->gpu->mma_rate;
-    double leaving = plan->base.warps * windows * s->gpu->costs.ring_leave;
+    double leaving = plan->base.warps * windows * s->cost.ring_leave;
     w.busy = spmm_overlapped(windows * copy_of(s) + packed, shared + mma + leaving);
     add_latency(s, turns, &w);
     return w;
@@ -89,9 +87,9 @@ static spmm_work work_of(const spmm_situation *s) {
 
 double ring_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
     const ring_plan *plan = data;
-    int wanted = registers[spmm_tile_bytes(&plan->base) / 64][plan->resident];
+    int wanted = registers[spmm_tile_class(&plan->base)][plan->resident];
     if (!spmm_can_run(&plan->base, problem) || problem->ldb % ring_ldb_unit(plan) != 0) return INFINITY;
     spmm_situation s = spmm_meet(&plan->base, gpu, problem, wanted);
     spmm_work work = work_of(&s);
-    return spmm_time_of(&s, &work) * (plan->base.staging == SPMM_ASYNC ? async_factor : 1);
+    return spmm_time_of(&s, &work) * (plan->tensor ? 1 : s.cost.ring_async);
 }

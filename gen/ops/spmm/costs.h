@@ -1,0 +1,55 @@
+/* What the model adds to a GPU's rates. `mcbench fit` fits it to measured times. */
+#ifndef MC_SPMM_COSTS_H
+#define MC_SPMM_COSTS_H
+
+#include "schema/family.h"
+
+/* X(name, what it is): microseconds, but for parts and factors. */
+#define SPMM_COST_LIST(X)                                                                                    \
+    X(launch, "a launch that overlaps the one before it")                                                    \
+    X(alone, "and more where it waits for the end of that one")                                              \
+    X(begin, "a thread block of a launch that overlaps: they begin one after another")                       \
+    X(uneven, "how uneven their multiprocessors' numbers are: 0 to 1")                                       \
+    X(start_warp, "a multiprocessor starts a warp")                                                          \
+    X(tail, "thread blocks that come late: a part of a wave")                                                \
+    X(l2, "a multiprocessor takes a kilobyte out of L2")                                                     \
+    X(memory, "a megabyte of A or B that comes out of memory")                                               \
+    X(held, "megabytes that L2 keeps from launch to launch")                                                 \
+    X(cold, "first reads, where L2 has nothing")                                                             \
+    X(direct_step, "direct: latency of a stride whose indices were prefetched")                              \
+    X(direct_chain, "direct: latency of a stride that waits for its indices first")                          \
+    X(direct_width, "direct: latency of a stride's 32 slots x 32 columns, and of storing 32 columns")        \
+    X(direct_columns, "direct: instructions of 32 slots x 32 columns")                                       \
+    X(direct_sum, "direct: sum over the warps of a row block")                                               \
+    X(direct_edge, "direct: factor of the instructions on the edge path")                                    \
+    X(direct_single, "direct: that factor where each load takes one element; the width's, too")              \
+    X(direct_groups, "direct: factor of both where the tile has several groups of the edge path's columns")    \
+    X(shared_step, "shared: factor of a stride's latency")                                                   \
+    X(shared_columns, "shared: factor of the instructions")                                                  \
+    X(shared_narrow, "shared: factor of copying rows that begin inside of a sector")                         \
+    X(ring_block, "tma: barriers, first copy's latency and store of a thread block")                         \
+    X(ring_step, "tma: latency of a stride")                                                                 \
+    X(ring_cramped, "tma: that much longer if it has half the registers it wants, a part")                   \
+    X(ring_stay, "tma: a thread block that may stay, whether or not it does")                                \
+    X(ring_turn, "tma: from a warp's row block to its next")                                                 \
+    X(ring_sum, "tma: sum over the warps of a row block")                                                    \
+    X(ring_window, "tma: latency of a window, waited for and left")                                          \
+    X(ring_refill, "tma: of one that first waits for room in the ring")                                      \
+    X(ring_leave, "tma: instructions of a warp at a window")                                                 \
+    X(ring_copy, "tma: a kilobyte of B, copied")                                                             \
+    X(ring_narrow, "tma: factor of copying rows that begin inside of a sector")                              \
+    X(ring_memory, "tma: factor of what comes out of memory")                                                \
+    X(ring_async, "async: factor of the whole")
+
+typedef struct spmm_costs {
+#define X(name, doc) double name;
+    SPMM_COST_LIST(X)
+#undef X
+} spmm_costs;
+
+extern const mc_cost_table spmm_cost_table;
+
+/* GPU's. */
+spmm_costs spmm_costs_on(const mc_gpu *gpu);
+
+#endif
