@@ -11,13 +11,16 @@
 #include "records/text.h"
 
 typedef struct fit_options {
-    const char *gpu, *held_out;
+    const char *gpu, *from, *only, *held_out;
     bool keep, picks;
 } fit_options;
 
 static const cmd_option fit_table[] = {
     {"gpu", 0, OPTION_TEXT, offsetof(fit_options, gpu), "NAME", 0, 0,
-     "records of this GPU (the first record's)"},
+     "records of this GPU alone (of all, which then share the costs)"},
+    {"from", 0, OPTION_TEXT, offsetof(fit_options, from), "NAME", 0, 0,
+     "begin with the costs of this GPU (the first record's)"},
+    {"only", 0, OPTION_TEXT, offsetof(fit_options, only), "COST,COST", 0, 0, "fit these costs alone (all)"},
     {"hold-out", 0, OPTION_TEXT, offsetof(fit_options, held_out), "MxK,MxK", 0, 0,
      "shapes of A that the fit does not see (a third of all)"},
     {"keep", 0, OPTION_SWITCH, offsetof(fit_options, keep), NULL, 0, 0,
@@ -28,8 +31,7 @@ static const cmd_option fit_table[] = {
 typedef struct session {
     const fit_options *options;
     record_store *store;
-    char *gpu;
-    const char *family;
+    const char *family; /* NULL: no record yet */
     fit_data data;
     mc_status status;
     mc_diag *diag;
@@ -37,16 +39,21 @@ typedef struct session {
 
 /* -- Problems -------------------------------------------------------------------------------------------- */
 
+/* Whether WORD is one of LIST, which has commas between. */
+static bool is_listed(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
 /* Whether the fit does not see the shape of P. */
 static bool holds_out(const char *list, const plan_problem *p) {
     char shape[48];
     const mc_operator *op = operator_of(p->op);
     int64_t inner = member_get(p, op->matrix.wanted ? op->matrix.cols : MEMBER_n);
-    int length = snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64, p->m, inner);
-    if (list == NULL) return (p->m * 31 + inner * 17) / 64 % 3 == 0;
-    for (const char *at = list; (at = strstr(at, shape)) != NULL; at += length)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
-    return false;
+    snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64, p->m, inner);
+    return list != NULL ? is_listed(list, shape) : (p->m * 31 + inner * 17) / 64 % 3 == 0;
 }
 
 static const record_candidate *find_time(const record *r, uint64_t hash) {
@@ -69,7 +76,7 @@ static bool add_kernel(fit_problem *p, const candidate *from, double us) {
 
 /* The candidates that R has times of. */
 static mc_status add_kernels(session *s, const record *r, fit_problem *p) {
-    const candidate_target target = {.gpu = s->data.gpu, .capability = r->capability};
+    const candidate_target target = {.gpu = *p->gpu, .capability = r->capability};
     candidate_list list;
     mc_status status = candidates_find(&r->problem, &target, NULL, 0, &list, s->diag);
     if (status != MC_OK) return status;
@@ -93,15 +100,15 @@ static void free_problem(fit_problem *p) {
 }
 
 static mc_status add_problem(session *s, const record *r) {
-    char title[PROBLEM_TITLE], line[PROBLEM_TITLE + 64];
+    char title[PROBLEM_TITLE], line[PROBLEM_TITLE + 160];
     fit_problem *grown = realloc(s->data.problems, (s->data.count + 1) * sizeof *grown);
     if (grown == NULL) return mc_fail(s->diag, MC_NOMEM, "out of memory");
     s->data.problems = grown;
     problem_title(&r->problem, title);
-    double vectors = (double)r->problem.features.vectors;
-    snprintf(line, sizeof line, "%s vectors %.0f%s", title, vectors, r->cold ? " cold" : "");
+    snprintf(line, sizeof line, "%s%s, %s", title, r->cold ? ", cold" : "", r->gpu);
     fit_problem *p = &s->data.problems[s->data.count];
     *p = (fit_problem){.shape = plan_problem_estimate(&r->problem),
+                       .gpu = mc_gpu_find(r->gpu, r->capability),
                        .title = strdup(line),
                        .size = member_get(&r->problem, operator_of(r->problem.op)->size),
                        .held_out = holds_out(s->options->held_out, &r->problem)};
@@ -112,32 +119,33 @@ static mc_status add_problem(session *s, const record *r) {
     return status;
 }
 
-/* The first record says which GPU and family all are of. */
-static mc_status open_gpu(session *s, const record *r) {
+/* The first record says which family all are of. */
+static mc_status choose_costs(session *s, const record *r) {
+    const fit_options *o = s->options;
     const double *values;
-    size_t count;
-    const char *name = s->options->gpu != NULL ? s->options->gpu : r->gpu;
-    s->gpu = strdup(name);
-    s->family = plan_op_text(r->problem.op);
-    s->data.gpu = *mc_gpu_find(name, r->capability);
-    if (mc_costs_of(s->family, &s->data.gpu, &values, &count) == NULL || count > FIT_MAX_COSTS)
-        return mc_fail(s->diag, MC_CANNOT, "%s: kernels without a model", s->family);
-    memcpy(s->data.costs, values, count * sizeof *values);
-    s->data.cost_count = count;
-    s->data.gpu.costs = s->data.costs;
-    return s->gpu != NULL ? MC_OK : mc_fail(s->diag, MC_NOMEM, "out of memory");
+    const char *family = plan_op_text(r->problem.op);
+    const mc_gpu *gpu = mc_gpu_find(o->from != NULL ? o->from : r->gpu, r->capability);
+    const mc_cost *costs = mc_costs_of(family, gpu, &values, &s->data.cost_count);
+    if (o->from != NULL && strcmp(gpu->name, o->from) != 0)
+        return mc_fail(s->diag, MC_USAGE, "--from: there are no costs of %s", o->from);
+    if (costs == NULL || s->data.cost_count > FIT_MAX_COSTS)
+        return mc_fail(s->diag, MC_CANNOT, "%s: kernels without a model", family);
+    s->family = family;
+    memcpy(s->data.costs, values, s->data.cost_count * sizeof *values);
+    for (size_t i = 0; i < s->data.cost_count; i++)
+        s->data.fixed[i] = o->only != NULL && !is_listed(o->only, costs[i].name);
+    return MC_OK;
 }
 
 static bool visit(void *user, const record *r, bool own) {
     session *s = user;
     (void)own;
     if (s->options->gpu != NULL && strcmp(r->gpu, s->options->gpu) != 0) return true;
-    if (s->gpu == NULL) s->status = open_gpu(s, r);
-    if (s->status != MC_OK) return false;
-    if (strcmp(r->gpu, s->gpu) != 0 || strcmp(plan_op_text(r->problem.op), s->family) != 0)
-        s->status = mc_fail(s->diag, MC_CANNOT, "records of %s on %s, and of %s on %s: --gpu, or a file each",
-                            s->family, s->gpu, plan_op_text(r->problem.op), r->gpu);
-    else s->status = add_problem(s, r);
+    if (s->family == NULL) s->status = choose_costs(s, r);
+    else if (strcmp(plan_op_text(r->problem.op), s->family) != 0)
+        s->status = mc_fail(s->diag, MC_CANNOT, "records of %s and of %s: a file each", s->family,
+                            plan_op_text(r->problem.op));
+    if (s->status == MC_OK) s->status = add_problem(s, r);
     return s->status == MC_OK;
 }
 
@@ -162,7 +170,6 @@ static mc_status session_open(session *s, char **paths) {
 static void session_close(session *s) {
     for (size_t i = 0; i < s->data.count; i++) free_problem(&s->data.problems[i]);
     free(s->data.problems);
-    free(s->gpu);
     record_store_close(s->store);
 }
 
@@ -218,8 +225,9 @@ static void print_picks(const session *s) {
 static void print_costs(const session *s) {
     const double *before;
     size_t count;
-    const mc_cost *costs = mc_costs_of(s->family, &s->data.gpu, &before, &count);
-    for (size_t i = 0; i < count; i++) printf("    .%s = %.4g,\n", costs[i].name, s->data.costs[i]);
+    const mc_cost *costs = mc_costs_of(s->family, s->data.problems[0].gpu, &before, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!s->data.fixed[i]) printf("    .%s = %.4g,\n", costs[i].name, s->data.costs[i]);
 }
 
 static int fit_run(int argc, char **argv) {

@@ -9,7 +9,9 @@ static const double difference = 1e-4; /* of a logarithm, for derivatives */
 static const double loss_weight = 1;
 
 static double estimate(const fit_data *data, const fit_problem *p, const fit_kernel *k) {
-    return mc_kernel_estimate(k->kernel, &data->gpu, &p->shape);
+    mc_gpu gpu = *p->gpu;
+    gpu.costs = data->costs;
+    return mc_kernel_estimate(k->kernel, &gpu, &p->shape);
 }
 
 const fit_kernel *fit_pick(const fit_data *data, const fit_problem *p, double *least) {
@@ -78,6 +80,8 @@ static void add_row(fit_data *data, const fit_problem *p, const fit_kernel *k, d
     double row[FIT_MAX_COSTS], us = estimate(data, p, k), off = log(k->us / us);
     for (size_t c = 0; c < data->cost_count; c++) {
         double before = data->costs[c];
+        row[c] = 0;
+        if (data->fixed[c]) continue;
         data->costs[c] = before * exp(difference);
         row[c] = log(estimate(data, p, k) / us) / difference;
         data->costs[c] = before;

@@ -12,6 +12,7 @@ typedef struct fit_kernel {
 
 typedef struct fit_problem {
     mc_problem shape;
+    const mc_gpu *gpu; /* that it was measured on */
     char *title;
     int64_t size;  /* of the dense side: n, or an SDDMM's k */
     bool held_out; /* the fit does not see it */
@@ -25,8 +26,8 @@ enum { FIT_MAX_COSTS = 64 };
 typedef struct fit_data {
     fit_problem *problems;
     size_t count;
-    mc_gpu gpu;                  /* costs: those below */
-    double costs[FIT_MAX_COSTS]; /* in the family's order */
+    double costs[FIT_MAX_COSTS]; /* in the family's order, on whatever GPU */
+    bool fixed[FIT_MAX_COSTS];   /* the search leaves it as it is */
     size_t cost_count;
 } fit_data;
 

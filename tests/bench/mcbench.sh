@@ -105,8 +105,14 @@ check 'every cost is printed' [ "$(grep -c '^ *\.[a-z0-9_]* = .*,' fitted)" = "$
 error() { grep '^fitted' "$1" | tr -s ' ' | cut -d' ' -f5; }
 check "the fit's error $(error fitted) is less than $(error table)" [ "$(printf '%s\n' "$(error fitted)" "$(error table)" | sort -g | head -1)" != "$(error table)" ]
 sed 's/"gpu":"PTX simulator"/"gpu":"another"/' one.jsonl >another.jsonl
-expect 1 'records of spmm on PTX simulator, and of spmm on another: --gpu, or a file each' "$mcbench" fit one.jsonl another.jsonl
-expect 0 'all' "$mcbench" fit --keep --gpu another one.jsonl another.jsonl
+fit --keep one.jsonl another.jsonl >table
+check 'records of two GPUs share the costs' [ "$(grep -c '^all  *2 ' table)" = 1 ]
+fit --keep --gpu another one.jsonl another.jsonl >table
+check 'records of one of them' [ "$(grep -c '^all  *1 ' table)" = 1 ]
+check 'two costs alone' [ "$(fit --only held,ring_step made.jsonl | grep -o '^ *\.[a-z0-9_]*' | tr -d ' \n')" = .held.ring_step ]
+expect 2 'there are no costs of another' "$mcbench" fit --from another one.jsonl
+"$mcrun" tune "$2/specs/quantise_s8.lua" --shapes shapes --candidates 1 --device sim --in-process --records other.jsonl >/dev/null 2>&1
+expect 1 'quantise: kernels without a model' "$mcbench" fit other.jsonl
 
 # Plots
 "$mcbench" plot "$sample" >plot.svg || complain 'plot failed'

@@ -67,6 +67,24 @@ static void test_nearest(void) {
     record_store_close(store);
 }
 
+/* GPUs of one architecture have records of their own. */
+static void test_alike(void) {
+    static test_record t;
+    static const char h200[] = "NVIDIA H200", h100[] = "NVIDIA H100 80GB HBM3";
+    record_store *store = open_store(NULL);
+    plan_problem p = test_problem(MC_OP_SPMM);
+    record found;
+    double distance;
+    test_fill(&t, &p, h200, 3);
+    add(store, &t.r);
+    CHECK(!record_find(store, h100, &p, false, &found), "an H200's record for an H100");
+    CHECK(record_nearest(store, h100, &p, 1, &found, &distance) == 0, "or near one");
+    CHECK(record_digest(store, h100) != record_digest(store, h200), "or in its digest");
+    CHECK(record_find(store, h200, &p, false, &found), "its own");
+    record_free(&found);
+    record_store_close(store);
+}
+
 /* -- Merging */
 
 /* One problem, measured again and again. */
@@ -265,6 +283,7 @@ int main(void) {
     scratch_begin();
     test_find();
     test_nearest();
+    test_alike();
     test_merge();
     test_digest();
     test_shipped(diag);

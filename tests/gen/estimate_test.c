@@ -1,5 +1,7 @@
 /* Estimates: what they depend on, what cannot run, and sizes at the edge. How far they are off is `mcbench fit`'s to say. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "check.h"
 #include "mcgen.h"
 
@@ -149,6 +151,53 @@ static void check_ring(const char *path) {
           "launches that wait for each other");
 }
 
+/* One GPU's costs never pass for another's of the same capability; a GPU without costs has the nearest ones,
+   under their own name. */
+static void check_gpus(void) {
+    size_t count;
+    const mc_gpu *list = mc_gpu_list(&count);
+    for (size_t i = 0; i < count; i++) {
+        const mc_gpu *found = mc_gpu_find(list[i].name, list[i].capability);
+        CHECK(strcmp(found->name, list[i].name) == 0, "%s is %s", list[i].name, found->name);
+    }
+    const mc_gpu *unknown = mc_gpu_find("NVIDIA A100-SXM4-80GB", 80),
+                 *h100 = mc_gpu_find("NVIDIA H100 PCIe", 90);
+    CHECK(strcmp(unknown->name, "NVIDIA A100-SXM4-80GB") != 0, "an A100 was not measured");
+    CHECK(strcmp(h100->name, "NVIDIA H100 PCIe") != 0, "nor this H100");
+    const double *one, *other;
+    const mc_cost *costs = mc_costs_of("spmm", mc_gpu_find("NVIDIA H200", 90), &one, &count);
+    CHECK(costs != NULL &&
+              mc_costs_of("spmm", mc_gpu_find("NVIDIA H100 80GB HBM3", 90), &other, &count) == costs,
+          "the same costs");
+    CHECK(memcmp(one, other, count * sizeof *one) != 0, "their memory is not alike");
+}
+
+/* What does not fit into L2 takes longer, and so does what is not there yet. */
+static void check_memory(const mc_spec *spec, const mc_gpu *gpu) {
+    mc_problem cold = usual, large = usual;
+    cold.cold = true;
+    CHECK(least_of(spec, gpu, cold) > least_of(spec, gpu, usual), "cold operands");
+    large.m *= 16, large.vectors *= 16;
+    double share = least_of(spec, gpu, large) / least_of(spec, gpu, usual);
+    CHECK(share > 8 && share < 40, "16 times the rows: %g times as long", share);
+}
+
+/* A direct kernel made for N columns. */
+static double estimate_for(const char *path, const char *n) {
+    mc_problem problem = usual;
+    problem.n = problem.ldb = atoi(n);
+    const mc_setting settings[] = {{"tile_n", "32"},   {"stride", "32"}, {"warps", "4"}, {"split", "4"},
+                                   {"prefetch", "on"}, {"n", n},         {"ldb", n},     {"ldc", n}};
+    return estimate_of(path, settings, sizeof settings / sizeof *settings, problem);
+}
+
+/* Few columns: some are loaded by words, one by bytes; neither takes as long as several tiles. */
+static void check_few(const char *path) {
+    CHECK(estimate_for(path, "8") < estimate_for(path, "1"), "8 columns by words, one by bytes");
+    CHECK(estimate_for(path, "16") < 1.2 * estimate_for(path, "8"), "16 columns, as wide");
+    CHECK(estimate_for(path, "1") < estimate_for(path, "256"), "a column");
+}
+
 /* Arguments: a spec of staging direct, one of staging tma. */
 int main(int argc, char **argv) {
     const mc_gpu *gpu = mc_gpu_find(NULL, 90);
@@ -162,8 +211,11 @@ int main(int argc, char **argv) {
         check_edges(spec, gpu);
         check_alignment(spec, gpu, i == 2);
         check_fixed(argv[i], gpu);
+        check_memory(spec, gpu);
         mc_spec_destroy(spec);
     }
+    check_gpus();
+    check_few(argv[1]);
     check_direct(argv[1]);
     check_ring(argv[2]);
     return check_end();

@@ -23,7 +23,7 @@
     X(direct_sum, "direct: sum over the warps of a row block")                                               \
     X(direct_edge, "direct: factor of the instructions on the edge path")                                    \
     X(direct_single, "direct: that factor where each load takes one element; the width's, too")              \
-    X(direct_groups, "direct: factor of both where the tile has several groups of the edge path's columns")    \
+    X(direct_groups, "direct: factor of both where the tile has several groups of the edge path's columns")  \
     X(shared_step, "shared: factor of a stride's latency")                                                   \
     X(shared_columns, "shared: factor of the instructions")                                                  \
     X(shared_narrow, "shared: factor of copying rows that begin inside of a sector")                         \

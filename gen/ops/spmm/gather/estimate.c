@@ -81,21 +81,24 @@ static double busy_of(const spmm_situation *s, const passes *p, double blocks) {
     return p->count * spmm_overlapped(l2 * s->cost.l2 + l1, mma + instructions * instructions_factor(s, p));
 }
 
+/* Of strides that follow each other in a warp; the first one waits for its indices in any case. */
+static double latency_of(const spmm_situation *s, const passes *p, double strides) {
+    const gather_plan *plan = gather_of(s);
+    const spmm_costs *cost = &s->cost;
+    double width = cost->direct_width * p->columns / 32 * (p->single ? cost->direct_single : 1);
+    double slower = p->copied ? cost->shared_step : s->plan->tile_n > p->columns ? cost->direct_groups : 1;
+    double next = plan->prefetch ? cost->direct_step : cost->direct_chain;
+    double pass = slower * (cost->direct_chain + (strides - 1) * next) + strides * width * plan->stride_steps;
+    return p->count * pass + width + (s->plan->split > 1 ? cost->direct_sum : 0);
+}
+
 static spmm_work work_by(const spmm_situation *s, const passes *p) {
     const gather_plan *plan = gather_of(s);
     const spmm_plan *base = s->plan;
-    const spmm_costs *cost = &s->cost;
     spmm_work w = {.blocks = ceil(s->row_blocks / base->row_blocks) * s->tiles};
     w.busy = busy_of(s, p, w.blocks);
-    double width = cost->direct_width * p->columns / 32 * (p->single ? cost->direct_single : 1);
-    double slower = p->copied ? cost->shared_step : base->tile_n > p->columns ? cost->direct_groups : 1;
-    double step = slower * (plan->prefetch ? cost->direct_step : cost->direct_chain);
-    double first =
-        slower * cost->direct_chain - step; /* the first stride waits for its indices in any case */
-    double around = first + width + (base->split > 1 ? cost->direct_sum : 0);
-    step = p->count * (step + width * plan->stride_steps);
-    w.latency = around + step * strides_of(plan, spmm_longest_of(s, base->row_blocks));
-    w.longest = around + step * strides_of(plan, (double)s->problem->longest);
+    w.latency = latency_of(s, p, strides_of(plan, spmm_longest_of(s, base->row_blocks)));
+    w.longest = latency_of(s, p, strides_of(plan, (double)s->problem->longest));
     return w;
 }
 
