@@ -17,6 +17,7 @@ const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(MC_ELEM
 #undef OUT
 
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
+const char *const out_addend_names[] = {"none", "f16", "bf16", "f32", NULL};
 
 enum { INTEGER, FLOAT, FINITE };
 #define OUT(name, text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
@@ -27,6 +28,12 @@ static const struct {
 #undef OUT
 
 int out_element_bytes(out_element element) { return elements[element].bytes; }
+
+int out_residual_bytes(const out_kind *output) {
+    static const int bytes[] = {
+        [OUT_NO_ADDEND] = 0, [OUT_ADDS_F16] = 2, [OUT_ADDS_BF16] = 2, [OUT_ADDS_F32] = 4};
+    return bytes[output->residual];
+}
 
 const char *out_element_name(out_element element) { return out_element_names[element]; }
 
@@ -179,6 +186,7 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     }
     if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, scale);
     else EMIT(b, fma_f32, real, real, scale, terms.bias);
+    if (terms.residual.id) EMIT(b, add_f32, real, real, terms.residual);
     if (terms.act != NULL) activation_emit(terms.act, b, real);
     if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);
 }
@@ -228,6 +236,105 @@ const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s,
     return s->packed;
 }
 
+/* -- The residual -------------------------------------------------------------------------------------- */
+
+/* guard = col + offset is a column of C, and the row one of its rows. */
+static void emit_guard(out_writer *w, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    if (!w->columns.clamp) return;
+    if (offset) EMIT(b, add_s32, w->col, col, I(offset));
+    mc_reg tested = offset ? w->col : col;
+    if (w->in_rows.id) EMIT(b, setp_lt_and, w->guard, tested, w->columns.n, w->in_rows);
+    else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
+}
+
+static void declare_residual(out_writer *w) {
+    mc_builder *b = w->b;
+    out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) == 0) return;
+    r->at = b64(b, "residual_at");
+    b32_array(b, "residual_word", r->count, r->word);
+    if (out_residual_bytes(w->output) == 2) r->real = b32(b, "residual_real");
+    if (w->in_rows.id) r->row = b32(b, "residual_row");
+    if (!w->columns.clamp) return;
+    r->col = b32(b, "residual_col");
+    r->load_at = b64(b, "residual_load_at");
+    bool fixed = w->columns.n.kind == PTX_IMM;
+    r->last = fixed ? I(w->columns.n.imm - r->load) : sub_s32(b, "residual_last", w->columns.n, I(r->load));
+}
+
+void out_residual_address(out_writer *w, mc_reg row, mc_reg col) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) == 0) return;
+    if (w->in_rows.id) EMIT(b, selp_b32, r->row, row, I(0), w->in_rows);
+    EMIT(b, mul_wide, r->at, w->in_rows.id ? r->row : row, r->ld);
+    if (!w->columns.clamp) EMIT(b, mad_wide, r->at, col, I(1), r->at);
+    EMIT(b, shl_b64, r->at, r->at, I(log2_of(out_residual_bytes(w->output))));
+    EMIT(b, add_s64, r->at, r->at, r->array);
+}
+
+void out_advance_residual(out_writer *w, int rows) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    int64_t bytes = (int64_t)rows * out_residual_bytes(w->output);
+    if (bytes == 0) return;
+    if (r->ld.kind == PTX_IMM) EMIT(b, add_s64, r->at, r->at, I(r->ld.imm * bytes));
+    else EMIT(b, mad_wide, r->at, r->ld, I(bytes), r->at);
+}
+
+/* Whether a register holds two elements. */
+static bool is_paired(const out_writer *w) {
+    return out_residual_bytes(w->output) == 2 && w->residual.load > 1;
+}
+
+static void load_words(mc_builder *b, const mc_reg *to, int bytes, mc_operand at) {
+    switch (bytes) {
+    case 16: EMIT(b, ldr_v4, V4(to), at); break;
+    case 8: EMIT(b, ldr_v2, V2(to), at); break;
+    case 4: EMIT(b, ldr_b32, to[0], at); break;
+    default: EMIT(b, ldr_u16, to[0], at);
+    }
+}
+
+/* Where `load` elements from column COL + OFFSET on lie: where that is beyond n, the last ones inside. */
+static mc_operand residual_at(out_writer *w, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    int bytes = out_residual_bytes(w->output);
+    if (!w->columns.clamp) return AT(r->at, (int64_t)bytes * offset);
+    if (offset) EMIT(b, add_s32, r->col, col, I(offset));
+    EMIT(b, min_s32, r->col, offset ? r->col : col, r->last);
+    EMIT(b, mad_wide, r->load_at, r->col, I(bytes), r->at);
+    return AT(r->load_at, 0);
+}
+
+void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count) {
+    const out_residual *r = &w->residual;
+    int bytes = out_residual_bytes(w->output), shared = is_paired(w) ? 2 : 1;
+    for (int i = 0; bytes > 0 && i < count; i += r->load)
+        load_words(w->b, r->word + (first + i) / shared, bytes * r->load, residual_at(w, col, offset + i));
+}
+
+/* The I-th element in f32; none: there is no residual. */
+static mc_reg residual_of(const out_writer *w, int i) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) != 2) return r->word[i];
+    bool paired = is_paired(w), high = paired && i % 2;
+    mc_reg word = r->word[paired ? i / 2 : i];
+    if (w->output->residual == OUT_ADDS_BF16) {
+        if (high) EMIT(b, and_b32, r->real, word, H(0xffff0000));
+        else EMIT(b, shl_b32, r->real, word, I(16));
+        return r->real;
+    }
+    if (high) EMIT(b, shr_u32, r->real, word, I(16));
+    EMIT(b, cvt_f32_f16, r->real, high ? r->real : word);
+    return r->real;
+}
+
+/* -- Elements of a run ---------------------------------------------------------------------------------- */
+
 static out_terms terms_of(const out_factors *f, int row, int column) {
     return (out_terms){.scale =
                            factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
@@ -240,9 +347,11 @@ static out_terms terms_of(const out_factors *f, int row, int column) {
 const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run *run, int i, int count) {
     out_element element = w->output->element;
     if (!out_is_scaled(element)) return run->sums + i;
-    for (int j = 0; j < count; j++)
-        out_scale(w->b, w->output, run->sums[i + j], terms_of(f, run->factor_row, run->factor_column + i + j),
-                  w->scratch.real[j]);
+    for (int j = 0; j < count; j++) {
+        out_terms terms = terms_of(f, run->factor_row, run->factor_column + i + j);
+        terms.residual = residual_of(w, run->residual + i + j);
+        out_scale(w->b, w->output, run->sums[i + j], terms, w->scratch.real[j]);
+    }
     return out_pack(w->b, element, &w->scratch, w->output->zero ? &f->point : NULL, count);
 }
 
@@ -254,6 +363,7 @@ void out_declare_writer(out_writer *w) {
     w->guard = w->columns.clamp ? pred(b, "inside") : w->in_rows;
     if (w->columns.clamp) w->col = b32(b, "c_col");
     out_declare_scratch(&w->scratch, b, w->output->element, w->store);
+    declare_residual(w);
 }
 
 void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
@@ -269,16 +379,6 @@ void out_advance_c(out_writer *w, int rows) {
     int64_t bytes = (int64_t)rows * out_element_bytes(w->output->element);
     if (w->ldc.kind == PTX_IMM) EMIT(b, add_s64, w->at, w->at, I(w->ldc.imm * bytes));
     else EMIT(b, mad_wide, w->at, w->ldc, I(bytes), w->at);
-}
-
-/* guard = col + offset is a column of C, and the row one of its rows. */
-static void emit_guard(out_writer *w, mc_reg col, int offset) {
-    mc_builder *b = w->b;
-    if (!w->columns.clamp) return;
-    if (offset) EMIT(b, add_s32, w->col, col, I(offset));
-    mc_reg tested = offset ? w->col : col;
-    if (w->in_rows.id) EMIT(b, setp_lt_and, w->guard, tested, w->columns.n, w->in_rows);
-    else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
 }
 
 /* BYTES of sums in s64. */

@@ -32,6 +32,9 @@ static void check_sums(const out_kind *output, const out_fields *fields, mc_comp
     if (output->bias != OUT_PER_NONE)
         complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
                  types);
+    if (output->residual != OUT_NO_ADDEND)
+        complain(complaints, fields->residual,
+                 "out = \"%s\" is the sums as they are: a residual goes with %s", name, types);
     if (output->act != ACT_NONE)
         complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
                  out_act_names[output->act], types);
@@ -71,12 +74,18 @@ static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
     else append(text, output->b_scale ? "f32(sum) * scale * b_scale" : "f32(sum) * scale");
 }
 
+/* What is added to that. */
+static void describe_added(const out_kind *output, char text[OUT_TEXT]) {
+    describe_scaled(output, text);
+    if (output->residual != OUT_NO_ADDEND) append(text, " + residual");
+}
+
 /* An activation is a function of its name, and relu the greater of its argument and 0. */
 static void describe_active(const out_kind *output, char text[OUT_TEXT]) {
     bool relu = output->act == ACT_RELU;
     if (output->act != ACT_NONE) append(text, relu ? "max" : out_act_names[output->act]);
     if (output->act != ACT_NONE) append(text, "(");
-    describe_scaled(output, text);
+    describe_added(output, text);
     if (output->act != ACT_NONE) append(text, relu ? ", 0)" : ")");
 }
 
@@ -89,7 +98,10 @@ void out_describe(const out_kind *output, char text[OUT_TEXT]) {
     if (rounded) append(text, type);
     if (rounded) append(text, "(");
     if (output->zero) append(text, "round(");
+    bool sum = output->c_scale && output->act == ACT_NONE && output->residual != OUT_NO_ADDEND;
+    if (sum) append(text, "(");
     describe_active(output, text);
+    if (sum) append(text, ")");
     if (output->c_scale) append(text, " / c_scale");
     if (output->zero) append(text, ") + zero");
     if (rounded) append(text, ")");
@@ -116,6 +128,17 @@ void out_add_factors(const out_kind *output, mc_contract *c) {
     add_factor(c, "b_scale", output->b_scale ? OUT_PER_COLUMN : OUT_PER_NONE, b_scales);
     add_factor(c, "c_scale", output->c_scale ? OUT_PER_TENSOR : OUT_PER_NONE, c_scales);
     add_factor(c, "zero", output->zero ? OUT_PER_TENSOR : OUT_PER_NONE, zeros);
+}
+
+void out_add_residual(const out_kind *output, unsigned align, mc_contract *c) {
+    static const char *const docs[] = {
+        [OUT_ADDS_F16] = "f16[m][ldr], row-major, added before the activation",
+        [OUT_ADDS_BF16] = "bf16[m][ldr], row-major, added before the activation",
+        [OUT_ADDS_F32] = "f32[m][ldr], row-major, added before the activation"};
+    unsigned bytes = (unsigned)out_residual_bytes(output);
+    if (bytes == 0) return;
+    add_param(c, (mc_param){"residual", "u64", MC_PARAM_ARRAY, align < bytes ? bytes : align,
+                            docs[output->residual]});
 }
 
 unsigned out_align(out_element element, unsigned align) {

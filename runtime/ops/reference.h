@@ -54,9 +54,11 @@ typedef struct mc_output {
     bool masked;
 } mc_output;
 
-/* Scales, biases and zero points, mc_per_count of each; NULL: none. */
+/* Scales, biases and zero points, mc_per_count of each; NULL: none. And a matrix of C's shape, of reals, that
+   is added before the activation; NULL, or without data: none. */
 typedef struct mc_factors {
     const float *scale, *b_scale, *bias, *c_scale, *zero;
+    const mc_dense *residual;
 } mc_factors;
 
 /* What ACTIVATION makes of X, to the bit. */

@@ -171,6 +171,7 @@ static mc_status put_operand(device_run *run, size_t i, mc_dense *c, mc_diag *di
     if (operand_is_computed(&run->problem, operand)) return put_other(run, i, diag);
     if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
     if (operand->kind == OPERAND_VALUES) return MC_OK; /* the packed ones */
+    if (!operand_is_there(&run->problem, operand)) return MC_OK;
     if (operand->out) return put_output(run, i, c, diag);
     return put_dense(run, operand->name, host->inputs[i], run->given->offsets[i], diag);
 }

@@ -42,6 +42,12 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
     mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
     if (status == MC_OK) status = mc_type_of(kernel, "rhs", &kind->rhs, diag);
     if (status == MC_OK && kind->op == OPERATOR_SDDMM) return mc_layout_of(kernel, &kind->layout, diag);
+    const char *residual = mc_kernel_field_text(kernel, "residual");
+    if (status == MC_OK && residual != NULL && strcmp(residual, "none") != 0) {
+        mc_type type;
+        status = mc_type_from_text(residual, &type, diag);
+        kind->residual = (mc_residual)type;
+    }
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;
 }
@@ -60,6 +66,10 @@ int problem_lda(const problem_case *spec, const problem_kind *kind) {
 int problem_ldb(const problem_case *spec, const problem_kind *kind) {
     bool columns = kind->op == OPERATOR_SDDMM && kind->layout == MC_LAYOUT_COLUMNS;
     return leading(kind->rhs, columns ? spec->k : spec->n, spec->ldb_gap);
+}
+
+int problem_ldr(const problem_case *spec) {
+    return spec->n + spec->ldb_gap + (spec->pattern == PATTERN_ONE_FULL);
 }
 
 mc_status problem_make_of(const mc_csr *mask, const problem_case *spec, const problem_kind *kind, problem *p,
@@ -86,6 +96,7 @@ void problem_free(problem *p) {
     mc_dense_free(&p->dense_a);
     mc_dense_free(&p->b);
     mc_dense_free(&p->sums);
+    mc_dense_free(&p->residual);
     free(p->scale);
     free(p->bias);
     free(p->b_scale);
@@ -104,4 +115,7 @@ void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_setti
         snprintf(fixed->text[i], sizeof fixed->text[i], "%d", values[i]);
         fixed->settings[i] = (mc_setting){ops[kind->op]->shape_names[i], fixed->text[i]};
     }
+    fixed->count = PROBLEM_SHAPES + (kind->residual != MC_RESIDUAL_NONE);
+    snprintf(fixed->text[PROBLEM_SHAPES], sizeof fixed->text[0], "%d", problem_ldr(spec));
+    fixed->settings[PROBLEM_SHAPES] = (mc_setting){"ldr", fixed->text[PROBLEM_SHAPES]};
 }

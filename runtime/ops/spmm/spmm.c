@@ -4,7 +4,7 @@
 
 extern const mc_operator operator_spmm;
 
-enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, C };
+enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C };
 
 /* Of sums that scales and biases have made numbers. */
 static void fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
@@ -19,7 +19,11 @@ static void fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t
 }
 
 static const operand_row operands[] = {
-    [VALUES] = {.name = "values", .kind = OPERAND_VALUES, .type = MEMBER_lhs, .stride = MEMBER_values_stride},
+    [VALUES] = {.name = "values",
+                .kind = OPERAND_VALUES,
+                .type = MEMBER_lhs,
+                .only_if = MEMBER_given_values,
+                .stride = MEMBER_values_stride},
     [B] = {.name = "b",
            .kind = OPERAND_DENSE,
            .type = MEMBER_rhs,
@@ -41,6 +45,14 @@ static const operand_row operands[] = {
     [B_SCALE] = {.name = "b_scale", .kind = OPERAND_FACTOR, .per = MEMBER_b_scale, .fill = fill_b_scale},
     [C_SCALE] = {.name = "c_scale", .kind = OPERAND_FACTOR, .per = MEMBER_c_scale, .fill = fill_c_scale},
     [ZERO] = {.name = "zero", .kind = OPERAND_FACTOR, .per = MEMBER_zero, .fill = mc_bias_fill},
+    [RESIDUAL] = {.name = "residual",
+                  .kind = OPERAND_DENSE,
+                  .type = MEMBER_residual,
+                  .rows = MEMBER_m,
+                  .cols = MEMBER_n,
+                  .ld = MEMBER_ldr,
+                  .only_if = MEMBER_residual,
+                  .stride = MEMBER_r_stride},
     [C] = {.name = "c",
            .kind = OPERAND_DENSE,
            .out = true,
@@ -93,7 +105,8 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
                                 .b_scale = o->factors[B_SCALE],
                                 .bias = o->factors[BIAS],
                                 .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO]};
+                                .zero = o->factors[ZERO],
+                                .residual = o->inputs[RESIDUAL]};
     return mc_reference_output(&output, &factors, exact, c, diag);
 }
 
@@ -104,7 +117,8 @@ const mc_operator operator_spmm = {
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
-               HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero),
+               HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
+               HAS(r_stride),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,
