@@ -2,13 +2,14 @@
  *
  *   s32, s64          C = sum: modulo 2^32, exact
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
- *   s8, u8            the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0
+ *   s8, u8, s4, u4    the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0.
+ *                     Two elements of 4 bits share a byte, the even column in its low half
  *
  * Each of the latter may have a residual r, a matrix of C's shape that is added before the activation:
  * act(fma(f32(sum), scale, bias) + r).
  *
  * An SpMM's sums may have a second scale, of B's columns, before the bias: fma(f32(sum) * scale, b_scale,
- * bias). Its s8 and u8 may have a scale of their own and a zero point, as quantise has them: round(act(...) *
+ * bias). Such integers may have a scale of their own and a zero point, as quantise has them: round(act(...) *
  * (1 / c_scale)) + zero, cut off at the end.
  *
  * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; *, fma and + are
@@ -65,8 +66,17 @@ typedef struct out_kind {
     out_addend residual;
 } out_kind;
 
-/* Bytes of an element of C. */
+/* Bytes of an element of C; 0: two share a byte. */
 int out_element_bytes(out_element element);
+/* Bits of one, and bytes of COUNT neighbours, an even number of those that share bytes. */
+int out_element_bits(out_element element);
+static inline int64_t out_bytes(out_element element, int64_t count) {
+    return count * out_element_bits(element) / 8;
+}
+/* The fewest columns that a store takes: 2 where they share a byte. */
+static inline int out_least_store(out_element element) { return out_element_bits(element) < 8 ? 2 : 1; }
+/* Whether C holds integers that are made of sums. */
+bool out_is_integer(out_element element);
 
 /* Bytes of an element of the residual; 0: there is none. */
 int out_residual_bytes(const out_kind *output);
@@ -94,6 +104,7 @@ bool out_by_columns(const out_kind *output);
    with OUTPUT. */
 typedef struct out_fields {
     int out, scale, bias, sum, act, b_scale, c_scale, zero, residual;
+    bool pairs; /* C may have elements of 4 bits */
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
@@ -142,8 +153,8 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* Rounds the first COUNT of s->real to elements of C. Returns the 32-bit registers that hold them. 16-bit
    elements stand two in a register, the first in its low half; a single one stands in both halves. Four
-   8-bit ones stand in a register, fewer in its low bytes; POINT (NULL: none) is added to them. COUNT is 1, 2,
-   4, 8 or 16. */
+   8-bit ones or eight of 4 bits stand in a register, fewer in its low bytes; POINT (NULL: none) is added to
+   them. COUNT is 1, 2, 4, 8 or 16. */
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, const out_point *point,
                        int count);
 /* Stores COUNT elements, 1 to 16 bytes, at TO (AT(...)), in one store, where GUARD holds (none: always).
@@ -212,11 +223,13 @@ typedef struct out_writer {
     mc_operand ldc;
     /* in_rows: whether this thread's row is one of C's; none where that is certain */
     mc_reg c_array, in_rows;
-    int store;             /* columns of one store at most, as C's alignment allows: 1, 2, 4, 8 or 16 */
+    /* columns of one store at most, as C's alignment allows: 1 (not of 4 bits), 2, 4, 8 or 16 */
+    int store;
     out_residual residual; /* if the output has one */
 
     mc_reg row; /* for the caller's use */
     mc_reg at, guard, col;
+    mc_reg pair, both; /* scratch, of elements that share bytes; ldc is half of C's then */
     out_scratch scratch;
 } out_writer;
 

@@ -146,7 +146,7 @@ mc_status operator_expect_other(const mc_operator *o, const host_operands *opera
 mc_status check_integer(const char *who, mc_type type, mc_diag *diag);
 /* What a product whose sums are integers can give beside s32 and the reals. */
 typedef struct output_types {
-    bool s64, bytes; /* bytes: s8 and u8, which want a scale */
+    bool s64, bytes, pairs; /* bytes: s8 and u8; pairs: s4 and u4; both want a scale */
 } output_types;
 mc_status check_product_output(const mc_operator *o, const plan_problem *problem, output_types types,
                                mc_diag *diag);

@@ -134,7 +134,8 @@ static bool gives_sums(mc_type type, const void *types) {
 
 static bool gives_rounded(mc_type type, const void *types) {
     if (!element_rows[type].is_out || integer_arithmetic.holds_sums(type)) return false;
-    return mc_type_is_real(type) || ((const output_types *)types)->bytes;
+    const output_types *given = types;
+    return mc_type_is_real(type) || (mc_type_bytes(type) == 0 ? given->pairs : given->bytes);
 }
 
 static bool gives(mc_type type, const void *types) {

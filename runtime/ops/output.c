@@ -201,7 +201,8 @@ mc_status mc_reference_output(const mc_output *output, const mc_factors *factors
     mc_status status = check_output(of, output, diag);
     if (status == MC_OK && factors != NULL)
         status = check_residual(of, output, factors->residual, sums, diag);
-    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
+    int64_t ld = sums->cols + (mc_type_bytes(output->type) == 0 && sums->cols % 2 != 0);
+    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, ld, c, diag);
     if (status != MC_OK) return status;
     if (of->holds_sums(output->type)) copy_sums(sums, c);
     else convert(output, factors != NULL ? factors : &none, sums, c);

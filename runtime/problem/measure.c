@@ -86,7 +86,7 @@ static mc_status take_ld(measuring *m, int64_t ld) {
     const operand_row *out = operator_out(m->op);
     const mc_dense shape = operand_shape(m->problem, out);
     if (out->ld == NO_MEMBER) return MC_OK;
-    if (ld == 0) ld = shape.cols;
+    if (ld == 0) ld = shape.cols + (mc_type_bytes(shape.type) == 0 && shape.cols % 2 != 0);
     if (ld < shape.cols)
         return mc_fail(m->diag, MC_CANNOT, "%s is %lld, less than the row length %s of %lld",
                        problem_members[out->ld].name, (long long)ld, problem_members[out->cols].name,

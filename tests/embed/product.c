@@ -202,11 +202,11 @@ mc_dense product_want(const product *p) {
 }
 
 static void check_gaps(const product *p, const mc_dense *c) {
-    size_t element = mc_type_bytes(c->type), gap = (size_t)(c->ld - c->cols) * element;
+    size_t row = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, c->ld);
     const unsigned char *bytes = c->data;
     for (size_t i = 0; i < (size_t)c->rows; i++)
-        for (size_t j = 0; j < gap; j++)
-            if (bytes[(i * (size_t)c->ld + (size_t)c->cols) * element + j] != POISON) {
+        for (size_t j = row; j < step; j++)
+            if (bytes[i * step + j] != POISON) {
                 CHECK(false, "%s: the gap behind row %zu of C was written", p->kind->name, i);
                 return;
             }

@@ -28,6 +28,7 @@ static const struct kind {
       .bias = MC_PER_COLUMN,
       .activation = MC_ACTIVATION_RELU}},
     {"bf16", MC_S8, 8, NULL, {.b = MC_S8, .c = MC_BF16, .n = 32, .scale = MC_PER_TENSOR, .bias = MC_PER_ROW}},
+    {"u4", MC_S8, 8, NULL, {.b = MC_S8, .c = MC_U4, .n = 31, .scale = MC_PER_ROW, .ldc = 36}},
     {"a residual",
      MC_S8,
      8,

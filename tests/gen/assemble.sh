@@ -53,6 +53,9 @@ chained() {
     echo "--set out=$out --set scale=${scales[$1 % 3]} --set bias=${biases[$1 / 2 % 3]} --set act=${acts[$1 % 4]} --set b_scale=column$own"
 }
 
+# in_pairs N: an output of 4 bits
+in_pairs() { chained "$1" | sed "s/out=[a-z0-9]*/out=$([ $(($1 % 2)) = 0 ] && echo s4 || echo u4)/"; }
+
 # added N: an output with a residual
 added() {
     local types=(f16 f32 bf16)
@@ -75,6 +78,8 @@ gather_list() {
         for ((i = 0; i < count; i += 4)); do echo "$arch $i output $(output "$i")"; done
         for ((i = 2; i < count; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first % 5; i < count; i += 5)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < count; i += 7)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i pairs-odd $(in_pairs "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-odd $(added "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-fixed $(added "$i") $fixed --set ldr=256"; done
         for ((i = 1; i < count; i += 13)); do echo "$arch $i chained-odd $(chained "$((i + first))") --set n=129 --set align=1"; done
@@ -100,6 +105,7 @@ ring_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
         first=$((first + 1))
@@ -119,6 +125,7 @@ shared_list() {
         for ((i = first; i < count; i += 9)); do echo "$arch $i paper --set order=paper"; done
         for ((i = first; i < count; i += 5)); do echo "$arch $i chained $(chained "$i")"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i added $(added "$i")"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i pairs $(in_pairs "$i")"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i direct --set order=paper --set staging=direct $(output "$i")"; done
         first=$(((first + 1) % 3))
     done
@@ -132,6 +139,7 @@ async_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i words $words --set n=129 --set ldb=132"; done
         first=$((first + 1))
@@ -147,6 +155,7 @@ wide_list() {
         echo "$arch $first output $(output "$((5 * first))")"
         echo "$arch $first chained $(chained "$((3 * first))")"
         echo "$arch $first added $(added "$((first + 1))")"
+        echo "$arch $first pairs $(in_pairs "$((first + 1))")"
         echo "$arch 0 odd --set n=129 --set ldc=129 --set window=64 --set vec=2 --set warps=8,15 --set split=1,4"
         first=$((first + 1))
     done

@@ -48,6 +48,7 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
         status = mc_type_from_text(residual, &type, diag);
         kind->residual = (mc_residual)type;
     }
+    if (status == MC_OK) status = mc_type_of(kernel, "out", &kind->out, diag);
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;
 }
@@ -68,13 +69,18 @@ int problem_ldb(const problem_case *spec, const problem_kind *kind) {
     return leading(kind->rhs, columns ? spec->k : spec->n, spec->ldb_gap);
 }
 
+int problem_ldc(const problem_case *spec, const problem_kind *kind) {
+    bool pairs = mc_type_bits(kind->out) < 8;
+    return pairs ? leading(kind->out, spec->n, spec->ldc_gap) : spec->n + spec->ldc_gap;
+}
+
 int problem_ldr(const problem_case *spec) {
     return spec->n + spec->ldb_gap + (spec->pattern == PATTERN_ONE_FULL);
 }
 
 mc_status problem_make_of(const mc_csr *mask, const problem_case *spec, const problem_kind *kind, problem *p,
                           mc_diag *diag) {
-    *p = (problem){.spec = spec, .kind = *kind, .ldc = spec->n + spec->ldc_gap};
+    *p = (problem){.spec = spec, .kind = *kind, .ldc = problem_ldc(spec, kind)};
     mc_status status = ops[kind->op]->make(p, mask, diag);
     if (status == MC_OK) status = make_factors(p, diag);
     if (status != MC_OK) problem_free(p);

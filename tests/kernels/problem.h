@@ -28,6 +28,7 @@ typedef struct problem_kind {
     problem_operator op;
     mc_layout layout;     /* of SDDMM's B */
     mc_residual residual; /* of SpMM */
+    mc_type out;          /* of its C, where that has 4 bits */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);
@@ -48,6 +49,7 @@ int problem_lda(const problem_case *spec, const problem_kind *kind);
 int problem_ldb(const problem_case *spec, const problem_kind *kind);
 /* Of the residual: as odd or even as B's, but odd where everything else of the problem is aligned in one pattern. */
 int problem_ldr(const problem_case *spec);
+int problem_ldc(const problem_case *spec, const problem_kind *kind);
 
 mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag);
 /* The same with MASK in place of SPEC's pattern. */

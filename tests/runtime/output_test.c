@@ -184,6 +184,15 @@ static const struct {
     {MC_U8, -20, 1, 0, 0, 0, 128, "z", MC_ACTIVATION_NONE, 108},
     {MC_U8, -20, 1, 0, 0, 0, 1000, "z", MC_ACTIVATION_NONE, 235}, /* a point is one of the type's integers */
     {MC_U8, 20, 1, 0, 0, 0, NAN, "z", MC_ACTIVATION_NONE, 20},
+    {MC_S4, 5, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 2}, /* ties to even */
+    {MC_S4, -7, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -4},
+    {MC_S4, 8, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 7},
+    {MC_S4, -1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -8},
+    {MC_U4, 1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 15},
+    {MC_U4, -1, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0},
+    {MC_U4, -20, 1, 0, 0, 0, 8, "z", MC_ACTIVATION_NONE, 0},
+    {MC_U4, -3, 1, 0, 0, 0, 1000, "z", MC_ACTIVATION_NONE, 12}, /* a point is one of the type's integers */
+    {MC_S4, 0, INFINITY, 0, 0, 0, -3, "z", MC_ACTIVATION_NONE, -3},
     {MC_S8, 10, 1, 0, 0, 3, 0, "c", MC_ACTIVATION_NONE, 3},
     {MC_S8, 10, 1, 0, 0, 0.25F, -7, "cz", MC_ACTIVATION_NONE, 33},
     {MC_S8, 10, 3, 0.5F, 0, 0, 0, "b", MC_ACTIVATION_NONE, 15},

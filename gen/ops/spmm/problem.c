@@ -19,8 +19,8 @@ static out_kind output_of(const int64_t *point) {
                       .residual = (out_addend)point[F_RESIDUAL]};
 }
 
-static const out_fields output_fields = {F_OUT,     F_SCALE,   F_BIAS, F_SUM,     F_ACT,
-                                         F_B_SCALE, F_C_SCALE, F_ZERO, F_RESIDUAL};
+static const out_fields output_fields = {F_OUT,     F_SCALE,   F_BIAS, F_SUM,      F_ACT,
+                                         F_B_SCALE, F_C_SCALE, F_ZERO, F_RESIDUAL, true};
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
@@ -29,6 +29,9 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
     if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
         complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
+    if (out_least_store(plan->output.element) > 1 && plan->ldc != MC_OPEN && plan->ldc % 2)
+        complain(complaints, F_LDC, "out = \"%s\" wants an even number, not %lld",
+                 out_element_name(plan->output.element), (long long)plan->ldc);
     if (plan->n != MC_OPEN && plan->ldr != MC_OPEN && plan->ldr < plan->n)
         complain(complaints, F_LDR, "%lld is less than n = %lld", (long long)plan->ldr, (long long)plan->n);
     if (plan->ldr != MC_OPEN && plan->output.residual == OUT_NO_ADDEND)
@@ -104,7 +107,7 @@ spmm_batch spmm_batch_of(const spmm_plan *plan) {
         {{"values", "values_stride", "elements from one product's values to the next's", 8},
          {"b", "b_stride", "elements from one product's B to the next's", plan->math.b_bits},
          {"c", "c_stride", "elements from one product's C to the next's",
-          8 * out_element_bytes(plan->output.element)},
+          out_element_bits(plan->output.element)},
          {"residual", "r_stride", "elements from one product's residual to the next's", residual_bits}},
         residual_bits > 0 ? SPMM_BATCH_ARRAYS : SPMM_BATCH_ARRAYS - 1};
 }
@@ -125,8 +128,10 @@ static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_c
 
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
     out_add_dense(&plan->output, plan->c_doc, (unsigned)plan->align, c);
+    bool pairs = out_least_store(plan->output.element) > 1;
     out_add_residual(&plan->output, (unsigned)plan->align, c);
     add_shapes(plan, takes_k, takes_ldb, c);
+    add_constraint(c, (mc_constraint){"ldc", pairs ? 2 : 0, 0, ROWS_FIT});
     add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
     c->sums = spmm_sums_contract(&plan->math);
     c->overlap = plan->overlap;

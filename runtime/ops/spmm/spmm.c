@@ -66,11 +66,12 @@ static const operand_row operands[] = {
 
 /* What an SpMM has beside other products. */
 static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
-    bool byte = p->out == MC_S8 || p->out == MC_U8;
+    bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
     if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
         return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
-    if (!byte && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8 and u8", mc_type_text(p->out));
+    if (!integer && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8, u8, s4 and u4",
+                       mc_type_text(p->out));
     if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
         (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
         return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
@@ -86,7 +87,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
                          mc_type_text(problem->lhs));
     if (status == MC_OK && problem->given_values && problem->exact)
         status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
-    const output_types types = {.s64 = true, .bytes = true};
+    const output_types types = {.s64 = true, .bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
     return status == MC_OK ? check_own_factors(problem, diag) : status;
 }

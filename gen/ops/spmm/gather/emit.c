@@ -64,7 +64,7 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
     const gather_plan *plan = e->plan;
     const gather_checks *checks = &plan->checks;
     const spmm_emitter *at = &e->at;
-    int store = plan->wide.store, bytes = store * out_element_bytes(plan->base.output.element);
+    int store = plan->wide.store, bytes = (int)out_bytes(plan->base.output.element, store);
     int load = plan->wide.residual, load_bytes = load * out_residual_bytes(&plan->base.output);
     char stores[64];
     snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);

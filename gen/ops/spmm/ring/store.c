@@ -19,7 +19,7 @@ static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.s
 
 /* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
 static int grouped(const ring_plan *plan) {
-    bool half = ring_run(plan) * out_element_bytes(plan->base.output.element) == 2;
+    bool half = out_bytes(plan->base.output.element, ring_run(plan)) <= 2;
     return half && !exchanges(plan) && runs(plan) % 2 == 0 ? 2 : 1;
 }
 
@@ -125,7 +125,8 @@ typedef struct store_path {
 
 /* The lane's first column once words are exchanged, and which bytes it takes. */
 static void emit_place(store_path *p) {
-    enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276 };
+    /* of two bytes a run; of one */
+    enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276, OWN_FIRST = 0x0040, OWN_SECOND = 0x0015 };
     const ring_emitter *r = p->e->r;
     mc_builder *b = r->at.b;
     p->col = p->e->col;
@@ -134,7 +135,8 @@ static void emit_place(store_path *p) {
     note(b, "lane g: four columns of %d, or where g is odd of the next %d", 8 * run, 8 * run);
     mc_reg odd = and_b32(b, "g_odd", r->at.place.g, I(1));
     mc_reg is_odd = setp_eq(b, "odd_lane", odd, I(1));
-    p->mix = selp_b32(b, "mix", H(OWN_HIGH), H(OWN_LOW), is_odd);
+    bool bytes = out_bytes(r->at.plan->output.element, run) == 1;
+    p->mix = selp_b32(b, "mix", H(bytes ? OWN_SECOND : OWN_HIGH), H(bytes ? OWN_FIRST : OWN_LOW), is_odd);
     p->col = mad_s32(b, "store_col", odd, I(8 * run - run), p->e->col);
 }
 
@@ -160,7 +162,8 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
     mc_reg word = out_words(w, &e->factors, &whole, 0, count)[0];
     EMIT(w->b, shfl_bfly, p->other, word, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
     EMIT(w->b, prmt_by, word, word, p->other, p->mix);
-    out_store(w->b, w->guard, AT(w->at, whole.offset), w->output->element, count, &word);
+    mc_operand to = AT(w->at, out_bytes(w->output->element, whole.offset));
+    out_store(w->b, w->guard, to, w->output->element, count, &word);
 }
 
 /* Loads factors of the columns of COUNT runs from the C-th on, as the COLUMN-th and on. */
@@ -218,7 +221,8 @@ static void emit_store_runs(store_path *p) {
 static void emit_store(ring_epilogue *e, bool clamp) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    int group = clamp ? 1 : grouped(r->plan), store = clamp ? 1 : store_columns(r->plan);
+    int group = clamp ? 1 : grouped(r->plan),
+        store = clamp ? out_least_store(r->at.plan->output.element) : store_columns(r->plan);
     store_path p = {.e = e,
                     .w = {.b = b,
                           .output = &r->at.plan->output,
@@ -247,7 +251,7 @@ static int residual_load_bytes(const ring_plan *plan) {
 }
 
 static int store_bytes(const ring_plan *plan) {
-    return store_columns(plan) * out_element_bytes(plan->base.output.element);
+    return (int)out_bytes(plan->base.output.element, store_columns(plan));
 }
 
 /* Goes to EDGE where TEST, in which bits of an address or distance are left, is not 0. */
@@ -286,7 +290,10 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for %s columns at once", columns == 2 ? "two" : "four");
+        note(b, "rows of C are not aligned for %s columns at once",
+             columns == 2   ? "two"
+             : columns == 4 ? "four"
+                            : "eight");
         EMIT(b, and_b32, test, r->at.ldc, I(columns - 1));
         branch_if_odd(b, odd, test, edge);
     }
