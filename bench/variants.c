@@ -159,6 +159,19 @@ static mc_status read_order(variant *v, const operation *op, mc_diag *diag) {
     return status;
 }
 
+/* Refuses what mcbench cannot verify. */
+static mc_status check_output(const variant *v, mc_diag *diag) {
+    const char *residual = mc_kernel_field_text(v->kernel, "residual");
+    if (v->output.exact)
+        return mc_fail(diag, MC_CANNOT, "sum = exact: mcbench knows results modulo 2^32 only");
+    if (mc_type_bytes(v->output.type) == 0)
+        return mc_fail(diag, MC_CANNOT, "out = %s: mcbench knows results of whole bytes only",
+                       mc_type_text(v->output.type));
+    if (residual != NULL && strcmp(residual, "none") != 0)
+        return mc_fail(diag, MC_CANNOT, "residual = %s: mcbench has none to add", residual);
+    return MC_OK;
+}
+
 static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     const char *lhs = mc_kernel_field_text(v->kernel, "lhs"), *rhs = mc_kernel_field_text(v->kernel, "rhs"),
                *out = mc_kernel_field_text(v->kernel, "out");
@@ -171,8 +184,7 @@ static mc_status read_types(variant *v, const char *settings, mc_diag *diag) {
     if (v->ptx != NULL) strncat(v->label, " other", sizeof v->label - strlen(v->label) - 1);
     name_series(v);
     mc_status status = mc_output_of(v->kernel, &v->output, diag);
-    if (status == MC_OK && v->output.exact)
-        return mc_fail(diag, MC_CANNOT, "sum = exact: mcbench knows results modulo 2^32 only");
+    if (status == MC_OK) status = check_output(v, diag);
     return status == MC_OK ? read_order(v, op, diag) : status;
 }
 

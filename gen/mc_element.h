@@ -17,7 +17,7 @@
      accumulator  the type in which kernels add up products of such values
      tensor       the type of a tensor map over an array of it; what the driver knows not goes by its bytes
      round        the instruction (gen/ptx/isa.def) that makes elements of f32: two of 16 bits, or one of 8;
-                  `none`: C of this type holds sums, or f32 as they are
+                  of 4 bits the nearest integer; `none`: C of this type holds sums, or f32 as they are
      SIDE, side   SIDE: values of a product's side may have it, and in specs it is the word `side` of lhs and
                   rhs, counted from 0. NO: none may
      OUT, out     the same of C and of the field out
@@ -31,8 +31,8 @@
     T(X, U16, "u16", 16, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 7, NO, 0)                         \
     T(X, S32, "s32", 32, 4, "<i4", INTEGER, 1, 0, S64, INT32, none, NO, 0, OUT, 0)                           \
     T(X, S64, "s64", 64, 8, "<i8", INTEGER, 1, 0, S64, INT64, none, NO, 0, OUT, 4)                           \
-    T(X, S4, "s4", 4, 0, "|i1", INTEGER, 1, 0, S32, UINT8, none, SIDE, 2, NO, 0)                             \
-    T(X, U4, "u4", 4, 0, "|u1", INTEGER, 0, 0, S32, UINT8, none, SIDE, 3, NO, 0)                             \
+    T(X, S4, "s4", 4, 0, "|i1", INTEGER, 1, 0, S32, UINT8, cvt_s32_f32, SIDE, 2, OUT, 7)                     \
+    T(X, U4, "u4", 4, 0, "|u1", INTEGER, 0, 0, S32, UINT8, cvt_s32_f32, SIDE, 3, OUT, 8)                     \
     T(X, S12, "s12", 12, 2, "<i2", INTEGER, 1, 0, S32, UINT16, none, SIDE, 4, NO, 0)                         \
     T(X, U12, "u12", 12, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 5, NO, 0)                         \
     T(X, F16, "f16", 16, 2, "<f2", FLOAT, 1, 5, F32, FLOAT16, cvt_f16x2, NO, 0, OUT, 1)                      \

@@ -120,10 +120,19 @@ static int64_t unit_of(const mc_kernel *kernel, problem_member ld) {
     return mc_contract_of_shape(mc_kernel_contract(kernel), problem_members[ld].field).multiple;
 }
 
+/* Of an operand that the kernel has not. */
+static mc_status refuse_ld(product_session *s, const operand_row *operand, mc_diag *diag) {
+    member_set(&s->base.shape, operand->ld, 0);
+    if (options_of(s)->members[operand->ld] == 0) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s: the kernel takes no %s", option_title(operand->ld).text,
+                   operand->name);
+}
+
 /* Where one of many variants is to be found, those that cannot take it are passed over. */
 static mc_status find_ld(product_session *s, const mc_kernel *kernel, const operand_row *operand,
                          mc_diag *diag) {
     plan_problem *shape = &s->base.shape;
+    if (!operand_is_there(shape, operand)) return refuse_ld(s, operand, diag);
     const mc_dense stored = operand_shape(shape, operand);
     bool turned = operand->by_layout && shape->layout == MC_LAYOUT_COLUMNS,
          any = s->base.options->variants == VARIANTS_BEST;
@@ -149,9 +158,14 @@ static mc_status find_lds(product_session *s, const mc_kernel *kernel, mc_diag *
 
 static mc_status read_files(product_session *s, mc_diag *diag) {
     mc_status status = MC_OK;
-    for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++)
-        if (options_of(s)->files[i] != NULL && s->base.op->operands[i].kind == OPERAND_DENSE)
-            status = mc_dense_read(options_of(s)->files[i], &s->given[i], diag);
+    for (size_t i = 0; i < s->base.op->operand_count && status == MC_OK; i++) {
+        const operand_row *operand = &s->base.op->operands[i];
+        const char *file = options_of(s)->files[i];
+        if (file == NULL || operand->kind != OPERAND_DENSE) continue;
+        if (!operand_is_there(&s->base.shape, operand))
+            return mc_fail(diag, MC_CANNOT, "--%s: the kernel takes none", operand->name);
+        status = mc_dense_read(file, &s->given[i], diag);
+    }
     return status;
 }
 
@@ -210,6 +224,7 @@ mc_status inputs_make(product_session *s, mc_diag *diag) {
     if (o->matrix.wanted) member_set(&s->base.shape, o->matrix.rows, s->base.problem.a.rows);
     for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
         if (o->operands[i].kind != OPERAND_DENSE || o->operands[i].out) continue;
+        if (!operand_is_there(&s->base.shape, &o->operands[i])) continue;
         status = agree_with_file(&z, i);
         if (status == MC_OK) status = make_input(s, i, diag);
     }
@@ -251,6 +266,7 @@ size_t inputs_sources(const session *base, value_source *list) {
         bool factor = operand->kind == OPERAND_FACTOR;
         if (operand->out || operand->kind == OPERAND_VALUES || operand_is_computed(&base->shape, operand))
             continue;
+        if (!operand_is_there(&base->shape, operand)) continue;
         if (factor && operand_per(&base->shape, operand) == MC_PER_NONE) continue;
         const char *file = factor ? factor_file(s, i) : options_of(s)->files[i];
         if (factor && file == NULL && base->problem.scale > 0 && strcmp(operand->name, "scale") == 0)

@@ -92,6 +92,7 @@ mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag)
     for (problem_member i = FIRST_MEMBER; i < MEMBERS; i++) {
         bool shape = problem_members[i].setting == SETTING_SHAPE;
         if (!operator_has(s->op, i) || (!shape && i != MEMBER_vec)) continue;
+        if (operator_lacks_ld(s->op, &s->shape, i)) continue;
         snprintf(texts[count], sizeof texts[count], "%" PRId64,
                  shape ? size_now(s, i) : mc_kernel_field(kernel, "vec"));
         settings[count] = (mc_setting){problem_members[i].field, texts[count]};
@@ -100,7 +101,7 @@ mc_status session_specialise(session *s, const mc_kernel *kernel, mc_diag *diag)
     return problem_respec(&s->problem, settings, count, diag);
 }
 
-/* Bytes are those of the last operand that is read: what a kernel gathers. */
+/* Bytes are those of the last operand that is always read: what a kernel gathers. */
 run_shape session_shape(const session *s) {
     const mc_vsparse *a = &s->problem.a;
     int64_t length = size_now(s, s->op->size);
@@ -120,11 +121,12 @@ run_shape session_shape(const session *s) {
     for (size_t i = 0; i < s->op->operand_count; i++) {
         const operand_row *operand = &s->op->operands[i];
         const mc_dense stored = operand_shape(&s->shape, operand);
+        if (!operand_is_there(&s->shape, operand)) continue;
         if (operand->ld != NO_MEMBER && shape.ld_count < MAX_OPERANDS)
             shape.ld[shape.ld_count++] =
                 (leading_dimension){problem_members[operand->ld].name, stored.ld, stored.cols};
         if (operand->kind != OPERAND_DENSE) continue;
-        if (!operand->out) shape.bytes = mc_type_size(stored.type, length);
+        if (!operand->out && operand->only_if == NO_MEMBER) shape.bytes = mc_type_size(stored.type, length);
         shape.moved += stored.rows * mc_type_size(stored.type, stored.cols);
     }
     return shape;

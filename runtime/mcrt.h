@@ -79,6 +79,14 @@ typedef enum mc_activation {
     MC_ACTIVATION_GELU_TANH
 } mc_activation;
 
+/* The element type of a residual, as mc_type has it. */
+typedef enum mc_residual {
+    MC_RESIDUAL_NONE,
+    MC_RESIDUAL_F16 = MC_F16,
+    MC_RESIDUAL_BF16 = MC_BF16,
+    MC_RESIDUAL_F32 = MC_F32
+} mc_residual;
+
 /* A stride in a batch: all products have the same operand. */
 #define MC_SHARED ((int64_t)-1)
 
@@ -250,8 +258,8 @@ typedef struct mc_plan_config {
     /* Leading dimensions in elements, those that the operator has;
        0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
-    /* With a c of f16, bf16, f32 or, of an SDDMM, s8 or u8 a scale is needed, and a bias by row or column
-       may be (SpMM); docs/output.md says what is computed */
+    /* With a c of f16, bf16, f32, s8, u8 or, of an SpMM, s4 or u4 a scale is needed, and a bias by row or
+       column may be (SpMM); docs/output.md says what is computed */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
@@ -276,10 +284,15 @@ typedef struct mc_plan_config {
        own do not count */
     bool given_values;
     int64_t values_stride;
-    mc_per zero;    /* quantise: zero points, which go as scales do; SpMM with a c of s8 or u8: one for C */
-    bool computed;  /* quantise: the kernel computes scales and zero points of its rows, and writes them */
+    mc_per zero;   /* quantise: zero points, which go as scales do; SpMM with a c of 8 or 4 bits: one for C */
+    bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
     mc_per b_scale; /* SpMM: none or by column, a second scale, as a quantise gives it for tokens */
-    mc_per c_scale; /* SpMM with a c of s8 or u8: none or tensor, the scale of C's elements */
+    mc_per c_scale; /* SpMM with a c of 8 or 4 bits: none or tensor, the scale of C's elements */
+    /* SpMM with a c that wants a scale: m x n elements that are added before the activation, row-major, ldr
+       elements from row to row (0: n), r_stride from product to product. Each execution brings them as the
+       operand "residual" of mc_args.list; they may not overlap C */
+    mc_residual residual;
+    int64_t ldr, r_stride;
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

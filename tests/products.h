@@ -11,6 +11,8 @@ typedef struct mc_spmm {
     int64_t ldc;
     unsigned b_offset, c_offset; /* mc_run.offsets */
     const float *scale, *bias, *b_scale, *c_scale, *zero;
+    const mc_dense *residual;
+    unsigned residual_offset;
 } mc_spmm;
 
 /* C = A B where MASK has nonzero vectors. */
@@ -27,7 +29,8 @@ static inline int place_of_operand(mc_op op, const char *name) {
 
 static inline mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, const char *ptx,
                                     const mc_spmm *problem, mc_timing *timing, mc_dense *c, mc_diag *diag) {
-    int b = place_of_operand(MC_OP_SPMM, "b"), out = place_of_operand(MC_OP_SPMM, "c");
+    int b = place_of_operand(MC_OP_SPMM, "b"), residual = place_of_operand(MC_OP_SPMM, "residual"),
+        out = place_of_operand(MC_OP_SPMM, "c");
     mc_run run = {.operands.matrix = problem->a, .ld = problem->ldc};
     run.operands.inputs[b] = problem->b;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "scale")] = problem->scale;
@@ -35,7 +38,9 @@ static inline mc_status mc_spmm_run(mc_device *device, const mc_kernel *kernel, 
     run.operands.factors[place_of_operand(MC_OP_SPMM, "b_scale")] = problem->b_scale;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "c_scale")] = problem->c_scale;
     run.operands.factors[place_of_operand(MC_OP_SPMM, "zero")] = problem->zero;
+    run.operands.inputs[residual] = problem->residual;
     run.offsets[b] = problem->b_offset;
+    run.offsets[residual] = problem->residual_offset;
     run.offsets[out] = problem->c_offset;
     return mc_operator_run(device, kernel, ptx, &run, timing, c, diag);
 }

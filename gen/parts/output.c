@@ -17,16 +17,32 @@ const char *const out_element_names[OUT_ELEMENTS + 1] = {MC_ELEMENT_LIST(MC_ELEM
 #undef OUT
 
 const char *const out_per_names[] = {"none", "tensor", "row", "column", NULL};
+const char *const out_addend_names[] = {"none", "f16", "bf16", "f32", NULL};
 
 enum { INTEGER, FLOAT, FINITE };
 #define OUT(name, text, bytes, kind, round, place) [place] = {bytes, kind, OP_##round},
 static const struct {
     int bytes, kind;
-    mc_opcode pack; /* of two f32, for 16-bit elements; of one, for those of 8 bits; none: C is not rounded */
+    mc_opcode pack; /* of two f32, for 16-bit elements; of one, for narrower ones; none: C is not rounded */
 } elements[OUT_ELEMENTS] = {MC_ELEMENT_LIST(MC_ELEMENT_OUT, )};
 #undef OUT
 
 int out_element_bytes(out_element element) { return elements[element].bytes; }
+
+int out_element_bits(out_element element) {
+    enum { PAIR_BITS = 4 };
+    return elements[element].bytes == 0 ? PAIR_BITS : 8 * elements[element].bytes;
+}
+
+bool out_is_integer(out_element element) {
+    return out_is_scaled(element) && elements[element].kind == INTEGER;
+}
+
+int out_residual_bytes(const out_kind *output) {
+    static const int bytes[] = {
+        [OUT_NO_ADDEND] = 0, [OUT_ADDS_F16] = 2, [OUT_ADDS_BF16] = 2, [OUT_ADDS_F32] = 4};
+    return bytes[output->residual];
+}
 
 const char *out_element_name(out_element element) { return out_element_names[element]; }
 
@@ -59,9 +75,12 @@ static mc_reg declare_factor(mc_builder *b, const char *name, out_per per) {
     return reg;
 }
 
-/* The integers that C's type has, which are those of 8 bits. */
-static int least_of(out_element element) { return element == OUT_S8 ? INT8_MIN : 0; }
-static int most_of(out_element element) { return element == OUT_S8 ? INT8_MAX : UINT8_MAX; }
+/* The integers that C's type has. */
+static bool is_signed(out_element element) { return element == OUT_S8 || element == OUT_S4; }
+static int least_of(out_element element) {
+    return is_signed(element) ? -(1 << (out_element_bits(element) - 1)) : 0;
+}
+static int most_of(out_element element) { return least_of(element) + (1 << out_element_bits(element)) - 1; }
 
 /* A zero point is the nearest integer that the type has. */
 static void declare_point(mc_builder *b, out_element element, out_point *p) {
@@ -167,7 +186,7 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
     if (!out_is_scaled(element)) return;
     b32_array(b, "real", count, s->real);
     if (out_element_bytes(element) == 2) b32_array(b, "packed", (count + 1) / 2, s->packed);
-    if (out_element_bytes(element) == 1) b32_array(b, "packed", count, s->packed);
+    if (out_element_bits(element) <= 8) b32_array(b, "packed", count, s->packed);
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
@@ -179,6 +198,7 @@ void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms term
     }
     if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, scale);
     else EMIT(b, fma_f32, real, real, scale, terms.bias);
+    if (terms.residual.id) EMIT(b, add_f32, real, real, terms.residual);
     if (terms.act != NULL) activation_emit(terms.act, b, real);
     if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);
 }
@@ -200,19 +220,37 @@ static void join_bytes(mc_builder *b, mc_opcode pack, const mc_reg *packed, int 
         }
 }
 
-/* COUNT bytes, in the low ones of as many registers as they need. ptxas makes one instruction of both steps,
-   for two elements. */
+static void cut_off(mc_builder *b, out_element element, mc_reg to) {
+    EMIT(b, min_s32, to, to, I(most_of(element)));
+    EMIT(b, max_s32, to, to, I(least_of(element)));
+}
+
+/* Each two elements of 4 bits become the integer that their byte is, signed or not as they are: cvt.pack then
+   cuts nothing off. */
+static void join_pairs(mc_builder *b, const mc_reg *packed, int count) {
+    for (int i = 0; i < count; i += 2) {
+        EMIT(b, and_b32, packed[i], packed[i], I(15));
+        EMIT(b, mad_s32, packed[i / 2], packed[i + 1], I(16), packed[i]);
+    }
+}
+
+/* COUNT elements of 8 or 4 bits, in the low bytes of as many registers as they need. ptxas makes one
+   instruction of both steps, for two elements of 8 bits. */
 static const mc_reg *pack_bytes(mc_builder *b, out_element element, const out_scratch *s,
                                 const out_point *point, int count) {
     if (count == 1 && point == NULL) {
         builder_emit(b, (mc_reg){0}, elements[element].pack, MC_OPERANDS(s->packed[0], s->real[0]));
         return s->packed;
     }
+    bool pairs = out_element_bits(element) < 8;
     for (int i = 0; i < count; i++) {
         EMIT(b, cvt_s32_f32, s->packed[i], s->real[i]);
         if (point != NULL) emit_point(b, point, s->packed[i]);
+        else if (pairs) cut_off(b, element, s->packed[i]);
     }
-    if (count > 1) join_bytes(b, element == OUT_S8 ? OP_cvt_pack_s8 : OP_cvt_pack_u8, s->packed, count);
+    if (pairs) join_pairs(b, s->packed, count);
+    int bytes = pairs ? count / 2 : count;
+    if (bytes > 1) join_bytes(b, is_signed(element) ? OP_cvt_pack_s8 : OP_cvt_pack_u8, s->packed, bytes);
     return s->packed;
 }
 
@@ -220,13 +258,112 @@ const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s,
                        int count) {
     mc_opcode pack = elements[element].pack;
     if (pack == MC_OPCODES) return s->real;
-    if (out_element_bytes(element) == 1) return pack_bytes(b, element, s, point, count);
+    if (out_element_bits(element) <= 8) return pack_bytes(b, element, s, point, count);
     for (int i = 0; i < count; i += 2) {
         mc_reg high = s->real[count > 1 ? i + 1 : i];
         builder_emit(b, (mc_reg){0}, pack, MC_OPERANDS(s->packed[i / 2], high, s->real[i]));
     }
     return s->packed;
 }
+
+/* -- The residual -------------------------------------------------------------------------------------- */
+
+/* guard = col + offset is a column of C, and the row one of its rows. */
+static void emit_guard(out_writer *w, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    if (!w->columns.clamp) return;
+    if (offset) EMIT(b, add_s32, w->col, col, I(offset));
+    mc_reg tested = offset ? w->col : col;
+    if (w->in_rows.id) EMIT(b, setp_lt_and, w->guard, tested, w->columns.n, w->in_rows);
+    else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
+}
+
+static void declare_residual(out_writer *w) {
+    mc_builder *b = w->b;
+    out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) == 0) return;
+    r->at = b64(b, "residual_at");
+    b32_array(b, "residual_word", r->count, r->word);
+    if (out_residual_bytes(w->output) == 2) r->real = b32(b, "residual_real");
+    if (w->in_rows.id) r->row = b32(b, "residual_row");
+    if (!w->columns.clamp) return;
+    r->col = b32(b, "residual_col");
+    r->load_at = b64(b, "residual_load_at");
+    bool fixed = w->columns.n.kind == PTX_IMM;
+    r->last = fixed ? I(w->columns.n.imm - r->load) : sub_s32(b, "residual_last", w->columns.n, I(r->load));
+}
+
+void out_residual_address(out_writer *w, mc_reg row, mc_reg col) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) == 0) return;
+    if (w->in_rows.id) EMIT(b, selp_b32, r->row, row, I(0), w->in_rows);
+    EMIT(b, mul_wide, r->at, w->in_rows.id ? r->row : row, r->ld);
+    if (!w->columns.clamp) EMIT(b, mad_wide, r->at, col, I(1), r->at);
+    EMIT(b, shl_b64, r->at, r->at, I(log2_of(out_residual_bytes(w->output))));
+    EMIT(b, add_s64, r->at, r->at, r->array);
+}
+
+void out_advance_residual(out_writer *w, int rows) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    int64_t bytes = (int64_t)rows * out_residual_bytes(w->output);
+    if (bytes == 0) return;
+    if (r->ld.kind == PTX_IMM) EMIT(b, add_s64, r->at, r->at, I(r->ld.imm * bytes));
+    else EMIT(b, mad_wide, r->at, r->ld, I(bytes), r->at);
+}
+
+/* Whether a register holds two elements. */
+static bool is_paired(const out_writer *w) {
+    return out_residual_bytes(w->output) == 2 && w->residual.load > 1;
+}
+
+static void load_words(mc_builder *b, const mc_reg *to, int bytes, mc_operand at) {
+    switch (bytes) {
+    case 16: EMIT(b, ldr_v4, V4(to), at); break;
+    case 8: EMIT(b, ldr_v2, V2(to), at); break;
+    case 4: EMIT(b, ldr_b32, to[0], at); break;
+    default: EMIT(b, ldr_u16, to[0], at);
+    }
+}
+
+/* Where `load` elements from column COL + OFFSET on lie: where that is beyond n, the last ones inside. */
+static mc_operand residual_at(out_writer *w, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    int bytes = out_residual_bytes(w->output);
+    if (!w->columns.clamp) return AT(r->at, (int64_t)bytes * offset);
+    if (offset) EMIT(b, add_s32, r->col, col, I(offset));
+    EMIT(b, min_s32, r->col, offset ? r->col : col, r->last);
+    EMIT(b, mad_wide, r->load_at, r->col, I(bytes), r->at);
+    return AT(r->load_at, 0);
+}
+
+void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count) {
+    const out_residual *r = &w->residual;
+    int bytes = out_residual_bytes(w->output), shared = is_paired(w) ? 2 : 1;
+    for (int i = 0; bytes > 0 && i < count; i += r->load)
+        load_words(w->b, r->word + (first + i) / shared, bytes * r->load, residual_at(w, col, offset + i));
+}
+
+/* The I-th element in f32; none: there is no residual. */
+static mc_reg residual_of(const out_writer *w, int i) {
+    mc_builder *b = w->b;
+    const out_residual *r = &w->residual;
+    if (out_residual_bytes(w->output) != 2) return r->word[i];
+    bool paired = is_paired(w), high = paired && i % 2;
+    mc_reg word = r->word[paired ? i / 2 : i];
+    if (w->output->residual == OUT_ADDS_BF16) {
+        if (high) EMIT(b, and_b32, r->real, word, H(0xffff0000));
+        else EMIT(b, shl_b32, r->real, word, I(16));
+        return r->real;
+    }
+    if (high) EMIT(b, shr_u32, r->real, word, I(16));
+    EMIT(b, cvt_f32_f16, r->real, high ? r->real : word);
+    return r->real;
+}
+
+/* -- Elements of a run ---------------------------------------------------------------------------------- */
 
 static out_terms terms_of(const out_factors *f, int row, int column) {
     return (out_terms){.scale =
@@ -240,10 +377,45 @@ static out_terms terms_of(const out_factors *f, int row, int column) {
 const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run *run, int i, int count) {
     out_element element = w->output->element;
     if (!out_is_scaled(element)) return run->sums + i;
-    for (int j = 0; j < count; j++)
-        out_scale(w->b, w->output, run->sums[i + j], terms_of(f, run->factor_row, run->factor_column + i + j),
-                  w->scratch.real[j]);
+    for (int j = 0; j < count; j++) {
+        out_terms terms = terms_of(f, run->factor_row, run->factor_column + i + j);
+        terms.residual = residual_of(w, run->residual + i + j);
+        out_scale(w->b, w->output, run->sums[i + j], terms, w->scratch.real[j]);
+    }
     return out_pack(w->b, element, &w->scratch, w->output->zero ? &f->point : NULL, count);
+}
+
+/* -- Columns that share bytes --------------------------------------------------------------------------- */
+
+static bool is_in_pairs(const out_writer *w) { return out_element_bits(w->output->element) < 8; }
+
+/* Bytes by which columns of C are addressed: those of an element, or of two that share a byte. */
+static int unit_bytes(const out_writer *w) {
+    return is_in_pairs(w) ? 1 : out_element_bytes(w->output->element);
+}
+
+/* Whether the last column can be alone in its byte. */
+static bool has_odd_end(const out_writer *w) {
+    return is_in_pairs(w) && w->columns.clamp && (w->columns.n.kind != PTX_IMM || w->columns.n.imm % 2 != 0);
+}
+
+/* Rows are counted in bytes, then. */
+static void declare_pairs(out_writer *w) {
+    mc_builder *b = w->b;
+    if (!is_in_pairs(w)) return;
+    w->pair = b32(b, "c_pair");
+    w->ldc = w->ldc.kind == PTX_IMM ? I(w->ldc.imm / 2) : shr_u32(b, "c_row_bytes", w->ldc, I(1));
+    if (has_odd_end(w)) w->both = pred(b, "both_inside");
+}
+
+/* Beside the last column of an odd number there is a zero. WORD has the two columns from COL + OFFSET on. */
+static void emit_last(out_writer *w, mc_reg word, mc_reg col, int offset) {
+    mc_builder *b = w->b;
+    if (!has_odd_end(w)) return;
+    EMIT(b, add_s32, w->col, col, I(offset + 1));
+    EMIT(b, setp_lt, w->both, w->col, w->columns.n);
+    EMIT(b, and_b32, w->pair, word, I(15));
+    EMIT(b, selp_b32, word, word, w->pair, w->both);
 }
 
 /* -- Stores ------------------------------------------------------------------------------------------- */
@@ -253,32 +425,25 @@ void out_declare_writer(out_writer *w) {
     w->row = b32(b, "c_row"), w->at = b64(b, "c_at");
     w->guard = w->columns.clamp ? pred(b, "inside") : w->in_rows;
     if (w->columns.clamp) w->col = b32(b, "c_col");
+    declare_pairs(w);
     out_declare_scratch(&w->scratch, b, w->output->element, w->store);
+    declare_residual(w);
 }
 
 void out_c_address(out_writer *w, mc_reg row, mc_reg col) {
     mc_builder *b = w->b;
+    if (is_in_pairs(w)) EMIT(b, shr_u32, w->pair, col, I(1));
     EMIT(b, mul_wide, w->at, row, w->ldc);
-    EMIT(b, mad_wide, w->at, col, I(1), w->at);
-    EMIT(b, shl_b64, w->at, w->at, I(log2_of(out_element_bytes(w->output->element))));
+    EMIT(b, mad_wide, w->at, is_in_pairs(w) ? w->pair : col, I(1), w->at);
+    EMIT(b, shl_b64, w->at, w->at, I(log2_of(unit_bytes(w))));
     EMIT(b, add_s64, w->at, w->at, w->c_array);
 }
 
 void out_advance_c(out_writer *w, int rows) {
     mc_builder *b = w->b;
-    int64_t bytes = (int64_t)rows * out_element_bytes(w->output->element);
+    int64_t bytes = (int64_t)rows * unit_bytes(w);
     if (w->ldc.kind == PTX_IMM) EMIT(b, add_s64, w->at, w->at, I(w->ldc.imm * bytes));
     else EMIT(b, mad_wide, w->at, w->ldc, I(bytes), w->at);
-}
-
-/* guard = col + offset is a column of C, and the row one of its rows. */
-static void emit_guard(out_writer *w, mc_reg col, int offset) {
-    mc_builder *b = w->b;
-    if (!w->columns.clamp) return;
-    if (offset) EMIT(b, add_s32, w->col, col, I(offset));
-    mc_reg tested = offset ? w->col : col;
-    if (w->in_rows.id) EMIT(b, setp_lt_and, w->guard, tested, w->columns.n, w->in_rows);
-    else EMIT(b, setp_lt, w->guard, tested, w->columns.n);
 }
 
 /* BYTES of sums in s64. */
@@ -289,7 +454,7 @@ static void emit_long_store(mc_builder *b, mc_reg guard, mc_operand to, int byte
 
 void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, int count,
                const mc_reg *words) {
-    int bytes = count * out_element_bytes(element);
+    int bytes = (int)out_bytes(element, count);
     if (out_element_bytes(element) == 8) {
         emit_long_store(b, guard, to, bytes, words);
         return;
@@ -305,11 +470,11 @@ void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, 
 
 void out_store_run(out_writer *w, const out_factors *f, const out_run *run) {
     int columns = w->store < run->count ? w->store : run->count;
-    int bytes = out_element_bytes(w->output->element);
     for (int i = 0; i < run->count; i += columns) {
         const mc_reg *words = out_words(w, f, run, i, columns);
+        emit_last(w, words[0], run->col, run->offset + i);
         emit_guard(w, run->col, run->offset + i);
-        mc_operand to = AT(w->at, (int64_t)bytes * (run->offset + i));
+        mc_operand to = AT(w->at, out_bytes(w->output->element, run->offset + i));
         out_store(w->b, w->guard, to, w->output->element, columns, words);
     }
 }

@@ -2,16 +2,20 @@
  *
  *   s32, s64          C = sum: modulo 2^32, exact
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
- *   s8, u8            the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0
+ *   s8, u8, s4, u4    the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0.
+ *                     Two elements of 4 bits share a byte, the even column in its low half
+ *
+ * Each of the latter may have a residual r, a matrix of C's shape that is added before the activation:
+ * act(fma(f32(sum), scale, bias) + r).
  *
  * An SpMM's sums may have a second scale, of B's columns, before the bias: fma(f32(sum) * scale, b_scale,
- * bias). Its s8 and u8 may have a scale of their own and a zero point, as quantise has them: round(act(...) *
+ * bias). Such integers may have a scale of their own and a zero point, as quantise has them: round(act(...) *
  * (1 / c_scale)) + zero, cut off at the end.
  *
- * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; * and fma are
- * mul.rn.f32 and fma.rn.f32; round() is one cvt.rn, and nothing for f32. act() is a few such instructions
- * (mc_activation.h). So the bits are the same on every GPU, on the simulator and in the CPU reference.
- * docs/output.md has the error bounds.
+ * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; *, fma and + are
+ * mul.rn.f32, fma.rn.f32 and add.rn.f32; round() is one cvt.rn, and nothing for f32. act() is a few such
+ * instructions (mc_activation.h). So the bits are the same on every GPU, on the simulator and in the CPU
+ * reference. docs/output.md has the error bounds.
  *
  * Nothing here knows which lane holds which column. A kernel says of each run of neighbouring columns where
  * it lies (out_run), and when scales and biases are loaded: early enough to hide their latency.
@@ -24,6 +28,8 @@
  *   ...
  *   out_declare_writer(&w);
  *   out_c_address(&w, row, col);                  w.at = address of C[row][col]
+ *   out_residual_address(&w, row, col);           the same of the residual: nothing where there is none
+ *   out_load_residual(&w, 0, col, 0, 16);         of 16 columns: nothing where there is none
  *   out_store_run(&w, &f, &(out_run){...});       once a run
  *
  * All of that is for a dense, row-major C. For any other C there are out_scale, out_pack and out_store. */
@@ -44,8 +50,11 @@ typedef enum out_element { MC_ELEMENT_LIST(MC_ELEMENT_OUT, ) } out_element;
 
 typedef enum out_per { OUT_PER_NONE, OUT_PER_TENSOR, OUT_PER_ROW, OUT_PER_COLUMN } out_per;
 
+/* The types that a residual may have. */
+typedef enum out_addend { OUT_NO_ADDEND, OUT_ADDS_F16, OUT_ADDS_BF16, OUT_ADDS_F32 } out_addend;
+
 /* The enums' names, for fields: NULL-terminated, in the enums' order. */
-extern const char *const out_element_names[], *const out_per_names[];
+extern const char *const out_element_names[], *const out_per_names[], *const out_addend_names[];
 
 typedef struct out_kind {
     out_element element;
@@ -54,10 +63,23 @@ typedef struct out_kind {
     out_act act;
     bool b_scale;       /* by columns */
     bool c_scale, zero; /* of all C */
+    out_addend residual;
 } out_kind;
 
-/* Bytes of an element of C. */
+/* Bytes of an element of C; 0: two share a byte. */
 int out_element_bytes(out_element element);
+/* Bits of one, and bytes of COUNT neighbours, an even number of those that share bytes. */
+int out_element_bits(out_element element);
+static inline int64_t out_bytes(out_element element, int64_t count) {
+    return count * out_element_bits(element) / 8;
+}
+/* The fewest columns that a store takes: 2 where they share a byte. */
+static inline int out_least_store(out_element element) { return out_element_bits(element) < 8 ? 2 : 1; }
+/* Whether C holds integers that are made of sums. */
+bool out_is_integer(out_element element);
+
+/* Bytes of an element of the residual; 0: there is none. */
+int out_residual_bytes(const out_kind *output);
 
 /* The name of an element's type: "f16". */
 const char *out_element_name(out_element element);
@@ -81,7 +103,8 @@ bool out_by_columns(const out_kind *output);
 /* Which of the family's fields say what C is; 0 for one that it lacks. out_check complains of what is wrong
    with OUTPUT. */
 typedef struct out_fields {
-    int out, scale, bias, sum, act, b_scale, c_scale, zero;
+    int out, scale, bias, sum, act, b_scale, c_scale, zero, residual;
+    bool pairs; /* C may have elements of 4 bits */
 } out_fields;
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
@@ -94,6 +117,8 @@ void out_describe(const out_kind *output, char text[OUT_TEXT]);
 /* Add parameters to the contract: scales, bias and zero point; a dense, row-major c before them, DOC being
    out_describe's, which stays. */
 void out_add_factors(const out_kind *output, mc_contract *c);
+/* Adds the residual, whose address is a multiple of ALIGN and of its elements' size, if there is one. */
+void out_add_residual(const out_kind *output, unsigned align, mc_contract *c);
 void out_add_dense(const out_kind *output, const char *doc, unsigned align, mc_contract *c);
 
 enum {
@@ -107,7 +132,7 @@ enum {
 /* What a sum is multiplied by and what is added to it, in f32; the activation; what its result is multiplied
    by. A term that the output does not want is none. */
 typedef struct out_terms {
-    mc_reg scale, b_scale, bias;
+    mc_reg scale, b_scale, bias, residual;
     const activation *act; /* NULL: none */
     mc_reg by;
 } out_terms;
@@ -128,8 +153,8 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real);
 /* Rounds the first COUNT of s->real to elements of C. Returns the 32-bit registers that hold them. 16-bit
    elements stand two in a register, the first in its low half; a single one stands in both halves. Four
-   8-bit ones stand in a register, fewer in its low bytes; POINT (NULL: none) is added to them. COUNT is 1, 2,
-   4, 8 or 16. */
+   8-bit ones or eight of 4 bits stand in a register, fewer in its low bytes; POINT (NULL: none) is added to
+   them. COUNT is 1, 2, 4, 8 or 16. */
 const mc_reg *out_pack(mc_builder *b, out_element element, const out_scratch *s, const out_point *point,
                        int count);
 /* Stores COUNT elements, 1 to 16 bytes, at TO (AT(...)), in one store, where GUARD holds (none: always).
@@ -177,6 +202,19 @@ void out_load_row_factors(out_factors *f, int r, mc_reg row, int offset, mc_reg 
    COUNT or of 4. */
 void out_load_column_factors(out_factors *f, int c, mc_reg col, int offset, int count);
 
+/* A matrix of C's shape whose elements are added. The caller sets the first part. A run's elements stand in
+   WORD as they were loaded: two of 16 bits to a register where a load takes more than one. */
+typedef struct out_residual {
+    mc_reg array;
+    mc_operand ld;
+    int load;  /* columns of one load, as its alignment allows: a power of two that divides all runs */
+    int count; /* elements that are held at a time, at most OUT_MAX_RUN */
+
+    mc_reg at, word[OUT_MAX_RUN];
+    mc_reg row, col, last, load_at; /* scratch */
+    mc_reg real;                    /* scratch: an element in f32 */
+} out_residual;
+
 /* Where C lies and who writes it. The caller sets the first part. */
 typedef struct out_writer {
     mc_builder *b;
@@ -185,10 +223,13 @@ typedef struct out_writer {
     mc_operand ldc;
     /* in_rows: whether this thread's row is one of C's; none where that is certain */
     mc_reg c_array, in_rows;
-    int store; /* columns of one store at most, as C's alignment allows: 1, 2, 4, 8 or 16 */
+    /* columns of one store at most, as C's alignment allows: 1 (not of 4 bits), 2, 4, 8 or 16 */
+    int store;
+    out_residual residual; /* if the output has one */
 
     mc_reg row; /* for the caller's use */
     mc_reg at, guard, col;
+    mc_reg pair, both; /* scratch, of elements that share bytes; ldc is half of C's then */
     out_scratch scratch;
 } out_writer;
 
@@ -196,8 +237,12 @@ void out_declare_writer(out_writer *w);
 
 /* Sets w->at to the address of C[row][col]. */
 void out_c_address(out_writer *w, mc_reg row, mc_reg col);
-/* Moves w->at ROWS rows on. */
+/* Sets w->residual.at to the address of the residual's element [row][col], or of the row's first one where
+   columns are clamped; of row 0 where the row is none of C's. */
+void out_residual_address(out_writer *w, mc_reg row, mc_reg col);
+/* Move w->at, and w->residual.at, ROWS rows on. */
 void out_advance_c(out_writer *w, int rows);
+void out_advance_residual(out_writer *w, int rows);
 
 /* A run: COUNT neighbouring columns of one row, from column COL + OFFSET on. w->at is the address of column
    COL. */
@@ -208,7 +253,13 @@ typedef struct out_run {
     /* factor_row, factor_column: which of the loaded factors are the row's and the first column's */
     int factor_row;
     int factor_column;
+    int residual; /* which of the loaded elements of the residual is the first one's */
 } out_run;
+
+/* Loads COUNT neighbouring elements of the residual's row, from column COL + OFFSET on, as the FIRST and on.
+   out_residual_address has been given COL. Nothing is guarded, since guarded loads make ptxas spill: for what
+   is not stored some other element is read. So the residual must not be C. */
+void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count);
 
 /* Columns I .. I + COUNT - 1 of RUN as elements of C, in the words that out_store takes; for those who store
    them elsewhere. */

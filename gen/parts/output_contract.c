@@ -8,13 +8,17 @@ enum { FACTOR_BYTES = 4, FACTOR_ALIGN = 16, TYPES_TEXT = 96 };
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
 
+static bool is_listed(const out_fields *fields, out_element element) {
+    return out_is_scaled(element) && (fields->pairs || out_element_bits(element) >= 8);
+}
+
 /* The types that sums are brought into, in QUOTEs: "f16, bf16 LAST f32". */
-static void list_types(const char *quote, const char *last, char text[TYPES_TEXT]) {
+static void list_types(const out_fields *fields, const char *quote, const char *last, char text[TYPES_TEXT]) {
     int left = 0;
     size_t used = 0;
-    for (int i = 0; out_element_names[i] != NULL; i++) left += out_is_scaled((out_element)i);
+    for (int i = 0; out_element_names[i] != NULL; i++) left += is_listed(fields, (out_element)i);
     for (int i = 0; out_element_names[i] != NULL && used < TYPES_TEXT; i++) {
-        if (!out_is_scaled((out_element)i)) continue;
+        if (!is_listed(fields, (out_element)i)) continue;
         const char *link = --left > 1 ? ", " : left == 1 ? last : "";
         used += (size_t)snprintf(text + used, TYPES_TEXT - used, "%s%s%s%s", quote, out_element_names[i],
                                  quote, link);
@@ -25,13 +29,16 @@ static void list_types(const char *quote, const char *last, char text[TYPES_TEXT
 static void check_sums(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
     char types[TYPES_TEXT];
-    list_types("", " and ", types);
+    list_types(fields, "", " and ", types);
     if (output->scale != OUT_PER_NONE || output->b_scale)
         complain(complaints, output->b_scale ? fields->b_scale : fields->scale,
                  "out = \"%s\" is the sums as they are: scales go with %s", name, types);
     if (output->bias != OUT_PER_NONE)
         complain(complaints, fields->bias, "out = \"%s\" is the sums as they are: a bias goes with %s", name,
                  types);
+    if (output->residual != OUT_NO_ADDEND)
+        complain(complaints, fields->residual,
+                 "out = \"%s\" is the sums as they are: a residual goes with %s", name, types);
     if (output->act != ACT_NONE)
         complain(complaints, fields->act, "out = \"%s\" is the sums as they are: \"%s\" goes with %s", name,
                  out_act_names[output->act], types);
@@ -39,20 +46,21 @@ static void check_sums(const out_kind *output, const out_fields *fields, mc_comp
 
 void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
-    bool scaled = out_is_scaled(output->element), byte = out_element_bytes(output->element) == 1;
+    bool scaled = out_is_scaled(output->element), integer = out_is_integer(output->element);
     char types[TYPES_TEXT];
     if (!scaled) check_sums(output, fields, complaints);
     if (scaled && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
-    if (output->c_scale && !byte)
+    if (output->c_scale && !integer)
         complain(complaints, fields->c_scale,
-                 "out = \"%s\" has no scale of its own: that goes with s8 and u8", name);
-    if (output->zero && !byte)
-        complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8 and u8", name);
+                 "out = \"%s\" has no scale of its own: that goes with s8, u8, s4 and u4", name);
+    if (output->zero && !integer)
+        complain(complaints, fields->zero, "out = \"%s\" has no zero point: that goes with s8, u8, s4 and u4",
+                 name);
     if (output->element == OUT_S64 && !output->exact)
         complain(complaints, fields->sum, "out = \"s64\" wants \"exact\"");
-    list_types("\"", " or ", types);
+    list_types(fields, "\"", " or ", types);
     if (output->element == OUT_S32 && output->exact)
         complain(complaints, fields->out, "sum = \"exact\" wants \"s64\", or %s with a scale", types);
 }
@@ -71,25 +79,36 @@ static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
     else append(text, output->b_scale ? "f32(sum) * scale * b_scale" : "f32(sum) * scale");
 }
 
+/* What is added to that. */
+static void describe_added(const out_kind *output, char text[OUT_TEXT]) {
+    describe_scaled(output, text);
+    if (output->residual != OUT_NO_ADDEND) append(text, " + residual");
+}
+
 /* An activation is a function of its name, and relu the greater of its argument and 0. */
 static void describe_active(const out_kind *output, char text[OUT_TEXT]) {
     bool relu = output->act == ACT_RELU;
     if (output->act != ACT_NONE) append(text, relu ? "max" : out_act_names[output->act]);
     if (output->act != ACT_NONE) append(text, "(");
-    describe_scaled(output, text);
+    describe_added(output, text);
     if (output->act != ACT_NONE) append(text, relu ? ", 0)" : ")");
 }
 
 void out_describe(const out_kind *output, char text[OUT_TEXT]) {
     const char *type = out_element_name(output->element);
     bool rounded = out_is_rounded(output->element);
-    snprintf(text, OUT_TEXT, "C: %s[m][ldc], row-major; columns n and beyond are not touched", type);
+    bool pairs = out_element_bits(output->element) < 8;
+    snprintf(text, OUT_TEXT, "C: %s[m][ldc], row-major%s; columns n and beyond are not touched", type,
+             pairs ? ", two to a byte" : "");
     if (!out_is_scaled(output->element)) return;
     append(text, "; C = ");
     if (rounded) append(text, type);
     if (rounded) append(text, "(");
     if (output->zero) append(text, "round(");
+    bool sum = output->c_scale && output->act == ACT_NONE && output->residual != OUT_NO_ADDEND;
+    if (sum) append(text, "(");
     describe_active(output, text);
+    if (sum) append(text, ")");
     if (output->c_scale) append(text, " / c_scale");
     if (output->zero) append(text, ") + zero");
     if (rounded) append(text, ")");
@@ -116,6 +135,17 @@ void out_add_factors(const out_kind *output, mc_contract *c) {
     add_factor(c, "b_scale", output->b_scale ? OUT_PER_COLUMN : OUT_PER_NONE, b_scales);
     add_factor(c, "c_scale", output->c_scale ? OUT_PER_TENSOR : OUT_PER_NONE, c_scales);
     add_factor(c, "zero", output->zero ? OUT_PER_TENSOR : OUT_PER_NONE, zeros);
+}
+
+void out_add_residual(const out_kind *output, unsigned align, mc_contract *c) {
+    static const char *const docs[] = {
+        [OUT_ADDS_F16] = "f16[m][ldr], row-major, added before the activation",
+        [OUT_ADDS_BF16] = "bf16[m][ldr], row-major, added before the activation",
+        [OUT_ADDS_F32] = "f32[m][ldr], row-major, added before the activation"};
+    unsigned bytes = (unsigned)out_residual_bytes(output);
+    if (bytes == 0) return;
+    add_param(c, (mc_param){"residual", "u64", MC_PARAM_ARRAY, align < bytes ? bytes : align,
+                            docs[output->residual]});
 }
 
 unsigned out_align(out_element element, unsigned align) {

@@ -23,6 +23,11 @@ static const member_word activations[] = {
     MC_ACTIVATION_LIST(A)
 #undef A
         {0}};
+static const member_word residuals[] = {{"none", MC_RESIDUAL_NONE},
+                                        {"f16", MC_RESIDUAL_F16},
+                                        {"bf16", MC_RESIDUAL_BF16},
+                                        {"f32", MC_RESIDUAL_F32},
+                                        {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
 static const member_word masks[] = {{"pattern", false}, {"values", true}, {0}};
@@ -53,7 +58,7 @@ bool word_value(const member_word *words, const char *text, int64_t *value) {
 _Static_assert(sizeof(mc_op) == sizeof(int) && sizeof(mc_type) == sizeof(int) &&
                    sizeof(mc_per) == sizeof(int) && sizeof(mc_activation) == sizeof(int) &&
                    sizeof(mc_layout) == sizeof(int) && sizeof(mc_order) == sizeof(int) &&
-                   sizeof(mc_shapes) == sizeof(int),
+                   sizeof(mc_shapes) == sizeof(int) && sizeof(mc_residual) == sizeof(int),
                "a word is read and written as an int");
 
 #define AT(member) #member, offsetof(mc_plan_config, member)

@@ -7,12 +7,12 @@
 #include "ops/members.h"
 #include "ops/reference.h"
 
-enum { MAX_OPERANDS = 8 };
+enum { MAX_OPERANDS = 9 };
 
 typedef enum operand_kind {
     OPERAND_DENSE,   /* rows x cols elements; a row begins `ld` elements behind the one before */
     OPERAND_SAMPLED, /* an element for each one of the sparse matrix, in the problem's `order` */
-    /* the sparse matrix's own elements, in the order MC_ORDER_SRBCRS32, if the problem has given_values */
+    /* the sparse matrix's own elements, in the order MC_ORDER_SRBCRS32 */
     OPERAND_VALUES,
     /* scale, bias or the like, f32: one by value, or one for each row or column of a matrix of m x n */
     OPERAND_FACTOR
@@ -25,6 +25,7 @@ typedef struct operand_row {
     bool out;                      /* the operand that is written, which is the last in the list */
     problem_member type;           /* the member that is its elements' type; NO_MEMBER: f32 */
     problem_member rows, cols, ld; /* DENSE */
+    problem_member only_if;        /* it is there only where this member is set; NO_MEMBER: always */
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
     problem_member per;            /* FACTOR: the member that says what there is one for */
@@ -108,6 +109,10 @@ enum { OPERAND_TITLE = 16 };
 void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
 /* Type, rows, cols and ld of a DENSE operand, as it is stored. data is NULL. */
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
+/* Whether OPERAND is there, by its only_if. */
+bool operand_is_there(const plan_problem *problem, const operand_row *operand);
+/* Whether LD is the leading dimension of an operand that is not there. */
+bool operator_lacks_ld(const mc_operator *o, const plan_problem *problem, problem_member ld);
 /* What there is a factor for; NONE: OPERAND is no factor. */
 mc_per operand_per(const plan_problem *problem, const operand_row *operand);
 /* How many scales or biases OPERAND has; 0: none. */
@@ -141,7 +146,7 @@ mc_status operator_expect_other(const mc_operator *o, const host_operands *opera
 mc_status check_integer(const char *who, mc_type type, mc_diag *diag);
 /* What a product whose sums are integers can give beside s32 and the reals. */
 typedef struct output_types {
-    bool s64, bytes; /* bytes: s8 and u8, which want a scale */
+    bool s64, bytes, pairs; /* bytes: s8 and u8; pairs: s4 and u4; both want a scale */
 } output_types;
 mc_status check_product_output(const mc_operator *o, const plan_problem *problem, output_types types,
                                mc_diag *diag);

@@ -53,6 +53,16 @@ mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) 
     return shape;
 }
 
+bool operand_is_there(const plan_problem *problem, const operand_row *operand) {
+    return operand->only_if == NO_MEMBER || member_get(problem, operand->only_if) != 0;
+}
+
+bool operator_lacks_ld(const mc_operator *o, const plan_problem *problem, problem_member ld) {
+    for (size_t i = 0; i < o->operand_count; i++)
+        if (o->operands[i].ld == ld && !operand_is_there(problem, &o->operands[i])) return true;
+    return false;
+}
+
 mc_per operand_per(const plan_problem *problem, const operand_row *operand) {
     return operand->kind == OPERAND_FACTOR ? (mc_per)member_get(problem, operand->per) : MC_PER_NONE;
 }
@@ -124,7 +134,8 @@ static bool gives_sums(mc_type type, const void *types) {
 
 static bool gives_rounded(mc_type type, const void *types) {
     if (!element_rows[type].is_out || integer_arithmetic.holds_sums(type)) return false;
-    return mc_type_is_real(type) || ((const output_types *)types)->bytes;
+    const output_types *given = types;
+    return mc_type_is_real(type) || (mc_type_bytes(type) == 0 ? given->pairs : given->bytes);
 }
 
 static bool gives(mc_type type, const void *types) {
@@ -138,10 +149,10 @@ static bool is_real_out(mc_type type, const void *user) {
 static mc_status check_unscaled(const plan_problem *p, output_types types, mc_diag *diag) {
     char text[TYPES_TEXT];
     bool more = p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE || p->mask_values ||
-                p->b_scale != MC_PER_NONE;
+                p->b_scale != MC_PER_NONE || p->residual != MC_RESIDUAL_NONE;
     if (p->scale == MC_PER_NONE && !more) return MC_OK;
     type_list(gives_rounded, &types, " and ", text);
-    return mc_fail(diag, MC_USAGE, "c is %s: scale, bias, activation and mask_values go with %s",
+    return mc_fail(diag, MC_USAGE, "c is %s: scale, bias, residual, activation and mask_values go with %s",
                    mc_type_text(p->out), text);
 }
 

@@ -117,18 +117,21 @@ static int64_t nearest_within(mc_type type, float value, int64_t point) {
     return (int64_t)fminf(fmaxf(nearest, least), most);
 }
 
+/* The NaN that instructions on f32 give (PTX ISA, "Floating-Point Instructions"), whichever the host's is. */
+enum { PTX_NAN = 0x7fffffff };
+
 /* REAL as an element of TYPE. Integers are the nearest ones, 0 for a NaN, cut off at the type's ends. A ZERO
    point, itself such an integer, is added before that. */
 static int64_t element_of(mc_type type, float real, const float *zero) {
-    if (mc_type_is_real(type)) return real_to_bits(type, real);
+    if (mc_type_is_real(type)) return isnan(real) && type == MC_F32 ? PTX_NAN : real_to_bits(type, real);
     int64_t point = zero == NULL ? 0 : nearest_within(type, *zero, 0);
     return nearest_within(type, real, point) + point;
 }
 
 /* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: multiplications
-   that round, the last one an fma if there is a bias; then the activation and C's scale. What F has not is
-   left out. */
-static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f) {
+   that round, the last one an fma if there is a bias; then the RESIDUAL, the activation and C's scale. What F
+   has not is left out, and NULL too. */
+static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f, const float *residual) {
     float real = arithmetic_of(type)->real_of_sum(sum, o->exact);
     const float *scale = f.scale;
     if (f.b_scale) {
@@ -137,6 +140,7 @@ static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f)
     }
     if (scale) real = f.bias ? fmaf(real, *scale, *f.bias) : real * *scale;
     else if (f.bias) real += *f.bias;
+    if (residual) real += *residual;
     real = mc_activation_of(o->activation, real);
     return f.c_scale ? real * (1 / *f.c_scale) : real;
 }
@@ -167,12 +171,26 @@ static void copy_sums(const mc_dense *sums, mc_dense *c) {
 }
 
 static void convert(const mc_output *o, const mc_factors *factors, const mc_dense *sums, mc_dense *c) {
+    const mc_dense *added = factors->residual;
+    bool adds = added != NULL && added->data != NULL;
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
             const mc_factors f = factors_at(o, factors, i, j);
-            float real = finish(o, sums->type, mc_dense_get(sums, i, j), f);
+            float residual = adds ? (float)mc_dense_real(added, i, j) : 0;
+            float real = finish(o, sums->type, mc_dense_get(sums, i, j), f, adds ? &residual : NULL);
             mc_dense_set(c, i, j, element_of(o->type, real, f.zero));
         }
+}
+
+static mc_status check_residual(const arithmetic *of, const mc_output *output, const mc_dense *residual,
+                                const mc_dense *sums, mc_diag *diag) {
+    if (residual == NULL || residual->data == NULL) return MC_OK;
+    if (of->holds_sums(output->type) || !mc_type_is_real(residual->type))
+        return mc_fail(diag, MC_USAGE, "a residual of %s is not added to a C of %s",
+                       mc_type_text(residual->type), mc_type_text(output->type));
+    if (residual->rows == sums->rows && residual->cols == sums->cols) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "the residual is %" PRId64 " x %" PRId64 ", C %" PRId64 " x %" PRId64,
+                   residual->rows, residual->cols, sums->rows, sums->cols);
 }
 
 mc_status mc_reference_output(const mc_output *output, const mc_factors *factors, const mc_dense *sums,
@@ -181,7 +199,10 @@ mc_status mc_reference_output(const mc_output *output, const mc_factors *factors
     *c = (mc_dense){0};
     const arithmetic *of = arithmetic_of(sums->type);
     mc_status status = check_output(of, output, diag);
-    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, sums->cols, c, diag);
+    if (status == MC_OK && factors != NULL)
+        status = check_residual(of, output, factors->residual, sums, diag);
+    int64_t ld = sums->cols + (mc_type_bytes(output->type) == 0 && sums->cols % 2 != 0);
+    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, ld, c, diag);
     if (status != MC_OK) return status;
     if (of->holds_sums(output->type)) copy_sums(sums, c);
     else convert(output, factors != NULL ? factors : &none, sums, c);
@@ -199,7 +220,7 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
     for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
         for (int r = 0; r < mask->vec; r++) {
             const float *by = factor(o->scale, scale, block * mask->vec + r, mask->col_idx[v]);
-            float real = finish(o, sums->type, mc_dense_get(sums, v, r), (mc_factors){.scale = by});
+            float real = finish(o, sums->type, mc_dense_get(sums, v, r), (mc_factors){.scale = by}, NULL);
             if (o->masked) real *= mask_value(mask, v, r);
             mc_dense_set(c, v, r, element_of(o->type, real, NULL));
         }

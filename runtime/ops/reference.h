@@ -42,10 +42,10 @@ MC_API mc_status mc_result_compare(const mc_dense *got, const reference_result *
 
 /* How a kernel turns its sums into C (docs/output.md). */
 typedef struct mc_output {
-    mc_type type;             /* of C: s32, s64, f16, bf16, f32, s8 or u8; sampled not s64 */
-    mc_per scale, bias;       /* what there is one for; none for s32 and s64 */
-    mc_per b_scale;           /* none or column: a second scale, before the bias */
-    mc_per c_scale, zero;     /* none or tensor, of s8 and u8: C's own scale and zero point */
+    mc_type type;         /* of C: s32, s64, f16, bf16, f32, s8, u8, s4 or u4; sampled not s64, s4 and u4 */
+    mc_per scale, bias;   /* what there is one for; none for s32 and s64 */
+    mc_per b_scale;       /* none or column: a second scale, before the bias */
+    mc_per c_scale, zero; /* none or tensor, of s8, u8, s4 and u4: C's own scale and zero point */
     mc_activation activation; /* of what scale and bias give; none for s32 and s64 */
     /* made of the sums themselves, as s64 always is; else of the sums modulo 2^32 */
     bool exact;
@@ -54,9 +54,11 @@ typedef struct mc_output {
     bool masked;
 } mc_output;
 
-/* Scales, biases and zero points, mc_per_count of each; NULL: none. */
+/* Scales, biases and zero points, mc_per_count of each; NULL: none. And a matrix of C's shape, of reals, that
+   is added before the activation; NULL, or without data: none. */
 typedef struct mc_factors {
     const float *scale, *b_scale, *bias, *c_scale, *zero;
+    const mc_dense *residual;
 } mc_factors;
 
 /* What ACTIVATION makes of X, to the bit. */

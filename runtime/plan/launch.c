@@ -9,8 +9,7 @@ enum { NOWHERE = 256 }; /* stands for an address until there is one: aligned as 
 static void bind_problem(binding_set *set, const mc_operator *o, const plan_problem *problem) {
     bind_sizes(set, problem);
     for (size_t i = 0; i < o->operand_count; i++)
-        if (o->operands[i].kind != OPERAND_VALUES || problem->given_values)
-            bind_value(set, o->operands[i].name, NOWHERE);
+        if (operand_is_there(problem, &o->operands[i])) bind_value(set, o->operands[i].name, NOWHERE);
 }
 
 static void bind_packing(binding_set *set, const matrix_packing *packing) {
@@ -26,8 +25,9 @@ static void bind_packing(binding_set *set, const matrix_packing *packing) {
 
 /* What has no elements is not read. */
 static bool is_wanted(const plan_problem *problem, const operand_row *operand) {
+    if (!operand_is_there(problem, operand)) return false;
     if (operand->kind == OPERAND_FACTOR) return operand_is_factors(problem, operand);
-    if (operand->kind == OPERAND_VALUES) return problem->given_values && problem->features.vectors > 0;
+    if (operand->kind == OPERAND_VALUES) return problem->features.vectors > 0;
     const mc_dense shape = operand_shape(problem, operand);
     return operand->out || (shape.rows > 0 && shape.cols > 0);
 }

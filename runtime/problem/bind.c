@@ -50,6 +50,19 @@ static int64_t word_of(const mc_kernel *kernel, problem_member member) {
     return value;
 }
 
+/* Whether KERNEL has no such operand. */
+static bool is_left_out(const mc_kernel *kernel, const operand_row *operand) {
+    return operand->only_if != NO_MEMBER && word_of(kernel, operand->only_if) == 0;
+}
+
+/* Whether LD is the leading dimension of an operand that KERNEL has not. */
+static bool lacks_ld(const mc_kernel *kernel, problem_member ld) {
+    const mc_operator *o = operator_named(mc_kernel_contract(kernel)->family);
+    for (size_t i = 0; o != NULL && i < o->operand_count; i++)
+        if (o->operands[i].ld == ld && is_left_out(kernel, &o->operands[i])) return true;
+    return false;
+}
+
 static mc_status check_even(const mc_kernel *kernel, const operand_row *operand, int64_t ld, mc_diag *diag) {
     mc_type type = (mc_type)word_of(kernel, operand->type);
     if (ld % 2 == 0 || mc_type_bytes(type) != 0) return MC_OK;
@@ -76,7 +89,8 @@ static mc_status check_leadings(const mc_kernel *kernel, const binding_list *bin
     const mc_operator *o = operator_named(mc_kernel_contract(kernel)->family);
     mc_status status = MC_OK;
     for (size_t i = 0; o != NULL && i < o->operand_count && status == MC_OK; i++)
-        if (o->operands[i].ld != NO_MEMBER) status = check_leading(kernel, &o->operands[i], bindings, diag);
+        if (o->operands[i].ld != NO_MEMBER && !is_left_out(kernel, &o->operands[i]))
+            status = check_leading(kernel, &o->operands[i], bindings, diag);
     return status;
 }
 
@@ -112,7 +126,7 @@ static mc_status check_shapes(const mc_kernel *kernel, const binding_list *bindi
     const mc_contract *contract = mc_kernel_contract(kernel);
     mc_status status = MC_OK;
     for (problem_member i = FIRST_MEMBER; i < MEMBERS && status == MC_OK; i++)
-        if (problem_members[i].setting == SETTING_SHAPE)
+        if (problem_members[i].setting == SETTING_SHAPE && !lacks_ld(kernel, i))
             status = check_shape(kernel, problem_members[i].field, bindings, diag);
     if (status == MC_OK) status = check_rows(kernel, bindings, diag);
     if (status == MC_OK) status = check_leadings(kernel, bindings, diag);

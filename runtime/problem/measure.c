@@ -63,10 +63,22 @@ static mc_status check_factors(const measuring *m, const operand_row *operand, c
                    operand->name);
 }
 
+/* What the kernel has only sometimes is there where it has it, and only there. */
+static mc_status check_presence(const measuring *m, const operand_row *operand, const mc_dense *input) {
+    bool given = input != NULL && input->data != NULL, wanted = operand_is_there(m->problem, operand);
+    if (given == wanted) return MC_OK;
+    return mc_fail(m->diag, MC_CANNOT, wanted ? "the kernel wants its %s" : "the kernel takes no %s",
+                   operand->name);
+}
+
 static mc_status take_operand(measuring *m, size_t i) {
     const operand_row *operand = &m->op->operands[i];
     if (operand->kind == OPERAND_FACTOR) return check_factors(m, operand, m->operands->factors[i]);
     if (operand->kind == OPERAND_VALUES || operand->out) return MC_OK;
+    if (operand->only_if != NO_MEMBER) {
+        mc_status status = check_presence(m, operand, m->operands->inputs[i]);
+        if (status != MC_OK || !operand_is_there(m->problem, operand)) return status;
+    }
     return take_dense(m, operand, m->operands->inputs[i]);
 }
 
@@ -74,7 +86,7 @@ static mc_status take_ld(measuring *m, int64_t ld) {
     const operand_row *out = operator_out(m->op);
     const mc_dense shape = operand_shape(m->problem, out);
     if (out->ld == NO_MEMBER) return MC_OK;
-    if (ld == 0) ld = shape.cols;
+    if (ld == 0) ld = shape.cols + (mc_type_bytes(shape.type) == 0 && shape.cols % 2 != 0);
     if (ld < shape.cols)
         return mc_fail(m->diag, MC_CANNOT, "%s is %lld, less than the row length %s of %lld",
                        problem_members[out->ld].name, (long long)ld, problem_members[out->cols].name,

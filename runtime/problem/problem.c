@@ -174,11 +174,23 @@ static mc_status take_leading(const char *name, const mc_dense *shape, int64_t *
     return check_whole_bytes(name, *ld, shape->type, diag);
 }
 
+/* MEMBER is OPERAND's, which is not there. */
+static mc_status refuse_member(problem_member member, const operand_row *operand, const plan_problem *problem,
+                               mc_diag *diag) {
+    if (member_get(problem, member) == 0) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "%s is set, which goes with %s", problem_members[member].name,
+                   problem_members[operand->only_if].name);
+}
+
 static mc_status take_leadings(const mc_operator *o, plan_problem *problem, mc_diag *diag) {
     mc_status status = MC_OK;
     for (size_t i = 0; i < o->operand_count && status == MC_OK; i++) {
         const operand_row *operand = &o->operands[i];
         if (operand->kind != OPERAND_DENSE || operand->ld == NO_MEMBER) continue;
+        if (!operand_is_there(problem, operand)) {
+            status = refuse_member(operand->ld, operand, problem, diag);
+            continue;
+        }
         const mc_dense shape = operand_shape(problem, operand);
         int64_t ld;
         status = take_leading(problem_members[operand->ld].name, &shape, &ld, diag);
@@ -224,7 +236,7 @@ static mc_status take_stride(const operand_row *operand, const mc_vsparse *matri
                              mc_diag *diag) {
     mc_dense shape;
     int64_t given = member_get(problem, operand->stride), stride = given;
-    if (operand->kind == OPERAND_VALUES && !problem->given_values) return MC_OK;
+    if (!operand_is_there(problem, operand)) return MC_OK;
     mc_status status = operand_whole_shape(problem, operand, matrix, &shape, diag);
     if (status != MC_OK) return status;
     if (given == MC_SHARED && !operand->out) stride = 0;
@@ -233,14 +245,13 @@ static mc_status take_stride(const operand_row *operand, const mc_vsparse *matri
     return check_stride(problem, operand, &shape, stride, diag);
 }
 
-/* A stride goes with a batch, that of values also with given_values. */
+/* A stride goes with a batch, and with its operand. */
 static mc_status refuse_stride(const operand_row *operand, const plan_problem *problem, mc_diag *diag) {
     const char *name = problem_members[operand->stride].name;
     if (member_get(problem, operand->stride) == 0) return MC_OK;
     if (problem->batch == 0) return mc_fail(diag, MC_USAGE, "%s is set, which goes with batch", name);
-    if (operand->kind == OPERAND_VALUES && !problem->given_values)
-        return mc_fail(diag, MC_USAGE, "%s is set, which goes with given_values", name);
-    return MC_OK;
+    return operand_is_there(problem, operand) ? MC_OK
+                                              : refuse_member(operand->stride, operand, problem, diag);
 }
 
 static mc_status take_strides(const mc_operator *o, const mc_vsparse *matrix, plan_problem *problem,

@@ -106,7 +106,7 @@ static mc_status make_operands(measurement *m, mc_diag *diag) {
         const operand_row *operand = &m->operator->operands[i];
         if (operand->kind == OPERAND_FACTOR) {
             status = make_factors(p, operand, seed_factors + i, &m->operands.factors[i], diag);
-        } else if (operand->kind == OPERAND_DENSE && !operand->out) {
+        } else if (operand->kind == OPERAND_DENSE && !operand->out && operand_is_there(p, operand)) {
             const mc_dense shape = operand_shape(p, operand);
             status = make_dense(&shape, seed_inputs + i * seed_step, &m->operands.inputs[i], diag);
         }
@@ -200,7 +200,7 @@ static mc_status add_operand(measurement *m, size_t i, mc_diag *diag) {
     tune_operands *o = &m->operands;
     const plan_problem *p = m->race->problem;
     const operand_row *operand = &m->operator->operands[i];
-    if (operand->kind == OPERAND_VALUES) return MC_OK;
+    if (operand->kind == OPERAND_VALUES || !operand_is_there(p, operand)) return MC_OK;
     if (operand->kind == OPERAND_FACTOR && !operand_is_factors(p, operand)) return MC_OK;
     o->other_parts[i] = o->slab.count;
     if (operand->kind == OPERAND_FACTOR)

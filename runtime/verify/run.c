@@ -171,6 +171,7 @@ static mc_status put_operand(device_run *run, size_t i, mc_dense *c, mc_diag *di
     if (operand_is_computed(&run->problem, operand)) return put_other(run, i, diag);
     if (operand->kind == OPERAND_FACTOR) return put_factors(run, operand, host->factors[i], diag);
     if (operand->kind == OPERAND_VALUES) return MC_OK; /* the packed ones */
+    if (!operand_is_there(&run->problem, operand)) return MC_OK;
     if (operand->out) return put_output(run, i, c, diag);
     return put_dense(run, operand->name, host->inputs[i], run->given->offsets[i], diag);
 }
@@ -207,14 +208,15 @@ static mc_status check_poison(const device_run *run, const run_output *output, u
 
 static mc_status check_gap(const run_output *output, mc_diag *diag) {
     const mc_dense *c = output->to;
-    size_t element = mc_type_bytes(c->type);
-    size_t gap_bytes = (size_t)(c->ld - c->cols) * element;
+    size_t row_bytes = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, c->ld);
+    int64_t per_byte = mc_type_bytes(c->type) == 0 ? 2 : 1, element = mc_type_size(c->type, 1);
     for (int64_t row = 0; row + 1 < c->rows; row++) {
-        const unsigned char *gap = (const unsigned char *)c->data + (size_t)(row * c->ld + c->cols) * element;
-        size_t touched = first_touched(gap, gap_bytes);
-        if (touched < gap_bytes)
+        const unsigned char *gap = (const unsigned char *)c->data + (size_t)row * step + row_bytes;
+        size_t touched = first_touched(gap, step - row_bytes);
+        if (touched < step - row_bytes)
             return mc_fail(diag, MC_MISMATCH, "the kernel wrote %s's gap: row %lld, column %lld of %lld",
-                           output->title, (long long)row, (long long)(c->cols + (int64_t)(touched / element)),
+                           output->title, (long long)row,
+                           (long long)((int64_t)(row_bytes + touched) * per_byte / element),
                            (long long)c->cols);
     }
     return MC_OK;

@@ -166,6 +166,10 @@ expect 1 'LEFT OUT' run --n 16 --variants default -o some.jsonl
 check 'the others are measured' [ "$(grep -c '"kind":"result"' some.jsonl)" = 4 ]
 expect 1 'no variant can be measured; the first: sum = exact: mcbench knows results modulo 2^32 only' \
     run --n 16 --variants default --set sum=exact --set out=f32 --set scale=row
+expect 1 'no variant can be measured; the first: out = s4: mcbench knows results of whole bytes only' \
+    run --n 16 --variants default --set out=s4 --set scale=row
+expect 1 'no variant can be measured; the first: residual = f16: mcbench has none to add' \
+    run --n 16 --variants default --set out=f16 --set scale=row --set residual=f16
 expect 1 'no variant can be measured; the first: the kernel is made for m = 24' run --n 16 --variants default --set m=24
 expect 0 '' run --n 16 --variants default --seconds 1 --filter a.smtx
 expect 1 'absent/out.jsonl: No such file' run --n 16 --filter a.smtx -o absent/out.jsonl

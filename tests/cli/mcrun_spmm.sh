@@ -190,11 +190,35 @@ chained() { spmm tiny.smtx --a a.npy --b b.npy --set out=s8 --set scale=tensor -
 expect 0 'exact' chained --zero zero.npy --out hand8.npy
 check 'the header says s8' grep -aqF "'descr': '|i1'" hand8.npy
 check "C by hand: $(tail -c 16 hand8.npy | od -An -v -td1 | xargs)" test "$(tail -c 16 hand8.npy | od -An -v -td1 | xargs)" = "-27 127$(printf ' 3%.0s' {1..12}) 33 -118"
+expect 0 'exact' chained --zero zero.npy --set out=s4 --out hand4.npy
+check "C by hand: $(tail -c 16 hand4.npy | od -An -v -td1 | xargs)" test "$(tail -c 16 hand4.npy | od -An -v -td1 | xargs)" = "-8 7$(printf ' 3%.0s' {1..12}) 7 -8"
+expect 0 'ldc 4' chained --set out=u4 --ldc 4
+expect 2 '--ldc is 5, not a multiple of the 2' chained --set out=u4 --ldc 5
+expect 2 'ldc: out = "u4" wants an even number, not 5' chained --set out=u4 --set ldc=5
+expect 0 'N 7' spmm m.smtx --n 7 --set out=s4 --set scale=row
 expect 0 'exact' chained # a random zero point
 expect 1 'zero' chained --zero token.npy
 expect 0 'exact' chained --zero zero.npy --set act=gelu --set vec=8
 expect 1 '--c-scale: the kernel takes none' spmm tiny.smtx --set out=s8 --set scale=tensor --c-scale own.npy
-expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8 and u8' spmm tiny.smtx --set out=f16 --set scale=tensor --set c_scale=tensor
+expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4 and u4' spmm tiny.smtx --set out=f16 --set scale=tensor --set c_scale=tensor
+
+# A residual: (sum * 0.5 + r) / 0.25, by hand from the same sums
+npy r.npy '<f4' 8 2 "$(printf '\\0\\0\\200\\77%.0s' {1..16})"
+added() { spmm tiny.smtx --a a.npy --b b.npy --set out=f32 --set scale=tensor --scale scale.npy --set residual=f32 "$@"; }
+expect 0 'exact' added --residual r.npy --out added.npy
+expect 0 'r.npy' added --residual r.npy
+check "C by hand: $(tail -c 64 added.npy | od -An -v -tf4 | xargs)" test "$(tail -c 64 added.npy | od -An -v -tf4 | xargs)" = "-6.5 132.5$(printf ' 1%.0s' {1..12}) 8.5 -59.5"
+expect 0 'residual random' added --set act=silu
+expect 0 'ldr 9' added --ldr 9
+expect 0 'exact' "$mcrun" spmm "$2/specs/spmm_l8r8_tiled.lua" m.smtx --device sim --set residual=f16 --set n=128 --set ldc=128 --ldr 129
+expect 0 'ldr=2' added --residual r.npy --specialise --json
+expect 2 '--ldr is 1, less than N = 2' added --ldr 1
+expect 1 '--residual: the kernel takes none' spmm tiny.smtx --residual r.npy
+expect 2 '--ldr: the kernel takes no residual' spmm tiny.smtx --ldr 9
+expect 1 'residual holds f32, must hold f16' added --set residual=f16 --residual r.npy
+expect 1 'b.npy has 3 rows, A 8' added --residual b.npy
+expect 2 'residual: out = "s32" is the sums as they are: a residual goes with f16, bf16, f32, s8, u8, s4 and u4' spmm tiny.smtx --set residual=f16
+expect 2 'ldr: there is no residual: leave it out' spmm tiny.smtx --set ldr=64
 
 # Integers of another type are taken where the kernel's type holds them
 npy wide.npy '<i2' 3 2 '\5\0\7\0\1\0\1\0\12\0\200\xff'

@@ -8,8 +8,8 @@ enum { MOST = 5, POISON = 0x80 };
 
 typedef struct batch {
     product one; /* the first of them; its buffers are not used */
-    mc_dense a[MOST], b[MOST];
-    int64_t count, a_stride, b_stride, c_stride; /* as they come to be */
+    mc_dense a[MOST], b[MOST], residual[MOST];
+    int64_t count, a_stride, b_stride, c_stride, r_stride; /* as they come to be */
     int64_t c_rows, c_ld;
     mc_address c;
 } batch;
@@ -55,6 +55,10 @@ static bool batch_open(batch *of, mc_context *context, const product_kind *kind,
         of->a_stride = stride_of(p->config.a_stride, p->a.rows * p->a.ld);
         p->args.a = put_all(of, &p->a, of->a_stride, seed + 200, of->a);
     }
+    if (p->residual.data != NULL) {
+        of->r_stride = stride_of(p->config.r_stride, p->residual.rows * p->residual.ld);
+        p->list[3].address = put_all(of, &p->residual, of->r_stride, seed + 300, of->residual);
+    }
     open_c(of);
     p->args.c = of->c;
     return true;
@@ -64,6 +68,7 @@ static void batch_close(batch *of) {
     for (int z = 0; z < MOST; z++) {
         mc_dense_free(&of->a[z]);
         mc_dense_free(&of->b[z]);
+        mc_dense_free(&of->residual[z]);
     }
     product_close(&of->one);
 }
@@ -74,6 +79,7 @@ static void compare(batch *of, const char *all, int64_t z) {
     product one = of->one;
     one.a = of->a[z];
     one.b = of->b[z];
+    one.residual = of->residual[z];
     mc_type type = one.config.c;
     mc_dense want = product_want(&one), got = {0};
     mc_diag_clear(diag);
@@ -148,6 +154,21 @@ static const product_kind kinds[] = {
                 .batch = 2,
                 .b_stride = MC_SHARED,
                 OF(scaled)}},
+    {"SpMM, residuals", MC_S8, 8, SMALL,
+     .config =
+         {.c = MC_F16, .n = 64, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F32, .batch = 3, OF(scaled)}},
+    {"SpMM, one residual, wide rows", MC_S8, 4, SMALL,
+     .config = {.c = MC_F32,
+                .n = 52,
+                .ldr = 60,
+                .scale = MC_PER_TENSOR,
+                .residual = MC_RESIDUAL_BF16,
+                .r_stride = MC_SHARED,
+                .batch = 2,
+                .shapes = MC_SHAPES_OPEN,
+                OF(direct)}},
+    {"SpMM, results of 4 bits", MC_S8, 8, SMALL,
+     .config = {.c = MC_S4, .n = 64, .ldc = 96, .scale = MC_PER_ROW, .batch = 3, OF(scaled)}},
     {"SpMM, 4 bits", MC_S4, 8, SMALL, .config = {.b = MC_S4, .c = MC_S32, .n = 64, .batch = 3, OF(int4)}},
     {"SpMM, digits", MC_S16, 8, SMALL, .config = {.c = MC_S32, .n = 64, .batch = 5, OF(wide)}},
     {"SDDMM", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .batch = 3, OF(sampled)}},
@@ -221,6 +242,9 @@ static const struct {
     {"b_stride is 6401, must be even: two elements of s4 share a byte",
      MC_CANNOT,
      {.b = MC_S4, .c = MC_S32, .n = 64, .batch = 3, .align = 1, .b_stride = 6401}},
+    {"c_stride is 1633, must be even: two elements of s4 share a byte",
+     MC_CANNOT,
+     {.c = MC_S4, .n = 33, .scale = MC_PER_TENSOR, .batch = 3, .align = 1, .c_stride = 1633}},
     {"given_values has no exact sums",
      MC_CANNOT,
      {.c = MC_S64, .n = 64, .exact = true, .given_values = true}},

@@ -54,6 +54,9 @@ static void check_kernel(const plan_problem *p, const choice *chosen) {
     const char *act = kernel != NULL ? mc_kernel_field_text(kernel, "act") : NULL;
     CHECK(act == NULL || (strcmp(act, "none") == 0) == (p->activation == MC_ACTIVATION_NONE), "%s",
           chosen->fields);
+    const char *added = kernel != NULL ? mc_kernel_field_text(kernel, "residual") : NULL;
+    CHECK(added == NULL || (strcmp(added, "none") == 0) == (p->residual == MC_RESIDUAL_NONE), "%s",
+          chosen->fields);
     mc_kernel_destroy(kernel);
     mc_diag_destroy(diag);
 }
@@ -329,6 +332,23 @@ static void test_canonical(void) {
     close_context();
 }
 
+/* What a problem names only where it is not as usual does not come along with the kernel of one near it. */
+static void test_unnamed(void) {
+    open_context(MC_CACHE_MEMORY);
+    plan_problem p = test_usual(MC_OP_SPMM), q = p;
+    q.activation = MC_ACTIVATION_RELU, q.b_scale = MC_PER_COLUMN, q.residual = MC_RESIDUAL_F16;
+    test_complete(&q);
+    record_one(&q, "op=spmm arch=sm_80 tile_n=64 warps=2 split=2 stride=64 out=f16 act=relu b_scale=column "
+                   "residual=f16 ldr=256");
+    expect("nothing more", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "tile_n=64 warps=2 split=2");
+    choice chosen = choose(&p, MC_TUNING_REPLAY);
+    static const char *const names[] = {"act=", "b_scale=", "residual=", "ldr="};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK(strstr(chosen.fields, names[i]) == NULL, "%s", chosen.fields);
+    choice_free(&chosen);
+    close_context();
+}
+
 static uint64_t hits(void) {
     mccache_stats stats = {.size = sizeof stats};
     mccache_get_stats(context->cache, &stats);
@@ -456,6 +476,7 @@ int main(void) {
     test_illegal();
     test_elsewhere();
     test_canonical();
+    test_unnamed();
     test_cache();
     test_specs();
     test_share(diag);

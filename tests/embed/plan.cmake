@@ -12,6 +12,7 @@ embed_test(threads)
 embed_test(plan_again)
 embed_test(plan_next)
 embed_test(batch)
+embed_test(layers)
 mc_test(embed_chain chain_test.c mcrt)
 target_sources(test_embed_chain PRIVATE chain.c)
 

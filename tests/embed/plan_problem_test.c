@@ -54,26 +54,45 @@ static const struct refusal {
      "the matrix's type is f32, there are kernels for integers"},
     {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for integers"},
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT, "a is f16, there are kernels for integers"},
-    {SPMM(MC_S4, 32, .align = 16), MC_S8, MC_CANNOT,
-     "c is s4, an SpMM gives s8, u8, s32, s64, f16, bf16 or f32"},
+    {SPMM(MC_S12, 32, .align = 16), MC_S8, MC_CANNOT,
+     "c is s12, an SpMM gives s8, u8, s32, s64, s4, u4, f16, bf16 or f32"},
+    {SPMM(MC_S4, 32, .align = 16), MC_S8, MC_USAGE, "c is s4, which wants a scale"},
+    {SPMM(MC_U4, 31, .scale = MC_PER_ROW, .ldc = 33), MC_S8, MC_CANNOT,
+     "ldc is 33, must be even: two elements of u4 share a byte"},
+    {SDDMM(MC_S4, 64, .scale = MC_PER_ROW), MC_S8, MC_CANNOT,
+     "c is s4, an SDDMM gives s8, u8, s32, f16, bf16 or f32"},
     {SPMM(MC_S8, 32, .align = 16), MC_S8, MC_USAGE, "c is s8, which wants a scale"},
-    {SPMM(MC_S32, 32, .b_scale = MC_PER_COLUMN), MC_S8, MC_USAGE, "c is s32: scale, bias, activation"},
+    {SPMM(MC_S32, 32, .b_scale = MC_PER_COLUMN), MC_S8, MC_USAGE,
+     "c is s32: scale, bias, residual, activation"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .b_scale = MC_PER_ROW), MC_S8, MC_USAGE,
      "b_scale must be MC_PER_NONE or by column"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .c_scale = MC_PER_TENSOR), MC_S8, MC_USAGE,
-     "c is f16: c_scale and zero go with s8 and u8"},
+     "c is f16: c_scale and zero go with s8, u8, s4 and u4"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .zero = MC_PER_TENSOR), MC_S8, MC_USAGE,
-     "c is f16: c_scale and zero go with s8 and u8"},
+     "c is f16: c_scale and zero go with s8, u8, s4 and u4"},
     {SPMM(MC_S8, 32, .scale = MC_PER_ROW, .c_scale = MC_PER_ROW), MC_S8, MC_USAGE,
      "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR"},
+    {SPMM(MC_S32, 32, .residual = MC_RESIDUAL_F32), MC_S8, MC_USAGE, "c is s32: scale, bias, residual"},
+    {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .residual = (mc_residual)MC_S16), MC_S8, MC_USAGE,
+     "residual is 2, must be 0, 10, 11 or 12"},
+    {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16, .ldr = 31), MC_S8, MC_USAGE,
+     "ldr is 31, less than the row length of 32"},
+    {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .ldr = 32), MC_S8, MC_USAGE,
+     "ldr is set, which goes with residual"},
+    {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16, .r_stride = 4096), MC_S8, MC_USAGE,
+     "r_stride is set, which goes with batch"},
+    {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .batch = 2, .r_stride = 4096), MC_S8, MC_USAGE,
+     "r_stride is set, which goes with residual"},
+    {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16), MC_S8, MC_USAGE,
+     "residual is set, which only an SpMM has"},
     {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN), MC_S8, MC_USAGE, "b_scale is set"},
     {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .c_scale = MC_PER_TENSOR), MC_S8, MC_USAGE, "c_scale is set"},
     {SDDMM(MC_S64, 64, .align = 16), MC_S8, MC_CANNOT,
      "c is s64, an SDDMM gives s8, u8, s32, f16, bf16 or f32"},
     {SPMM(MC_F16, 32, .align = 16), MC_S8, MC_USAGE, "c is f16, which wants a scale"},
-    {SPMM(MC_S32, 32, .scale = MC_PER_ROW), MC_S8, MC_USAGE, "c is s32: scale, bias, activation"},
+    {SPMM(MC_S32, 32, .scale = MC_PER_ROW), MC_S8, MC_USAGE, "c is s32: scale, bias, residual, activation"},
     {SPMM(MC_S32, 32, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE,
-     "c is s32: scale, bias, activation"},
+     "c is s32: scale, bias, residual, activation"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .bias = MC_PER_TENSOR), MC_S8, MC_USAGE, "bias is MC_PER_TENSOR"},
     {SPMM(MC_S64, 32, .align = 16), MC_S8, MC_USAGE, "c is s64, which wants exact sums"},
     {SPMM(MC_S32, 32, .exact = true), MC_S8, MC_USAGE,
@@ -132,6 +151,10 @@ static void test_defaults(void) {
     CHECK(p.lhs == MC_S16 && p.rhs == MC_U4 && p.out == MC_S32 && p.vec == 8 && p.align == 16);
     CHECK(p.m == 16 && p.n == 33 && p.k == 40 && p.lda == 0 && p.ldc == 33);
     CHECK(p.ldb == 34, "a row of 33 halves of a byte: %lld", (long long)p.ldb);
+    p = problem_of(&SPMM(MC_S4, 33, .scale = MC_PER_ROW), MC_S8);
+    CHECK(p.ldc == 34, "a row of C of 33 halves of a byte: %lld", (long long)p.ldc);
+    p = problem_of(&SPMM(MC_F16, 33, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_BF16), MC_S8);
+    CHECK(p.residual == MC_RESIDUAL_BF16 && p.ldr == 33 && p.r_stride == 0);
     p = problem_of(&SDDMM(MC_S32, 64, .a = MC_U8, .lda = 80), MC_F32);
     CHECK(p.lhs == MC_U8 && p.m == 16 && p.n == 40 && p.k == 64 && p.lda == 80 && p.ldb == 64 && p.ldc == 0);
     p = problem_of(&SDDMM(MC_S32, 64, .b_layout = MC_LAYOUT_ROWS), MC_S8);
@@ -208,6 +231,8 @@ static void test_settings(void) {
     CHECK(strcmp(setting(&settings, "k"), "40") == 0);
     check_spec(&SPMM(MC_F16, 32, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN, .align = 4, .ldb = 48), MC_S8,
                SPECS "/spmm_l8r8.lua", "align=4 m=16 n=32 k=40 ldb=48 ldc=32");
+    check_spec(&SPMM(MC_F16, 32, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F32, .ldr = 40), MC_S8,
+               SPECS "/spmm_l8r8.lua", "ldb=32 ldc=32 residual=f32 ldr=40");
     check_spec(&SPMM(MC_S64, 32, .exact = true, .shapes = MC_SHAPES_OPEN), MC_U16, SPECS "/spmm_l16r8.lua",
                "m=open n=open k=open ldb=open ldc=open");
     check_spec(&SPMM(MC_S64, 32, .exact = true), MC_U16, SPECS "/spmm_l16r8.lua", "lhs=u16 rhs=s8 out=s64");

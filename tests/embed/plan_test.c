@@ -29,6 +29,18 @@ static const product_kind kinds[] = {
      .config = SPMM(.b = MC_S8, .c = MC_S8, .n = 96, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN,
                     .bias = MC_PER_ROW, .activation = MC_ACTIVATION_GELU, .c_scale = MC_PER_TENSOR,
                     .zero = MC_PER_TENSOR)},
+    {"s4, an odd number of columns", MC_S8, 8, SMALL,
+     .config = SPMM(.b = MC_S8, .c = MC_S4, .n = 45, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN)},
+    {"u4, gaps, open", MC_U4, 4, SMALL,
+     .config = SPMM(.b = MC_U4, .c = MC_U4, .n = 61, .ldc = 80, .scale = MC_PER_TENSOR,
+                    .b_scale = MC_PER_COLUMN, .zero = MC_PER_TENSOR, .shapes = MC_SHAPES_OPEN)},
+    {"f16 and a residual, gelu", MC_S8, 8, SMALL,
+     .config = SPMM(.b = MC_S8, .c = MC_F16, .n = 64, .scale = MC_PER_ROW, .bias = MC_PER_COLUMN,
+                    .activation = MC_ACTIVATION_GELU, .residual = MC_RESIDUAL_F16)},
+    {"s8 and a residual with gaps, open", MC_S8, 4, SMALL,
+     .config =
+         SPMM(.b = MC_S8, .c = MC_S8, .n = 52, .ldr = 61, .scale = MC_PER_TENSOR, .c_scale = MC_PER_TENSOR,
+              .b_scale = MC_PER_COLUMN, .residual = MC_RESIDUAL_F32, .shapes = MC_SHAPES_OPEN)},
     {"u8, of silu", MC_S8, 4, SMALL,
      .config =
          SPMM(.b = MC_S8, .c = MC_U8, .n = 61, .scale = MC_PER_TENSOR, .activation = MC_ACTIVATION_SILU)},
@@ -169,6 +181,25 @@ static void test_no_k(mc_context *context) {
     }
 }
 
+static void test_no_residual(mc_context *context) {
+    static const product_kind kind = {
+        "a residual that is missing", MC_S8, 8, SMALL,
+        .config = SPMM(.b = MC_S8, .c = MC_F16, .n = 64, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16)};
+    product p;
+    if (product_open(&p, context, &kind, 3) && product_plan(&p)) {
+        mc_address at = p.list[3].address;
+        p.list[3].address = 0;
+        mc_diag_clear(diag);
+        CHECK(mc_execute(p.plan, &p.args, 0, NULL, diag) == MC_CANNOT);
+        CHECK_TEXT(mc_diag_text(diag), "residual is missing");
+        p.list[3].address = at + 8;
+        mc_diag_clear(diag);
+        CHECK(mc_execute(p.plan, &p.args, 0, NULL, diag) == MC_CANNOT);
+        CHECK_TEXT(mc_diag_text(diag), "residual lies at 0x");
+    }
+    product_close(&p);
+}
+
 static void test_info(mc_context *context) {
     static const product_kind kind = {"strides", MC_S8, 8, SMALL,
                                       .config = SDDMM(.c = MC_S32, .k = 64, .c_order = MC_ORDER_SRBCRS16)};
@@ -240,6 +271,7 @@ int main(void) {
         test_nothing(context);
         test_no_k(context);
         test_info(context);
+        test_no_residual(context);
         test_refusals(context);
     }
     mc_context_destroy(context);

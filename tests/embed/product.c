@@ -74,6 +74,8 @@ static void make_operands(product *p, uint64_t seed) {
     p->b = product_dense(c->b, columns ? n : k, columns ? k : n, c->ldb, seed + 1);
     if (!spmm) p->a = product_dense(c->a, m, k, c->lda, seed + 2);
     p->ldc = spmm ? at_least(c->ldc, c->c, n) : 0;
+    if (c->residual != MC_RESIDUAL_NONE)
+        p->residual = product_dense((mc_type)c->residual, m, n, c->ldr, seed + 6);
     p->scale = factors(c->scale, m, n, mc_scale_fill, seed + 3);
     p->bias = factors(c->bias, m, n, mc_bias_fill, seed + 4);
     p->b_scale = factors(c->b_scale, m, n, mc_scale_fill, seed + 5);
@@ -130,7 +132,9 @@ bool product_open(product *p, mc_context *context, const product_kind *kind, uin
     p->list[0] = (mc_argument){"b_scale", put_factors(p, p->config.b_scale, p->b_scale, p->host.rows, n), 0};
     p->list[1] = (mc_argument){"c_scale", 0, p->c_scale};
     p->list[2] = (mc_argument){"zero", 0, p->zero};
+    if (p->residual.data != NULL) p->list[3] = (mc_argument){"residual", put_dense(p, &p->residual), 0};
     if (p->config.b_scale != MC_PER_NONE) p->args.list = p->list, p->args.list_count = 3;
+    if (p->residual.data != NULL) p->args.list = p->list, p->args.list_count = 4;
     if (p->config.op == MC_OP_SDDMM) p->args.a = put_dense(p, &p->a);
     mc_dense want = product_want(p);
     int64_t rows = want.rows, ld = p->ldc != 0 ? p->ldc : want.cols;
@@ -150,6 +154,7 @@ void product_close(product *p) {
     mc_vsparse_free(&p->host);
     mc_dense_free(&p->a);
     mc_dense_free(&p->b);
+    mc_dense_free(&p->residual);
     free(p->scale);
     free(p->bias);
     free(p->b_scale);
@@ -160,8 +165,12 @@ void product_close(product *p) {
 
 static mc_dense want_product(const product *p, const mc_output *output) {
     mc_dense sums = {0}, want = {0};
-    const mc_factors factors = {
-        .scale = p->scale, .bias = p->bias, .b_scale = p->b_scale, .c_scale = &p->c_scale, .zero = &p->zero};
+    const mc_factors factors = {.scale = p->scale,
+                                .bias = p->bias,
+                                .b_scale = p->b_scale,
+                                .c_scale = &p->c_scale,
+                                .zero = &p->zero,
+                                .residual = &p->residual};
     if (worked("mc_reference_spmm", mc_reference_spmm(&p->host, &p->b, &sums, diag)))
         (void)worked("mc_reference_output", mc_reference_output(output, &factors, &sums, &want, diag));
     mc_dense_free(&sums);
@@ -193,11 +202,11 @@ mc_dense product_want(const product *p) {
 }
 
 static void check_gaps(const product *p, const mc_dense *c) {
-    size_t element = mc_type_bytes(c->type), gap = (size_t)(c->ld - c->cols) * element;
+    size_t row = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, c->ld);
     const unsigned char *bytes = c->data;
     for (size_t i = 0; i < (size_t)c->rows; i++)
-        for (size_t j = 0; j < gap; j++)
-            if (bytes[(i * (size_t)c->ld + (size_t)c->cols) * element + j] != POISON) {
+        for (size_t j = row; j < step; j++)
+            if (bytes[i * step + j] != POISON) {
                 CHECK(false, "%s: the gap behind row %zu of C was written", p->kind->name, i);
                 return;
             }

@@ -24,13 +24,13 @@ typedef struct product {
     mc_matrix *matrix;
     mc_plan_config config;
     mc_plan *plan;
-    mc_dense a, b; /* A of an SDDMM only */
-    int64_t ldc;   /* of an SpMM */
+    mc_dense a, b, residual; /* A of an SDDMM only */
+    int64_t ldc;             /* of an SpMM */
     float *scale, *bias, *b_scale;
     float c_scale, zero;
-    mc_argument list[3]; /* these */
+    mc_argument list[4]; /* these, and the residual */
     mc_args args;
-    mc_address buffers[9];
+    mc_address buffers[10];
     size_t buffer_count;
 } product;
 

@@ -24,7 +24,7 @@ static bool same_problem(const plan_problem *a, const plan_problem *b) {
            a->exact == b->exact && a->mask_values == b->mask_values && a->layout == b->layout &&
            a->order == b->order && a->align == b->align && a->shapes == b->shapes && a->m == b->m &&
            a->n == b->n && a->k == b->k && a->lda == b->lda && a->ldb == b->ldb && a->ldc == b->ldc &&
-           same_features(&a->features, &b->features);
+           a->residual == b->residual && a->ldr == b->ldr && same_features(&a->features, &b->features);
 }
 
 /* All of it, but for the fields of those candidates whose fields are left out. */

@@ -33,6 +33,7 @@ static inline void test_complete(plan_problem *p) {
     int64_t blocks = p->m / p->vec;
     p->ldb = b + (mc_type_bytes(p->rhs) == 0 && b % 2 != 0);
     p->ldc = spmm ? p->n : 0;
+    p->ldr = p->residual != MC_RESIDUAL_NONE ? p->n : 0;
     p->lda = spmm ? 0 : p->k + (mc_type_bytes(p->lhs) == 0 && p->k % 2 != 0);
     mean = blocks != 0 ? p->features.vectors / blocks : 0;
     for (int i = 0; i < ROW_QUANTILES; i++) p->features.quantiles[i] = mean / 2 + mean * i / 4;
@@ -60,6 +61,7 @@ static inline void test_output(plan_problem *p) {
     if (spmm && test_random(2) == 0) p->bias = test_random(2) ? MC_PER_ROW : MC_PER_COLUMN;
     if (spmm && test_random(4) == 0) p->activation = MC_ACTIVATION_RELU;
     if (!spmm && test_random(4) == 0) p->mask_values = true;
+    if (spmm && test_random(4) == 0) p->residual = test_random(2) ? MC_RESIDUAL_F16 : MC_RESIDUAL_F32;
 }
 
 /* One that plan_problem_of could have made, with any types, shapes and leading dimensions. */

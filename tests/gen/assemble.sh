@@ -53,6 +53,15 @@ chained() {
     echo "--set out=$out --set scale=${scales[$1 % 3]} --set bias=${biases[$1 / 2 % 3]} --set act=${acts[$1 % 4]} --set b_scale=column$own"
 }
 
+# in_pairs N: an output of 4 bits
+in_pairs() { chained "$1" | sed "s/out=[a-z0-9]*/out=$([ $(($1 % 2)) = 0 ] && echo s4 || echo u4)/"; }
+
+# added N: an output with a residual
+added() {
+    local types=(f16 f32 bf16)
+    if [ $(($1 % 2)) = 0 ]; then output "$1"; else chained "$1"; fi | sed "s/$/ --set residual=${types[$1 % 3]}/"
+}
+
 [ -d "$spec" ] || count=$("$mcgen" --list-variants "$spec" | wc -l)
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 
@@ -68,6 +77,11 @@ gather_list() {
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
         for ((i = 0; i < count; i += 4)); do echo "$arch $i output $(output "$i")"; done
         for ((i = 2; i < count; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
+        for ((i = first % 5; i < count; i += 5)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < count; i += 7)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i pairs-odd $(in_pairs "$i") --set n=129 --set align=1"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i added-odd $(added "$i") --set n=129 --set align=1"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i added-fixed $(added "$i") $fixed --set ldr=256"; done
         for ((i = 1; i < count; i += 13)); do echo "$arch $i chained-odd $(chained "$((i + first))") --set n=129 --set align=1"; done
         for ((i = 3; i < count; i += 11)); do echo "$arch $i output-odd $(output "$i") --set n=129 --set align=1"; done
         for ((i = 5; i < count; i += 11)); do echo "$arch $i output-fixed $(output "$((i + 1))") $fixed"; done
@@ -90,6 +104,8 @@ ring_list() {
         for ((i = first; i < all; i += 4)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
+        for ((i = first; i < all; i += 7)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
         first=$((first + 1))
@@ -108,6 +124,8 @@ shared_list() {
         for ((i = first; i < count / 2; i += 5)); do echo "$arch $i digits --set lhs=s16 --set rhs=u16 --set tile_n=64,32"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i paper --set order=paper"; done
         for ((i = first; i < count; i += 5)); do echo "$arch $i chained $(chained "$i")"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i added $(added "$i")"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i pairs $(in_pairs "$i")"; done
         for ((i = first; i < count; i += 9)); do echo "$arch $i direct --set order=paper --set staging=direct $(output "$i")"; done
         first=$(((first + 1) % 3))
     done
@@ -120,6 +138,8 @@ async_list() {
         for ((i = first % 2; i < all; i += 2)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
+        for ((i = first; i < all; i += 7)); do echo "$arch $i added $(added "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i words $words --set n=129 --set ldb=132"; done
         first=$((first + 1))
@@ -134,6 +154,8 @@ wide_list() {
         for ((i = 2 * first; i < all; i += 9)); do echo "$arch $i open"; done
         echo "$arch $first output $(output "$((5 * first))")"
         echo "$arch $first chained $(chained "$((3 * first))")"
+        echo "$arch $first added $(added "$((first + 1))")"
+        echo "$arch $first pairs $(in_pairs "$((first + 1))")"
         echo "$arch 0 odd --set n=129 --set ldc=129 --set window=64 --set vec=2 --set warps=8,15 --set split=1,4"
         first=$((first + 1))
     done

@@ -143,11 +143,11 @@ check "blanks in a list" cmp <("$mcgen" --list-variants --set "tile_n=32, 64" "$
 expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
 expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"
-expect 2 '--set: b_scale: out = "s32" is the sums as they are: scales go with f16, bf16, f32, s8 and u8' "$mcgen" --set b_scale=column "$spec"
-expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8 and u8' "$mcgen" --set out=f16 --set scale=row --set c_scale=tensor "$spec"
-expect 2 'zero: out = "f32" has no zero point: that goes with s8 and u8' "$mcgen" --set out=f32 --set scale=row --set zero=tensor "$spec"
+expect 2 '--set: b_scale: out = "s32" is the sums as they are: scales go with f16, bf16, f32, s8, u8, s4 and u4' "$mcgen" --set b_scale=column "$spec"
+expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f16 --set scale=row --set c_scale=tensor "$spec"
+expect 2 'zero: out = "f32" has no zero point: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f32 --set scale=row --set zero=tensor "$spec"
 expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' "$mcgen" --set out=s8 "$spec"
-expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16, f32, s8 and u8' "$mcgen" --set act=relu "$spec"
+expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16, f32, s8, u8, s4 and u4' "$mcgen" --set act=relu "$spec"
 expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
@@ -215,7 +215,7 @@ expect 0 "exact in s64; s32 holds them up to 131071 vectors a row" "$mcgen" --de
 expect 0 "C: s64[m][ldc], row-major" "$mcgen" --set sum=exact --set out=s64 "$spec"
 expect 0 "integers, sums in s64." "$mcgen" --set sum=exact --set out=f32 --set scale=row "$spec"
 expect 2 'spmm_l8r8.lua: sum: out = "s64" wants "exact"' "$mcgen" --set out=s64 "$spec"
-expect 2 'out: sum = "exact" wants "s64", or "f16", "bf16", "f32", "s8" or "u8" with a scale' "$mcgen" --set sum=exact "$spec"
+expect 2 'out: sum = "exact" wants "s64", or "f16", "bf16", "f32", "s8", "u8", "s4" or "u4" with a scale' "$mcgen" --set sum=exact "$spec"
 expect 2 'scale: out = "s64" is the sums as they are' "$mcgen" --set sum=exact --set out=s64 --set scale=row "$spec"
 expect 2 'sum: "wrapped" is not one of "wrap", "exact"' "$mcgen" --set sum=wrapped "$spec"
 expect 2 'split: exact sums of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' "$mcgen" --set sum=exact --set out=s64 \

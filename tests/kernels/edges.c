@@ -86,6 +86,10 @@ void edge_unalign(problem_case *c, const problem_kind *kind, int gap, int unit, 
     c->b_offset = at_least(kind->rhs, (unit > 1 ? b_offsets_of_words : b_offsets)[gap]);
     c->c_offset = c_offsets[unit == 1 && c_bytes <= 2 ? c_bytes : 0][gap];
     if (kind->op == OPERATOR_SDDMM) c->a_offset = at_least(kind->lhs, a_offsets[gap]);
+    if (kind->residual == MC_RESIDUAL_NONE) return;
+    unsigned element = (unsigned)mc_type_bytes((mc_type)kind->residual);
+    c->residual_offset = unit > 1 ? 4 : element;
+    if (c->pattern == PATTERN_BOUNDARIES) c->b_offset = c->c_offset = 0; /* the residual alone */
 }
 
 /* -- Outputs ------------------------------------------------------------------------------------------ */

@@ -42,6 +42,13 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
     mc_status status = mc_type_of(kernel, "lhs", &kind->lhs, diag);
     if (status == MC_OK) status = mc_type_of(kernel, "rhs", &kind->rhs, diag);
     if (status == MC_OK && kind->op == OPERATOR_SDDMM) return mc_layout_of(kernel, &kind->layout, diag);
+    const char *residual = mc_kernel_field_text(kernel, "residual");
+    if (status == MC_OK && residual != NULL && strcmp(residual, "none") != 0) {
+        mc_type type;
+        status = mc_type_from_text(residual, &type, diag);
+        kind->residual = (mc_residual)type;
+    }
+    if (status == MC_OK) status = mc_type_of(kernel, "out", &kind->out, diag);
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;
 }
@@ -62,9 +69,18 @@ int problem_ldb(const problem_case *spec, const problem_kind *kind) {
     return leading(kind->rhs, columns ? spec->k : spec->n, spec->ldb_gap);
 }
 
+int problem_ldc(const problem_case *spec, const problem_kind *kind) {
+    bool pairs = mc_type_bits(kind->out) < 8;
+    return pairs ? leading(kind->out, spec->n, spec->ldc_gap) : spec->n + spec->ldc_gap;
+}
+
+int problem_ldr(const problem_case *spec) {
+    return spec->n + spec->ldb_gap + (spec->pattern == PATTERN_ONE_FULL);
+}
+
 mc_status problem_make_of(const mc_csr *mask, const problem_case *spec, const problem_kind *kind, problem *p,
                           mc_diag *diag) {
-    *p = (problem){.spec = spec, .kind = *kind, .ldc = spec->n + spec->ldc_gap};
+    *p = (problem){.spec = spec, .kind = *kind, .ldc = problem_ldc(spec, kind)};
     mc_status status = ops[kind->op]->make(p, mask, diag);
     if (status == MC_OK) status = make_factors(p, diag);
     if (status != MC_OK) problem_free(p);
@@ -86,6 +102,7 @@ void problem_free(problem *p) {
     mc_dense_free(&p->dense_a);
     mc_dense_free(&p->b);
     mc_dense_free(&p->sums);
+    mc_dense_free(&p->residual);
     free(p->scale);
     free(p->bias);
     free(p->b_scale);
@@ -104,4 +121,7 @@ void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_setti
         snprintf(fixed->text[i], sizeof fixed->text[i], "%d", values[i]);
         fixed->settings[i] = (mc_setting){ops[kind->op]->shape_names[i], fixed->text[i]};
     }
+    fixed->count = PROBLEM_SHAPES + (kind->residual != MC_RESIDUAL_NONE);
+    snprintf(fixed->text[PROBLEM_SHAPES], sizeof fixed->text[0], "%d", problem_ldr(spec));
+    fixed->settings[PROBLEM_SHAPES] = (mc_setting){"ldr", fixed->text[PROBLEM_SHAPES]};
 }

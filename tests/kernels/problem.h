@@ -14,7 +14,8 @@ typedef struct problem_case {
         ldc_gap; /* beyond the rows' elements, or a little more (problem_ldb); SDDMM's C has no rows */
     mc_value_law values;
     unsigned b_offset, c_offset; /* bytes that B and C lie past an aligned address */
-    int lda_gap;                 /* of SDDMM's dense A, as those of B */
+    unsigned residual_offset;
+    int lda_gap; /* of SDDMM's dense A, as those of B */
     unsigned a_offset;
     bool unfilled; /* operands are zero, and there are no sums: the caller fills in both */
 } problem_case;
@@ -25,7 +26,9 @@ typedef struct problem_kind {
     int vec;
     int64_t most; /* of A's values; 0: of their type */
     problem_operator op;
-    mc_layout layout; /* of SDDMM's B */
+    mc_layout layout;     /* of SDDMM's B */
+    mc_residual residual; /* of SpMM */
+    mc_type out;          /* of its C, where that has 4 bits */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);
@@ -34,7 +37,7 @@ typedef struct problem {
     const problem_case *spec;
     problem_kind kind;
     mc_vsparse a; /* SpMM's A, or the mask */
-    mc_dense dense_a /* SDDMM's */, b, sums;
+    mc_dense dense_a /* SDDMM's */, b, sums, residual;
     float *scale, *bias, *b_scale; /* as many as the larger of m and n */
     float c_scale, zero;
     int64_t ldc;
@@ -44,6 +47,9 @@ typedef struct problem {
    multiple of 16. */
 int problem_lda(const problem_case *spec, const problem_kind *kind);
 int problem_ldb(const problem_case *spec, const problem_kind *kind);
+/* Of the residual: as odd or even as B's, but odd where everything else of the problem is aligned in one pattern. */
+int problem_ldr(const problem_case *spec);
+int problem_ldc(const problem_case *spec, const problem_kind *kind);
 
 mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag);
 /* The same with MASK in place of SPEC's pattern. */
@@ -55,11 +61,12 @@ void problem_free(problem *p);
 mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
                       mc_diag *diag);
 
-/* Settings that fix all five shapes to P's; SETTINGS has room for five, TEXT keeps their values. */
+/* Settings that fix all five shapes to P's, and the leading dimension of a residual; TEXT keeps their values. */
 enum { PROBLEM_SHAPES = 5 };
 typedef struct fixed_settings {
-    mc_setting settings[PROBLEM_SHAPES];
-    char text[PROBLEM_SHAPES][24];
+    mc_setting settings[PROBLEM_SHAPES + 1];
+    char text[PROBLEM_SHAPES + 1][24];
+    int count;
 } fixed_settings;
 void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_settings *fixed);
 

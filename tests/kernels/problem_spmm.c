@@ -8,7 +8,11 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     mc_status status = mc_vsparse_dilate(mask, kind->vec, kind->lhs, &p->a, diag);
     if (status == MC_OK)
         status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
+    if (status == MC_OK && kind->residual != MC_RESIDUAL_NONE)
+        status = mc_dense_create((mc_type)kind->residual, p->a.rows, spec->n, problem_ldr(spec), &p->residual,
+                                 diag);
     if (status != MC_OK || spec->unfilled) return status;
+    mc_dense_fill(&p->residual, spec->values, 8);
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, spec->values, 2);
@@ -18,17 +22,31 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
 static mc_status run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
                      mc_diag *diag) {
     mc_dense c = {0}, want = {0};
+    const mc_dense *residual = p->kind.residual != MC_RESIDUAL_NONE ? &p->residual : NULL;
     mc_output output;
     mc_status status = mc_output_of(kernel, &output, diag);
     const mc_factors factors = {.scale = output.scale ? p->scale : NULL,
                                 .b_scale = output.b_scale ? p->b_scale : NULL,
                                 .bias = output.bias ? p->bias : NULL,
                                 .c_scale = output.c_scale ? &p->c_scale : NULL,
-                                .zero = output.zero ? &p->zero : NULL};
-    mc_spmm spmm = {&p->a,         &p->b,        p->ldc,          p->spec->b_offset, p->spec->c_offset,
-                    factors.scale, factors.bias, factors.b_scale, factors.c_scale,   factors.zero};
+                                .zero = output.zero ? &p->zero : NULL,
+                                .residual = residual};
+    mc_spmm spmm = {&p->a,
+                    &p->b,
+                    p->ldc,
+                    p->spec->b_offset,
+                    p->spec->c_offset,
+                    factors.scale,
+                    factors.bias,
+                    factors.b_scale,
+                    factors.c_scale,
+                    factors.zero,
+                    residual,
+                    p->spec->residual_offset};
     if (status == MC_OK) status = mc_reference_output(&output, &factors, &p->sums, &want, diag);
-    if (status == MC_OK) proof_expect(device, kernel, output.type, p->ldc, &want);
+    mc_dense bytes = want; /* a zero fills up the last byte of a row */
+    if (mc_type_bytes(want.type) == 0) bytes.cols += want.cols % 2;
+    if (status == MC_OK) proof_expect(device, kernel, output.type, p->ldc, &bytes);
     if (status == MC_OK) status = mc_spmm_run(device, kernel, ptx, &spmm, NULL, &c, diag);
     if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
     mc_dense_free(&c);
@@ -41,7 +59,7 @@ static void shapes(const problem_case *spec, const problem_kind *kind, int value
     values[1] = spec->n;
     values[2] = spec->k;
     values[3] = problem_ldb(spec, kind);
-    values[4] = spec->n + spec->ldc_gap;
+    values[4] = problem_ldc(spec, kind);
 }
 
 const problem_ops problem_spmm = {make, run, shapes, {"m", "n", "k", "ldb", "ldc"}};

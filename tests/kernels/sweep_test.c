@@ -46,11 +46,11 @@ typedef struct sweep {
 
 static mc_status read_spec(const sweep *s, const problem_case *c, mc_spec **spec) {
     fixed_settings fixed;
-    mc_setting settings[MAX_SETTINGS + PROBLEM_SHAPES + 1 + OUTPUT_FIELDS];
+    mc_setting settings[MAX_SETTINGS + PROBLEM_SHAPES + 2 + OUTPUT_FIELDS];
     size_t count = s->setting_count;
     memcpy(settings, s->settings, sizeof s->settings);
     problem_fix(c, &s->kind, &fixed);
-    for (int i = 0; i < PROBLEM_SHAPES; i++)
+    for (int i = 0; i < fixed.count; i++)
         if (s->fixed || (s->chunk && strcmp(fixed.settings[i].field, "k") == 0))
             settings[count++] = fixed.settings[i];
     if (s->align) settings[count++] = (mc_setting){"align", s->align};

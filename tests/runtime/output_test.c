@@ -184,6 +184,15 @@ static const struct {
     {MC_U8, -20, 1, 0, 0, 0, 128, "z", MC_ACTIVATION_NONE, 108},
     {MC_U8, -20, 1, 0, 0, 0, 1000, "z", MC_ACTIVATION_NONE, 235}, /* a point is one of the type's integers */
     {MC_U8, 20, 1, 0, 0, 0, NAN, "z", MC_ACTIVATION_NONE, 20},
+    {MC_S4, 5, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 2}, /* ties to even */
+    {MC_S4, -7, 0.5F, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -4},
+    {MC_S4, 8, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 7},
+    {MC_S4, -1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, -8},
+    {MC_U4, 1000, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 15},
+    {MC_U4, -1, 1, 0, 0, 0, 0, "", MC_ACTIVATION_NONE, 0},
+    {MC_U4, -20, 1, 0, 0, 0, 8, "z", MC_ACTIVATION_NONE, 0},
+    {MC_U4, -3, 1, 0, 0, 0, 1000, "z", MC_ACTIVATION_NONE, 12}, /* a point is one of the type's integers */
+    {MC_S4, 0, INFINITY, 0, 0, 0, -3, "z", MC_ACTIVATION_NONE, -3},
     {MC_S8, 10, 1, 0, 0, 3, 0, "c", MC_ACTIVATION_NONE, 3},
     {MC_S8, 10, 1, 0, 0, 0.25F, -7, "cz", MC_ACTIVATION_NONE, 33},
     {MC_S8, 10, 3, 0.5F, 0, 0, 0, "b", MC_ACTIVATION_NONE, 15},
@@ -217,6 +226,59 @@ static void test_bytes(mc_diag *diag) {
         mc_dense_free(&sums);
         mc_dense_free(&c);
 #undef WITH
+    }
+}
+
+/* What is added to 3 * SCALE + 1, as its bits, before an activation and C's scale. */
+static const struct {
+    mc_type type, residual;
+    float scale;
+    uint32_t added;
+    mc_activation activation;
+    float c_scale; /* 0: none */
+    int64_t want;
+} residual_rows[] = {
+    {MC_F32, MC_F32, 2, 0x3f000000, MC_ACTIVATION_NONE, 0, 0x40f00000},       /* 7 + 0.5 */
+    {MC_F32, MC_F32, 0x1p24F, 0x40000000, MC_ACTIVATION_NONE, 0, 0x4c400000}, /* each addition rounds */
+    {MC_F32, MC_F32, 0x1.555556p-2F, 0xc0000000, MC_ACTIVATION_NONE, 0, 0},   /* -2, to a rounded fma */
+    {MC_F32, MC_F16, 2, 0x2e66, MC_ACTIVATION_NONE, 0, 0x40e33300},           /* 0.1 in f16 */
+    {MC_F32, MC_BF16, 2, 0x3dcd, MC_ACTIVATION_NONE, 0, 0x40e33400},          /* 0.1 in bf16 */
+    {MC_F16, MC_F32, 2, 0xc1000000, MC_ACTIVATION_RELU, 0, 0},                /* -8 */
+    {MC_F32, MC_F32, 2, 0x7fc00000, MC_ACTIVATION_NONE, 0, 0x7fffffff},       /* NaN */
+    {MC_S8, MC_F32, 2, 0x7fc00000, MC_ACTIVATION_NONE, 0, 0},
+    {MC_S8, MC_F16, 2, 0xc300, MC_ACTIVATION_NONE, 0.5F, 7},         /* -3.5 */
+    {MC_S8, MC_F32, 2, 0xc1200000, MC_ACTIVATION_SILU, 0x1p-5F, -5}, /* of -3, before C's scale */
+};
+
+static void test_residuals(mc_diag *diag) {
+    for (size_t i = 0; i < sizeof residual_rows / sizeof *residual_rows; i++) {
+        const float one = 1;
+        mc_dense sums, added, c;
+        const mc_output output = {.type = residual_rows[i].type,
+                                  .scale = MC_PER_TENSOR,
+                                  .bias = MC_PER_ROW,
+                                  .c_scale = residual_rows[i].c_scale > 0 ? MC_PER_TENSOR : MC_PER_NONE,
+                                  .activation = residual_rows[i].activation};
+        const mc_factors factors = {.scale = &residual_rows[i].scale,
+                                    .bias = &one,
+                                    .c_scale = &residual_rows[i].c_scale,
+                                    .residual = &added};
+        expect_ok("create", mc_dense_create(MC_S64, 1, 1, 1, &sums, diag), diag);
+        expect_ok("create", mc_dense_create(residual_rows[i].residual, 1, 1, 1, &added, diag), diag);
+        mc_dense_set(&sums, 0, 0, 3);
+        mc_dense_set(&added, 0, 0, residual_rows[i].added);
+        expect_ok("output", mc_reference_output(&output, &factors, &sums, &c, diag), diag);
+        CHECK(mc_dense_get(&c, 0, 0) == residual_rows[i].want, "row %zu: 0x%llx, must be 0x%llx", i,
+              (unsigned long long)mc_dense_get(&c, 0, 0), (unsigned long long)residual_rows[i].want);
+        mc_dense_free(&c);
+        const mc_output sum = {.type = MC_S32};
+        expect_failure("sums", mc_reference_output(&sum, &(mc_factors){.residual = &added}, &sums, &c, diag),
+                       MC_USAGE, diag, "is not added to a C of s32");
+        added.cols = 0;
+        expect_failure("shape", mc_reference_output(&output, &factors, &sums, &c, diag), MC_USAGE, diag,
+                       "the residual is 1 x 0, C 1 x 1");
+        mc_dense_free(&sums);
+        mc_dense_free(&added);
     }
 }
 
@@ -411,6 +473,7 @@ int main(void) {
     }
     test_known(diag);
     test_bytes(diag);
+    test_residuals(diag);
     test_beyond(diag);
     test_bound(MC_F16, 0x1p-11L, 0x1p-25L, diag);
     test_bound(MC_BF16, 0x1p-8L, 0x1p-134L, diag);

@@ -29,6 +29,13 @@ void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums) {
     e->stores = e->in_rows.id ? setp_lt_and(b, "stores", row, I(rows), e->in_rows) : e->has_sums;
 }
 
+out_residual spmm_emit_residual(const spmm_emitter *e) {
+    const spmm_plan *plan = e->plan;
+    if (plan->output.residual == OUT_NO_ADDEND) return (out_residual){.load = 0};
+    mc_reg array = load_array(e->b, "residual"), ldr = load_shape(e->b, "ldr", plan->ldr == MC_OPEN);
+    return (out_residual){.array = array, .ld = dim_operand(plan->ldr, ldr)};
+}
+
 /* Where two elements share a byte it has two columns of B; elements of 12 and 16 bits take two bytes. */
 void spmm_emit_row_bytes(spmm_emitter *e) {
     mc_builder *b = e->b;

@@ -26,6 +26,9 @@ void spmm_emit_tile_column(spmm_emitter *e);
 /* Sets has_sums and stores, once in_rows is known. Where all lanes SHARE_SUMS in the end, none stores its
    own. */
 void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums);
+/* Loads where the residual lies, and nothing where there is none. Writers of C say how much they load of
+   it. */
+out_residual spmm_emit_residual(const spmm_emitter *e);
 /* Sets row_bytes, once ldb is known. */
 void spmm_emit_row_bytes(spmm_emitter *e);
 

@@ -43,6 +43,8 @@ enum {
     F_B_SCALE,
     F_C_SCALE,
     F_ZERO,
+    F_RESIDUAL,
+    F_LDR,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };

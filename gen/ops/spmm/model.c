@@ -114,7 +114,7 @@ double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
         busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =
-        s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bytes(s->plan->output.element);
+        s->row_blocks * s->plan->vec * (double)s->problem->n * out_element_bits(s->plan->output.element) / 8;
     double stored = c_bytes / (s->gpu->store_rate * s->gpu->multiprocessors);
     double work = spmm_overlapped(latency, busy + stored);
     if (!s->plan->overlap) return cost->launch + cost->alone + work + w->memory;

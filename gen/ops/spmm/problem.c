@@ -15,10 +15,12 @@ static out_kind output_of(const int64_t *point) {
                       .act = (out_act)point[F_ACT],
                       .b_scale = point[F_B_SCALE] != 0,
                       .c_scale = point[F_C_SCALE] != 0,
-                      .zero = point[F_ZERO] != 0};
+                      .zero = point[F_ZERO] != 0,
+                      .residual = (out_addend)point[F_RESIDUAL]};
 }
 
-static const out_fields output_fields = {F_OUT, F_SCALE, F_BIAS, F_SUM, F_ACT, F_B_SCALE, F_C_SCALE, F_ZERO};
+static const out_fields output_fields = {F_OUT,     F_SCALE,   F_BIAS, F_SUM,      F_ACT,
+                                         F_B_SCALE, F_C_SCALE, F_ZERO, F_RESIDUAL, true};
 
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
@@ -27,6 +29,13 @@ static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
         complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
     if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
         complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
+    if (out_least_store(plan->output.element) > 1 && plan->ldc != MC_OPEN && plan->ldc % 2)
+        complain(complaints, F_LDC, "out = \"%s\" wants an even number, not %lld",
+                 out_element_name(plan->output.element), (long long)plan->ldc);
+    if (plan->n != MC_OPEN && plan->ldr != MC_OPEN && plan->ldr < plan->n)
+        complain(complaints, F_LDR, "%lld is less than n = %lld", (long long)plan->ldr, (long long)plan->n);
+    if (plan->ldr != MC_OPEN && plan->output.residual == OUT_NO_ADDEND)
+        complain(complaints, F_LDR, "there is no residual: leave it out");
     if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
         complain(complaints, F_N, "more than 65535 tiles of %d columns: the grid's limit", plan->tile_n);
 }
@@ -59,6 +68,7 @@ static spmm_plan plan_of(const int64_t *point) {
         .k = point[F_K],
         .ldb = point[F_LDB],
         .ldc = point[F_LDC],
+        .ldr = point[F_LDR],
         .output = output_of(point),
         .align = (int)point[F_ALIGN],
         .batch = point[F_BATCH] != 0,
@@ -92,10 +102,14 @@ void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
 /* -- Contract and facts ------------------------------------------------------------------------------- */
 
 spmm_batch spmm_batch_of(const spmm_plan *plan) {
-    return (spmm_batch){{{"values", "values_stride", "elements from one product's values to the next's", 8},
-                         {"b", "b_stride", "elements from one product's B to the next's", plan->math.b_bits},
-                         {"c", "c_stride", "elements from one product's C to the next's",
-                          8 * out_element_bytes(plan->output.element)}}};
+    int residual_bits = 8 * out_residual_bytes(&plan->output);
+    return (spmm_batch){
+        {{"values", "values_stride", "elements from one product's values to the next's", 8},
+         {"b", "b_stride", "elements from one product's B to the next's", plan->math.b_bits},
+         {"c", "c_stride", "elements from one product's C to the next's",
+          out_element_bits(plan->output.element)},
+         {"residual", "r_stride", "elements from one product's residual to the next's", residual_bits}},
+        residual_bits > 0 ? SPMM_BATCH_ARRAYS : SPMM_BATCH_ARRAYS - 1};
 }
 
 void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
@@ -108,11 +122,16 @@ static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_c
     add_shape(c, "k", takes_k ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "ldb", takes_ldb ? plan->ldb : 0, "elements from one row of B to the next");
     add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
+    add_shape(c, "ldr", plan->output.residual != OUT_NO_ADDEND ? plan->ldr : 0,
+              "elements from one row of the residual to the next");
 }
 
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
     out_add_dense(&plan->output, plan->c_doc, (unsigned)plan->align, c);
+    bool pairs = out_least_store(plan->output.element) > 1;
+    out_add_residual(&plan->output, (unsigned)plan->align, c);
     add_shapes(plan, takes_k, takes_ldb, c);
+    add_constraint(c, (mc_constraint){"ldc", pairs ? 2 : 0, 0, ROWS_FIT});
     add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
     c->sums = spmm_sums_contract(&plan->math);
     c->overlap = plan->overlap;
@@ -120,7 +139,7 @@ void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contr
     c->grid[1] = (mc_grid_axis){"n", plan->tile_n};
     c->grid[2] = (mc_grid_axis){NULL, 1};
     spmm_batch batch = spmm_batch_of(plan);
-    if (plan->batch) batch_contract(c, batch.arrays, SPMM_BATCH_ARRAYS);
+    if (plan->batch) batch_contract(c, batch.arrays, batch.count);
     c->block[0] = (unsigned)plan->threads;
     c->block[1] = c->block[2] = 1;
 }

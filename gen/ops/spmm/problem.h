@@ -15,7 +15,7 @@ typedef struct spmm_plan {
     const char *staging_name;
     spmm_arithmetic math; /* and the types of A and B */
     int vec;              /* V: rows of a row block */
-    int64_t m, n, k, ldb, ldc;
+    int64_t m, n, k, ldb, ldc, ldr;
     out_kind output;
     int align;          /* bytes that B's address is promised to be a multiple of */
     bool batch;         /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
@@ -59,9 +59,10 @@ void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 const char *spmm_computes(const void *plan);
 
 /* The arrays that a batch moves. They stay where they are until the kernel is emitted. */
-enum { SPMM_BATCH_ARRAYS = 3 };
+enum { SPMM_BATCH_ARRAYS = 4 };
 typedef struct spmm_batch {
     mc_batch_array arrays[SPMM_BATCH_ARRAYS];
+    size_t count;
 } spmm_batch;
 
 spmm_batch spmm_batch_of(const spmm_plan *plan);

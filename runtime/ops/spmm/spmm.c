@@ -4,7 +4,7 @@
 
 extern const mc_operator operator_spmm;
 
-enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, C };
+enum { VALUES, B, SCALE, BIAS, B_SCALE, C_SCALE, ZERO, RESIDUAL, C };
 
 /* Of sums that scales and biases have made numbers. */
 static void fill_c_scale(float *scale, int64_t count, mc_value_law law, uint64_t seed) {
@@ -19,7 +19,11 @@ static void fill_b_scale(float *scale, int64_t count, mc_value_law law, uint64_t
 }
 
 static const operand_row operands[] = {
-    [VALUES] = {.name = "values", .kind = OPERAND_VALUES, .type = MEMBER_lhs, .stride = MEMBER_values_stride},
+    [VALUES] = {.name = "values",
+                .kind = OPERAND_VALUES,
+                .type = MEMBER_lhs,
+                .only_if = MEMBER_given_values,
+                .stride = MEMBER_values_stride},
     [B] = {.name = "b",
            .kind = OPERAND_DENSE,
            .type = MEMBER_rhs,
@@ -41,6 +45,14 @@ static const operand_row operands[] = {
     [B_SCALE] = {.name = "b_scale", .kind = OPERAND_FACTOR, .per = MEMBER_b_scale, .fill = fill_b_scale},
     [C_SCALE] = {.name = "c_scale", .kind = OPERAND_FACTOR, .per = MEMBER_c_scale, .fill = fill_c_scale},
     [ZERO] = {.name = "zero", .kind = OPERAND_FACTOR, .per = MEMBER_zero, .fill = mc_bias_fill},
+    [RESIDUAL] = {.name = "residual",
+                  .kind = OPERAND_DENSE,
+                  .type = MEMBER_residual,
+                  .rows = MEMBER_m,
+                  .cols = MEMBER_n,
+                  .ld = MEMBER_ldr,
+                  .only_if = MEMBER_residual,
+                  .stride = MEMBER_r_stride},
     [C] = {.name = "c",
            .kind = OPERAND_DENSE,
            .out = true,
@@ -54,11 +66,12 @@ static const operand_row operands[] = {
 
 /* What an SpMM has beside other products. */
 static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
-    bool byte = p->out == MC_S8 || p->out == MC_U8;
+    bool integer = !mc_type_is_real(p->out) && p->scale != MC_PER_NONE;
     if (p->b_scale != MC_PER_NONE && p->b_scale != MC_PER_COLUMN)
         return mc_fail(diag, MC_USAGE, "b_scale must be MC_PER_NONE or by column");
-    if (!byte && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
-        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8 and u8", mc_type_text(p->out));
+    if (!integer && (p->c_scale != MC_PER_NONE || p->zero != MC_PER_NONE))
+        return mc_fail(diag, MC_USAGE, "c is %s: c_scale and zero go with s8, u8, s4 and u4",
+                       mc_type_text(p->out));
     if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
         (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
         return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
@@ -74,7 +87,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
                          mc_type_text(problem->lhs));
     if (status == MC_OK && problem->given_values && problem->exact)
         status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
-    const output_types types = {.s64 = true, .bytes = true};
+    const output_types types = {.s64 = true, .bytes = true, .pairs = true};
     if (status == MC_OK) status = check_product_output(&operator_spmm, problem, types, diag);
     return status == MC_OK ? check_own_factors(problem, diag) : status;
 }
@@ -93,7 +106,8 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
                                 .b_scale = o->factors[B_SCALE],
                                 .bias = o->factors[BIAS],
                                 .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO]};
+                                .zero = o->factors[ZERO],
+                                .residual = o->inputs[RESIDUAL]};
     return mc_reference_output(&output, &factors, exact, c, diag);
 }
 
@@ -104,7 +118,8 @@ const mc_operator operator_spmm = {
     .members = HAS(op) | HAS(lhs) | HAS(rhs) | HAS(out) | HAS(scale) | HAS(bias) | HAS(activation) |
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
-               HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero),
+               HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
+               HAS(r_stride),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,

@@ -64,7 +64,8 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
     const gather_plan *plan = e->plan;
     const gather_checks *checks = &plan->checks;
     const spmm_emitter *at = &e->at;
-    int store = plan->wide.store, bytes = store * out_element_bytes(plan->base.output.element);
+    int store = plan->wide.store, bytes = (int)out_bytes(plan->base.output.element, store);
+    int load = plan->wide.residual, load_bytes = load * out_residual_bytes(&plan->base.output);
     char stores[64];
     snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
     heading(b, "Wide path or edge path: what the spec leaves open");
@@ -80,7 +81,9 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
          "rows of B are not aligned for vector loads"},
         {checks->b_address, at->b_array, "b_low", gather_access(&plan->wide), "B itself is not"},
         {checks->ldc, at->ldc, NULL, store, stores},
-        {checks->c_address, at->c_array, "c_low", bytes, "C itself is not"}};
+        {checks->c_address, at->c_array, "c_low", bytes, "C itself is not"},
+        {checks->ldr, e->residual.ld, NULL, load, "rows of the residual are not aligned for vector loads"},
+        {checks->r_address, e->residual.array, "residual_low", load_bytes, "the residual itself is not"}};
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         branch_if_odd(b, choices[i], odd, bits, edge);
 }
@@ -163,7 +166,9 @@ static void emit_kernel(gather_emitter *e) {
     else spmm_gather_emit_strides(e);
     spmm_gather_emit_stream(e);
     if (plan->heads) spmm_gather_emit_strides(e);
-    e->at.b_array = load_array(b, "b"), e->at.c_array = load_array(b, "c");
+    e->at.b_array = load_array(b, "b");
+    e->at.c_array = load_array(b, "c");
+    e->residual = spmm_emit_residual(&e->at);
     out_factors early = {0};
     if (plan->wide.emitted) early = emit_early_factors(e);
     gathered_declare(&e->gathered);
@@ -183,7 +188,7 @@ void spmm_gather_emit(const void *data, mc_builder *b) {
                         .at = {.plan = &plan->base, .b = b},
                         .sums = {.of = &plan->base.math, .b = b},
                         .gathered = {.sums = &e.sums}};
-    if (plan->base.batch) batch_begin(b, batch.arrays, SPMM_BATCH_ARRAYS);
+    if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     if (plan->base.math.order == SPMM_PAPER) b->spare += PAPER_SPARE;
     if (plan->base.tile_n > 128) b->spare += WIDE_SPARE;
     if (plan->base.shared_bytes) shared_array(b, gather_shared_name(plan), plan->base.shared_bytes, 16);

@@ -26,6 +26,7 @@ typedef struct gather_emitter {
     mc_builder *b;
     spmm_emitter at;
     mc_reg row_block;
+    out_residual residual;
     gather_stream stream;
     spmm_sums sums;
     spmm_gathered gathered;

@@ -17,13 +17,14 @@ typedef struct gather_path {
     int copy;    /* bytes of a row that a lane copies to shared memory at once; 0: loads go to registers */
     /* columns can lie beyond n: a load beyond it takes the last unit inside, stores are guarded */
     bool clamp;
-    int whole; /* with clamp, C's columns are inside n or outside in groups of this many */
-    int store; /* columns of C that one store takes */
+    int whole;    /* with clamp, C's columns are inside n or outside in groups of this many */
+    int store;    /* columns of C that one store takes */
+    int residual; /* columns of the residual that one load takes */
 } gather_path;
 
 /* What the wide path needs and the spec leaves open. Each thread block tests what is true here. */
 typedef struct gather_checks {
-    bool full_tile, ldb, ldc, b_address, c_address;
+    bool full_tile, ldb, ldc, b_address, c_address, ldr, r_address;
 } gather_checks;
 
 /* The sums of C that a lane has after the mma. They are two runs of `run` = columns / 8 neighbouring columns:

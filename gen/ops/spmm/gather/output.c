@@ -13,14 +13,17 @@ out_columns spmm_gather_columns_of(const gather_emitter *e, const gather_path *p
     return (out_columns){dim_operand(e->plan->base.n, e->at.n), path->clamp, path->whole};
 }
 
-out_writer spmm_gather_declare_writer(const gather_emitter *e, const gather_path *path) {
+out_writer spmm_gather_declare_writer(const gather_emitter *e, const gather_path *path, int run) {
     out_writer w = {.b = e->b,
                     .output = &e->plan->base.output,
                     .columns = spmm_gather_columns_of(e, path),
                     .ldc = dim_operand(e->plan->base.ldc, e->at.ldc),
                     .c_array = e->at.c_array,
                     .in_rows = e->at.stores,
-                    .store = path->store};
+                    .store = path->store,
+                    .residual = e->residual};
+    w.residual.load = path->residual;
+    w.residual.count = run;
     out_declare_writer(&w);
     return w;
 }

@@ -205,16 +205,20 @@ static void emit_quads(gather_emitter *e, const gather_path *path, quad q, mc_re
     const spmm_plan *plan = &e->plan->base;
     quad_deal k = deal_of(e, path);
     quad_sums s = declare_sums(e);
-    out_writer w = spmm_gather_declare_writer(e, path);
+    out_writer w = spmm_gather_declare_writer(e, path, 4);
     mc_reg first_row = shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e));
     EMIT(b, shr_u32, q.row_slot, q.number, I(log2_of(k.quads)));
     q.of_row = and_b32(b, "sum_quad", q.number, I(k.quads - 1));
     emit_quad_row(e, q, w.row, first_row);
     mc_reg at = emit_find_quad(e, path, q, share), col = mad_s32(b, "sum_col", q.of_row, I(4), tile_col);
     out_c_address(&w, w.row, col);
+    out_residual_address(&w, w.row, col);
     for (int i = 0; i < k.count; i++) {
         emit_add_shares(e, path, &s, at, place_of_slot(e, path, i * k.step));
-        if (i) out_advance_c(&w, row_of_slot(plan, i * k.step) - row_of_slot(plan, (i - 1) * k.step));
+        int down = i ? row_of_slot(plan, i * k.step) - row_of_slot(plan, (i - 1) * k.step) : 0;
+        if (i) out_advance_c(&w, down);
+        out_advance_residual(&w, down);
+        out_load_residual(&w, 0, col, 0, 4);
         out_store_run(&w, factors, &(out_run){.col = col, .count = 4, .sums = s.sum, .factor_row = i});
     }
 }

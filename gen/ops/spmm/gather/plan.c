@@ -20,16 +20,32 @@ static bool aligned(const gather_plan *plan, int bytes) { return plan->base.alig
 /* Columns of C that a store of the wide path takes: 16 bytes, but no more than the four columns that a thread
    sums up. Where the spec's ldc allows no more, it is 8 bytes of 16-bit elements. */
 static int widest_store(const gather_plan *plan, int lane_columns) {
-    int columns = 16 / out_element_bytes(plan->base.output.element);
+    int columns = 128 / out_element_bits(plan->base.output.element);
+    if (columns > OUT_MAX_STORE) columns = OUT_MAX_STORE;
     if (plan->base.split > 1 && columns > 4) columns = 4;
     if (columns > lane_columns) columns = lane_columns;
     int least = columns < 4 ? columns : 4;
     while (columns >= least && divides(columns, plan->base.ldc) == NEVER) columns /= 2;
-    return columns >= least ? columns : 1;
+    return columns >= least ? columns : out_least_store(plan->base.output.element);
 }
 
 static int store_bytes(const gather_plan *plan, int columns) {
-    return columns * out_element_bytes(plan->base.output.element);
+    return (int)out_bytes(plan->base.output.element, columns);
+}
+
+/* Columns of the residual that a load of the wide path takes: 16 bytes, but no more than a thread stores of a
+   row; less where the spec's ldr allows no more. */
+static int widest_residual(const gather_plan *plan, int lane_columns) {
+    int bytes = out_residual_bytes(&plan->base.output);
+    if (bytes == 0) return 0;
+    int columns = 16 / bytes, most = plan->base.split > 1 ? 4 : lane_columns;
+    if (columns > most) columns = most;
+    while (divides(columns, plan->base.ldr) == NEVER) columns /= 2;
+    return columns;
+}
+
+static int residual_load_bytes(const gather_plan *plan, const gather_path *path) {
+    return path->residual * out_residual_bytes(&plan->base.output);
 }
 
 /* The wide path loads all of a lane's columns at once. What the spec settles decides whether it exists,
@@ -47,12 +63,16 @@ static void plan_wide(gather_plan *plan) {
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
     wide->whole = lane_columns;
     wide->store = widest_store(plan, lane_columns);
+    wide->residual = widest_residual(plan, lane_columns);
     if (!wide->emitted) return;
     plan->checks.full_tile = full == MAYBE && !wide->clamp;
     plan->checks.ldb = rows_aligned == MAYBE;
-    plan->checks.ldc = divides(wide->store, plan->base.ldc) == MAYBE;
+    bool any_ldc = wide->store == out_least_store(plan->base.output.element);
+    plan->checks.ldc = !any_ldc && divides(wide->store, plan->base.ldc) == MAYBE;
     plan->checks.b_address = !aligned(plan, gather_access(wide));
-    plan->checks.c_address = wide->store > 1 && !aligned(plan, store_bytes(plan, wide->store));
+    plan->checks.c_address = !any_ldc && !aligned(plan, store_bytes(plan, wide->store));
+    plan->checks.ldr = wide->residual > 1 && divides(wide->residual, plan->base.ldr) == MAYBE;
+    plan->checks.r_address = wide->residual > 1 && !aligned(plan, residual_load_bytes(plan, wide));
 }
 
 static void plan_edge(gather_plan *plan) {
@@ -60,9 +80,12 @@ static void plan_edge(gather_plan *plan) {
     bool whole = plan->base.n != MC_OPEN && plan->base.n % 4 == 0,
          words = whole && plan->base.math.b_bits == 8;
     int store = plan->base.output.element == OUT_S64 ? 2 : 4;
-    bool covered = plan->wide.emitted && !(c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address);
+    bool tested = c->full_tile || c->ldb || c->ldc || c->b_address || c->c_address || c->ldr || c->r_address;
+    int residual = out_residual_bytes(&plan->base.output);
+    bool residual_words =
+        residual > 0 && whole && divides(4, plan->base.ldr) == ALWAYS && aligned(plan, 4 * residual);
     plan->edge = (gather_path){
-        .emitted = !covered,
+        .emitted = !plan->wide.emitted || tested,
         .columns = GATHER_EDGE_COLUMNS,
         .unit =
             words && divides(4, plan->base.ldb) == ALWAYS && aligned(plan, 4) ? 4 : spmm_b_unit(&plan->base),
@@ -70,7 +93,10 @@ static void plan_edge(gather_plan *plan) {
         .whole = whole ? 4 : 1,
         .store = whole && divides(store, plan->base.ldc) == ALWAYS && aligned(plan, store_bytes(plan, store))
                      ? store
-                     : 1,
+                     : out_least_store(plan->base.output.element),
+        .residual = residual == 0    ? 0
+                    : residual_words ? 4
+                                     : 1,
     };
 }
 

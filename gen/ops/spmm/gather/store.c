@@ -53,7 +53,7 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
     mc_builder *b = e->b;
     gather_lane_sums k = lane_sums(e, path);
     heading(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
-    out_writer w = spmm_gather_declare_writer(e, path);
+    out_writer w = spmm_gather_declare_writer(e, path, k.run);
     emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);
     for (int i = 0; i < LANE_RUNS; i++) {
@@ -61,8 +61,11 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
         int row = gather_run_row(k, i), column = gather_run_column(k, i);
         if (i == 0 || column > 0) out_load_column_factors(factors, 0, col, column, k.run);
         if (i == 0) out_c_address(&w, w.row, col);
+        if (i == 0) out_residual_address(&w, w.row, col);
         spmm_gather_run_of_sums(e, 0, i, k.run, sums);
         if (row > 0) out_advance_c(&w, 1);
+        if (row > 0) out_advance_residual(&w, 1);
+        out_load_residual(&w, 0, col, column, k.run);
         out_store_run(
             &w, factors,
             &(out_run){.col = col, .offset = column, .count = k.run, .sums = sums, .factor_row = row});

@@ -7,7 +7,8 @@
 /* output.c. Collects COUNT columns of run RUN, from word WORD on. */
 void spmm_gather_run_of_sums(const gather_emitter *e, int word, int run, int count, mc_reg *out);
 out_columns spmm_gather_columns_of(const gather_emitter *e, const gather_path *path);
-out_writer spmm_gather_declare_writer(const gather_emitter *e, const gather_path *path);
+/* RUN: columns of a run. */
+out_writer spmm_gather_declare_writer(const gather_emitter *e, const gather_path *path, int run);
 /* The exponent of V, by which a row block's number becomes that of its first row. */
 mc_operand spmm_gather_log_vec(const gather_emitter *e);
 

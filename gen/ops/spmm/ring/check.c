@@ -49,7 +49,7 @@ void ring_check(const int64_t *point, const ring_plan *plan, mc_complaints *comp
     spmm_use use = {.tile_n = base->tile_n,
                     .warps = base->warps,
                     .threads = base->threads,
-                    .more_registers = out_by_columns(&base->output),
+                    .more_registers = out_by_columns(&base->output) || base->output.residual != OUT_NO_ADDEND,
                     .resident = plan->resident};
     spmm_check_pairs(&base->math, use, complaints);
     check_split(plan, complaints);

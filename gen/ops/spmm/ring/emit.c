@@ -124,7 +124,7 @@ void ring_emit(const void *data, mc_builder *b) {
     spmm_batch batch = spmm_batch_of(&plan->base);
     ring_emitter r = {.plan = plan, .at = {.plan = &plan->base, .b = b}};
     ring_feed feed = {.r = &r};
-    if (plan->base.batch) batch_begin(b, batch.arrays, SPMM_BATCH_ARRAYS);
+    if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
     emit_place(&r);
     if (staging->split) staging->split(&feed);
     emit_shapes(&r);

@@ -173,6 +173,7 @@ typedef struct ring_epilogue {
     spmm_sums *sums;
     mc_reg row_block, col; /* the number of the row block at hand; this lane's first column of C */
     out_factors factors;   /* its scales and biases */
+    out_residual residual; /* behind the loop over strides */
     ring_sum sum;
     mc_label next; /* resident: behind a row block's store */
 } ring_epilogue;

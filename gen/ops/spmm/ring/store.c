@@ -19,16 +19,25 @@ static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.s
 
 /* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
 static int grouped(const ring_plan *plan) {
-    bool half = ring_run(plan) * out_element_bytes(plan->base.output.element) == 2;
+    bool half = out_bytes(plan->base.output.element, ring_run(plan)) <= 2;
     return half && !exchanges(plan) && runs(plan) % 2 == 0 ? 2 : 1;
 }
 
 /* Columns that a lane stores at once there. */
 static int store_columns(const ring_plan *plan) { return ring_run(plan) * grouped(plan); }
 
-/* With scales of B, too, a column has up to three factors: more than there are registers for in a tile. They
-   come behind the loop then, a run's where the run is stored. */
-static bool loads_late(const ring_plan *plan) { return plan->base.output.b_scale; }
+/* Columns of the residual that a load takes there: a run, where the spec's ldr allows it. */
+static int residual_columns(const ring_plan *plan) {
+    const spmm_plan *base = &plan->base;
+    bool fits = base->ldr == MC_OPEN || base->ldr % ring_run(plan) == 0;
+    return base->output.residual == OUT_NO_ADDEND ? 0 : fits ? ring_run(plan) : 1;
+}
+
+/* With scales of B, too, a column has up to three factors: more than there are registers for in a tile. A
+   residual is another. They come behind the loop then, a run's where the run is stored. */
+static bool loads_late(const ring_plan *plan) {
+    return plan->base.output.b_scale || plan->base.output.residual != OUT_NO_ADDEND;
+}
 
 /* Collects the sums of run C in row 2t + ROW. Its columns are those of one mma after another, or, after the
    exchange, both of one mma. */
@@ -116,7 +125,8 @@ typedef struct store_path {
 
 /* The lane's first column once words are exchanged, and which bytes it takes. */
 static void emit_place(store_path *p) {
-    enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276 };
+    /* of two bytes a run; of one */
+    enum { OWN_LOW = 0x5410, OWN_HIGH = 0x3276, OWN_FIRST = 0x0040, OWN_SECOND = 0x0015 };
     const ring_emitter *r = p->e->r;
     mc_builder *b = r->at.b;
     p->col = p->e->col;
@@ -125,12 +135,14 @@ static void emit_place(store_path *p) {
     note(b, "lane g: four columns of %d, or where g is odd of the next %d", 8 * run, 8 * run);
     mc_reg odd = and_b32(b, "g_odd", r->at.place.g, I(1));
     mc_reg is_odd = setp_eq(b, "odd_lane", odd, I(1));
-    p->mix = selp_b32(b, "mix", H(OWN_HIGH), H(OWN_LOW), is_odd);
+    bool bytes = out_bytes(r->at.plan->output.element, run) == 1;
+    p->mix = selp_b32(b, "mix", H(bytes ? OWN_SECOND : OWN_HIGH), H(bytes ? OWN_FIRST : OWN_LOW), is_odd);
     p->col = mad_s32(b, "store_col", odd, I(8 * run - run), p->e->col);
 }
 
-/* GROUP runs from the C-th on, of row 2t + ROW, whose factors stand from COLUMN on. */
-static void emit_group(store_path *p, int row, int c, int column) {
+/* GROUP runs from the C-th on, of row 2t + ROW, whose factors stand from COLUMN on, and whose residual from
+   RESIDUAL on. */
+static void emit_group(store_path *p, int row, int c, int column, int residual) {
     const ring_epilogue *e = p->e;
     out_writer *w = &p->w;
     int run = ring_run(e->r->plan), count = run * p->group;
@@ -141,7 +153,8 @@ static void emit_group(store_path *p, int row, int c, int column) {
                            .count = count,
                            .sums = sums,
                            .factor_row = row,
-                           .factor_column = column};
+                           .factor_column = column,
+                           .residual = residual};
     if (p->group == 1) {
         out_store_run(w, &e->factors, &whole);
         return;
@@ -149,7 +162,8 @@ static void emit_group(store_path *p, int row, int c, int column) {
     mc_reg word = out_words(w, &e->factors, &whole, 0, count)[0];
     EMIT(w->b, shfl_bfly, p->other, word, I(1 << FRAG_GROUP_SHIFT), I(MC_WARP - 1), H(0xffffffff));
     EMIT(w->b, prmt_by, word, word, p->other, p->mix);
-    out_store(w->b, w->guard, AT(w->at, whole.offset), w->output->element, count, &word);
+    mc_operand to = AT(w->at, out_bytes(w->output->element, whole.offset));
+    out_store(w->b, w->guard, to, w->output->element, count, &word);
 }
 
 /* Loads factors of the columns of COUNT runs from the C-th on, as the COLUMN-th and on. */
@@ -157,6 +171,14 @@ static void load_columns_of(ring_epilogue *e, int c, int count, int column) {
     int run = ring_run(e->r->plan);
     for (int i = 0; i < count; i++)
         out_load_column_factors(&e->factors, column + run * i, e->col, 8 * run * (c + i), run);
+}
+
+/* Loads a row's residual of the group of runs from the C-th on, as the element FIRST and on. A lane's columns
+   are those of its sums: words are exchanged later. */
+static void load_residual_of(store_path *p, int c, int first) {
+    int run = ring_run(p->e->r->plan);
+    for (int i = 0; i < p->group; i++)
+        out_load_residual(&p->w, first + run * i, p->e->col, 8 * run * (c + i), run);
 }
 
 /* One row behind the other. */
@@ -168,24 +190,30 @@ static void emit_store_rows(store_path *p) {
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(w->b, add_s32, w->row, w->row, I(1));
         out_c_address(w, w->row, p->col);
-        for (int c = 0; c < runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c);
+        for (int c = 0; c < runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c, 0);
     }
 }
 
 /* Each group of runs of both rows: what is loaded for its columns is not kept. */
 static void emit_store_runs(store_path *p) {
     out_writer *w = &p->w;
+    int count = ring_run(p->e->r->plan) * p->group;
     mc_reg at[2] = {w->at, b64(w->b, "c_at_next")};
     emit_place(p);
     out_c_address(w, w->row, p->col);
     EMIT(w->b, mov_b64, at[1], at[0]);
     w->at = at[1];
     out_advance_c(w, 1);
+    out_residual_address(w, w->row, p->e->col);
     for (int c = 0; c < runs(p->e->r->plan); c += p->group) {
         load_columns_of(p->e, c, p->group, 0);
+        load_residual_of(p, c, 0);
+        out_advance_residual(w, 1);
+        load_residual_of(p, c, count);
+        out_advance_residual(w, -1);
         for (int row = 0; row < 2; row++) {
             w->at = at[row];
-            emit_group(p, row, c, 0);
+            emit_group(p, row, c, 0, count * row);
         }
     }
 }
@@ -193,7 +221,8 @@ static void emit_store_runs(store_path *p) {
 static void emit_store(ring_epilogue *e, bool clamp) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    int group = clamp ? 1 : grouped(r->plan), store = clamp ? 1 : store_columns(r->plan);
+    int group = clamp ? 1 : grouped(r->plan),
+        store = clamp ? out_least_store(r->at.plan->output.element) : store_columns(r->plan);
     store_path p = {.e = e,
                     .w = {.b = b,
                           .output = &r->at.plan->output,
@@ -201,8 +230,11 @@ static void emit_store(ring_epilogue *e, bool clamp) {
                           .ldc = dim_operand(r->at.plan->ldc, r->at.ldc),
                           .c_array = r->at.c_array,
                           .in_rows = r->at.stores,
-                          .store = store},
+                          .store = store,
+                          .residual = e->residual},
                     .group = group};
+    p.w.residual.load = clamp ? 1 : residual_columns(r->plan);
+    p.w.residual.count = 2 * ring_run(r->plan) * group; /* of both rows */
     e->factors.columns = p.w.columns;
     out_declare_writer(&p.w);
     if (group > 1) p.other = b32(b, "other_word");
@@ -214,8 +246,12 @@ static void emit_store(ring_epilogue *e, bool clamp) {
     else EMIT_RET(b);
 }
 
+static int residual_load_bytes(const ring_plan *plan) {
+    return residual_columns(plan) * out_residual_bytes(&plan->base.output);
+}
+
 static int store_bytes(const ring_plan *plan) {
-    return store_columns(plan) * out_element_bytes(plan->base.output.element);
+    return (int)out_bytes(plan->base.output.element, store_columns(plan));
 }
 
 /* Goes to EDGE where TEST, in which bits of an address or distance are left, is not 0. */
@@ -224,7 +260,25 @@ static void branch_if_odd(mc_builder *b, mc_reg odd, mc_reg test, mc_label edge)
     EMIT_IF(b, odd, bra_uni, TO(edge));
 }
 
-static void branch_if_not_whole(const ring_emitter *r, mc_label edge) {
+static void branch_if_residual_is_odd(const ring_epilogue *e, mc_reg odd, mc_reg test, mc_label edge) {
+    mc_builder *b = e->r->at.b;
+    const ring_plan *plan = e->r->plan;
+    int columns = residual_columns(plan), bytes = residual_load_bytes(plan);
+    if (columns > 1 && plan->base.ldr == MC_OPEN) {
+        note(b, "rows of the residual are not aligned for vector loads");
+        EMIT(b, and_b32, test, e->residual.ld, I(columns - 1));
+        branch_if_odd(b, odd, test, edge);
+    }
+    if (columns > 1 && plan->base.align < bytes) {
+        note(b, "the residual itself is not");
+        EMIT(b, cvt_low, test, e->residual.array);
+        EMIT(b, and_b32, test, test, I(bytes - 1));
+        branch_if_odd(b, odd, test, edge);
+    }
+}
+
+static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
+    const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
     int columns = store_columns(r->plan);
@@ -236,7 +290,10 @@ static void branch_if_not_whole(const ring_emitter *r, mc_label edge) {
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
     if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for %s columns at once", columns == 2 ? "two" : "four");
+        note(b, "rows of C are not aligned for %s columns at once",
+             columns == 2   ? "two"
+             : columns == 4 ? "four"
+                            : "eight");
         EMIT(b, and_b32, test, r->at.ldc, I(columns - 1));
         branch_if_odd(b, odd, test, edge);
     }
@@ -246,15 +303,22 @@ static void branch_if_not_whole(const ring_emitter *r, mc_label edge) {
         EMIT(b, and_b32, test, test, I(store_bytes(r->plan) - 1));
         branch_if_odd(b, odd, test, edge);
     }
+    branch_if_residual_is_odd(e, odd, test, edge);
 }
 
 /* The wide path, which leaves what is odd to EDGE. */
 static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     int run = ring_run(e->r->plan);
-    if (!always) branch_if_not_whole(e->r, edge);
+    if (!always) branch_if_not_whole(e, edge);
     heading(e->r->at.b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
             run == 2 ? "two" : "four", 8 * run);
     emit_store(e, false);
+}
+
+/* Whether the residual can be loaded so wherever it lies. */
+static bool residual_is_aligned(const ring_plan *plan) {
+    return residual_columns(plan) <= 1 ||
+           (plan->base.ldr != MC_OPEN && plan->base.align >= residual_load_bytes(plan));
 }
 
 void ring_emit_output(ring_epilogue *e) {
@@ -262,12 +326,13 @@ void ring_emit_output(ring_epilogue *e) {
     const spmm_plan *plan = e->r->at.plan;
     bool aligned = plan->ldc == MC_OPEN || plan->ldc % store_columns(e->r->plan) == 0;
     bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
-                  plan->align >= store_bytes(e->r->plan);
+                  plan->align >= store_bytes(e->r->plan) && residual_is_aligned(e->r->plan);
     mc_label edge = label(b, "EDGE");
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});
     ring_emit_sum(e->r, e->sum, e->sums);
     emit_exchange(e);
     if (e->r->plan->tensor) emit_grid_wait(b, plan->overlap, "B");
+    e->residual = spmm_emit_residual(&e->r->at);
     if (aligned) emit_wide(e, always, edge);
     if (always) return;
     b->prefix = "edge_";
