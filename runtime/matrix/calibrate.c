@@ -210,9 +210,8 @@ static mc_status find_reach(const samples *s, const mc_calibrate_config *config,
                             mc_diag *diag) {
     *r = reach_of_all(s, zero);
     if (config->by == MC_CALIBRATE_ABSMAX || (r->above <= 0 && r->below <= 0)) return MC_OK;
-    return config->by == MC_CALIBRATE_PERCENTILE
-               ? reach_of_percentile(s, zero, config->percentile, r, diag)
-               : reach_of_least_squares(s, config->type, zero, r, diag);
+    return config->by == MC_CALIBRATE_PERCENTILE ? reach_of_percentile(s, zero, config->percentile, r, diag)
+                                                 : reach_of_least_squares(s, config->type, zero, r, diag);
 }
 
 /* What quantising the samples so costs, of each of them. */

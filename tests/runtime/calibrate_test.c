@@ -118,8 +118,8 @@ static void test_least_squares(mc_diag *diag) {
             CHECK(memcmp(&found.how.scale, &again.how.scale, sizeof found.how.scale) == 0, "the same twice");
             CHECK(found.error <= plain.error, "%zu, %s: %g, absmax %g", i, mc_type_text(types[t]),
                   found.error, plain.error);
-            CHECK(found.error < .9 * plain.error || sets[i].outliers != 3 || mc_type_bits(types[t]) == 8, "%zu, %s: outliers rule: %g, %g",
-                  i, mc_type_text(types[t]), found.error, plain.error);
+            CHECK(found.error < .9 * plain.error || sets[i].outliers != 3 || mc_type_bits(types[t]) == 8,
+                  "%zu, %s: outliers rule: %g, %g", i, mc_type_text(types[t]), found.error, plain.error);
             if (mc_type_min(types[t]) < 0) {
                 float greatest = plain.how.scale * (float)mc_type_max(types[t]);
                 double best = least_error(&x, types[t], greatest) / energy_of(&x);
