@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "directory.h"
+#include "matrix/bsr.h"
 #include "text/file.h"
 
 static const char *const names[] = {[PUBLISHED_BCRS] = "bcrs", [PUBLISHED_SRBCRS] = "srbcrs"};
@@ -214,5 +215,5 @@ mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag) {
 
 bool published_is_directory(const char *path) {
     struct stat state;
-    return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
+    return stat(path, &state) == 0 && S_ISDIR(state.st_mode) && !mc_bsr_is(path);
 }

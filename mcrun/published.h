@@ -26,6 +26,7 @@ mc_status published_write(const published_form *form, const mc_vsparse *a, const
 /* The way back. MC_FORMAT, with the directory's name in front, for what no matrix gives. */
 mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag);
 
+/* A directory, and none with the arrays of a BSR (matrix/bsr.h). */
 bool published_is_directory(const char *path);
 
 #endif

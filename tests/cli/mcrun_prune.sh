@@ -105,7 +105,7 @@ cp -r p locked && chmod 444 locked/values.npy
 expect 1 'locked/values.npy: it is read-only' prune --sparsity 0.5 --out locked --force
 check 'all as it was' diff -r p locked
 expect 2 '--out p/values.npy would overwrite p, which is read' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --out p/values.npy --device sim
-expect 2 '--quantise goes with the values of a .mtx, .npy or .safetensors MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
+expect 2 '--quantise goes with the values of a .mtx, .npy, .safetensors or BSR MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
 expect 0 'A random, B random' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --random-values --device sim
 
 # What is refused, and leaves nothing
