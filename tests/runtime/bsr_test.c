@@ -140,7 +140,7 @@ static void test_wide(mc_diag *diag) {
         {"shape", "|i1", "(2,)", BYTES("\4\6")}};
     static const array columns[MOST_ARRAYS] = {{"ccol_indices", "|i1", "(4,)", BYTES("\0\1\1\2")},
                                                {"row_indices", "|i1", "(2,)", BYTES("\1\1")},
-                                               {"values", rows[2].descr, rows[2].shape, NULL, 32},
+                                               {"values", "<f4", "(2, 2, 2)", NULL, 32},
                                                {"shape", "|i1", "(2,)", BYTES("\4\6")}};
     static const int64_t row_ptr[] = {0, 0, 0, 4, 8};
     static const int32_t cols[] = {0, 1, 4, 5, 0, 1, 4, 5};
