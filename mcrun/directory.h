@@ -14,7 +14,7 @@ typedef struct out_file {
     bool flat;
 } out_file;
 
-enum { OUT_MAX_FILES = MC_MAX_ARRAYS + 4 };
+enum { OUT_MAX_FILES = MC_MAX_ARRAYS + 5 };
 
 /* In the order of writing. */
 typedef struct out_files {

@@ -26,6 +26,7 @@ static mc_status refuse_file(const char *name, const char *why, mc_diag *diag) {
     return mc_fail(diag, MC_CANNOT, "--%s: the kernel %s", option, why);
 }
 
+/* As many as the kernel has, or one for all of these. */
 static mc_status take_file(const factor_source *from, float *values, int64_t count, mc_diag *diag) {
     mc_dense read;
     mc_status status = mc_npy_read_vector(from->file, &read, diag);
@@ -34,11 +35,12 @@ static mc_status take_file(const factor_source *from, float *values, int64_t cou
     if (read.type != MC_F32)
         status = mc_fail(diag, MC_CANNOT, "%s: a %s is f32, this file holds %s", from->file, from->name,
                          mc_type_text(read.type));
-    else if (length != count)
+    else if (length != count && length != 1)
         status = mc_fail(diag, MC_CANNOT,
                          "%s is %" PRId64 " x %" PRId64 ", but the kernel's %s has %" PRId64 " elements",
                          from->file, read.rows, read.cols, from->name, count);
-    else memcpy(values, read.data, (size_t)count * sizeof *values);
+    else
+        for (int64_t i = 0; i < count; i++) values[i] = ((const float *)read.data)[length == 1 ? 0 : i];
     mc_dense_free(&read);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include "options.h"
+#include "problem.h"
 
 /* -- matrix-gen */
 
@@ -158,11 +158,14 @@ static double padding_of(const vector_info *info) {
     return info->slots > 0 ? 1 - (double)info->vectors / (double)info->slots : 0;
 }
 
-static void print_info(const mc_csr *csr, const row_lengths *rows, int vec, const vector_info *vectors) {
+static void print_info(const mc_csr *csr, const mc_blocks *blocks, const row_lengths *rows, int vec,
+                       const vector_info *vectors) {
     printf("shape        %" PRId64 " x %" PRId64 "\n", csr->rows, csr->cols);
     printf("nonzeros     %" PRId64 ", sparsity %.4f\n", csr->nnz, sparsity_of(csr));
     printf("row length   %" PRId64 " to %" PRId64 ", mean %.2f, cv %.3f, %" PRId64 " rows empty\n", rows->min,
            rows->max, rows->mean, rows->cv, rows->empty);
+    if (blocks->rows > 0)
+        printf("blocks       %" PRId64 " x %" PRId64 " of a BSR\n", blocks->rows, blocks->cols);
     if (vec == 0) return;
     printf("vectors      %" PRId64 " of %d x 1, fill %.4f\n", vectors->vectors, vec, vectors->fill);
     if (vectors->fill < nearly_full)
@@ -172,8 +175,8 @@ static void print_info(const mc_csr *csr, const row_lengths *rows, int vec, cons
            INFO_STRIDE);
 }
 
-static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int vec, bool dilate,
-                                 const vector_info *vectors, mc_diag *diag) {
+static mc_status print_info_json(const mc_csr *csr, const mc_blocks *blocks, const row_lengths *rows, int vec,
+                                 bool dilate, const vector_info *vectors, mc_diag *diag) {
     json_t *json =
         json_pack("{s:I, s:I, s:I, s:f, s:{s:I, s:f, s:I, s:f, s:I}}", "rows", (json_int_t)csr->rows, "cols",
                   (json_int_t)csr->cols, "nonzeros", (json_int_t)csr->nnz, "sparsity", sparsity_of(csr),
@@ -182,6 +185,10 @@ static mc_status print_info_json(const mc_csr *csr, const row_lengths *rows, int
     json_t *vector_json =
         json_pack("{s:i, s:I, s:f, s:I, s:f}", "vec", vec, "vectors", (json_int_t)vectors->vectors, "fill",
                   vectors->fill, "slots", (json_int_t)vectors->slots, "padding", padding_of(vectors));
+    if (blocks->rows > 0)
+        json_object_set_new(
+            json, "blocks",
+            json_pack("{s:I, s:I}", "rows", (json_int_t)blocks->rows, "cols", (json_int_t)blocks->cols));
     if (vec == 0) json_decref(vector_json);
     else json_object_set_new(json, dilate ? "dilated" : "union", vector_json);
     return cmd_print_json(json, diag);
@@ -196,14 +203,17 @@ static int info_run(int argc, char **argv) {
     mc_diag *diag = mc_diag_create();
     mc_csr csr;
     vector_info vectors = {0};
-    mc_status status = mc_csr_read(operands[0], &csr, diag);
+    mc_blocks blocks;
+    mc_status status = problem_read_pattern(operands[0], &csr, &blocks, diag);
+    if (status == MC_OK && options.dilate && blocks.rows > 0)
+        status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", operands[0]);
     if (status == MC_OK && options.vec > 0)
         status = measure_vectors(&csr, (int)options.vec, options.dilate, &vectors, diag);
     if (status == MC_OK) {
         row_lengths rows = measure_rows(&csr);
         if (options.json)
-            status = print_info_json(&csr, &rows, (int)options.vec, options.dilate, &vectors, diag);
-        else print_info(&csr, &rows, (int)options.vec, &vectors);
+            status = print_info_json(&csr, &blocks, &rows, (int)options.vec, options.dilate, &vectors, diag);
+        else print_info(&csr, &blocks, &rows, (int)options.vec, &vectors);
     }
     mc_csr_free(&csr);
     return cmd_finish(status, diag);

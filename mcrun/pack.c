@@ -195,7 +195,7 @@ static mc_status pack_published(const problem *p, const mc_kernel *kernel, const
                        "--format: published formats hold integers, and the values of a mask are f32");
     mc_status status = published_form_of(kernel, options, &form, diag);
     return status == MC_OK
-               ? published_write(&form, &p->a, NULL, options->directory, options->force, true, diag)
+               ? published_write(&form, &p->a, NULL, 0, options->directory, options->force, true, diag)
                : status;
 }
 

@@ -82,8 +82,22 @@ static mc_status copy_pattern(const mc_vsparse *a, mc_csr *csr, mc_diag *diag) {
     return MC_OK;
 }
 
+mc_status problem_read_pattern(const char *path, mc_csr *csr, mc_blocks *blocks, mc_diag *diag) {
+    *blocks = (mc_blocks){0};
+    return mc_bsr_is(path) ? mc_bsr_read(path, csr, blocks, diag) : mc_csr_read(path, csr, diag);
+}
+
+mc_status problem_check_blocks(const char *path, const mc_blocks *blocks, int vec, mc_diag *diag) {
+    if (blocks->rows % vec == 0) return MC_OK;
+    return mc_fail(diag, MC_CANNOT,
+                   "%s holds blocks of %" PRId64 " rows, the kernel's vectors have %d: --vec %" PRId64
+                   ", or --union, which fills up with zeros",
+                   path, blocks->rows, vec, blocks->rows);
+}
+
 static mc_status read_matrix(problem *p, mc_diag *diag) {
-    if (!published_is_directory(p->matrix_path)) return mc_csr_read(p->matrix_path, &p->pattern, diag);
+    if (!published_is_directory(p->matrix_path))
+        return problem_read_pattern(p->matrix_path, &p->pattern, &p->blocks, diag);
     mc_status status = published_read(p->matrix_path, &p->given, diag);
     return status == MC_OK ? copy_pattern(&p->given, &p->pattern, diag) : status;
 }
@@ -102,7 +116,10 @@ mc_status problem_open(problem *p, const char *spec_path, const char *matrix_pat
         return mc_fail(diag, MC_USAGE, "--union: %s holds vectors already", matrix_path);
     p->dilate = options->dilate || vectors || (!options->unite && problem_is_dilated(matrix_path));
     mc_status status = problem_respec(p, NULL, 0, diag);
-    return status == MC_OK ? read_matrix(p, diag) : status;
+    if (status == MC_OK) status = read_matrix(p, diag);
+    if (status == MC_OK && options->dilate && p->blocks.rows > 0)
+        status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", matrix_path);
+    return status;
 }
 
 void problem_close(problem *p) {
@@ -204,7 +221,7 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
 static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->quantise && (p->options->a_file != NULL || p->given.vec > 0))
         return mc_fail(diag, MC_USAGE,
-                       "--quantise goes with the values of a .mtx, .npy or .safetensors MATRIX");
+                       "--quantise goes with the values of a .mtx, .npy, .safetensors or BSR MATRIX");
     if (p->options->a_file != NULL) return take_file(p, p->options->a_file, diag);
     if (p->given.vec > 0 && !p->options->random_values) return copy_values(p, diag);
     if (has_own_values(p)) return take_own_values(p, diag);
@@ -245,8 +262,11 @@ static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     p->fill = 1;
     p->values_from = NULL;
     p->scale = 0;
-    mc_status status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
-                                 : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
+    mc_status status =
+        p->options->unite ? MC_OK : problem_check_blocks(p->matrix_path, &p->blocks, vec, diag);
+    if (status != MC_OK) return status;
+    status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
+                       : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
     if (status == MC_OK)
         status = mc_type_is_real(type) ? fill_reals(p, inside, diag) : fill_integers(p, inside, diag);
     free(inside);

@@ -3,6 +3,7 @@
 #ifndef MCRUN_PROBLEM_H
 #define MCRUN_PROBLEM_H
 
+#include "matrix/bsr.h"
 #include "options.h"
 
 /* First member of a command's struct of options. */
@@ -30,16 +31,17 @@ typedef struct problem {
     /* Of the directory of a published format: A before problem_fit. vec is 0 where MATRIX is a file. */
     mc_vsparse given;
     mc_csr pattern;
-    mc_vsparse a; /* or the mask, which is of f32; a.vec is 0 until problem_fit */
-    int64_t most; /* of random values: what the kernel's digits hold */
+    mc_blocks blocks; /* of a BSR; 0 x 0: MATRIX is none */
+    mc_vsparse a;     /* or the mask, which is of f32; a.vec is 0 until problem_fit */
+    int64_t most;     /* of random values: what the kernel's digits hold */
     double fill;
     const char *values_from; /* the file that a's values are of; NULL: random */
     double scale;            /* of --quantise: a MATRIX's value is that of A times it; 0: as they are */
 } problem;
 
 /* Reads the spec, for a GPU of CAPABILITY or for none, and the matrix (NULL: the operator has none): a file
-   (.smtx, .mtx, dense), or the directory of a published format with its values. The caller closes also after
-   a failure. */
+   (.smtx, .mtx, dense), the arrays of a BSR, or the directory of a published format with its values. The
+   caller closes also after a failure. */
 mc_status problem_open(problem *p, const char *spec_path, const char *matrix_path,
                        const problem_options *options, int capability, mc_diag *diag);
 void problem_close(problem *p);
@@ -53,6 +55,11 @@ mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag);
 /* Whether nonzeros of the matrix at PATH usually become vectors (.smtx),
    and rows do not share vectors (the others). */
 bool problem_is_dilated(const char *path);
+
+/* Reads the file or BSR at PATH; BLOCKS are 0 x 0 where it is none. */
+mc_status problem_read_pattern(const char *path, mc_csr *csr, mc_blocks *blocks, mc_diag *diag);
+/* MC_CANNOT where rows of blocks are not cut into whole vectors of VEC elements. */
+mc_status problem_check_blocks(const char *path, const mc_blocks *blocks, int vec, mc_diag *diag);
 
 /* Whether MATRIX is a mask to KERNEL. */
 bool problem_is_mask(const mc_kernel *kernel);

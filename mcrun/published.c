@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "directory.h"
+#include "matrix/bsr.h"
 #include "text/file.h"
 
 static const char *const names[] = {[PUBLISHED_BCRS] = "bcrs", [PUBLISHED_SRBCRS] = "srbcrs"};
@@ -54,8 +55,8 @@ static void print_files(const out_files *files) {
     }
 }
 
-mc_status published_write(const published_form *form, const mc_vsparse *a, const mc_dense *scales,
-                          const char *directory, bool force, bool list, mc_diag *diag) {
+mc_status published_write(const published_form *form, const mc_vsparse *a, const published_beside *beside,
+                          size_t count, const char *directory, bool force, bool list, mc_diag *diag) {
     mc_packed packed;
     out_files files = {0};
     mc_status status = form->name == PUBLISHED_BCRS ? mc_bcrs_export(a, &packed, diag)
@@ -66,7 +67,7 @@ mc_status published_write(const published_form *form, const mc_vsparse *a, const
         status = no_memory(diag);
     } else {
         list_arrays(form, a, &packed, &files);
-        if (scales != NULL) out_add_array(&files, "scale", scales, true);
+        for (size_t i = 0; i < count; i++) out_add_array(&files, beside[i].name, beside[i].array, true);
         out_add(&files, "format", ".json", text, strlen(text)); /* the last: it stands for all */
         status = out_write(directory, force, &files, diag);
     }
@@ -214,5 +215,5 @@ mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag) {
 
 bool published_is_directory(const char *path) {
     struct stat state;
-    return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
+    return stat(path, &state) == 0 && S_ISDIR(state.st_mode) && !mc_bsr_is(path);
 }

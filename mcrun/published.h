@@ -12,13 +12,21 @@ typedef struct published_form {
     mc_srbcrs srbcrs; /* of SRBCRS */
 } published_form;
 
-/* Writes A into DIRECTORY (out_write), with SCALES, unless they are NULL, and with LIST the files' names to
-   standard output. */
-mc_status published_write(const published_form *form, const mc_vsparse *a, const mc_dense *scales,
-                          const char *directory, bool force, bool list, mc_diag *diag);
+/* What lies beside the matrix: NAME.npy, in one dimension. */
+typedef struct published_beside {
+    const char *name;
+    const mc_dense *array;
+} published_beside;
+enum { PUBLISHED_MOST_BESIDE = 4 };
+
+/* Writes A into DIRECTORY (out_write), with what lies BESIDE it, COUNT of these, and with LIST the files'
+   names to standard output. */
+mc_status published_write(const published_form *form, const mc_vsparse *a, const published_beside *beside,
+                          size_t count, const char *directory, bool force, bool list, mc_diag *diag);
 /* The way back. MC_FORMAT, with the directory's name in front, for what no matrix gives. */
 mc_status published_read(const char *directory, mc_vsparse *a, mc_diag *diag);
 
+/* A directory, and none with the arrays of a BSR (matrix/bsr.h). */
 bool published_is_directory(const char *path);
 
 #endif

@@ -37,6 +37,14 @@ static void print_sources(const run_shape *shape) {
                shape->sources[0].title);
 }
 
+static void print_blocks(const run_shape *shape) {
+    const mc_blocks *b = &shape->blocks;
+    printf("\nblocks     %" PRId64 " x %" PRId64 " of a BSR", b->rows, b->cols);
+    if (b->rows % shape->vec == 0)
+        printf(", %" PRId64 " vector%s each", b->rows / shape->vec * b->cols,
+               b->rows == shape->vec && b->cols == 1 ? "" : "s");
+}
+
 static void print_shape(const run_shape *shape, const char *device) {
     printf("shape      M %" PRId64 "  K %" PRId64 "  N %" PRId64, shape->m, shape->k, shape->n);
     for (size_t i = 0; i < shape->ld_count; i++)
@@ -49,6 +57,7 @@ static void print_shape(const run_shape *shape, const char *device) {
     if (shape->given_rows >= 0)
         printf("\nrows       %" PRId64 " of the file, and %" PRId64 " empty ones", shape->given_rows,
                shape->m - shape->given_rows);
+    if (shape->blocks.rows > 0) print_blocks(shape);
     print_sources(shape);
     printf("\ndevice     %s\n", device);
 }
@@ -106,6 +115,10 @@ static json_t *shape_json(const run_shape *shape) {
     json_decref(sparse);
     if (shape->given_rows >= 0)
         json_object_set_new(json, "file_rows", json_integer((json_int_t)shape->given_rows));
+    if (shape->blocks.rows > 0)
+        json_object_set_new(json, "blocks",
+                            json_pack("{s:I, s:I}", "rows", (json_int_t)shape->blocks.rows, "cols",
+                                      (json_int_t)shape->blocks.cols));
     return json;
 }
 

@@ -3,6 +3,7 @@
 #define MCRUN_REPORT_H
 
 #include <jansson.h>
+#include "matrix/bsr.h"
 #include "mcrt_internal.h"
 
 #define NO_VARIANT SIZE_MAX
@@ -47,6 +48,7 @@ typedef struct run_shape {
     int64_t bytes;  /* of B that are read for a nonzero vector: a row's, or a column's, without its gap */
     double sparsity, fill;
     int64_t given_rows; /* of the matrix's file, before empty ones made them a multiple of vec; -1: as many */
+    mc_blocks blocks;   /* of the matrix's BSR; 0 x 0: it is none */
     value_source sources[MAX_SOURCES];
     size_t source_count;
     double quantised; /* a value of the matrix's file is that of A times it; 0: as they are */

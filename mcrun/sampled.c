@@ -44,7 +44,7 @@ mc_status sampled_write(int format, const mc_vsparse *mask, mc_order order, cons
     if (status == MC_OK) {
         mc_vsparse sparse = *mask; /* with other values; the rest stays the mask's */
         sparse.type = type, sparse.values = values.data;
-        status = published_write(&form, &sparse, NULL, directory, force, false, diag);
+        status = published_write(&form, &sparse, NULL, 0, directory, force, false, diag);
     }
     mc_dense_free(&values);
     mc_dense_free(&sums);

@@ -116,6 +116,7 @@ run_shape session_shape(const session *s) {
         .sparsity = report_sparsity(a),
         .fill = s->problem.fill,
         .given_rows = s->problem.dilate || s->problem.pattern.rows == a->rows ? -1 : s->problem.pattern.rows,
+        .blocks = s->problem.blocks,
         .quantised = s->problem.scale};
     shape.source_count = s->calls->sources(s, shape.sources);
     for (size_t i = 0; i < s->op->operand_count; i++) {

@@ -217,10 +217,18 @@ static mc_status load_published(const char *path, const tune_options *options, c
     return status;
 }
 
-static mc_status load_pattern(const tune_source *source, int vec, mc_csr *csr, mc_diag *diag) {
+static mc_status load_pattern(const tune_source *source, const tune_options *options, int vec, mc_csr *csr,
+                              mc_diag *diag) {
     mc_pattern pattern = source->pattern;
+    mc_blocks blocks;
     pattern.rows /= vec;
-    return source->generated ? mc_csr_generate(&pattern, csr, diag) : mc_csr_read(source->name, csr, diag);
+    if (source->generated) return mc_csr_generate(&pattern, csr, diag);
+    mc_status status = problem_read_pattern(source->name, csr, &blocks, diag);
+    if (status == MC_OK && options->dilate && blocks.rows > 0)
+        status = mc_fail(diag, MC_USAGE, "--dilate: %s holds blocks", source->name);
+    if (status == MC_OK && !options->unite) status = problem_check_blocks(source->name, &blocks, vec, diag);
+    if (status != MC_OK) mc_csr_free(csr);
+    return status;
 }
 
 mc_status tune_source_load(const tune_source *source, const tune_options *options, const tune_kind *kind,
@@ -232,7 +240,7 @@ mc_status tune_source_load(const tune_source *source, const tune_options *option
         return load_published(source->name, options, kind, matrix, diag);
     bool dilate =
         source->generated || options->dilate || (!options->unite && problem_is_dilated(source->name));
-    mc_status status = load_pattern(source, kind->vec, &csr, diag);
+    mc_status status = load_pattern(source, options, kind->vec, &csr, diag);
     if (status != MC_OK) return status;
     status = dilate ? mc_vsparse_dilate(&csr, kind->vec, kind->type, matrix, diag)
                     : mc_vsparse_union(&csr, kind->vec, kind->type, matrix, &fill, NULL, diag);

@@ -39,7 +39,7 @@ function value_of(i,   text) {
     if (text == "-") return ""
     if (text == "FIELD=VALUE") return "fields"
     if (text == "[FAMILY]") return substr(families, 2)
-    if (text ~ /\|/) { gsub(/\|/, " ", text); return text }
+    if (text ~ /\|/) { gsub(/=[A-Z]+/, "=", text); gsub(/\|/, " ", text); return text } # percentile=P
     if (text ~ /^(FILE|DIR|FOLDER|PROGRAM|MATRIX)/ || text ~ /\.npy$/) return "files"
     if (name[i] == "arch") return substr(values["", "arch"], 2) " native"
     text = name[i] == "" ? "" : substr(values["", name[i]], 2)

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "matrix/bsr.h"
 #include "matrix/csr.h"
 #include "matrix/dense.h"
 #include "text/file.h"
@@ -25,6 +26,11 @@ void mc_csr_free(mc_csr *csr) {
 
 typedef mc_status csr_reader(const char *path, mc_csr *csr, mc_diag *diag);
 
+static mc_status read_bsr(const char *path, mc_csr *csr, mc_diag *diag) {
+    mc_blocks blocks;
+    return mc_bsr_read(path, csr, &blocks, diag);
+}
+
 static const struct {
     const char *ending;
     csr_reader *read;
@@ -38,6 +44,7 @@ static bool ends_with(const char *text, const char *ending) {
 /* NULL: there is none for PATH. */
 static csr_reader *reader_of(const char *path) {
     size_t length;
+    if (mc_bsr_is(path)) return read_bsr;
     if (mc_is_safetensors(path, &length)) return mcrt_array_read;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
         if (ends_with(path, readers[i].ending)) return readers[i].read;
@@ -50,6 +57,9 @@ mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag) {
     csr_reader *read = reader_of(path);
     *csr = (mc_csr){0};
     if (read != NULL) return read(path, csr, diag);
+    if (ends_with(path, ".npz"))
+        return mc_fail(diag, MC_USAGE, "%s: .npz files are not read: unzip %s -d DIR, and name DIR", path,
+                       path);
     return mc_fail(diag, MC_USAGE, "%s: a matrix must be a .smtx, .mtx, .npy or .safetensors file", path);
 }
 

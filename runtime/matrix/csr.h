@@ -19,12 +19,12 @@ typedef struct mc_csr {
 
 /* Reads PATH by its ending: .smtx (DLMC: "rows, cols, nnz", row offsets, column indices), .npy or
    .safetensors, perhaps with :NAME behind (a dense array, of which what is not zero is taken; MC_CANNOT for
-   infinities and NaN), or .mtx (MatrixMarket
+   infinities and NaN), a directory or .safetensors with the arrays of a BSR (bsr.h), or .mtx (MatrixMarket
    coordinate; general, symmetric, skew-symmetric or hermitian; entries sorted by row, complex values
    dropped). Malformed, truncated, out-of-range, unsorted (.smtx) or duplicate input: MC_FORMAT with
    "path:line: ...". */
 MC_API mc_status mc_csr_read(const char *path, mc_csr *csr, mc_diag *diag);
-/* Whether it does, by the ending. */
+/* Whether it does, by the ending, or by what is in it. */
 MC_API bool mc_csr_reads(const char *path);
 MC_API mc_status mc_csr_write_smtx(const char *path, const mc_csr *csr, mc_diag *diag);
 MC_API void mc_csr_free(mc_csr *csr);

@@ -34,11 +34,23 @@ MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *
    it, of a type of MC_TYPE_LIST whose elements fill their bytes. A name that is not there, or missing though
    there are several, is MC_USAGE with a list of names. */
 MC_API mc_status mc_dense_read(const char *path, mc_dense *dense, mc_diag *diag);
+/* The same of an array of one to three dimensions: DENSE has dims.size[0] rows, of one dimension a single
+   one, and columns for all the rest. Three dimensions must lie in C order. */
+typedef struct mc_dims {
+    int count;
+    int64_t size[3];
+} mc_dims;
+MC_API mc_status mc_dense_read_dims(const char *path, mc_dense *dense, mc_dims *dims, mc_diag *diag);
+/* Whether the .safetensors file of FILE.safetensors:NAME can be read and has that tensor. */
+MC_API bool mc_has_tensor(const char *path);
 /* Whether PATH is of a .safetensors file, and how long that file's own path in it is. */
 MC_API bool mc_is_safetensors(const char *path, size_t *file_length);
 MC_API mc_status mc_npy_write(const char *path, const mc_dense *dense, mc_diag *diag);
 /* The rows of DENSE, one after another, as a 1-D array. */
 MC_API mc_status mc_npy_write_vector(const char *path, const mc_dense *dense, mc_diag *diag);
+
+/* Of .npy files mc_dense_read_dims. */
+mc_status mcrt_npy_read_dims(const char *path, mc_dense *dense, mc_dims *dims, mc_diag *diag);
 
 /* Where generated values come from: FULL uniform over the type's range, EXTREME only the type's least and
    greatest values, ONES all 1. Of the real types FULL has either sign and twelve exponents around 1, EXTREME

@@ -23,13 +23,17 @@ static bool is_descr(mc_type type, const char *descr) {
 typedef struct npy_header {
     mc_type type;
     bool fortran_order;
+    mc_dims dims;
     int64_t rows, cols;
 } npy_header;
+
+/* Which shapes will do: two sizes; at most two; one to three. */
+typedef enum npy_wanted { WANT_MATRIX, WANT_VECTOR, WANT_DIMS } npy_wanted;
 
 /* The header's text, and where reading stands. */
 typedef struct scanner {
     const char *path, *at, *end;
-    bool vector; /* a shape of one size, or of none, will do */
+    npy_wanted wanted;
     mc_diag *diag;
 } scanner;
 
@@ -110,29 +114,37 @@ static bool scan_number(scanner *s, int64_t *number) {
 }
 
 /* A tuple: () or (3,) or (3, 4) or (3, 4,). */
-static mc_status scan_shape(scanner *s, npy_header *h) {
-    int64_t sizes[2] = {0, 0}, size;
-    int dimensions = 0;
+static mc_status scan_sizes(scanner *s, mc_dims *dims) {
+    int64_t size;
+    *dims = (mc_dims){0};
     if (!skip_text(s, "(")) return refuse(s, "shape must be a tuple");
     while (!skip_text(s, ")")) {
         if (!scan_number(s, &size)) return refuse(s, "shape must hold sizes below 2^63");
-        if (dimensions < 2) sizes[dimensions] = size;
-        dimensions++;
+        if (dims->count < 3) dims->size[dims->count] = size;
+        dims->count++;
         if (skip_text(s, ",")) continue;
         if (!skip_text(s, ")")) return refuse(s, "shape does not end in )");
         break;
     }
-    if (s->vector && dimensions < 2) {
-        h->rows = 1;
-        h->cols = dimensions ? sizes[0] : 1;
-        return MC_OK;
-    }
-    if (dimensions != 2)
-        return mc_fail(s->diag, MC_CANNOT, "%s: the array has %d dimensions, a matrix has 2", s->path,
-                       dimensions);
-    h->rows = sizes[0];
-    h->cols = sizes[1];
     return MC_OK;
+}
+
+static mc_status scan_shape(scanner *s, npy_header *h) {
+    mc_status status = scan_sizes(s, &h->dims);
+    if (status != MC_OK) return status;
+    const int64_t *sizes = h->dims.size;
+    int count = h->dims.count;
+    if (s->wanted == WANT_DIMS && (count < 1 || count > 3))
+        return mc_fail(s->diag, MC_CANNOT, "%s: the array has %d dimensions, one to three are read", s->path,
+                       count);
+    if (s->wanted == WANT_MATRIX ? count != 2 : s->wanted == WANT_VECTOR && count > 2)
+        return mc_fail(s->diag, MC_CANNOT, "%s: the array has %d dimensions, a matrix has 2", s->path, count);
+    h->rows = count < 2 ? 1 : sizes[0];
+    h->cols = count == 0   ? 1
+              : count == 1 ? sizes[0]
+              : count == 2 ? sizes[1]
+                           : mcrt_product(sizes[1], sizes[2]);
+    return h->cols >= 0 ? MC_OK : refuse(s, "shape must hold sizes whose product is below 2^63");
 }
 
 static const struct {
@@ -195,6 +207,10 @@ static mc_status find_header(scanner *s) {
 }
 
 static mc_status check_data(const scanner *s, const npy_header *h, size_t size) {
+    if (h->fortran_order && h->dims.count > 2)
+        return mc_fail(s->diag, MC_CANNOT,
+                       "%s: three dimensions in Fortran order are not read: numpy.ascontiguousarray",
+                       s->path);
     int64_t bytes = mc_type_size(h->type, mcrt_product(h->rows, h->cols));
     if (bytes >= 0 && (size_t)bytes == size) return MC_OK;
     return mc_fail(
@@ -210,9 +226,9 @@ static void take_columns(const char *data, mc_dense *dense) {
             memcpy((char *)dense->data + (size_t)(i * dense->ld + j) * bytes, data, bytes);
 }
 
-static mc_status parse(const char *path, bool vector, const char *bytes, size_t size, mc_dense *dense,
-                       mc_diag *diag) {
-    scanner s = {.path = path, .at = bytes, .end = bytes + size, .vector = vector, .diag = diag};
+static mc_status parse(const char *path, npy_wanted wanted, const char *bytes, size_t size, mc_dense *dense,
+                       mc_dims *dims, mc_diag *diag) {
+    scanner s = {.path = path, .at = bytes, .end = bytes + size, .wanted = wanted, .diag = diag};
     npy_header h = {0};
     mc_status status = find_header(&s);
     const char *data = s.end;
@@ -222,26 +238,34 @@ static mc_status parse(const char *path, bool vector, const char *bytes, size_t 
     if (status == MC_OK) status = mc_dense_create(h.type, h.rows, h.cols, h.cols, dense, diag);
     if (status == MC_OK && h.fortran_order) take_columns(data, dense);
     else if (status == MC_OK) memcpy(dense->data, data, data_size);
+    *dims = h.dims;
     return status;
 }
 
-static mc_status read_array(const char *path, bool vector, mc_dense *dense, mc_diag *diag) {
+static mc_status read_array(const char *path, npy_wanted wanted, mc_dense *dense, mc_dims *dims,
+                            mc_diag *diag) {
     *dense = (mc_dense){0};
     char *bytes;
     size_t size;
     mc_status status = file_read(path, NULL, &bytes, &size, diag);
     if (status != MC_OK) return status;
-    status = parse(path, vector, bytes, size, dense, diag);
+    status = parse(path, wanted, bytes, size, dense, dims, diag);
     free(bytes);
     return status;
 }
 
 mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag) {
-    return read_array(path, false, dense, diag);
+    mc_dims dims;
+    return read_array(path, WANT_MATRIX, dense, &dims, diag);
 }
 
 mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag) {
-    return read_array(path, true, dense, diag);
+    mc_dims dims;
+    return read_array(path, WANT_VECTOR, dense, &dims, diag);
+}
+
+mc_status mcrt_npy_read_dims(const char *path, mc_dense *dense, mc_dims *dims, mc_diag *diag) {
+    return read_array(path, WANT_DIMS, dense, dims, diag);
 }
 
 /* Version 1.0, padded with blanks so that the data begins at a multiple of 64 bytes. */

@@ -2,6 +2,7 @@
 #ifndef MCRT_PRUNE_H
 #define MCRT_PRUNE_H
 
+#include "base/quantiser.h"
 #include "matrix/vsparse.h"
 
 /* What a vector is worth: the sum of its magnitudes, or of its squares. */
@@ -32,10 +33,22 @@ MC_API mc_status mc_prune(const mc_dense *dense, const mc_prune_config *config, 
                           mc_diag *diag);
 MC_API void mc_pruned_free(mc_pruned *pruned);
 
-/* How far a product with what was kept is from one with DENSE: sqrt of the sums of squared differences over
-   those of squares, with X of tokens x features, row-major. *PRUNED: before quantising. MC_USAGE where X has
-   other features than DENSE has columns. */
+/* How far products are from one with DENSE and X: sqrt of the sums of squared differences over those of
+   squares. */
+typedef struct mc_prune_errors {
+    double pruned;      /* of what was kept, before quantising */
+    double quantised;   /* of that quantised */
+    double activations; /* and of X quantised, too */
+} mc_prune_errors;
+
+/* X: tokens x features, row-major; ACTIVATIONS: how X is quantised, NULL: not, and of that there is no error.
+   MC_USAGE where X has other features than DENSE has columns. */
 MC_API mc_status mc_prune_error(const mc_dense *dense, const mc_pruned *pruned, const mc_dense *x,
-                                double *error, double *unquantised, mc_diag *diag);
+                                const quantiser *activations, mc_prune_errors *errors, mc_diag *diag);
+
+/* What a product with quantised activations has too much because of their zero point, taken off: a bias for
+   each row, 1 x a.rows, in f32. */
+MC_API mc_status mc_prune_bias(const mc_pruned *pruned, const quantiser *activations, mc_dense *bias,
+                               mc_diag *diag);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct tensors {
     file_parts parts;
     uint64_t data; /* where the tensors' begins */
     json_t *header;
+    bool any_dims; /* one to three; else two */
     mc_diag *diag;
 } tensors;
 
@@ -144,61 +145,109 @@ static mc_status refuse_dtype(const tensors *t, const char *name, const char *dt
                    dtype != NULL ? dtype : "no dtype", all);
 }
 
-/* Two integers from 0 on. */
-static bool two_of(const json_t *array, int64_t two[2]) {
-    for (size_t i = 0; i < 2; i++) {
+/* COUNT integers from 0 on. */
+static bool take_integers(const json_t *array, int64_t *items, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(array, i);
-        two[i] = json_integer_value(item);
-        if (!json_is_integer(item) || two[i] < 0) return false;
+        items[i] = json_integer_value(item);
+        if (!json_is_integer(item) || items[i] < 0) return false;
     }
-    return json_array_size(array) == 2;
+    return json_array_size(array) == count;
 }
 
-static mc_status read_tensor(const tensors *t, const char *name, const json_t *tensor, mc_dense *dense) {
+static mc_status take_shape(const tensors *t, const char *name, const json_t *shape, mc_dims *dims) {
+    size_t count = json_array_size(shape);
+    bool right = t->any_dims ? count >= 1 && count <= 3 : count == 2;
+    *dims = (mc_dims){.count = (int)count};
+    if (right && take_integers(shape, dims->size, count)) return MC_OK;
+    return t->any_dims ? mc_fail(t->diag, MC_CANNOT, "%s: the shape of %s must have one to three sizes",
+                                 t->file, name)
+                       : mc_fail(t->diag, MC_CANNOT, "%s: %s is no matrix: its shape must have two sizes",
+                                 t->file, name);
+}
+
+/* "2 x 3 x 4". */
+static void dims_text(const mc_dims *dims, char text[64]) {
+    size_t used = 0;
+    for (int i = 0; i < dims->count && used < 64; i++)
+        used += (size_t)snprintf(text + used, 64 - used, "%s%" PRId64, i > 0 ? " x " : "", dims->size[i]);
+}
+
+static mc_status read_tensor(const tensors *t, const char *name, const json_t *tensor, mc_dense *dense,
+                             mc_dims *dims) {
     const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
-    int64_t shape[2], offsets[2];
+    int64_t offsets[2], rows, cols = 1;
+    char text[64] = "";
     mc_type type;
     if (!type_of(dtype, &type)) return refuse_dtype(t, name, dtype);
-    if (!two_of(json_object_get(tensor, "shape"), shape))
-        return mc_fail(t->diag, MC_CANNOT, "%s: %s is no matrix: its shape must have two sizes", t->file,
-                       name);
-    int64_t size = mc_type_size(type, mcrt_product(shape[0], shape[1]));
-    if (!two_of(json_object_get(tensor, "data_offsets"), offsets) || offsets[1] < offsets[0] ||
+    mc_status status = take_shape(t, name, json_object_get(tensor, "shape"), dims);
+    if (status != MC_OK) return status;
+    rows = dims->count > 1 ? dims->size[0] : 1;
+    for (int i = dims->count > 1; i < dims->count; i++) cols = mcrt_product(cols, dims->size[i]);
+    int64_t size = mc_type_size(type, mcrt_product(rows, cols));
+    dims_text(dims, text);
+    if (!take_integers(json_object_get(tensor, "data_offsets"), offsets, 2) || offsets[1] < offsets[0] ||
         (uint64_t)offsets[1] > t->parts.size - t->data || offsets[1] - offsets[0] != size)
         return mc_fail(t->diag, MC_FORMAT,
-                       "%s: data_offsets of %s are not those of %" PRId64 " x %" PRId64
-                       " elements of %s in this file",
-                       t->file, name, shape[0], shape[1], dtype);
-    mc_status status = mc_dense_create(type, shape[0], shape[1], shape[1], dense, t->diag);
+                       "%s: data_offsets of %s are not those of %s elements of %s in this file", t->file,
+                       name, text, dtype);
+    status = mc_dense_create(type, rows, cols, cols, dense, t->diag);
     if (status == MC_OK && size > 0)
         status =
             file_read_part(&t->parts, t->data + (uint64_t)offsets[0], (size_t)size, dense->data, t->diag);
     return status;
 }
 
-static mc_status read_safetensors(const char *path, mc_dense *dense, mc_diag *diag) {
-    tensors t = {.diag = diag, .parts.descriptor = -1};
+/* Splits PATH, and reads the header of its file; to be closed in any case. */
+static mc_status open_tensors(const char *path, tensors *t, mc_diag *diag) {
+    size_t length;
+    *t = (tensors){.diag = diag, .parts.descriptor = -1};
+    (void)mc_is_safetensors(path, &length);
+    if (path[length] == ':') t->name = path + length + 1;
+    t->file = strndup(path, length);
+    if (t->file == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    mc_status status = file_open_parts(t->file, &t->parts, diag);
+    return status == MC_OK ? read_header(t) : status;
+}
+
+static void close_tensors(tensors *t) {
+    file_close_parts(&t->parts);
+    json_decref(t->header);
+    free(t->file);
+}
+
+static mc_status read_safetensors(const char *path, bool any_dims, mc_dense *dense, mc_dims *dims,
+                                  mc_diag *diag) {
+    tensors t;
     const char *name = NULL;
     const json_t *tensor = NULL;
-    size_t length;
     *dense = (mc_dense){0};
-    (void)mc_is_safetensors(path, &length);
-    if (path[length] == ':') t.name = path + length + 1;
-    t.file = strndup(path, length);
-    if (t.file == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
-    mc_status status = file_open_parts(t.file, &t.parts, diag);
-    if (status == MC_OK) status = read_header(&t);
+    mc_status status = open_tensors(path, &t, diag);
+    t.any_dims = any_dims;
     if (status == MC_OK) status = choose(&t, &name, &tensor);
-    if (status == MC_OK) status = read_tensor(&t, name, tensor, dense);
+    if (status == MC_OK) status = read_tensor(&t, name, tensor, dense, dims);
     if (status != MC_OK) mc_dense_free(dense);
-    file_close_parts(&t.parts);
-    json_decref(t.header);
-    free(t.file);
+    close_tensors(&t);
     return status;
+}
+
+bool mc_has_tensor(const char *path) {
+    tensors t;
+    bool has =
+        open_tensors(path, &t, NULL) == MC_OK && t.name != NULL && json_object_get(t.header, t.name) != NULL;
+    close_tensors(&t);
+    return has;
+}
+
+mc_status mc_dense_read_dims(const char *path, mc_dense *dense, mc_dims *dims, mc_diag *diag) {
+    size_t length;
+    return mc_is_safetensors(path, &length) ? read_safetensors(path, true, dense, dims, diag)
+                                            : mcrt_npy_read_dims(path, dense, dims, diag);
 }
 
 mc_status mc_dense_read(const char *path, mc_dense *dense, mc_diag *diag) {
     size_t length;
-    return mc_is_safetensors(path, &length) ? read_safetensors(path, dense, diag)
+    mc_dims dims;
+    return mc_is_safetensors(path, &length) ? read_safetensors(path, false, dense, &dims, diag)
                                             : mc_npy_read(path, dense, diag);
 }

@@ -32,6 +32,57 @@ expect 0 'tokens, 0.' prune --mask mask.smtx --out m
 expect 0 'of a product with 62 tokens' prune --sparsity 0.5 --activations w.npy --out n --vec 2 --force
 expect 2 'activations have 5 features, the matrix 90 columns' prune --sparsity 0.5 --activations x.npy --out o
 
+# The scale of activations from samples goes into quantise and spmm as it is: the product is off by what prune said.
+floats() { tail -c +129 "$1" | od -An -v -tf4 | tr -s ' ' '\n' | sed '/^$/d'; }
+f32() { "$mcrun" quantise "$specs/dequantise_f16.lua" --set layout=rows --set scale=none --set lhs=$1 --set out=f32 --device sim "${@:2}" >/dev/null || exit 1; }
+"$mcrun" quantise "$specs/dequantise_f16.lua" --tokens 90 --features 90 --set layout=rows --set scale=tensor --set lhs=f16 --out x90.npy --device sim >/dev/null
+f32 f16 --x x90.npy --out x32.npy
+f32 f16 --x w.npy --out w32.npy
+told() { sed -n '/"activations"/,/}/s/^ *"'$1'": \([^,]*\),*$/\1/p' "$2"; } # all digits, of a member of "activations"
+awk_close() { awk -v a="$1" -v b="$2" 'BEGIN { print (a > 0 && a - b < 1e-6 && b - a < 1e-6) }'; }
+off_by() { # off_by Y: sqrt(sum (y - w x')^2 / sum (w x')^2), of 62 rows, 90 features, 90 tokens
+    { floats w32.npy; floats x32.npy; floats "$1"; } | awk '
+        NR <= 5580 { w[NR - 1] = $1; next } NR <= 13680 { x[NR - 5581] = $1; next } { y[NR - 13681] = $1 }
+        END {
+            for (i = 0; i < 62; i++) for (t = 0; t < 90; t++) {
+                sum = 0
+                for (j = 0; j < 90; j++) sum += w[i * 90 + j] * x[t * 90 + j]
+                off += (y[i * 90 + t] - sum) ^ 2; all += sum ^ 2
+            }
+            printf "%.9g\n", sqrt(off / all)
+        }'
+}
+product() { # product TYPE [OPTIONS]: of quantised weights and activations, by the files that prune wrote
+    local type=$1 bias=() zero=()
+    case $type in u*) bias=(--set bias=row --bias used/activation_bias.npy) zero=(--set zero=row --zero used/activation_zero.npy) ;; esac
+    rm -rf used
+    prune --sparsity 0.5 --activations x32.npy --activation-type "$@" --out used --json >used.json || complain "prune $*"
+    expect 0 'verdict    exact' "$mcrun" quantise "$specs/quantise_s8_given.lua" --set lhs=f32 --set out=$type --x x32.npy --scale used/activation_scale.npy "${zero[@]}" --out b.npy --device sim
+    expect 0 'verdict    exact' "$mcrun" spmm "$specs/spmm_l8r8_f16.lua" used --set rhs=$type --set out=f32 --set b_scale=column --b b.npy --scale used/scale.npy --b-scale used/activation_scale.npy \
+        "${bias[@]}" --out y.npy --device sim
+    check "$*: off by $(off_by y.npy), prune said $(told error used.json)" test "$(awk_close "$(off_by y.npy)" "$(told error used.json)")" = 1
+}
+product s8
+product u8 --activation-scale percentile=99
+json used.json activations.by percentile
+check 'part of the values saturates' test "$(awk -v p="$(told saturated used.json)" 'BEGIN { print (p > 0 && p < .03) }')" = 1
+product s4 --activation-scale least-squares
+check 'no zero point of s4' test ! -e used/activation_zero.npy
+least=$(told squared_error used.json)
+prune --sparsity 0.5 --activations x32.npy --activation-type s4 --out absmax --json >absmax.json
+check 'least squares gain' test "$(awk -v a="$least" -v b="$(told squared_error absmax.json)" 'BEGIN { print (a > 0 && a < b) }')" = 1
+"$mcrun" quantise "$specs/quantise_s8_tensor.lua" --set lhs=f32 --set out=u4 --set zero=tensor --x x32.npy --out b.npy --out-scale s.npy --out-zero z.npy --device sim >/dev/null
+expect 0 'zero point ' prune --sparsity 0.5 --activations x32.npy --activation-type u4 --out four
+check "absmax is the kernel's" cmp s.npy four/activation_scale.npy
+check "and so is the zero point" cmp z.npy four/activation_zero.npy
+expect 2 "'token' is not one of absmax|percentile=P|least-squares: a scale that is written is one for all tokens" prune --sparsity 0.5 --activations x32.npy --activation-scale token --out o
+expect 2 "'0' is not a percentage" prune --sparsity 0.5 --activations x32.npy --activation-scale percentile=0 --out o
+expect 2 "'nan' is not a percentage" prune --sparsity 0.5 --activations x32.npy --activation-scale percentile=nan --out o
+expect 2 "'' is not a percentage" prune --sparsity 0.5 --activations x32.npy --activation-scale percentile= --out o
+expect 2 '--activation-scale and --activation-type go with --activations' prune --sparsity 0.5 --activation-type u8 --out o
+head -c 128 x32.npy >nan.npy && head -c 32400 /dev/zero | tr '\0' '\377' >>nan.npy
+expect 1 'nan.npy: activation [0][0] is ' prune --sparsity 0.5 --activations nan.npy --out o
+
 # A tensor of a .safetensors file: eight bytes with the header's length, the header, the data
 tensors() { local n=${#2}; printf "\\x$(printf %02x $((n & 255)))\\x$(printf %02x $((n >> 8)))\\0\\0\\0\\0\\0\\0%s%b" "$2" "$3" >"$1"; }
 tensors t.safetensors '{"b":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},"up.w":{"dtype":"I8","shape":[2,3],"data_offsets":[3,9]}}' '\7\7\7\1\0\2\0\3\0'
@@ -54,7 +105,7 @@ cp -r p locked && chmod 444 locked/values.npy
 expect 1 'locked/values.npy: it is read-only' prune --sparsity 0.5 --out locked --force
 check 'all as it was' diff -r p locked
 expect 2 '--out p/values.npy would overwrite p, which is read' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --out p/values.npy --device sim
-expect 2 '--quantise goes with the values of a .mtx, .npy or .safetensors MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
+expect 2 '--quantise goes with the values of a .mtx, .npy, .safetensors or BSR MATRIX' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --quantise --device sim
 expect 0 'A random, B random' "$mcrun" spmm "$specs/spmm_l8r8.lua" p --n 8 --random-values --device sim
 
 # What is refused, and leaves nothing

@@ -39,6 +39,7 @@ check 'q.npy is 48 x 20 of s8' grep -aqF "'descr': '|i1', 'fortran_order': False
 check 's.npy has 20 scales' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (20,)" s.npy
 expect 0 'exact' given --x x.npy --scale s.npy --out again.npy
 same q.npy again.npy
+cp s.npy twenty.npy
 expect 0 'exact' computed --x x.npy --set zero=row --set out=u8 --out q.npy --out-scale s.npy --out-zero z.npy
 expect 0 'exact' given --x x.npy --set zero=row --set out=u8 --scale s.npy --zero z.npy --out again.npy
 same q.npy again.npy
@@ -47,6 +48,8 @@ check 'rows.npy is 20 x 48 of s8' grep -aqF "'shape': (20, 48)" rows.npy
 expect 0 'exact' given --x x.npy --set out=s4 --out four.npy
 # One scale, in two passes, and once more with it
 expect 0 'exact' tensor --x x.npy --set zero=tensor --out q.npy --out-scale s.npy --out-zero z.npy
+expect 0 'exact' given --x x.npy --set zero=row --scale s.npy --zero z.npy --out again.npy # one for each token
+same q.npy again.npy
 check 's.npy has one scale' grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (1,)" s.npy
 expect 0 'exact' given --x x.npy --set scale=tensor --set zero=tensor --scale s.npy --zero z.npy --out again.npy
 same q.npy again.npy
@@ -60,7 +63,7 @@ expect 2 '--dilate: unknown or ambiguous option' computed --tokens 8 --features 
 expect 1 'X holds f16, must hold f32' computed --x x.npy --set lhs=f32
 expect 2 'N is 50 by features, but 48 by x.npy' computed --x x.npy --features 50
 expect 1 '--scale: the kernel computes it itself' computed --x x.npy --scale s.npy
-expect 1 "but the kernel's scale has 30 elements" given --tokens 30 --features 48 --scale s.npy
+expect 1 "but the kernel's scale has 30 elements" given --tokens 30 --features 48 --scale twenty.npy
 expect 1 '--out-scale: the kernel computes none' given --x x.npy --out-scale t.npy
 expect 1 '--zero: the kernel takes none' given --x x.npy --zero z.npy
 expect 2 'that goes with computed scales a row' tensor --set keep=2

@@ -27,6 +27,9 @@ done
 printf '03, 4, 3\n0 1 2 3\n0 1 3\n' >"$work/matrix/smtx"
 printf '1%%%%MatrixMarket matrix coordinate real symmetric\n%% c\n3 3 2\n1 1 0.5\n3 1 -2e3\n' >"$work/matrix/mtx"
 printf '2\x93NUMPY\x01\x00\x46\x00%-69s\n\x01\x02' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }" >"$work/matrix/npy"
+printf '3\x40\0\0\0\0\0\0\0%-64s\1\2' '{"w":{"dtype":"I8","shape":[1,2],"data_offsets":[0,2]}}' >"$work/matrix/safetensors"
+printf '4\3\4\2\1\4\10\1\0\3\4\1\4\6\0\1\2\3\4\5\6\7\10' >"$work/matrix/bsr"
+printf '4\11\4\1\2\4\10\2\0\1\2\2\2\3\3\4\4\1\0\0\0\7\10\1\2\3\4\5\6' >"$work/matrix/bsr-by-columns"
 # Three vectors of two in BCRS, SR-BCRS, strided-bcrs and sampled-list.
 padding() { printf "$1%.0s" $(seq "$2"); }
 printf '\x40\1\2\10\3\0\2\3\1\4\0\1\2\3\4\5\6' >"$work/packed/bcrs"

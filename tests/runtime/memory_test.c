@@ -1,6 +1,10 @@
 /* Every allocation of every operation fails once, in turn: MC_NOMEM, a message, no leak (ASan tells), no
    crash. The linker's --wrap puts the functions below between the library and libc. Then sizes that no
    machine has. */
+#include <sys/stat.h>
+#include "matrix/bsr.h"
+#include "matrix/calibrate.h"
+#include "matrix/prune.h"
 #include "scratch.h"
 
 static long failing_after = -1; /* allocations to go; -1: none fails */
@@ -238,6 +242,34 @@ static mc_status make_vector(void) {
     return status;
 }
 
+static mc_status make_bsr(void) {
+    mc_csr out;
+    mc_blocks blocks;
+    mc_status status = mc_bsr_read(scratch_path("bsr"), &out, &blocks, NULL);
+    mc_csr_free(&out);
+    return status;
+}
+static mc_status calibrate(mc_calibrate_by by) {
+    const mc_calibrate_config config = {MC_U8, by, 99};
+    mc_calibration out;
+    return mc_calibrate(&dense, &config, &out, NULL);
+}
+static mc_status find_percentile(void) { return calibrate(MC_CALIBRATE_PERCENTILE); }
+static mc_status find_least_squares(void) { return calibrate(MC_CALIBRATE_LEAST_SQUARES); }
+static mc_status make_errors(void) {
+    static const quantiser how = {MC_U8, .5F, 3};
+    const mc_prune_config config = {.vec = 8, .sparsity = .5, .type = MC_S8};
+    mc_pruned pruned;
+    mc_prune_errors errors;
+    mc_dense bias = {0};
+    mc_status status = mc_prune(&dense, &config, &pruned, NULL);
+    if (status == MC_OK) status = mc_prune_error(&dense, &pruned, &left, &how, &errors, NULL);
+    if (status == MC_OK) status = mc_prune_bias(&pruned, &how, &bias, NULL);
+    mc_dense_free(&bias);
+    mc_pruned_free(&pruned);
+    return status;
+}
+
 /* LEAST: allocations that the operation makes at least, so that the wrapping is known to work. */
 static const struct {
     const char *name;
@@ -276,6 +308,10 @@ static const struct {
     {"collect", make_collected, 2},
     {"output", make_output, 1},
     {"vector", make_vector, 2},
+    {"bsr", make_bsr, 9},
+    {"percentile", find_percentile, 2},
+    {"least squares", find_least_squares, 2},
+    {"errors of a product", make_errors, 14},
 };
 
 static void test_failing(void) {
@@ -314,12 +350,32 @@ static void test_huge(mc_diag *diag) {
     expect_failure("usage", mc_dense_create(MC_S8, -3, 5, 5, &out, diag), MC_USAGE, diag, "cannot be -3 x 5");
 }
 
+/* A matrix of 2 x 1 with one block. */
+static void write_bsr(mc_diag *diag) {
+    static const char *const names[] = {"indptr", "indices", "shape"};
+    static const unsigned char numbers[][2] = {{0, 1}, {0}, {2, 1}};
+    static const char blocks[] = "{'descr':'|i1','fortran_order':False,'shape':(1,2,1)}";
+    char name[64], bytes[128];
+    if (mkdir(scratch_path("bsr"), 0700) != 0) exit(1);
+    for (size_t i = 0; i < 3; i++) {
+        mc_dense array = {MC_U8, 1, i == 1 ? 1 : 2, 2, (void *)(uintptr_t)numbers[i]};
+        snprintf(name, sizeof name, "bsr/%s.npy", names[i]);
+        expect_ok(name, mc_npy_write_vector(scratch_path(name), &array, diag), diag);
+    }
+    memcpy(bytes, "\x93NUMPY\1\0", 8);
+    bytes[8] = (char)(sizeof blocks - 1), bytes[9] = 0;
+    memcpy(bytes + 10, blocks, sizeof blocks - 1);
+    memcpy(bytes + 10 + sizeof blocks - 1, "\1\2", 2);
+    scratch_write("bsr/data.npy", bytes, 10 + sizeof blocks - 1 + 2);
+}
+
 static void prepare(mc_diag *diag) {
     static const char mtx[] = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n";
     mc_pattern wanted = {40, 100, .5, MC_PATTERN_UNIFORM, 0, 1};
     expect_ok("generate", mc_csr_generate(&wanted, &pattern, diag), diag);
     expect_ok("dilate", mc_vsparse_dilate(&pattern, 8, MC_S8, &matrix, diag), diag);
     expect_ok("create", mc_dense_create(MC_S8, 100, 9, 9, &dense, diag), diag);
+    mc_dense_fill(&dense, MC_VALUES_FULL, 1);
     expect_ok("reference", mc_reference_spmm(&matrix, &dense, &sums, diag), diag);
     expect_ok("pack", mc_strided_pack(&matrix, &form, &strided, diag), diag);
     expect_ok("pack", mc_windowed_pack(&matrix, &ring, &windowed, diag), diag);
@@ -335,6 +391,7 @@ static void prepare(mc_diag *diag) {
     expect_ok("write", mc_csr_write_smtx(scratch_path("a.smtx"), &pattern, diag), diag);
     expect_ok("write", mc_npy_write(scratch_path("a.npy"), &dense, diag), diag);
     scratch_write("a.mtx", mtx, sizeof mtx - 1);
+    write_bsr(diag);
 }
 
 static void clean_up(void) {
@@ -355,6 +412,10 @@ static void clean_up(void) {
     unlink(scratch_path("a.smtx"));
     unlink(scratch_path("a.mtx"));
     unlink(scratch_path("a.npy"));
+    static const char *const arrays[] = {"bsr/indptr.npy", "bsr/indices.npy", "bsr/data.npy",
+                                         "bsr/shape.npy"};
+    for (size_t i = 0; i < 4; i++) unlink(scratch_path(arrays[i]));
+    rmdir(scratch_path("bsr"));
 }
 
 int main(void) {

@@ -96,21 +96,56 @@ static void test_mask(mc_diag *diag) {
 static void test_error(mc_diag *diag) {
     mc_dense dense = dense_weight(diag), x, wrong;
     mc_pruned p;
-    double error, unquantised;
+    mc_prune_errors e;
     expect_ok("create", mc_dense_create(MC_F32, 1, COLS, COLS, &x, diag), diag);
     expect_ok("create", mc_dense_create(MC_F32, 1, 3, 3, &wrong, diag), diag);
     ((float *)x.data)[1] = 2;
     expect_ok("prune", mc_prune(&dense, &half, &p, diag), diag);
-    expect_ok("error", mc_prune_error(&dense, &p, &x, &error, &unquantised, diag), diag);
-    CHECK(unquantised == 0 && error > 0 && error < .01, "%g, %g", error, unquantised);
+    expect_ok("error", mc_prune_error(&dense, &p, &x, NULL, &e, diag), diag);
+    CHECK(e.pruned == 0 && e.quantised > 0 && e.quantised < .01 && e.activations == 0, "%g, %g", e.pruned,
+          e.quantised);
     ((float *)x.data)[1] = 0, ((float *)x.data)[0] = 1;
-    expect_ok("error", mc_prune_error(&dense, &p, &x, &error, &unquantised, diag), diag);
-    CHECK(fabs(unquantised - sqrt(1 / 22.)) < 1e-12, "row 4 is dropped: %g", unquantised);
-    expect_failure("features", mc_prune_error(&dense, &p, &wrong, &error, &unquantised, diag), MC_USAGE, diag,
+    expect_ok("error", mc_prune_error(&dense, &p, &x, NULL, &e, diag), diag);
+    CHECK(fabs(e.pruned - sqrt(1 / 22.)) < 1e-12, "row 4 is dropped: %g", e.pruned);
+    expect_failure("features", mc_prune_error(&dense, &p, &wrong, NULL, &e, diag), MC_USAGE, diag,
                    "activations have 3 features, the matrix 4 columns");
     mc_pruned_free(&p);
     mc_dense_free(&x);
     mc_dense_free(&wrong);
+    mc_dense_free(&dense);
+}
+
+/* Weights that s4 holds as they are, times tokens that are not: the products of tokens rounded by scale and
+   zero point, and the bias that takes the zero point off again. */
+static void test_activations(mc_diag *diag) {
+    static const float tokens[2][COLS] = {{.25F, -1, 3, .5F}, {2, 0, 1.75F, -.5F}};
+    static const quantiser how = {MC_U4, .5F, 2};
+    const mc_prune_config whole = {.vec = 2, .type = MC_S4};
+    mc_dense dense = dense_weight(diag), x, bias;
+    mc_pruned p;
+    mc_prune_errors e;
+    double off = 0, all = 0;
+    expect_ok("create", mc_dense_create(MC_F32, 2, COLS, COLS, &x, diag), diag);
+    memcpy(x.data, tokens, sizeof tokens);
+    expect_ok("prune", mc_prune(&dense, &whole, &p, diag), diag);
+    expect_ok("error", mc_prune_error(&dense, &p, &x, &how, &e, diag), diag);
+    expect_ok("bias", mc_prune_bias(&p, &how, &bias, diag), diag);
+    for (int i = 0; i < ROWS; i++)
+        for (int t = 0; t < 2; t++) {
+            double want = 0, got = (double)((float *)bias.data)[i];
+            for (int j = 0; j < COLS; j++) {
+                want += (double)weight[i][j] * (double)tokens[t][j];
+                got += (double)weight[i][j] * .5 * (double)quantiser_apply(&how, tokens[t][j]);
+            }
+            off += (want - got) * (want - got), all += want * want;
+        }
+    CHECK(e.pruned == 0 && e.quantised == 0, "the weights are as they were");
+    CHECK(off > 0 && fabs(e.activations - sqrt(off / all)) < 1e-12, "%.17g, must be %.17g", e.activations,
+          sqrt(off / all));
+    CHECK(bias.cols == 6 && ((float *)bias.data)[0] == -9 && ((float *)bias.data)[5] == 0, "bias");
+    mc_pruned_free(&p);
+    mc_dense_free(&bias);
+    mc_dense_free(&x);
     mc_dense_free(&dense);
 }
 
@@ -136,6 +171,7 @@ int main(void) {
     test_values(diag);
     test_mask(diag);
     test_error(diag);
+    test_activations(diag);
     test_refused(diag);
     mc_diag_destroy(diag);
     return check_end();

@@ -2,6 +2,7 @@
    */
 #include <math.h>
 #include "base/element.h"
+#include "base/quantiser.h"
 #include "base/real.h"
 #include "ops/operator.h"
 
@@ -86,33 +87,12 @@ static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
 
 /* -- The reference */
 
-/* To the nearest integer, ties to even, cut off where that does not matter any more; 0 for a NaN. */
-static int64_t nearest(float real) {
-    if (isnan(real)) return 0;
-    return (int64_t)fminf(fmaxf(rintf(real), -0x1p30F), 0x1p30F);
-}
-
-static int64_t cut_off(int64_t value, int64_t least, int64_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
 static float value_of(const mc_dense *x, int64_t i, int64_t j) {
     int64_t element = mc_dense_get(x, i, j);
     return mc_type_is_real(x->type) ? real_from_bits(x->type, (uint32_t)element) : (float)element;
 }
 
-/* A scale, and a zero point as the array holds it. */
-typedef struct factors {
-    float scale, zero;
-} factors;
-
 static float farther(float reach, float value) { return isnan(reach) || value <= reach ? reach : value; }
-
-/* At least the least normal number: of a row of zeros, too. */
-static float scale_of(float reach, int64_t steps) {
-    float scale = reach / (float)steps;
-    return scale < 0x1p-126F ? 0x1p-126F : scale;
-}
 
 /* How far elements reach above and below zero; without zero points above is the greatest magnitude. */
 typedef struct reach {
@@ -139,22 +119,17 @@ static reach reach_of_all(const plan_problem *p, const mc_dense *x) {
     return all;
 }
 
-static factors compute(const plan_problem *p, reach r) {
-    float above = r.above, below = r.below;
-    int64_t least = mc_type_min(p->out), most = mc_type_max(p->out);
-    bool zero = p->zero != MC_PER_NONE;
-    if (!zero) return (factors){scale_of(above, most), 0};
-    factors f = {.scale = scale_of(above + below, most - least)};
-    f.zero = (float)(least + cut_off(nearest(below * (1 / f.scale)), INT32_MIN, most - least));
-    return f;
+static quantiser compute(const plan_problem *p, reach r) {
+    return quantiser_of(p->out, p->zero != MC_PER_NONE, r.above, r.below);
 }
 
-static factors given(const host_operands *o, int64_t row) {
+static quantiser given(const host_operands *o, int64_t row) {
     const plan_problem *p = o->problem;
     int64_t i = p->scale == MC_PER_ROW ? row : 0;
     bool scaled = p->scale != MC_PER_NONE && o->factors[SCALE] != NULL;
-    return (factors){.scale = scaled ? o->factors[SCALE][i] : 1,
-                     .zero = p->zero != MC_PER_NONE && o->factors[ZERO] != NULL ? o->factors[ZERO][i] : 0};
+    return (quantiser){.type = p->out,
+                       .scale = scaled ? o->factors[SCALE][i] : 1,
+                       .zero = p->zero != MC_PER_NONE && o->factors[ZERO] != NULL ? o->factors[ZERO][i] : 0};
 }
 
 /* The factors of each row: m x 2. */
@@ -165,20 +140,14 @@ static mc_status sums(const host_operands *o, mc_dense *result, mc_diag *diag) {
     const reach all = tensor ? reach_of_all(p, x) : (reach){0, 0};
     mc_status status = mc_dense_create(MC_F32, x->rows, 2, 2, result, diag);
     for (int64_t i = 0; status == MC_OK && i < x->rows; i++) {
-        const factors f = p->computed ? compute(p, tensor ? all : reach_of(p, x, i)) : given(o, i);
+        const quantiser f = p->computed ? compute(p, tensor ? all : reach_of(p, x, i)) : given(o, i);
         mc_dense_set(result, i, 0, real_to_bits(MC_F32, f.scale));
         mc_dense_set(result, i, 1, real_to_bits(MC_F32, f.zero));
     }
     return status;
 }
 
-static int64_t quantised(const plan_problem *p, float value, factors f) {
-    int64_t least = mc_type_min(p->out), most = mc_type_max(p->out), zero = 0;
-    if (p->zero != MC_PER_NONE) zero = cut_off(nearest(f.zero), least, most);
-    return cut_off(nearest(value * (1 / f.scale)) + zero, least, most);
-}
-
-static int64_t back(const host_operands *o, float value, factors f, int64_t col) {
+static int64_t back(const host_operands *o, float value, quantiser f, int64_t col) {
     const plan_problem *p = o->problem;
     float scale = p->scale == MC_PER_COLUMN ? o->factors[SCALE][col] : f.scale;
     return real_to_bits(p->out, p->scale == MC_PER_NONE ? value : value * scale);
@@ -191,11 +160,11 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     int64_t rows = turned ? x->cols : x->rows, cols = turned ? x->rows : x->cols;
     mc_status status = mc_dense_create(p->out, rows, cols, cols + (pairs && cols % 2), c, diag);
     for (int64_t i = 0; status == MC_OK && i < x->rows; i++) {
-        const factors f = {real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 0)),
-                           real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 1))};
+        const quantiser f = {p->out, real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 0)),
+                             real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 1))};
         for (int64_t j = 0; j < x->cols; j++) {
             float value = value_of(x, i, j);
-            int64_t made = mc_type_is_real(p->out) ? back(o, value, f, j) : quantised(p, value, f);
+            int64_t made = mc_type_is_real(p->out) ? back(o, value, f, j) : quantiser_apply(&f, value);
             mc_dense_set(c, turned ? j : i, turned ? i : j, made);
         }
     }
