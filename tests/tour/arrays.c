@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file begins with these eight bytes and two of the header's length. The header is a Python dictionary, padded so
-   that the data begin at a multiple of 64 (numpy.lib.format, version 1.0). */
+/* A file begins with these eight bytes and two of the header's length. The header is a Python dictionary,
+   padded so that the data begin at a multiple of 64 (numpy.lib.format, version 1.0). */
 static const unsigned char magic[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 enum { PREFIX = 10, ALIGNED = 64 };
 
@@ -22,9 +22,7 @@ noreturn void fail(const char *format, ...) {
 
 static bool is(const array *a, const char *type) { return strcmp(a->type, type) == 0; }
 
-static size_t bytes_of(const array *a) {
-    return (size_t)(a->rows * a->cols) * (size_t)(a->type[2] - '0');
-}
+static size_t bytes_of(const array *a) { return (size_t)(a->rows * a->cols) * (size_t)(a->type[2] - '0'); }
 
 array array_create(const char *type, long rows, long cols) {
     array a = {.rows = rows, .cols = cols};
@@ -33,6 +31,8 @@ array array_create(const char *type, long rows, long cols) {
     if (a.data == NULL) fail("out of memory");
     return a;
 }
+
+void array_free(array *a) { free(a->data); }
 
 void array_write(const array *a, const char *path) {
     char header[256];

@@ -1,4 +1,4 @@
-/* Arrays in .npy files, written and read without any of the project's code. What goes wrong ends the program. */
+/* Arrays in .npy files, written and read without the project's code. What goes wrong ends the program. */
 #ifndef TOUR_ARRAYS_H
 #define TOUR_ARRAYS_H
 
@@ -16,6 +16,7 @@ noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 array array_create(const char *type, long rows, long cols);
 array array_read(const char *path);
+void array_free(array *a);
 void array_write(const array *a, const char *path);
 
 float *floats(const array *a);           /* of "<f4" */

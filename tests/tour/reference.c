@@ -1,6 +1,6 @@
-/* What tools/tour compares its steps with: pruning, quantising and products in plain C, without any of the
- * project's code. It goes by what docs/output.md and the header runtime/matrix/prune.h promise. Data that it draws
- * are the same in every run.
+/* What tools/tour compares its steps with: pruning, quantising and products in plain C, without the project's
+ * code. It goes by what docs/output.md and runtime/matrix/prune.h promise. Data that it draws are the
+ * same in every run.
  *
  * Writing:
  *   tour_reference weight ROWS COLS SEED W.npy      a dense weight in f32, rows of different magnitudes
@@ -20,6 +20,10 @@
 #include "arrays.h"
 
 enum { V = 8, MOST = 127 };
+
+static void free_all(array **arrays, int count) {
+    for (int i = 0; i < count; i++) array_free(arrays[i]);
+}
 
 /* -- Data */
 
@@ -41,6 +45,7 @@ static void weight(char **a) {
         floats(&w)[i] = (float)(value * (1 + i / w.cols % 5)) / 4096;
     }
     array_write(&w, a[3]);
+    array_free(&w);
 }
 
 static void integers(char **a) {
@@ -48,12 +53,14 @@ static void integers(char **a) {
     uint64_t state = strtoull(a[2], NULL, 10);
     for (long i = 0; i < x.rows * x.cols; i++) x.data[i] = (unsigned char)(draw(&state) % 256);
     array_write(&x, a[3]);
+    array_free(&x);
 }
 
 static void constants(char **a) {
     array f = sized("<f4", "1", a[0]);
     for (long i = 0; i < f.cols; i++) floats(&f)[i] = strtof(a[1], NULL);
     array_write(&f, a[2]);
+    array_free(&f);
 }
 
 static void biases(char **a) {
@@ -61,6 +68,7 @@ static void biases(char **a) {
     uint64_t state = strtoull(a[1], NULL, 10);
     for (long i = 0; i < f.cols; i++) floats(&f)[i] = (float)((int)(draw(&state) % 2001) - 1000) / 7;
     array_write(&f, a[2]);
+    array_free(&f);
 }
 
 /* -- A pruned, quantised weight */
@@ -135,7 +143,14 @@ static layer layer_of(const char *sparsity, const char *path) {
         }
     }
     l.energy = kept / all;
+    array_free(&w);
     return l;
+}
+
+static void layer_free(layer *l) {
+    free(l->kept);
+    free(l->q);
+    free(l->scale);
 }
 
 static array read_in(const char *directory, const char *name) {
@@ -165,9 +180,11 @@ static void compare_vectors(const layer *l, const char *directory) {
         }
         v++;
     }
+    if (integer(&row_ptr, l->blocks) != v) fail("row_ptr[%ld]", l->blocks);
     for (long row = 0; row < l->rows; row++)
         if (floats(&scale)[row] != l->scale[row])
             fail("scale[%ld] is %.9g, want %.9g", row, (double)floats(&scale)[row], (double)l->scale[row]);
+    free_all((array *[]){&row_ptr, &col_idx, &values, &scale}, 4);
 }
 
 static void pruned(char **a) {
@@ -177,6 +194,7 @@ static void pruned(char **a) {
     if (!(fabs(atof(a[4]) - l.energy) < 0.5001e-4)) fail("energy %s, want %g", a[4], l.energy);
     printf("%ld of %ld vectors, %ld scales, %.4f of the energy\n", l.vectors, l.blocks * l.cols, l.rows,
            l.energy);
+    layer_free(&l);
 }
 
 /* -- Products */
@@ -217,6 +235,8 @@ static void product(char **a) {
     for (long i = 0; i < c.rows * c.cols; i++) compare_element(&l, &x, &c, i / c.cols, i % c.cols);
     bool scaled = strcmp(c.type, "<f2") == 0;
     printf("%ld x %ld %s to the bit\n", c.rows, c.cols, scaled ? "in f16" : "sums");
+    free_all((array *[]){&x, &c}, 2);
+    layer_free(&l);
 }
 
 /* s8(relu(sum * scale + bias) / c_scale), with one rounding for the product and sum (docs/output.md). */
@@ -240,6 +260,8 @@ static void layer_command(char **a) {
     }
     if (zeros == 0 || most == 0) fail("%ld zeros and %ld elements of 127: that tests little", zeros, most);
     printf("%ld x %ld in s8 to the bit, %ld of them 0, %ld 127\n", c.rows, c.cols, zeros, most);
+    free_all((array *[]){&x, &bias, &c_scale, &c}, 4);
+    layer_free(&l);
 }
 
 typedef struct command {
@@ -249,7 +271,7 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
-    {"weight", 4, weight},   {"integers", 4, integers}, {"constants", 3, constants},   {"biases", 3, biases},
+    {"weight", 4, weight}, {"integers", 4, integers}, {"constants", 3, constants}, {"biases", 3, biases},
     {"pruned", 5, pruned}, {"product", 4, product},   {"layer", 6, layer_command},
 };
 
