@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The Debian packages have what an installation puts in place, each file once, and name the packages that they need.
-# debian.sh BUILD, a folder that has been built. Where dpkg-deb is missing, nothing is tested, and that is said (status 77).
+# debian.sh BUILD PACKAGES: BUILD is a folder that has been built, PACKAGES one to make, for the packages. tools/tour calls it.
+# Where dpkg-deb is missing, nothing is tested, and that is said (status 77).
 set -u
 build=$(cd "$1" && pwd)
+packages=$2
 for tool in dpkg-deb dpkg-shlibdeps cpack; do
     command -v $tool >/dev/null || { echo "SKIPPED: the Debian packages, as there is no $tool"; exit 77; }
 done
@@ -16,14 +18,14 @@ back() { rm -f "$build"/install_manifest*.txt && cp -p "$work"/kept/* "$build" 2
 trap back EXIT
 rm -f "$build"/install_manifest*.txt
 
-expect 0 "" cmake -E chdir "$build" cpack -G DEB -B "$work/packages"
+expect 0 "" cmake -E chdir "$build" cpack -G DEB -B "$packages"
 check "packing leaves no list of files in /usr for uninstall" [ -z "$(compgen -G "$build/install_manifest*.txt")" ]
 expect 0 "" env DESTDIR="$work/installed" cmake --install "$build" --prefix /usr
 
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:.*=//p' "$build/CMakeCache.txt")
 architecture=$(dpkg --print-architecture)
 for name in libmcrt1 libmcrt-dev mcgen; do
-    package=$work/packages/${name}_${version}_$architecture.deb
+    package=$packages/${name}_${version}_$architecture.deb
     check "a package $name" [ -f "$package" ]
     expect 0 "" dpkg-deb --extract "$package" "$work/$name"
     expect 0 "" dpkg-deb --control "$package" "$work/$name.control"
@@ -34,7 +36,7 @@ for name in libmcrt1 libmcrt-dev mcgen; do
     check "$name: a description of more than its summary" [ "$(dpkg-deb --field "$package" Description | wc -l)" -ge 3 ]
     check "$name: a maintainer" grep -q '<.*@.*>' <(dpkg-deb --field "$package" Maintainer)
 done
-check "three packages" [ "$(find "$work/packages" -maxdepth 1 -name '*.deb' | wc -l)" = 3 ]
+check "three packages" [ "$(find "$packages" -maxdepth 1 -name '*.deb' | wc -l)" = 3 ]
 check "files are root's, and only root writes them" [ -z "$(grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x|lrwxrwxrwx) root/root' "$work/contents")" ]
 check "no file is in two packages" [ -z "$(sort "$work/packed" | uniq -d)" ]
 
@@ -53,7 +55,7 @@ done)
 check "and what is in the files is the same: $differ" [ -z "$differ" ]
 
 # Each library that a program or library loads belongs to a package that is named; of Debian 12 and Ubuntu 24.04 these.
-depends() { dpkg-deb --field "$work/packages/$1_${version}_$architecture.deb" Depends; }
+depends() { dpkg-deb --field "$packages/$1_${version}_$architecture.deb" Depends; }
 for name in libmcrt1 mcgen; do
     for file in "$work/$name"/usr/bin/* "$work/$name"/usr/lib/*.so.? "$work/$name"/usr/lib/*/*.so.?; do
         [ -f "$file" ] || continue

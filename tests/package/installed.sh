@@ -5,16 +5,7 @@
 build=$(cd "$1" && pwd)
 CMAKE_GENERATOR=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
 
-# What else was installed from the build's folder is not the test's: uninstall goes by these lists.
-mkdir "$work/lists"
-keep_lists() { find "$1" -maxdepth 1 -name 'install_manifest*.txt' -exec mv {} "$2" \;; }
-keep_lists "$build" "$work/lists"
-back() {
-    rm -f "$build"/install_manifest*.txt
-    keep_lists "$work/lists" "$build"
-    rm -rf "$work"
-}
-trap back EXIT
+keep_lists "$build"
 
 step "libraries that are missing are told at once"
 multiarch=$(cc -print-multiarch || true)
