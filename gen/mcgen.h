@@ -246,11 +246,11 @@ MC_API mc_status mc_builtin_spec_find(const char *name, const mc_builtin_spec **
 
 /* -- Estimates ---------------------------------------------------------------------------------------- */
 
-/* What decides how long a kernel of the family spmm takes: sizes, and how nonzero vectors lie in A's row
-   blocks. */
+/* What decides how long a kernel takes: the product's sizes, and how nonzero vectors lie in the row blocks of
+   the matrix, an SpMM's A or an SDDMM's mask. */
 typedef struct mc_problem {
     int64_t m, n, k, ldb;
-    int64_t vectors; /* nonzero vectors of A */
+    int64_t vectors; /* nonzero vectors */
     int64_t longest; /* vectors of the longest row block */
     double spread;   /* standard deviation of the row blocks' numbers of vectors */
     int64_t batch;   /* products of a launch; 0: one */

@@ -2,7 +2,7 @@
 #include <math.h>
 
 /* Leaving out each of the tune set's 270 problems in turn, on an H100 (docs/choice.md). */
-static const double reach = 1;   /* distance at which a record's weight has fallen to 1/e */
+static const double reach = 1;     /* distance at which a record's weight has fallen to 1/e */
 static const double left_out = .2; /* logarithm: so much slower is a kernel that a record does not name */
 enum { MOST_NAMED = 16 };
 

@@ -77,13 +77,13 @@ expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs
 sampled=$2/specs/sddmm_l8r8.lua
 sddmm() { timeout 60 "$mcbench" run "$sampled" -m matrices --peers none --rounds 5 -o sddmm.jsonl "$@"; }
 expect 0 '' sddmm --k 16,70 --variants 0,5,19 --finalists 2
-lines '' '"kind":"result"' sddmm.jsonl 8
+check 'the two fastest, the pick and the peers' [ "$(grep -c '"kind":"result"' sddmm.jsonl)" -ge 8 ]
 lines '' '"kind":"note"' sddmm.jsonl 0
 check 'M of the dilated mask' [ "$(field sddmm.jsonl 3 m)" = 16 ]
 check "N is the mask's" [ "$(field sddmm.jsonl 3 n)" = 16 ]
 check 'K is the size' [ "$(field sddmm.jsonl 3 k)" = 16 ]
-lines 'the operator is named: ' '"op":"sddmm"' sddmm.jsonl 12
-lines 'no estimate, no pick: ' '"picked":true' sddmm.jsonl 0
+check 'the operator is named' [ "$(grep -c '"op":"sddmm"' sddmm.jsonl)" -ge 12 ]
+lines 'a pick for each problem: ' '"picked":true' sddmm.jsonl 4
 expect 0 'K = 70' "$mcbench" summary sddmm.jsonl
 expect 0 'sddmm, V = 8, K = 16' "$mcbench" plot sddmm.jsonl
 expect 1 'results of spmm and of sddmm: give them apart' "$mcbench" summary all.jsonl sddmm.jsonl

@@ -80,7 +80,8 @@ expect 0 'exact' sddmm m.smtx --k 24 --variants all "${few[@]}"
 sddmm m.smtx --k 24 --variants all "${few[@]}" --json >all.json
 json all.json '' 4
 json all.json 3.verdict exact
-expect 2 "there are no estimates of this family's times" sddmm m.smtx --variants best
+expect 0 exact sddmm m.smtx --variants best
+expect 0 exact "$mcrun" sddmm "$spec" "$2/specs/sddmm_l8r8_dense.lua" m.smtx --k 256 --device sim --variants best
 expect 2 'order: takes one value' sddmm m.smtx --set order=srbcrs16,bcrs
 
 # A product by hand: V = 2, the vectors at columns 1 and 3 of row block 0 and at column 0 of row block 1
@@ -229,8 +230,7 @@ expect 2 '--ldb is 3, less than N = 4' tiny --ldb 3 --set layout=rows
 expect 1 'B holds f32, must hold s8' sddmm tiny.smtx --vec 2 --b astray.npy
 expect 1 'absent.npy' tiny --a absent.npy
 expect 1 'absent.smtx' sddmm absent.smtx
-expect 2 "sddmm: too many arguments: 'more'" sddmm m.smtx more
-expect 2 'sddmm: wants SPEC MASK' "$mcrun" sddmm "$spec"
+expect 2 'sddmm: wants SPEC... MASK' "$mcrun" sddmm "$spec"
 expect 1 'this is a kernel of family spmm: mcrun sddmm runs family sddmm' "$mcrun" sddmm "$root/specs/spmm_l8r8.lua" m.smtx --device sim
 expect 1 'this is a kernel of family sddmm: mcrun spmm runs family spmm' "$mcrun" spmm "$spec" m.smtx --device sim
 

@@ -250,15 +250,32 @@ static void test_weighed(void) {
     close_context();
 }
 
-/* There is no model: any record is better than none, and without one the default. */
 static void test_order_sddmm(void) {
     open_context(MC_CACHE_MEMORY);
     plan_problem p = test_usual(MC_OP_SDDMM), far = p;
-    far.m = 8192;
-    expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_DEFAULT, "reads=lines");
+    plan_problem near = p;
+    far.m = 8192, near.m = 640;
+    test_complete(&near);
+    expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=sddmm");
     record_one(&far, "op=sddmm arch=sm_80 groups=1 warps=8 tile_k=128");
-    expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "groups=1 warps=8 tile_k=128");
-    expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_DEFAULT, "reads=lines");
+    expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=sddmm");
+    record_one(&near, "op=sddmm arch=sm_80 groups=1 warps=8 tile_k=128");
+    expect("a near record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "groups=1 warps=8 tile_k=128");
+    expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_ESTIMATED, "op=sddmm");
+    close_context();
+}
+
+/* There is no model: any record is better than none, and without one the default. */
+static void test_order_quantise(void) {
+    open_context(MC_CACHE_MEMORY);
+    plan_problem p = {.op = MC_OP_QUANTISE, .lhs = MC_F16, .rhs = MC_S8, .out = MC_S8, .scale = MC_PER_ROW,
+                      .align = 16, .m = 64, .n = 256, .lda = 256, .ldc = 64, .computed = true},
+                 far = p;
+    far.m = far.ldc = 8192;
+    expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_DEFAULT, "op=quantise");
+    record_one(&far, "op=quantise arch=sm_80 tile=8 warps=8");
+    expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "tile=8 warps=8");
+    expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_DEFAULT, "op=quantise");
     close_context();
 }
 
@@ -473,6 +490,7 @@ int main(void) {
     test_order();
     test_weighed();
     test_order_sddmm();
+    test_order_quantise();
     test_illegal();
     test_elsewhere();
     test_canonical();

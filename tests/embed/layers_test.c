@@ -3,7 +3,8 @@
 
 mc_diag *diag;
 
-static const char *const ring[] = {SPECS "/spmm_l8r4_tiled.lua"}, *const to_ring[] = {SPECS "/spmm_l8r8_tiled.lua"};
+static const char *const ring[] = {SPECS "/spmm_l8r4_tiled.lua"}, *const to_ring[] = {SPECS
+                                                                                      "/spmm_l8r8_tiled.lua"};
 
 /* Columns of activations: tokens. The first layer has 64 inputs and 48 outputs. */
 static const struct {
@@ -20,7 +21,12 @@ static const struct {
 
 static void run(mc_context *context, size_t i) {
     const bool tiled = layers[i].tiled;
-    const product_kind first = {layers[i].name, MC_S8, 8, 6, 64, 0.6,
+    const product_kind first = {layers[i].name,
+                                MC_S8,
+                                8,
+                                6,
+                                64,
+                                0.6,
                                 .config = {.b = MC_S8,
                                            .c = layers[i].type,
                                            .n = layers[i].n,
@@ -32,10 +38,18 @@ static void run(mc_context *context, size_t i) {
                                            .activation = MC_ACTIVATION_GELU,
                                            .specs = to_ring,
                                            .spec_count = tiled}};
-    const product_kind second = {
-        layers[i].name, MC_S8, 8, 5, 48, 0.6,
-        .config = {
-            .b = layers[i].type, .c = MC_S32, .n = layers[i].n, .ldb = layers[i].ld, .specs = ring, .spec_count = tiled}};
+    const product_kind second = {layers[i].name,
+                                 MC_S8,
+                                 8,
+                                 5,
+                                 48,
+                                 0.6,
+                                 .config = {.b = layers[i].type,
+                                            .c = MC_S32,
+                                            .n = layers[i].n,
+                                            .ldb = layers[i].ld,
+                                            .specs = ring,
+                                            .spec_count = tiled}};
     product a, b;
     bool opened = product_open(&a, context, &first, 10 * i + 1);
     opened &= product_open(&b, context, &second, 10 * i + 2);

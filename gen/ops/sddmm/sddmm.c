@@ -9,6 +9,7 @@
    The first two give out the mask's vectors in items, of up to 16 * groups neighbours of one row block, and a
    warp computes an item: what they share is in items/. What all share is problem.[ch], how values are
    multiplied is arithmetic.h. */
+#include "ops/sddmm/costs.h"
 #include "ops/sddmm/fields.h"
 #include "ops/sddmm/items/items.h"
 #include "ops/sddmm/problem.h"
@@ -39,4 +40,5 @@ const mc_family mc_family_sddmm = {
     .chooser = F_METHOD,
     .solver = solver,
     .hints = sddmm_hints,
+    .costs = &sddmm_cost_table,
 };

@@ -6,4 +6,9 @@
 
 extern const mc_solver sddmm_gather, sddmm_window, sddmm_dense;
 
+/* Each one's estimate.c. */
+double sddmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double sddmm_window_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+double sddmm_dense_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);
+
 #endif

@@ -71,6 +71,7 @@ const mc_operator operator_sddmm = {
     .size = MEMBER_k,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
+    .estimates = true,
     .check = check,
     .sums = sums,
     .bounds = bounds,

@@ -111,6 +111,7 @@ const mc_solver sddmm_dense = {
     .facts = facts,
     .emit = dense_emit,
     .entry_name = entry_name,
+    .estimate = sddmm_dense_estimate,
     .computes = sddmm_computes,
     .how = how,
 };

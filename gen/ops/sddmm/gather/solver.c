@@ -131,6 +131,7 @@ const mc_solver sddmm_gather = {
     .facts = facts,
     .emit = sddmm_gather_emit,
     .entry_name = entry_name,
+    .estimate = sddmm_gather_estimate,
     .computes = sddmm_computes,
     .how = how,
 };

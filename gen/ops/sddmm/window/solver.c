@@ -75,6 +75,7 @@ const mc_solver sddmm_window = {
     .facts = facts,
     .emit = window_emit,
     .entry_name = entry_name,
+    .estimate = sddmm_window_estimate,
     .computes = sddmm_computes,
     .how = how,
 };

@@ -1,0 +1,50 @@
+/* The estimate of a gather kernel. */
+#include "ops/sddmm/gather/gather.h"
+#include "ops/sddmm/model.h"
+#include "ops/sddmm/solvers.h"
+
+enum {
+    CHUNK_BYTES = 64, /* that lanes read of a column side by side */
+    LEAST_BYTES = 32, /* of a row or column, a sector */
+    REGISTERS = 40,   /* of a thread, beside those below */
+    MAX_REGISTERS = 255
+};
+
+static double registers_of(const gather_plan *plan) {
+    double wanted = REGISTERS + plan->buffers * gather_group_regs(plan) + 2 * plan->items.chunks +
+                    SDDMM_ACC * plan->items.groups;
+    return sddmm_least(wanted, MAX_REGISTERS);
+}
+
+/* How long a warp takes for its item, which has FULL groups. */
+static double latency_of(const gather_plan *plan, const sddmm_situation *s, double full, double panels) {
+    const sddmm_costs *c = &s->cost;
+    double next = plan->prefetch ? c->gather_next : c->gather_step;
+    return c->gather_first + c->gather_store * full + (full * panels - 1) * next +
+           c->start_warp * plan->problem.warps;
+}
+
+static double time_of(const gather_plan *plan, const sddmm_situation *s) {
+    const sddmm_costs *c = &s->cost;
+    double slots = SDDMM_GROUP_SLOTS, wide = slots * plan->items.groups;
+    double groups = s->row_blocks * sddmm_most(1, s->mean / slots + .5),
+           items = s->row_blocks * sddmm_most(1, s->mean / wide + .5);
+    double full = sddmm_most(1, sddmm_least(ceil((double)s->problem->longest / slots), plan->items.groups));
+    double panels = plan->loops ? ceil((double)s->problem->k / plan->items.tile_k) : 1;
+    double span = CHUNK_BYTES * plan->abreast, column = ceil(s->b_bytes / span) * span;
+    double b = groups * slots * column / 1024, a = items * plan->problem.vec * sddmm_most(s->a_bytes, LEAST_BYTES) / 1024;
+    double work = b * c->gather_b + a * c->gather_a +
+                  groups * c->gather_group * (panels / 4 + s->b_bytes / 256) + items * c->start_warp;
+    double latency = latency_of(plan, s, full, panels);
+    double waves = items / s->gpu->multiprocessors /
+                   sddmm_resident_warps(s->gpu, plan->problem.warps, registers_of(plan), plan->shared_bytes);
+    if (waves > 1) latency *= waves + c->tail;
+    return c->launch + hypot(latency, work / s->gpu->multiprocessors);
+}
+
+double sddmm_gather_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
+    const gather_plan *plan = data;
+    if (!sddmm_can_run(&plan->problem, problem)) return INFINITY;
+    sddmm_situation s = sddmm_meet(&plan->problem, gpu, problem);
+    return time_of(plan, &s);
+}

@@ -1,0 +1,39 @@
+/* The estimate of a window kernel. Its thread blocks stay, and their warps take the window's items in turn. */
+#include "ops/sddmm/model.h"
+#include "ops/sddmm/solvers.h"
+#include "ops/sddmm/window/window.h"
+
+enum { REGISTERS = 48 /* of a thread */ };
+
+/* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly
+   empty. */
+static double runs_of(double v, double slots) {
+    return sddmm_most(v / slots + .5 * (1 - exp(-v / 4)), 1 - exp(-v));
+}
+
+static double time_of(const window_plan *plan, const sddmm_situation *s) {
+    const sddmm_costs *c = &s->cost;
+    double n = (double)s->problem->n, columns = (double)plan->items.window, windows = ceil(n / columns);
+    double slots = SDDMM_GROUP_SLOTS, v = s->mean * columns / n, parts = s->row_blocks * windows;
+    double groups = parts * runs_of(v, slots), items = parts * runs_of(v, slots * plan->items.groups);
+    double warps = plan->problem.warps, multiprocessors = s->gpu->multiprocessors;
+    double resident = sddmm_resident_warps(s->gpu, warps, REGISTERS, plan->shared_bytes) / warps;
+    /* thread blocks of each window */
+    double beside = sddmm_least(sddmm_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
+    double blocks = windows * beside, rounds = ceil(windows / (multiprocessors * resident));
+    double copy = columns * s->b_bytes / 1024 * c->window_copy;
+    double each = sddmm_most(1, items / (blocks * warps) * rounds);
+    double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
+                  groups / sddmm_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2);
+    double latency = c->window_first + copy * sddmm_least(resident, blocks / multiprocessors + .5) + each * item;
+    double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +
+                  items * (plan->problem.vec * s->a_bytes / 1024 * c->window_a + c->window_items);
+    return c->launch + hypot(latency, work / multiprocessors);
+}
+
+double sddmm_window_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {
+    const window_plan *plan = data;
+    if (!sddmm_can_run(&plan->problem, problem) || problem->n < 1) return INFINITY;
+    sddmm_situation s = sddmm_meet(&plan->problem, gpu, problem);
+    return time_of(plan, &s);
+}
