@@ -1,5 +1,5 @@
-/* The costs of the model: what `mcbench fit` printed for an H200. An H100, whose multiprocessors are the same,
-   was not measured. docs/choice.md says from which measurements. */
+/* The costs of the model: what `mcbench fit` printed for an H200. An H100 was not measured; it has the same
+   multiprocessors. docs/choice.md says from which measurements. */
 #include "ops/sddmm/costs.h"
 #include <string.h>
 

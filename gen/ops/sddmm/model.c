@@ -22,7 +22,8 @@ bool sddmm_can_run(const sddmm_problem *plan, const mc_problem *problem) {
 }
 
 double sddmm_resident_warps(const mc_gpu *gpu, double warps, double registers, double shared) {
-    double blocks = sddmm_least(floor(MAX_WARPS / warps), floor(gpu->registers / (MC_WARP * registers * warps)));
+    double blocks =
+        sddmm_least(floor(MAX_WARPS / warps), floor(gpu->registers / (MC_WARP * registers * warps)));
     blocks = sddmm_least(blocks, floor(gpu->shared_bytes / (shared + BLOCK_SHARED)));
     return warps * sddmm_most(1, blocks);
 }

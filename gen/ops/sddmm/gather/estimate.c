@@ -32,7 +32,8 @@ static double time_of(const gather_plan *plan, const sddmm_situation *s) {
     double full = sddmm_most(1, sddmm_least(ceil((double)s->problem->longest / slots), plan->items.groups));
     double panels = plan->loops ? ceil((double)s->problem->k / plan->items.tile_k) : 1;
     double span = CHUNK_BYTES * plan->abreast, column = ceil(s->b_bytes / span) * span;
-    double b = groups * slots * column / 1024, a = items * plan->problem.vec * sddmm_most(s->a_bytes, LEAST_BYTES) / 1024;
+    double b = groups * slots * column / 1024,
+           a = items * plan->problem.vec * sddmm_most(s->a_bytes, LEAST_BYTES) / 1024;
     double work = b * c->gather_b + a * c->gather_a +
                   groups * c->gather_group * (panels / 4 + s->b_bytes / 256) + items * c->start_warp;
     double latency = latency_of(plan, s, full, panels);

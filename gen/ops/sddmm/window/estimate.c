@@ -1,4 +1,4 @@
-/* The estimate of a window kernel. Its thread blocks stay, and their warps take the window's items in turn. */
+/* The estimate of a window kernel. Its thread blocks stay; their warps take the window's items in turn. */
 #include "ops/sddmm/model.h"
 #include "ops/sddmm/solvers.h"
 #include "ops/sddmm/window/window.h"
@@ -19,13 +19,15 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
     double warps = plan->problem.warps, multiprocessors = s->gpu->multiprocessors;
     double resident = sddmm_resident_warps(s->gpu, warps, REGISTERS, plan->shared_bytes) / warps;
     /* thread blocks of each window */
-    double beside = sddmm_least(sddmm_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
+    double beside =
+        sddmm_least(sddmm_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
     double blocks = windows * beside, rounds = ceil(windows / (multiprocessors * resident));
     double copy = columns * s->b_bytes / 1024 * c->window_copy;
     double each = sddmm_most(1, items / (blocks * warps) * rounds);
     double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
                   groups / sddmm_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2);
-    double latency = c->window_first + copy * sddmm_least(resident, blocks / multiprocessors + .5) + each * item;
+    double latency =
+        c->window_first + copy * sddmm_least(resident, blocks / multiprocessors + .5) + each * item;
     double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +
                   items * (plan->problem.vec * s->a_bytes / 1024 * c->window_a + c->window_items);
     return c->launch + hypot(latency, work / multiprocessors);
