@@ -73,6 +73,11 @@ lines 'also where no other arch will do: ' '"kind":"result"' bare.jsonl 2
 expect 0 'exact' "$(dirname "$mcbench")/mcrun" spmm bare.lua matrices/a.smtx --n 64 --device cuda:0
 expect 0 'other types than the first' timeout 60 "$mcbench" run $specs "$2/specs/spmm_l4r4.lua" -m matrices --peers none --n 16 --variants default -o types.jsonl
 
+# A GPU that was not measured: choices say whose costs they go by, the log too
+for text in 'why        estimated: .*, as on an NVIDIA H200$' '^mcrun: Simulated GPU was not measured: estimates go by rates and costs of an NVIDIA H200'; do
+    check "$text" grep -q "$text" <(MCGEN_CACHE=off MCGEN_RECORDS=$work/none.jsonl "$(dirname "$mcbench")/mcrun" plan "$2/specs/spmm_l8r8.lua" matrices/a.smtx --n 64 --device cuda:0 2>&1)
+done
+
 # SDDMM: the matrices are masks, the sizes are K's; sums and outputs in every order of C, by the GPU's helper kernels
 sampled=$2/specs/sddmm_l8r8.lua
 sddmm() { timeout 60 "$mcbench" run "$sampled" -m matrices --peers none --rounds 5 -o sddmm.jsonl "$@"; }

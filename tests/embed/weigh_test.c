@@ -38,6 +38,7 @@ static void check_said(const plan_problem *p, const record *r, double distance) 
     CHECK(fabs(now / before - pow(measured / expected, weight)) < 1e-9, "%g times as long, %g before", now,
           before);
     CHECK(weighed_estimate(&list.items[unnamed], &said[unnamed]) > list.items[unnamed].estimate, "not named");
+    CHECK(fabs(said[fast].off + said[slow].off) < 1e-9, "they are compared with each other");
     CHECK(fabs(said[fast].nearest - distance) < 1e-12 && isinf(said[unnamed].nearest), "whose record it is");
     mc_kernel_destroy(kernels[0]);
     mc_kernel_destroy(kernels[1]);
