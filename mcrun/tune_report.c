@@ -153,7 +153,8 @@ static mc_status print_candidate(const tune_outcome *o, const candidate *c, bool
 mc_status tune_report_candidates(const tune_options *options, const tune_outcome *outcome,
                                  const mc_plan_config *config, const mc_vsparse *matrix,
                                  const mc_device *device, mc_diag *diag) {
-    const candidate_target target = candidate_target_of(device);
+    candidate_target target = candidate_target_of(device);
+    target.cold = options->cold;
     plan_problem problem;
     candidate_list list = {0};
     mc_status status = plan_problem_of(config, matrix, &problem, diag);

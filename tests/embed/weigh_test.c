@@ -48,11 +48,13 @@ static void check_said(const plan_problem *p, const record *r, double distance) 
 
 int main(void) {
     plan_problem p = test_usual(MC_OP_SPMM), other = p;
-    record_candidate candidates[] = {
-        {1, RECORD_TIMED, 5, "mine.lua", "op=spmm arch=sm_90 stride=64 tile_n=64 warps=2 split=2 prefetch=on"},
-        {2, RECORD_TIMED, 7, "mine.lua", "op=spmm arch=sm_90 stride=32 tile_n=64 warps=2 split=2 prefetch=on"},
-        {3, RECORD_DROPPED, 20, "mine.lua", "op=spmm arch=sm_90 stride=32 tile_n=32 warps=1 split=1 prefetch=on"},
-        {4, RECORD_TIMED, 6, "mine.lua", "rubbish"}};
+    record_candidate candidates[] = {{1, RECORD_TIMED, 5, "mine.lua",
+                                      "op=spmm arch=sm_90 stride=64 tile_n=64 warps=2 split=2 prefetch=on"},
+                                     {2, RECORD_TIMED, 7, "mine.lua",
+                                      "op=spmm arch=sm_90 stride=32 tile_n=64 warps=2 split=2 prefetch=on"},
+                                     {3, RECORD_DROPPED, 20, "mine.lua",
+                                      "op=spmm arch=sm_90 stride=32 tile_n=32 warps=1 split=1 prefetch=on"},
+                                     {4, RECORD_TIMED, 6, "mine.lua", "rubbish"}};
     other.m = 1024;
     test_complete(&other);
     const record r = {.problem = other, .gpu = "NVIDIA H200", .candidates = candidates, .candidate_count = 4};
