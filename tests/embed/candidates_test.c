@@ -42,12 +42,10 @@ static void check_candidate(const candidate *c, const plan_problem *p, int capab
 }
 
 static void check_list(const candidate_list *list, const plan_problem *p, int capability) {
-    bool model = p->op == MC_OP_SPMM;
     for (size_t i = 0; i < list->count; i++) {
         const candidate *c = &list->items[i], *before = i ? &list->items[i - 1] : NULL;
-        CHECK(isfinite(c->estimate) == model, "%g: %s", c->estimate, c->fields);
+        CHECK(isfinite(c->estimate) && c->estimate > 0, "%g: %s", c->estimate, c->fields);
         CHECK(before == NULL || before->estimate <= c->estimate, "order");
-        CHECK(before == NULL || model || before->standard >= c->standard, "defaults first");
         for (size_t j = 0; j < i; j++) CHECK(list->items[j].hash != c->hash, "twice: %s", c->fields);
     }
     for (size_t i = 0; i < list->count; i += 1 + list->count / 10)
