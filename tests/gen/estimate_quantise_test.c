@@ -126,6 +126,8 @@ static void check_fixed(const char *name) {
           name);
     CHECK(LEAST(name, 1024, 4096, {"ldc", "4099"}) > 1.2 * LEAST(name, 1024, 4096, NOTHING), "%s: ldc 4099",
           name);
+    CHECK(LEAST(name, 1000, 4096, {"ldc", "4096"}) < LEAST(name, 1000, 4096, {"ldc", "4099"}), "%s: ldc 4096",
+          name);
 }
 
 /* -- Scales a row, computed ------------------------------------------------------------------------------- */
@@ -166,9 +168,21 @@ static void check_token(void) {
     CHECK(TOKEN(4096, 1024, "32", "16", "1", "1", "open", "2") >
               TOKEN(4096, 1024, "32", "16", "1", "1", "open", "1"),
           "short rows: none");
+    CHECK(TOKEN(296, 4096, "32", "16", "1", "1", "512", "1") >
+              TOKEN(320, 4096, "32", "16", "1", "1", "512", "1"),
+          "the last one of ten");
+    CHECK(TOKEN(8192, 512, "16", "8", "1", "6", "open", "1") >
+              TOKEN(8192, 512, "16", "8", "1", "1", "open", "1"),
+          "shared memory for two thread blocks at a time");
     CHECK(LEAST(COMPUTED, 2048, 4096, {"rounding", "add"}) <
               LEAST(COMPUTED, 2048, 4096, {"rounding", "convert"}),
           "additions");
+    CHECK(TOKEN(4096, 1024, "32", "16", "1", "1", "open", "2") >
+              1 + TOKEN(4096, 1024, "32", "16", "1", "1", "open", "1"),
+          "thread blocks of a cluster wait for each other");
+    CHECK(TOKEN(1, 4096, "32", "16", "1", "1", "open", "1") >
+              1.5 * TOKEN(1, 4096, "32", "16", "1", "1", "512", "1"),
+          "a token, shared");
     const char *const few[] = {"4", "16", "1", "1", "512", "1"}, *const many[] = {"32", "16",  "1",
                                                                                   "1",  "512", "1"};
     CHECK(token_estimate(few, "1", 1, 4096) < token_estimate(many, "1", 1, 4096),
@@ -186,6 +200,9 @@ static void check_near(int64_t m, int64_t n, double us) {
 static void check_passes(void) {
     double given = LEAST(GIVEN, 512, 4096, {"scale", "tensor"}), tensor = LEAST(TENSOR, 512, 4096, NOTHING);
     CHECK(tensor > given + .5, "a launch more: %g and %g", tensor, given);
+    given = LEAST(GIVEN, 4096, 4096, {"scale", "tensor"}, {"tile", "32"}, {"warps", "4"}, {"hold", "1"});
+    tensor = LEAST(TENSOR, 4096, 4096, {"tile", "32"}, {"warps", "4"}, {"hold", "1"});
+    CHECK(tensor > given + 12, "in the first pass tiles come one after another: %g and %g", given, tensor);
     check_near(4096, 4096, 22.0);
     check_near(2048, 11008, 29.7);
     check_near(64, 4096, 3.1);

@@ -10,13 +10,11 @@ enum {
 
 static bool is_fixed_elsewhere(int64_t fixed, int64_t shape) { return fixed != MC_OPEN && fixed != shape; }
 
-/* As quantise_test_wide has it, but for addresses. */
+/* As quantise_test_wide has it, but for addresses. Where the spec fixes lda, the plan knows of it. */
 static bool takes_wide(const quantise_plan *plan, const mc_problem *problem) {
-    int64_t store = (int64_t)plan->out_align * 8 / plan->out_bits;
-    int64_t lda = plan->lda != MC_OPEN ? plan->lda : problem->n, ldc = plan->ldc != MC_OPEN ? plan->ldc
-                                                                       : plan->turned       ? problem->m
-                                                                                            : problem->n;
-    return plan->wide && lda % plan->unit == 0 && problem->n % plan->unit == 0 && ldc % store == 0;
+    int64_t least = plan->turned ? problem->m : problem->n, ldc = plan->ldc != MC_OPEN ? plan->ldc : least;
+    return plan->wide && problem->n % plan->unit == 0 &&
+           ldc % ((int64_t)plan->out_align * 8 / plan->out_bits) == 0;
 }
 
 bool quantise_meet(const quantise_plan *plan, const mc_gpu *gpu, const mc_problem *problem,
