@@ -130,7 +130,7 @@ static void check_fixed(const char *name) {
           name);
 }
 
-/* -- Scales a row, computed ------------------------------------------------------------------------------- */
+/* -- Scales a row, computed ------------------------------------------------------------------------------ */
 
 /* One kernel of quantise_s8.lua. */
 #define TOKEN(rows, columns, set_tile, set_warps, set_hold, set_keep, set_share, set_cluster)                \
@@ -189,7 +189,7 @@ static void check_token(void) {
           "a token, by the edge path");
 }
 
-/* -- Two passes -------------------------------------------------------------------------------------------- */
+/* -- Two passes ----------------------------------------------------------------------------------------- */
 
 static void check_near(int64_t m, int64_t n, double us) {
     double least = LEAST(TENSOR, m, n, NOTHING);
