@@ -111,8 +111,11 @@ fit --keep --gpu another one.jsonl another.jsonl >table
 check 'records of one of them' [ "$(grep -c '^all  *1 ' table)" = 1 ]
 check 'two costs alone' [ "$(fit --only held,ring_step made.jsonl | grep -o '^ *\.[a-z0-9_]*' | tr -d ' \n')" = .held.ring_step ]
 expect 2 'there are no costs of another' "$mcbench" fit --from another one.jsonl
-"$mcrun" tune "$2/specs/quantise_s8.lua" --shapes shapes --candidates 1 --device sim --in-process --records other.jsonl >/dev/null 2>&1
-expect 1 'quantise: kernels without a model' "$mcbench" fit other.jsonl
+"$mcrun" tune "$2/specs/quantise_s8.lua" --shapes shapes --candidates 2 --device sim --in-process --records other.jsonl >/dev/null 2>&1
+fit other.jsonl >fitted
+check 'records of quantise are fitted' [ "$(grep -c '^all  *4 ' fitted)" = 1 ]
+check 'its costs are printed' [ "$(grep -c '^ *\.[a-z0-9_]* = .*,' fitted)" = "$(grep -c '^    X(' "$2/gen/ops/quantise/costs.h")" ]
+expect 1 'records of spmm and of quantise: a file each' "$mcbench" fit one.jsonl other.jsonl
 
 # Plots
 "$mcbench" plot "$sample" >plot.svg || complain 'plot failed'

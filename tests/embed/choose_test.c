@@ -221,7 +221,6 @@ static void test_order_sddmm(void) {
     close_context();
 }
 
-/* There is no model: any record is better than none, and without one the default. */
 static void test_order_quantise(void) {
     open_context(MC_CACHE_MEMORY);
     plan_problem p = {.op = MC_OP_QUANTISE,
@@ -235,12 +234,16 @@ static void test_order_quantise(void) {
                       .lda = 256,
                       .ldc = 64,
                       .computed = true},
-                 far = p;
-    far.m = far.ldc = 8192;
-    expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_DEFAULT, "op=quantise");
-    record_one(&far, "op=quantise arch=sm_80 tile=8 warps=8");
-    expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "tile=8 warps=8");
-    expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_DEFAULT, "op=quantise");
+                 far = p, near = p, few = p;
+    far.m = far.ldc = 8192, near.m = near.ldc = 80;
+    few.m = few.ldc = 8, few.n = few.lda = 11008;
+    expect("no records", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=quantise");
+    expect("few tokens share their rows", &few, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, " share=");
+    record_one(&far, "op=quantise arch=sm_80 tile=32 warps=8");
+    expect("a far record", &p, MC_TUNING_REPLAY, MC_ORIGIN_ESTIMATED, "op=quantise");
+    record_one(&near, "op=quantise arch=sm_80 tile=32 warps=8");
+    expect("a near record", &p, MC_TUNING_REPLAY, MC_ORIGIN_NEAR, "tile=32 warps=8");
+    expect("records are off", &p, MC_TUNING_OFF, MC_ORIGIN_ESTIMATED, "op=quantise");
     close_context();
 }
 

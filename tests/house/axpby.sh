@@ -40,10 +40,18 @@ sed 's/sub.s32/add.s32/' <("$bin/mcgen" "$spec") >wrong.ptx
 check 'a wrong result exits 1' test $? = 1
 check 'and names an element' grep -q 'must be' err
 
+# Its kernels have no model: the default, or the nearest record at any distance
+printf '6, 16, 0\n0 0 0 0 0 0 0\n\n' >m.smtx
+expect 0 'why        default: no record of the like and no estimates' "$bin/mcrun" plan "$spec" m.smtx --n 33 --device sim
+
 # Tuning, of which the record is then what a plan goes by
 printf '6 16 0.5 33\n' >shapes.txt
 expect 0 'axpby.lua' "$bin/mcrun" tune "$spec" --shapes shapes.txt --device sim --in-process
 expect 0 'axpby' "$bin/mcrun" records list
+printf '6000, 16, 0\n%s\n\n' "$(printf '0 %.0s' {0..6000})" >far.smtx
+expect 0 'in the record of a problem ' "$bin/mcrun" plan "$spec" far.smtx --n 33 --device sim
+"$bin/mcrun" records export --out records.jsonl
+expect 1 'axpby: kernels without a model' "$bin/mcbench" fit records.jsonl
 
 # A plan
 libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)

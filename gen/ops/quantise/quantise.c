@@ -1,5 +1,6 @@
 /* The family `quantise`: schema, hints, and which solver a point asks for. */
 #include "ops/quantise/quantise.h"
+#include "ops/quantise/costs.h"
 
 static const char *const ops[] = {"quantise", NULL};
 static const char *const ins[] = {"f16", "bf16", "f32", "s32", NULL};
@@ -119,4 +120,5 @@ const mc_family mc_family_quantise = {
     .field_count = sizeof fields / sizeof *fields,
     .solver = solver,
     .chooser = F_SCALES,
-    .hints = hints};
+    .hints = hints,
+    .costs = &quantise_cost_table};

@@ -7,6 +7,8 @@
  *   patch.c      a thread's patch of A: loaded, made elements of C, packed, stored
  *   point.c      the edge path: one element at a time
  *   ends.c       how far rows of A reach, and the scales that come of it
+ *   costs.c      what the model of times adds to a GPU's rates
+ *   model.c      the model: how thread blocks share a GPU; a solver's estimate.c says what these do
  *   tile/        given scales, a computed one of the tensor, and the way back: tiles of A by way of shared
  *                memory
  *   token/       scales a row, computed from all of the row's elements, which stay on the chip

@@ -232,5 +232,6 @@ const mc_solver quantise_tile = {.name = "tile",
                                  .facts = quantise_facts,
                                  .emit = emit,
                                  .entry_name = quantise_entry_name,
+                                 .estimate = quantise_tile_estimate,
                                  .computes = quantise_computes,
                                  .how = how};

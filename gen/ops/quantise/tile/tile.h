@@ -11,4 +11,8 @@ void tile_emit_reach(const quantise_emitter *e, mc_reg workspace);
 /* The second pass begins: the scale, of what the first one left, and factors of it. */
 void tile_take_reach(quantise_emitter *e, mc_reg workspace);
 
+/* -- estimate.c */
+
+double quantise_tile_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem);
+
 #endif

@@ -445,5 +445,6 @@ const mc_solver quantise_token = {.name = "token",
                                   .facts = quantise_facts,
                                   .emit = emit,
                                   .entry_name = quantise_entry_name,
+                                  .estimate = quantise_token_estimate,
                                   .computes = quantise_computes,
                                   .how = how};

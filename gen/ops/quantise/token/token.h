@@ -15,4 +15,8 @@ void token_end_cluster(const quantise_emitter *e);
 /* The edge path: scales, from all elements one by one. */
 void token_make_factors_by_points(quantise_emitter *e, mc_reg shared);
 
+/* -- estimate.c */
+
+double quantise_token_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem);
+
 #endif
