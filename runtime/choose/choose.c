@@ -156,14 +156,12 @@ static bool is_borrowed(const chooser *c) { return strcmp(c->target.gpu.name, c-
 
 /* Why candidate AT is taken. COUNT records weighed. */
 static void explain_estimate(const chooser *c, size_t count, const weighed *said, char reason[MOST_REASON]) {
-    char records[96] = "", borrowed[128] = "";
+    char named[48] = "", records[96] = "", borrowed[128] = "";
+    if (isfinite(said->nearest))
+        snprintf(named, sizeof named, ", one of this kernel %.2f away", said->nearest);
     if (count > 0)
-        snprintf(records, sizeof records, ", weighed by %zu record%s of other problems", count,
-                 count == 1 ? "" : "s");
-    if (count > 0 && isfinite(said->nearest))
-        snprintf(records, sizeof records,
-                 ", weighed by %zu record%s of other problems, one of this kernel %.2f away", count,
-                 count == 1 ? "" : "s", said->nearest);
+        snprintf(records, sizeof records, ", weighed by %zu record%s of other problems%s", count,
+                 count == 1 ? "" : "s", named);
     if (is_borrowed(c)) snprintf(borrowed, sizeof borrowed, ", as on an %s", c->target.gpu.name);
     snprintf(reason, MOST_REASON, "the least estimate of %zu kernel%s for the problem%s%s", c->list.count,
              c->list.count == 1 ? "" : "s", records, borrowed);

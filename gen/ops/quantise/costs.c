@@ -2,7 +2,7 @@
    are the same, was not measured. Three are set by hand, since no record tells: edge_work is about 14
    instructions; tile_reach and tile_join, of two passes, come of the three shapes of docs/quantise.md. */
 #include "ops/quantise/costs.h"
-#include <string.h>
+#include "parts/model.h"
 
 static const mc_cost costs[] = {
 #define X(name, doc) {#name, doc},
@@ -47,17 +47,8 @@ static const quantise_costs h200 = {
     .edge_row = 0.000068,
 };
 
-/* As an array of doubles. */
-#define VALUES(of) (const double *)&(of)
-
 const mc_cost_table quantise_cost_table = {
     .costs = costs,
     .count = sizeof costs / sizeof *costs,
-    .values = {[MC_GPU_H200] = VALUES(h200), [MC_GPU_H100] = VALUES(h200)},
+    .values = {[MC_GPU_H200] = MODEL_VALUES(h200), [MC_GPU_H100] = MODEL_VALUES(h200)},
 };
-
-quantise_costs quantise_costs_on(const mc_gpu *gpu) {
-    quantise_costs here;
-    memcpy(&here, costs_on(&quantise_cost_table, gpu), sizeof here);
-    return here;
-}

@@ -50,7 +50,4 @@ typedef struct quantise_costs {
 
 extern const mc_cost_table quantise_cost_table;
 
-/* GPU's. */
-quantise_costs quantise_costs_on(const mc_gpu *gpu);
-
 #endif

@@ -8,9 +8,9 @@
 #ifndef MC_QUANTISE_MODEL_H
 #define MC_QUANTISE_MODEL_H
 
-#include <math.h>
 #include "ops/quantise/costs.h"
 #include "ops/quantise/quantise.h"
+#include "parts/model.h"
 
 typedef struct quantise_situation {
     const quantise_plan *plan;
@@ -41,9 +41,6 @@ typedef struct quantise_loops {
     double warps; /* that have a row inside of A */
     double busy;  /* us of the multiprocessor for all of them */
 } quantise_loops;
-
-static inline double quantise_least(double a, double b) { return a < b ? a : b; }
-static inline double quantise_most(double a, double b) { return a > b ? a : b; }
 
 /* False: what the spec fixes is not the problem's. */
 bool quantise_meet(const quantise_plan *plan, const mc_gpu *gpu, const mc_problem *problem,

@@ -1,7 +1,7 @@
 /* The costs of the model: what `mcbench fit` printed for an H200. An H100 was not measured; it has the same
    multiprocessors. docs/choice.md says from which measurements. */
 #include "ops/sddmm/costs.h"
-#include <string.h>
+#include "parts/model.h"
 
 static const mc_cost costs[] = {
 #define X(name, doc) {#name, doc},
@@ -37,17 +37,8 @@ static const sddmm_costs h200 = {
     .dense_shared = 2.03,
 };
 
-/* As an array of doubles. */
-#define VALUES(of) (const double *)&(of)
-
 const mc_cost_table sddmm_cost_table = {
     .costs = costs,
     .count = sizeof costs / sizeof *costs,
-    .values = {[MC_GPU_H200] = VALUES(h200), [MC_GPU_H100] = VALUES(h200)},
+    .values = {[MC_GPU_H200] = MODEL_VALUES(h200), [MC_GPU_H100] = MODEL_VALUES(h200)},
 };
-
-sddmm_costs sddmm_costs_on(const mc_gpu *gpu) {
-    sddmm_costs here;
-    memcpy(&here, costs_on(&sddmm_cost_table, gpu), sizeof here);
-    return here;
-}

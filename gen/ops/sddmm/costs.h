@@ -40,7 +40,4 @@ typedef struct sddmm_costs {
 
 extern const mc_cost_table sddmm_cost_table;
 
-/* GPU's. */
-sddmm_costs sddmm_costs_on(const mc_gpu *gpu);
-
 #endif

@@ -3,9 +3,9 @@
 #ifndef MC_SDDMM_MODEL_H
 #define MC_SDDMM_MODEL_H
 
-#include <math.h>
 #include "ops/sddmm/costs.h"
 #include "ops/sddmm/problem.h"
+#include "parts/model.h"
 
 enum { SDDMM_GROUP_SLOTS = 16 };
 
@@ -16,9 +16,6 @@ typedef struct sddmm_situation {
     double row_blocks, mean; /* mean: vectors of a row block */
     double a_bytes, b_bytes; /* of a row of A, and of a column of B */
 } sddmm_situation;
-
-static inline double sddmm_least(double a, double b) { return a < b ? a : b; }
-static inline double sddmm_most(double a, double b) { return a > b ? a : b; }
 
 sddmm_situation sddmm_meet(const sddmm_problem *plan, const mc_gpu *gpu, const mc_problem *problem);
 /* Whether what the spec fixes is the problem's. */

@@ -1,7 +1,7 @@
 /* The costs of the model on each GPU that was measured: what `mcbench fit` printed. docs/choice.md says from
    which measurements. */
 #include "ops/spmm/costs.h"
-#include <string.h>
+#include "parts/model.h"
 
 static const mc_cost costs[] = {
 #define X(name, doc) {#name, doc},
@@ -24,17 +24,8 @@ static const mc_cost costs[] = {
 static const spmm_costs h200 = {HOPPER, .memory = 0.08249, .held = 46.91, .ring_memory = 3.365};
 static const spmm_costs h100 = {HOPPER, .memory = 0.04629, .held = 26.6, .ring_memory = 8.136};
 
-/* As an array of doubles. */
-#define VALUES(of) (const double *)&(of)
-
 const mc_cost_table spmm_cost_table = {
     .costs = costs,
     .count = sizeof costs / sizeof *costs,
-    .values = {[MC_GPU_H200] = VALUES(h200), [MC_GPU_H100] = VALUES(h100)},
+    .values = {[MC_GPU_H200] = MODEL_VALUES(h200), [MC_GPU_H100] = MODEL_VALUES(h100)},
 };
-
-spmm_costs spmm_costs_on(const mc_gpu *gpu) {
-    spmm_costs here;
-    memcpy(&here, costs_on(&spmm_cost_table, gpu), sizeof here);
-    return here;
-}

@@ -49,7 +49,4 @@ typedef struct spmm_costs {
 
 extern const mc_cost_table spmm_cost_table;
 
-/* GPU's. */
-spmm_costs spmm_costs_on(const mc_gpu *gpu);
-
 #endif

@@ -3,8 +3,7 @@
 #include <math.h>
 
 enum {
-    MAX_BLOCKS = 32,        /* thread blocks a multiprocessor (programming guide, as next) */
-    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that a thread block takes beside its own */
+    MAX_BLOCKS = 32, /* thread blocks a multiprocessor (programming guide, as next) */
     REGISTER_UNIT = 8,
     FOUR_WARPS = 4 * MC_WARP,
     SECTOR = 32,       /* bytes that L2 reads and writes at once */
@@ -20,7 +19,8 @@ static int more_accumulators(const spmm_plan *plan) {
 }
 
 spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_problem *problem, int registers) {
-    spmm_situation s = {.plan = plan, .gpu = gpu, .problem = problem, .cost = spmm_costs_on(gpu)};
+    spmm_situation s = {.plan = plan, .gpu = gpu, .problem = problem};
+    model_take_costs(&spmm_cost_table, gpu, &s.cost);
     s.registers_wanted = registers + more_accumulators(plan);
     s.row_blocks = ceil((double)problem->m / plan->vec);
     s.mean = s.row_blocks > 0 ? (double)problem->vectors / s.row_blocks : 0;
@@ -30,11 +30,9 @@ spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_prob
 }
 
 bool spmm_can_run(const spmm_plan *plan, const mc_problem *problem) {
-    const int64_t pairs[][2] = {
-        {plan->m, problem->m}, {plan->n, problem->n}, {plan->k, problem->k}, {plan->ldb, problem->ldb}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (pairs[i][0] != MC_OPEN && pairs[i][0] != pairs[i][1]) return false;
-    return problem->n <= (int64_t)MAX_TILES * plan->tile_n;
+    bool fits = model_fits(plan->m, problem->m) && model_fits(plan->n, problem->n) &&
+                model_fits(plan->k, problem->k) && model_fits(plan->ldb, problem->ldb);
+    return fits && problem->n <= (int64_t)MAX_TILES * plan->tile_n;
 }
 
 /* -- Thread blocks that a multiprocessor holds -------------------------------------------------------- */
@@ -51,26 +49,26 @@ int spmm_registers_of(const spmm_situation *s) {
 
 static double held_beside_registers(const spmm_plan *plan, const mc_gpu *gpu) {
     double by_threads = floor(gpu->threads / (double)plan->threads);
-    double by_shared = floor(gpu->shared_bytes / (plan->shared_bytes + BLOCK_SHARED));
-    return spmm_least(spmm_least(by_threads, MAX_BLOCKS), by_shared);
+    double by_shared = floor(gpu->shared_bytes / (plan->shared_bytes + MODEL_BLOCK_SHARED));
+    return model_least(model_least(by_threads, MAX_BLOCKS), by_shared);
 }
 
 double spmm_resident_of(const spmm_situation *s) {
     const mc_gpu *gpu = s->gpu;
     double warps = 4 * floor(gpu->registers / (4.0 * MC_WARP * spmm_registers_of(s)));
-    return spmm_most(
-        1, spmm_least(held_beside_registers(s->plan, gpu), floor(warps * MC_WARP / s->plan->threads)));
+    return model_most(
+        1, model_least(held_beside_registers(s->plan, gpu), floor(warps * MC_WARP / s->plan->threads)));
 }
 
 double spmm_counted_on(const spmm_situation *s) {
     double registers = whole_fours(s->plan) * spmm_registers_of(s);
     double by_registers = floor(s->gpu->registers / registers);
-    return spmm_most(1, spmm_least(held_beside_registers(s->plan, s->gpu), by_registers));
+    return model_most(1, model_least(held_beside_registers(s->plan, s->gpu), by_registers));
 }
 
 /* Their lengths are about normal: half a standard deviation for each doubling is close up to 16. */
 double spmm_longest_of(const spmm_situation *s, int count) {
-    return spmm_least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
+    return model_least((double)s->problem->longest, s->mean + s->problem->spread * log2(count) / 2);
 }
 
 /* -- Memory ------------------------------------------------------------------------------------------- */
@@ -81,12 +79,12 @@ bool spmm_rows_cut_sectors(const spmm_situation *s) {
 
 double spmm_memory_of(const spmm_situation *s) {
     const spmm_plan *plan = s->plan;
-    double k = (double)s->problem->k, n = (double)s->problem->n, columns = spmm_least(plan->tile_n, n);
+    double k = (double)s->problem->k, n = (double)s->problem->n, columns = model_least(plan->tile_n, n);
     double rows = s->row_blocks * plan->vec;
     double packed = s->row_blocks * s->mean / plan->stride * plan->stride_a_bytes / MEGA;
     double tile =
         columns * (k * plan->math.b_bits / 8 + rows * out_element_bytes(plan->output.element)) / MEGA;
-    double missed = 1 / (1 + pow(s->cost.held / spmm_most(packed + tile, 1e-9), 4));
+    double missed = 1 / (1 + pow(s->cost.held / model_most(packed + tile, 1e-9), 4));
     double again = packed * s->tiles * missed;
     if (!s->problem->cold) return again * s->cost.memory;
     double first = (packed + k * n * plan->math.b_bits / 8 / MEGA) * (1 - missed);
@@ -100,7 +98,7 @@ double spmm_memory_of(const spmm_situation *s) {
    that the numbers are not even: up to twice a share meets. */
 static double busiest(const spmm_situation *s, double each, double resident) {
     if (!s->plan->overlap) return each;
-    return each + s->cost.uneven * spmm_most(0, spmm_least(resident, 2 * each) - each);
+    return each + s->cost.uneven * model_most(0, model_least(resident, 2 * each) - each);
 }
 
 double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
@@ -110,7 +108,7 @@ double spmm_time_of(const spmm_situation *s, const spmm_work *w) {
     double busy = busiest(s, ceil(each), w->resident) * (w->busy + start);
     if (ceil(each) > w->resident) {
         double waves = each / w->resident + cost->tail;
-        latency = spmm_most(latency, waves * (w->latency + start));
+        latency = model_most(latency, waves * (w->latency + start));
         busy = waves * w->resident * (w->busy + start);
     }
     double c_bytes =

@@ -8,9 +8,9 @@
 #ifndef MC_SPMM_MODEL_H
 #define MC_SPMM_MODEL_H
 
-#include <math.h>
 #include "ops/spmm/costs.h"
 #include "ops/spmm/problem.h"
+#include "parts/model.h"
 
 typedef struct spmm_situation {
     const spmm_plan *plan;
@@ -32,8 +32,6 @@ typedef struct spmm_work {
     double memory;   /* us of what the launch takes out of memory */
 } spmm_work;
 
-static inline double spmm_least(double a, double b) { return a < b ? a : b; }
-static inline double spmm_most(double a, double b) { return a > b ? a : b; }
 /* What A and B take together: more than the larger one, since neither hides the other completely. */
 static inline double spmm_overlapped(double a, double b) { return hypot(a, b); }
 
@@ -47,7 +45,7 @@ bool spmm_can_run(const spmm_plan *plan, const mc_problem *problem);
 static inline int spmm_tile_bytes(const spmm_plan *plan) { return (int)spmm_b_bytes(plan, plan->tile_n); }
 /* The row of a table of registers: tiles of up to 32, of 64, and of 128 bytes and more. */
 static inline int spmm_tile_class(const spmm_plan *plan) {
-    return (int)spmm_least(spmm_tile_bytes(plan) / 64, 2);
+    return (int)model_least(spmm_tile_bytes(plan) / 64, 2);
 }
 /* Whether rows of B begin inside of a sector of L2: 16-byte copies of such rows are slow. */
 bool spmm_rows_cut_sectors(const spmm_situation *s);

@@ -23,8 +23,7 @@ static void work_edge(const quantise_situation *s, double columns, quantise_work
     const quantise_costs *c = &s->cost;
     const quantise_loops loops = quantise_loops_of(s, columns);
     work->registers = REGISTERS;
-    work->latency =
-        loops.count * (c->edge_element + c->edge_fresh * quantise_least(1, loops.lanes / FEW_LANES));
+    work->latency = loops.count * (c->edge_element + c->edge_fresh * model_least(1, loops.lanes / FEW_LANES));
     work->busy = loops.busy + plan->warps * c->start_warp;
 }
 
@@ -34,7 +33,7 @@ static double reach_time(const quantise_situation *s, const quantise_work *secon
     quantise_work work = *second;
     double products = second->blocks / s->batch;
     double tiles = ceil(products / QUANTISE_REACHES);
-    work.blocks = s->batch * quantise_least(QUANTISE_REACHES, products);
+    work.blocks = s->batch * model_least(QUANTISE_REACHES, products);
     work.latency = s->wide ? tiles * c->tile_reach : tiles * second->latency;
     work.busy = work.last = tiles * second->busy;
     work.pieces = 0;

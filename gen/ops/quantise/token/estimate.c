@@ -15,7 +15,7 @@ static span span_of(const quantise_situation *s) {
     span all = {.read = s->n, .made = s->n, .beside = plan->cluster};
     if (plan->cluster > 1) all.read = all.made = ceil(s->n / (plan->cluster * plan->unit)) * plan->unit;
     if (plan->share != MC_OPEN) {
-        all.made = quantise_least((double)plan->share, s->n);
+        all.made = model_least((double)plan->share, s->n);
         all.beside = ceil(s->n / (double)plan->share);
     }
     all.read_steps = ceil(all.read / plan->step);
@@ -26,8 +26,8 @@ static span span_of(const quantise_situation *s) {
 /* Steps of the first and of the second loop that are not on the chip. */
 static double steps_again(const quantise_plan *plan, const span *all, double *second) {
     double chip = plan->hold + plan->keep;
-    *second = quantise_most(0, all->made_steps - chip);
-    return quantise_most(0, all->read_steps - chip) + *second;
+    *second = model_most(0, all->made_steps - chip);
+    return model_most(0, all->read_steps - chip) + *second;
 }
 
 /* What a thread block of a cut tile does more: it stores C byte by byte. */
@@ -35,7 +35,7 @@ static double cut_of(const quantise_situation *s, const span *all, double pieces
     const quantise_plan *plan = s->plan;
     double rows = fmod(s->m, plan->tile), bytes = WORD * plan->words;
     if (!plan->turned || rows <= 0) return 0;
-    double used = quantise_least(bytes, ceil(rows * plan->out_bits / 8));
+    double used = model_least(bytes, ceil(rows * plan->out_bits / 8));
     return (used * all->made - pieces) / 1e3 * s->cost.store +
            plan->warps * all->made_steps * plan->unit * bytes * s->cost.token_byte;
 }
@@ -44,11 +44,11 @@ static void work_wide(const quantise_situation *s, const span *all, quantise_wor
     const quantise_plan *plan = s->plan;
     const quantise_costs *c = &s->cost;
     double second, again = steps_again(plan, all, &second);
-    double kept = quantise_least(plan->keep, quantise_most(0, all->read_steps - plan->hold));
+    double kept = model_least(plan->keep, model_most(0, all->read_steps - plan->hold));
     double turns = plan->tile > plan->warps ? (double)plan->tile / plan->warps : 1;
     double bytes = plan->in_bytes * (all->read + second * plan->step), pieces = quantise_pieces(s, all->made);
     double made = plan->by_addition ? c->token_add : c->token_convert;
-    double values = plan->zero ? 2 : 1, held = quantise_least(plan->hold, all->read_steps);
+    double values = plan->zero ? 2 : 1, held = model_least(plan->hold, all->read_steps);
     work->registers = REGISTERS + plan->rows * QUANTISE_UNIT / WORD * (held + PATCHES);
     work->latency = c->token_first + turns * c->token_join +
                     plan->rows * log2(plan->lanes_across) * c->token_lanes +
@@ -58,7 +58,7 @@ static void work_wide(const quantise_situation *s, const span *all, quantise_wor
                  plan->warps * c->start_warp +
                  plan->warps * plan->rows * quantise_eighths(plan) *
                      (all->read_steps * c->token_reach * values + all->made_steps * made);
-    work->last = work->busy + quantise_most(0, cut_of(s, all, pieces));
+    work->last = work->busy + model_most(0, cut_of(s, all, pieces));
     work->read = s->batch * s->m * all->beside * bytes / (1 << 20);
     work->pieces = work->blocks * pieces / 1e3;
 }
@@ -68,7 +68,7 @@ static void work_edge(const quantise_situation *s, const span *all, quantise_wor
     const quantise_plan *plan = s->plan;
     const quantise_costs *c = &s->cost;
     const quantise_loops loops = quantise_loops_of(s, all->made);
-    double rows = quantise_least(plan->tile, s->m), reads = ceil(s->n / MC_WARP);
+    double rows = model_least(plan->tile, s->m), reads = ceil(s->n / MC_WARP);
     work->registers = REGISTERS;
     work->latency =
         c->edge_first + ceil(rows / plan->warps) * reads * c->edge_reach + loops.count * c->edge_element;

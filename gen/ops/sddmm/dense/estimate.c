@@ -12,7 +12,7 @@ static double time_of(const dense_plan *plan, const sddmm_situation *s) {
     double elements = (double)plan->tile_rows * plan->tile_n, warps = plan->problem.warps;
     double batch = s->problem->batch > 1 ? (double)s->problem->batch : 1;
     double tiles = batch * ceil(m / plan->tile_rows) * ceil(n / plan->tile_n);
-    double density = s->mean / sddmm_most(n, 1);
+    double density = s->mean / model_most(n, 1);
     double load = (plan->tile_rows * s->a_bytes + plan->tile_n * s->b_bytes) / 1024 * c->dense_load;
     double mma = elements * k / (1 << 20) * c->dense_mma;
     double look = elements / LOOKED_AT * (c->dense_sample + density * c->dense_taken);
@@ -21,7 +21,7 @@ static double time_of(const dense_plan *plan, const sddmm_situation *s) {
     double registers = REGISTERS + elements / (MC_WARP * warps);
     double resident = sddmm_resident_warps(s->gpu, warps, registers, (double)plan->shared_bytes) / warps;
     double each = tiles / s->gpu->multiprocessors;
-    return c->launch + hypot(sddmm_most(1, each / resident + c->tail) * latency, each * work);
+    return c->launch + hypot(model_most(1, each / resident + c->tail) * latency, each * work);
 }
 
 double sddmm_dense_estimate(const void *data, const mc_gpu *gpu, const mc_problem *problem) {

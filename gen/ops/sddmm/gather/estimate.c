@@ -13,7 +13,7 @@ enum {
 static double registers_of(const gather_plan *plan) {
     double wanted = REGISTERS + plan->buffers * gather_group_regs(plan) + 2 * plan->items.chunks +
                     SDDMM_ACC * plan->items.groups;
-    return sddmm_least(wanted, MAX_REGISTERS);
+    return model_least(wanted, MAX_REGISTERS);
 }
 
 /* How long a warp takes for its item, which has FULL groups. */
@@ -27,13 +27,13 @@ static double latency_of(const gather_plan *plan, const sddmm_situation *s, doub
 static double time_of(const gather_plan *plan, const sddmm_situation *s) {
     const sddmm_costs *c = &s->cost;
     double slots = SDDMM_GROUP_SLOTS, wide = slots * plan->items.groups;
-    double groups = s->row_blocks * sddmm_most(1, s->mean / slots + .5),
-           items = s->row_blocks * sddmm_most(1, s->mean / wide + .5);
-    double full = sddmm_most(1, sddmm_least(ceil((double)s->problem->longest / slots), plan->items.groups));
+    double groups = s->row_blocks * model_most(1, s->mean / slots + .5),
+           items = s->row_blocks * model_most(1, s->mean / wide + .5);
+    double full = model_most(1, model_least(ceil((double)s->problem->longest / slots), plan->items.groups));
     double panels = plan->loops ? ceil((double)s->problem->k / plan->items.tile_k) : 1;
     double span = CHUNK_BYTES * plan->abreast, column = ceil(s->b_bytes / span) * span;
     double b = groups * slots * column / 1024,
-           a = items * plan->problem.vec * sddmm_most(s->a_bytes, LEAST_BYTES) / 1024;
+           a = items * plan->problem.vec * model_most(s->a_bytes, LEAST_BYTES) / 1024;
     double work = b * c->gather_b + a * c->gather_a +
                   groups * c->gather_group * (panels / 4 + s->b_bytes / 256) + items * c->start_warp;
     double latency = latency_of(plan, s, full, panels);

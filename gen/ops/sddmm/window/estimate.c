@@ -8,7 +8,7 @@ enum { REGISTERS = 48 /* of a thread */ };
 /* A row block's part in a window of V vectors on average: how many runs of SLOTS, the last one partly
    empty. */
 static double runs_of(double v, double slots) {
-    return sddmm_most(v / slots + .5 * (1 - exp(-v / 4)), 1 - exp(-v));
+    return model_most(v / slots + .5 * (1 - exp(-v / 4)), 1 - exp(-v));
 }
 
 static double time_of(const window_plan *plan, const sddmm_situation *s) {
@@ -20,14 +20,14 @@ static double time_of(const window_plan *plan, const sddmm_situation *s) {
     double resident = sddmm_resident_warps(s->gpu, warps, REGISTERS, plan->shared_bytes) / warps;
     /* thread blocks of each window */
     double beside =
-        sddmm_least(sddmm_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
+        model_least(model_most(1, floor(multiprocessors * resident / windows)), ceil(s->row_blocks / warps));
     double blocks = windows * beside, rounds = ceil(windows / (multiprocessors * resident));
     double copy = columns * s->b_bytes / 1024 * c->window_copy;
-    double each = sddmm_most(1, items / (blocks * warps) * rounds);
+    double each = model_most(1, items / (blocks * warps) * rounds);
     double item = c->window_item * (plan->prefetch ? c->window_ahead : 1) +
-                  groups / sddmm_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2);
+                  groups / model_most(items, 1) * c->window_group * (s->b_bytes / 256 + .2);
     double latency =
-        c->window_first + copy * sddmm_least(resident, blocks / multiprocessors + .5) + each * item;
+        c->window_first + copy * model_least(resident, blocks / multiprocessors + .5) + each * item;
     double work = blocks * copy + groups * (slots * s->b_bytes / 1024 * c->window_b + c->window_groups) +
                   items * (plan->problem.vec * s->a_bytes / 1024 * c->window_a + c->window_items);
     return c->launch + hypot(latency, work / multiprocessors);

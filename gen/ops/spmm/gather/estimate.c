@@ -23,7 +23,7 @@ static passes wide_passes(const spmm_situation *s) {
     double columns = gather_of(s)->wide.columns;
     return (passes){.count = 1,
                     .columns = columns,
-                    .wanted = spmm_least(columns, (double)s->problem->n),
+                    .wanted = model_least(columns, (double)s->problem->n),
                     .copied = gather_of(s)->shared};
 }
 
@@ -31,28 +31,28 @@ static passes wide_passes(const spmm_situation *s) {
 static passes edge_passes(const spmm_situation *s, double columns) {
     const gather_path *edge = &gather_of(s)->edge;
     double each = GATHER_EDGE_COLUMNS;
-    return (passes){.count = spmm_most(1, ceil(columns / each)),
+    return (passes){.count = model_most(1, ceil(columns / each)),
                     .columns = each,
-                    .wanted = spmm_least(columns, each),
+                    .wanted = model_least(columns, each),
                     .edge = true,
                     .single = edge->unit <= spmm_b_unit(s->plan)};
 }
 
 /* Strides of each of the `split` warps on a row block of VECTORS: at least its head. */
 static double strides_of(const gather_plan *plan, double vectors) {
-    return spmm_most(1, ceil(ceil(vectors / plan->base.stride) / plan->base.split));
+    return model_most(1, ceil(ceil(vectors / plan->base.stride) / plan->base.split));
 }
 
 /* Bytes of COLUMNS of a row of B, but at least LEAST. */
 static double row_bytes(const spmm_situation *s, double columns, double least) {
-    return spmm_most(columns * s->plan->math.b_bits / 8, least);
+    return model_most(columns * s->plan->math.b_bits / 8, least);
 }
 
 /* The part of its rows of B that a multiprocessor finds in L1. These are rows that it asked for before, as
    far as they fit. Copies to shared memory pass L1 by. */
 static double hits_of(const spmm_situation *s, const passes *p, double rows) {
     double k = (double)s->problem->k, distinct = k * (1 - exp(-rows / k));
-    double fit = spmm_least(1, s->gpu->l1_bytes / (k * row_bytes(s, p->wanted, SECTOR)));
+    double fit = model_least(1, s->gpu->l1_bytes / (k * row_bytes(s, p->wanted, SECTOR)));
     return rows > 0 && !p->copied ? fit * (1 - distinct / rows) : 0;
 }
 
@@ -70,7 +70,7 @@ static double busy_of(const spmm_situation *s, const passes *p, double blocks) {
     const mc_gpu *gpu = s->gpu;
     double vectors = s->mean * base->row_blocks;
     /* the last one half full; at least the heads */
-    double each = spmm_most(base->split, s->mean / base->stride + 0.5), strides = base->row_blocks * each;
+    double each = model_most(base->split, s->mean / base->stride + 0.5), strides = base->row_blocks * each;
     double misses = 1 - hits_of(s, p, vectors * blocks / gpu->multiprocessors);
     double l2 = (vectors * row_bytes(s, p->wanted, SECTOR) * misses + strides * base->stride_a_bytes) / 1024;
     double l1 = vectors * row_bytes(s, p->columns, LEAST_ROW) / gpu->l1_rate;
@@ -110,13 +110,13 @@ static spmm_work work_of(const spmm_situation *s) {
     bool aligned = plan->wide.emitted && s->problem->ldb % gather_access_columns(plan) == 0;
     bool cut = rest < tile && !plan->wide.clamp;
     const passes wide = wide_passes(s), last = edge_passes(s, rest),
-                 edge = edge_passes(s, spmm_least(n, tile));
+                 edge = edge_passes(s, model_least(n, tile));
     if (!aligned) return work_by(s, &edge);
     spmm_work w = work_by(s, &wide), end = work_by(s, &last);
     if (!cut) return w;
     w.busy = (w.busy * (s->tiles - 1) + end.busy) / s->tiles;
-    w.latency = s->tiles > 1 ? spmm_most(w.latency, end.latency) : end.latency;
-    w.longest = s->tiles > 1 ? spmm_most(w.longest, end.longest) : end.longest;
+    w.latency = s->tiles > 1 ? model_most(w.latency, end.latency) : end.latency;
+    w.longest = s->tiles > 1 ? model_most(w.longest, end.longest) : end.longest;
     return w;
 }
 

@@ -9,7 +9,7 @@ static const int registers[3][2] = {{56, 64}, {72, 80}, {112, 128}};
 static const ring_plan *ring_of(const spmm_situation *s) { return (const ring_plan *)s->plan; }
 
 static double windows_of(const spmm_situation *s) {
-    return spmm_most(1, ceil((double)s->problem->k / ring_of(s)->window));
+    return model_most(1, ceil((double)s->problem->k / ring_of(s)->window));
 }
 
 /* Time of a window's copy. What of it lies beyond k is filled with zeros, which takes as long. */
@@ -26,14 +26,14 @@ static double strides_of(const spmm_situation *s, double vectors, double unused)
     double windows = windows_of(s);
     double span = windows <= plan->stages ? windows : plan->stages > 2 ? plan->stages - 1 : 1;
     double there = vectors * span / windows, full = vectors / WINDOWED_SLOTS + unused;
-    double sparse = windows > span ? windows / span * spmm_most(0, 1 - there / (1.5 * WINDOWED_SLOTS)) : 0;
-    return spmm_most(1, full + sparse);
+    double sparse = windows > span ? windows / span * model_most(0, 1 - there / (1.5 * WINDOWED_SLOTS)) : 0;
+    return model_most(1, full + sparse);
 }
 
 /* Strides of the row block's longest part. They are dealt out to the parts in turn. */
 static double part_strides(const spmm_situation *s, double vectors) {
     double split = s->plan->split;
-    return spmm_most(1, (strides_of(s, vectors, 0.5) + (split - 1) / 2) / split);
+    return model_most(1, (strides_of(s, vectors, 0.5) + (split - 1) / 2) / split);
 }
 
 /* Row blocks that a warp takes in turn. It is one, or what is left for each thread block where these stay
@@ -41,8 +41,8 @@ static double part_strides(const spmm_situation *s, double vectors) {
 static double turns_of(const spmm_situation *s, double blocks) {
     const ring_plan *plan = ring_of(s);
     if (!plan->resident || s->problem->k > (int64_t)plan->window * plan->stages) return 1;
-    double held = floor(s->gpu->multiprocessors * spmm_counted_on(s) / spmm_most(1, s->tiles));
-    return spmm_most(1, ceil(blocks / spmm_most(1, held)));
+    double held = floor(s->gpu->multiprocessors * spmm_counted_on(s) / model_most(1, s->tiles));
+    return model_most(1, ceil(blocks / model_most(1, held)));
 }
 
 /* Latency of a stride. It is longer where registers are short, by spills and by loads that are not ahead. */
@@ -56,7 +56,7 @@ static double step_of(const spmm_situation *s) {
 static void add_latency(const spmm_situation *s, double turns, spmm_work *w) {
     const ring_plan *plan = ring_of(s);
     const spmm_costs *cost = &s->cost;
-    double windows = windows_of(s), filled = spmm_least(windows, plan->stages), step = step_of(s);
+    double windows = windows_of(s), filled = model_least(windows, plan->stages), step = step_of(s);
     double around =
         cost->ring_block + copy_of(s) + filled * cost->ring_window + (windows - filled) * cost->ring_refill;
     if (plan->resident) around += cost->ring_stay + (turns - 1) * cost->ring_turn;
