@@ -13,7 +13,7 @@
 typedef struct records_options {
     record_filter filter;
     const char *own, *out;
-    bool shipped, brief, json;
+    bool shipped, brief, latest, json;
 } records_options;
 
 static const cmd_option words_table[] = {
@@ -31,6 +31,8 @@ static const cmd_option options_table[] = {
      "export: the library's records, too"},
     {"brief", 0, OPTION_SWITCH, offsetof(records_options, brief), NULL, 0, 0,
      "export, merge: of each record only the three fastest kernels"},
+    {"latest", 0, OPTION_SWITCH, offsetof(records_options, latest), NULL, 0, 0,
+     "export, merge: of a problem that several generators' kernels were measured for, the last measurement"},
     {"json", 0, OPTION_SWITCH, offsetof(records_options, json), NULL, 0, 0, "print JSON"},
 };
 
@@ -149,7 +151,8 @@ static mc_status list(session *s, const char *own) {
 }
 
 static unsigned what_to_write(const session *s) {
-    return (s->options->shipped ? RECORD_SHIPPED : 0) | (s->options->brief ? RECORD_BRIEF : 0);
+    return (s->options->shipped ? RECORD_SHIPPED : 0) | (s->options->brief ? RECORD_BRIEF : 0) |
+           (s->options->latest ? RECORD_LATEST : 0);
 }
 
 static mc_status export_records(session *s, const char *own) {
@@ -197,7 +200,8 @@ static int check_usage(const struct action *action, const char *word, const reco
         return cmd_usage("records: --shipped goes with export");
     if (action->run != list && record_filter_given(&options->filter))
         return cmd_usage("records %s: filters go with list (grep picks lines of a file)", word);
-    if (options->brief && !action->out) return cmd_usage("records: --brief goes with export and merge");
+    if ((options->brief || options->latest) && !action->out)
+        return cmd_usage("records: --%s goes with export and merge", options->brief ? "brief" : "latest");
     return CMD_DONE;
 }
 

@@ -79,18 +79,24 @@ static mc_status check_settings(const tune_options *options, const mc_operator *
     return status;
 }
 
-/* Without a spec nothing says what the types are: what the schema has as a
-   default is not what somebody wants. */
+static bool is_set(const tune_options *options, const char *field) {
+    for (size_t i = 0; i < options->settings.count; i++)
+        if (strcmp(options->settings.items[i].field, field) == 0) return true;
+    return false;
+}
+
+/* Without a spec nothing says what the types are: what the schema has as a default is not what somebody
+   wants. Where one operand alone becomes C, its type is half of what is computed. */
 static mc_status check_types(const tune_options *options, mc_diag *diag) {
-    static const char *const wanted[] = {"lhs", "rhs", "vec"};
+    static const problem_member wanted[] = {MEMBER_lhs, MEMBER_rhs, MEMBER_vec, MEMBER_out};
     if (options->op == 0)
         return mc_fail(diag, MC_USAGE, "%s: wants a SPEC, or --op, --lhs, --rhs and --vec", options->command);
-    for (int i = 0; i < 3; i++) {
-        bool given = false;
-        for (size_t j = 0; j < options->settings.count; j++)
-            given |= strcmp(options->settings.items[j].field, wanted[i]) == 0;
-        if (!given)
-            return mc_fail(diag, MC_USAGE, "%s: without a SPEC --%s is missing", options->command, wanted[i]);
+    const mc_operator *o = operator_of((mc_op)(options->op - 1));
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const char *field = problem_members[wanted[i]].field;
+        bool usual = wanted[i] == MEMBER_out && operator_has(o, MEMBER_rhs);
+        if (operator_has(o, wanted[i]) && !usual && !is_set(options, field))
+            return mc_fail(diag, MC_USAGE, "%s: without a SPEC --%s is missing", options->command, field);
     }
     return MC_OK;
 }

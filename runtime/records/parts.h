@@ -75,6 +75,9 @@ mc_status record_file_check(const char *path, mc_diag *diag);
 /* Takes R over as an own record, merged with what there is. *LINE: what came of it, NULL where nothing is
    new; the caller frees. */
 mc_status record_take(record_store *store, record *r, char **line, mc_diag *diag);
+/* Whether the store has a later record of R's problem and GPU, by whatever generator. For visitors of
+   record_walk: it takes no lock. */
+bool record_is_outdone(const record_store *store, const record *r);
 const record_store_config *record_store_settings(const record_store *store);
 const char *record_store_path(const record_store *store); /* NULL: none */
 

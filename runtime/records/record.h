@@ -85,8 +85,9 @@ mc_status record_add(record_store *store, const record *r, mc_diag *diag);
    file, if it has one, at once and atomically. Bad lines go to the log. */
 mc_status record_import(record_store *store, const char *path, size_t *count, mc_diag *diag);
 /* What record_export writes: also the library's records; of each record's candidates only the three fastest:
-   the chosen one, and what a plan falls back to. */
-enum { RECORD_SHIPPED = 1, RECORD_BRIEF = 2 };
+   the chosen one, and what a plan falls back to; of a problem that several generators' kernels were measured
+   for, only the last record. */
+enum { RECORD_SHIPPED = 1, RECORD_BRIEF = 2, RECORD_LATEST = 4 };
 /* Writes the own records, atomically: one for each problem, GPU and generator, the same bytes for the same
    records. WHAT: RECORD_*. */
 mc_status record_export(record_store *store, const char *path, unsigned what, size_t *count, mc_diag *diag);

@@ -90,6 +90,7 @@ static bool print_record(void *user, const record *r, bool own) {
     exporting *out = user;
     bool brief = (out->what & RECORD_BRIEF) != 0;
     (void)own;
+    if ((out->what & RECORD_LATEST) != 0 && record_is_outdone(out->all, r)) return true;
     char **lines = mcrt_room(out->lines, out->count, &out->room, sizeof *lines);
     if (lines != NULL) out->lines = lines;
     char *line = lines == NULL ? NULL : brief ? print_brief(r) : record_print(r);

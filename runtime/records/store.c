@@ -318,6 +318,20 @@ mc_status record_add(record_store *store, const record *r, mc_diag *diag) {
     return status;
 }
 
+/* Of records of one time one has to be the later one, the same on every machine. */
+static bool is_later(const record *a, const record *b) {
+    return a->time != b->time ? a->time > b->time : strcmp(a->generator, b->generator) > 0;
+}
+
+bool record_is_outdone(const record_store *store, const record *r) {
+    const entry *const *bucket = (const entry *const *)bucket_of((record_store *)store, &r->problem);
+    for (const entry *e = *bucket; e != NULL; e = e->next)
+        if (is_later(&e->r, r) && e->r.cold == r->cold && strcmp(e->r.gpu, r->gpu) == 0 &&
+            problem_same(&e->r.problem, &r->problem))
+            return true;
+    return false;
+}
+
 const char *record_store_path(const record_store *store) { return store->path; }
 bool record_store_is_kept(const record_store *store) {
     return store->path != NULL && !__atomic_load_n(&store->behind, __ATOMIC_RELAXED);

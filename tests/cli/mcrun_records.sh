@@ -81,6 +81,17 @@ expect 0 "3 records written to brief.jsonl" "$mcrun" records merge out.jsonl --b
 check "the chosen kernel" test "$("$get" brief.json 2.us)" = 2.2500
 expect 2 "records: --brief goes with export and merge" "$mcrun" records list --brief out.jsonl
 
+# Measured again by the next generator: the earlier record goes, that of another problem stays.
+record 512 9 00000000000000ee 200 | sed 's/0123456789abcdef/fedcba9876543210/' >next.jsonl
+expect 0 "4 records written to both.jsonl" "$mcrun" records merge out.jsonl next.jsonl --out both.jsonl
+expect 0 "3 records written to latest.jsonl" "$mcrun" records merge out.jsonl next.jsonl --latest --out latest.jsonl
+check "the later generator's, though slower" grep -q '"m":512.*fedcba9876543210.*"us":9,' latest.jsonl
+check "the earlier one's is gone" test "$(grep -c '"m":512' latest.jsonl)" = 1
+check "others stay" test "$(grep -c 0123456789abcdef latest.jsonl)" = 2
+expect 2 "records: --latest goes with export and merge" "$mcrun" records list --latest out.jsonl
+sed 's/"time":200/"time":100/' next.jsonl >even.jsonl
+expect 0 "3 records written to even.out" "$mcrun" records merge even.jsonl out.jsonl --latest --out even.out
+
 # One's own file: made with its folders, for nobody else.
 expect 0 "3 records new or better, added to $HOME/.local/share/mcgen/records.jsonl" "$mcrun" records import out.jsonl
 expect 0 "0 records new or better" "$mcrun" records import a.jsonl b.jsonl

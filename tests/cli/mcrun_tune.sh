@@ -132,6 +132,7 @@ expect 1 'batches and given values are not tuned' tune "$spec" m.smtx --set batc
 expect 1 'batches and given values are not tuned' tune "$spec" m.smtx --set heads=off --set stride=32 --dry-run
 expect 2 'wants a SPEC, or --op, --lhs, --rhs and --vec' tune m.smtx
 expect 2 'without a SPEC --rhs is missing' tune m.smtx --op spmm --lhs s8 --vec 8
+expect 2 'without a SPEC --out is missing' tune --op quantise --lhs f16 --shapes tokens.txt
 expect 2 '--op goes without a SPEC' tune "$spec" m.smtx --op spmm
 expect 2 '--set tile_n: only fields that say what is computed' tune "$spec" m.smtx --set tile_n=64
 expect 2 '--set order: only fields' tune "$spec" m.smtx --set order=paper

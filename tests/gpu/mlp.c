@@ -1,7 +1,9 @@
 /* How long a pass of examples/mlp.c takes, captured in a graph: tuned first, verified, then replayed. Run by hand, on a
  * GPU; tests/gpu/mlp.py times the same layers in PyTorch.
  *
- *   mlp_gpu ACTIVATION TOKENS INPUTS HIDDEN OUTPUTS */
+ *   mlp_gpu ACTIVATION TOKENS INPUTS HIDDEN OUTPUTS [untuned]
+ *
+ * untuned: with the kernels that plans choose; MCGEN_TUNING=off has them choose without records. */
 #define main example_main
 #include "../../examples/mlp.c"
 #undef main
@@ -77,14 +79,14 @@ static bool tune(const model *on, const mlp *m) {
     return tuned;
 }
 
-static bool run_all(mlp *m, const cuda_driver *driver) {
+static bool run_all(mlp *m, bool tuned, const cuda_driver *driver) {
     model on = {0};
     double us[3] = {0};
     cuda_stream stream = NULL;
     size_t bytes = (size_t)(m->tokens * m->down.outputs) * sizeof *m->y;
     mc_context_config config = {.size = sizeof config, .device = "cuda:0"};
     bool right = works("context", mc_context_create(&config, &on.context, diag)) &&
-                 works("matrices", make_matrices(&on, m, diag)) && tune(&on, m) &&
+                 works("matrices", make_matrices(&on, m, diag)) && (!tuned || tune(&on, m)) &&
                  works("plans", load(&on, m, diag)) &&
                  works("stream", CUDA_CALL(driver, diag, StreamCreate, &stream, CUDA_STREAM_NON_BLOCKING)) &&
                  time_pass(driver, &on, stream, us) &&
@@ -103,7 +105,8 @@ int main(int argc, char **argv) {
         printf("SKIPPED: no GPU\n");
         return 77;
     }
-    if (argc != 6) return usage();
+    bool tuned = argc != 7 || strcmp(argv[6], "untuned") != 0;
+    if (argc != (tuned ? 6 : 7)) return usage();
     mlp m = {.tokens = atoll(argv[2])};
     if (!activation_named(argv[1], &m.activation)) return usage();
     make_mlp(&m, atoll(argv[3]), atoll(argv[4]), atoll(argv[5]));
@@ -113,7 +116,7 @@ int main(int argc, char **argv) {
     if (right) {
         const cuda_device_state *state = (const cuda_device_state *)device;
         right = works("current", CUDA_CALL(state->driver, diag, CtxSetCurrent, state->context)) &&
-                run_all(&m, state->driver);
+                run_all(&m, tuned, state->driver);
         mc_device_close(device);
     }
     mc_diag_destroy(diag);
