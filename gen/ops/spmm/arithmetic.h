@@ -1,11 +1,12 @@
 /* How the SpMM multiplies: what its solvers know of the arithmetic of the values' types. Plans and loops
    go by these numbers; sums.h has what emitters call. Which bits of a value meet in which mma is the
    arithmetic's own affair. There is one for each kind of element type, a folder with a table of functions:
-   integer/. */
+   integer/ and real/. */
 #ifndef MC_SPMM_ARITHMETIC_H
 #define MC_SPMM_ARITHMETIC_H
 
 #include "ops/spmm/integer/integer.h"
+#include "ops/spmm/real/real.h"
 #include "schema/family.h"
 
 enum {
@@ -31,6 +32,7 @@ typedef struct spmm_arithmetic {
     bool exact;        /* sums are wider than accumulators: totals */
     int flush_strides; /* then accumulators are added to totals after so many strides; 0: once, at the end */
     spmm_integer integer;
+    spmm_real real;
 } spmm_arithmetic;
 
 /* What a kernel asks of the arithmetic beside its values: complaints of what that leaves no registers for, or
@@ -53,6 +55,7 @@ typedef struct spmm_values {
 
 /* What an arithmetic implements. The functions below this table call it, and say what each is to do. */
 struct spmm_arithmetic_kind {
+    bool real; /* sums are f32, and infinities can meet zeros: a padding slot has zeros on both sides */
 
     void (*plan)(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints);
     void (*check)(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
@@ -77,7 +80,7 @@ struct spmm_arithmetic_kind {
     const struct spmm_emitters *emit; /* sums.h */
 };
 
-extern const spmm_arithmetic_kind spmm_integers;
+extern const spmm_arithmetic_kind spmm_integers, spmm_reals;
 
 /* -- The plan ------------------------------------------------------------------------------------------ */
 

@@ -99,6 +99,7 @@ enum { SPMM_PAIR_ODD = 4 };
 
 /* The functions below the table call it, and say what each is to do. */
 typedef struct spmm_emitters {
+    mc_opcode (*add)(const spmm_sums *s);
     void (*begin)(spmm_sums *s);
     void (*declare)(spmm_sums *s, int count);
     void (*zero)(spmm_sums *s);
@@ -117,6 +118,8 @@ typedef struct spmm_emitters {
 
 static inline const spmm_emitters *spmm_emitters_of(const spmm_sums *s) { return s->of->kind->emit; }
 
+/* The instruction that adds two sums. */
+static inline mc_opcode sums_add(const spmm_sums *s) { return spmm_emitters_of(s)->add(s); }
 /* Declares what all paths of the kernel share. */
 static inline void sums_begin(spmm_sums *s) { spmm_emitters_of(s)->begin(s); }
 /* Declares the accumulators of a path, COUNT of each weight. */

@@ -3,17 +3,10 @@
 #include <string.h>
 #include "mc_element.h"
 
+/* A float has no digits: its row is of no use. */
 #define NO(...)
-#define SIDE(...) +1
-enum { SIDES = MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) };
-#undef SIDE
-
-#define SIDE(text, bits, is_signed, place) [place] = text,
-const char *const digit_side_names[SIDES + 1] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
-#undef SIDE
-
-#define SIDE(text, bits, is_signed, place) [place] = {text, bits, is_signed},
-const digit_side digit_sides[SIDES] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
+#define SIDE(name, text, bits, kind, is_signed, place) [place] = {text, bits, is_signed},
+const digit_side digit_sides[] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
 #undef SIDE
 
 const char *const digit_mode_names[] = {"top-signed", "balanced", "offset", NULL};

@@ -177,7 +177,7 @@ static quad_sums declare_sums(const gather_emitter *e) {
 static void emit_add_shares(const gather_emitter *e, const gather_path *path, const quad_sums *s, mc_reg at,
                             int place) {
     mc_builder *b = e->b;
-    mc_opcode add = is_exact(e) ? OP_add_s64 : OP_add_s32;
+    mc_opcode add = sums_add(&e->sums);
     int plane = layout(e, path).warp * WORD;
     emit_get_quad(e, at, place, plane, s->sum);
     for (int part = 1; part < e->plan->base.split; part++) {

@@ -2,6 +2,7 @@
 #include "ops/spmm/integer/products.h"
 
 static const spmm_emitters emitters = {
+    .add = integer_sums_add,
     .begin = integer_sums_begin,
     .declare = integer_sums_declare,
     .zero = integer_sums_zero,

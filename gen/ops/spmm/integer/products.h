@@ -33,6 +33,7 @@ mc_sums integer_sums_contract(const spmm_arithmetic *math);
 int64_t integer_k_limit(const spmm_arithmetic *math);
 void integer_facts(const spmm_arithmetic *math, mc_facts *facts);
 /* sums.c, exact.c */
+mc_opcode integer_sums_add(const spmm_sums *s);
 void integer_sums_begin(spmm_sums *s);
 void integer_sums_declare(spmm_sums *s, int count);
 void integer_sums_zero(spmm_sums *s);

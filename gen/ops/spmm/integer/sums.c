@@ -32,3 +32,5 @@ void integer_sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
     if (s->of->exact) spmm_emit_totals(s, more);
     else emit_weigh(s);
 }
+
+mc_opcode integer_sums_add(const spmm_sums *s) { return s->of->exact ? OP_add_s64 : OP_add_s32; }
