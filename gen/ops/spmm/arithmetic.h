@@ -27,6 +27,7 @@ typedef struct spmm_arithmetic {
     int mma; /* operands that A's values of `depth` slots make: mma that they take for each operand of B */
     /* operands that a column of B makes of its slots; and accumulators of an element of C */
     int b_operands, sums;
+    int value_bytes; /* of what an mma takes of a value of A, in packed arrays */
     int stride, depth; /* nonzero vectors of a stride, and of an mma: its k */
     int64_t k;
     bool exact;        /* sums are wider than accumulators: totals */

@@ -104,6 +104,7 @@ void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_
     math->depth = int4 ? (int)point[F_STRIDE] : MC_GROUP_SLOTS;
     math->lhs = of->lhs.name, math->rhs = of->rhs.name, math->b_bits = side_bits(of->rhs);
     math->b_operands = of->b.count;
+    math->value_bytes = 1; /* as the ring has them, which takes no digits of 4 bits */
     plan_digits(point, math, complaints);
     of->times_16 = of->takes_halves && math->k <= spmm_exact_k(math); /* an open k is bounded instead */
     math->flush_strides = spmm_flush_strides(math);

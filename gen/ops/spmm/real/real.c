@@ -25,6 +25,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->b_bits = REAL_BITS;
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
+    math->value_bytes = REAL_BITS / 8;
     math->real.mma = mma_of(math->lhs);
     if (point[F_LHS] != point[F_RHS])
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", math->lhs, math->lhs,
@@ -58,9 +59,9 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
+/* At 64 columns a warp has 32 accumulators and as many registers of gathered rows. */
 static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
-    (void)use;
-    complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\"", math->lhs);
+    (void)math, (void)use, (void)complaints;
 }
 
 static int value_rows(const spmm_arithmetic *math) { return math->vec; }
@@ -145,6 +146,9 @@ static const spmm_emitters emitters = {
     .gathered_note = real_gathered_note,
     .gathered_join = real_gathered_join,
     .gathered_multiply_joined = real_gathered_multiply_joined,
+    .pairs_begin = real_pairs_begin,
+    .pairs_multiply = real_pairs_multiply,
+    .pairs_add_bias = real_pairs_add_bias,
 };
 
 const spmm_arithmetic_kind spmm_reals = {

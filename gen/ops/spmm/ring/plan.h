@@ -31,10 +31,15 @@ static inline int ring_run(const ring_plan *plan) { return spmm_b_is_paired(&pla
 /* A lane's accumulators of one weight. */
 static inline int ring_acc_count(const ring_plan *plan) { return plan->base.tile_n / 16 * 4; }
 
+/* Where values may be infinite, padding slots name a row of zeros: behind the last stage. */
+static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
+static inline int ring_zero_bytes(const ring_plan *plan) { return plan->base.math.kind->real ? 128 : 0; }
+
 /* Where the sums lie that warps share: behind the ring and its barriers. */
 static inline int ring_sum_offset(const ring_plan *plan) {
     int window = ring_window_bytes(plan);
-    return plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window;
+    return ring_zero_bytes(plan) +
+           (plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window);
 }
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
    sums. */
