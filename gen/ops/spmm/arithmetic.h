@@ -11,6 +11,7 @@
 
 enum {
     SPMM_MMA_ROWS = 8, /* rows of A that an mma has room for; those from vec on are empty */
+    SPMM_TALL = 16,    /* V where they are the mma's 16 rows instead, and B's columns its 8 columns */
 };
 
 /* Which operand of the mma A's vectors are; in the order of the spec's names. */
@@ -24,10 +25,11 @@ typedef struct spmm_arithmetic {
     int b_bits;            /* of an element of B in memory; of 4, two share a byte */
     spmm_order order;
     int vec; /* V: rows of a row block */
-    int mma; /* operands that A's values of `depth` slots make: mma that they take for each operand of B */
+    int mma; /* operands that A's values of `depth` slots make: mma that they take for each operand of B.
+                With vectors of 16 rows two of 8 rows, which are one operand together */
     /* operands that a column of B makes of its slots; and accumulators of an element of C */
     int b_operands, sums;
-    int value_bytes; /* of what an mma takes of a value of A, in packed arrays */
+    int value_bytes;   /* of what an mma takes of a value of A, in packed arrays */
     int stride, depth; /* nonzero vectors of a stride, and of an mma: its k */
     int64_t k;
     bool exact;        /* sums are wider than accumulators: totals */
@@ -82,6 +84,8 @@ struct spmm_arithmetic_kind {
 };
 
 extern const spmm_arithmetic_kind spmm_integers, spmm_reals;
+
+static inline bool spmm_is_tall(const spmm_arithmetic *math) { return math->vec == SPMM_TALL; }
 
 /* -- The plan ------------------------------------------------------------------------------------------ */
 
@@ -153,16 +157,17 @@ static inline const char *spmm_mma_suffix(const spmm_arithmetic *math) {
 
 /* Lines of the PTX's header: which operand of the mma A is, how rows of B reach it, which mma it is. They are
    whole strings, SPMM_ALL_WAYS(how rows of B reach it), of which spmm_way chooses one. */
-enum { SPMM_WAYS = 4 };
+enum { SPMM_WAYS = 5 };
 #define SPMM_SWAPPED_WAY(way)                                                                                \
     "Swapped operands (C^T = B^T A^T): columns of B are the mma's 16 rows, the row block's rows its "        \
     "columns.\n" way
 #define SPMM_PAPER_WAY(way)                                                                                  \
     "Operands as in Magicube: the row block's rows are the mma's 8 rows, columns of B its columns.\n" way
+#define SPMM_TALL_WAY(way) "The row block's 16 rows are the mma's rows, columns of B its 8 columns.\n" way
 #define SPMM_ALL_WAYS(way)                                                                                   \
     {                                                                                                        \
         SPMM_SWAPPED_WAY(way), SPMM_PAPER_WAY(way), SPMM_SWAPPED_WAY(way) SPMM_INT4_WAY,                     \
-            SPMM_PAPER_WAY(way) SPMM_INT4_WAY                                                                \
+            SPMM_PAPER_WAY(way) SPMM_INT4_WAY, SPMM_TALL_WAY(way)                                            \
     }
 static inline int spmm_way(const spmm_arithmetic *math) { return math->kind->way(math); }
 

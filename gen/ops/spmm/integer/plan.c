@@ -20,7 +20,7 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
     const digit_set *a = &math->integer.a;
     const char *name = math->integer.lhs.name;
     int columns = a->count * math->vec + math->integer.ones;
-    if (math->vec == SPMM_MMA_ROWS)
+    if (math->vec >= SPMM_MMA_ROWS)
         snprintf(why_not, WHY, "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack");
     else if (a->count == 1)
         snprintf(why_not, WHY, "lhs = \"%s\" is one digit: there is nothing to stack", name);
@@ -58,7 +58,7 @@ static void plan_digits(const int64_t *point, spmm_arithmetic *math, mc_complain
         (!math->integer.lhs.is_signed || math->integer.a.count == 1))
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
                  digit_mode_names[math->integer.mode], math->integer.lhs.name);
-    else if (math->integer.ones && math->vec == SPMM_MMA_ROWS)
+    else if (math->integer.ones && math->vec >= SPMM_MMA_ROWS)
         complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
     else if (!stacks && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }

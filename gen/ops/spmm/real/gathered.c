@@ -24,8 +24,21 @@ static void emit_join(const spmm_gathered *g, int half, int column, const mc_reg
         EMIT(g->sums->b, prmt, to[i], slot[2 * i * words], slot[(2 * i + 1) * words], I(pick));
 }
 
-/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`: columns GROUP of the lane. */
+/* The same of vectors of 16 rows: a column of each lane group g is a column of the mma. */
+static void emit_tall(const spmm_gathered *g, int column, int group, const mc_reg *value) {
+    int step = spmm_values_of(g->sums->of).regs;
+    for (int half = 0; half < 2; half++) {
+        const mc_reg *of = half ? g->high : g->low;
+        real_emit_tall_mma(g->sums, &value[2 * half], step, &of[COLUMN_REGS * column], group);
+    }
+}
+
+/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`: columns 2 GROUP and 2 GROUP + 1 of the lane. */
 static void emit_multiply(const spmm_gathered *g, int column, int group, const mc_reg *value) {
+    if (spmm_is_tall(g->sums->of)) {
+        for (int odd = 0; odd < 2; odd++) emit_tall(g, column + odd, 2 * group + odd, value);
+        return;
+    }
     for (int half = 0; half < 2; half++) {
         const mc_reg *of = half ? g->high : g->low;
         mc_reg b[4];
@@ -37,7 +50,8 @@ static void emit_multiply(const spmm_gathered *g, int column, int group, const m
 }
 
 static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int step) {
-    return &value[step * spmm_values_of(g->sums->of).regs];
+    const spmm_arithmetic *math = g->sums->of;
+    return &value[step * spmm_values_of(math).regs * math->mma];
 }
 
 void real_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {

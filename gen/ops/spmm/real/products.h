@@ -20,11 +20,18 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads);
 void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
 
-/* Multiplies 16 slots of two columns of B, in the form of the mma's operand A, by a lane's four VALUEs of
-   them: columns GROUP of the lane. */
-static inline void real_emit_mma(const spmm_sums *s, const mc_reg b[4], const mc_reg value[2], int group) {
+/* Multiplies 16 slots and adds to accumulators GROUP: A is the mma's operand A, four registers, B its operand
+   B, two. */
+static inline void real_emit_mma(const spmm_sums *s, const mc_reg a[4], const mc_reg b[2], int group) {
     const mc_reg *acc = &s->acc[4 * group];
-    builder_emit(s->b, (mc_reg){0}, s->of->real.mma, MC_OPERANDS(V4(acc), V4(b), V2(value), V4(acc)));
+    builder_emit(s->b, (mc_reg){0}, s->of->real.mma, MC_OPERANDS(V4(acc), V4(a), V2(b), V4(acc)));
+}
+
+/* The operand A of vectors of 16 rows: VALUE are two registers of the first 8 rows; those of the others are STEP
+   registers on. */
+static inline void real_emit_tall_mma(const spmm_sums *s, const mc_reg *value, int step, const mc_reg b[2],
+                                      int group) {
+    real_emit_mma(s, (const mc_reg[]){value[0], value[step], value[1], value[step + 1]}, b, group);
 }
 
 #endif

@@ -26,6 +26,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
     math->value_bytes = REAL_BITS / 8;
+    if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
     math->real.mma = mma_of(math->lhs);
     if (point[F_LHS] != point[F_RHS])
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", math->lhs, math->lhs,
@@ -65,22 +66,23 @@ static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints
 }
 
 static int value_rows(const spmm_arithmetic *math) { return math->vec; }
-static int mma_row(const spmm_arithmetic *math, int mma) { return (void)math, (void)mma, 0; }
-static int mma_rows(const spmm_arithmetic *math, int mma) { return (void)mma, math->vec; }
+static int mma_row(const spmm_arithmetic *math, int mma) { return (void)math, SPMM_MMA_ROWS * mma; }
+static int mma_rows(const spmm_arithmetic *math, int mma) { return (void)mma, math->vec / math->mma; }
 
 static spmm_values values(const spmm_arithmetic *math) {
-    int group_bytes = MC_GROUP_SLOTS * REAL_BITS / 8 * math->vec, groups = math->stride / MC_GROUP_SLOTS;
+    int row_bytes = MC_GROUP_SLOTS * REAL_BITS / 8, group_bytes = row_bytes * math->vec;
+    int groups = math->stride / MC_GROUP_SLOTS;
     return (spmm_values){.groups = groups,
                          .regs = MC_LANE_SLOTS * REAL_BITS / 32,
                          .count = MC_LANE_SLOTS,
                          .group_bytes = group_bytes,
-                         .mma_bytes = group_bytes,
+                         .mma_bytes = row_bytes * SPMM_MMA_ROWS,
                          .stride_bytes = groups * group_bytes};
 }
 
-/* An mma takes 16 columns and 16 slots, in the time of an m16n8k32 of 8-bit integers. */
+/* An mma takes 16 slots and 16 columns, or 8, in the time of an m16n8k32 of 8-bit integers. */
 static int mma_count(const spmm_arithmetic *math, int tile_n) {
-    return math->depth / REAL_MMA_SLOTS * tile_n / 16;
+    return math->depth / REAL_MMA_SLOTS * tile_n / (spmm_is_tall(math) ? 8 : 16);
 }
 static double mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu) { return (void)math, (void)gpu, 1; }
 
@@ -107,7 +109,7 @@ static const char *mma_doc(const spmm_arithmetic *math) {
 static const char *strided_format(const spmm_arithmetic *math) { return (void)math, "strided-bcrs"; }
 static const char *mma_suffix(const spmm_arithmetic *math) { return (void)math, ""; }
 static bool permutes_slots(const spmm_arithmetic *math) { return (void)math, false; }
-static int way(const spmm_arithmetic *math) { return (int)math->order; }
+static int way(const spmm_arithmetic *math) { return spmm_is_tall(math) ? SPMM_WAYS - 1 : SPMM_SWAPPED; }
 
 /* Sums of floats have no bound of this kind, and any k. */
 static mc_sums sums_contract(const spmm_arithmetic *math) { return (void)math, (mc_sums){.lhs = NULL}; }

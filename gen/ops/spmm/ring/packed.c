@@ -63,8 +63,9 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
     EMIT_IF(b, p->some, ldg_b32, to->place, AT(p->places_at, 0));
     lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
     for (int m = 0; m < plan->math.mma; m++)
-        builder_emit(b, p->some_values.mma[m], regs == 2 ? OP_ldg_v2 : OP_ldg_v4,
-                     MC_OPERANDS(operand_vector(&to->value[regs * m], regs), AT(p->values_at, m * mma_bytes)));
+        builder_emit(
+            b, p->some_values.mma[m], regs == 2 ? OP_ldg_v2 : OP_ldg_v4,
+            MC_OPERANDS(operand_vector(&to->value[regs * m], regs), AT(p->values_at, m * mma_bytes)));
 }
 
 /* Loads the stride behind the one at hand. */
@@ -85,8 +86,7 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
     EMIT(b, add_s32, block.stride, block.stride, I(1));
     EMIT(b, mov_b32, p->at_hand.place, p->next.place);
     EMIT(b, mov_b32, p->at_hand.control, p->next.control);
-    for (int i = 0; i < value_regs(r); i++)
-        EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
+    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
     note(b, "prefetch the stride behind it");
     emit_load_next(r, p, block);
 }

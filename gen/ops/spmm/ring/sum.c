@@ -13,7 +13,7 @@ enum {
 };
 
 /* A lane's accumulators of one part's columns. */
-static int accumulators(const ring_plan *plan) { return plan->base.tile_n / 16 * 4 / plan->base.split; }
+static int accumulators(const ring_plan *plan) { return ring_acc_count(plan) / plan->base.split; }
 static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
 static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * gift_bytes(plan); }
 
