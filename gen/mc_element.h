@@ -35,15 +35,15 @@
     T(X, U4, "u4", 4, 0, "|u1", INTEGER, 0, 0, S32, UINT8, cvt_s32_f32, SIDE, 3, OUT, 8)                     \
     T(X, S12, "s12", 12, 2, "<i2", INTEGER, 1, 0, S32, UINT16, none, SIDE, 4, NO, 0)                         \
     T(X, U12, "u12", 12, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 5, NO, 0)                         \
-    T(X, F16, "f16", 16, 2, "<f2", FLOAT, 1, 5, F32, FLOAT16, cvt_f16x2, NO, 0, OUT, 1)                      \
-    T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, NO, 0, OUT, 2)                  \
+    T(X, F16, "f16", 16, 2, "<f2", FLOAT, 1, 5, F32, FLOAT16, cvt_f16x2, SIDE, 8, OUT, 1)                    \
+    T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, SIDE, 9, OUT, 2)                \
     T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)
 
-/* The rows of sides, as SIDE(text, bits, is_signed, place), and those of C, as OUT(name, text, bytes, kind,
+/* The rows of sides, as SIDE(text, bits, kind, is_signed, place), and those of C, as OUT(name, text, bytes, kind,
    round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */
 #define MC_ELEMENT_SIDE(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor,     \
                         round, role, place, ...)                                                             \
-    role(text, bits, is_signed, place)
+    role(text, bits, kind, is_signed, place)
 #define MC_ELEMENT_OUT(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor,      \
                        round, SIDE, side, role, place)                                                       \
     role(name, text, bytes, kind, round, place)
