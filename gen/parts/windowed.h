@@ -18,7 +18,8 @@
  *                                           low half and slot 16 + w in its high half
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
- *                                           as row 0, 1 for each vector
+ *                                           as row 0, 1 for each vector. Floats of 16 bits as they
+ *                                           are: V * 32 elements (windowed_float_place)
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -42,7 +43,7 @@ enum {
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
     WINDOWED_ROW_VALUES = 32,           /* bytes that a row of A has in a stride, for each digit */
-    WINDOWED_MAX_VALUES = 2 * 256 + 32, /* bytes of a stride: two digits, 8 rows, and the ones */
+    WINDOWED_MAX_VALUES = 2 * 256 + 32, /* bytes of a stride: 16 bits of 8 rows' values, and the ones */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all bits but the sign */
     WINDOWED_ONE_HALF = INT32_MIN,
@@ -71,6 +72,13 @@ static inline int windowed_place(int row, int row_bytes) {
 static inline int windowed_value_offset(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + group + 2 * (in_group % 2);
+}
+
+/* The same of floats of 16 bits, counted in elements: the 8 of a lane are, as the mma's operand has them,
+   slots 2t and 2t + 1 of each group of 8. */
+static inline int windowed_float_place(int row, int slot) {
+    int group = slot / WINDOWED_GROUP, in_group = slot % WINDOWED_GROUP;
+    return (row * 4 + in_group / 2) * 8 + 2 * group + in_group % 2;
 }
 
 #endif
