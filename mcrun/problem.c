@@ -217,8 +217,8 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
     return status;
 }
 
-/* INSIDE: NULL, or which values are in the pattern. */
-static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag) {
+/* A's. INSIDE: NULL, or which values are in the pattern. */
+static mc_status fill_values(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->quantise && (p->options->a_file != NULL || p->given.vec > 0))
         return mc_fail(diag, MC_USAGE,
                        "--quantise goes with the values of a .mtx, .npy, .safetensors or BSR MATRIX");
@@ -227,12 +227,12 @@ static mc_status fill_integers(problem *p, const uint8_t *inside, mc_diag *diag)
     if (has_own_values(p)) return take_own_values(p, diag);
     if (p->options->quantise) return mc_fail(diag, MC_USAGE, "--quantise: %s has no values", p->matrix_path);
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
-    mc_vsparse_clamp(&p->a, p->most);
+    if (!mc_type_is_real(p->a.type)) mc_vsparse_clamp(&p->a, p->most);
     return MC_OK;
 }
 
 /* A mask's, which are f32. */
-static mc_status fill_reals(problem *p, const uint8_t *inside, mc_diag *diag) {
+static mc_status fill_mask(problem *p, const uint8_t *inside, mc_diag *diag) {
     int64_t count = p->a.vectors * p->a.vec;
     float *values = p->a.values;
     if (p->options->mask_file != NULL) return take_file(p, p->options->mask_file, diag);
@@ -254,7 +254,7 @@ static void drop_a(problem *p) {
     p->a = (mc_vsparse){0};
 }
 
-static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
+static mc_status build_a(problem *p, int vec, mc_type type, bool mask, mc_diag *diag) {
     uint8_t *inside = NULL;
     if (p->given.vec > 0 && p->given.vec != vec)
         return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
@@ -268,7 +268,7 @@ static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                        : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
     if (status == MC_OK)
-        status = mc_type_is_real(type) ? fill_reals(p, inside, diag) : fill_integers(p, inside, diag);
+        status = mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
     free(inside);
     if (status != MC_OK) drop_a(p);
     return status;
@@ -315,5 +315,5 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
     drop_a(p);
     p->most = most;
     *changed = true;
-    return build_a(p, (int)vec, type, diag);
+    return build_a(p, (int)vec, type, problem_is_mask(kernel), diag);
 }

@@ -22,7 +22,7 @@ static mc_status find_type(const mc_dense *c, mc_type *type, mc_diag *diag) {
     for (int i = 0; i < MC_TYPE_COUNT; i++) { /* narrow types come first */
         *type = (mc_type)i;
         bool whole = mc_type_bytes(*type) > 0 && type_fills_bytes(*type);
-        if (!element_rows[i].is_side || !whole) continue;
+        if (!element_rows[i].is_side || !whole || mc_type_is_real(*type)) continue;
         if (least >= mc_type_min(*type) && most <= mc_type_max(*type)) return MC_OK;
     }
     return mc_fail(diag, MC_CANNOT,

@@ -19,7 +19,7 @@
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
  *                                           as row 0, 1 for each vector
- *              u16[strides * V * 32]        of floats: windowed_real_offset
+ *              u16[strides * V * 32]        of floats: windowed_float_place
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -78,7 +78,7 @@ static inline int windowed_value_offset(int row, int slot) {
 /* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4 for
    slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8, the
    others the same of the second group. */
-static inline int windowed_real_offset(int row, int slot) {
+static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
 }

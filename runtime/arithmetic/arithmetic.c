@@ -12,3 +12,7 @@ mc_status arithmetic_of_product(mc_type a, mc_type b, const arithmetic **which, 
     return mc_fail(diag, MC_USAGE, "A is %s, B is %s: the reference multiplies integers, or floats",
                    mc_type_text(a), mc_type_text(b));
 }
+
+bool arithmetic_wants_scale(const arithmetic *of, mc_type type) {
+    return of->scaled || !mc_type_is_real(type);
+}

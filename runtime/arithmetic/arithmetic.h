@@ -37,9 +37,11 @@ typedef struct arithmetic {
     /* How far a kernel's sum of TERMS products, added up in any order, may be from the reference's, where
        MAGNITUDE is the reference's sum of the products' magnitudes. INFINITY: anywhere. NULL: nowhere. */
     double (*bound)(double magnitude, int64_t terms);
-    /* Whether a C of TYPE holds the sums as they are: it takes no scale then. Whether all others want one. */
+    /* Whether a C of TYPE holds the sums as they are: it takes no scale then. Whether the reals want one.
+       Integers that are rounded always do. */
     bool (*holds_sums)(mc_type type);
     bool scaled;
+    bool gives_pairs; /* sums are also rounded to integers of 4 bits */
     /* SUM, an element of the reference's sums, as a kernel's epilogue begins with it. EXACT: the kernel's
        sums are, too; else they are of the accumulator's type. */
     float (*real_of_sum)(int64_t sum, bool exact);
@@ -52,4 +54,6 @@ extern const arithmetic integer_arithmetic, float_arithmetic;
 const arithmetic *arithmetic_of(mc_type type);
 /* The same of products of values of A and of B. MC_USAGE where these are of two kinds. */
 mc_status arithmetic_of_product(mc_type a, mc_type b, const arithmetic **which, mc_diag *diag);
+/* Whether a C of TYPE, to which sums are rounded, wants a scale. */
+bool arithmetic_wants_scale(const arithmetic *of, mc_type type);
 #endif

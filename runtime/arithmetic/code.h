@@ -15,7 +15,7 @@ enum { CODE_PIECES = 4 }; /* of a value, at most */
 typedef struct value_code {
     mc_type type; /* of the values */
     mc_coding coding;
-    mc_type unit; /* pieces lie one after another as its elements do */
+    mc_type unit; /* pieces lie one after another as its elements do: of a float its own type */
     int pieces;
     bool ones; /* packed values have a row more, 1 for each vector */
 } value_code;
@@ -23,6 +23,7 @@ typedef struct value_code {
 /* What an arithmetic implements: what the functions below do. */
 typedef struct code_kind {
     mc_coding (*of_kernel)(const mc_kernel *kernel);
+    mc_type (*unit)(mc_type type, mc_type digits);
     mc_status (*make)(value_code *code, mc_diag *diag); /* pieces and ones, of the rest */
     void (*split)(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]);
     int64_t (*join)(const value_code *code, const int64_t pieces[CODE_PIECES]);
@@ -30,6 +31,9 @@ typedef struct code_kind {
     mc_status (*check)(const value_code *code, const mc_vsparse *a, mc_diag *diag);
 } code_kind;
 
+/* The unit for values of TYPE in a format that holds integers as digits, elements of DIGITS, and floats as
+   they are. A format of integers alone takes DIGITS itself. */
+mc_type code_unit(mc_type type, mc_type digits);
 /* MC_CANNOT where values of TYPE have no such pieces, MC_USAGE where CODING is none. */
 mc_status code_make(mc_type type, mc_coding coding, mc_type unit, value_code *code, mc_diag *diag);
 /* The pieces of VALUE, an element as element_get has it, that are stored as elements of the unit; and the

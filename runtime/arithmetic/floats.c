@@ -20,6 +20,8 @@
 #include "base/element.h"
 #include "base/real.h"
 
+enum { MOST_BITS = 16 }; /* of packed values */
+
 static const double reference_unit = 0x1p-24, kernel_unit = 0x1p-23, least_subnormal = 0x1p-149;
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
@@ -106,11 +108,14 @@ static float real_of_sum(int64_t sum, bool exact) {
 /* There is one way. */
 static mc_coding of_kernel(const mc_kernel *kernel) { return (void)kernel, 0; }
 
+static mc_type unit(mc_type type, mc_type digits) { return (void)digits, type; }
+
 static mc_status code_one(value_code *code, mc_diag *diag) {
+    bool whole = code->unit == code->type && code->coding == 0;
     code->pieces = 1;
-    if (mc_type_bits(code->unit) == mc_type_bits(code->type) && code->coding == 0) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the packed format holds integers of at most 16 bits, the matrix %s",
-                   mc_type_text(code->type));
+    if (whole && mc_type_bits(code->type) <= MOST_BITS) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the packed format holds %s of at most 16 bits, the matrix %s",
+                   whole ? "values" : "integers", mc_type_text(code->type));
 }
 
 static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {
@@ -128,7 +133,7 @@ static mc_status check(const value_code *code, const mc_vsparse *a, mc_diag *dia
     return (void)code, (void)a, (void)diag, MC_OK;
 }
 
-static const code_kind bits_kind = {of_kernel, code_one, split, join, most, check};
+static const code_kind bits_kind = {of_kernel, unit, code_one, split, join, most, check};
 
 const arithmetic float_arithmetic = {.name = "floats",
                                      .sums = MC_F32,

@@ -48,9 +48,9 @@ MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
 MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16
-   bits, vec at most 8. The first strides of all row blocks, the heads, come first, so that a warp finds its
-   own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1, all padding where it has
-   fewer. Its other strides follow from row_ptr[b] on. */
+   bits or floats of 16, vec at most 8. The first strides of all row blocks, the heads, come first, so that a
+   warp finds its own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1, all
+   padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
@@ -65,11 +65,14 @@ typedef struct mc_strided {
      col_idx  s32[strides * stride]         column of each slot, -1 for padding
      values   s8 [strides * stride * rows]  for each group of 32 slots [rows][32] (slot_value_offset), 0 for
                                             padding
-   The rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8 bits have
-   one, which is the value, those of 12 and 16 bits two (mc_digits), the low one first. Digits OFFSET: the
-   last row is 1 for each vector.
-   int4: digits have 4 bits, half a byte, and lie [rows][stride] in each stride, the first slot in a byte's
-   low half; values have 1 to 4 of them. The index of slot j of 8 is at (j % 2) * 4 + j / 2 with the shuffle.
+   Floats take two bytes each, as they are: [vec][32] of them for each group, 0 for padding, so that a lane's
+   eight of a row lie side by side.
+   Of integers the rows are [planes][vec]: a plane holds a digit of each value, in a byte. Values of at most 8
+   bits have one, which is the value, those of 12 and 16 bits two (mc_digits), the low one first. Digits
+   OFFSET: the last row is 1 for each vector.
+   int4, which holds integers alone: digits have 4 bits, half a byte, and lie [rows][stride] in each stride,
+   the first slot in a byte's low half; values have 1 to 4 of them. The index of slot j of 8 is at
+   (j % 2) * 4 + j / 2 with the shuffle.
    Packing is MC_CANNOT, and names a value's row and column, where it has no such digits. */
 MC_API mc_status mc_strided_pack(const mc_vsparse *a, const mc_strided *form, mc_packed *packed,
                                  mc_diag *diag);
@@ -82,7 +85,7 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
-   of at most 16 bits, vec at most 8. */
+   of at most 16 bits or floats of 16, vec at most 8. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
@@ -95,7 +98,8 @@ typedef struct mc_ring {
      control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as
-                                             strided-bcrs has them */
+                                             strided-bcrs has them; of floats [vec][32] of two bytes each
+                                             (windowed_float_place) */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,
                                          mc_diag *diag);

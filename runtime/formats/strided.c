@@ -99,8 +99,9 @@ static mc_status check_form(const mc_strided *form, mc_diag *diag) {
 static mc_status make_layout(mc_type type, int vec, const mc_strided *form, stride_layout *layout,
                              mc_diag *diag) {
     value_code code;
+    mc_type unit = form->int4 ? MC_U4 : code_unit(type, MC_U8);
     mc_status status = check_form(form, diag);
-    if (status == MC_OK) status = code_make(type, form->coding, form->int4 ? MC_U4 : MC_U8, &code, diag);
+    if (status == MC_OK) status = code_make(type, form->coding, unit, &code, diag);
     if (status != MC_OK) return status;
     *layout = (stride_layout){.code = code,
                               .planes = code.pieces,
@@ -172,7 +173,8 @@ static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_typ
 const packed_format format_strided = {.name = "strided-bcrs",
                                       .doc = "row blocks padded to whole strides",
                                       .kind = MATRIX_VECTORS,
-                                      .unit = MC_U8,
+                                      .digits = MC_U8,
+                                      .floats = true,
                                       .type = "lhs",
                                       .cols = "k",
                                       .form = "lhs vec stride split heads digits",
@@ -184,7 +186,7 @@ const packed_format format_strided_int4 = {
     .name = "strided-bcrs-int4",
     .doc = "row blocks padded to whole strides, for an mma of 4-bit integers",
     .kind = MATRIX_VECTORS,
-    .unit = MC_U4,
+    .digits = MC_U4,
     .type = "lhs",
     .cols = "k",
     .form = "lhs vec stride split heads digits shuffle",

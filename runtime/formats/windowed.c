@@ -2,6 +2,7 @@
    and what the kernel relies on. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/element.h"
 #include "base/memory.h"
 #include "formats/format.h"
 #include "formats/stride.h"
@@ -40,7 +41,7 @@ static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) 
 
 typedef struct stride_record {
     int32_t control, places[WINDOWED_STRIDE_WORDS];
-    int8_t values[WINDOWED_MAX_VALUES];
+    uint16_t values[WINDOWED_MAX_VALUES / 2]; /* of the code's unit */
 } stride_record;
 
 /* Of one part, of all row blocks so far. */
@@ -75,8 +76,8 @@ typedef struct part_packer {
 
 static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
 
-/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there,
-   in a bank that its group leaves free. */
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its
+   group leaves free. Of floats it gets the row of zeros behind the last stage. */
 static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
@@ -86,6 +87,9 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
         int64_t row;
         if (slots[i] >= 0) {
             row = column(p, slots[i]);
+        } else if (mc_type_is_real(p->a->type)) {
+            places[i] = windowed_place((int)ring_rows, p->ring->tile_n);
+            continue;
         } else {
             while (spare < WINDOWED_GROUP - 1 && used >> spare & 1) spare++;
             used |= 1u << spare;
@@ -95,17 +99,24 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
+/* Where a piece lies in its plane, counted in pieces. */
+static int piece_place(const value_code *code, int row, int slot) {
+    return mc_type_bytes(code->unit) == 1 ? windowed_value_offset(row, slot)
+                                          : windowed_float_place(row, slot);
+}
+
 /* The pieces of its values, each in a plane of its own. */
 static void put_vector(const part_packer *p, int64_t vector, int slot, stride_record *stride) {
     const value_code *code = p->code;
-    int plane_bytes = p->a->vec * WINDOWED_ROW_VALUES;
+    int plane = p->a->vec * WINDOWED_SLOTS;
     for (int r = 0; r < p->a->vec; r++) {
         int64_t pieces[CODE_PIECES];
         code_split(code, mc_vsparse_value(p->a, vector, r), pieces);
         for (int i = 0; i < code->pieces; i++)
-            stride->values[i * plane_bytes + windowed_value_offset(r, slot)] = (int8_t)pieces[i];
+            element_set(code->unit, stride->values, i * plane + piece_place(code, r, slot), pieces[i]);
     }
-    if (code->ones) stride->values[code->pieces * plane_bytes + windowed_value_offset(0, slot)] = 1;
+    if (code->ones)
+        element_set(code->unit, stride->values, code->pieces * plane + piece_place(code, 0, slot), 1);
 }
 
 static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
@@ -191,11 +202,11 @@ static bool is_ring(const mc_ring *ring) {
 }
 
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
-    mc_status status = code_make(a->type, ring->coding, MC_U8, code, diag);
+    mc_status status = code_make(a->type, ring->coding, code_unit(a->type, MC_U8), code, diag);
     if (status != MC_OK) return status;
-    if (a->vec < 1 || a->vec > WINDOWED_GROUP)
+    if (a->vec < 1 || a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
-                       WINDOWED_GROUP, a->vec);
+                       MC_MAX_VEC, a->vec);
     if (!is_ring(ring))
         return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
                        ring->stages, ring->window, ring->tile_n, ring->split);
@@ -227,7 +238,7 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
     int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
-    int64_t bytes = (int64_t)code_rows(&p->code, p->a->vec) * WINDOWED_ROW_VALUES;
+    int64_t bytes = mc_type_size(p->code.unit, (int64_t)code_rows(&p->code, p->a->vec) * WINDOWED_SLOTS);
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);
@@ -330,7 +341,8 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
 const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .doc = "strides in the order in which windows of B pass",
                                        .kind = MATRIX_VECTORS,
-                                       .unit = MC_U8,
+                                       .digits = MC_U8,
+                                       .floats = true,
                                        .type = "lhs",
                                        .cols = "k",
                                        .form = "lhs vec rhs tile_n window stages split digits",

@@ -142,11 +142,12 @@ mc_status operator_expect_other(const mc_operator *o, const host_operands *opera
 
 /* -- Checks that operators share */
 
-/* MC_CANNOT where TYPE is no integer of 4 to 16 bits. Messages call its operand WHO. */
-mc_status check_integer(const char *who, mc_type type, mc_diag *diag);
-/* What a product whose sums are integers can give beside s32 and the reals. */
+/* MC_CANNOT where values of a product's sides cannot have the types of PROBLEM's lhs and rhs, or not together.
+   Messages call these operands LHS and RHS. */
+mc_status check_product_sides(const char *lhs, const char *rhs, const plan_problem *problem, mc_diag *diag);
+/* What a product can give beside the reals. Sums of integers give s32, too. */
 typedef struct output_types {
-    bool s64, bytes, pairs; /* bytes: s8 and u8; pairs: s4 and u4; both want a scale */
+    bool s64, bytes, pairs; /* s64: of integers. bytes: s8 and u8; pairs: s4 and u4; both want a scale */
 } output_types;
 mc_status check_product_output(const mc_operator *o, const plan_problem *problem, output_types types,
                                mc_diag *diag);

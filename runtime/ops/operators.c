@@ -120,42 +120,68 @@ mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, 
 
 /* -- Checks */
 
-mc_status check_integer(const char *who, mc_type type, mc_diag *diag) {
-    if (element_rows[type].is_side && !mc_type_is_real(type)) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "%s is %s, there are kernels for integers of 4, 8, 12 and 16 bits", who,
-                   mc_type_text(type));
+static bool is_side(mc_type type, const void *user) { return (void)user, element_rows[type].is_side; }
+
+static mc_status check_side(const char *who, mc_type type, mc_diag *diag) {
+    char text[TYPES_TEXT];
+    if (element_rows[type].is_side) return MC_OK;
+    type_list(is_side, NULL, " and ", text);
+    return mc_fail(diag, MC_CANNOT, "%s is %s, there are kernels for %s", who, mc_type_text(type), text);
+}
+
+mc_status check_product_sides(const char *lhs, const char *rhs, const plan_problem *p, mc_diag *diag) {
+    mc_status status = check_side(lhs, p->lhs, diag);
+    if (status == MC_OK) status = check_side(rhs, p->rhs, diag);
+    if (status != MC_OK || arithmetic_of(p->lhs) == arithmetic_of(p->rhs)) return status;
+    return mc_fail(diag, MC_CANNOT, "%s is %s, %s is %s: there are kernels for two sides of %s, or of %s",
+                   lhs, mc_type_text(p->lhs), rhs, mc_type_text(p->rhs), integer_arithmetic.name,
+                   float_arithmetic.name);
+}
+
+/* What a product of one arithmetic gives. */
+typedef struct given_types {
+    const arithmetic *of;
+    output_types types;
+} given_types;
+
+static given_types given_of(const plan_problem *p, output_types types) {
+    const arithmetic *of = arithmetic_of(p->lhs);
+    types.pairs = types.pairs && of->gives_pairs;
+    return (given_types){of, types};
 }
 
 /* Whether C may be TYPE because that holds the sums; because it holds what is made of them. */
-static bool gives_sums(mc_type type, const void *types) {
+static bool gives_sums(mc_type type, const void *user) {
+    const given_types *given = user;
     bool wide = type != element_rows[MC_S8].accumulator;
-    return integer_arithmetic.holds_sums(type) && (!wide || ((const output_types *)types)->s64);
+    return given->of->holds_sums(type) && (!wide || given->types.s64);
 }
 
-static bool gives_rounded(mc_type type, const void *types) {
+static bool gives_rounded(mc_type type, const void *user) {
     if (!element_rows[type].is_out || integer_arithmetic.holds_sums(type)) return false;
-    const output_types *given = types;
+    const output_types *given = &((const given_types *)user)->types;
     return mc_type_is_real(type) || (mc_type_bytes(type) == 0 ? given->pairs : given->bytes);
 }
 
-static bool gives(mc_type type, const void *types) {
-    return gives_sums(type, types) || gives_rounded(type, types);
+static bool gives(mc_type type, const void *user) {
+    return gives_sums(type, user) || gives_rounded(type, user);
 }
 
 static bool is_real_out(mc_type type, const void *user) {
     return (void)user, element_rows[type].is_out && mc_type_is_real(type);
 }
 
-static mc_status check_unscaled(const plan_problem *p, output_types types, mc_diag *diag) {
+static mc_status check_unscaled(const plan_problem *p, const given_types *given, mc_diag *diag) {
     char text[TYPES_TEXT];
     bool more = p->bias != MC_PER_NONE || p->activation != MC_ACTIVATION_NONE || p->mask_values ||
                 p->b_scale != MC_PER_NONE || p->residual != MC_RESIDUAL_NONE;
     if (p->scale == MC_PER_NONE && !more) return MC_OK;
-    type_list(gives_rounded, &types, " and ", text);
+    type_list(gives_rounded, given, " and ", text);
     return mc_fail(diag, MC_USAGE, "c is %s: scale, bias, residual, activation and mask_values go with %s",
                    mc_type_text(p->out), text);
 }
 
+/* Of a C that holds the sums. */
 static mc_status check_exact(const plan_problem *p, mc_diag *diag) {
     char text[TYPES_TEXT];
     bool wide = p->out != element_rows[MC_S8].accumulator;
@@ -166,16 +192,27 @@ static mc_status check_exact(const plan_problem *p, mc_diag *diag) {
     return mc_fail(diag, MC_USAGE, "c is %s, which wants exact sums", mc_type_text(p->out));
 }
 
+static mc_status check_given(const mc_operator *o, const plan_problem *p, const given_types *given,
+                             mc_diag *diag) {
+    char text[TYPES_TEXT];
+    bool of_floats = given->of != &integer_arithmetic;
+    if (gives(p->out, given)) return MC_OK;
+    type_list(gives, given, " or ", text);
+    return mc_fail(diag, MC_CANNOT, "c is %s, an %s%s%s gives %s", mc_type_text(p->out), o->title,
+                   of_floats ? " of " : "", of_floats ? given->of->name : "", text);
+}
+
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
                                mc_diag *diag) {
-    char text[TYPES_TEXT];
-    bool rounded = gives_rounded(p->out, &types);
-    type_list(gives, &types, " or ", text);
-    if (!gives(p->out, &types))
-        return mc_fail(diag, MC_CANNOT, "c is %s, an %s gives %s", mc_type_text(p->out), o->title, text);
-    if (rounded && p->scale == MC_PER_NONE)
+    const given_types given = given_of(p, types);
+    bool rounded = gives_rounded(p->out, &given);
+    mc_status status = check_given(o, p, &given, diag);
+    if (status != MC_OK) return status;
+    if (p->exact && given.of->bound != NULL)
+        return mc_fail(diag, MC_CANNOT, "exact sums are of integers, not of %s", given.of->name);
+    if (rounded && p->scale == MC_PER_NONE && arithmetic_wants_scale(given.of, p->out))
         return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", mc_type_text(p->out));
-    mc_status status = rounded ? MC_OK : check_unscaled(p, types, diag);
+    if (!rounded) status = check_unscaled(p, &given, diag);
     if (status == MC_OK && p->bias == MC_PER_TENSOR)
         status = mc_fail(diag, MC_USAGE, "bias is MC_PER_TENSOR, must be by row or column");
     return status == MC_OK && !rounded ? check_exact(p, diag) : status;

@@ -148,7 +148,8 @@ static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f,
 /* OF: the arithmetic of the sums. */
 static mc_status check_output(const arithmetic *of, const mc_output *output, mc_diag *diag) {
     bool real = !of->holds_sums(output->type), scale = output->scale != MC_PER_NONE;
-    if ((real && of->scaled && !scale) || (!real && (scale || output->bias != MC_PER_NONE)))
+    bool wants = real && arithmetic_wants_scale(of, output->type);
+    if ((wants && !scale) || (!real && (scale || output->bias != MC_PER_NONE)))
         return mc_fail(diag, MC_USAGE, "C of %s %s", mc_type_text(output->type),
                        real ? "wants a scale" : "takes no scale and no bias");
     if (!real && output->activation != MC_ACTIVATION_NONE)

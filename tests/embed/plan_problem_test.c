@@ -51,9 +51,26 @@ static const struct refusal {
     {SDDMM(MC_S32, 64, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE, "activation is set"},
     {SPMM(MC_S32, 32, .a = MC_U8), MC_S8, MC_USAGE, "a is u8, the matrix holds s8: leave a out"},
     {SPMM(MC_S32, 32, .align = 16), MC_F32, MC_CANNOT,
-     "the matrix's type is f32, there are kernels for integers"},
-    {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for integers"},
-    {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT, "a is f16, there are kernels for integers"},
+     "the matrix's type is f32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16 and bf16"},
+    {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for s8, u8, s16"},
+    {SDDMM(MC_S32, 64, .a = MC_F32), MC_S8, MC_CANNOT, "a is f32, there are kernels for s8, u8, s16"},
+    {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT,
+     "a is f16, b is s8: there are kernels for two sides of integers, or of floats"},
+    {SPMM(MC_F32, 32, .b = MC_S8), MC_BF16, MC_CANNOT,
+     "the matrix's type is bf16, b is s8: there are kernels for two sides of integers"},
+    {SPMM(MC_S32, 32, .b = MC_F16), MC_F16, MC_CANNOT,
+     "c is s32, an SpMM of floats gives s8, u8, f16, bf16 or f32"},
+    {SPMM(MC_S4, 32, .b = MC_F16, .scale = MC_PER_ROW), MC_F16, MC_CANNOT, "c is s4, an SpMM of floats"},
+    {SPMM(MC_S64, 32, .b = MC_F16, .exact = true), MC_F16, MC_CANNOT, "c is s64, an SpMM of floats"},
+    {SPMM(MC_F32, 32, .b = MC_F16, .exact = true), MC_F16, MC_CANNOT,
+     "exact sums are of integers, not of floats"},
+    {SPMM(MC_S8, 32, .b = MC_F16), MC_F16, MC_USAGE, "c is s8, which wants a scale"},
+    {SPMM(MC_F16, 32, .b = MC_F16, .bias = MC_PER_TENSOR), MC_F16, MC_USAGE, "bias is MC_PER_TENSOR"},
+    {SPMM(MC_F16, 32, .b = MC_F16, .c_scale = MC_PER_TENSOR), MC_F16, MC_USAGE,
+     "c is f16: c_scale and zero go with s8, u8, s4 and u4"},
+    {SPMM(MC_F32, 32, .b = MC_F16, .given_values = true), MC_F16, MC_CANNOT, "given_values wants a matrix"},
+    {SDDMM(MC_S32, 64, .a = MC_F16, .b = MC_F16), MC_S8, MC_CANNOT,
+     "c is s32, an SDDMM of floats gives s8, u8, f16, bf16 or f32"},
     {SPMM(MC_S12, 32, .align = 16), MC_S8, MC_CANNOT,
      "c is s12, an SpMM gives s8, u8, s32, s64, s4, u4, f16, bf16 or f32"},
     {SPMM(MC_S4, 32, .align = 16), MC_S8, MC_USAGE, "c is s4, which wants a scale"},
@@ -116,6 +133,33 @@ static const struct refusal {
      "ldb is 33, must be even: two elements of s4 share a byte"},
     {SPMM(MC_S32, INT32_MAX, .b = MC_U4), MC_S8, MC_CANNOT, "ldb is 2147483648, kernels take sizes up to"},
 };
+
+/* Products of floats: with and without a scale, with all that an epilogue does. */
+static const struct {
+    mc_plan_config config;
+    mc_type matrix;
+} floats[] = {
+    {SPMM(MC_F32, 32, .b = MC_F16), MC_F16},
+    {SPMM(MC_BF16, 32, .b = MC_BF16), MC_BF16},
+    {SPMM(MC_F32, 32, .b = MC_BF16), MC_F16},
+    {SPMM(MC_F16, 32, .b = MC_F16, .bias = MC_PER_ROW, .activation = MC_ACTIVATION_SILU), MC_F16},
+    {SPMM(MC_F16, 32, .b = MC_F16, .residual = MC_RESIDUAL_F16), MC_F16},
+    {SPMM(MC_F32, 32, .b = MC_F16, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN), MC_F16},
+    {SPMM(MC_U8, 32, .b = MC_F16, .scale = MC_PER_ROW, .zero = MC_PER_TENSOR), MC_F16},
+    {SDDMM(MC_F16, 64, .a = MC_F16, .b = MC_F16), MC_S8},
+    {SDDMM(MC_F32, 64, .a = MC_BF16, .b = MC_BF16, .scale = MC_PER_ROW), MC_S8},
+};
+
+static void test_floats(void) {
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++) {
+        const mc_vsparse matrix = matrix_of(floats[i].matrix);
+        plan_problem problem;
+        mc_diag_clear(diag);
+        mc_status status = plan_problem_of(&floats[i].config, &matrix, &problem, diag);
+        CHECK(status == MC_OK, "row %zu: %s", i, mc_diag_text(diag));
+        CHECK(mc_type_is_real(problem.lhs) && problem.exact == false, "row %zu", i);
+    }
+}
 
 static void test_refusals(void) {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -245,6 +289,7 @@ static void test_settings(void) {
 int main(void) {
     diag = mc_diag_create();
     test_refusals();
+    test_floats();
     test_defaults();
     test_features();
     test_settings();

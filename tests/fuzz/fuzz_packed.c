@@ -29,6 +29,7 @@ static input choose(const uint8_t head[HEAD]) {
                               .coding = (mc_coding)((head[0] >> 3 & 3) % 3),
                               .int4 = head[1] & 16,
                               .shuffle = head[1] & 32};
+    if (in.format == STRIDED && (head[0] & 4)) in.type = head[0] & 32 ? MC_BF16 : MC_F16;
     in.sampled = (mc_sampled){.groups = 1 << (head[1] >> 3 & 3),
                               .window = head[1] & 32 ? 5 : MC_OPEN,
                               .order = orders[head[1] >> 6],
@@ -46,6 +47,7 @@ static int64_t value_bytes(const input *in, int64_t slots) {
     bool ones = in->strided.coding == MC_DIGITS_OFFSET, int4 = in->strided.int4;
     if (in->format == BCRS) return mc_type_size(in->type, slots * in->vec);
     if (in->format == SRBCRS) return slots * in->vec * planes * digits / 8;
+    if (mc_type_is_real(in->type)) return mc_type_size(in->type, slots * in->vec);
     digits = int4 ? 4 : 8;
     return slots * ((bits + digits - 1) / digits * in->vec + ones) * digits / 8;
 }

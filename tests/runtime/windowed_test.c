@@ -64,7 +64,8 @@ static const kind kinds[] = {
     {MC_U12, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 2, MC_VALUES_EXTREME, MC_DIGITS_TOP_SIGNED},
     {MC_U16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 4, MC_VALUES_FULL, MC_DIGITS_BALANCED},
     {MC_S12, 8, MC_VALUES_FULL, MC_DIGITS_BALANCED},     {MC_S16, 2, MC_VALUES_FULL, MC_DIGITS_OFFSET},
-    {MC_S12, 8, MC_VALUES_EXTREME, MC_DIGITS_OFFSET}};
+    {MC_S12, 8, MC_VALUES_EXTREME, MC_DIGITS_OFFSET},    {MC_F16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+    {MC_BF16, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_diag *diag) {
@@ -147,8 +148,17 @@ static uint8_t slot_byte_of(const decoder *d, int64_t stride, int row, int slot)
     return d->values[stride * d->stride_values + (4 * row + t) * 8 + slot / 16 * 4 + byte];
 }
 
+/* The bits of a float: lane 4 row + t has 8, slots 2t and 2t + 1 of each group of 8. */
+static int slot_float(const decoder *d, int64_t stride, int row, int slot) {
+    uint16_t bits;
+    int t = slot % 8 / 2, place = (4 * row + t) * 8 + slot / 8 * 2 + slot % 2;
+    memcpy(&bits, d->values + stride * d->stride_values + 2 * place, sizeof bits);
+    return bits;
+}
+
 /* With offset digits a slot without a 1 is padding, whose digits are zeros. */
 static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
+    if (mc_type_is_real(d->a->type)) return slot_float(d, stride, row, slot);
     int low = slot_byte_of(d, stride, row, slot);
     int top = slot_byte_of(d, stride, (d->digits - 1) * d->a->vec + row, slot);
     bool has_sign = mc_type_min(d->a->type) < 0;

@@ -124,4 +124,6 @@ static mc_status check(const value_code *code, const mc_vsparse *a, mc_diag *dia
 
 static mc_coding of_kernel(const mc_kernel *kernel) { return (mc_coding)mc_digits_of(kernel); }
 
-const code_kind digit_kind = {of_kernel, make, split, join, most, check};
+static mc_type unit(mc_type type, mc_type digits) { return (void)type, digits; }
+
+const code_kind digit_kind = {of_kernel, unit, make, split, join, most, check};
