@@ -267,8 +267,7 @@ static mc_status build_a(problem *p, int vec, mc_type type, bool mask, mc_diag *
     if (status != MC_OK) return status;
     status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                        : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
-    if (status == MC_OK)
-        status = mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
+    if (status == MC_OK) status = mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
     free(inside);
     if (status != MC_OK) drop_a(p);
     return status;

@@ -109,6 +109,14 @@ static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     ring_emit_output(epilogue);
 }
 
+/* The second half of a stride is gathered last before windows are left. */
+static void note_pending(const ring_strides *s, ring_feed *feed) {
+    const ring_emitter *r = s->r;
+    feed->pending_count = ring_loads(r->plan);
+    for (int q = 0; q < feed->pending_count; q++) feed->pending[q] = s->matrix[1][q][0];
+    feed->zero = lds_b32(r->at.b, "no_bits", AT(r->ring, ring_zero_offset(r->plan)));
+}
+
 /* -- The kernel --------------------------------------------------------------------------------------- */
 
 /* What the warps do that compute, from the thread's place and the shapes on. */
@@ -130,6 +138,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     ring_emit_strides_start(&strides);
     emit_zero_row(r);
     staging->begin(feed);
+    if (ring_zero_bytes(r->plan) > 0) note_pending(&strides, feed);
     if (r->plan->resident) emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);
 }

@@ -15,8 +15,11 @@ static void emit_start(const ring_emitter *r, ring_packed *p) {
     mc_reg lane = r->at.place.lane, word = b32(b, "word");
     heading(b, "Where strides lie in the packed arrays");
     int bytes = MC_LANE_SLOTS * r->at.plan->math.value_bytes;
-    note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at %d lane", bytes);
-    mc_reg high = shr_u32(b, "word_high", lane, I(WINDOWED_SECOND_SHIFT));
+    bool tall = spmm_is_tall(&r->at.plan->math);
+    note(b, "lane: word %s + lane %% 8 of the places, 8 values at %d lane",
+         tall ? "8 (lane / 8 % 2)" : "8 (lane / 16)", bytes);
+    mc_reg high = shr_u32(b, "word_high", lane, I(tall ? WINDOWED_BESIDE_SHIFT : WINDOWED_SECOND_SHIFT));
+    if (tall) high = and_b32(b, "word_second", high, I(1));
     EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
     p->places = mad_wide(b, "places_base", word, I(WORD), load_array(b, "places"));

@@ -45,13 +45,29 @@ static void emit_count_down(const ring_tma *t, mc_label loop) {
     EMIT_IF(b, t->again, bra_uni, TO(loop));
 }
 
-static void emit_leave(const ring_tma *t, mc_reg none) {
+/* What ldmatrix reads must have been read before a window is left. An mbarrier's arrival can overtake it: ptxas
+   lets it go while loads are on their way, and a copy may then come first. So the arrival's address is made to
+   depend on what was loaded. */
+static void emit_await_loads(const ring_feed *f) {
+    mc_builder *b = f->tma.pipe.b;
+    if (f->pending_count == 0) return;
+    note(b, "behind what ldmatrix brings: bits of it that are 0 are added to the address of the arrival");
+    mc_reg bits = b32(b, "bits");
+    EMIT(b, mov_b32, bits, f->pending[0]);
+    for (int i = 1; i < f->pending_count; i++) EMIT(b, or_b32, bits, bits, f->pending[i]);
+    EMIT(b, and_b32, bits, bits, f->zero);
+    EMIT(b, add_s32, f->tma.warp.leave_at, f->tma.warp.leave_at, bits);
+}
+
+static void emit_leave(const ring_feed *f, mc_reg none) {
+    const ring_tma *t = &f->tma;
     mc_builder *b = t->pipe.b;
     mc_label leave = label(b, "LEAVE"), left = label(b, "HAVE_LEFT");
     note(b, "leave windows that this row block is done with: every lane has read what it wanted");
     EMIT(b, shr_u32, t->count, t->wants, I(WINDOWED_LEAVE_SHIFT));
     EMIT(b, setp_eq, none, t->count, I(0));
     EMIT_IF(b, none, bra_uni, TO(left));
+    emit_await_loads(f);
     EMIT(b, bar_warp_sync, H(0xffffffff));
     set_label(b, leave);
     pipeline_leave(&t->pipe, &t->warp);
@@ -69,7 +85,7 @@ static void before_stride(const ring_feed *f, mc_reg control, bool first) {
     EMIT(b, and_b32, t->wants, control, t->heed.id ? t->heed : H(WINDOWED_WANTS_MASK));
     EMIT(b, setp_eq, none, t->wants, I(0));
     EMIT_IF(b, none, bra_uni, TO(ready));
-    if (!first) emit_leave(t, none);
+    if (!first) emit_leave(f, none);
     note(b, "wait for windows that the stride reads");
     EMIT(b, and_b32, t->count, t->wants, I(WINDOWED_WAIT_MASK));
     EMIT(b, setp_eq, none, t->count, I(0));
