@@ -1,0 +1,84 @@
+/* Sums of floats in a kernel's order, to the bit: each warp's by mma, from +0 on, and then the warps' sums one
+   after another, rounded to nearest even (docs/floats.md).
+ *
+ * Padding multiplies a value of +0 by what a register holds, 0 or an older row, which is finite. Here it is
+ * +0 times +0. A zero product of either sign is neither the greatest term of an mma nor does it change the
+ * sum, and a sum of zeros is +0 whatever their signs are. So no bit depends on it. */
+#include <stdlib.h>
+#include "arithmetic/mma_sum.h"
+#include "base/memory.h"
+#include "ops/spmm/walk.h"
+
+typedef struct ordered_product {
+    const mc_vsparse *a;
+    const mc_dense *b;
+    mma_form form;
+    slot_walk walk;
+    uint32_t *sums; /* of a part of a row block: [vec][n], f32 */
+} ordered_product;
+
+/* VECTOR of each place along k. */
+static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH]) {
+    uint32_t row[WALK_DEPTH], column[WALK_DEPTH];
+    for (int64_t j = 0; j < p->b->cols; j++) {
+        for (int k = 0; k < WALK_DEPTH; k++)
+            column[k] = vector[k] < 0 ? 0 : (uint32_t)mc_dense_get(p->b, p->a->col_idx[vector[k]], j);
+        for (int r = 0; r < p->a->vec; r++) {
+            uint32_t *sum = &p->sums[r * p->b->cols + j];
+            for (int k = 0; k < WALK_DEPTH; k++)
+                row[k] = vector[k] < 0 ? 0 : (uint32_t)mc_vsparse_value(p->a, vector[k], r);
+            *sum = mma_sum(&p->form, row, column, *sum);
+        }
+    }
+}
+
+static void sum_part(const ordered_product *p, int64_t block, int part) {
+    const slot_walk *walk = &p->walk;
+    int64_t first;
+    for (int64_t i = 0; i < p->a->vec * p->b->cols; i++) p->sums[i] = 0;
+    for (int64_t g = 0; (first = walk->group(walk, block, part, g)) >= 0; g++)
+        for (int mma = 0; mma < WALK_GROUP / WALK_DEPTH; mma++) {
+            int64_t vector[WALK_DEPTH];
+            for (int k = 0; k < WALK_DEPTH; k++) vector[k] = walk->vector[first + walk->slot(mma, k)];
+            add_mma(p, vector);
+        }
+}
+
+/* C has n columns and no gaps. */
+static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
+    int64_t count = p->a->vec * p->b->cols;
+    for (int part = 0; part < p->walk.parts; part++) {
+        sum_part(p, block, part);
+        for (int64_t i = 0; i < count; i++) c[i] = part ? mma_add_sums(c[i], p->sums[i]) : p->sums[i];
+    }
+}
+
+static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
+    int64_t count = mcrt_product(p->a->vec, p->b->cols);
+    p->sums = mcrt_array(count, sizeof *p->sums);
+    if (!p->sums) return mcrt_no_memory(diag, count, "sums of a row block");
+    for (int64_t block = 0; block < p->a->row_blocks; block++)
+        sum_block(p, block, (uint32_t *)c->data + block * count);
+    free(p->sums);
+    return MC_OK;
+}
+
+static mc_status choose_mma(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
+    if (mma_form_of(a->type, b->type, form)) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: the kernels' order is known of f16, and of bf16",
+                   mc_type_text(a->type), mc_type_text(b->type));
+}
+
+mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, const mc_gather_order *order,
+                                    mc_dense *c, mc_diag *diag) {
+    ordered_product p = {.a = a, .b = b};
+    *c = (mc_dense){0};
+    mc_status status = reference_check_spmm(a, b, diag);
+    if (status == MC_OK) status = choose_mma(a, b, &p.form, diag);
+    if (status == MC_OK) status = walk_gather(a, order, &p.walk, diag);
+    if (status == MC_OK) status = mc_dense_create(MC_F32, a->rows, b->cols, b->cols, c, diag);
+    if (status == MC_OK) status = sum_blocks(&p, c, diag);
+    if (status != MC_OK) mc_dense_free(c);
+    walk_free(&p.walk);
+    return status;
+}
