@@ -1,7 +1,7 @@
 /* The sum that an mma.sync of floats gives for an element of D, to the bit, as an H200 (sm_90) computes it.
  * The PTX ISA leaves that open. What is known comes from experiments, which tests/sim/conformance records;
- * docs/simulator.md ("Sums of mma") has the rules. The simulator has a version of its own: neither uses the
- * other's, so that they can disagree. */
+ * docs/floats.md has the rules, and docs/simulator.md those of narrower types. The simulator has a version of
+ * its own: neither uses the other's, so that they can disagree. */
 #ifndef MCRT_MMA_SUM_H
 #define MCRT_MMA_SUM_H
 
