@@ -152,8 +152,8 @@ static uint32_t add_rounded(mma_type type, uint32_t x, uint32_t y) {
     return real_to_bits(MC_F16, real_from_bits(MC_F16, x) + real_from_bits(MC_F16, y));
 }
 
-/* SUM and the products of step STEP. A step has all products; of narrow types the first one has elements 0 and
-   1 of every four, and the second one the others. */
+/* SUM and the products of step STEP. A step has all products; of narrow types the first one has elements 0
+   and 1 of every four, and the second one the others. */
 static uint32_t add_step(const mma_form *form, const uint32_t *a, const uint32_t *b, int step, uint32_t sum) {
     term terms[MMA_MOST_PRODUCTS + 1] = {term_of(form->sum, sum)};
     bool all = !formats[form->a].narrow;

@@ -226,7 +226,7 @@ static void test_refused(mc_diag *diag) {
     expect_refusal(&a, &b, (mc_gather_order){32, 33, true}, MC_USAGE, "33 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true}, MC_CANNOT, "leave s32", diag);
     a.type = MC_BF16;
-    expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_CANNOT, "A is bf16, B is f16", diag);
+    expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_CANNOT, "A is bf16, B is f16: no mma", diag);
     a.type = MC_F16, a.cols = 4;
     expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_USAGE, "A has 4 columns, B has 3", diag);
     mc_dense_free(&b);

@@ -1,5 +1,5 @@
-/* Sums of floats in a kernel's order, to the bit: each warp's by mma, from +0 on, and then the warps' sums one
-   after another, rounded to nearest even (docs/floats.md).
+/* Sums of floats in a kernel's order, to the bit: each warp's by mma, from +0 on, and then the warps' sums
+ * one after another, rounded to nearest even (docs/floats.md).
  *
  * Padding multiplies a value of +0 by what a register holds, 0 or an older row, which is finite. Here it is
  * +0 times +0. A zero product of either sign is neither the greatest term of an mma nor does it change the
@@ -65,7 +65,7 @@ static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
 
 static mc_status choose_mma(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
     if (mma_form_of(a->type, b->type, form)) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: the kernels' order is known of f16, and of bf16",
+    return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                    mc_type_text(a->type), mc_type_text(b->type));
 }
 

@@ -26,9 +26,8 @@ static int64_t group_of(const slot_walk *walk, int64_t block, int part, int64_t 
     return slot < walk->start[block + 1] ? slot + rest : -1;
 }
 
-/* Lane t has eight neighbouring slots: four of the first mma, and four of the second. Each of these pairs lies
-   in neighbouring places: 2 t and 2 t + 1, 2 t + 8 and 2 t + 9 (PTX ISA, "Matrix Fragments for
-   mma.m16n8k16"). */
+/* Lane t has eight neighbouring slots: four of the first mma, and four of the second. Of an mma lane t has
+   places 2 t and 2 t + 1, 2 t + 8 and 2 t + 9 (PTX ISA, "Matrix Fragments for mma.m16n8k16"). */
 static int slot_of(int mma, int k) { return k % 8 / 2 * 8 + mma * 4 + k / 8 * 2 + k % 2; }
 
 static mc_status find_vectors(const stride_layout *layout, const mc_vsparse *a, slot_walk *walk,
