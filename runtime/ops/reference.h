@@ -3,6 +3,7 @@
 #define MCRT_REFERENCE_H
 
 #include "arithmetic/arithmetic.h"
+#include "formats/pack.h"
 #include "formats/sampled.h"
 
 /* C = A B: of integers exactly, in int64 (MC_CANNOT where a sum leaves it); of floats in f32, in the order
@@ -23,6 +24,9 @@ typedef struct mc_gather_order {
    MC_USAGE where ORDER is none. */
 MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b,
                                            const mc_gather_order *order, mc_dense *c, mc_diag *diag);
+/* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. */
+MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
+                                                mc_dense *c, mc_diag *diag);
 /* MC_USAGE where there is no A B. */
 mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 

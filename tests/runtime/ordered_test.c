@@ -1,8 +1,9 @@
-/* Sums of floats in the gather kernel's order: a table where the order decides, a plain definition of the same
+/* Sums of floats in the kernels' orders: cases where the order decides, a plain definition of the gather kernel's
    order, and the bounds that every order keeps. */
 #include <math.h>
 #include "arithmetic/mma_sum.h"
 #include "base/real.h"
+#include "formats/windowed_choose.h"
 #include "matrix/random.h"
 #include "scratch.h"
 
@@ -87,6 +88,71 @@ static void test_cases(mc_diag *diag) {
         for (int heads = 0; heads < 2; heads++) check_case(&cases[i], heads, diag);
 }
 
+/* -- The ring kernel's order -------------------------------------------------------------------------- */
+
+enum { RING_VECTORS = 128, RING_STRIDES = 4, TILE = 32, TILES_END = 40 /* columns of C */ };
+static const mc_ring whole_ring = {.window = 64, .stages = 4, .tile_n = 2 * TILE, .split = 4};
+
+/* A row of A, B of ones, and the strides of the row. */
+typedef struct ring_row {
+    mc_vsparse a;
+    mc_dense b;
+    int64_t row_ptr[2];
+    int32_t columns[RING_VECTORS];
+    uint16_t values[RING_VECTORS], ones[RING_VECTORS * TILES_END];
+    stride_choice strides;
+} ring_row;
+
+static void make_row(ring_row *r) {
+    *r = (ring_row){.row_ptr = {0, RING_VECTORS}};
+    r->a = (mc_vsparse){MC_BF16, 1, 1, RING_VECTORS, 1, RING_VECTORS, r->row_ptr, r->columns, r->values};
+    r->b = (mc_dense){MC_BF16, RING_VECTORS, TILES_END, TILES_END, r->ones};
+    for (int v = 0; v < RING_VECTORS; v++) r->columns[v] = v;
+    for (int i = 0; i < RING_VECTORS * TILES_END; i++) r->ones[i] = ONE;
+    CHECK(windowed_choose(&whole_ring, RING_VECTORS, r->columns, RING_VECTORS, &r->strides) &&
+              r->strides.count == RING_STRIDES,
+          "%d strides", (int)r->strides.count);
+}
+
+static void put(ring_row *r, int stride, int slot, uint32_t value) {
+    r->values[r->strides.items[stride].slots[slot]] = (uint16_t)value;
+}
+
+/* The sums of each part's columns in the first tile, and of the second tile's first column. */
+static void check_ring(ring_row *r, const char *what, int split, const uint32_t sum[5], mc_diag *diag) {
+    mc_ring ring = whole_ring;
+    mc_dense sums;
+    ring.split = split;
+    expect_ok(what, mc_reference_spmm_ring_ordered(&r->a, &r->b, &ring, &sums, diag), diag);
+    for (int j = 0; j <= TILE; j++) {
+        uint32_t is = (uint32_t)mc_dense_get(&sums, 0, j);
+        CHECK(is == sum[j / 8], "%s, split %d, column %d: %08x, must be %08x", what, split, j, is,
+              sum[j / 8]);
+    }
+    mc_dense_free(&sums);
+    memset(r->values, 0, sizeof r->values);
+}
+
+static void test_ring(mc_diag *diag) {
+    enum { TWO = 0x40000000 };
+    static const uint32_t zeros[5] = {0}, ones[5] = {F32_ONE, F32_ONE, F32_ONE, F32_ONE, F32_ONE},
+                          parts[5] = {0, F32_ONE, TWO, TWO, 0};
+    static ring_row r;
+    make_row(&r);
+    put(&r, 0, 0, VAST), put(&r, 0, 7, ONE), put(&r, 0, 15, VAST ^ MINUS);
+    check_ring(&r, "the first mma has slots 0 to 15", 1, zeros, diag);
+    put(&r, 0, 0, VAST), put(&r, 0, 16, ONE), put(&r, 0, 15, VAST ^ MINUS);
+    check_ring(&r, "and the second one those from 16 on", 1, ones, diag);
+    put(&r, 0, 0, VAST), put(&r, 1, 0, ONE), put(&r, 2, 0, VAST ^ MINUS);
+    check_ring(&r, "strides come in their order", 1, zeros, diag);
+    put(&r, 0, 0, VAST), put(&r, 1, 0, ONE), put(&r, 2, 0, VAST ^ MINUS);
+    check_ring(&r, "strides go from part to part", 2, ones, diag);
+    put(&r, 0, 0, BIG), put(&r, 1, 0, ONE), put(&r, 2, 0, ONE), put(&r, 3, 0, BIG ^ MINUS);
+    check_ring(&r, "each part begins with its own sum", 4, parts, diag);
+    free(r.strides.items);
+    free(r.strides.taken);
+}
+
 /* -- Random matrices ---------------------------------------------------------------------------------- */
 
 typedef struct matrices {
@@ -167,6 +233,17 @@ static void check_order(const matrices *m, const mc_gather_order *order, mc_diag
     mc_dense_free(&got);
 }
 
+static void check_bounds(const matrices *m, const mc_ring *ring, mc_diag *diag) {
+    mc_dense got, low, high;
+    expect_ok("ring", mc_reference_spmm_ring_ordered(&m->a, &m->b, ring, &got, diag), diag);
+    expect_ok("low", mc_reference_move(&m->sums, &m->bounds, false, &low, diag), diag);
+    expect_ok("high", mc_reference_move(&m->sums, &m->bounds, true, &high, diag), diag);
+    expect_ok("the ring's order", mc_dense_within(&got, &low, &high, diag), diag);
+    mc_dense_free(&got);
+    mc_dense_free(&low);
+    mc_dense_free(&high);
+}
+
 static void test_random(mc_diag *diag) {
     static const mc_type types[] = {MC_F16, MC_BF16};
     for (int i = 0; i < 2 * 3 * 2; i++) {
@@ -175,6 +252,8 @@ static void test_random(mc_diag *diag) {
         for (int stride = GROUP; stride <= MOST_STRIDE; stride += GROUP)
             for (int split = 1; split <= 8; split *= 2)
                 check_order(&m, &(mc_gather_order){stride, split, split != 4}, diag);
+        for (int split = 1; split <= 8; split *= 2)
+            check_bounds(&m, &(mc_ring){.window = 64, .stages = 3, .tile_n = 128, .split = split}, diag);
         free_matrices(&m);
     }
 }
@@ -225,6 +304,9 @@ static void test_refused(mc_diag *diag) {
     expect_refusal(&a, &b, (mc_gather_order){32, 0, true}, MC_USAGE, "0 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){32, 33, true}, MC_USAGE, "33 warps share", diag);
     expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true}, MC_CANNOT, "leave s32", diag);
+    expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, &c, diag), MC_USAGE, diag,
+                   "no ring: 0 windows");
+    CHECK(c.data == NULL, "the output is not zeroed");
     a.type = MC_BF16;
     expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_CANNOT, "A is bf16, B is f16: no mma", diag);
     a.type = MC_F16, a.cols = 4;
@@ -235,6 +317,7 @@ static void test_refused(mc_diag *diag) {
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_cases(diag);
+    test_ring(diag);
     test_random(diag);
     test_subnormal(diag);
     test_refused(diag);

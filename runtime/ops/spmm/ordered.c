@@ -14,17 +14,17 @@ typedef struct ordered_product {
     const mc_dense *b;
     mma_form form;
     slot_walk walk;
-    uint32_t *sums; /* of a part of a row block: [vec][n], f32 */
+    uint32_t *sums; /* of a row block: [part][vec][n], f32 */
 } ordered_product;
 
 /* VECTOR of each place along k. */
-static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH]) {
+static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH], uint32_t *sums) {
     uint32_t row[WALK_DEPTH], column[WALK_DEPTH];
     for (int64_t j = 0; j < p->b->cols; j++) {
         for (int k = 0; k < WALK_DEPTH; k++)
             column[k] = vector[k] < 0 ? 0 : (uint32_t)mc_dense_get(p->b, p->a->col_idx[vector[k]], j);
         for (int r = 0; r < p->a->vec; r++) {
-            uint32_t *sum = &p->sums[r * p->b->cols + j];
+            uint32_t *sum = &sums[r * p->b->cols + j];
             for (int k = 0; k < WALK_DEPTH; k++)
                 row[k] = vector[k] < 0 ? 0 : (uint32_t)mc_vsparse_value(p->a, vector[k], r);
             *sum = mma_sum(&p->form, row, column, *sum);
@@ -32,53 +32,66 @@ static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH]) 
     }
 }
 
-static void sum_part(const ordered_product *p, int64_t block, int part) {
-    const slot_walk *walk = &p->walk;
-    int64_t first;
-    for (int64_t i = 0; i < p->a->vec * p->b->cols; i++) p->sums[i] = 0;
-    for (int64_t g = 0; (first = walk->group(walk, block, part, g)) >= 0; g++)
-        for (int mma = 0; mma < WALK_GROUP / WALK_DEPTH; mma++) {
-            int64_t vector[WALK_DEPTH];
-            for (int k = 0; k < WALK_DEPTH; k++) vector[k] = walk->vector[first + walk->slot(mma, k)];
-            add_mma(p, vector);
-        }
+/* SUM is part 0's; those of the others lie PITCH apart. */
+static uint32_t add_parts(const slot_walk *walk, const uint32_t *sum, int64_t pitch, int64_t column) {
+    int owner = walk->owned ? (int)(column / walk->owned % walk->parts) : 0;
+    uint32_t total = sum[owner * pitch];
+    for (int turn = 1; turn < walk->parts; turn++) total = mma_add_sums(total, sum[(owner ^ turn) * pitch]);
+    return total;
 }
 
 /* C has n columns and no gaps. */
 static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
-    int64_t count = p->a->vec * p->b->cols;
-    for (int part = 0; part < p->walk.parts; part++) {
-        sum_part(p, block, part);
-        for (int64_t i = 0; i < count; i++) c[i] = part ? mma_add_sums(c[i], p->sums[i]) : p->sums[i];
+    const slot_walk *walk = &p->walk;
+    int64_t n = p->b->cols, count = p->a->vec * n;
+    for (int64_t i = 0; i < count * walk->parts; i++) p->sums[i] = 0;
+    for (int part = 0; part < walk->parts; part++) {
+        const int64_t *start = &walk->start[block * walk->parts + part];
+        for (int64_t mma = start[0]; mma < start[1]; mma++)
+            add_mma(p, &walk->vector[mma * WALK_DEPTH], p->sums + part * count);
     }
+    for (int64_t i = 0; i < count; i++) c[i] = add_parts(walk, p->sums + i, count, i % n);
 }
 
 static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
-    int64_t count = mcrt_product(p->a->vec, p->b->cols);
-    p->sums = mcrt_array(count, sizeof *p->sums);
-    if (!p->sums) return mcrt_no_memory(diag, count, "sums of a row block");
+    int64_t count = mcrt_product(p->a->vec, p->b->cols), all = mcrt_product(count, p->walk.parts);
+    p->sums = mcrt_array(all, sizeof *p->sums);
+    if (!p->sums) return mcrt_no_memory(diag, all, "sums of a row block");
     for (int64_t block = 0; block < p->a->row_blocks; block++)
         sum_block(p, block, (uint32_t *)c->data + block * count);
     free(p->sums);
     return MC_OK;
 }
 
-static mc_status choose_mma(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
-    if (mma_form_of(a->type, b->type, form)) return MC_OK;
+static mc_status check_operands(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
+    mc_status status = reference_check_spmm(a, b, diag);
+    if (status != MC_OK || mma_form_of(a->type, b->type, form)) return status;
     return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
                    mc_type_text(a->type), mc_type_text(b->type));
+}
+
+/* STATUS says how the walk was made, which this frees. */
+static mc_status sum_in_order(ordered_product *p, mc_status status, mc_dense *c, mc_diag *diag) {
+    *c = (mc_dense){0};
+    if (status == MC_OK) status = mc_dense_create(MC_F32, p->a->rows, p->b->cols, p->b->cols, c, diag);
+    if (status == MC_OK) status = sum_blocks(p, c, diag);
+    if (status != MC_OK) mc_dense_free(c);
+    walk_free(&p->walk);
+    return status;
 }
 
 mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, const mc_gather_order *order,
                                     mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
-    *c = (mc_dense){0};
-    mc_status status = reference_check_spmm(a, b, diag);
-    if (status == MC_OK) status = choose_mma(a, b, &p.form, diag);
+    mc_status status = check_operands(a, b, &p.form, diag);
     if (status == MC_OK) status = walk_gather(a, order, &p.walk, diag);
-    if (status == MC_OK) status = mc_dense_create(MC_F32, a->rows, b->cols, b->cols, c, diag);
-    if (status == MC_OK) status = sum_blocks(&p, c, diag);
-    if (status != MC_OK) mc_dense_free(c);
-    walk_free(&p.walk);
-    return status;
+    return sum_in_order(&p, status, c, diag);
+}
+
+mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
+                                         mc_dense *c, mc_diag *diag) {
+    ordered_product p = {.a = a, .b = b};
+    mc_status status = check_operands(a, b, &p.form, diag);
+    if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, &p.walk, diag);
+    return sum_in_order(&p, status, c, diag);
 }
