@@ -7,8 +7,10 @@
  * those of f32 are rounded. Tensor cores add several terms and the sum so far at once: what lies more than
  * 23 bits below the largest of them is cut off (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of
  * NVIDIA tensor cores", 2021). So each term, and for each term the sum so far, may lose 2^-23 of the largest.
- * With n terms and M the sum of the products' magnitudes, a sum is then off the exact one by at most (Higham,
- * "Accuracy and Stability of Numerical Algorithms", chapter 3)
+ * A product is as large there as its factors' exponent fields say, by which a subnormal factor counts as the
+ * least normal number (docs/simulator.md, "Sums of mma"): so it does in M, the sum of the products'
+ * magnitudes. With n terms a sum is then off the exact one by at most (Higham, "Accuracy and Stability of
+ * Numerical Algorithms", chapter 3)
  *
  *     g(N, u) M + n 2^-149        g(N, u) = N u / (1 - N u)
  *
@@ -32,14 +34,20 @@ static void widen(mc_type type, const void *data, int64_t first, int64_t step, i
         wide[i] = real_from_bits(type, (uint32_t)element_get(type, data, first + i * step));
 }
 
-/* Infinities become NaNs, so that a sum of magnitudes tells them from what overflowed. */
-static float magnitude_of(float value) { return isinf(value) ? NAN : fabsf(value); }
+static float least_normal(mc_type type) { return ldexpf(1, 2 - (1 << (element_rows[type].exponent - 1))); }
+
+/* Infinities become NaNs, so that a sum of magnitudes tells them from what overflowed. Subnormal numbers
+   become the least normal one. */
+static float magnitude_of(mc_type type, float value) {
+    if (isinf(value)) return NAN;
+    return value != 0 && fabsf(value) < least_normal(type) ? least_normal(type) : fabsf(value);
+}
 
 static void widen_magnitudes(mc_type type, const void *data, int64_t first, int64_t step, int64_t count,
                              void *to) {
     float *wide = to;
     widen(type, data, first, step, count, to);
-    for (int64_t i = 0; i < count; i++) wide[i] = magnitude_of(wide[i]);
+    for (int64_t i = 0; i < count; i++) wide[i] = magnitude_of(type, wide[i]);
 }
 
 static void add_products(float *restrict sum, const float *restrict b, float a, int64_t n) {
@@ -52,7 +60,7 @@ static void multiply_with(const block_product *p, bool magnitudes) {
         for (int r = 0; r < a->vec; r++) {
             float value = real_from_bits(a->type, (uint32_t)mc_vsparse_value(a, v, r));
             add_products((float *)p->sums + r * p->n, (const float *)p->rows + a->col_idx[v] * p->n,
-                         magnitudes ? magnitude_of(value) : value, p->n);
+                         magnitudes ? magnitude_of(a->type, value) : value, p->n);
         }
 }
 

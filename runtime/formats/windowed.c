@@ -201,15 +201,20 @@ static bool is_ring(const mc_ring *ring) {
     return ring->window <= UINT16_MAX * WINDOWED_UNIT / ring->tile_n / ring->stages;
 }
 
+mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag) {
+    if (is_ring(ring)) return MC_OK;
+    return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
+                   ring->stages, ring->window, ring->tile_n, ring->split);
+}
+
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
     mc_status status = code_make(a->type, ring->coding, code_unit(a->type, MC_U8), code, diag);
     if (status != MC_OK) return status;
     if (a->vec < 1 || a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
                        MC_MAX_VEC, a->vec);
-    if (!is_ring(ring))
-        return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
-                       ring->stages, ring->window, ring->tile_n, ring->split);
+    status = windowed_check_ring(ring, diag);
+    if (status != MC_OK) return status;
     if (a->row_blocks >= INT32_MAX / ring->split)
         return mc_fail(diag, MC_CANNOT, "%lld row blocks in %d parts: the kernel counts them in 31 bits",
                        (long long)a->row_blocks, ring->split);

@@ -20,6 +20,9 @@ typedef struct stride_choice {
     int64_t taken_room;
 } stride_choice;
 
+/* MC_USAGE where there is no such ring. */
+mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag);
+
 /* Windows that a stride may span: one stage stays free for the next copy, unless all of B is in the ring. */
 int64_t windowed_span(const mc_ring *ring, int64_t cols);
 

@@ -3,6 +3,7 @@
 #define MCRT_REFERENCE_H
 
 #include "arithmetic/arithmetic.h"
+#include "formats/pack.h"
 #include "formats/sampled.h"
 
 /* C = A B: of integers exactly, in int64 (MC_CANNOT where a sum leaves it); of floats in f32, in the order
@@ -11,6 +12,23 @@ MC_API mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_de
 /* How far a kernel's sum may be from each of these, f32; zeros where sums are exact. */
 MC_API mc_status mc_reference_spmm_bounds(const mc_vsparse *a, const mc_dense *b, mc_dense *bounds,
                                           mc_diag *diag);
+
+/* In which order the gather kernel adds floats up: fields of its spec (docs/floats.md). */
+typedef struct mc_gather_order {
+    int stride; /* slots that a warp takes at a time: a multiple of 32 */
+    int split;  /* warps that share a row block: 1 to 32 */
+    bool heads; /* whether the first strides of all row blocks lie in front of the others */
+} mc_gather_order;
+/* C = A B of f16, or of bf16, in f32, in that order: to the bit as the kernel's sums are on an H200. c:
+   a->rows x b->cols, created by the call. MC_CANNOT where A and B have other types, or A's slots leave s32;
+   MC_USAGE where ORDER is none. */
+MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b,
+                                           const mc_gather_order *order, mc_dense *c, mc_diag *diag);
+/* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. */
+MC_API mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
+                                                mc_dense *c, mc_diag *diag);
+/* MC_USAGE where there is no A B. */
+mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag);
 
 /* The sums of an SDDMM, likewise: A is m x k, B as LAYOUT says. sums: mask->vectors x mask->vec, created by
    the call. */

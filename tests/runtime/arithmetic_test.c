@@ -141,6 +141,22 @@ static void test_order(mc_diag *diag) {
 
 /* -- Values that are no finite numbers, and sums that leave f32 --------------------------------------- */
 
+/* 2^-24 * 2^15 lets an mma of f16 cut off what lies 23 bits below 2^-14 * 2^15, in every term. */
+static void test_subnormal(mc_diag *diag) {
+    row_product p;
+    mc_dense bounds;
+    make_row(&p, MC_F16, 3, 0, 1, diag);
+    for (int i = 0; i < 3; i++) {
+        mc_vsparse_set_value(&p.a, i, 0, i == 1 ? 0x8001 : 0);
+        mc_dense_set(&p.b, i, 0, 0x7800);
+    }
+    expect_ok("bounds", mc_reference_spmm_bounds(&p.a, &p.b, &bounds, diag), diag);
+    double bound = mc_dense_real(&bounds, 0, 0);
+    CHECK(bound > 3 * 0x1p-22 && bound < 0x1.8p-19, "bound %g", bound);
+    mc_dense_free(&bounds);
+    free_row(&p);
+}
+
 static void test_ends(void) {
     const arithmetic *of = &float_arithmetic;
     CHECK(of->bound(NAN, 10) == 0, "a NaN is one in any order");
@@ -296,6 +312,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_orders(diag);
     test_order(diag);
+    test_subnormal(diag);
     test_ends();
     check_end_value(1e30f, false, (double)INFINITY, diag);
     check_end_value(INFINITY, false, 0, diag);

@@ -224,6 +224,23 @@ static mc_status make_bounds(void) {
     mc_dense_free(&out);
     return status;
 }
+/* OF NULL: the gather kernel's. */
+static mc_status sum_in_order(const mc_ring *of) {
+    static const mc_gather_order order = {.stride = 32, .split = 2, .heads = true};
+    static int64_t row_ptr[] = {0, 1};
+    static int32_t column[1];
+    static uint16_t value[1], rows[3];
+    const mc_vsparse a = {MC_F16, 1, 1, 1, 1, 1, row_ptr, column, value};
+    const mc_dense b = {MC_F16, 1, 3, 3, rows};
+    mc_dense out;
+    mc_status status = of ? mc_reference_spmm_ring_ordered(&a, &b, of, &out, NULL)
+                          : mc_reference_spmm_ordered(&a, &b, &order, &out, NULL);
+    CHECK(status == MC_OK || !out.data, "sums are left");
+    mc_dense_free(&out);
+    return status;
+}
+static mc_status make_ordered(void) { return sum_in_order(NULL); }
+static mc_status make_ring_ordered(void) { return sum_in_order(&ring); }
 static mc_status make_expected(void) {
     static const plan_problem problem = {.lhs = MC_S8, .rhs = MC_S8, .out = MC_S32};
     const mc_operator *spmm = operator_named("spmm");
@@ -302,6 +319,8 @@ static const struct {
     {"convert", make_converted, 1},
     {"reference", make_product, 2},
     {"bounds of a reference", make_bounds, 2},
+    {"sums in order", make_ordered, 6},
+    {"sums in the ring's order", make_ring_ordered, 6},
     {"what a kernel must give", make_expected, 2},
     {"samples", make_samples, 3},
     {"sampled output", make_sampled_output, 3},

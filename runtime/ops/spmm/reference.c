@@ -5,7 +5,7 @@
 #include "ops/reference.h"
 #include "base/memory.h"
 
-static mc_status check_shapes(const mc_vsparse *a, const mc_dense *b, mc_diag *diag) {
+mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *diag) {
     if (a->cols == b->rows) return MC_OK;
     return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", a->cols, b->rows);
 }
@@ -40,7 +40,7 @@ static mc_status multiply(const sum_loops *loops, const mc_vsparse *a, const mc_
 mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c, mc_diag *diag) {
     const arithmetic *of = NULL;
     *c = (mc_dense){0};
-    mc_status status = check_shapes(a, b, diag);
+    mc_status status = reference_check_spmm(a, b, diag);
     if (status == MC_OK) status = arithmetic_of_product(a->type, b->type, &of, diag);
     if (status == MC_OK) status = mc_dense_create(of->sums, a->rows, b->cols, b->cols, c, diag);
     if (status != MC_OK) return status;
@@ -52,7 +52,7 @@ mc_status mc_reference_spmm(const mc_vsparse *a, const mc_dense *b, mc_dense *c,
 mc_status mc_reference_spmm_bounds(const mc_vsparse *a, const mc_dense *b, mc_dense *bounds, mc_diag *diag) {
     const arithmetic *of = NULL;
     *bounds = (mc_dense){0};
-    mc_status status = check_shapes(a, b, diag);
+    mc_status status = reference_check_spmm(a, b, diag);
     if (status == MC_OK) status = arithmetic_of_product(a->type, b->type, &of, diag);
     if (status == MC_OK) status = mc_dense_create(MC_F32, a->rows, b->cols, b->cols, bounds, diag);
     if (status != MC_OK || of->bound == NULL) return status;

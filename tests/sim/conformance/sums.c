@@ -13,11 +13,11 @@ static int bits_of(char kind) {
 
 /* An operand's element of ROW (of B, column) and K (ISA, "Matrix Fragments for mma"): a register holds neighbours along k,
    four lanes have a row's, and every second register of A is eight rows below. */
-static double element(const uint32_t *warp, char kind, int first, int stride, int row, int k) {
+static uint32_t element(const uint32_t *warp, char kind, int first, int stride, int row, int k) {
     int bits = bits_of(kind), count = 32 / bits, lane = row % 8 * 4 + k / count % 4;
     int reg = k / (4 * count) * stride + row / 8;
     uint32_t word = warp[lane * FORM_INPUT_WORDS + first + reg];
-    return value_of(kind, bits == 32 ? word : word >> bits * (k % count) & ((1u << bits) - 1));
+    return bits == 32 ? word : word >> bits * (k % count) & ((1u << bits) - 1);
 }
 
 static int least_exponent(char kind) {
@@ -46,19 +46,29 @@ static int steps_of(char kind, int depth, int capability) {
     return bits_of(kind) == 8 ? 2 : 1;
 }
 
-struct sum_bound sum_bound_of(const struct form *form, const uint32_t *words, int index, int capability) {
+void sum_terms_of(const struct form *form, const uint32_t *words, int index, struct sum_terms *terms) {
     const char *kind = form->row->inputs;
     int lane = index / ELEMENTS % LANES, i = index % ELEMENTS, row = lane / 4 + i / 2 * 8,
         column = lane % 4 * 2 + i % 2;
     const uint32_t *warp = words + index / (LANES * ELEMENTS) * LANES * FORM_INPUT_WORDS;
     const uint32_t *c_words = warp + lane * FORM_INPUT_WORDS + C_WORD;
-    int depth = depth_of(form), steps = steps_of(kind[0], depth, capability),
-        kept = capability == 90 ? 25 : 23;
-    double c = value_of(kind[2], kind[2] == 'h' ? c_words[i / 2] >> 16 * (i % 2) & 0xffff : c_words[i]);
-    double sum = c, magnitudes = fabs(c);
+    terms->depth = depth_of(form);
+    terms->c = kind[2] == 'h' ? c_words[i / 2] >> 16 * (i % 2) & 0xffff : c_words[i];
+    for (int k = 0; k < terms->depth; k++) {
+        terms->a[k] = element(warp, kind[0], 0, 2, row, k);
+        terms->b[k] = element(warp, kind[1], B_WORD, 1, column, k);
+    }
+}
+
+struct sum_bound sum_bound_of(const struct form *form, const uint32_t *words, int index, int capability) {
+    const char *kind = form->row->inputs;
+    struct sum_terms terms;
+    sum_terms_of(form, words, index, &terms);
+    int depth = terms.depth, steps = steps_of(kind[0], depth, capability), kept = capability == 90 ? 25 : 23;
+    double c = value_of(kind[2], terms.c), sum = c, magnitudes = fabs(c);
     int most = exponent_of(c, kind[2]);
     for (int k = 0; k < depth; k++) {
-        double a = element(warp, kind[0], 0, 2, row, k), b = element(warp, kind[1], B_WORD, 1, column, k);
+        double a = value_of(kind[0], terms.a[k]), b = value_of(kind[1], terms.b[k]);
         int exponent = exponent_of(a, kind[0]) + exponent_of(b, kind[1]);
         if (exponent > most) most = exponent;
         sum += a * b;

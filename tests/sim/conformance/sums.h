@@ -14,12 +14,23 @@
 
 #include "form.h"
 
+enum { SUM_MAX_DEPTH = 32 };
+
+/* What a result is the sum of: C and the products of A and B, as bits. */
+struct sum_terms {
+    int depth;
+    uint32_t a[SUM_MAX_DEPTH], b[SUM_MAX_DEPTH], c;
+};
+
+/* The terms of result INDEX (compare.h) of a FORM_SUM, whose warps had inputs WORDS. */
+void sum_terms_of(const struct form *form, const uint32_t *words, int index, struct sum_terms *terms);
+
 struct sum_bound {
     double exact; /* the sum; not finite where an operand is not */
     double bound; /* infinite where a sum may overflow */
 };
 
-/* Of result INDEX (compare.h) of a FORM_SUM, whose warps had inputs WORDS, on a chip of compute capability CAPABILITY / 10. */
+/* Of the same on a chip of compute capability CAPABILITY / 10. */
 struct sum_bound sum_bound_of(const struct form *form, const uint32_t *words, int index, int capability);
 
 #endif

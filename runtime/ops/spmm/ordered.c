@@ -1,0 +1,97 @@
+/* Sums of floats in a kernel's order, to the bit: each warp's by mma, from +0 on, and then the warps' sums
+ * one after another, rounded to nearest even (docs/floats.md).
+ *
+ * Padding multiplies a value of +0 by what a register holds, 0 or an older row, which is finite. Here it is
+ * +0 times +0. A zero product of either sign is neither the greatest term of an mma nor does it change the
+ * sum, and a sum of zeros is +0 whatever their signs are. So no bit depends on it. */
+#include <stdlib.h>
+#include "arithmetic/mma_sum.h"
+#include "base/memory.h"
+#include "ops/spmm/walk.h"
+
+typedef struct ordered_product {
+    const mc_vsparse *a;
+    const mc_dense *b;
+    mma_form form;
+    slot_walk walk;
+    uint32_t *sums; /* of a row block: [part][vec][n], f32 */
+} ordered_product;
+
+/* VECTOR of each place along k. */
+static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH], uint32_t *sums) {
+    uint32_t row[WALK_DEPTH], column[WALK_DEPTH];
+    for (int64_t j = 0; j < p->b->cols; j++) {
+        for (int k = 0; k < WALK_DEPTH; k++)
+            column[k] = vector[k] < 0 ? 0 : (uint32_t)mc_dense_get(p->b, p->a->col_idx[vector[k]], j);
+        for (int r = 0; r < p->a->vec; r++) {
+            uint32_t *sum = &sums[r * p->b->cols + j];
+            for (int k = 0; k < WALK_DEPTH; k++)
+                row[k] = vector[k] < 0 ? 0 : (uint32_t)mc_vsparse_value(p->a, vector[k], r);
+            *sum = mma_sum(&p->form, row, column, *sum);
+        }
+    }
+}
+
+/* SUM is part 0's; those of the others lie PITCH apart. */
+static uint32_t add_parts(const slot_walk *walk, const uint32_t *sum, int64_t pitch, int64_t column) {
+    int owner = walk->owned ? (int)(column / walk->owned % walk->parts) : 0;
+    uint32_t total = sum[owner * pitch];
+    for (int turn = 1; turn < walk->parts; turn++) total = mma_add_sums(total, sum[(owner ^ turn) * pitch]);
+    return total;
+}
+
+/* C has n columns and no gaps. */
+static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
+    const slot_walk *walk = &p->walk;
+    int64_t n = p->b->cols, count = p->a->vec * n;
+    for (int64_t i = 0; i < count * walk->parts; i++) p->sums[i] = 0;
+    for (int part = 0; part < walk->parts; part++) {
+        const int64_t *start = &walk->start[block * walk->parts + part];
+        for (int64_t mma = start[0]; mma < start[1]; mma++)
+            add_mma(p, &walk->vector[mma * WALK_DEPTH], p->sums + part * count);
+    }
+    for (int64_t i = 0; i < count; i++) c[i] = add_parts(walk, p->sums + i, count, i % n);
+}
+
+static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
+    int64_t count = mcrt_product(p->a->vec, p->b->cols), all = mcrt_product(count, p->walk.parts);
+    p->sums = mcrt_array(all, sizeof *p->sums);
+    if (!p->sums) return mcrt_no_memory(diag, all, "sums of a row block");
+    for (int64_t block = 0; block < p->a->row_blocks; block++)
+        sum_block(p, block, (uint32_t *)c->data + block * count);
+    free(p->sums);
+    return MC_OK;
+}
+
+static mc_status check_operands(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
+    mc_status status = reference_check_spmm(a, b, diag);
+    if (status != MC_OK || mma_form_of(a->type, b->type, form)) return status;
+    return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
+                   mc_type_text(a->type), mc_type_text(b->type));
+}
+
+/* STATUS says how the walk was made, which this frees. */
+static mc_status sum_in_order(ordered_product *p, mc_status status, mc_dense *c, mc_diag *diag) {
+    *c = (mc_dense){0};
+    if (status == MC_OK) status = mc_dense_create(MC_F32, p->a->rows, p->b->cols, p->b->cols, c, diag);
+    if (status == MC_OK) status = sum_blocks(p, c, diag);
+    if (status != MC_OK) mc_dense_free(c);
+    walk_free(&p->walk);
+    return status;
+}
+
+mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, const mc_gather_order *order,
+                                    mc_dense *c, mc_diag *diag) {
+    ordered_product p = {.a = a, .b = b};
+    mc_status status = check_operands(a, b, &p.form, diag);
+    if (status == MC_OK) status = walk_gather(a, order, &p.walk, diag);
+    return sum_in_order(&p, status, c, diag);
+}
+
+mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
+                                         mc_dense *c, mc_diag *diag) {
+    ordered_product p = {.a = a, .b = b};
+    mc_status status = check_operands(a, b, &p.form, diag);
+    if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, &p.walk, diag);
+    return sum_in_order(&p, status, c, diag);
+}

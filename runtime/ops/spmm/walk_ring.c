@@ -1,0 +1,61 @@
+/* The order of the ring kernel, whose slots are those of windowed-bcrs. */
+#include <stdlib.h>
+#include "base/memory.h"
+#include "formats/windowed_choose.h"
+#include "ops/spmm/walk.h"
+
+typedef struct ring_walker {
+    const mc_vsparse *a;
+    const mc_ring *ring;
+    stride_choice choice; /* of a row block */
+    slot_walk *walk;
+    int64_t taken, room; /* slots */
+} ring_walker;
+
+static bool make_room(ring_walker *w) {
+    if (w->taken + WINDOWED_SLOTS <= w->room) return true;
+    int64_t room = 2 * w->room + 64 * WINDOWED_SLOTS;
+    int64_t *vector = realloc(w->walk->vector, (size_t)room * sizeof *vector);
+    if (!vector) return false;
+    w->walk->vector = vector, w->room = room;
+    return true;
+}
+
+/* Each half of a stride is an mma, in the order of its slots. */
+static bool take_stride(ring_walker *w, int64_t first, const chosen_stride *stride) {
+    if (!make_room(w)) return false;
+    for (int s = 0; s < WINDOWED_SLOTS; s++) {
+        int64_t v = stride->slots[s];
+        w->walk->vector[w->taken++] = v < 0 ? WALK_PADDING : first + v;
+    }
+    return true;
+}
+
+/* Strides are dealt out to the parts in turn. */
+static bool take_block(ring_walker *w, int64_t block) {
+    const mc_vsparse *a = w->a;
+    int64_t first = a->row_ptr[block], count = a->row_ptr[block + 1] - first;
+    if (!windowed_choose(w->ring, a->cols, a->col_idx + first, count, &w->choice)) return false;
+    for (int part = 0; part < w->walk->parts; part++) {
+        for (int64_t s = part; s < w->choice.count; s += w->walk->parts)
+            if (!take_stride(w, first, &w->choice.items[s])) return false;
+        w->walk->start[block * w->walk->parts + part + 1] = w->taken / WALK_DEPTH;
+    }
+    return true;
+}
+
+mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ring, slot_walk *walk,
+                    mc_diag *diag) {
+    ring_walker w = {.a = a, .ring = ring, .walk = walk};
+    *walk = (slot_walk){0};
+    mc_status status = windowed_check_ring(ring, diag);
+    if (status != MC_OK) return status;
+    walk->parts = ring->split;
+    walk->owned = ring->tile_n / (int64_t)element_bytes / ring->split;
+    walk->start = mcrt_array(a->row_blocks * ring->split + 1, sizeof *walk->start);
+    bool done = walk->start != NULL;
+    for (int64_t b = 0; done && b < a->row_blocks; b++) done = take_block(&w, b);
+    free(w.choice.items);
+    free(w.choice.taken);
+    return done ? MC_OK : mcrt_no_memory(diag, w.taken, "slots");
+}
