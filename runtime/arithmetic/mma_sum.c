@@ -16,12 +16,9 @@ typedef struct mma_format {
 } mma_format;
 
 static const mma_format formats[] = {
-    [MMA_F16] = {5, 10, 0, -14, .nearest = true},
-    [MMA_BF16] = {8, 7, 0, -126},
-    [MMA_TF32] = {8, 10, 13, -126},
-    [MMA_E4M3] = {4, 3, 0, -14, .finite = true, .narrow = true},
-    [MMA_E5M2] = {5, 2, 0, -14, .narrow = true},
-    [MMA_F32] = {8, 23, 0, -126},
+    [MMA_F16] = {5, 10, 0, -14, .nearest = true}, [MMA_BF16] = {8, 7, .least = -126},
+    [MMA_TF32] = {8, 10, 13, .least = -126},      [MMA_E4M3] = {4, 3, 0, -14, .finite = true, .narrow = true},
+    [MMA_E5M2] = {5, 2, 0, -14, .narrow = true},  [MMA_F32] = {8, 23, .least = -126},
 };
 
 /* -- Terms -------------------------------------------------------------------------------------------- */
