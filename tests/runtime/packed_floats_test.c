@@ -44,7 +44,8 @@ static void test_lanes(mc_diag *diag) {
 }
 
 static void check_round_trip(mc_type type, int vec, const mc_strided *form, int64_t first, mc_diag *diag) {
-    mc_vsparse a = make_matrix(type, vec, first, diag), other = make_matrix(type, vec, first + 77, diag), back;
+    mc_vsparse a = make_matrix(type, vec, first, diag), other = make_matrix(type, vec, first + 77, diag),
+               back;
     mc_packed packed;
     expect_ok("pack", mc_strided_pack(&a, form, &packed, diag), diag);
     expect_ok("unpack", mc_strided_unpack(&packed, type, vec, form, a.rows, a.cols, &back, diag), diag);
