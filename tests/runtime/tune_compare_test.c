@@ -62,7 +62,7 @@ static void expect_whole(setting *s, reference_result *want, mc_diag *diag) {
     host_operands operands = {.problem = &s->problem, .matrix = &o->matrix};
     for (size_t i = 0; i < s->m.operator->operand_count; i++)
         operands.inputs[i] = &o->inputs[i], operands.factors[i] = o->factors[i];
-    expect_ok("expect", operator_expect(s->m.operator, &operands, want, diag), diag);
+    expect_ok("expect", operator_expect(s->m.operator, & operands, want, diag), diag);
 }
 
 static void check_reference(setting *s, mc_diag *diag) {
