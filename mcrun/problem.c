@@ -221,7 +221,7 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
     return status;
 }
 
-/* INSIDE: NULL, or which values are in the pattern. */
+/* A's. INSIDE: NULL, or which values are in the pattern. */
 static mc_status fill_values(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (p->options->quantise && mc_type_is_real(p->a.type))
         return mc_fail(diag, MC_USAGE, "--quantise: the kernel's A is %s, and takes values as they are",
@@ -234,7 +234,7 @@ static mc_status fill_values(problem *p, const uint8_t *inside, mc_diag *diag) {
     if (has_own_values(p)) return take_own_values(p, diag);
     if (p->options->quantise) return mc_fail(diag, MC_USAGE, "--quantise: %s has no values", p->matrix_path);
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, (uint64_t)p->options->seed, inside);
-    mc_vsparse_clamp(&p->a, p->most);
+    if (!mc_type_is_real(p->a.type)) mc_vsparse_clamp(&p->a, p->most);
     return MC_OK;
 }
 

@@ -190,14 +190,16 @@ void out_declare_scratch(out_scratch *s, mc_builder *b, out_element element, int
 }
 
 void out_scale(mc_builder *b, const out_kind *output, mc_reg sum, out_terms terms, mc_reg real) {
-    emit_real_of_sum(b, output->exact, sum, real);
     mc_reg scale = terms.scale;
+    if (output->real) EMIT(b, mov_b32, real, sum);
+    else emit_real_of_sum(b, output->exact, sum, real);
     if (terms.b_scale.id) {
-        EMIT(b, mul_f32, real, real, scale);
+        if (scale.id) EMIT(b, mul_f32, real, real, scale);
         scale = terms.b_scale;
     }
-    if (output->bias == OUT_PER_NONE) EMIT(b, mul_f32, real, real, scale);
-    else EMIT(b, fma_f32, real, real, scale, terms.bias);
+    if (output->bias == OUT_PER_NONE && scale.id) EMIT(b, mul_f32, real, real, scale);
+    else if (output->bias != OUT_PER_NONE && scale.id) EMIT(b, fma_f32, real, real, scale, terms.bias);
+    else if (output->bias != OUT_PER_NONE) EMIT(b, add_f32, real, real, terms.bias);
     if (terms.residual.id) EMIT(b, add_f32, real, real, terms.residual);
     if (terms.act != NULL) activation_emit(terms.act, b, real);
     if (terms.by.id) EMIT(b, mul_f32, real, real, terms.by);

@@ -49,7 +49,8 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
     bool scaled = out_is_scaled(output->element), integer = out_is_integer(output->element);
     char types[TYPES_TEXT];
     if (!scaled) check_sums(output, fields, complaints);
-    if (scaled && output->scale == OUT_PER_NONE)
+    if (!scaled && output->real) complain(complaints, fields->out, "\"%s\" holds sums of integers", name);
+    if (scaled && !output->real && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
     if (output->c_scale && !integer)
@@ -73,10 +74,15 @@ static void append(char text[OUT_TEXT], const char *more) {
 }
 
 static void describe_scaled(const out_kind *output, char text[OUT_TEXT]) {
-    bool bias = output->bias != OUT_PER_NONE;
-    if (bias)
-        append(text, output->b_scale ? "fma(f32(sum) * scale, b_scale, bias)" : "fma(f32(sum), scale, bias)");
-    else append(text, output->b_scale ? "f32(sum) * scale * b_scale" : "f32(sum) * scale");
+    bool bias = output->bias != OUT_PER_NONE, scale = output->scale != OUT_PER_NONE;
+    const char *last = output->b_scale ? "b_scale" : scale ? "scale" : NULL, *add = last ? ", " : " + ";
+    if (bias && last) append(text, "fma(");
+    append(text, output->real ? "sum" : "f32(sum)");
+    if (scale && output->b_scale) append(text, " * scale");
+    if (last) append(text, bias ? ", " : " * ");
+    if (last) append(text, last);
+    if (bias) append(text, add);
+    if (bias) append(text, last ? "bias)" : "bias");
 }
 
 /* What is added to that. */

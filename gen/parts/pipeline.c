@@ -5,7 +5,7 @@
 
 void pipeline_place(pipeline *p) {
     mc_builder *b = p->b;
-    p->full = add_s32(b, "full_at", p->first, I(p->stages * p->stage_bytes));
+    p->full = add_s32(b, "full_at", p->first, I(p->stages * p->stage_bytes + p->gap));
     p->empty = add_s32(b, "empty_at", p->full, I(p->stages * PIPELINE_BARRIER_BYTES));
     p->passed = pred(b, "done"), p->state = b64(b, "state");
 }

@@ -38,13 +38,14 @@ enum {
 typedef struct pipeline {
     mc_builder *b;
     int stages, stage_bytes, consumers;
-    mc_reg first; /* the shared address of stage 0. The barriers lie behind the last stage */
+    int gap;      /* bytes between the last stage and the barriers, for the caller's use */
+    mc_reg first; /* the shared address of stage 0 */
 
     mc_reg full, empty;   /* those of stage 0's barriers. All full ones lie together, then all empty ones */
     mc_reg passed, state; /* scratch: whether a phase is over; what arriving returns, and nobody reads */
 } pipeline;
 
-/* Bytes of shared memory that stages and barriers take. */
+/* Bytes of shared memory that stages and barriers take, without a gap between them. */
 static inline int pipeline_bytes(int stages, int stage_bytes) {
     return stages * (stage_bytes + PIPELINE_BARRIERS * PIPELINE_BARRIER_BYTES);
 }

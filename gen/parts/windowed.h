@@ -18,8 +18,8 @@
  *                                           low half and slot 16 + w in its high half
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
- *                                           as row 0, 1 for each vector. Floats of 16 bits as they
- *                                           are: V * 32 elements (windowed_float_place)
+ *                                           as row 0, 1 for each vector
+ *              u16[strides * V * 32]        of floats: windowed_float_place
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -29,7 +29,8 @@
  *
  * A stride's vectors lie in the stages - 1 windows from the oldest one on that has not been left (with 2
  * stages: in that one), or anywhere, if the ring holds all of B. A padding slot names a row of that oldest
- * window, in a bank that the slots of its 8 leave free, if it can. Staging async relies on both: it passes
+ * window, in a bank that the slots of its 8 leave free, if it can. Of floats it names the row behind the last
+ * stage, which is zeros, since a zero times an infinity is none. Staging async relies on both: it passes
  * windows by the number of windows to leave alone (ops/spmm/ring/async.c). */
 #ifndef MC_WINDOWED_H
 #define MC_WINDOWED_H
@@ -42,8 +43,8 @@ enum {
     WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix; they are read at once if row mod 8 is different in all */
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
-    WINDOWED_ROW_VALUES = 32,           /* bytes that a row of A has in a stride, for each digit */
-    WINDOWED_MAX_VALUES = 2 * 256 + 32, /* bytes of a stride: 16 bits of 8 rows' values, and the ones */
+    WINDOWED_ROW_VALUES = 32,      /* bytes that a row of A has in a stride, for each digit */
+    WINDOWED_MAX_VALUES = 16 * 64, /* bytes of a stride: 16 rows of 16 bits; digits and ones take less */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all bits but the sign */
     WINDOWED_ONE_HALF = INT32_MIN,
@@ -74,11 +75,12 @@ static inline int windowed_value_offset(int row, int slot) {
     return (row * 4 + in_group / 2) * 8 + half * 4 + group + 2 * (in_group % 2);
 }
 
-/* The same of floats of 16 bits, counted in elements: the 8 of a lane are, as the mma's operand has them,
-   slots 2t and 2t + 1 of each group of 8. */
+/* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4 for
+   slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8, the
+   others the same of the second group. */
 static inline int windowed_float_place(int row, int slot) {
-    int group = slot / WINDOWED_GROUP, in_group = slot % WINDOWED_GROUP;
-    return (row * 4 + in_group / 2) * 8 + 2 * group + in_group % 2;
+    int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
+    return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "formats/pack.h"
 
 /* The operand of the mma that holds a vector has 8 rows (or columns). */
-enum { MC_MAX_VEC = 8 };
+enum { MC_MAX_VEC = 16 };
 
 typedef struct stride_layout {
     value_code code; /* of A's values */

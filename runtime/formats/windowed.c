@@ -76,8 +76,8 @@ typedef struct part_packer {
 
 static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
 
-/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there,
-   in a bank that its group leaves free. */
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its
+   group leaves free. Of floats it gets the row of zeros behind the last stage. */
 static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
@@ -87,6 +87,9 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
         int64_t row;
         if (slots[i] >= 0) {
             row = column(p, slots[i]);
+        } else if (mc_type_is_real(p->a->type)) {
+            places[i] = windowed_place((int)ring_rows, p->ring->tile_n);
+            continue;
         } else {
             while (spare < WINDOWED_GROUP - 1 && used >> spare & 1) spare++;
             used |= 1u << spare;
@@ -201,9 +204,9 @@ static bool is_ring(const mc_ring *ring) {
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
     mc_status status = code_make(a->type, ring->coding, code_unit(a->type, MC_U8), code, diag);
     if (status != MC_OK) return status;
-    if (a->vec < 1 || a->vec > WINDOWED_GROUP)
+    if (a->vec < 1 || a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
-                       WINDOWED_GROUP, a->vec);
+                       MC_MAX_VEC, a->vec);
     if (!is_ring(ring))
         return mc_fail(diag, MC_USAGE, "no ring: %d windows of %d rows of %d bytes, read in %d parts",
                        ring->stages, ring->window, ring->tile_n, ring->split);

@@ -19,7 +19,7 @@ void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
     e->stores = e->in_rows;
-    if (plan->vec == SPMM_MMA_ROWS) return;
+    if (plan->vec >= SPMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
     bool swapped = plan->math.order == SPMM_SWAPPED;
     mc_reg row = swapped ? e->place.t : e->place.g;

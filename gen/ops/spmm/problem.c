@@ -83,6 +83,7 @@ static spmm_plan plan_of(const int64_t *point) {
 void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_complaints *complaints) {
     *plan = plan_of(point);
     plan->math = spmm_plan_arithmetic(point, gathers, plan->output.exact, complaints);
+    plan->output.real = plan->math.kind->real;
     check_split(plan, complaints);
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
@@ -158,5 +159,7 @@ void spmm_facts(const spmm_plan *plan, mc_facts *facts) {
 
 const char *spmm_computes(const void *data) {
     const spmm_plan *plan = data;
-    return plan->output.exact ? SPMM_COMPUTES("sums in s64.") : SPMM_COMPUTES("sums in s32.");
+    if (plan->output.real) return SPMM_COMPUTES("floats, sums in f32.");
+    return plan->output.exact ? SPMM_COMPUTES("integers, sums in s64.")
+                              : SPMM_COMPUTES("integers, sums in s32.");
 }

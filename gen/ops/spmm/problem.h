@@ -55,7 +55,7 @@ void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c);
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c);
 void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 #define SPMM_COMPUTES(sums)                                                                                  \
-    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; integers, " sums
+    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; " sums
 const char *spmm_computes(const void *plan);
 
 /* The arrays that a batch moves. They stay where they are until the kernel is emitted. */

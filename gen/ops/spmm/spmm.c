@@ -38,7 +38,7 @@ static const mc_solver *solver(const int64_t *point) {
 const mc_family mc_family_spmm = {
     .name = "spmm",
     .summary = "sparse times dense: C[m,n] = A[m,k] B[k,n], A in V x 1 nonzero vectors",
-    .computes = SPMM_COMPUTES("sums in s32 or s64."),
+    .computes = SPMM_COMPUTES("integers, sums in s32 or s64; or floats, sums in f32."),
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .solver = solver,

@@ -40,24 +40,10 @@ typedef struct spmm_sums {
     mc_reg done; /* exact sums: strides done in this round */
 } spmm_sums;
 
-/* Declares what all paths of the kernel share. */
-void sums_begin(spmm_sums *s);
-/* Declares the accumulators of a path, COUNT of each weight. */
-void sums_declare(spmm_sums *s, int count);
-/* Zeroes them, before a row block's strides. */
-void sums_zero(spmm_sums *s);
-/* Before the loop over strides, and at the end of a stride. The second returns whether the loop goes on;
-   MORE: there is another stride at all. */
-void sums_begin_rounds(spmm_sums *s);
-mc_reg sums_end_stride(spmm_sums *s, mc_reg more);
-/* Behind the loop: accumulators become sums of C. ODD_COLUMN is the bit of an accumulator's number that says
-   that its column is odd; the number without that bit is the even column beside it. If accumulators were full
-   and there are MORE strides, the loop begins again. */
-void sums_settle(spmm_sums *s, int odd_column, mc_reg more);
 /* The sums, laid out like the accumulators of one weight. */
 static inline const mc_reg *sums_result(const spmm_sums *s) { return s->of->exact ? s->total : s->acc; }
 
-/* -- Which lanes have values of A ---------------------------------------------------------------------- */
+/* -- Which lanes have values of A (lanes.c) ------------------------------------------------------------- */
 
 /* A predicate for each mma; none where all lanes have values. */
 typedef struct spmm_value_lanes {
@@ -93,15 +79,6 @@ typedef struct spmm_gathered {
     mc_reg column[4 * SPMM_BYTES]; /* mma int4: the operand A of each two columns */
 } spmm_gathered;
 
-void gathered_declare(spmm_gathered *g);
-/* Multiplies a stride: ROW[step][slot][WORDS] by its values. */
-void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value);
-/* The same of single elements, of which each has a register. First what is noted before a stride; then, for
-   each half of a step, four slots ROW[slot][UNITS] are joined; then the step is multiplied. */
-void gathered_note(const spmm_gathered *g);
-void gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units);
-void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value);
-
 /* -- Pairs of bytes, as ldmatrix.trans gives them -------------------------------------------------------- */
 
 /* Operands of A's values, with zeros between; and of B's, where these have 4 bits. */
@@ -118,12 +95,78 @@ static inline int spmm_pair_columns(const spmm_arithmetic *math) { return 16 / m
 /* With a 4-bit B, the bit of an accumulator's number that says that its mma has odd columns. */
 enum { SPMM_PAIR_ODD = 4 };
 
+/* -- What an arithmetic implements ----------------------------------------------------------------------- */
+
+/* The functions below the table call it, and say what each is to do. */
+typedef struct spmm_emitters {
+    mc_opcode (*add)(const spmm_sums *s);
+    void (*begin)(spmm_sums *s);
+    void (*declare)(spmm_sums *s, int count);
+    void (*zero)(spmm_sums *s);
+    void (*begin_rounds)(spmm_sums *s);
+    mc_reg (*end_stride)(spmm_sums *s, mc_reg more);
+    void (*settle)(spmm_sums *s, int odd_column, mc_reg more);
+    void (*gathered_declare)(spmm_gathered *g);
+    void (*gathered_multiply)(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value);
+    void (*gathered_note)(const spmm_gathered *g);
+    void (*gathered_join)(spmm_gathered *g, int half, const mc_reg *row, int units);
+    void (*gathered_multiply_joined)(spmm_gathered *g, int step, int units, const mc_reg *value);
+    spmm_pairs (*pairs_begin)(spmm_sums *sums, int loads);
+    void (*pairs_multiply)(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
+    void (*pairs_add_bias)(const spmm_pairs *p, const mc_reg *value);
+} spmm_emitters;
+
+static inline const spmm_emitters *spmm_emitters_of(const spmm_sums *s) { return s->of->kind->emit; }
+
+/* The instruction that adds two sums. */
+static inline mc_opcode sums_add(const spmm_sums *s) { return spmm_emitters_of(s)->add(s); }
+/* Declares what all paths of the kernel share. */
+static inline void sums_begin(spmm_sums *s) { spmm_emitters_of(s)->begin(s); }
+/* Declares the accumulators of a path, COUNT of each weight. */
+static inline void sums_declare(spmm_sums *s, int count) { spmm_emitters_of(s)->declare(s, count); }
+/* Zeroes them, before a row block's strides. */
+static inline void sums_zero(spmm_sums *s) { spmm_emitters_of(s)->zero(s); }
+/* Before the loop over strides, and at the end of a stride. The second returns whether the loop goes on;
+   MORE: there is another stride at all. */
+static inline void sums_begin_rounds(spmm_sums *s) { spmm_emitters_of(s)->begin_rounds(s); }
+static inline mc_reg sums_end_stride(spmm_sums *s, mc_reg more) {
+    return spmm_emitters_of(s)->end_stride(s, more);
+}
+/* Behind the loop: accumulators become sums of C. ODD_COLUMN is the bit of an accumulator's number that says
+   that its column is odd; the number without that bit is the even column beside it. If accumulators were full
+   and there are MORE strides, the loop begins again. */
+static inline void sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
+    spmm_emitters_of(s)->settle(s, odd_column, more);
+}
+
+static inline void gathered_declare(spmm_gathered *g) { spmm_emitters_of(g->sums)->gathered_declare(g); }
+/* Multiplies a stride: ROW[step][slot][WORDS] by its values. */
+static inline void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
+    spmm_emitters_of(g->sums)->gathered_multiply(g, row, words, value);
+}
+/* The same of single elements, of which each has a register. First what is noted before a stride; then, for
+   each half of a step, four slots ROW[slot][UNITS] are joined; then the step is multiplied. */
+static inline void gathered_note(const spmm_gathered *g) { spmm_emitters_of(g->sums)->gathered_note(g); }
+static inline void gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {
+    spmm_emitters_of(g->sums)->gathered_join(g, half, row, units);
+}
+static inline void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {
+    spmm_emitters_of(g->sums)->gathered_multiply_joined(g, step, units, value);
+}
+
 /* Matrices are LOADS, each of 16 slots and 32 bytes of a row. */
-spmm_pairs pairs_begin(spmm_sums *sums, int loads);
-/* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it; the next mma's are STEP
-   registers on. */
-void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
+static inline spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
+    return spmm_emitters_of(sums)->pairs_begin(sums, loads);
+}
+/* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it, math->value_bytes registers
+   of them; the next mma's are STEP registers on. */
+static inline void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
+                                  int step) {
+    spmm_emitters_of(p->sums)->pairs_multiply(p, half, matrix, value, step);
+}
 /* Adds up what B's values have too much, for the values of a stride, which are two registers of each mma. */
-void pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
+static inline void pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {
+    spmm_emitters_of(p->sums)->pairs_add_bias(p, value);
+}
 
 #endif

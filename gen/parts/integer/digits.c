@@ -3,23 +3,11 @@
 #include <string.h>
 #include "mc_element.h"
 
-/* The rows of integers. */
+/* A float has no digits: its row is of no use. */
 #define NO(...)
-#define DIGITS_FLOAT(...)
-#define DIGITS_FINITE(...)
-#define SIDE(text, bits, kind, is_signed, place) DIGITS_##kind(text, bits, is_signed, place)
-
-#define DIGITS_INTEGER(...) +1
-enum { SIDES = MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) };
-#undef DIGITS_INTEGER
-
-#define DIGITS_INTEGER(text, bits, is_signed, place) [place] = text,
-const char *const digit_side_names[SIDES + 1] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
-#undef DIGITS_INTEGER
-
-#define DIGITS_INTEGER(text, bits, is_signed, place) [place] = {text, bits, is_signed},
-const digit_side digit_sides[SIDES] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
-#undef DIGITS_INTEGER
+#define SIDE(name, text, bits, kind, is_signed, place) [place] = {text, bits, is_signed},
+const digit_side digit_sides[] = {MC_ELEMENT_LIST(MC_ELEMENT_SIDE, )};
+#undef SIDE
 
 const char *const digit_mode_names[] = {"top-signed", "balanced", "offset", NULL};
 

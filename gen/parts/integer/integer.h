@@ -21,9 +21,7 @@ typedef struct digit_side {
     bool is_signed;
 } digit_side;
 
-/* The sides' names, for fields: NULL-terminated, in the order of digit_sides. */
-extern const char *const digit_side_names[];
-extern const digit_side digit_sides[];
+extern const digit_side digit_sides[]; /* in the order of side_type_names (parts/side.h) */
 
 /* Bytes of a value; of 4 bits, of two. */
 static inline int side_bytes(digit_side side) { return (side.bits + 7) / 8; }

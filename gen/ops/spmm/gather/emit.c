@@ -189,7 +189,7 @@ void spmm_gather_emit(const void *data, mc_builder *b) {
                         .sums = {.of = &plan->base.math, .b = b},
                         .gathered = {.sums = &e.sums}};
     if (plan->base.batch) batch_begin(b, batch.arrays, batch.count);
-    if (plan->base.math.order == SPMM_PAPER) b->spare += PAPER_SPARE;
+    if (plan->base.math.order == SPMM_PAPER && !spmm_is_tall(&plan->base.math)) b->spare += PAPER_SPARE;
     if (plan->base.tile_n > 128) b->spare += WIDE_SPARE;
     if (plan->base.shared_bytes) shared_array(b, gather_shared_name(plan), plan->base.shared_bytes, 16);
     emit_kernel(&e);

@@ -27,22 +27,25 @@ typedef struct gather_checks {
     bool full_tile, ldb, ldc, b_address, c_address, ldr, r_address;
 } gather_checks;
 
-/* The sums of C that a lane has after the mma. They are two runs of `run` = columns / 8 neighbouring columns:
+/* The sums of C that a lane has after the mma. They are runs of `run` = columns / 8 neighbouring columns:
         swapped   run 0 in row 2t of the row block, run 1 in row 2t + 1: the columns of lane group g
         paper     both in row g, where they adjoin: the columns of lane groups 2t and 2t + 1
-   A lane's `rows` rows begin at row rows * t, its `columns` columns at column columns * g; in the paper's
-   order at row rows * g and column columns * t. */
+        tall      as in the paper's order, and two more in row g + 8 (vectors of 16 rows)
+   A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart, and its `columns` columns begin at
+   columns * g, or columns * t. */
 typedef struct gather_lane_sums {
-    int rows, columns, run;
+    int rows, row_step, columns, run, runs;
 } gather_lane_sums;
 
-static inline gather_lane_sums gather_lane_sums_of(spmm_order order, int columns) {
+static inline gather_lane_sums gather_lane_sums_of(const spmm_arithmetic *math, int columns) {
     int run = columns / 8;
-    return order == SPMM_SWAPPED ? (gather_lane_sums){2, run, run} : (gather_lane_sums){1, 2 * run, run};
+    if (math->order == SPMM_SWAPPED) return (gather_lane_sums){2, 1, run, run, 2};
+    return spmm_is_tall(math) ? (gather_lane_sums){2, SPMM_MMA_ROWS, 2 * run, run, 4}
+                              : (gather_lane_sums){1, 0, 2 * run, run, 2};
 }
-/* The row and the first column of run I (0 or 1), counted from the lane's first ones. */
-static inline int gather_run_row(gather_lane_sums k, int i) { return i % k.rows; }
-static inline int gather_run_column(gather_lane_sums k, int i) { return i / k.rows * k.run; }
+/* Which of the lane's rows run I is in, and its first column, counted from the lane's first one. */
+static inline int gather_run_row(gather_lane_sums k, int i) { return i / (k.columns / k.run); }
+static inline int gather_run_column(gather_lane_sums k, int i) { return i % (k.columns / k.run) * k.run; }
 
 /* Where a warp puts its partial sums in shared memory. Run i of lane 4 g + t begins at word i * run + t *
    by_t + t / 2 * pair + g * by_g. The pads keep the 16-byte stores of 8 neighbouring lanes (two g, four t) in
@@ -86,7 +89,7 @@ void spmm_gather_check(const int64_t *point, const gather_plan *plan, mc_complai
 enum { GATHER_COPY = 16 };
 void spmm_gather_shared_plan(gather_plan *plan);
 /* Where partial sums of COLUMNS columns lie: 32, 64 or 128, in swapped order also 256. */
-gather_partial spmm_gather_partial_of(spmm_order order, int columns);
+gather_partial spmm_gather_partial_of(const spmm_arithmetic *math, int columns);
 /* Bytes of a warp's share of shared memory: what rows of B take of it, and all of it. Its partial sums come
    later, and lie where the rows were. */
 int spmm_gather_rows_bytes(const gather_plan *plan);

@@ -26,7 +26,7 @@ static gather_partial swapped_partial(int columns) {
 /* How partial sums lie in the paper's order. Row g begins at g * by_g, and the columns of a t lie in a row.
    The four t must fall into different units of 16 bytes, and two g must fill the gaps. Reads take 8
    neighbouring units of a row, so that two t must adjoin where each has four units. */
-static gather_partial paper_partial(int columns) {
+static gather_partial paper_partial(int rows, int columns) {
     int unit = 4, of_t = columns / 4;
     gather_partial p = {.run = columns / 8, .by_t = of_t, .by_g = columns + unit};
     if (columns == 64) {
@@ -36,12 +36,13 @@ static gather_partial paper_partial(int columns) {
         p.by_t = of_t + unit;
         p.by_g = 4 * p.by_t;
     }
-    p.warp = SPMM_MMA_ROWS * p.by_g;
+    p.warp = rows * p.by_g;
     return p;
 }
 
-gather_partial spmm_gather_partial_of(spmm_order order, int columns) {
-    return order == SPMM_SWAPPED ? swapped_partial(columns) : paper_partial(columns);
+gather_partial spmm_gather_partial_of(const spmm_arithmetic *math, int columns) {
+    if (math->order == SPMM_SWAPPED) return swapped_partial(columns);
+    return paper_partial(spmm_is_tall(math) ? SPMM_TALL : SPMM_MMA_ROWS, columns);
 }
 
 int spmm_gather_rows_bytes(const gather_plan *plan) {
@@ -51,8 +52,7 @@ int spmm_gather_rows_bytes(const gather_plan *plan) {
 int spmm_gather_share_bytes(const gather_plan *plan, const gather_path *path) {
     int rows = spmm_gather_rows_bytes(plan);
     int sum_bytes = plan->base.output.exact ? 2 * WORD : WORD;
-    int sums = plan->base.split > 1
-                   ? spmm_gather_partial_of(plan->base.math.order, path->columns).warp * sum_bytes
-                   : 0;
+    int sums =
+        plan->base.split > 1 ? spmm_gather_partial_of(&plan->base.math, path->columns).warp * sum_bytes : 0;
     return rows > sums ? rows : sums;
 }

@@ -169,7 +169,7 @@ void spmm_gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg pa
     gather_lane_rows rows;
     spmm_gather_declare_rows(e, &rows, path);
     walk w = declare_walk(e, path);
-    sums_declare(&e->sums, path->columns / 16 * 4);
+    sums_declare(&e->sums, path->columns / (spmm_is_tall(e->sums.of) ? 8 : 16) * 4);
     mc_reg lane_col = spmm_gather_find_rows(e, &rows, path_col);
     sums_zero(&e->sums);
     spmm_gather_clear_rows(e, &rows);

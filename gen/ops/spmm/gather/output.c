@@ -3,9 +3,11 @@
 
 void spmm_gather_run_of_sums(const gather_emitter *e, int word, int run, int count, mc_reg *out) {
     const mc_reg *sums = sums_result(&e->sums);
+    bool tall = spmm_is_tall(e->sums.of);
     for (int column = 0; column < count; column++) {
-        int mma = 2 * (word + column / 4) + column % 4 / 2;
-        out[column] = sums[4 * mma + frag_c_reg(column % 2, run)];
+        int mma = 2 * (word + column / 4) + column % 4 / 2, all = 4 * word + column;
+        out[column] =
+            tall ? sums[4 * all + frag_c_reg(run / 2, run % 2)] : sums[4 * mma + frag_c_reg(column % 2, run)];
     }
 }
 

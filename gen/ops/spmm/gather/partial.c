@@ -7,12 +7,10 @@
  * and addresses of the others are the first one's plus those of slot i * step, without a carry. */
 #include "ops/spmm/gather/store.h"
 
-enum { LANE_RUNS = 2 };
-
 static bool is_swapped(const gather_emitter *e) { return e->plan->base.math.order == SPMM_SWAPPED; }
 static bool is_exact(const gather_emitter *e) { return e->plan->base.output.exact; }
 static gather_partial layout(const gather_emitter *e, const gather_path *path) {
-    return spmm_gather_partial_of(e->plan->base.math.order, path->columns);
+    return spmm_gather_partial_of(&e->plan->base.math, path->columns);
 }
 
 /* -- Into shared memory -------------------------------------------------------------------------------- */
@@ -50,6 +48,11 @@ static void note_layout(const gather_emitter *e, gather_partial p) {
     if (is_exact(e)) note(e->b, "columns 0 and 1 of four there, 2 and 3 %d bytes behind", p.warp * WORD);
 }
 
+/* Where run I of a lane lies, in words from its first one. */
+static int place_of_run(const gather_emitter *e, gather_partial p, int i) {
+    return spmm_is_tall(&e->plan->base.math) ? i / 2 * SPMM_MMA_ROWS * p.by_g + i % 2 * p.run : i * p.run;
+}
+
 /* Writes this warp's partial sums; gather_partial says where runs lie. */
 static void emit_put_partial(gather_emitter *e, const gather_path *path, mc_reg shared) {
     mc_builder *b = e->b;
@@ -60,11 +63,11 @@ static void emit_put_partial(gather_emitter *e, const gather_path *path, mc_reg 
     EMIT(b, mad_s32, at, e->at.place.t, I(p.by_t * WORD), at);
     if (p.pair) EMIT(b, mad_s32, at, shr_u32(b, "t_pair", e->at.place.t, I(1)), I(p.pair * WORD), at);
     EMIT(b, mad_s32, at, e->at.place.g, I(p.by_g * WORD), at);
-    for (int i = 0; i < LANE_RUNS; i++)
+    for (int i = 0; i < gather_lane_sums_of(&e->plan->base.math, path->columns).runs; i++)
         for (int word = 0; word < path->columns / 32; word++) {
             mc_reg sums[4];
             spmm_gather_run_of_sums(e, word, i, 4, sums);
-            emit_put_quad(e, at, WORD * (i * p.run + 4 * word), p.warp * WORD, sums);
+            emit_put_quad(e, at, WORD * (place_of_run(e, p, i) + 4 * word), p.warp * WORD, sums);
         }
 }
 
@@ -146,7 +149,7 @@ static void emit_skip_pads(mc_builder *b, quad q, gather_partial p, int run, mc_
 static mc_reg emit_find_quad(const gather_emitter *e, const gather_path *path, quad q, mc_reg share) {
     mc_builder *b = e->b;
     gather_partial p = layout(e, path);
-    gather_lane_sums k = gather_lane_sums_of(e->plan->base.math.order, path->columns);
+    gather_lane_sums k = gather_lane_sums_of(&e->plan->base.math, path->columns);
     mc_reg at = b32(b, "sum_at");
     if (is_swapped(e)) emit_find_slot(b, q, p, share, at);
     else emit_find_row(b, q, p, k.columns, share, at);
@@ -177,7 +180,7 @@ static quad_sums declare_sums(const gather_emitter *e) {
 static void emit_add_shares(const gather_emitter *e, const gather_path *path, const quad_sums *s, mc_reg at,
                             int place) {
     mc_builder *b = e->b;
-    mc_opcode add = is_exact(e) ? OP_add_s64 : OP_add_s32;
+    mc_opcode add = sums_add(&e->sums);
     int plane = layout(e, path).warp * WORD;
     emit_get_quad(e, at, place, plane, s->sum);
     for (int part = 1; part < e->plan->base.split; part++) {

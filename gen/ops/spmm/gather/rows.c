@@ -1,5 +1,6 @@
 /* Where a lane of the gather kernel reads B, and its loads. */
 #include "ops/spmm/gather/rows.h"
+#include <stdio.h>
 
 void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path) {
     mc_builder *b = e->b;
@@ -11,6 +12,7 @@ void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gath
     b32_array(b, "row", r->count, r->row);
     pred_array(b, "used", MC_LANE_SLOTS, r->used);
     b64_array(b, "address", MC_LANE_SLOTS, r->address);
+    if (e->plan->base.math.kind->real) r->is_full = pred(b, "is_full");
     if (path->copy) r->stager = (gather_stager){.base = r->base[0], .used = r->used, .address = r->address};
 }
 
@@ -93,9 +95,27 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     }
 }
 
+/* Padding brings no bytes of B. Where these could be infinities or NaNs, what was in a slot's registers before
+   could, too: they are cleared. A lane's padding comes last, so that its last slot says whether there is
+   any. */
+static void emit_clear_padding(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count) {
+    mc_builder *b = e->b;
+    mc_reg last = e->stream.index[step * MC_LANE_SLOTS + first + count - 1];
+    char name[MC_MAX_NAME];
+    snprintf(name, sizeof name, "FULL_%d", step * MC_LANE_SLOTS + first);
+    mc_label full = label(b, name);
+    note(b, "padding meets values of zero, and so must be finite");
+    EMIT(b, setp_ge, r->is_full, last, I(0));
+    EMIT_IF(b, r->is_full, bra, TO(full));
+    for (int slot = first; slot < first + count; slot++)
+        for (int i = 0; i < r->words; i++) EMIT(b, mov_b32, row_of(r, step, slot)[i], I(0));
+    set_label(b, full);
+}
+
 /* Slots with index -1 are padding. */
 void spmm_gather_load_rows(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count) {
     mc_builder *b = e->b;
+    if (e->plan->base.math.kind->real) emit_clear_padding(e, r, step, first, count);
     for (int slot = first; slot < first + count; slot++) {
         mc_reg index = e->stream.index[step * MC_LANE_SLOTS + slot];
         EMIT(b, setp_ge, r->used[slot], index, I(0));

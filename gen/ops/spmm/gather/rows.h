@@ -20,6 +20,7 @@ typedef struct gather_lane_rows {
     /* [step][slot][word], or [slot % 4][element] */
     mc_reg row[SPMM_MAX_STEPS * MC_LANE_SLOTS * GATHER_MAX_WORDS];
     mc_reg used[MC_LANE_SLOTS], address[MC_LANE_SLOTS]; /* scratch, one for each slot */
+    mc_reg is_full;                                     /* of floats: whether a lane's slots are all in use */
     gather_stager stager;                               /* path->copy: rows go through shared memory */
 } gather_lane_rows;
 

@@ -6,12 +6,10 @@
  * columns. */
 #include "ops/spmm/gather/store.h"
 
-enum { LANE_RUNS = 2 };
-
 /* -- One warp a row block: from registers ------------------------------------------------------------- */
 
 static gather_lane_sums lane_sums(const gather_emitter *e, const gather_path *path) {
-    return gather_lane_sums_of(e->plan->base.math.order, path->columns);
+    return gather_lane_sums_of(&e->plan->base.math, path->columns);
 }
 
 /* Sets ROW to the lane's first row of C; FIRST_ROW is the row block's. */
@@ -42,7 +40,7 @@ static out_factors emit_direct_factors(gather_emitter *e, const gather_path *pat
     mc_reg row = b32(b, "factor_row");
     EMIT(b, shl_b32, row, e->row_block, spmm_gather_log_vec(e));
     emit_lane_row(e, path, row, row);
-    for (int r = 0; r < k.rows; r++) out_load_row_factors(&factors, r, row, r, e->at.stores);
+    for (int r = 0; r < k.rows; r++) out_load_row_factors(&factors, r, row, r * k.row_step, e->at.stores);
     return factors;
 }
 
@@ -52,19 +50,24 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
                         out_factors *factors) {
     mc_builder *b = e->b;
     gather_lane_sums k = lane_sums(e, path);
-    heading(b, "Store: %s of the row block", k.rows == 2 ? "rows 2 t and 2 t + 1" : "row g");
+    heading(b, "Store: %s of the row block",
+            k.row_step == 1 ? "rows 2 t and 2 t + 1"
+            : k.rows == 2   ? "rows g and g + 8"
+                            : "row g");
     out_writer w = spmm_gather_declare_writer(e, path, k.run);
     emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);
-    for (int i = 0; i < LANE_RUNS; i++) {
+    for (int i = 0; i < k.runs; i++) {
         mc_reg sums[OUT_MAX_RUN];
         int row = gather_run_row(k, i), column = gather_run_column(k, i);
-        if (i == 0 || column > 0) out_load_column_factors(factors, 0, col, column, k.run);
+        bool next_row = i > 0 && row != gather_run_row(k, i - 1);
+        if (i == 0 || column != gather_run_column(k, i - 1))
+            out_load_column_factors(factors, 0, col, column, k.run);
         if (i == 0) out_c_address(&w, w.row, col);
         if (i == 0) out_residual_address(&w, w.row, col);
         spmm_gather_run_of_sums(e, 0, i, k.run, sums);
-        if (row > 0) out_advance_c(&w, 1);
-        if (row > 0) out_advance_residual(&w, 1);
+        if (next_row) out_advance_c(&w, k.row_step);
+        if (next_row) out_advance_residual(&w, k.row_step);
         out_load_residual(&w, 0, col, column, k.run);
         out_store_run(
             &w, factors,

@@ -123,15 +123,21 @@ static void load_indices(gather_emitter *e, mc_reg guard, mc_opcode v4, mc_opcod
     }
 }
 
-/* Loads one or two registers of values for each mma. */
-static void load_values(gather_emitter *e, spmm_value_lanes with_values, mc_opcode v2, mc_opcode v1) {
+/* Loads of so many registers: those that may be late, and those that ptxas leaves where they are. */
+enum { MOST_REGS = 4 };
+static const mc_opcode loads[MOST_REGS + 1] = {[1] = OP_ldg_b32, [2] = OP_ldg_v2, [4] = OP_ldg_v4},
+                                         early_loads[MOST_REGS + 1] = {
+                                             [1] = OP_ldr_b32, [2] = OP_ldr_v2, [4] = OP_ldr_v4};
+
+/* Loads one, two or four registers of values for each mma. */
+static void load_values(gather_emitter *e, spmm_value_lanes with_values, const mc_opcode *ops) {
     const spmm_arithmetic *math = &e->plan->base.math;
     const gather_stream *s = &e->stream;
     spmm_values k = spmm_values_of(math);
     int values = 0;
     for (int group = 0; group < k.groups; group++)
         for (int m = 0; m < math->mma; m++, values += k.regs)
-            builder_emit(e->b, with_values.mma[m], k.regs == 2 ? v2 : v1,
+            builder_emit(e->b, with_values.mma[m], ops[k.regs],
                          MC_OPERANDS(operand_vector(&s->value[values], k.regs),
                                      AT(s->value_at, group * k.group_bytes + m * k.mma_bytes)));
 }
@@ -143,7 +149,7 @@ void spmm_gather_emit_load_head(gather_emitter *e) {
     find_indices(e, s->head);
     find_values(e, s->head);
     load_indices(e, s->has_head, OP_ldr_v4, OP_ldr_v2);
-    load_values(e, e->plan->heads ? s->has_values : s->head_values, OP_ldr_v2, OP_ldr_b32);
+    load_values(e, e->plan->heads ? s->has_values : s->head_values, early_loads);
 }
 
 void spmm_gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guard) {
@@ -153,7 +159,7 @@ void spmm_gather_emit_load_indices(gather_emitter *e, mc_reg stride, mc_reg guar
 
 void spmm_gather_emit_load_values(gather_emitter *e, mc_reg stride, spmm_value_lanes with_values) {
     find_values(e, stride);
-    load_values(e, with_values, OP_ldg_v2, OP_ldg_b32);
+    load_values(e, with_values, loads);
 }
 
 void spmm_gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard,
@@ -161,5 +167,5 @@ void spmm_gather_emit_load_stride(gather_emitter *e, mc_reg stride, mc_reg guard
     find_indices(e, stride);
     find_values(e, stride);
     load_indices(e, guard, OP_ldg_v4, OP_ldg_v2);
-    load_values(e, with_values, OP_ldg_v2, OP_ldg_b32);
+    load_values(e, with_values, loads);
 }

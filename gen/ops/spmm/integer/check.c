@@ -43,8 +43,9 @@ static void check_split(const int64_t *point, const spmm_arithmetic *math, const
                  math->integer.int4 ? nibbles : bytes);
 }
 
-void spmm_check_arithmetic(const int64_t *point, const spmm_arithmetic *math, const char *staging,
-                           bool gathers, mc_complaints *complaints) {
+void integer_check(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
+                   mc_complaints *complaints) {
+    if (math->vec > SPMM_MMA_ROWS) complain(complaints, F_VEC, "lhs = \"%s\" takes 2, 4 or 8", math->lhs);
     check_mma(point, math, staging, gathers, complaints);
     check_split(point, math, staging, gathers, complaints);
 }
@@ -77,7 +78,7 @@ static void check_given_values(const spmm_arithmetic *math, mc_complaints *compl
     else if (math->exact) complain(complaints, F_HEADS, "off has no exact sums: sum = \"wrap\"");
 }
 
-void spmm_check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+void integer_check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.tile_n > 128 && (math->exact || math->order == SPMM_PAPER || math->integer.int4))
         complain(complaints, F_TILE_N,
                  "256 columns are for sums in s32, in swapped order, with mma = \"int8\"");
@@ -94,7 +95,7 @@ static void check_wide_pairs(const spmm_arithmetic *math, spmm_use use, mc_compl
         complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", use.warps, most);
 }
 
-void spmm_check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+void integer_check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     check_wide_pairs(math, use, complaints);
     if (math->mma > 1 && use.tile_n == 128 && use.warps > 8)
         complain(complaints, F_TILE_N,

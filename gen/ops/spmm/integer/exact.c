@@ -18,7 +18,7 @@ void spmm_declare_totals(spmm_sums *s) {
     s->rounds = label(b, "ROUNDS");
 }
 
-void sums_begin_rounds(spmm_sums *s) {
+void integer_sums_begin_rounds(spmm_sums *s) {
     mc_builder *b = s->b;
     if (!s->of->flush_strides) return;
     heading(b, "Rounds of %d strides, after which the accumulators may be full", s->of->flush_strides);
@@ -27,7 +27,7 @@ void sums_begin_rounds(spmm_sums *s) {
     s->done = carried(b, "done", I(0));
 }
 
-mc_reg sums_end_stride(spmm_sums *s, mc_reg more) {
+mc_reg integer_sums_end_stride(spmm_sums *s, mc_reg more) {
     mc_builder *b = s->b;
     if (!s->of->flush_strides) return more;
     EMIT(b, add_s32, s->done, s->done, I(1));

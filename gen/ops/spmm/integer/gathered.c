@@ -134,7 +134,7 @@ static void emit_word(const spmm_gathered *g, const mc_reg *row, int words, int 
     emit_products(g, step, values_of(g, value, step), word, 0);
 }
 
-void gathered_declare(spmm_gathered *g) {
+void integer_gathered_declare(spmm_gathered *g) {
     mc_builder *b = g->sums->b;
     const spmm_arithmetic *math = g->sums->of;
     b32_array(b, "pair", 4, g->pair);
@@ -153,7 +153,7 @@ static void emit_multiply_int4(const spmm_gathered *g, const mc_reg *row, int wo
         for (int s = 0; s < math->stride / MC_GROUP_SLOTS; s++) emit_word(g, row, words, s, word, value);
 }
 
-void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
+void integer_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
     const spmm_arithmetic *math = g->sums->of;
     if (math->integer.int4) {
         emit_multiply_int4(g, row, words, value);
@@ -167,15 +167,15 @@ void gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_
     }
 }
 
-void gathered_note(const spmm_gathered *g) {
+void integer_gathered_note(const spmm_gathered *g) {
     if (g->sums->of->integer.int4) spmm_note_columns4(g);
 }
 
-void gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {
+void integer_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {
     emit_join(g, row, units, half ? g->high : g->low);
 }
 
-void gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {
+void integer_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {
     const mc_reg *of = values_of(g, value, step);
     emit_bias(g, of);
     emit_products(g, step, of, 0, units);

@@ -4,6 +4,7 @@
 #define MC_SPMM_INTEGER_H
 
 #include "parts/integer/integer.h"
+#include "parts/side.h"
 
 /* In the order of the spec's names. */
 typedef enum spmm_mma_type { SPMM_AUTO, SPMM_INT8, SPMM_INT4 } spmm_mma_type;

@@ -51,7 +51,7 @@ static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const
         }
 }
 
-spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
+spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     bool halves = sums->of->integer.rhs.bits == 4;
     int operands = halves ? 2 * sums->of->mma : 2;
@@ -62,7 +62,8 @@ spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
     return p;
 }
 
-void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
+                            int step) {
     bool digits = p->sums->of->integer.b.count > 1;
     note(p->sums->b, "slots %d..%d: values at even bytes for %s, at odd bytes for %s", 16 * half,
          16 * half + 15, digits ? "B's low digit" : "even columns", digits ? "the high one" : "odd ones");
@@ -70,6 +71,6 @@ void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_
     else emit_multiply_bytes(p, matrix, value, step);
 }
 
-void pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {
+void integer_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {
     for (int m = 0; m < p->sums->of->mma; m++) spmm_emit_add_bias(p->sums, m, &value[2 * m]);
 }

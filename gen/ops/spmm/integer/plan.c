@@ -20,7 +20,7 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
     const digit_set *a = &math->integer.a;
     const char *name = math->integer.lhs.name;
     int columns = a->count * math->vec + math->integer.ones;
-    if (math->vec == SPMM_MMA_ROWS)
+    if (math->vec >= SPMM_MMA_ROWS)
         snprintf(why_not, WHY, "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack");
     else if (a->count == 1)
         snprintf(why_not, WHY, "lhs = \"%s\" is one digit: there is nothing to stack", name);
@@ -43,7 +43,7 @@ static void plan_mma(spmm_arithmetic *math, bool stacked) {
     math->sums = spmm_sum_of(math, math->mma - 1, math->integer.b.count - 1) + 1;
 }
 
-int spmm_mma_rows(const spmm_arithmetic *math, int mma) {
+int integer_mma_rows(const spmm_arithmetic *math, int mma) {
     int before = mma * math->integer.planes, left = math->integer.a.count - before;
     bool last = mma == math->mma - 1;
     return (left < math->integer.planes ? left : math->integer.planes) * math->vec +
@@ -58,7 +58,7 @@ static void plan_digits(const int64_t *point, spmm_arithmetic *math, mc_complain
         (!math->integer.lhs.is_signed || math->integer.a.count == 1))
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
                  digit_mode_names[math->integer.mode], math->integer.lhs.name);
-    else if (math->integer.ones && math->vec == SPMM_MMA_ROWS)
+    else if (math->integer.ones && math->vec >= SPMM_MMA_ROWS)
         complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
     else if (!stacks && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
@@ -97,63 +97,55 @@ static spmm_integer integer_of(const int64_t *point, bool int4) {
     };
 }
 
-spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool exact,
-                                     mc_complaints *complaints) {
+void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
     bool int4 = takes_int4(point, gathers);
-    spmm_arithmetic math = {
-        .order = (spmm_order)point[F_ORDER],
-        .vec = (int)point[F_VEC],
-        .stride = (int)point[F_STRIDE],
-        .depth = int4 ? (int)point[F_STRIDE] : MC_GROUP_SLOTS,
-        .k = point[F_K],
-        .exact = exact,
-        .integer = integer_of(point, int4),
-    };
-    spmm_integer *of = &math.integer;
-    math.lhs = of->lhs.name, math.rhs = of->rhs.name, math.b_bits = side_bits(of->rhs);
-    math.b_operands = of->b.count;
-    plan_digits(point, &math, complaints);
-    of->times_16 = of->takes_halves && math.k <= spmm_exact_k(&math); /* an open k is bounded instead */
-    math.flush_strides = spmm_flush_strides(&math);
-    return math;
+    spmm_integer *of = &math->integer;
+    *of = integer_of(point, int4);
+    math->depth = int4 ? (int)point[F_STRIDE] : MC_GROUP_SLOTS;
+    math->lhs = of->lhs.name, math->rhs = of->rhs.name, math->b_bits = side_bits(of->rhs);
+    math->b_operands = of->b.count;
+    math->value_bytes = 1; /* as the ring has them, which takes no digits of 4 bits */
+    plan_digits(point, math, complaints);
+    of->times_16 = of->takes_halves && math->k <= spmm_exact_k(math); /* an open k is bounded instead */
+    math->flush_strides = spmm_flush_strides(math);
 }
 
 /* -- Values and costs ---------------------------------------------------------------------------------- */
 
-int spmm_value_rows(const spmm_arithmetic *math) {
+int integer_value_rows(const spmm_arithmetic *math) {
     return math->integer.a.count * math->vec + math->integer.ones;
 }
 
-int spmm_mma_row(const spmm_arithmetic *math, int mma) { return mma * math->integer.planes * math->vec; }
+int integer_mma_row(const spmm_arithmetic *math, int mma) { return mma * math->integer.planes * math->vec; }
 
-spmm_values spmm_values_of(const spmm_arithmetic *math) {
+spmm_values integer_values(const spmm_arithmetic *math) {
     int row_bytes = math->depth * math->integer.a.bits / 8;
     return (spmm_values){
         .groups = math->stride / math->depth,
         .regs = math->depth * math->integer.a.bits / (4 * 32),
         .count = math->depth / 4,
-        .group_bytes = row_bytes * spmm_value_rows(math),
+        .group_bytes = row_bytes * integer_value_rows(math),
         .mma_bytes = row_bytes * math->vec * math->integer.planes,
-        .stride_bytes = math->stride * spmm_value_rows(math) * math->integer.a.bits / 8,
+        .stride_bytes = math->stride * integer_value_rows(math) * math->integer.a.bits / 8,
     };
 }
 
 /* A large mma takes 16 columns and all of the slots; a small one takes 8 columns and 16 slots, of 4 bits
    32. */
-int spmm_mma_count(const spmm_arithmetic *math, int tile_n) {
+int integer_mma_count(const spmm_arithmetic *math, int tile_n) {
     int digits = math->integer.b.count, biased = spmm_is_biased(math),
         small = math->integer.int4 ? math->depth / 32 : 2;
     return math->mma * (math->order == SPMM_PAPER ? small * (tile_n / 8 * digits + biased)
                                                   : tile_n / 16 * digits + biased);
 }
 
-int spmm_pair_mma_count(const spmm_arithmetic *math, int tile_n) {
+int integer_pair_mma_count(const spmm_arithmetic *math, int tile_n) {
     return math->mma * (tile_n / 8 * math->integer.b.count + spmm_is_biased(math));
 }
 
 /* A 4-bit mma takes half the time of an 8-bit one for 32 slots. Where ptxas makes several instructions of it
    an H200 does 45 TOPS, of 8-bit ones 1240. */
-double spmm_mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu) {
+double integer_mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu) {
     if (!math->integer.int4) return 1;
     double turns = math->depth / 64.0;
     const mc_arch *arch = arch_of_capability(gpu->capability);

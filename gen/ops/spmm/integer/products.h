@@ -6,10 +6,54 @@
 
 _Static_assert(MAX_DIGITS <= (int)SPMM_MAX_MMA, "room for the digits of a value");
 
+/* -- What the table of integer.c has: arithmetic.h and sums.h say what each is to do ------------------- */
+
+/* plan.c */
+void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints);
+spmm_values integer_values(const spmm_arithmetic *math);
+int integer_value_rows(const spmm_arithmetic *math);
+int integer_mma_row(const spmm_arithmetic *math, int mma);
+int integer_mma_count(const spmm_arithmetic *math, int tile_n);
+int integer_pair_mma_count(const spmm_arithmetic *math, int tile_n);
+double integer_mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu);
+/* check.c */
+void integer_check(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
+                   mc_complaints *complaints);
+void integer_check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints);
+void integer_check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints);
+/* text.c */
+const char *integer_b_doc(const spmm_arithmetic *math, bool as_map);
+const char *integer_values_doc(const spmm_arithmetic *math, bool windowed);
+const char *integer_mma_doc(const spmm_arithmetic *math);
+const char *integer_strided_format(const spmm_arithmetic *math);
+bool integer_permutes_slots(const spmm_arithmetic *math);
+const char *integer_mma_suffix(const spmm_arithmetic *math);
+int integer_way(const spmm_arithmetic *math);
+mc_sums integer_sums_contract(const spmm_arithmetic *math);
+int64_t integer_k_limit(const spmm_arithmetic *math);
+void integer_facts(const spmm_arithmetic *math, mc_facts *facts);
+/* sums.c, exact.c */
+mc_opcode integer_sums_add(const spmm_sums *s);
+void integer_sums_begin(spmm_sums *s);
+void integer_sums_declare(spmm_sums *s, int count);
+void integer_sums_zero(spmm_sums *s);
+void integer_sums_begin_rounds(spmm_sums *s);
+mc_reg integer_sums_end_stride(spmm_sums *s, mc_reg more);
+void integer_sums_settle(spmm_sums *s, int odd_column, mc_reg more);
+/* gathered.c, pairs.c */
+void integer_gathered_declare(spmm_gathered *g);
+void integer_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value);
+void integer_gathered_note(const spmm_gathered *g);
+void integer_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units);
+void integer_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value);
+spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads);
+void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
+void integer_pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
+
 /* -- plan.c ------------------------------------------------------------------------------------------- */
 
 /* Mma MMA takes so many rows of the packed values; the last ones may be ones. */
-int spmm_mma_rows(const spmm_arithmetic *math, int mma);
+int integer_mma_rows(const spmm_arithmetic *math, int mma);
 /* The sum that mma MMA adds to when it multiplies digit RHS_DIGIT of B; and the exponent of 2 that a sum
    weighs. */
 static inline int spmm_sum_of(const spmm_arithmetic *math, int mma, int rhs_digit) {

@@ -14,21 +14,23 @@ static void emit_weigh(const spmm_sums *s) {
     spmm_emit_unstack(s);
 }
 
-void sums_begin(spmm_sums *s) { spmm_declare_bias(s); }
+void integer_sums_begin(spmm_sums *s) { spmm_declare_bias(s); }
 
-void sums_declare(spmm_sums *s, int count) {
+void integer_sums_declare(spmm_sums *s, int count) {
     s->count = count;
     b32_array(s->b, "acc", count * s->of->sums, s->acc);
     spmm_declare_totals(s);
 }
 
-void sums_zero(spmm_sums *s) {
+void integer_sums_zero(spmm_sums *s) {
     for (int i = 0; i < s->count * s->of->sums; i++) EMIT(s->b, mov_b32, s->acc[i], I(0));
     spmm_emit_zero_bias(s);
 }
 
-void sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
+void integer_sums_settle(spmm_sums *s, int odd_column, mc_reg more) {
     spmm_emit_settle_halves(s, odd_column);
     if (s->of->exact) spmm_emit_totals(s, more);
     else emit_weigh(s);
 }
+
+mc_opcode integer_sums_add(const spmm_sums *s) { return s->of->exact ? OP_add_s64 : OP_add_s32; }

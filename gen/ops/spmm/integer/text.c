@@ -1,7 +1,7 @@
 /* What contracts, facts and headers say of the integers' arithmetic. */
 #include "ops/spmm/integer/products.h"
 
-const char *spmm_b_doc(const spmm_arithmetic *math, bool as_map) {
+const char *integer_b_doc(const spmm_arithmetic *math, bool as_map) {
     static const char *const docs[][2][2] = {
 #define OF(type, more)                                                                                       \
     {{"B: u" type more, "B: s" type more}, {"tensor map of B: u" type more, "tensor map of B: s" type more}}
@@ -43,11 +43,11 @@ static const char *windowed_doc(const spmm_arithmetic *math) {
     return values[math->integer.mode];
 }
 
-const char *spmm_values_doc(const spmm_arithmetic *math, bool windowed) {
+const char *integer_values_doc(const spmm_arithmetic *math, bool windowed) {
     return windowed ? windowed_doc(math) : strided_doc(math);
 }
 
-const char *spmm_mma_doc(const spmm_arithmetic *math) {
+const char *integer_mma_doc(const spmm_arithmetic *math) {
     if (math->order == SPMM_PAPER)
         return math->integer.int4 ? "m8n8k32 instructions, a stride and warp"
                                   : "m8n8k16 instructions, a stride and warp";
@@ -55,22 +55,24 @@ const char *spmm_mma_doc(const spmm_arithmetic *math) {
                              : "m16n8k32 instructions, a stride and warp";
 }
 
-const char *spmm_strided_format(const spmm_arithmetic *math) {
+const char *integer_strided_format(const spmm_arithmetic *math) {
     return math->integer.int4 ? "strided-bcrs-int4" : "strided-bcrs";
 }
 
-bool spmm_permutes_slots(const spmm_arithmetic *math) { return math->integer.int4 && math->integer.shuffle; }
+bool integer_permutes_slots(const spmm_arithmetic *math) {
+    return math->integer.int4 && math->integer.shuffle;
+}
 
-const char *spmm_mma_suffix(const spmm_arithmetic *math) {
+const char *integer_mma_suffix(const spmm_arithmetic *math) {
     static const char *const suffixes[2][2][2] = {
         {{"_plain", ""}, {"_int4_plain", "_int4"}},
         {{"_paper_plain", "_paper"}, {"_paper_int4_plain", "_paper_int4"}}};
     return suffixes[math->order][math->integer.int4][math->integer.shuffle];
 }
 
-int spmm_way(const spmm_arithmetic *math) { return 2 * math->integer.int4 + (int)math->order; }
+int integer_way(const spmm_arithmetic *math) { return 2 * math->integer.int4 + (int)math->order; }
 
-mc_sums spmm_sums_contract(const spmm_arithmetic *math) {
+mc_sums integer_sums_contract(const spmm_arithmetic *math) {
     return (mc_sums){.lhs = math->integer.lhs.name,
                      .rhs = math->integer.rhs.name,
                      .exact = math->exact,
@@ -80,11 +82,11 @@ mc_sums spmm_sums_contract(const spmm_arithmetic *math) {
                      .k = math->k};
 }
 
-int64_t spmm_k_limit(const spmm_arithmetic *math) {
+int64_t integer_k_limit(const spmm_arithmetic *math) {
     return math->integer.times_16 && math->k == MC_OPEN && !math->exact ? spmm_exact_k(math) : 0;
 }
 
-void spmm_arithmetic_facts(const spmm_arithmetic *math, mc_facts *facts) {
+void integer_facts(const spmm_arithmetic *math, mc_facts *facts) {
     if (math->integer.planes > 1)
         add_fact(facts, "stacked_digits", math->integer.planes, "of lhs that share an mma");
 }

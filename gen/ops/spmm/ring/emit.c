@@ -45,6 +45,21 @@ static void emit_shapes(ring_emitter *r) {
     r->at.ldb = load_shape(b, "ldb", !r->plan->tensor && plan->ldb == MC_OPEN);
 }
 
+/* The row that padding slots name. */
+static void emit_zero_row(const ring_emitter *r) {
+    enum { PIECE = 16 };
+    mc_builder *b = r->at.b;
+    const ring_plan *plan = r->plan;
+    if (ring_zero_bytes(plan) == 0) return;
+    note(b, "a row of zeros, for slots of padding: no infinity of B meets their zeros");
+    mc_reg zeros[4];
+    b32_array(b, "zero", 4, zeros);
+    for (int i = 0; i < 4; i++) EMIT(b, mov_b32, zeros[i], I(0));
+    mc_reg writes = setp_lt(b, "writes_zeros", r->at.place.thread, I(ring_zero_bytes(plan) / PIECE));
+    mc_reg at = mad_s32(b, "zero_at", r->at.place.thread, I(PIECE), r->ring);
+    EMIT_IF(b, writes, sts_v4, AT(at, ring_zero_offset(plan)), V4(zeros));
+}
+
 /* -- Row blocks --------------------------------------------------------------------------------------- */
 
 /* Resident: loads the next row block's first strides, which are then on their way during this one's store. */
@@ -113,6 +128,7 @@ static void emit_products(ring_emitter *r, const ring_staging *staging, ring_fee
     ring_strides strides = {
         .r = r, .staging = staging, .feed = feed, .packed = &packed, .block = block, .sums = &sums};
     ring_emit_strides_start(&strides);
+    emit_zero_row(r);
     staging->begin(feed);
     if (r->plan->resident) emit_turns(&strides, feed, &epilogue, &rows);
     else emit_row_block(&strides, &epilogue);

@@ -3,17 +3,24 @@
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
+/* Registers of a lane's values in a stride. */
+static int value_regs(const ring_emitter *r) {
+    const spmm_arithmetic *math = &r->at.plan->math;
+    return RING_HALVES * math->value_bytes * math->mma;
+}
+
 /* Sets the addresses at which this lane reads stride 0. */
 static void emit_start(const ring_emitter *r, ring_packed *p) {
     mc_builder *b = r->at.b;
     mc_reg lane = r->at.place.lane, word = b32(b, "word");
     heading(b, "Where strides lie in the packed arrays");
-    note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at 8 lane");
+    int bytes = MC_LANE_SLOTS * r->at.plan->math.value_bytes;
+    note(b, "lane: word 8 (lane / 16) + lane %% 8 of the places, 8 values at %d lane", bytes);
     mc_reg high = shr_u32(b, "word_high", lane, I(WINDOWED_SECOND_SHIFT));
     EMIT(b, and_b32, word, lane, I(WINDOWED_ROW_MASK));
     EMIT(b, mad_s32, word, high, I(WINDOWED_GROUP), word);
     p->places = mad_wide(b, "places_base", word, I(WORD), load_array(b, "places"));
-    p->values = mad_wide(b, "values_base", lane, I(MC_LANE_SLOTS), load_array(b, "values"));
+    p->values = mad_wide(b, "values_base", lane, I(bytes), load_array(b, "values"));
     p->has_values = lanes_with_values(&r->at.plan->math, b, r->at.place.g);
     p->control = load_array(b, "control");
 }
@@ -21,7 +28,7 @@ static void emit_start(const ring_emitter *r, ring_packed *p) {
 static ring_stride emit_empty(const ring_emitter *r, const char *place, const char *control,
                               const char *value) {
     mc_builder *b = r->at.b;
-    int values = RING_HALVES * r->at.plan->math.mma;
+    int values = value_regs(r);
     ring_stride empty = {.place = carried(b, place, I(0))};
     empty.control = carried(b, control, I(0));
     b32_array(b, value, values, empty.value);
@@ -46,7 +53,8 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
                       ring_row_block block) {
     mc_builder *b = r->at.b;
     const spmm_plan *plan = r->at.plan;
-    int mma_bytes = WINDOWED_ROW_VALUES * spmm_mma_row(&plan->math, 1);
+    int regs = RING_HALVES * plan->math.value_bytes;
+    int mma_bytes = WINDOWED_ROW_VALUES * plan->math.value_bytes * spmm_mma_row(&plan->math, 1);
     EMIT(b, setp_lt, p->some, at, block.last);
     EMIT(b, mad_wide, p->control_at, at, I(WORD), p->control);
     EMIT(b, mad_wide, p->places_at, at, I(WINDOWED_STRIDE_WORDS * WORD), p->places);
@@ -55,8 +63,9 @@ static void emit_load(const ring_emitter *r, const ring_packed *p, const ring_st
     EMIT_IF(b, p->some, ldg_b32, to->place, AT(p->places_at, 0));
     lanes_set(&plan->math, b, p->has_values, at, block.last, p->some_values);
     for (int m = 0; m < plan->math.mma; m++)
-        EMIT_IF(b, p->some_values.mma[m], ldg_v2, V2(&to->value[RING_HALVES * m]),
-                AT(p->values_at, m * mma_bytes));
+        builder_emit(
+            b, p->some_values.mma[m], regs == 2 ? OP_ldg_v2 : OP_ldg_v4,
+            MC_OPERANDS(operand_vector(&to->value[regs * m], regs), AT(p->values_at, m * mma_bytes)));
 }
 
 /* Loads the stride behind the one at hand. */
@@ -77,8 +86,7 @@ void ring_emit_next_stride(const ring_emitter *r, const ring_packed *p, ring_row
     EMIT(b, add_s32, block.stride, block.stride, I(1));
     EMIT(b, mov_b32, p->at_hand.place, p->next.place);
     EMIT(b, mov_b32, p->at_hand.control, p->next.control);
-    for (int i = 0; i < RING_HALVES * r->at.plan->math.mma; i++)
-        EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
+    for (int i = 0; i < value_regs(r); i++) EMIT(b, mov_b32, p->at_hand.value[i], p->next.value[i]);
     note(b, "prefetch the stride behind it");
     emit_load_next(r, p, block);
 }

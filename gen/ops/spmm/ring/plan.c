@@ -23,7 +23,7 @@ void ring_make_plan(const int64_t *point, void *out, mc_complaints *complaints) 
     plan->copy = plan->tensor ? 0 : widest_copy(plan);
     base->threads = MC_WARP * (base->warps + plan->tensor); /* one warp more, which copies */
     base->stride_mma = spmm_pair_mma_count(&base->math, base->tile_n);
-    spmm_plan_values(base, WINDOWED_ROW_VALUES * spmm_value_rows(&base->math));
+    spmm_plan_values(base, WINDOWED_ROW_VALUES * base->math.value_bytes * spmm_value_rows(&base->math));
     base->stride_a_bytes = base->stride_values + 4 * WINDOWED_STRIDE_WORDS + 4;
     /* row_ptr's parts are as far apart as A has row blocks: m is wanted anyway */
     base->guard_rows |= plan->resident || base->split > 1;

@@ -24,17 +24,31 @@ static inline int ring_row_bytes(const ring_plan *plan) {
 static inline int ring_window_bytes(const ring_plan *plan) { return plan->window * ring_row_bytes(plan); }
 static inline int ring_loads(const ring_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
 
-/* Neighbouring columns of C that a lane has at the store, of each 8 times as many (store.c). They come of a
-   pair of bytes of B, or of two pairs where each pair is a column. */
+/* Neighbouring columns of C that a lane has at the store: a run (store.c). They come of a pair of bytes of B,
+   or of two pairs where each pair is a column. And columns of which a lane has one run: all lane groups g
+   share them, or, with vectors of 16 rows, the four lanes t. */
 static inline int ring_run(const ring_plan *plan) { return spmm_b_is_paired(&plan->base) ? 4 : 2; }
+static inline int ring_run_span(const ring_plan *plan) {
+    return ring_run(plan) * (spmm_is_tall(&plan->base.math) ? 4 : 8);
+}
+/* Of the two rows that a lane has, the second one is so far behind the first: rows 2t and 2t + 1, or, with
+   vectors of 16 rows, g and g + 8. */
+static inline int ring_row_step(const ring_plan *plan) { return spmm_is_tall(&plan->base.math) ? 8 : 1; }
 
 /* A lane's accumulators of one weight. */
-static inline int ring_acc_count(const ring_plan *plan) { return plan->base.tile_n / 16 * 4; }
+static inline int ring_acc_count(const ring_plan *plan) {
+    return 2 * ring_run(plan) * plan->base.tile_n / ring_run_span(plan);
+}
+
+/* Where values may be infinite, padding slots name a row of zeros: behind the last stage. */
+static inline int ring_zero_offset(const ring_plan *plan) { return plan->stages * ring_window_bytes(plan); }
+static inline int ring_zero_bytes(const ring_plan *plan) { return plan->base.math.kind->real ? 128 : 0; }
 
 /* Where the sums lie that warps share: behind the ring and its barriers. */
 static inline int ring_sum_offset(const ring_plan *plan) {
     int window = ring_window_bytes(plan);
-    return plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window;
+    return ring_zero_bytes(plan) +
+           (plan->tensor ? pipeline_bytes(plan->stages, window) : plan->stages * window);
 }
 /* sum.c. Bytes of shared memory, behind the barriers, through which warps that share a row block exchange
    sums. */

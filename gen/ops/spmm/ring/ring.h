@@ -20,6 +20,7 @@
 enum {
     RING_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
     RING_HALVES = 2,    /* halves of a stride: 16 slots each */
+    RING_MAX_LATE = 4,  /* registers of a lane's values in a half: one for each mma, or two for one */
 };
 
 /* What all stages of the kernel know. */
@@ -114,7 +115,7 @@ extern const ring_staging ring_by_tma, ring_by_async;
 
 /* What a lane loads of a stride. */
 typedef struct ring_stride {
-    mc_reg place, control, value[SPMM_MAX_MMA * RING_HALVES]; /* value: for each mma, of both halves */
+    mc_reg place, control, value[RING_MAX_LATE * RING_HALVES]; /* value: for each mma, of both halves */
 } ring_stride;
 
 typedef struct ring_packed {

@@ -33,10 +33,13 @@ static void add_b_map(const ring_plan *plan, mc_contract *c) {
 
 /* The arrays that say which strides a row block has, and where their slots lie in the ring. */
 static void add_strides(const spmm_plan *base, mc_contract *c) {
-    static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8"};
-    static const char *const row_ptrs[] = {[2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1"};
-    static const char *const part_ptrs[] = {
-        [2] = "split * m / 2 + 1", [4] = "split * m / 4 + 1", [8] = "split * m / 8 + 1"};
+    static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8", [16] = "m / 16"};
+    static const char *const row_ptrs[] = {
+        [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
+    static const char *const part_ptrs[] = {[2] = "split * m / 2 + 1",
+                                            [4] = "split * m / 4 + 1",
+                                            [8] = "split * m / 8 + 1",
+                                            [16] = "split * m / 16 + 1"};
     const mc_array arrays[] = {
         {"row_order", "s32", orders[base->vec], "the row block that each place computes"},
         {"row_ptr", "s32", (base->split > 1 ? part_ptrs : row_ptrs)[base->vec],
@@ -75,10 +78,13 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
              base->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
 }
 
+#define RING                                                                                                 \
+    "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows from it by " \
+    "ldmatrix."
+
 static const char *how(const void *data) {
-    (void)data;
-    return SPMM_SWAPPED_WAY("Windows of B pass through a ring in shared memory; every warp gathers its row "
-                            "block's rows from it by ldmatrix.");
+    const ring_plan *plan = data;
+    return spmm_is_tall(&plan->base.math) ? SPMM_TALL_WAY(RING) : SPMM_SWAPPED_WAY(RING);
 }
 
 const mc_solver spmm_ring = {

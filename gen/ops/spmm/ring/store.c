@@ -12,15 +12,19 @@
 
 enum { PAIR_COLUMNS = 16 }; /* columns of an mma: 8 pairs */
 
-static bool exchanges(const ring_plan *plan) { return spmm_pair_columns(&plan->base.math) == 1; }
+static bool is_tall(const ring_plan *plan) { return spmm_is_tall(&plan->base.math); }
 
-/* Runs of neighbouring columns that a lane has in this warp's part of the tile. They are 8 runs apart. */
-static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / (8 * ring_run(plan)); }
+static bool exchanges(const ring_plan *plan) {
+    return spmm_pair_columns(&plan->base.math) == 1 && !is_tall(plan);
+}
+
+/* Runs of neighbouring columns that a lane has in this warp's part of the tile. */
+static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / ring_run_span(plan); }
 
 /* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
 static int grouped(const ring_plan *plan) {
     bool half = out_bytes(plan->base.output.element, ring_run(plan)) <= 2;
-    return half && !exchanges(plan) && runs(plan) % 2 == 0 ? 2 : 1;
+    return half && !exchanges(plan) && !is_tall(plan) && runs(plan) % 2 == 0 ? 2 : 1;
 }
 
 /* Columns that a lane stores at once there. */
@@ -39,14 +43,15 @@ static bool loads_late(const ring_plan *plan) {
     return plan->base.output.b_scale || plan->base.output.residual != OUT_NO_ADDEND;
 }
 
-/* Collects the sums of run C in row 2t + ROW. Its columns are those of one mma after another, or, after the
-   exchange, both of one mma. */
+/* Collects the sums of run C in the lane's row ROW. Its columns are those of one mma after another, or, after
+   the exchange and with vectors of 16 rows, both of one mma. */
 static void run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
     const ring_plan *plan = e->r->plan;
     int run = ring_run(plan);
     for (int i = 0; i < run; i++)
-        sums[i] = exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
-                                  : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+        sums[i] = is_tall(plan)     ? e->sums->acc[c * 4 + frag_c_reg(row, i)]
+                  : exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
+                                    : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
 }
 
 /* -- Before the loop over strides --------------------------------------------------------------------- */
@@ -55,7 +60,8 @@ static mc_reg emit_column(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     mc_reg col = b32(b, "col"), g = r->at.place.g;
-    if (exchanges(plan)) {
+    if (is_tall(plan)) EMIT(b, mad_s32, col, r->at.place.t, I(ring_run(plan)), r->at.tile_col);
+    else if (exchanges(plan)) {
         note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
         EMIT(b, and_b32, col, g, I(1));
         EMIT(b, mad_s32, col, col, I(PAIR_COLUMNS / 2 - 1), g);
@@ -71,7 +77,7 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     out_columns columns = {dim_operand(plan->n, r->at.n), true, 1};
     e->col = emit_column(r);
     e->sum = ring_emit_sum_place(r);
-    int count = loads_late(r->plan) ? store_columns(r->plan) : plan->tile_n / plan->split / 8;
+    int count = loads_late(r->plan) ? store_columns(r->plan) : ring_run(r->plan) * runs(r->plan);
     out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, count);
     if (!loads_late(r->plan)) out_declare_result(&e->factors);
 }
@@ -80,7 +86,8 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
 static void emit_row(const ring_epilogue *e, mc_reg row) {
     mc_builder *b = e->r->at.b;
     EMIT(b, shl_b32, row, e->row_block, I(log2_of(e->r->at.plan->vec)));
-    EMIT(b, mad_s32, row, e->r->at.place.t, I(2), row);
+    if (is_tall(e->r->plan)) EMIT(b, add_s32, row, row, e->r->at.place.g);
+    else EMIT(b, mad_s32, row, e->r->at.place.t, I(2), row);
 }
 
 void ring_emit_row_factors(ring_epilogue *e) {
@@ -88,7 +95,8 @@ void ring_emit_row_factors(ring_epilogue *e) {
     if (!out_by_rows(&r->at.plan->output)) return;
     mc_reg row = b32(r->at.b, "factor_row");
     emit_row(e, row);
-    for (int odd = 0; odd < 2; odd++) out_load_row_factors(&e->factors, odd, row, odd, r->at.stores);
+    for (int i = 0; i < 2; i++)
+        out_load_row_factors(&e->factors, i, row, i * ring_row_step(r->plan), r->at.stores);
 }
 
 /* -- Behind it ---------------------------------------------------------------------------------------- */
@@ -131,16 +139,16 @@ static void emit_place(store_path *p) {
     mc_builder *b = r->at.b;
     p->col = p->e->col;
     if (p->group == 1) return;
-    int run = ring_run(r->plan);
-    note(b, "lane g: four columns of %d, or where g is odd of the next %d", 8 * run, 8 * run);
+    int run = ring_run(r->plan), span = ring_run_span(r->plan);
+    note(b, "lane g: four columns of %d, or where g is odd of the next %d", span, span);
     mc_reg odd = and_b32(b, "g_odd", r->at.place.g, I(1));
     mc_reg is_odd = setp_eq(b, "odd_lane", odd, I(1));
     bool bytes = out_bytes(r->at.plan->output.element, run) == 1;
     p->mix = selp_b32(b, "mix", H(bytes ? OWN_SECOND : OWN_HIGH), H(bytes ? OWN_FIRST : OWN_LOW), is_odd);
-    p->col = mad_s32(b, "store_col", odd, I(8 * run - run), p->e->col);
+    p->col = mad_s32(b, "store_col", odd, I(span - run), p->e->col);
 }
 
-/* GROUP runs from the C-th on, of row 2t + ROW, whose factors stand from COLUMN on, and whose residual from
+/* GROUP runs from the C-th on, of the lane's row ROW, whose factors stand from COLUMN on, and whose residual from
    RESIDUAL on. */
 static void emit_group(store_path *p, int row, int c, int column, int residual) {
     const ring_epilogue *e = p->e;
@@ -149,7 +157,7 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
     mc_reg sums[OUT_MAX_RUN];
     for (int i = 0; i < p->group; i++) run_of_sums(e, c + i, row, sums + run * i);
     const out_run whole = {.col = p->col,
-                           .offset = 8 * run * c,
+                           .offset = ring_run_span(e->r->plan) * c,
                            .count = count,
                            .sums = sums,
                            .factor_row = row,
@@ -170,7 +178,8 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
 static void load_columns_of(ring_epilogue *e, int c, int count, int column) {
     int run = ring_run(e->r->plan);
     for (int i = 0; i < count; i++)
-        out_load_column_factors(&e->factors, column + run * i, e->col, 8 * run * (c + i), run);
+        out_load_column_factors(&e->factors, column + run * i, e->col, ring_run_span(e->r->plan) * (c + i),
+                                run);
 }
 
 /* Loads a row's residual of the group of runs from the C-th on, as the element FIRST and on. A lane's columns
@@ -178,7 +187,7 @@ static void load_columns_of(ring_epilogue *e, int c, int count, int column) {
 static void load_residual_of(store_path *p, int c, int first) {
     int run = ring_run(p->e->r->plan);
     for (int i = 0; i < p->group; i++)
-        out_load_residual(&p->w, first + run * i, p->e->col, 8 * run * (c + i), run);
+        out_load_residual(&p->w, first + run * i, p->e->col, ring_run_span(p->e->r->plan) * (c + i), run);
 }
 
 /* One row behind the other. */
@@ -188,7 +197,7 @@ static void emit_store_rows(store_path *p) {
     load_columns_of(p->e, 0, runs(plan), 0);
     emit_place(p);
     for (int row = 0; row < 2; row++) {
-        if (row) EMIT(w->b, add_s32, w->row, w->row, I(1));
+        if (row) EMIT(w->b, add_s32, w->row, w->row, I(ring_row_step(plan)));
         out_c_address(w, w->row, p->col);
         for (int c = 0; c < runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c, 0);
     }
@@ -197,20 +206,20 @@ static void emit_store_rows(store_path *p) {
 /* Each group of runs of both rows: what is loaded for its columns is not kept. */
 static void emit_store_runs(store_path *p) {
     out_writer *w = &p->w;
-    int count = ring_run(p->e->r->plan) * p->group;
+    int count = ring_run(p->e->r->plan) * p->group, step = ring_row_step(p->e->r->plan);
     mc_reg at[2] = {w->at, b64(w->b, "c_at_next")};
     emit_place(p);
     out_c_address(w, w->row, p->col);
     EMIT(w->b, mov_b64, at[1], at[0]);
     w->at = at[1];
-    out_advance_c(w, 1);
+    out_advance_c(w, step);
     out_residual_address(w, w->row, p->e->col);
     for (int c = 0; c < runs(p->e->r->plan); c += p->group) {
         load_columns_of(p->e, c, p->group, 0);
         load_residual_of(p, c, 0);
-        out_advance_residual(w, 1);
+        out_advance_residual(w, step);
         load_residual_of(p, c, count);
-        out_advance_residual(w, -1);
+        out_advance_residual(w, -step);
         for (int row = 0; row < 2; row++) {
             w->at = at[row];
             emit_group(p, row, c, 0, count * row);
@@ -308,10 +317,11 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
 
 /* The wide path, which leaves what is odd to EDGE. */
 static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
-    int run = ring_run(e->r->plan);
+    const ring_plan *plan = e->r->plan;
     if (!always) branch_if_not_whole(e, edge);
-    heading(e->r->at.b, "Store: rows 2 t and 2 t + 1 of the row block, %s columns of each %d",
-            run == 2 ? "two" : "four", 8 * run);
+    heading(e->r->at.b, "Store: rows %s of the row block, %s columns of each %d",
+            is_tall(plan) ? "g and g + 8" : "2 t and 2 t + 1", ring_run(plan) == 2 ? "two" : "four",
+            ring_run_span(plan));
     emit_store(e, false);
 }
 

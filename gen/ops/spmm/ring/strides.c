@@ -1,5 +1,5 @@
 /* The ring kernel's loop over the strides of a row block. The products of what ldmatrix gives are those of
-   pairs of bytes (integer/pairs.c). */
+   pairs of bytes (integer/pairs.c), or of floats of 16 bits (real/windows.c). */
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
@@ -64,7 +64,7 @@ static void emit_begin(const ring_strides *s, bool first) {
 /* What the loop keeps of a stride for its second half: whether anything is in its slots from 16 on, and their
    values, since those of the next stride move up. */
 typedef struct second_half {
-    mc_reg whole, value[SPMM_MAX_MMA];
+    mc_reg whole, value[RING_MAX_LATE];
 } second_half;
 
 /* The loop's part of a stride that has begun: its second half is gathered while the first one is
@@ -72,19 +72,21 @@ typedef struct second_half {
 static second_half emit_first_half(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     const ring_stride *at_hand = &s->packed->at_hand;
-    int mma = s->r->at.plan->math.mma;
+    const spmm_arithmetic *math = &s->r->at.plan->math;
+    int regs = math->value_bytes; /* of a half's values, for each mma */
     second_half late = {.whole = setp_ge(b, "whole", at_hand->control, I(0))};
-    emit_gather(s, 1, late.whole);
-    pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES);
+    emit_gather(s, 1, math->kind->real ? (mc_reg){0} : late.whole);
+    pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * regs);
     pairs_add_bias(&s->pairs, at_hand->value);
-    b32_array(b, "late_value", mma, late.value);
-    for (int m = 0; m < mma; m++) EMIT(b, mov_b32, late.value[m], at_hand->value[RING_HALVES * m + 1]);
+    b32_array(b, "late_value", math->mma * regs, late.value);
+    for (int i = 0; i < math->mma * regs; i++)
+        EMIT(b, mov_b32, late.value[i], at_hand->value[(RING_HALVES * (i / regs) + 1) * regs + i % regs]);
     ring_emit_next_stride(s->r, s->packed, s->block);
     return late;
 }
 
 static void emit_second_half(ring_strides *s, const second_half *late) {
-    pairs_multiply(&s->pairs, 1, s->matrix[1], late->value, 1);
+    pairs_multiply(&s->pairs, 1, s->matrix[1], late->value, s->r->at.plan->math.value_bytes);
 }
 
 /* -- All of them -------------------------------------------------------------------------------------- */

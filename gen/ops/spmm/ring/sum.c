@@ -13,7 +13,7 @@ enum {
 };
 
 /* A lane's accumulators of one part's columns. */
-static int accumulators(const ring_plan *plan) { return plan->base.tile_n / 16 * 4 / plan->base.split; }
+static int accumulators(const ring_plan *plan) { return ring_acc_count(plan) / plan->base.split; }
 static int gift_bytes(const ring_plan *plan) { return accumulators(plan) / QUAD * QUAD_BYTES; }
 static int part_bytes(const ring_plan *plan) { return (plan->base.split - 1) * gift_bytes(plan); }
 
@@ -65,9 +65,10 @@ static void emit_take_own(const ring_emitter *r, const mc_reg *acc, mc_reg other
     }
 }
 
-static void emit_take_gifts(const ring_emitter *r, ring_sum place, const mc_reg *acc) {
+static void emit_take_gifts(const ring_emitter *r, ring_sum place, const spmm_sums *sums) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
+    const mc_reg *acc = sums->acc;
     mc_reg gift[QUAD];
     b32_array(b, "gift", QUAD, gift);
     note(b, "and what the others have");
@@ -75,7 +76,8 @@ static void emit_take_gifts(const ring_emitter *r, ring_sum place, const mc_reg 
         for (int i = 0; i < accumulators(plan); i += QUAD) {
             int offset = ring_sum_offset(plan) + other * gift_bytes(plan) + i / QUAD * QUAD_BYTES;
             EMIT(b, lds_v4, V4(gift), AT(place.part_at, offset));
-            for (int j = 0; j < QUAD; j++) EMIT(b, add_s32, acc[i + j], acc[i + j], gift[j]);
+            for (int j = 0; j < QUAD; j++)
+                builder_emit(b, (mc_reg){0}, sums_add(sums), MC_OPERANDS(acc[i + j], acc[i + j], gift[j]));
         }
 }
 
@@ -91,5 +93,5 @@ void ring_emit_sum(const ring_emitter *r, ring_sum place, const spmm_sums *sums)
     emit_give(r, place, sums->acc, other);
     emit_meet(r, place);
     emit_take_own(r, sums->acc, other);
-    emit_take_gifts(r, place, sums->acc);
+    emit_take_gifts(r, place, sums);
 }

@@ -15,6 +15,7 @@ static void split(ring_feed *f) {
     f->tma.pipe = (pipeline){.b = b,
                              .stages = plan->stages,
                              .stage_bytes = ring_window_bytes(plan),
+                             .gap = ring_zero_bytes(plan),
                              .consumers = plan->base.warps,
                              .first = r->ring};
     note(b, "each stage's barriers: full, when its copy has arrived; empty, when %d warps have left it",

@@ -1,0 +1,82 @@
+/* Products of rows of B that a lane has gathered to registers: it has the same columns of 8 slots, and joins
+ * neighbouring slots, so that a register has one column of two slots. Of 8 slots a column then has four
+ * registers: two of slots 0..3 (`low`), which are those of the first mma, and two of slots 4..7 (`high`).
+ *
+ * Lane t of an mma has k = 2t, 2t + 1 and 2t + 8, 2t + 9 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), of
+ * both operands. Those are slots 8t, 8t + 1 and 8t + 2, 8t + 3 of the first, and the next four of the second
+ * mma: A's values lie in the order of the slots. */
+#include "ops/spmm/real/products.h"
+
+enum { JOIN_LOW = 0x5410, JOIN_HIGH = 0x7632 }; /* prmt: the low halves of two registers, the high ones */
+enum { COLUMN_REGS = 2, HALF_SLOTS = 4 };       /* of a column in `low` or `high`; and slots there */
+
+void real_gathered_declare(spmm_gathered *g) {
+    int columns = COLUMN_REGS * SPMM_BYTES;
+    b32_array(g->sums->b, "low", columns, g->low);
+    b32_array(g->sums->b, "high", columns, g->high);
+}
+
+/* Makes registers of column COLUMN of `low`, or of HALF `high`, of four slots' registers, WORDS apart. PICK
+   says which half of them holds the column. */
+static void emit_join(const spmm_gathered *g, int half, int column, const mc_reg *slot, int words, int pick) {
+    const mc_reg *to = &(half ? g->high : g->low)[COLUMN_REGS * column];
+    for (int i = 0; i < COLUMN_REGS; i++)
+        EMIT(g->sums->b, prmt, to[i], slot[2 * i * words], slot[(2 * i + 1) * words], I(pick));
+}
+
+/* The same of vectors of 16 rows: a column of each lane group g is a column of the mma. */
+static void emit_tall(const spmm_gathered *g, int column, int group, const mc_reg *value) {
+    int step = spmm_values_of(g->sums->of).regs;
+    for (int half = 0; half < 2; half++) {
+        const mc_reg *of = half ? g->high : g->low;
+        real_emit_tall_mma(g->sums, &value[2 * half], step, &of[COLUMN_REGS * column], group);
+    }
+}
+
+/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`: columns 2 GROUP and 2 GROUP + 1 of the lane. */
+static void emit_multiply(const spmm_gathered *g, int column, int group, const mc_reg *value) {
+    if (spmm_is_tall(g->sums->of)) {
+        for (int odd = 0; odd < 2; odd++) emit_tall(g, column + odd, 2 * group + odd, value);
+        return;
+    }
+    for (int half = 0; half < 2; half++) {
+        const mc_reg *of = half ? g->high : g->low;
+        mc_reg b[4];
+        for (int odd = 0; odd < 2; odd++)
+            for (int i = 0; i < COLUMN_REGS; i++)
+                b[frag_a_reg(odd, i)] = of[COLUMN_REGS * (column + odd) + i];
+        real_emit_mma(g->sums, b, &value[2 * half], group);
+    }
+}
+
+static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int step) {
+    const spmm_arithmetic *math = g->sums->of;
+    return &value[step * spmm_values_of(math).regs * math->mma];
+}
+
+void real_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
+    for (int step = 0; step < g->sums->of->stride / MC_GROUP_SLOTS; step++) {
+        const mc_reg *of = &row[step * MC_LANE_SLOTS * words];
+        note(g->sums->b, "join and multiply slots %d..%d", MC_GROUP_SLOTS * step,
+             MC_GROUP_SLOTS * step + MC_GROUP_SLOTS - 1);
+        for (int word = 0; word < words; word++) {
+            for (int half = 0; half < 2; half++) {
+                const mc_reg *slot = &of[half * HALF_SLOTS * words + word];
+                emit_join(g, half, 0, slot, words, JOIN_LOW);
+                emit_join(g, half, 1, slot, words, JOIN_HIGH);
+            }
+            emit_multiply(g, 0, word, values_of(g, value, step));
+        }
+    }
+}
+
+void real_gathered_note(const spmm_gathered *g) { (void)g; }
+
+void real_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {
+    for (int column = 0; column < units; column++) emit_join(g, half, column, &row[column], units, JOIN_LOW);
+}
+
+void real_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {
+    for (int column = 0; column < units; column += 2)
+        emit_multiply(g, column, column / 2, values_of(g, value, step));
+}

@@ -1,0 +1,180 @@
+/* The floats' arithmetic: f16 and bf16, multiplied by m16n8k16, with sums in f32 (docs/floats.md). A group of
+   32 slots takes two of them. What a spec can say of digits it has not. */
+#include "ops/spmm/fields.h"
+#include "ops/spmm/real/products.h"
+#include "parts/side.h"
+#include <string.h>
+
+/* -- Plan --------------------------------------------------------------------------------------------- */
+
+/* What both sides of a product are, and what multiplies them. */
+static const struct product {
+    const char *type;
+    mc_opcode mma;
+} products[] = {{"f16", OP_mma_f16}, {"bf16", OP_mma_bf16}};
+
+static mc_opcode mma_of(const char *type) {
+    size_t i = 0;
+    while (strcmp(products[i].type, type) != 0) i++;
+    return products[i].mma;
+}
+
+static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
+    (void)gathers;
+    math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
+    math->b_bits = REAL_BITS;
+    math->mma = math->sums = math->b_operands = 1;
+    math->depth = MC_GROUP_SLOTS;
+    math->value_bytes = REAL_BITS / 8;
+    if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
+    math->real.mma = mma_of(math->lhs);
+    if (point[F_LHS] != point[F_RHS])
+        complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", math->lhs, math->lhs,
+                 math->rhs);
+}
+
+/* Fields of the integers' arithmetic, and what they must be left at. */
+static void check(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
+                  mc_complaints *complaints) {
+    static const struct {
+        int field, standard;
+        const char *what;
+    } lacking[] = {{F_DIGITS, 0, "its values are no digits"},
+                   {F_PRECISION_SPLIT, 0, "its values are no digits"},
+                   {F_STACKING, STACKING_AUTO, "its values are no digits that could be stacked"},
+                   {F_MMA, 0, "there is one mma"},
+                   {F_SHUFFLE, 1, "there are no nibbles"},
+                   {F_SUM, 0, "its sums are f32"},
+                   {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
+    (void)gathers, (void)staging;
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        if (point[lacking[i].field] != lacking[i].standard)
+            complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,
+                     lacking[i].what);
+}
+
+static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    if (use.through_shared)
+        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\", \"tma\" or \"async\"", math->lhs);
+    if (use.given_values)
+        complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
+}
+
+/* At 64 columns a warp has 32 accumulators and as many registers of gathered rows. */
+static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    (void)math, (void)use, (void)complaints;
+}
+
+static int value_rows(const spmm_arithmetic *math) { return math->vec; }
+static int mma_row(const spmm_arithmetic *math, int mma) { return (void)math, SPMM_MMA_ROWS * mma; }
+static int mma_rows(const spmm_arithmetic *math, int mma) { return (void)mma, math->vec / math->mma; }
+
+static spmm_values values(const spmm_arithmetic *math) {
+    int row_bytes = MC_GROUP_SLOTS * REAL_BITS / 8, group_bytes = row_bytes * math->vec;
+    int groups = math->stride / MC_GROUP_SLOTS;
+    return (spmm_values){.groups = groups,
+                         .regs = MC_LANE_SLOTS * REAL_BITS / 32,
+                         .count = MC_LANE_SLOTS,
+                         .group_bytes = group_bytes,
+                         .mma_bytes = row_bytes * SPMM_MMA_ROWS,
+                         .stride_bytes = groups * group_bytes};
+}
+
+/* An mma takes 16 slots and 16 columns, or 8, in the time of an m16n8k32 of 8-bit integers. */
+static int mma_count(const spmm_arithmetic *math, int tile_n) {
+    return math->depth / REAL_MMA_SLOTS * tile_n / (spmm_is_tall(math) ? 8 : 16);
+}
+static double mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu) { return (void)math, (void)gpu, 1; }
+
+/* -- Texts -------------------------------------------------------------------------------------------- */
+
+static bool is_bf16(const spmm_arithmetic *math) { return math->real.mma == OP_mma_bf16; }
+
+static const char *b_doc(const spmm_arithmetic *math, bool as_map) {
+    static const char *const docs[2][2] = {
+        {"B: f16[k][ldb], row-major", "B: bf16[k][ldb], row-major"},
+        {"tensor map of B: f16[k][ldb], row-major", "tensor map of B: bf16[k][ldb], row-major"}};
+    return docs[as_map][is_bf16(math)];
+}
+
+static const char *values_doc(const spmm_arithmetic *math, bool windowed) {
+    (void)math;
+    return windowed ? "[vec][4][8]: slots as the mma's lanes want them"
+                    : "[vec][32] for each 32 slots; 0 where padded";
+}
+
+static const char *mma_doc(const spmm_arithmetic *math) {
+    return (void)math, "m16n8k16 instructions, a stride and warp";
+}
+static const char *strided_format(const spmm_arithmetic *math) { return (void)math, "strided-bcrs"; }
+static const char *mma_suffix(const spmm_arithmetic *math) { return (void)math, ""; }
+static bool permutes_slots(const spmm_arithmetic *math) { return (void)math, false; }
+static int way(const spmm_arithmetic *math) { return spmm_is_tall(math) ? SPMM_WAYS - 1 : SPMM_SWAPPED; }
+
+/* Sums of floats have no bound of this kind, and any k. */
+static mc_sums sums_contract(const spmm_arithmetic *math) { return (void)math, (mc_sums){.lhs = NULL}; }
+static int64_t k_limit(const spmm_arithmetic *math) { return (void)math, 0; }
+static void facts(const spmm_arithmetic *math, mc_facts *to) { (void)math, (void)to; }
+
+/* -- Sums --------------------------------------------------------------------------------------------- */
+
+static mc_opcode add(const spmm_sums *s) { return (void)s, OP_add_f32; }
+static void begin(spmm_sums *s) { (void)s; }
+static void begin_rounds(spmm_sums *s) { (void)s; }
+static mc_reg end_stride(spmm_sums *s, mc_reg more) { return (void)s, more; }
+
+static void declare(spmm_sums *s, int count) {
+    s->count = count;
+    b32_array(s->b, "acc", count, s->acc);
+}
+
+static void zero(spmm_sums *s) {
+    for (int i = 0; i < s->count; i++) EMIT(s->b, mov_b32, s->acc[i], I(0));
+}
+
+/* Accumulators are sums. */
+static void settle(spmm_sums *s, int odd_column, mc_reg more) { (void)s, (void)odd_column, (void)more; }
+
+static const spmm_emitters emitters = {
+    .add = add,
+    .begin = begin,
+    .declare = declare,
+    .zero = zero,
+    .begin_rounds = begin_rounds,
+    .end_stride = end_stride,
+    .settle = settle,
+    .gathered_declare = real_gathered_declare,
+    .gathered_multiply = real_gathered_multiply,
+    .gathered_note = real_gathered_note,
+    .gathered_join = real_gathered_join,
+    .gathered_multiply_joined = real_gathered_multiply_joined,
+    .pairs_begin = real_pairs_begin,
+    .pairs_multiply = real_pairs_multiply,
+    .pairs_add_bias = real_pairs_add_bias,
+};
+
+const spmm_arithmetic_kind spmm_reals = {
+    .real = true,
+    .plan = plan,
+    .check = check,
+    .check_gathered = check_gathered,
+    .check_pairs = check_pairs,
+    .values = values,
+    .value_rows = value_rows,
+    .mma_row = mma_row,
+    .mma_rows = mma_rows,
+    .mma_count = mma_count,
+    .pair_mma_count = mma_count,
+    .mma_turns = mma_turns,
+    .b_doc = b_doc,
+    .values_doc = values_doc,
+    .mma_doc = mma_doc,
+    .strided_format = strided_format,
+    .mma_suffix = mma_suffix,
+    .permutes_slots = permutes_slots,
+    .way = way,
+    .sums_contract = sums_contract,
+    .k_limit = k_limit,
+    .facts = facts,
+    .emit = &emitters,
+};
