@@ -45,7 +45,8 @@ MC_API mc_status mc_vsparse_take_as(mc_vsparse *a, const mc_dense *dense, mc_tak
 
 /* Takes the values of CSR, of which mc_vsparse_union made A; others of A's vectors become 0. SCALE: values
    are divided by it and, in an A of integers, rounded to nearest even; 0: they are taken as they are. An A of
-   floats gets the nearest ones, ties to even. What A's type cannot hold is MC_CANNOT with "entry (row, column)", counted from 1. On failure A is as before. */
+   floats gets the nearest ones, ties to even. What A's type cannot hold is MC_CANNOT with "entry (row,
+   column)", counted from 1. On failure A is as before. */
 MC_API mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double scale, mc_diag *diag);
 
 /* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension

@@ -144,12 +144,6 @@ typedef struct given_types {
     output_types types;
 } given_types;
 
-static given_types given_of(const plan_problem *p, output_types types) {
-    const arithmetic *of = arithmetic_of(p->lhs);
-    types.pairs = types.pairs && of->gives_pairs;
-    return (given_types){of, types};
-}
-
 /* Whether C may be TYPE because that holds the sums; because it holds what is made of them. */
 static bool gives_sums(mc_type type, const void *user) {
     const given_types *given = user;
@@ -204,7 +198,7 @@ static mc_status check_given(const mc_operator *o, const plan_problem *p, const 
 
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
                                mc_diag *diag) {
-    const given_types given = given_of(p, types);
+    const given_types given = {arithmetic_of(p->lhs), types};
     bool rounded = gives_rounded(p->out, &given);
     mc_status status = check_given(o, p, &given, diag);
     if (status != MC_OK) return status;
