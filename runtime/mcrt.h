@@ -259,7 +259,8 @@ typedef struct mc_plan_config {
        0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
     /* With a c of f16, bf16, f32, s8, u8 or, of an SpMM, s4 or u4 a scale is needed, and a bias by row or
-       column may be (SpMM); docs/output.md says what is computed */
+       column may be (SpMM); docs/output.md says what is computed. Where a and b are floats, a c of f16, bf16
+       or f32 needs no scale */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */
