@@ -138,6 +138,10 @@ mc_status problem_variant(const problem *p, size_t *variant, mc_diag *diag) {
 /* Of the same pattern. */
 static mc_status copy_values(problem *p, mc_diag *diag) {
     const mc_type type = p->a.type;
+    if (mc_type_is_real(type))
+        return mc_fail(diag, MC_CANNOT,
+                       "%s: its values are %s, the kernel's %s: --random-values takes its pattern alone",
+                       p->matrix_path, mc_type_text(p->given.type), mc_type_text(type));
     for (int64_t v = 0; v < p->a.vectors; v++)
         for (int r = 0; r < p->a.vec; r++) {
             int64_t value = mc_vsparse_value(&p->given, v, r);
@@ -219,6 +223,9 @@ static mc_status take_own_values(problem *p, mc_diag *diag) {
 
 /* A's. INSIDE: NULL, or which values are in the pattern. */
 static mc_status fill_values(problem *p, const uint8_t *inside, mc_diag *diag) {
+    if (p->options->quantise && mc_type_is_real(p->a.type))
+        return mc_fail(diag, MC_USAGE, "--quantise: the kernel's A is %s, and takes values as they are",
+                       mc_type_text(p->a.type));
     if (p->options->quantise && (p->options->a_file != NULL || p->given.vec > 0))
         return mc_fail(diag, MC_USAGE,
                        "--quantise goes with the values of a .mtx, .npy, .safetensors or BSR MATRIX");
@@ -254,7 +261,7 @@ static void drop_a(problem *p) {
     p->a = (mc_vsparse){0};
 }
 
-static mc_status build_a(problem *p, int vec, mc_type type, bool mask, mc_diag *diag) {
+static mc_status build_a(problem *p, int vec, mc_type type, mc_diag *diag) {
     uint8_t *inside = NULL;
     if (p->given.vec > 0 && p->given.vec != vec)
         return mc_fail(diag, MC_CANNOT, "%s holds vectors of %d elements, the kernel's have %d",
@@ -267,7 +274,7 @@ static mc_status build_a(problem *p, int vec, mc_type type, bool mask, mc_diag *
     if (status != MC_OK) return status;
     status = p->dilate ? mc_vsparse_dilate(&p->pattern, vec, type, &p->a, diag)
                        : mc_vsparse_union(&p->pattern, vec, type, &p->a, &p->fill, &inside, diag);
-    if (status == MC_OK) status = mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
+    if (status == MC_OK) status = p->is_mask ? fill_mask(p, inside, diag) : fill_values(p, inside, diag);
     free(inside);
     if (status != MC_OK) drop_a(p);
     return status;
@@ -310,9 +317,11 @@ mc_status problem_fit(problem *p, const mc_kernel *kernel, bool *changed, mc_dia
     mc_status status = check_files(p, kernel, diag);
     if (status == MC_OK) status = values_of(kernel, &type, &most, diag);
     if (status != MC_OK) return status;
-    if (p->a.vec == vec && p->a.type == type && p->most == most) return MC_OK;
+    if (p->a.vec == vec && p->a.type == type && p->most == most && p->is_mask == problem_is_mask(kernel))
+        return MC_OK;
     drop_a(p);
     p->most = most;
+    p->is_mask = problem_is_mask(kernel);
     *changed = true;
-    return build_a(p, (int)vec, type, problem_is_mask(kernel), diag);
+    return build_a(p, (int)vec, type, diag);
 }

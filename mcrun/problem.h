@@ -33,7 +33,8 @@ typedef struct problem {
     mc_csr pattern;
     mc_blocks blocks; /* of a BSR; 0 x 0: MATRIX is none */
     mc_vsparse a;     /* or the mask, which is of f32; a.vec is 0 until problem_fit */
-    int64_t most;     /* of random values: what the kernel's digits hold */
+    bool is_mask;
+    int64_t most; /* of random values: what the kernel's digits hold */
     double fill;
     const char *values_from; /* the file that a's values are of; NULL: random */
     double scale;            /* of --quantise: a MATRIX's value is that of A times it; 0: as they are */

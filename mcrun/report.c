@@ -22,8 +22,13 @@ static double moved_gbs(const run_shape *shape, double microseconds) {
 }
 
 static const char *verdict_of(const run_result *result) {
-    if (result->status == MC_OK) return "exact";
+    if (result->status == MC_OK) return result->bounded ? "within bounds" : "exact";
     return result->status == MC_MISMATCH ? "wrong" : "failed";
+}
+
+/* Of a line. */
+static const char *short_verdict(const run_result *result) {
+    return result->status == MC_OK && result->bounded ? "right" : verdict_of(result);
 }
 
 static void print_sources(const run_shape *shape) {
@@ -89,7 +94,7 @@ void report_print_table(const run_shape *shape, const run_result *result, const 
 
 void report_print_line(const run_shape *shape, const run_result *result, const char *mark) {
     double time = result->microseconds;
-    printf("%-5s%5zu  %016" PRIx64 "  %-7s", mark, result->variant, result->hash, verdict_of(result));
+    printf("%-5s%5zu  %016" PRIx64 "  %-7s", mark, result->variant, result->hash, short_verdict(result));
     if (time > 0 && shape->sparse)
         printf("%9.2f us %9.1f GB/s %8.2f TOPS", time, gathered_gbs(shape, time),
                effective_tops(shape, time));

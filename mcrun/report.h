@@ -18,8 +18,9 @@ typedef struct run_result {
     bool simulated;   /* it ran on the simulator, and so did what was recorded */
     bool cold;        /* with cold operands */
     bool other_generator;
-    char *text;          /* fields of the variant, in text only those left to tuning; owned */
-    mc_status status;    /* MC_OK: exact */
+    char *text;       /* fields of the variant, in text only those left to tuning; owned */
+    mc_status status; /* MC_OK: exact, or, if BOUNDED, within bounds */
+    bool bounded;
     char *message;       /* what went wrong, NULL: nothing; owned */
     double microseconds; /* 0: not timed */
 } run_result;

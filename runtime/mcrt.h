@@ -183,7 +183,7 @@ typedef struct mc_matrix mc_matrix;
 typedef struct mc_matrix_config {
     size_t size;
     mc_type type;           /* of the values: s4 to u16; f32 for a mask whose values count, else anything */
-    int vec;                /* V: 2, 4 or 8 */
+    int vec;                /* V: 2, 4 or 8; of floats also 16 */
     int64_t rows, cols;     /* rows: a multiple of vec */
     const int32_t *row_ptr; /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */
     const int32_t *col_idx; /* [row_ptr[rows / vec]]: ascending inside a row block */
@@ -259,7 +259,8 @@ typedef struct mc_plan_config {
        0: rows (of B by columns: columns) without gaps */
     int64_t lda, ldb, ldc;
     /* With a c of f16, bf16, f32, s8, u8 or, of an SpMM, s4 or u4 a scale is needed, and a bias by row or
-       column may be (SpMM); docs/output.md says what is computed */
+       column may be (SpMM); docs/output.md says what is computed. Where a and b are floats, a c of f16, bf16
+       or f32 needs no scale */
     mc_per scale, bias;
     mc_activation activation; /* SpMM, with such a c */
     bool exact;               /* SpMM: sums in 64 bits; c may be s64 */

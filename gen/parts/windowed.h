@@ -44,7 +44,7 @@ enum {
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
     WINDOWED_ROW_VALUES = 32,      /* bytes that a row of A has in a stride, for each digit */
-    WINDOWED_MAX_VALUES = 16 * 64, /* bytes of a stride: 16 rows of 16 bits; digits and ones take less */
+    WINDOWED_MAX_VALUES = 16 * 64, /* bytes of a stride: 16 rows of floats, or 8 of two digits and ones */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all bits but the sign */
     WINDOWED_ONE_HALF = INT32_MIN,

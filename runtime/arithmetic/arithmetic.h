@@ -41,7 +41,6 @@ typedef struct arithmetic {
        Integers that are rounded always do. */
     bool (*holds_sums)(mc_type type);
     bool scaled;
-    bool gives_pairs; /* sums are also rounded to integers of 4 bits */
     /* SUM, an element of the reference's sums, as a kernel's epilogue begins with it. EXACT: the kernel's
        sums are, too; else they are of the accumulator's type. */
     float (*real_of_sum)(int64_t sum, bool exact);

@@ -58,4 +58,28 @@ static inline void element_set(mc_type type, void *data, int64_t index, int64_t 
     }
 }
 
+/* The bits of a float's magnitude, all of them set; those of the greatest number; and those of infinity,
+   which no element has where there is none. Computed once for many elements. */
+typedef struct float_bits {
+    int64_t magnitude, most, infinity;
+} float_bits;
+
+static inline float_bits float_bits_of(mc_type type) {
+    const element_row *row = &element_rows[type];
+    int64_t magnitude = ((int64_t)1 << (row->bits - 1)) - 1, fraction = row->bits - 1 - row->exponent;
+    if (row->kind == ELEMENT_FINITE) return (float_bits){magnitude, magnitude - 1, magnitude};
+    int64_t infinity = magnitude >> fraction << fraction;
+    return (float_bits){magnitude, infinity, infinity};
+}
+
+static inline bool float_is_nan(const float_bits *f, int64_t element) {
+    return (element & f->magnitude) > f->most;
+}
+
+/* A number that is ordered as the values are. Both zeros have the same. */
+static inline int64_t float_order(const float_bits *f, int64_t element) {
+    int64_t magnitude = element & f->magnitude;
+    return element > f->magnitude ? -magnitude : magnitude;
+}
+
 #endif

@@ -25,15 +25,21 @@ typedef struct search {
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
 /* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory;
-   neither. Shipped specs whose coding may not hold every value of the type come last: who wants them names
-   them. */
-enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_FAMILY };
+   neither. Shipped specs whose coding may not hold every value of the type come late: who wants them names
+   them. Last are those of integers where floats are multiplied, and the other way round. */
+enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_KIND, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
     mc_type type;
     if (mc_type_of(own, field, &type, NULL) != MC_OK) return OTHER_BYTES;
     if (mc_type_bits(type) == mc_type_bits(wanted)) return SAME_BITS;
     return mc_type_bytes(type) == mc_type_bytes(wanted) ? SAME_BYTES : OTHER_BYTES;
+}
+
+/* Of a product, whose sides are of one kind. */
+static bool is_other_kind(const mc_kernel *own, const plan_problem *problem) {
+    mc_type type;
+    return mc_type_of(own, "rhs", &type, NULL) == MC_OK && arithmetic_of(type) != arithmetic_of(problem->rhs);
 }
 
 /* Of the spec as its file has it. Reading it shows whether it is a spec at all. */
@@ -48,6 +54,7 @@ static mc_status unlike_spec(const search *s, const spec_source *source, int *un
         int lhs = unlike_type(own, "lhs", s->problem->lhs), rhs = unlike_type(own, "rhs", s->problem->rhs);
         *unlike = lhs > rhs ? lhs : rhs;
         if (s->builtin && code_of_kernel(own) != 0) *unlike = OTHER_CODING;
+        if (s->builtin && is_other_kind(own, s->problem)) *unlike = OTHER_KIND;
     }
     mc_kernel_destroy(own);
     mc_spec_destroy(spec);

@@ -48,9 +48,9 @@ MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
 MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16
-   bits or floats of 16, vec at most 8. The first strides of all row blocks, the heads, come first, so that a
-   warp finds its own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1, all
-   padding where it has fewer. Its other strides follow from row_ptr[b] on. */
+   bits with vec at most 8, or floats of 16 with vec at most 16. The first strides of all row blocks, the
+   heads, come first, so that a warp finds its own without row_ptr: row block b's are strides b * heads to
+   b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
@@ -85,7 +85,7 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
-   of at most 16 bits or floats of 16, vec at most 8. */
+   of at most 16 bits with vec at most 8, or floats of 16 with vec at most 16. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */

@@ -76,8 +76,8 @@ typedef struct part_packer {
 
 static int64_t column(const part_packer *p, int64_t v) { return p->a->col_idx[p->first + v]; }
 
-/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that its
-   group leaves free. Of floats it gets the row of zeros behind the last stage. */
+/* The ring's row of each slot; a padding slot gets a row of the oldest window that is there, in a bank that
+   its group leaves free. Of floats it gets the row of zeros behind the last stage. */
 static void place_group(const part_packer *p, const int64_t *slots, int places[WINDOWED_GROUP]) {
     int64_t ring_rows = (int64_t)p->ring->stages * p->ring->window;
     unsigned used = 0;
@@ -207,12 +207,18 @@ mc_status windowed_check_ring(const mc_ring *ring, mc_diag *diag) {
                    ring->stages, ring->window, ring->tile_n, ring->split);
 }
 
+/* Of values. */
+static int64_t stride_bytes(const value_code *code, int vec) {
+    return mc_type_size(code->unit, (int64_t)code_rows(code, vec) * WINDOWED_SLOTS);
+}
+
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
     mc_status status = code_make(a->type, ring->coding, code_unit(a->type, MC_U8), code, diag);
     if (status != MC_OK) return status;
-    if (a->vec < 1 || a->vec > MC_MAX_VEC)
+    int most = code_most_vec(a->type);
+    if (a->vec < 1 || a->vec > most)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
-                       MC_MAX_VEC, a->vec);
+                       most, a->vec);
     status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
     if (a->row_blocks >= INT32_MAX / ring->split)
@@ -243,7 +249,7 @@ static mc_status pack_rows(packer *p, const int32_t *order, int32_t *row_ptr, mc
 /* Part after part. */
 static mc_status join_parts(const packer *p, int32_t *row_ptr, mc_packed *packed, mc_diag *diag) {
     int64_t count = count_strides(p), row_blocks = p->a->row_blocks;
-    int64_t bytes = mc_type_size(p->code.unit, (int64_t)code_rows(&p->code, p->a->vec) * WINDOWED_SLOTS);
+    int64_t bytes = stride_bytes(&p->code, p->a->vec);
     mc_status status = packed_add(packed, "control", MC_S32, count, diag);
     if (status == MC_OK) status = packed_add(packed, "places", MC_S32, count * WINDOWED_STRIDE_WORDS, diag);
     if (status == MC_OK) status = packed_add(packed, "values", MC_S8, mcrt_product(count, bytes), diag);

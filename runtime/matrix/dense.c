@@ -139,11 +139,15 @@ mc_status mc_dense_compare_named(const char *name, const mc_dense *got, const mc
 
 /* -- Within bounds */
 
-static bool is_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, int64_t i, int64_t j) {
-    double least = mc_dense_real(low, i, j), most = mc_dense_real(high, i, j), is = mc_dense_real(got, i, j);
-    if (isnan(least) && isnan(most)) return isnan(is);
-    if (isinf(least) && isinf(most) && least < most) return true;
-    return is >= least && is <= most;
+/* FLOATS: of a real type, else NULL. */
+static bool is_within(const float_bits *floats, int64_t is, int64_t least, int64_t most) {
+    if (floats == NULL) return is >= least && is <= most;
+    bool nan = float_is_nan(floats, is), least_nan = float_is_nan(floats, least),
+         most_nan = float_is_nan(floats, most);
+    if (least_nan && most_nan) return nan;
+    int64_t from = float_order(floats, least), to = float_order(floats, most), at = float_order(floats, is);
+    if (from == -floats->infinity && to == floats->infinity) return true;
+    return !least_nan && !most_nan && at >= from && at <= to; /* NaNs lie beyond the infinities */
 }
 
 mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_dense *high, mc_diag *diag) {
@@ -152,9 +156,12 @@ mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_den
     mc_status status = check_alike(got, low, diag);
     if (status == MC_OK) status = check_alike(got, high, diag);
     if (status != MC_OK) return status;
+    const float_bits bits = float_bits_of(got->type), *floats = mc_type_is_real(got->type) ? &bits : NULL;
     for (int64_t i = 0; i < got->rows; i++)
         for (int64_t j = 0; j < got->cols; j++)
-            if (!is_within(got, low, high, i, j)) add_wrong(&wrong, i, j);
+            if (!is_within(floats, mc_dense_get(got, i, j), mc_dense_get(low, i, j),
+                           mc_dense_get(high, i, j)))
+                add_wrong(&wrong, i, j);
     if (wrong.count == 0) return MC_OK;
     element_text(got, got->type, wrong.row, wrong.col, is);
     element_text(low, got->type, wrong.row, wrong.col, least);

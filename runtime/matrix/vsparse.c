@@ -1,10 +1,10 @@
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/element.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "matrix/random.h"
 #include "matrix/vsparse.h"
 
@@ -159,10 +159,12 @@ void mc_vsparse_clamp(mc_vsparse *a, int64_t most) {
         if (element_get(a->type, a->values, i) > most) element_set(a->type, a->values, i, most);
 }
 
-/* The only real matrices are masks, and their values have one type. */
-static mc_status check_real(const mc_vsparse *mask, const mc_dense *dense, mc_diag *diag) {
-    if (dense->type == mask->type) return MC_OK;
-    return mc_fail(diag, MC_FORMAT, "values of the mask are %s, these are %s", mc_type_text(mask->type),
+/* Masks have types that no side of a product has. */
+static const char *title_of(const mc_vsparse *a) { return element_rows[a->type].is_side ? "A" : "the mask"; }
+
+static mc_status check_real(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
+    if (dense->type == a->type) return MC_OK;
+    return mc_fail(diag, MC_FORMAT, "values of %s are %s, these are %s", title_of(a), mc_type_text(a->type),
                    mc_type_text(dense->type));
 }
 
@@ -191,7 +193,7 @@ static mc_status check_outside(const mc_vsparse *a, const mc_dense *dense, mc_di
             else if (value != 0)
                 return mc_fail(diag, MC_FORMAT,
                                "%s[%" PRId64 "][%" PRId64 "] is %.9g, but outside of the pattern",
-                               mc_type_is_real(a->type) ? "mask" : "A", i, j, value);
+                               element_rows[a->type].is_side ? "A" : "mask", i, j, value);
         }
     }
     return MC_OK;
@@ -252,13 +254,36 @@ typedef struct taking {
     mc_diag *diag;
 } taking;
 
+/* VALUE cut off to a float whose last bit is set if anything was lost. Rounding that to a narrower float gives
+   what rounding VALUE does. */
+static float round_to_odd(double value) {
+    float rounded = (float)value;
+    uint32_t bits;
+    if (isnan(value) || isinf(rounded) || (double)rounded == value) return rounded;
+    if (fabs((double)rounded) > fabs(value)) rounded = nextafterf(rounded, 0);
+    memcpy(&bits, &rounded, sizeof bits);
+    bits |= 1;
+    memcpy(&rounded, &bits, sizeof bits);
+    return rounded;
+}
+
+/* The bits of the float of TYPE that is nearest to VALUE. */
+static uint32_t nearest_real(mc_type type, double value) {
+    bool narrow = mc_type_bits(type) < mc_type_bits(MC_F32);
+    return real_to_bits(type, narrow ? round_to_odd(value) : (float)value);
+}
+
+static bool is_beyond(mc_type type, double value) {
+    return isinf(value) || isinf(real_from_bits(type, nearest_real(type, value)));
+}
+
 static mc_status check_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector, void *user) {
     const taking *t = user;
     double given = t->csr->values[entry];
-    if (a->type == MC_F32 && fabs(given) > (double)FLT_MAX)
-        return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, out of f32's range", row + 1,
-                       t->csr->col_idx[entry] + 1, given);
-    if (a->type == MC_F32) return MC_OK;
+    if (mc_type_is_real(a->type) && is_beyond(a->type, t->scale != 0 ? given / t->scale : given))
+        return mc_fail(t->diag, MC_CANNOT, "entry (%" PRId64 ", %d) is %.9g, out of %s's range", row + 1,
+                       t->csr->col_idx[entry] + 1, given, mc_type_text(a->type));
+    if (mc_type_is_real(a->type)) return MC_OK;
     double value = rint(t->scale != 0 ? given / t->scale : given);
     (void)vector;
     if (t->scale == 0 && value != given)
@@ -273,8 +298,8 @@ static mc_status take_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t v
     const taking *t = user;
     double value = t->scale != 0 ? t->csr->values[entry] / t->scale : t->csr->values[entry];
     int r = (int)(row % a->vec);
-    if (a->type == MC_F32) ((float *)a->values)[vector * a->vec + r] = (float)value;
-    else mc_vsparse_set_value(a, vector, r, (int64_t)rint(value));
+    bool real = mc_type_is_real(a->type);
+    mc_vsparse_set_value(a, vector, r, real ? nearest_real(a->type, value) : (int64_t)rint(value));
     return MC_OK;
 }
 

@@ -35,7 +35,7 @@ MC_API void mc_vsparse_fill(mc_vsparse *a, mc_value_law law, uint64_t seed, cons
 MC_API void mc_vsparse_clamp(mc_vsparse *a, int64_t most);
 /* Takes values from DENSE: either rows x cols (MC_FORMAT where it is nonzero outside of the pattern) or
    vectors x vec in BCRS order; where both fit, the matrix is meant. A value out of A's type's range is
-   MC_FORMAT; an A of f32, a mask, takes f32 alone. On failure A is as before. */
+   MC_FORMAT; an A or a mask of floats takes those of its own type alone. On failure A is as before. */
 MC_API mc_status mc_vsparse_take(mc_vsparse *a, const mc_dense *dense, mc_diag *diag);
 
 /* Which of the two DENSE has to be. A full matrix of vec columns has as many vectors as rows, so that the
@@ -44,8 +44,9 @@ typedef enum mc_take_order { MC_TAKE_BY_SHAPE, MC_TAKE_MATRIX, MC_TAKE_VECTORS }
 MC_API mc_status mc_vsparse_take_as(mc_vsparse *a, const mc_dense *dense, mc_take_order order, mc_diag *diag);
 
 /* Takes the values of CSR, of which mc_vsparse_union made A; others of A's vectors become 0. SCALE: values
-   are divided by it and, in an A of integers, rounded to nearest even; 0: they are taken as they are. What
-   A's type cannot hold is MC_CANNOT with "entry (row, column)", counted from 1. On failure A is as before. */
+   are divided by it and, in an A of integers, rounded to nearest even; 0: they are taken as they are. An A of
+   floats gets the nearest ones, ties to even. What A's type cannot hold is MC_CANNOT with "entry (row,
+   column)", counted from 1. On failure A is as before. */
 MC_API mc_status mc_vsparse_take_csr(mc_vsparse *a, const mc_csr *csr, double scale, mc_diag *diag);
 
 /* What estimates (mc_spec_estimate) want to know of A B, where B has N columns and the leading dimension

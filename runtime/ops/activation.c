@@ -72,3 +72,34 @@ float mc_activation_of(mc_activation activation, float x) {
     }
     return x;
 }
+
+/* -- Ranges ------------------------------------------------------------------------------------------- */
+
+/* Where a function that falls, then rises, is least, and what it is there: to the nearest f32. */
+typedef struct trough {
+    float at, value;
+} trough;
+
+static const trough troughs[] = {
+    [MC_ACTIVATION_SILU] = {-0x1.474974p0F, -0x1.1d25dp-2F},
+    [MC_ACTIVATION_GELU] = {-0x1.80ead2p-1F, -0x1.5c19dep-3F},
+    [MC_ACTIVATION_GELU_TANH] = {-0x1.8142ap-1F, -0x1.5c3e54p-3F},
+};
+
+/* The functions above are at most 2^-22 of X off the exact ones (docs/output.md), and no further off than at
+   -128 where X is below that. So two of their values may be in the wrong order by twice as much. */
+static const float disorder = 2 * 0x1p-22F, far_below = -128;
+
+void activation_range(mc_activation activation, float *low, float *high) {
+    float from = *low, to = *high, a = mc_activation_of(activation, from),
+          b = mc_activation_of(activation, to);
+    *low = a <= b || isnan(a) ? a : b;
+    *high = a <= b || isnan(a) ? b : a;
+    if (activation < MC_ACTIVATION_SILU || !(from < to)) return;
+    const trough *least = &troughs[activation];
+    if (from < least->at && to > least->at) *low = least->value;
+    float off = disorder * fmaxf(fabsf(fmaxf(from, far_below)), fabsf(fmaxf(to, far_below)));
+    if (isinf(off)) return;
+    *low -= off;
+    *high += off;
+}

@@ -82,6 +82,10 @@ typedef struct mc_operator {
     mc_status (*bounds)(const host_operands *operands, mc_dense *bounds, mc_diag *diag);
     /* Computes the output, bit for bit, that must come of SUMS. The call creates OUT. */
     mc_status (*finish)(const host_operands *operands, const mc_dense *sums, mc_dense *out, mc_diag *diag);
+    /* Computes what the output may be for SUMS that have a range, which operators with bounds have. The call
+       creates WANT. */
+    mc_status (*range)(const host_operands *operands, const sum_range *sums, reference_result *want,
+                       mc_diag *diag);
     /* Computes what operand INDEX, a factor that is an output, must be: one row. The call creates OUT. NULL:
        no factor ever is. */
     mc_status (*other)(const host_operands *operands, const mc_dense *sums, size_t index, mc_dense *out,
@@ -133,7 +137,14 @@ mc_status operand_whole_shape(const plan_problem *problem, const operand_row *op
 mc_status operator_out_shape(const mc_operator *o, const plan_problem *problem, const mc_vsparse *matrix,
                              mc_dense *shape, mc_diag *diag);
 
-/* What a kernel's output must be, exactly or within bounds. The call creates WANT. */
+/* Whether PROBLEM has exact sums, and so one right result. */
+bool operator_is_exact(const mc_operator *o, const plan_problem *problem);
+/* A kernel's sums, exactly or in their range; and what the output must be that comes of these. The calls
+   create SUMS and WANT. */
+mc_status operator_sums(const mc_operator *o, const host_operands *operands, sum_range *sums, mc_diag *diag);
+mc_status operator_finish(const mc_operator *o, const host_operands *operands, const sum_range *sums,
+                          reference_result *want, mc_diag *diag);
+/* Both: what a kernel's output must be, exactly or within bounds. */
 mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
                           mc_diag *diag);
 /* What a kernel must make of operand INDEX, a factor that it computes. The call creates WANT. */
@@ -142,8 +153,8 @@ mc_status operator_expect_other(const mc_operator *o, const host_operands *opera
 
 /* -- Checks that operators share */
 
-/* MC_CANNOT where values of a product's sides cannot have the types of PROBLEM's lhs and rhs, or not together.
-   Messages call these operands LHS and RHS. */
+/* MC_CANNOT where values of a product's sides cannot have the types of PROBLEM's lhs and rhs, or not
+   together. Messages call these operands LHS and RHS. */
 mc_status check_product_sides(const char *lhs, const char *rhs, const plan_problem *problem, mc_diag *diag);
 /* What a product can give beside the reals. Sums of integers give s32, too. */
 typedef struct output_types {

@@ -144,12 +144,6 @@ typedef struct given_types {
     output_types types;
 } given_types;
 
-static given_types given_of(const plan_problem *p, output_types types) {
-    const arithmetic *of = arithmetic_of(p->lhs);
-    types.pairs = types.pairs && of->gives_pairs;
-    return (given_types){of, types};
-}
-
 /* Whether C may be TYPE because that holds the sums; because it holds what is made of them. */
 static bool gives_sums(mc_type type, const void *user) {
     const given_types *given = user;
@@ -204,7 +198,7 @@ static mc_status check_given(const mc_operator *o, const plan_problem *p, const 
 
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
                                mc_diag *diag) {
-    const given_types given = given_of(p, types);
+    const given_types given = {arithmetic_of(p->lhs), types};
     bool rounded = gives_rounded(p->out, &given);
     mc_status status = check_given(o, p, &given, diag);
     if (status != MC_OK) return status;
@@ -220,26 +214,36 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, outp
 
 /* -- Results */
 
+bool operator_is_exact(const mc_operator *o, const plan_problem *problem) {
+    return o->bounds == NULL || arithmetic_of(problem->lhs)->bound == NULL;
+}
+
+mc_status operator_sums(const mc_operator *o, const host_operands *operands, sum_range *sums, mc_diag *diag) {
+    mc_dense middle = {0}, bounds = {0};
+    *sums = (sum_range){0};
+    if (operator_is_exact(o, operands->problem)) return o->sums(operands, &sums->least, diag);
+    mc_status status = o->sums(operands, &middle, diag);
+    if (status == MC_OK) status = o->bounds(operands, &bounds, diag);
+    if (status == MC_OK) status = mc_sum_range_make(&middle, &bounds, sums, diag);
+    mc_dense_free(&middle);
+    mc_dense_free(&bounds);
+    return status;
+}
+
+mc_status operator_finish(const mc_operator *o, const host_operands *operands, const sum_range *sums,
+                          reference_result *want, mc_diag *diag) {
+    *want = (reference_result){0};
+    if (sums->most.data == NULL) return o->finish(operands, &sums->least, &want->low, diag);
+    return o->range(operands, sums, want, diag);
+}
+
 mc_status operator_expect(const mc_operator *o, const host_operands *operands, reference_result *want,
                           mc_diag *diag) {
-    mc_dense sums = {0}, bounds = {0}, least = {0}, most = {0};
+    sum_range sums;
     *want = (reference_result){0};
-    mc_status status = o->sums(operands, &sums, diag);
-    bool exact = status != MC_OK || arithmetic_of(sums.type)->bound == NULL || o->bounds == NULL;
-    if (status == MC_OK && exact) status = o->finish(operands, &sums, &want->low, diag);
-    if (!exact) {
-        status = o->bounds(operands, &bounds, diag);
-        if (status == MC_OK) status = mc_reference_move(&sums, &bounds, false, &least, diag);
-        if (status == MC_OK) status = mc_reference_move(&sums, &bounds, true, &most, diag);
-        if (status == MC_OK) status = o->finish(operands, &least, &want->low, diag);
-        if (status == MC_OK) status = o->finish(operands, &most, &want->high, diag);
-        if (status == MC_OK) reference_order(want);
-    }
-    mc_dense_free(&sums);
-    mc_dense_free(&bounds);
-    mc_dense_free(&least);
-    mc_dense_free(&most);
-    if (status != MC_OK) mc_result_free(want);
+    mc_status status = operator_sums(o, operands, &sums, diag);
+    if (status == MC_OK) status = operator_finish(o, operands, &sums, want, diag);
+    mc_sum_range_free(&sums);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "mc_activation.h"
-#include "ops/reference.h"
+#include "ops/output.h"
 #include "base/element.h"
 #include "matrix/random.h"
 #include "base/real.h"
@@ -101,8 +101,7 @@ static const float *factor(mc_per per, const float *factors, int64_t i, int64_t 
     return &factors[per == MC_PER_ROW ? i : per == MC_PER_COLUMN ? j : 0];
 }
 
-/* Those for C[i][j]; what there is none of is NULL. */
-static mc_factors factors_at(const mc_output *o, const mc_factors *all, int64_t i, int64_t j) {
+mc_factors output_factors_at(const mc_output *o, const mc_factors *all, int64_t i, int64_t j) {
     return (mc_factors){.scale = factor(o->scale, all->scale, i, j),
                         .b_scale = factor(o->b_scale, all->b_scale, i, j),
                         .bias = factor(o->bias, all->bias, i, j),
@@ -120,18 +119,14 @@ static int64_t nearest_within(mc_type type, float value, int64_t point) {
 /* The NaN that instructions on f32 give (PTX ISA, "Floating-Point Instructions"), whichever the host's is. */
 enum { PTX_NAN = 0x7fffffff };
 
-/* REAL as an element of TYPE. Integers are the nearest ones, 0 for a NaN, cut off at the type's ends. A ZERO
-   point, itself such an integer, is added before that. */
-static int64_t element_of(mc_type type, float real, const float *zero) {
+int64_t output_element(mc_type type, float real, const float *zero) {
     if (mc_type_is_real(type)) return isnan(real) && type == MC_F32 ? PTX_NAN : real_to_bits(type, real);
     int64_t point = zero == NULL ? 0 : nearest_within(type, *zero, 0);
     return nearest_within(type, real, point) + point;
 }
 
-/* An element of the reference's sums, of TYPE, becomes an element of C before it is rounded: multiplications
-   that round, the last one an fma if there is a bias; then the RESIDUAL, the activation and C's scale. What F
-   has not is left out, and NULL too. */
-static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f, const float *residual) {
+/* Multiplications that round, the last one an fma if there is a bias; then the residual. */
+float output_scaled(const mc_output *o, mc_type type, int64_t sum, mc_factors f, const float *residual) {
     float real = arithmetic_of(type)->real_of_sum(sum, o->exact);
     const float *scale = f.scale;
     if (f.b_scale) {
@@ -140,13 +135,16 @@ static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f,
     }
     if (scale) real = f.bias ? fmaf(real, *scale, *f.bias) : real * *scale;
     else if (f.bias) real += *f.bias;
-    if (residual) real += *residual;
-    real = mc_activation_of(o->activation, real);
-    return f.c_scale ? real * (1 / *f.c_scale) : real;
+    return residual ? real + *residual : real;
 }
 
-/* OF: the arithmetic of the sums. */
-static mc_status check_output(const arithmetic *of, const mc_output *output, mc_diag *diag) {
+/* The whole way to what is rounded to C. */
+static float finish(const mc_output *o, mc_type type, int64_t sum, mc_factors f, const float *residual) {
+    float real = mc_activation_of(o->activation, output_scaled(o, type, sum, f, residual));
+    return f.c_scale ? real * output_c_factor(f) : real;
+}
+
+mc_status output_check(const arithmetic *of, const mc_output *output, mc_diag *diag) {
     bool real = !of->holds_sums(output->type), scale = output->scale != MC_PER_NONE;
     bool wants = real && arithmetic_wants_scale(of, output->type);
     if ((wants && !scale) || (!real && (scale || output->bias != MC_PER_NONE)))
@@ -176,10 +174,10 @@ static void convert(const mc_output *o, const mc_factors *factors, const mc_dens
     bool adds = added != NULL && added->data != NULL;
     for (int64_t i = 0; i < c->rows; i++)
         for (int64_t j = 0; j < c->cols; j++) {
-            const mc_factors f = factors_at(o, factors, i, j);
+            const mc_factors f = output_factors_at(o, factors, i, j);
             float residual = adds ? (float)mc_dense_real(added, i, j) : 0;
             float real = finish(o, sums->type, mc_dense_get(sums, i, j), f, adds ? &residual : NULL);
-            mc_dense_set(c, i, j, element_of(o->type, real, f.zero));
+            mc_dense_set(c, i, j, output_element(o->type, real, f.zero));
         }
 }
 
@@ -194,25 +192,30 @@ static mc_status check_residual(const arithmetic *of, const mc_output *output, c
                    residual->rows, residual->cols, sums->rows, sums->cols);
 }
 
+mc_status output_create(const mc_output *output, const mc_factors *factors, const mc_dense *sums, mc_dense *c,
+                        mc_diag *diag) {
+    *c = (mc_dense){0};
+    const arithmetic *of = arithmetic_of(sums->type);
+    mc_status status = output_check(of, output, diag);
+    if (status == MC_OK) status = check_residual(of, output, factors->residual, sums, diag);
+    int64_t ld = sums->cols + (mc_type_bytes(output->type) == 0 && sums->cols % 2 != 0);
+    return status == MC_OK ? mc_dense_create(output->type, sums->rows, sums->cols, ld, c, diag) : status;
+}
+
 mc_status mc_reference_output(const mc_output *output, const mc_factors *factors, const mc_dense *sums,
                               mc_dense *c, mc_diag *diag) {
     static const mc_factors none = {0};
-    *c = (mc_dense){0};
-    const arithmetic *of = arithmetic_of(sums->type);
-    mc_status status = check_output(of, output, diag);
-    if (status == MC_OK && factors != NULL)
-        status = check_residual(of, output, factors->residual, sums, diag);
-    int64_t ld = sums->cols + (mc_type_bytes(output->type) == 0 && sums->cols % 2 != 0);
-    if (status == MC_OK) status = mc_dense_create(output->type, sums->rows, sums->cols, ld, c, diag);
+    if (factors == NULL) factors = &none;
+    mc_status status = output_create(output, factors, sums, c, diag);
     if (status != MC_OK) return status;
-    if (of->holds_sums(output->type)) copy_sums(sums, c);
-    else convert(output, factors != NULL ? factors : &none, sums, c);
+    if (arithmetic_of(sums->type)->holds_sums(output->type)) copy_sums(sums, c);
+    else convert(output, factors, sums, c);
     return MC_OK;
 }
 
 /* -- Reference of sampled sums ------------------------------------------------------------------------ */
 
-static float mask_value(const mc_vsparse *mask, int64_t vector, int row) {
+float output_mask_value(const mc_vsparse *mask, int64_t vector, int row) {
     return real_from_bits(MC_F32, (uint32_t)mc_vsparse_value(mask, vector, row));
 }
 
@@ -220,14 +223,15 @@ static void convert_block(const mc_output *o, const mc_vsparse *mask, int64_t bl
                           const mc_dense *sums, mc_dense *c) {
     for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
         for (int r = 0; r < mask->vec; r++) {
-            const float *by = factor(o->scale, scale, block * mask->vec + r, mask->col_idx[v]);
-            float real = finish(o, sums->type, mc_dense_get(sums, v, r), (mc_factors){.scale = by}, NULL);
-            if (o->masked) real *= mask_value(mask, v, r);
-            mc_dense_set(c, v, r, element_of(o->type, real, NULL));
+            const mc_factors f =
+                output_factors_at(o, &(mc_factors){.scale = scale}, block * mask->vec + r, mask->col_idx[v]);
+            float real = finish(o, sums->type, mc_dense_get(sums, v, r), f, NULL);
+            if (o->masked) real *= output_mask_value(mask, v, r);
+            mc_dense_set(c, v, r, output_element(o->type, real, NULL));
         }
 }
 
-static mc_status check_sampled(const mc_output *output, const mc_vsparse *mask, const mc_dense *sums,
+mc_status output_check_sampled(const mc_output *output, const mc_vsparse *mask, const mc_dense *sums,
                                mc_diag *diag) {
     if (output->bias != MC_PER_NONE) return mc_fail(diag, MC_USAGE, "sampled sums take no bias");
     if (output->activation != MC_ACTIVATION_NONE)
@@ -240,14 +244,14 @@ static mc_status check_sampled(const mc_output *output, const mc_vsparse *mask, 
                        "the mask has %" PRId64 " vectors of %d elements, there are %" PRId64 " x %" PRId64
                        " sums",
                        mask->vectors, mask->vec, sums->rows, sums->cols);
-    return check_output(arithmetic_of(sums->type), output, diag);
+    return output_check(arithmetic_of(sums->type), output, diag);
 }
 
 mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
                                const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag) {
     mc_dense vectors = {0};
     *c = (mc_dense){0};
-    mc_status status = check_sampled(output, mask, sums, diag);
+    mc_status status = output_check_sampled(output, mask, sums, diag);
     if (status == MC_OK)
         status = mc_dense_create(output->type, mask->vectors, mask->vec, mask->vec, &vectors, diag);
     if (status != MC_OK) return status;

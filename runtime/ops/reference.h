@@ -40,9 +40,15 @@ MC_API mc_status mc_reference_sddmm_bounds(const mc_vsparse *mask, const mc_dens
 
 /* COUNT sums of magnitudes of TERMS products become bounds, rounded up. */
 void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t count);
-/* The least or, if UP, the greatest sums that SUMS, of f32, may be with BOUNDS. moved: created by the
-   call. */
-MC_API mc_status mc_reference_move(const mc_dense *sums, const mc_dense *bounds, bool up, mc_dense *moved,
+/* Sums, of a type of the reference's. MOST without data: they are exact, and all in LEAST. Else a kernel's
+   may be anything from LEAST to MOST, which are f32; from -infinity to infinity also NaNs. */
+typedef struct sum_range {
+    mc_dense least, most;
+} sum_range;
+
+MC_API void mc_sum_range_free(sum_range *sums);
+/* The range of SUMS, of f32, with BOUNDS. range: created by the call. */
+MC_API mc_status mc_sum_range_make(const mc_dense *sums, const mc_dense *bounds, sum_range *range,
                                    mc_diag *diag);
 
 /* What a kernel's result must be: each element LOW's or, where HIGH has data, anything from LOW's to
@@ -52,9 +58,6 @@ typedef struct reference_result {
 } reference_result;
 
 MC_API void mc_result_free(reference_result *result);
-/* Makes LOW the lesser and HIGH the greater of both, element by element: a scale below 0 has turned them
-   round. */
-void reference_order(reference_result *result);
 /* MC_MISMATCH names the first element of GOT that WANT does not allow. */
 MC_API mc_status mc_result_compare(const mc_dense *got, const reference_result *want, mc_diag *diag);
 
@@ -81,6 +84,9 @@ typedef struct mc_factors {
 
 /* What ACTIVATION makes of X, to the bit. */
 MC_API float mc_activation_of(mc_activation activation, float x);
+/* LOW and HIGH become the ends of what ACTIVATION makes of all numbers between them: wider than that by
+   rounding errors alone. NaNs stay NaNs. */
+void activation_range(mc_activation activation, float *low, float *high);
 MC_API mc_status mc_output_of(const mc_kernel *kernel, mc_output *output, mc_diag *diag);
 /* How many scales or biases there are for a C of ROWS x COLS: 0, 1, ROWS or COLS. */
 MC_API int64_t mc_per_count(mc_per per, int64_t rows, int64_t cols);
@@ -93,10 +99,16 @@ MC_API void mc_bias_fill(float *bias, int64_t count, mc_value_law law, uint64_t 
    NULL: there are none. c: created by the call. */
 MC_API mc_status mc_reference_output(const mc_output *output, const mc_factors *factors, const mc_dense *sums,
                                      mc_dense *c, mc_diag *diag);
-/* The same for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column are
-   those of the rows of A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by the
-   call. */
+/* The least and the greatest elements of such a C for SUMS that have a range. WANT: created by the call. */
+MC_API mc_status mc_reference_range(const mc_output *output, const mc_factors *factors, const sum_range *sums,
+                                    reference_result *want, mc_diag *diag);
+/* The same two for the SUMS of mc_reference_sddmm and the elements of C in ORDER: scales by row and column
+   are those of the rows of A and the columns of B (mc_per_count of mask->rows x mask->cols). c: created by
+   the call. */
 MC_API mc_status mc_reference_sampled(const mc_output *output, const mc_vsparse *mask, mc_order order,
                                       const float *scale, const mc_dense *sums, mc_dense *c, mc_diag *diag);
+MC_API mc_status mc_reference_sampled_range(const mc_output *output, const mc_vsparse *mask, mc_order order,
+                                            const float *scale, const sum_range *sums, reference_result *want,
+                                            mc_diag *diag);
 
 #endif

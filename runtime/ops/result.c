@@ -1,5 +1,4 @@
-/* Results that are right within bounds: what the greatest and the least sums become is the range in which a
-   kernel's result must lie. That is so because every step from a sum to an element of C is monotone. */
+/* Sums that are right within bounds, and results that are: range.c makes the ones of the others. */
 #include <math.h>
 #include "ops/reference.h"
 
@@ -12,7 +11,8 @@ void reference_bound(const arithmetic *of, int64_t terms, float *bounds, int64_t
 }
 
 static float moved_sum(float sum, float bound, bool up) {
-    if (bound == 0 || isnan(sum)) return isinf(bound) ? (up ? INFINITY : -INFINITY) : sum;
+    if (isinf(bound)) return up ? INFINITY : -INFINITY;
+    if (bound == 0 || isnan(sum)) return sum;
     double exact = up ? (double)sum + bound : (double)sum - bound;
     float rounded = (float)exact;
     if (up ? (double)rounded < exact : (double)rounded > exact)
@@ -20,12 +20,7 @@ static float moved_sum(float sum, float bound, bool up) {
     return rounded;
 }
 
-mc_status mc_reference_move(const mc_dense *sums, const mc_dense *bounds, bool up, mc_dense *moved,
-                            mc_diag *diag) {
-    *moved = (mc_dense){0};
-    if (sums->type != MC_F32 || bounds->type != MC_F32)
-        return mc_fail(diag, MC_USAGE, "sums of %s with bounds of %s: both must be f32",
-                       mc_type_text(sums->type), mc_type_text(bounds->type));
+static mc_status move(const mc_dense *sums, const mc_dense *bounds, bool up, mc_dense *moved, mc_diag *diag) {
     mc_status status = mc_dense_create(MC_F32, sums->rows, sums->cols, sums->cols, moved, diag);
     if (status != MC_OK) return status;
     const float *sum = sums->data, *bound = bounds->data;
@@ -36,20 +31,25 @@ mc_status mc_reference_move(const mc_dense *sums, const mc_dense *bounds, bool u
     return MC_OK;
 }
 
+mc_status mc_sum_range_make(const mc_dense *sums, const mc_dense *bounds, sum_range *range, mc_diag *diag) {
+    *range = (sum_range){0};
+    if (sums->type != MC_F32 || bounds->type != MC_F32)
+        return mc_fail(diag, MC_USAGE, "sums of %s with bounds of %s: both must be f32",
+                       mc_type_text(sums->type), mc_type_text(bounds->type));
+    mc_status status = move(sums, bounds, false, &range->least, diag);
+    if (status == MC_OK) status = move(sums, bounds, true, &range->most, diag);
+    if (status != MC_OK) mc_sum_range_free(range);
+    return status;
+}
+
+void mc_sum_range_free(sum_range *sums) {
+    mc_dense_free(&sums->least);
+    mc_dense_free(&sums->most);
+}
+
 void mc_result_free(reference_result *result) {
     mc_dense_free(&result->low);
     mc_dense_free(&result->high);
-}
-
-void reference_order(reference_result *result) {
-    mc_dense *low = &result->low, *high = &result->high;
-    for (int64_t i = 0; i < low->rows; i++)
-        for (int64_t j = 0; j < low->cols; j++) {
-            if (!(mc_dense_real(low, i, j) > mc_dense_real(high, i, j))) continue;
-            int64_t least = mc_dense_get(high, i, j);
-            mc_dense_set(high, i, j, mc_dense_get(low, i, j));
-            mc_dense_set(low, i, j, least);
-        }
 }
 
 mc_status mc_result_compare(const mc_dense *got, const reference_result *want, mc_diag *diag) {

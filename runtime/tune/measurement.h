@@ -4,7 +4,7 @@
  *   compile.c    kernels, on all cores (pool.c)
  *   operands.c   what they compute with, on the host and on the device (slab.c)
  *   reference.c  what C must be
- *   verify.c     one kernel: loaded, run once, compared
+ *   verify.c     one kernel: loaded, run, compared (compare.c)
  *   time.c       all that are right, in rounds (rounds.c) */
 #ifndef MCRT_TUNE_MEASUREMENT_H
 #define MCRT_TUNE_MEASUREMENT_H
@@ -23,8 +23,9 @@ typedef struct tune_operands {
     mc_dense others[MAX_OPERANDS];
     size_t other_parts[MAX_OPERANDS];
     mc_dense c; /* the output's shape; no data */
-    /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again */
-    unsigned char *want;
+    /* Memory as it must be found: GUARD bytes of poison, C with poison in its gaps, and GUARD bytes again.
+       MOST: likewise, where C's elements may be anything from those of WANT to these; else NULL */
+    unsigned char *want, *most;
     size_t want_bytes, guard;
     tune_slab slab;
 } tune_operands;
@@ -103,14 +104,24 @@ mc_status tune_operands_pack(measurement *m, mc_diag *diag);
 mc_status tune_operands_upload(measurement *m, mc_diag *diag);
 void tune_operands_free(measurement *m);
 
-/* -- reference.c: operands.want, on all cores */
+/* -- reference.c: operands.want and most, on all cores */
 mc_status tune_reference(measurement *m, mc_diag *diag);
+
+/* -- compare.c */
+
+/* MC_MISMATCH where GOT, which is memory of C and its guards, is not what operands want: wrong in front of C,
+   in it, in its gaps, or behind it. Which of NaNs' bits an element has does not matter. */
+mc_status tune_check_result(const tune_operands *o, unsigned char *got, mc_diag *diag);
+/* MC_MISMATCH where a SECOND launch of a kernel has left other bytes there than the FIRST. */
+mc_status tune_check_again(const tune_operands *o, unsigned char *first, unsigned char *second,
+                           mc_diag *diag);
 
 /* -- verify.c */
 
 /* Loads K and binds its launches. */
 mc_status tune_load(measurement *m, tune_kernel *k, mc_diag *diag);
-/* One launch on poisoned C: MC_MISMATCH where anything but C is written, or C is not what it must be. */
+/* One launch on poisoned C: MC_MISMATCH where anything but C is written, or C is not what it must be. A C
+   that may be anything within bounds gets a second launch, which must give the same. */
 mc_status tune_verify(measurement *m, tune_kernel *k, mc_diag *diag);
 
 /* -- time.c */

@@ -42,7 +42,7 @@ static int64_t greatest_value(const measurement *m) {
 
 static void fill_matrix(measurement *m) {
     mc_vsparse *a = &m->operands.matrix;
-    if (a->type == MC_F32) {
+    if (m->operator->matrix.type == NO_MEMBER && a->type == MC_F32) { /* a mask's */
         mc_scale_fill(a->values, a->vectors * a->vec, MC_VALUES_FULL, seed_matrix);
         return;
     }
@@ -283,5 +283,6 @@ void tune_operands_free(measurement *m) {
         free(o->factors[i]);
     }
     free(o->want);
+    free(o->most);
     free(m->buffer.bytes);
 }

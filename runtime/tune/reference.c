@@ -17,7 +17,7 @@ typedef struct band {
 typedef struct reference {
     measurement *m;
     size_t pieces;
-    mc_dense sums; /* of all vectors, where the output is SAMPLED */
+    sum_range sums; /* of all vectors, where the output is SAMPLED */
     mc_status *statuses;
     mc_diag **whys;
 } reference;
@@ -48,11 +48,11 @@ static mc_dense rows_of(const mc_dense *dense, int64_t first, int64_t count) {
     return part;
 }
 
-/* Rows of C, from FIRST on, to their places in `want`, and poison into the gaps behind them. */
-static void put_rows(tune_operands *o, int64_t first, const mc_dense *c) {
+/* Rows of C, from FIRST on, to their places in WANT, and poison into the gaps behind them. */
+static void put_rows(const tune_operands *o, int64_t first, const mc_dense *c, unsigned char *want) {
     size_t row_bytes = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, o->c.ld),
            from = (size_t)mc_type_size(c->type, c->ld);
-    unsigned char *to = o->want + o->guard + (size_t)first * step;
+    unsigned char *to = want + o->guard + (size_t)first * step;
     for (size_t i = 0; i < (size_t)c->rows; i++) {
         memcpy(to + i * step, (const char *)c->data + i * from, row_bytes);
         memset(to + i * step + row_bytes, TUNE_POISON, step - row_bytes);
@@ -87,25 +87,37 @@ static mc_status make_others(measurement *m, const host_operands *of, const mc_d
     return status;
 }
 
-static mc_status finish_band(measurement *m, const host_operands *of, const band *b, const mc_dense *sums,
+static mc_status finish_band(measurement *m, const host_operands *of, const band *b, const sum_range *sums,
                              mc_diag *diag) {
-    mc_dense c = {0};
-    mc_status status = m->operator->finish(of, sums, &c, diag);
-    if (status == MC_OK) put_rows(&m->operands, b->first_row, &c);
-    mc_dense_free(&c);
-    return status == MC_OK ? make_others(m, of, sums, diag) : status;
+    const tune_operands *o = &m->operands;
+    reference_result c;
+    mc_status status = operator_finish(m->operator, of, sums, &c, diag);
+    if (status == MC_OK) put_rows(o, b->first_row, &c.low, o->want);
+    if (status == MC_OK && o->most != NULL) put_rows(o, b->first_row, &c.high, o->most);
+    mc_result_free(&c);
+    return status == MC_OK ? make_others(m, of, &sums->least, diag) : status;
+}
+
+/* A band's sums of vectors, to their place among ALL. */
+static void put_sums(const band *b, const mc_dense *sums, mc_dense *all) {
+    size_t bytes = (size_t)mc_type_size(all->type, b->matrix.vectors * b->matrix.vec);
+    if (bytes == 0 || all->data == NULL) return;
+    memcpy((char *)all->data + mc_type_size(all->type, b->first_vector * b->matrix.vec), sums->data, bytes);
 }
 
 /* A SAMPLED output's sums are kept, as its order does not go by rows. */
 static mc_status multiply_band(reference *r, const band *b, mc_diag *diag) {
-    mc_dense inputs[MAX_OPERANDS], sums = {0};
+    mc_dense inputs[MAX_OPERANDS];
+    sum_range sums;
     const host_operands of = band_operands(r->m, b, inputs);
-    mc_status status = r->m->operator->sums(&of, &sums, diag);
-    if (status == MC_OK && !is_sampled(r->m)) status = finish_band(r->m, &of, b, &sums, diag);
-    else if (status == MC_OK && b->matrix.vectors > 0)
-        memcpy((int64_t *)r->sums.data + b->first_vector * b->matrix.vec, sums.data,
-               (size_t)(b->matrix.vectors * b->matrix.vec) * sizeof(int64_t));
-    mc_dense_free(&sums);
+    mc_status status = operator_sums(r->m->operator, & of, &sums, diag);
+    if (status == MC_OK && !is_sampled(r->m)) {
+        status = finish_band(r->m, &of, b, &sums, diag);
+    } else if (status == MC_OK) {
+        put_sums(b, &sums.least, &r->sums.least);
+        put_sums(b, &sums.most, &r->sums.most);
+    }
+    mc_sum_range_free(&sums);
     return status;
 }
 
@@ -154,12 +166,29 @@ static mc_status compute(reference *r, mc_diag *diag) {
 }
 
 /* C itself is written piece by piece, by all cores. */
-static mc_status make_want(tune_operands *o, mc_diag *diag) {
-    o->want = mcrt_array((int64_t)o->want_bytes, 1);
-    if (o->want == NULL) return mcrt_no_memory(diag, (int64_t)o->want_bytes, "bytes of C");
-    memset(o->want, TUNE_POISON, o->guard);
-    memset(o->want + o->want_bytes - o->guard, TUNE_POISON, o->guard);
+static mc_status make_memory(const tune_operands *o, unsigned char **memory, mc_diag *diag) {
+    *memory = mcrt_array((int64_t)o->want_bytes, 1);
+    if (*memory == NULL) return mcrt_no_memory(diag, (int64_t)o->want_bytes, "bytes of C");
+    memset(*memory, TUNE_POISON, o->guard);
+    memset(*memory + o->want_bytes - o->guard, TUNE_POISON, o->guard);
     return MC_OK;
+}
+
+/* Room for the sums of all vectors. */
+static mc_status make_sums(reference *r, bool exact, mc_diag *diag) {
+    const mc_vsparse *matrix = &r->m->operands.matrix;
+    mc_type type = arithmetic_of(r->m->race->problem->lhs)->sums;
+    mc_status status = mc_dense_create(type, matrix->vectors, matrix->vec, matrix->vec, &r->sums.least, diag);
+    if (status != MC_OK || exact) return status;
+    return mc_dense_create(type, matrix->vectors, matrix->vec, matrix->vec, &r->sums.most, diag);
+}
+
+static mc_status make_room(reference *r, mc_diag *diag) {
+    tune_operands *o = &r->m->operands;
+    bool exact = operator_is_exact(r->m->operator, r->m->race->problem);
+    mc_status status = make_memory(o, &o->want, diag);
+    if (status == MC_OK && !exact) status = make_memory(o, &o->most, diag);
+    return status == MC_OK && is_sampled(r->m) ? make_sums(r, exact, diag) : status;
 }
 
 mc_status tune_reference(measurement *m, mc_diag *diag) {
@@ -169,14 +198,12 @@ mc_status tune_reference(measurement *m, mc_diag *diag) {
     reference r = {.m = m, .pieces = pieces < most ? pieces : most};
     r.statuses = calloc(r.pieces, sizeof *r.statuses);
     r.whys = calloc(r.pieces, sizeof(mc_diag *));
-    mc_status status = make_want(&m->operands, diag);
+    mc_status status = make_room(&r, diag);
     if (r.statuses == NULL || r.whys == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
-    if (status == MC_OK && is_sampled(m))
-        status = mc_dense_create(MC_S64, matrix->vectors, matrix->vec, matrix->vec, &r.sums, diag);
     if (status == MC_OK) status = compute(&r, diag);
     for (size_t i = 0; r.whys != NULL && i < r.pieces; i++) mc_diag_destroy(r.whys[i]);
     free(r.whys);
     free(r.statuses);
-    mc_dense_free(&r.sums);
+    mc_sum_range_free(&r.sums);
     return status;
 }

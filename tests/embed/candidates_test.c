@@ -176,6 +176,26 @@ static void test_digits(mc_diag *diag) {
     candidates_free(&list);
 }
 
+/* Integers take no spec of floats, whose values have as many bits, and floats none of integers. */
+static void test_floats(mc_diag *diag) {
+    static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16};
+    for (int i = 0; i < 4; i++) {
+        plan_problem p = test_usual(MC_OP_SPMM);
+        candidate_target target = target_of(90);
+        candidate_list list;
+        bool real = mc_type_is_real(types[i]);
+        p.lhs = p.rhs = types[i], p.out = MC_F32, p.scale = MC_PER_ROW;
+        test_complete(&p);
+        CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK && list.count > 0, "%s: %s",
+              mc_type_text(types[i]), mc_diag_text(diag));
+        mc_diag_clear(diag);
+        for (size_t j = 0; j < list.count; j++)
+            CHECK((strncmp(list.items[j].spec, "spmm_f16", 8) == 0) == real, "%s: %s", mc_type_text(types[i]),
+                  list.items[j].spec);
+        candidates_free(&list);
+    }
+}
+
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
@@ -265,6 +285,7 @@ int main(void) {
     test_promises(diag);
     test_overlap(diag);
     test_digits(diag);
+    test_floats(diag);
     test_paths(diag);
     test_reasons(diag);
     test_open(diag);

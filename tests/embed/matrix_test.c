@@ -22,6 +22,11 @@ static const struct refusal {
 } refusals[] = {
     {MATRIX(.vec = 3, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
      "vec is 3, must be 2, 4 or 8"},
+    {MATRIX(.vec = 16, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
+     "vec is 16, must be 2, 4 or 8"},
+    {{.size = sizeof(mc_matrix_config), .type = MC_F16, .vec = 12, .rows = 24, .cols = 40},
+     MC_USAGE,
+     "vec is 12, must be 2, 4, 8 or 16"},
     {MATRIX(.vec = 8, .rows = 17, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
      "rows is 17, must be a multiple of vec = 8"},
     {MATRIX(.vec = 8, .rows = -8, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,

@@ -59,8 +59,8 @@ static const struct refusal {
     {SPMM(MC_F32, 32, .b = MC_S8), MC_BF16, MC_CANNOT,
      "the matrix's type is bf16, b is s8: there are kernels for two sides of integers"},
     {SPMM(MC_S32, 32, .b = MC_F16), MC_F16, MC_CANNOT,
-     "c is s32, an SpMM of floats gives s8, u8, f16, bf16 or f32"},
-    {SPMM(MC_S4, 32, .b = MC_F16, .scale = MC_PER_ROW), MC_F16, MC_CANNOT, "c is s4, an SpMM of floats"},
+     "c is s32, an SpMM of floats gives s8, u8, s4, u4, f16, bf16 or f32"},
+    {SPMM(MC_S4, 32, .b = MC_F16), MC_F16, MC_USAGE, "c is s4, which wants a scale"},
     {SPMM(MC_S64, 32, .b = MC_F16, .exact = true), MC_F16, MC_CANNOT, "c is s64, an SpMM of floats"},
     {SPMM(MC_F32, 32, .b = MC_F16, .exact = true), MC_F16, MC_CANNOT,
      "exact sums are of integers, not of floats"},
@@ -177,6 +177,15 @@ static void test_refusals(void) {
     plan_problem problem;
     matrix.vec = 16;
     CHECK(plan_problem_of(&SPMM(MC_S32, 1, .align = 16), &matrix, &problem, NULL) == MC_CANNOT);
+    CHECK(plan_problem_of(&SDDMM(MC_F32, 64, .a = MC_F16, .b = MC_F16), &matrix, &problem, NULL) ==
+          MC_CANNOT);
+    matrix.type = MC_F16;
+    CHECK(plan_problem_of(&SPMM(MC_F32, 1, .b = MC_F16), &matrix, &problem, NULL) == MC_OK);
+    matrix.vec = 12, matrix.rows = 24;
+    mc_diag_clear(diag);
+    CHECK(plan_problem_of(&SPMM(MC_F32, 1, .b = MC_F16), &matrix, &problem, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), "vectors of 12 elements, there are kernels for 2, 4, 8 and 16");
+    matrix.type = MC_S8;
     matrix.vec = 8;
     matrix.rows = (int64_t)1 << 31;
     CHECK(plan_problem_of(&SPMM(MC_S32, 1, .align = 16), &matrix, &problem, NULL) == MC_CANNOT);

@@ -163,31 +163,56 @@ void product_close(product *p) {
 
 /* -- Results */
 
-static mc_dense want_product(const product *p, const mc_output *output) {
-    mc_dense sums = {0}, want = {0};
+static void want_product(const product *p, const mc_output *output, const sum_range *sums,
+                         reference_result *want) {
     const mc_factors factors = {.scale = p->scale,
                                 .bias = p->bias,
                                 .b_scale = p->b_scale,
                                 .c_scale = &p->c_scale,
                                 .zero = &p->zero,
                                 .residual = &p->residual};
-    if (worked("mc_reference_spmm", mc_reference_spmm(&p->host, &p->b, &sums, diag)))
-        (void)worked("mc_reference_output", mc_reference_output(output, &factors, &sums, &want, diag));
-    mc_dense_free(&sums);
-    return want;
+    if (sums->most.data != NULL)
+        (void)worked("mc_reference_range", mc_reference_range(output, &factors, sums, want, diag));
+    else
+        (void)worked("mc_reference_output",
+                     mc_reference_output(output, &factors, &sums->least, &want->low, diag));
 }
 
-static mc_dense want_sampled(const product *p, const mc_output *output) {
-    mc_dense sums = {0}, want = {0};
-    if (worked("mc_reference_sddmm",
-               mc_reference_sddmm(&p->host, &p->a, &p->b, p->config.b_layout, &sums, diag)))
+static void want_sampled(const product *p, const mc_output *output, const sum_range *sums,
+                         reference_result *want) {
+    mc_order order = p->config.c_order;
+    if (sums->most.data != NULL)
+        (void)worked("mc_reference_sampled_range",
+                     mc_reference_sampled_range(output, &p->host, order, p->scale, sums, want, diag));
+    else
         (void)worked("mc_reference_sampled",
-                     mc_reference_sampled(output, &p->host, p->config.c_order, p->scale, &sums, &want, diag));
-    mc_dense_free(&sums);
-    return want;
+                     mc_reference_sampled(output, &p->host, order, p->scale, &sums->least, &want->low, diag));
 }
 
-mc_dense product_want(const product *p) {
+static mc_status make_sums(const product *p, mc_dense *sums) {
+    if (p->config.op == MC_OP_SPMM) return mc_reference_spmm(&p->host, &p->b, sums, diag);
+    return mc_reference_sddmm(&p->host, &p->a, &p->b, p->config.b_layout, sums, diag);
+}
+
+static mc_status make_bounds(const product *p, mc_dense *bounds) {
+    if (p->config.op == MC_OP_SPMM) return mc_reference_spmm_bounds(&p->host, &p->b, bounds, diag);
+    return mc_reference_sddmm_bounds(&p->host, &p->a, &p->b, p->config.b_layout, bounds, diag);
+}
+
+/* Sums of floats have a range. */
+static sum_range sums_of(const product *p) {
+    mc_dense sums = {0}, bounds = {0};
+    sum_range range = {0};
+    if (!worked("sums", make_sums(p, &sums))) return range;
+    if (!mc_type_is_real(p->config.b)) return (sum_range){.least = sums};
+    if (worked("bounds", make_bounds(p, &bounds)))
+        (void)worked("range", mc_sum_range_make(&sums, &bounds, &range, diag));
+    mc_dense_free(&sums);
+    mc_dense_free(&bounds);
+    return range;
+}
+
+static reference_result want_result(const product *p) {
     const mc_plan_config *c = &p->config;
     const mc_output output = {.type = c->c,
                               .scale = c->scale,
@@ -198,7 +223,18 @@ mc_dense product_want(const product *p) {
                               .activation = c->activation,
                               .exact = c->exact,
                               .masked = c->mask_values};
-    return c->op == MC_OP_SPMM ? want_product(p, &output) : want_sampled(p, &output);
+    reference_result want = {0};
+    sum_range sums = sums_of(p);
+    if (c->op == MC_OP_SPMM) want_product(p, &output, &sums, &want);
+    else want_sampled(p, &output, &sums, &want);
+    mc_sum_range_free(&sums);
+    return want;
+}
+
+mc_dense product_want(const product *p) {
+    reference_result want = want_result(p);
+    mc_dense_free(&want.high);
+    return want.low;
 }
 
 static void check_gaps(const product *p, const mc_dense *c) {
@@ -231,13 +267,14 @@ void product_poison(const product *p) {
 }
 
 void product_compare(const product *p) {
-    mc_dense want = product_want(p), c = device_c(p, &want);
+    reference_result want = want_result(p);
+    mc_dense c = device_c(p, &want.low);
     mc_diag_clear(diag);
     if (worked("mc_memory_read", mc_memory_read(p->context, p->args.c, c.data, dense_bytes(&c), diag)) &&
-        worked(p->kind->name, mc_dense_compare(&c, &want, diag)))
+        worked(p->kind->name, mc_result_compare(&c, &want, diag)))
         check_gaps(p, &c);
     mc_dense_free(&c);
-    mc_dense_free(&want);
+    mc_result_free(&want);
 }
 
 void product_check(const product *p) {

@@ -66,7 +66,7 @@ mc_address product_reserve(product *p, int64_t bytes, unsigned offset);
 /* Gaps stay unwritten: the simulator stops who reads them. */
 void product_write(const product *p, mc_address address, const mc_dense *dense);
 
-/* The C that must come of it; the caller frees. */
+/* The C that must come of it, of floats the least; the caller frees. */
 mc_dense product_want(const product *p);
 /* Poisons C, executes, and compares: every element, and the gaps.
    The parts: for those who execute otherwise. */

@@ -67,6 +67,35 @@ static void test_faults(mc_diag *diag) {
     close_bench(&b);
 }
 
+/* Floats: a kernel that is wrong by more than its bounds allow, or writes beside C. */
+static void test_float_faults(mc_diag *diag) {
+    static const char *const spec = SPECS "/spmm_f16.lua";
+    static const fault wrong[] = {
+        {"half of the products", "mma.sync", "mma.sync", "// ", TUNE_WRONG, "must be from"},
+        {"bf16 for f16", "mma.sync", "f32.f16.f16.f32", "f32.bf16.bf16.f32", TUNE_WRONG, "must be from"},
+        {"in front of C", AT_C, NULL, STORE("%c+-4"), TUNE_WRONG, "in front of C"},
+        {"in C's gap", AT_C, NULL, STORE("%c+144"), TUNE_WRONG, "C's gap in row 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        mc_context *context = open_context("/dev/null/records", diag);
+        mc_matrix *matrix = make_matrix(context, MC_F16, 8, 5, 64, diag);
+        mc_plan_config config = spmm_of(matrix, N);
+        const mc_tune_config tune = {.size = sizeof tune, .candidates = 2};
+        mc_tune_result result = {.size = sizeof result};
+        config.b = config.c = MC_F16, config.specs = &spec, config.spec_count = 1;
+        workshop.fault = &wrong[i];
+        workshop.victim = NULL;
+        expect_failure(wrong[i].name, tune_made(context, &config, &tune, &result, diag), MC_CANNOT, diag, "");
+        workshop.fault = NULL;
+        CHECK(result.wrong >= 2 && result.measured == 0, "%s: %zu wrong, %zu measured", wrong[i].name,
+              result.wrong, result.measured);
+        CHECK(strstr(log_text, wrong[i].message) != NULL, "%s: want '%s' in\n%s", wrong[i].name,
+              wrong[i].message, log_text);
+        mc_matrix_destroy(matrix);
+        mc_context_destroy(context);
+    }
+}
+
 /* Of a kernel with two outputs the second one is compared, too. */
 static void test_wrong_scales(mc_diag *diag) {
     static const char *const spec = SPECS "/quantise_s8.lua";
@@ -112,6 +141,7 @@ int main(void) {
     scratch_begin();
     test_faults(diag);
     test_wrong_scales(diag);
+    test_float_faults(diag);
     test_all_fail(diag);
     mc_diag_destroy(diag);
     return scratch_end();

@@ -64,7 +64,7 @@ static void check_round_trip(mc_type type, int vec, const mc_strided *form, int6
 static void test_round_trips(mc_diag *diag) {
     for (int t = 0; t < TYPES; t++)
         for (int f = 0; f < FORMS; f++)
-            for (int vec = 1; vec <= 8; vec *= 2)
+            for (int vec = 1; vec <= 16; vec *= 2)
                 for (int64_t first = 0; first < 0x10000; first += 0x1555)
                     check_round_trip(types[t], vec, &forms[f], first, diag);
 }
@@ -106,7 +106,11 @@ static void test_refused(mc_diag *diag) {
                        "the packed format holds integers");
         mc_vsparse_free(&a);
     }
-    mc_vsparse a = make_matrix(MC_F32, 4, 1, diag);
+    mc_vsparse a = make_matrix(MC_F16, 17, 1, diag);
+    expect_failure("vec", mc_strided_pack(&a, &forms[0], &packed, diag), MC_CANNOT, diag,
+                   "vectors of 1 to 16 elements, the matrix 17");
+    mc_vsparse_free(&a);
+    a = make_matrix(MC_F32, 4, 1, diag);
     expect_failure("f32", mc_windowed_pack(&a, &ring, &packed, diag), MC_CANNOT, diag,
                    "values of at most 16 bits, the matrix f32");
     mc_vsparse_free(&a);

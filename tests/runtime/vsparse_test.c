@@ -1,4 +1,5 @@
 /* Vector-sparse matrices: dilation, union, values. */
+#include <math.h>
 #include "scratch.h"
 
 /* Rows {0, 2}, {2}, {}, {1, 3}, {0}. */
@@ -240,6 +241,83 @@ static void test_take_csr(mc_diag *diag) {
     mc_vsparse_free(&reals);
 }
 
+/* Reals become the nearest floats, each rounded once: of values of 53 bits that lie just beside a tie between two of
+   them, too. */
+static void test_take_floats(mc_diag *diag) {
+    static const struct {
+        double value;
+        uint32_t f16, bf16;
+    } known[] = {{1, 0x3c00, 0x3f80},
+                 {-0.1, 0xae66, 0xbdcd},
+                 {1 + 0x1p-11, 0x3c00, 0x3f80},           /* a tie */
+                 {1 + 0x1p-11 + 0x1p-40, 0x3c01, 0x3f80}, /* a tie as f32 */
+                 {1 + 0x3p-11 - 0x1p-40, 0x3c01, 0x3f80}, /* likewise */
+                 {1 + 0x1p-8 + 0x1p-50, 0x3c04, 0x3f81},
+                 {-0x1p-25 - 0x1p-70, 0x8001, 0xb300}, /* subnormal, beside a tie with 0 */
+                 {65519.999, 0x7bff, 0x4780}};
+    static const mc_type types[] = {MC_F16, MC_BF16};
+    double values[6] = {0};
+    mc_csr csr = five_rows;
+    csr.field = MC_CSR_REAL, csr.values = values;
+    for (int t = 0; t < 2; t++) {
+        double fill;
+        mc_vsparse a;
+        expect_ok("union", mc_vsparse_union(&csr, 2, types[t], &a, &fill, NULL, diag), diag);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            values[0] = known[i].value;
+            expect_ok("take", mc_vsparse_take_csr(&a, &csr, 0, diag), diag);
+            uint32_t want = t ? known[i].bf16 : known[i].f16;
+            CHECK(mc_vsparse_value(&a, 0, 0) == want, "%s of %a is %llx, must be %x", mc_type_text(types[t]),
+                  known[i].value, (long long)mc_vsparse_value(&a, 0, 0), want);
+        }
+        values[0] = t ? 3.4e38 : 65520;
+        expect_failure("beyond", mc_vsparse_take_csr(&a, &csr, 0, diag), MC_CANNOT, diag,
+                       t ? "is 3.4e+38, out of bf16's range" : "is 65520, out of f16's range");
+        values[0] = 0;
+        mc_dense other;
+        expect_ok("create", mc_dense_create(MC_F32, a.vectors, 2, 2, &other, diag), diag);
+        expect_failure("f32", mc_vsparse_take(&a, &other, diag), MC_FORMAT, diag,
+                       t ? "values of A are bf16, these are f32" : "values of A are f16, these are f32");
+        mc_dense_free(&other);
+        mc_vsparse_free(&a);
+    }
+}
+
+/* Random floats: finite ones of either sign, whose products add up far below the type's end; and the ends. */
+static void test_random_floats(mc_diag *diag) {
+    static const mc_type types[] = {MC_F16, MC_BF16};
+    const mc_pattern pattern = {40, 400, 0.5, MC_PATTERN_UNIFORM, 0, 2};
+    for (int t = 0; t < 2; t++) {
+        int above = 0, below = 0, nans = 0, infinite = 0, subnormal = 0, minus_zeros = 0;
+        double squares = 0;
+        mc_csr csr;
+        mc_vsparse a;
+        expect_ok("generate", mc_csr_generate(&pattern, &csr, diag), diag);
+        expect_ok("dilate", mc_vsparse_dilate(&csr, 8, types[t], &a, diag), diag);
+        const mc_dense values = {a.type, a.vectors, 8, 8, a.values};
+        mc_vsparse_fill(&a, MC_VALUES_FULL, 1, NULL);
+        for (int64_t i = 0; i < a.vectors * 8; i++) {
+            double value = mc_dense_real(&values, i / 8, i % 8);
+            CHECK(fabs(value) <= 16, "%g", value); /* 2 - 2^-23 may round up */
+            above += value > 0, below += value < 0, squares += value * value;
+        }
+        CHECK(above > a.vectors * 3 && below > a.vectors * 3, "signs: %d, %d", above, below);
+        CHECK(squares < 20. * 8 * (double)a.vectors && squares > 8. * 8 * (double)a.vectors, "squares %g",
+              squares);
+        mc_vsparse_fill(&a, MC_VALUES_EXTREME, 1, NULL);
+        for (int64_t i = 0; i < a.vectors * 8; i++) {
+            double value = mc_dense_real(&values, i / 8, i % 8);
+            nans += isnan(value) != 0, infinite += isinf(value) != 0;
+            subnormal += value != 0 && fabs(value) < (t ? 0x1p-126 : 0x1p-14);
+            minus_zeros += mc_dense_get(&values, i / 8, i % 8) == 0x8000;
+        }
+        CHECK(nans > 100 && infinite > 100 && subnormal > 100 && minus_zeros > 100,
+              "%d NaNs, %d infinities, %d subnormal, %d zeros", nans, infinite, subnormal, minus_zeros);
+        mc_vsparse_free(&a);
+        mc_csr_free(&csr);
+    }
+}
+
 int main(void) {
     mc_diag *diag = mc_diag_create();
     test_dilate(diag);
@@ -251,6 +329,8 @@ int main(void) {
     test_take(diag);
     test_take_reals(diag);
     test_take_csr(diag);
+    test_take_floats(diag);
+    test_random_floats(diag);
     mc_diag_destroy(diag);
     return check_end();
 }

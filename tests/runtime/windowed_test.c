@@ -65,7 +65,7 @@ static const kind kinds[] = {
     {MC_U16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 4, MC_VALUES_FULL, MC_DIGITS_BALANCED},
     {MC_S12, 8, MC_VALUES_FULL, MC_DIGITS_BALANCED},     {MC_S16, 2, MC_VALUES_FULL, MC_DIGITS_OFFSET},
     {MC_S12, 8, MC_VALUES_EXTREME, MC_DIGITS_OFFSET},    {MC_F16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
-    {MC_BF16, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
+    {MC_BF16, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},  {MC_F16, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_diag *diag) {
@@ -171,6 +171,14 @@ static int slot_value(const decoder *d, int64_t stride, int row, int slot) {
     return d->digits == 1 ? top : 256 * top + low;
 }
 
+/* Padding of floats: the row of zeros behind the last stage. */
+static bool names_zeros(const decoder *d, int64_t stride, int slot) {
+    uint32_t word = (uint32_t)d->places[stride * WORDS + slot % 16];
+    int place = (int)(slot < 16 ? word & 0xffff : word >> 16);
+    return mc_type_is_real(d->a->type) &&
+           place == place_of(d->ring->stages * d->ring->window, d->ring->tile_n);
+}
+
 static void step_windows(decoder *d, int32_t control) {
     int64_t leave = (control & INT32_MAX) / 256, wait = control & 255;
     d->left += leave;
@@ -202,13 +210,18 @@ static void decode_stride(decoder *d, int64_t stride, int *got, int *used) {
     for (int slot = 0; slot < SLOTS; slot++) {
         int64_t row = slot_row(d, stride, slot);
         int any = 0;
+        if (row < 0 && names_zeros(d, stride, slot)) {
+            for (int r = 0; r < d->a->vec; r++) d->bad += slot_value(d, stride, r, slot) != 0;
+            continue;
+        }
         if (row < 0) {
             d->bad++;
             continue;
         }
         for (int r = 0; r < d->a->vec; r++) any |= slot_value(d, stride, r, slot);
         d->bad += any && slot >= 16 && d->control[stride] < 0; /* not in a half that is skipped */
-        if (!any) d->bad += row / d->ring->window != d->left;  /* padding: no vector is all zeros */
+        /* Padding: no vector is all zeros. That of floats names no row of a window. */
+        if (!any) d->bad += row / d->ring->window != d->left || mc_type_is_real(d->a->type);
         if (!any) continue;
         d->bad += row >= d->a->cols || row / d->ring->window >= windows_end(d);
         for (int r = 0; row < d->a->cols && r < d->a->vec; r++)
@@ -374,7 +387,11 @@ static void test_refused(mc_diag *diag) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_failure("ring", mc_windowed_pack(&a, &bad[i], &packed, diag), MC_USAGE, diag, "no ring: ");
     a.vec = 16;
-    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix 16");
+    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag,
+                   "vectors of 1 to 8 elements, the matrix 16");
+    a.vec = 17, a.type = MC_F16;
+    expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag,
+                   "vectors of 1 to 16 elements, the matrix 17");
     a.vec = 8, a.type = MC_S32;
     expect_failure("type", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag, "the matrix s32");
     mc_ring balanced = good;

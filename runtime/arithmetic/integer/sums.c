@@ -141,6 +141,5 @@ const arithmetic integer_arithmetic = {.name = "integers",
                                        .loops = loops,
                                        .holds_sums = holds_sums,
                                        .scaled = true,
-                                       .gives_pairs = true,
                                        .real_of_sum = real_of_sum,
                                        .code = &digit_kind};

@@ -59,6 +59,13 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     return mc_reference_sampled(&output, o->matrix, o->problem->order, o->factors[SCALE], exact, c, diag);
 }
 
+static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
+                       mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    return mc_reference_sampled_range(&output, o->matrix, o->problem->order, o->factors[SCALE], within, want,
+                                      diag);
+}
+
 const mc_operator operator_sddmm = {
     .op = MC_OP_SDDMM,
     .name = "sddmm",
@@ -75,4 +82,5 @@ const mc_operator operator_sddmm = {
     .sums = sums,
     .bounds = bounds,
     .finish = finish,
+    .range = range,
 };

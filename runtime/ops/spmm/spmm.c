@@ -99,15 +99,26 @@ static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag)
     return mc_reference_spmm_bounds(o->matrix, o->inputs[B], result, diag);
 }
 
+static mc_factors factors_of(const host_operands *o) {
+    return (mc_factors){.scale = o->factors[SCALE],
+                        .b_scale = o->factors[B_SCALE],
+                        .bias = o->factors[BIAS],
+                        .c_scale = o->factors[C_SCALE],
+                        .zero = o->factors[ZERO],
+                        .residual = o->inputs[RESIDUAL]};
+}
+
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = {.scale = o->factors[SCALE],
-                                .b_scale = o->factors[B_SCALE],
-                                .bias = o->factors[BIAS],
-                                .c_scale = o->factors[C_SCALE],
-                                .zero = o->factors[ZERO],
-                                .residual = o->inputs[RESIDUAL]};
+    const mc_factors factors = factors_of(o);
     return mc_reference_output(&output, &factors, exact, c, diag);
+}
+
+static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
+                       mc_diag *diag) {
+    const mc_output output = operator_output(o->problem);
+    const mc_factors factors = factors_of(o);
+    return mc_reference_range(&output, &factors, within, want, diag);
 }
 
 const mc_operator operator_spmm = {
@@ -128,4 +139,5 @@ const mc_operator operator_spmm = {
     .sums = sums,
     .bounds = bounds,
     .finish = finish,
+    .range = range,
 };

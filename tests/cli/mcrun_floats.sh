@@ -1,0 +1,63 @@
+#!/bin/bash
+# mcrun with products of floats, on the simulator. Arguments: mcrun, the source directory, json_get, mcgen.
+mcrun=$1 root=$2 json_get=$3 mcgen=$4
+source "$root/tests/expect.sh"
+spec=$root/specs/spmm_f16.lua
+cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data
+json() { check "$1: $2 is $("$json_get" "$1" "$2"), want $3" test "$("$json_get" "$1" "$2")" = "$3"; }
+spmm() { "$mcrun" spmm "$spec" --device sim "$@"; }
+npy() { # npy FILE DESCR ROWS COLS BYTES...
+    local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3, $4), }"
+    printf '\x93NUMPY\1\0\166\0%-117s\n%b' "$header" "$5" >"$1"
+}
+elements() { tail -c +129 "$2" | od -An -v -t"$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+holds() { check "$2 holds '$(elements "$1" "$2")', want '$3'" test "$(elements "$1" "$2")" = "$3"; }
+
+"$mcrun" matrix-gen --rows 5 --cols 90 --sparsity 0.6 -o m.smtx || exit 1
+printf '%%%%MatrixMarket matrix coordinate real general\n8 2 3\n1 1 0.5\n2 1 -3.25\n8 2 1024\n' >real.mtx
+
+# Within bounds, and said so
+expect 0 'verdict    within bounds' spmm m.smtx --n 64
+expect 0 'values     A random, B random' spmm m.smtx --n 33 --ldb 40 --ldc 50 --set out=f32
+spmm m.smtx --n 64 --json >v.json
+json v.json verdict 'within bounds'
+for vec in 2 4 16; do expect 0 'verdict    within bounds' spmm m.smtx --n 40 --vec $vec; done
+for act in relu silu gelu gelu_tanh; do
+    expect 0 'verdict    within bounds' spmm m.smtx --n 40 --set lhs=bf16 --set rhs=bf16 --set bias=row --set act=$act
+done
+expect 0 'verdict    within bounds' spmm m.smtx --n 40 --set out=s8 --set scale=row --set act=silu
+expect 0 '  right  ' spmm m.smtx --n 40 --variants all
+expect 0 'verdict    exact' "$mcrun" spmm "$root/specs/spmm_l8r8_f16.lua" m.smtx --n 40 --device sim
+
+# Values of a file as they are, rounded to the type; those of B and C have their types
+npy b.npy '<f2' 2 1 '\x00\x40\x00\xbc' # 2, -1
+expect 0 'A of real.mtx, B of b.npy' spmm real.mtx --b b.npy --set out=f32 --out c.npy
+holds f4 c.npy '1 -6.5 0 0 0 0 0 -1024'
+expect 0 'A of real.mtx' spmm real.mtx --b b.npy --out c.npy
+holds x2 c.npy '3c00 c680 0000 0000 0000 0000 0000 e400'
+expect 2 "--quantise: the kernel's A is f16, and takes values as they are" spmm real.mtx --b b.npy --quantise
+sed 's/1024$/1e5/' real.mtx >large.mtx
+expect 1 "large.mtx: entry (8, 2) is 100000, out of f16's range: --random-values takes its pattern alone" spmm large.mtx --b b.npy
+expect 0 'within bounds' spmm large.mtx --b b.npy --random-values
+npy bytes.npy '|i1' 2 1 '\1\2'
+expect 1 'B holds s8, must hold f16' spmm real.mtx --b bytes.npy
+npy a.npy '<f4' 8 2 "$(printf '\\0%.0s' {1..64})"
+expect 1 'values of A are f16, these are f32' spmm real.mtx --b b.npy --a a.npy
+
+# A wrong kernel: some products left out
+"$mcgen" "$spec" -o good.ptx || exit 1
+expect 0 'verdict    within bounds' spmm m.smtx --n 64 --ptx good.ptx
+sed '0,/^ *mma.sync/s//\/\/ /' good.ptx >wrong.ptx
+spmm m.smtx --n 64 --ptx wrong.ptx >table 2>err
+check 'a wrong result exits 1' test $? = 1
+check 'the table says wrong' grep -q 'verdict    wrong' table
+check "the error says what it must be: $(cat err)" grep -q 'mcrun: C\[0\]\[[0-9]*\] is .* must be from .* to .* elements wrong' err
+
+# Tuned, recorded, planned
+expect 0 'spmm_f16.lua' "$mcrun" tune "$spec" m.smtx --n 64 --device sim
+sed -n '$p' "$work/stdout" >tuned
+check "none is wrong and none has failed: $(cat tuned)" grep -qE ' 0 +0 +0 ' tuned
+expect 0 'why        measured' "$mcrun" plan "$spec" m.smtx --n 64 --device sim
+expect 0 'verdict    within bounds' spmm m.smtx --n 64 --variants tuned
+finish

@@ -1,0 +1,116 @@
+/* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the wide path
+ * and the edge path, of every STEP-th variant. order_test SPEC STEP [DEVICE]; on the simulator, if none is named. */
+#include "check.h"
+#include "base/real.h"
+#include "matrix/random.h"
+#include "mcrt_internal.h"
+#include "verify/run.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 500, TYPES = 2, VECTORS = 4 };
+
+typedef struct session {
+    const char *spec;
+    size_t step; /* from one variant to the next */
+    mc_device *device;
+    mc_diag *diag;
+    long kernels, sums;
+} session;
+
+/* Of either sign; powers of two apart; now and then zero or subnormal. */
+static uint32_t number(mc_type type, mcrt_random *random) {
+    uint64_t r = random_next(random);
+    if (r % 16 == 0) return (uint32_t)(r >> 32) & (0x8000 | (type == MC_F16 ? 0x7ff : 0xff));
+    return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 17) - 8));
+}
+
+static void make_operands(session *s, mc_type type, int vec, int64_t n, int64_t ldb, mc_vsparse *a, mc_dense *b) {
+    const mc_pattern pattern = {9, COLUMNS, .5, MC_PATTERN_UNIFORM, .8, (uint64_t)n};
+    mcrt_random random = random_start((uint64_t)(n * vec), 5);
+    mc_csr csr;
+    CHECK(mc_csr_generate(&pattern, &csr, s->diag) == MC_OK && mc_vsparse_dilate(&csr, vec, type, a, s->diag) == MC_OK &&
+              mc_dense_create(type, COLUMNS, n, ldb, b, s->diag) == MC_OK,
+          "%s", mc_diag_text(s->diag));
+    for (int64_t i = 0; i < a->vectors * vec; i++) mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(type, &random));
+    /* Infinities now and then: padding, whose values are zeros, must meet none of them. */
+    for (int64_t i = 0; i < COLUMNS * n; i++)
+        mc_dense_set(b, i / n, i % n,
+                     random_next(&random) % 2048 ? number(type, &random) : real_to_bits(type, i % 3 ? INFINITY : -INFINITY));
+    mc_csr_free(&csr);
+}
+
+/* In KERNEL's order. */
+static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b, mc_dense *sums,
+                              mc_diag *diag) {
+    int split = (int)mc_kernel_field(kernel, "split");
+    if (strcmp(mc_kernel_contract(kernel)->format, "strided-bcrs") == 0) {
+        const mc_gather_order order = {(int)mc_kernel_field(kernel, "stride"), split,
+                                       mc_kernel_field(kernel, "heads") != 0};
+        return mc_reference_spmm_ordered(a, b, &order, sums, diag);
+    }
+    const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
+                          .stages = (int)mc_kernel_field(kernel, "stages"),
+                          .tile_n = (int)(mc_kernel_field(kernel, "tile_n") * (int64_t)mc_type_bytes(b->type)),
+                          .split = split};
+    return mc_reference_spmm_ring_ordered(a, b, &ring, sums, diag);
+}
+
+static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a, const mc_dense *b) {
+    const mc_operator *spmm = operator_named("spmm");
+    mc_run run = {.operands = {.matrix = a}};
+    mc_dense got = {0}, want = {0};
+    int64_t wrong = 0;
+    run.operands.inputs[operator_operand(spmm, "b")] = b;
+    mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
+    if (status == MC_OK) status = sum_in_order(kernel, a, b, &want, s->diag);
+    CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
+        wrong += mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
+    CHECK(wrong == 0, "%s: %d sums of %d differ", mc_kernel_contract(kernel)->entry, (int)wrong, (int)(a->rows * b->cols));
+    mc_dense_free(&got);
+    mc_dense_free(&want);
+    mc_diag_clear(s->diag);
+}
+
+static void check_kernel(session *s, const mc_kernel *kernel) {
+    static const int64_t sizes[][2] = {{96, 96}, {37, 48}};
+    mc_type type = MC_F16;
+    CHECK(mc_type_of(kernel, "lhs", &type, s->diag) == MC_OK, "no type");
+    for (int i = 0; i < 2; i++) {
+        mc_vsparse a;
+        mc_dense b;
+        make_operands(s, type, (int)mc_kernel_field(kernel, "vec"), sizes[i][0], sizes[i][1], &a, &b);
+        check_sums(s, kernel, &a, &b);
+        mc_vsparse_free(&a);
+        mc_dense_free(&b);
+    }
+    s->kernels++;
+}
+
+static void check_spec(session *s, const char *type, const char *vec) {
+    const mc_setting settings[] = {{"lhs", type}, {"rhs", type}, {"out", "f32"}, {"vec", vec}};
+    mc_spec *spec = NULL;
+    mc_status status = mc_spec_read(s->spec, settings, 4, &spec, s->diag);
+    CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
+    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += s->step) {
+        mc_kernel *kernel = NULL;
+        status = mc_kernel_generate(spec, i, &kernel, s->diag);
+        CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
+        if (status == MC_OK) check_kernel(s, kernel);
+        mc_kernel_destroy(kernel);
+    }
+    mc_spec_destroy(spec);
+}
+
+int main(int argc, char **argv) {
+    static const char *const types[TYPES] = {"f16", "bf16"}, *const vecs[VECTORS] = {"2", "4", "8", "16"};
+    session s = {.diag = mc_diag_create()};
+    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    s.spec = argv[1], s.step = (size_t)atoi(argv[2]);
+    for (int i = 0; i < TYPES * VECTORS; i++) check_spec(&s, types[i % TYPES], vecs[i / TYPES]);
+    printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
+    mc_device_close(s.device);
+    mc_diag_destroy(s.diag);
+    return check_end();
+}
