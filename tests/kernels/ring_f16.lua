@@ -1,10 +1,9 @@
--- SpMM for int8 weights pruned in 8x1 vectors at 50 to 95 %, dequantised to f16: C[m,n] = f16(f32(A[m,k] B[k,n]) * scale[m]).
--- Windows of B pass through shared memory, from which all row blocks of a thread block gather. For Hopper and later.
+-- The ring kernel with f16: not among the shipped specs until it has proven itself on a GPU (docs/floats.md).
 
 op   = "spmm"
 arch = "sm_90"
-lhs = "f16"
-rhs = "f16"
+lhs  = "f16"
+rhs  = "f16"
 out  = "f16"                    -- C: dense, row-major; also bf16, f32, s32
 scale = "none"                   -- an f32 for each row of C; also "tensor", "column"
 vec  = 8                        -- rows of a nonzero vector
