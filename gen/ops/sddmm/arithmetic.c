@@ -4,16 +4,12 @@
 #include "parts/emit.h"
 #include "parts/side.h"
 
-static void check_kind(const int64_t *point, int field, mc_complaints *complaints) {
-    if (!side_is_integer((int)point[field]))
-        complain(complaints, field, "\"%s\": an SDDMM multiplies integers", side_type_names[point[field]]);
-}
-
 sddmm_arithmetic sddmm_arithmetic_of(const int64_t *point, bool by_rows, mc_complaints *complaints) {
-    sddmm_arithmetic a = {.kind = &sddmm_integers};
+    bool integer = side_is_integer((int)point[F_LHS]);
+    sddmm_arithmetic a = {.kind = integer ? &sddmm_integers : &sddmm_reals};
     a.kind->plan(point, by_rows, &a, complaints);
-    check_kind(point, F_LHS, complaints);
-    check_kind(point, F_RHS, complaints);
+    if (integer && !side_is_integer((int)point[F_RHS]))
+        complain(complaints, F_RHS, "lhs = \"%s\" takes an integer, too, not \"%s\"", a.lhs.name, a.rhs.name);
     return a;
 }
 

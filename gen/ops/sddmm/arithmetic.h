@@ -1,7 +1,7 @@
 /* How the SDDMM multiplies: what its solvers know of the arithmetic of the values' types. Loops over k,
  * groups and panels go by these numbers, and call these functions. Which bits of a value meet in which mma is
- * the arithmetic's own affair. There is one for each kind of element type, a folder with a table of functions:
- * integer/.
+ * the arithmetic's own affair. There is one for each kind of element type, a folder with a table of
+ * functions: integer/ and real/.
  *
  * How k is shared out. Of a row of B a lane takes
  *
@@ -14,6 +14,7 @@
 #define MC_SDDMM_ARITHMETIC_H
 
 #include "ops/sddmm/integer/integer.h"
+#include "ops/sddmm/real/real.h"
 #include "ptx/builder.h"
 #include "schema/family.h"
 
@@ -56,6 +57,7 @@ typedef struct sddmm_arithmetic {
     int64_t most_k; /* the k up to which sums are exact where a spec leaves it open; 0: any */
     int spare;      /* registers that ptxas takes besides */
     sddmm_integer integer;
+    sddmm_real real;
 } sddmm_arithmetic;
 
 /* Which operand a contract speaks of: A, B by columns, or B by rows. */
@@ -63,6 +65,9 @@ typedef enum sddmm_matrix { SDDMM_MATRIX_A, SDDMM_MATRIX_COLUMNS, SDDMM_MATRIX_R
 
 /* What an arithmetic implements. The functions below this table call it, and say what each is to do. */
 struct sddmm_arithmetic_kind {
+    /* of floats: sums are f32, and a zero does not make any value zero, so that where there are no k both
+       sides have zeros */
+    bool real;
     void (*plan)(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints);
     mc_sums (*sums_contract)(const sddmm_arithmetic *a, int64_t k);
     const char *(*matrix_doc)(const sddmm_arithmetic *a, sddmm_matrix which);
@@ -71,7 +76,7 @@ struct sddmm_arithmetic_kind {
     const struct sddmm_emitters *emit;
 };
 
-extern const sddmm_arithmetic_kind sddmm_integers;
+extern const sddmm_arithmetic_kind sddmm_integers, sddmm_reals;
 
 /* -- The plan ------------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,6 @@
 #define MC_SDDMM_INTEGER_H
 
 #include "parts/integer/integer.h"
-#include "parts/side.h"
 
 typedef struct sddmm_integer {
     digit_side lhs, rhs;
