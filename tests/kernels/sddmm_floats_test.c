@@ -1,6 +1,6 @@
 /* The SDDMM of floats on the simulator. Values are small multiples of 1/4, so that sums are exact in f32 whatever their order, and
  * C is compared to the bit. What lies between rows is NaN; some runs have NaN and infinities among the values, too, also in
- * column 0 of B, which slots without a vector read, and in the last k. */
+ * column 0 of B, which slots without a vector read, and in the last k. Then the order of sums, of values that tell it. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/real.h"
@@ -44,6 +44,8 @@ static const struct run {
     {"method=dense warps=8 tile_n=32 tile_rows=32 k=96 scale=row order=srbcrs16 vec=2", 96, 8},
     {"method=dense warps=2 tile_n=128 tile_rows=32 k=64 scale=column vec=4", 64, 0},
 };
+
+static const char *const types[] = {"f16", "bf16"};
 
 typedef struct sample {
     mc_type type, out;
@@ -263,8 +265,140 @@ static void test_run(mc_device *device, const char *fields, const struct run *ru
     mc_kernel_destroy(kernel);
 }
 
+/* -- The order of sums ---------------------------------------------------------------------------------- */
+
+/* In which order docs/sddmm.md says that a kernel adds. */
+typedef enum sum_order { ONE_SUM, CHAINS, LINES } sum_order;
+
+static const struct ordered_run {
+    sum_order order;
+    bool aligned; /* rows, so that whole units of k come first */
+    struct run run;
+} ordered_runs[] = {
+    {ONE_SUM, true, {"groups=2 tile_k=64", 333, 3}},
+    {ONE_SUM, false, {"groups=2 tile_k=64", 200, 1}},
+    {ONE_SUM, true, {"groups=2 tile_k=64 layout=rows", 204, 4}},
+    {ONE_SUM, true, {"method=window window=64 warps=8 groups=2 tile_k=256 k=192", 192, 0}},
+    {ONE_SUM, true, {"method=dense warps=4 k=160", 160, 0}},
+    {CHAINS, true, {"groups=2 tile_k=256 k=248 lda=248 ldb=248", 248, 0}},
+    {CHAINS, true, {"groups=2 tile_k=64 k=64 lda=64 ldb=64", 64, 0}},
+    {CHAINS, true, {"groups=1 tile_k=128 layout=rows k=96 lda=96 ldb=130", 96, 0}},
+    {LINES, true, {"groups=2 tile_k=128 reads=lines", 339, 5}},
+};
+
+enum { MOST_SUMS = 4 };
+
+/* Of product K: the sum that it is added to, and its mma's place in that sum's order. */
+typedef struct summand {
+    int sum, mma;
+} summand;
+
+static summand summand_of(const struct ordered_run *of, bool by_rows, int k) {
+    int units = of->aligned ? of->run.k / 8 * 8 : 0, i = k % 8 / 4;
+    if (k >= units) {
+        int left = k - units, round = by_rows ? 2 * (left / 32) + left % 8 / 4 : left / 16;
+        return (summand){0, units + round};
+    }
+    int chunk = k / 32, mma = 2 * chunk + i, steps = (by_rows ? 1 : 2) * ((units + 31) / 32);
+    int chains = steps >= 4 ? 4 : steps >= 2 ? 2 : 1;
+    if (of->order == CHAINS) return (summand){(by_rows ? chunk : mma) % chains, mma};
+    return (summand){of->order == LINES ? chunk % 2 : 0, mma};
+}
+
+/* The products of a row: 2^24, 1 and -2^24, at these k, each in an mma of its own. What they add up to says in
+   which order: 0 or 1. */
+typedef struct triple {
+    int k[3];
+} triple;
+
+static const float products[3] = {16777216, 1, -16777216};
+
+static float sum_of(const struct ordered_run *of, bool by_rows, const triple *t) {
+    float sums[MOST_SUMS] = {0};
+    summand s[3];
+    for (int i = 0; i < 3; i++) s[i] = summand_of(of, by_rows, t->k[i]);
+    for (int mma = 0; mma <= 2 * of->run.k; mma++)
+        for (int i = 0; i < 3; i++)
+            if (s[i].mma == mma) sums[s[i].sum] += products[i];
+    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+static bool share_mma(const struct ordered_run *of, bool by_rows, int k, int other) {
+    summand a = summand_of(of, by_rows, k), b = summand_of(of, by_rows, other);
+    return a.sum == b.sum && a.mma == b.mma;
+}
+
+/* There are at least three mma. */
+static triple draw_triple(const struct ordered_run *of, bool by_rows) {
+    triple t = {{0}};
+    while (share_mma(of, by_rows, t.k[0], t.k[1]) || share_mma(of, by_rows, t.k[0], t.k[2]) ||
+           share_mma(of, by_rows, t.k[1], t.k[2]))
+        for (int i = 0; i < 3; i++) t.k[i] = (int)draw((unsigned)of->run.k);
+    return t;
+}
+
+/* A of three values a row, B of 2^12; WANT: the sums of each row. */
+static mc_status make_ordered(const struct ordered_run *of, sample *s, float want[8 * ROW_BLOCKS]) {
+    uint16_t *a = s->a.data, *b = s->b.data;
+    for (int64_t i = 0; i < s->b.rows * s->b.ld; i++) b[i] = (uint16_t)real_to_bits(s->type, 4096);
+    memset(a, 0, (size_t)(s->a.rows * s->a.ld) * sizeof *a);
+    for (int64_t row = 0; row < s->a.rows; row++) {
+        triple t = draw_triple(of, s->by_rows);
+        want[row] = sum_of(of, s->by_rows, &t);
+        for (int i = 0; i < 3; i++)
+            a[row * s->a.ld + t.k[i]] = (uint16_t)real_to_bits(s->type, products[i] / 4096);
+    }
+    return MC_OK;
+}
+
+static int misordered(const sample *s, const mc_dense *c, const float *want, int *ones) {
+    int wrong = 0;
+    for (int64_t block = 0; block < s->mask.row_blocks; block++)
+        for (int64_t v = s->mask.row_ptr[block]; v < s->mask.row_ptr[block + 1]; v++)
+            for (int r = 0; r < s->mask.vec; r++) {
+                wrong += mc_dense_real(c, v, r) != (double)want[block * s->mask.vec + r];
+                *ones += want[block * s->mask.vec + r] == 1;
+            }
+    return wrong;
+}
+
+static void test_order(mc_device *device, const char *fields, const struct ordered_run *of, mc_diag *diag) {
+    float want[8 * ROW_BLOCKS];
+    int ones = 0;
+    mc_kernel *kernel = NULL;
+    mc_dense c = {0};
+    sample s = {.type = MC_S8};
+    mc_status status = mc_kernel_from_fields(fields, &kernel, diag);
+    if (status == MC_OK) status = make(kernel, &of->run, PATTERN_SIXTEENS, false, &s, diag);
+    if (status == MC_OK) status = reference(&s, &c, diag);
+    if (status == MC_OK) status = make_ordered(of, &s, want);
+    if (status == MC_OK) status = compute(device, kernel, &s, &c, diag);
+    CHECK(status == MC_OK, "%s: %s", fields, mc_diag_text(diag));
+    if (status == MC_OK) {
+        int wrong = misordered(&s, &c, want, &ones);
+        CHECK(wrong == 0, "%s: %d elements were added up in another order", fields, wrong);
+        CHECK(ones > 0, "%s: nothing tells the order", fields);
+    }
+    mc_diag_clear(diag);
+    mc_dense_free(&c);
+    mc_dense_free(&s.a);
+    mc_dense_free(&s.b);
+    mc_vsparse_free(&s.mask);
+    mc_kernel_destroy(kernel);
+}
+
+static void test_orders(mc_device *device, mc_diag *diag) {
+    for (size_t i = 0; i < sizeof ordered_runs / sizeof *ordered_runs; i++)
+        for (int t = 0; t < 2; t++) {
+            char fields[FIELDS];
+            snprintf(fields, sizeof fields, "op=sddmm arch=sm_90 lhs=%s rhs=%s out=f32 %s", types[t],
+                     types[t], ordered_runs[i].run.fields);
+            test_order(device, fields, &ordered_runs[i], diag);
+        }
+}
+
 int main(void) {
-    static const char *const types[] = {"f16", "bf16"}, *const outs[] = {"f32", "f16", "bf16"};
+    static const char *const outs[] = {"f32", "f16", "bf16"};
     static const pattern laws[] = {PATTERN_SIXTEENS, PATTERN_EMPTY_BLOCKS, PATTERN_ONE_FULL};
     mc_diag *diag = mc_diag_create();
     mc_device *device = NULL;
@@ -277,6 +411,7 @@ int main(void) {
                          types[t], outs[(i + t + special) % 3], runs[i].fields);
                 test_run(device, fields, &runs[i], laws[(i + t) % 3], special != 0, diag);
             }
+    if (device != NULL) test_orders(device, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();
