@@ -12,7 +12,8 @@
  * bias). Such integers may have a scale of their own and a zero point, as quantise has them: round(act(...) *
  * (1 / c_scale)) + zero, cut off at the end.
  *
- * The sums of floats are f32 already. They need no scale: without one x is the sum, or the sum plus the bias.
+ * The sums of floats are f32 already. They need no scale, but for integers: without one x is the sum, or the
+ * sum plus the bias.
  *
  * Each of these is one instruction: f32() is cvt.rn.f32.s32, of exact sums cvt.rn.f32.s64; *, fma and + are
  * mul.rn.f32, fma.rn.f32 and add.rn.f32; round() is one cvt.rn, and nothing for f32. act() is a few such

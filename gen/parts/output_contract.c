@@ -50,7 +50,7 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
     char types[TYPES_TEXT];
     if (!scaled) check_sums(output, fields, complaints);
     if (!scaled && output->real) complain(complaints, fields->out, "\"%s\" holds sums of integers", name);
-    if (scaled && !output->real && output->scale == OUT_PER_NONE)
+    if (scaled && (!output->real || integer) && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",
                  name);
     if (output->c_scale && !integer)

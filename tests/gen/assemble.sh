@@ -193,11 +193,12 @@ halves_list() {
 
 # Every pair of widths, with other shapes, reads and outputs on each architecture.
 sddmm_list() {
-    local arch lhs rhs tile i=0 fixed="--set k=250 --set lda=256 --set ldb=256"
+    local arch lhs rhs tile floats i=0 j=0 fixed="--set k=250 --set lda=256 --set ldb=256"
     local more=("--set prefetch=off" "$fixed --set groups=8 --set order=srbcrs16" "--set align=1 --set vec=4 --set order=srbcrs32"
         "--set out=f16 --set scale=column --set mask=values --set vec=2" "$fixed --set out=bf16 --set scale=row --set groups=1"
         "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128")
     local a_panels=("--set lhs_in=shared" "--set prefetch_lhs=on --set k=1024 --set lda=1024 --set ldb=1024" "--set lhs_in=shared --set prefetch_lhs=on --set reads=lines")
+    local reals=("--set groups=2" "--set layout=rows --set vec=2" "--set k=256 --set lda=256 --set ldb=256 --set tile_k=256 --set groups=2" "--set mask=values --set order=srbcrs32 --set vec=4")
     local -A line=([u8]=256 [s4]=512 [u16]=128)
     local windows=("--set window=256 --set warps=16" "--set window=128 --set warps=12 --set order=srbcrs16 --set out=f32 --set scale=column --set mask=values"
         "--set rhs=s4 --set window=512 --set warps=8" "--set lhs=s16 --set rhs=s16 --set k=128 --set window=256 --set warps=8 --set groups=2"
@@ -205,6 +206,13 @@ sddmm_list() {
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         echo "$arch 0 window$i --set method=window --set k=256 --set tile_k=256 ${windows[i % 5]}"
         echo "$arch 0 rows --set layout=rows --set tile_k=128 --set lhs=s16 --set rhs=s16"
+        for floats in f16 bf16; do
+            echo "$arch 0 $floats --set lhs=$floats --set rhs=$floats --set out=$floats --set groups=4 --set tile_k=128 ${reals[j % 4]}"
+            echo "$arch 0 $floats.lines --set lhs=$floats --set rhs=$floats --set out=f32 --set groups=2 --set tile_k=128 --set reads=lines --set lhs_in=shared --set scale=row"
+            echo "$arch 0 $floats.window --set lhs=$floats --set rhs=$floats --set out=$floats --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=12 --set groups=2"
+            echo "$arch 0 $floats.dense --set lhs=$floats --set rhs=$floats --set out=$floats --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
+            j=$((j + 1))
+        done
         echo "$arch 0 rows4 --set layout=rows --set tile_k=64 --set rhs=s4 --set groups=8 --set prefetch=off"
         for lhs in s8 u4 s16; do
             for rhs in u8 s4 u16; do

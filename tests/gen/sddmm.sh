@@ -116,6 +116,27 @@ check "a fixed k is limited" test "$(set_fields lhs=s16 rhs=s4 k=65794 -- --desc
 check "values by 16 where k allows it" grep -q 'shr.s32 *%acc0, %acc0, 4' <(set_fields lhs=s16 rhs=s4 k=65793)
 check "and beyond" test "$(set_fields lhs=s16 rhs=s4 k=65794 | grep -c 'shr.s32')" = 0
 
+# -- Floats ------------------------------------------------------------------------------------------------------------
+floats() { set_fields lhs=f16 rhs=f16 out=f16 tile_k=128 groups=2 "$@"; }
+expect 0 "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; floats, sums in f32." floats
+expect 0 "A: f16[m][lda], row-major" floats
+expect 0 "B: bf16[k][ldb], row-major" floats lhs=bf16 rhs=bf16 layout=rows
+expect 0 "C: f16[vectors][vec]; C = f16(sum)" floats
+expect 0 "C: bf16[strides][vec][16]; C = bf16(sum * mask value)" floats out=bf16 mask=values order=srbcrs16
+expect 0 "C: f32[vectors][vec]; C = f32((sum * scale) * mask value)" floats out=f32 mask=values scale=row
+expect 0 "C: s8[vectors][vec]; C = s8(sum * scale)" floats out=s8 scale=tensor
+expect 0 "m16n8k16 instructions, a group and panel" floats -- --describe
+check "floats have no bound of sums" test "$(floats -- --describe | grep -c 'Sums of')" = 0
+check "f16 x f16: an mma for 16 k" test "$(fact group_mma tile_k=128 groups=2 lhs=f16 rhs=f16 out=f16)" = 8
+check "sums are added as floats" test "$(floats k=256 lda=256 ldb=256 tile_k=256 | grep -c 'add.rn.f32')" = 24
+expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "bf16"' floats rhs=bf16
+expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "s8"' floats rhs=s8
+expect 2 'rhs: lhs = "s8" takes an integer, too, not "f16"' floats lhs=s8 scale=row
+expect 2 'out: "s32" holds sums of integers' floats out=s32
+expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' floats out=s8
+expect 2 'precision_split: lhs = "f16": its values are no digits; leave it out' floats precision_split=8+8
+expect 2 'tile_k: rhs = "f16" takes multiples of 32 up to 256' floats tile_k=512
+
 # -- Contract ----------------------------------------------------------------------------------------------------------
 expect 0 "grid (ceil(item_count / 4), 1, 1), block (128, 1, 1)" set_fields
 expect 0 "B: u4[k][ldb], row-major, the even column in a byte's low half" set_fields rhs=u4 layout=rows tile_k=128

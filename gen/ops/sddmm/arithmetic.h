@@ -1,11 +1,12 @@
 /* How the SDDMM multiplies: what its solvers know of the arithmetic of the values' types. Loops over k,
  * groups and panels go by these numbers, and call these functions. Which bits of a value meet in which mma is
- * the arithmetic's own affair. The folder integer/ has the one that there is.
+ * the arithmetic's own affair. There is one for each kind of element type, a folder with a table of
+ * functions: integer/ and real/.
  *
  * How k is shared out. Of a row of B a lane takes
  *
  *   a unit    16 bytes, one load of a wide path. The units of a lane group's four lanes adjoin: a chunk
- *   a step    what is multiplied at once: half the unit, of 16-bit values all of it
+ *   a step    what is multiplied at once: half the unit, of 16-bit integers all of it
  *
  * and of its row of A it takes the same k. Of a row-major B, where neighbouring k are neighbours in no row, a
  * unit is a step. Which of the mma's k a value meets is free, as long as both sides agree. */
@@ -13,6 +14,7 @@
 #define MC_SDDMM_ARITHMETIC_H
 
 #include "ops/sddmm/integer/integer.h"
+#include "ops/sddmm/real/real.h"
 #include "ptx/builder.h"
 #include "schema/family.h"
 
@@ -41,7 +43,10 @@ static inline int element_bytes(sddmm_values v) { return values_in_pairs(v) ? 1 
 static inline int64_t values_bytes(sddmm_values v, int64_t count) { return count * v.bits / 8; }
 static inline int values_words(sddmm_values v, int count) { return count * v.bits / 32; }
 
+typedef struct sddmm_arithmetic_kind sddmm_arithmetic_kind;
+
 typedef struct sddmm_arithmetic {
+    const sddmm_arithmetic_kind *kind;
     sddmm_values lhs, rhs;
     int unit_k, step_k, steps; /* k of a lane's unit and of its step; steps of a unit */
     /* registers of a step: of A's values as loaded, of A's operands, of B's values as loaded */
@@ -52,16 +57,40 @@ typedef struct sddmm_arithmetic {
     int64_t most_k; /* the k up to which sums are exact where a spec leaves it open; 0: any */
     int spare;      /* registers that ptxas takes besides */
     sddmm_integer integer;
+    sddmm_real real;
 } sddmm_arithmetic;
 
-/* Derives the arithmetic from a point: of values, and of k, which bounds how they can be multiplied. BY_ROWS:
-   B is row-major. Complains of what cannot be. */
+/* Which operand a contract speaks of: A, B by columns, or B by rows. */
+typedef enum sddmm_matrix { SDDMM_MATRIX_A, SDDMM_MATRIX_COLUMNS, SDDMM_MATRIX_ROWS } sddmm_matrix;
+
+/* What an arithmetic implements. The functions below this table call it, and say what each is to do. */
+struct sddmm_arithmetic_kind {
+    /* of floats: sums are f32, and a zero does not make any value zero, so that where there are no k both
+       sides have zeros */
+    bool real;
+    void (*plan)(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints);
+    mc_sums (*sums_contract)(const sddmm_arithmetic *a, int64_t k);
+    const char *(*matrix_doc)(const sddmm_arithmetic *a, sddmm_matrix which);
+    /* what facts say of the mma: those of a group and panel, and those of a warp and stage */
+    const char *group_mma_doc, *stage_mma_doc;
+    const struct sddmm_emitters *emit;
+};
+
+extern const sddmm_arithmetic_kind sddmm_integers, sddmm_reals;
+
+/* -- The plan ------------------------------------------------------------------------------------------ */
+
+/* arithmetic.c. Derives the arithmetic from a point: of values, and of k, which bounds how they can be
+   multiplied. BY_ROWS: B is row-major. Complains of what cannot be. */
 sddmm_arithmetic sddmm_arithmetic_of(const int64_t *point, bool by_rows, mc_complaints *complaints);
 /* How large a sum can get, for the contract. */
-mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k);
-/* What the contract says of A, of B by columns, and of B by rows. */
-typedef enum sddmm_matrix { SDDMM_MATRIX_A, SDDMM_MATRIX_COLUMNS, SDDMM_MATRIX_ROWS } sddmm_matrix;
-const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which);
+static inline mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k) {
+    return a->kind->sums_contract(a, k);
+}
+/* What the contract says of a matrix. */
+static inline const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
+    return a->kind->matrix_doc(a, which);
+}
 
 /* k of a chunk. */
 static inline int sddmm_chunk_k(const sddmm_arithmetic *a) { return 4 * a->unit_k; }
@@ -79,10 +108,8 @@ static inline int sddmm_a_multiple(const sddmm_arithmetic *a) { return sddmm_a_a
 typedef struct sddmm_multiplier {
     mc_builder *b;
     const sddmm_arithmetic *arithmetic;
-    mc_reg join[2];                    /* values on their way into a word */
-    mc_reg half[2 * SDDMM_MAX_STEP_A]; /* A's values of half a byte as bytes */
-    mc_reg pair[2];                    /* bytes joined */
-    mc_reg b_operand[SDDMM_ACC];       /* B's operand, where that is not the words as loaded */
+    mc_reg join[2]; /* values on their way into a word */
+    sddmm_integer_scratch integer;
 } sddmm_multiplier;
 
 /* A step of A, and the accumulators of its products. */
@@ -90,17 +117,35 @@ typedef struct sddmm_factor {
     const mc_reg *operands, *acc;
 } sddmm_factor;
 
-/* Declares what it takes. JOINS: emit_join or emit_row_words are called, too. */
+/* The part of an arithmetic's table that emits. */
+typedef struct sddmm_emitters {
+    void (*declare)(sddmm_multiplier *m);
+    void (*a_step)(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands);
+    void (*products)(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y, const sddmm_factor *factors,
+                     int count);
+    void (*settle)(const sddmm_multiplier *m, const mc_reg *acc);
+    void (*add)(const sddmm_multiplier *m, mc_reg sum, mc_reg other);
+} sddmm_emitters;
+
+/* arithmetic.c. Declares what it takes. JOINS: emit_join or emit_row_words are called, too. */
 sddmm_multiplier sddmm_declare_multiplier(mc_builder *b, const sddmm_arithmetic *a, bool joins);
 /* Makes OPERANDS of A's WORDS of a step. */
-void sddmm_emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands);
+static inline void sddmm_emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
+    m->arithmetic->kind->emit->a_step(m, words, operands);
+}
 /* Emits the step's mma: rows X and Y of B (the mma's rows g and g + 8) times each of COUNT FACTORS. */
-void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
-                         const sddmm_factor *factors, int count);
+static inline void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
+                                       const sddmm_factor *factors, int count) {
+    m->arithmetic->kind->emit->products(m, x, y, factors, count);
+}
 /* Makes one sum of the accumulators of an mma's place: the first four. */
-void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc);
+static inline void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc) {
+    m->arithmetic->kind->emit->settle(m, acc);
+}
 /* Adds OTHER to SUM, both accumulators or both settled. */
-void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other);
+static inline void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other) {
+    m->arithmetic->kind->emit->add(m, sum, other);
+}
 
 /* -- values.c: elements that are loaded one by one, whatever is multiplied ---------------------------- */
 

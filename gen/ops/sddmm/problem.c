@@ -51,6 +51,22 @@ static void list_batch(sddmm_problem *p) {
                                           8 * out_element_bytes(p->output.element)};
 }
 
+/* What C is, in the mask's order. */
+static void write_c_doc(sddmm_problem *p) {
+    static const char *const shapes[] = {[SDDMM_BCRS] = "[vectors][vec]",
+                                         [SDDMM_SRBCRS16] = "[strides][vec][16]",
+                                         [SDDMM_SRBCRS32] = "[strides][vec][32]"};
+    const out_kind *output = &p->output;
+    const char *type = out_element_name(output->element), *sum = output->real ? "sum" : "f32(sum)";
+    bool scale = !output->real || output->scale != OUT_PER_NONE, values = p->mask == SDDMM_VALUES;
+    int used = snprintf(p->c_doc, SDDMM_TEXT, "C: %s%s; ", type, shapes[p->order]);
+    char *end = p->c_doc + used;
+    size_t left = SDDMM_TEXT - (size_t)used;
+    if (!out_is_scaled(output->element)) snprintf(end, left, "the sums");
+    else if (values && scale) snprintf(end, left, "C = %s((%s * scale) * mask value)", type, sum);
+    else snprintf(end, left, "C = %s(%s%s)", type, sum, values ? " * mask value" : scale ? " * scale" : "");
+}
+
 sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints) {
     sddmm_problem p = {
         .output = {.element = out_elements[point[F_OUT]], .scale = (out_per)point[F_SCALE]},
@@ -71,7 +87,9 @@ sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints) 
     p.arithmetic = sddmm_arithmetic_of(point, p.layout == SDDMM_ROWS, complaints);
     bool pairs = p.align % (2 * out_element_bytes(p.output.element)) == 0;
     p.store = pairs && p.order == SDDMM_BCRS ? 2 : 1;
+    p.output.real = p.arithmetic.kind->real;
     list_batch(&p);
+    write_c_doc(&p);
     check_shapes(&p, complaints);
     check_output(&p, complaints);
     check_overlap(point, F_OVERLAP, complaints);
@@ -95,8 +113,8 @@ size_t sddmm_entry_name(const sddmm_problem *p, char name[MC_MAX_ENTRY]) {
 }
 
 const char *sddmm_computes(const void *plan) {
-    (void)plan;
-    return SDDMM_COMPUTES;
+    const sddmm_problem *p = plan;
+    return p->output.real ? SDDMM_COMPUTES("floats, sums in f32.") : SDDMM_COMPUTES("integers, sums in s32.");
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
@@ -114,27 +132,9 @@ static void add_side(const sddmm_problem *p, bool is_b, unsigned multiple, mc_co
     add_constraint(c, (mc_constraint){is_b ? "ldb" : "lda", multiple, limit, ROWS_FIT});
 }
 
-#define C_DOC(type, what)                                                                                    \
-    {                                                                                                        \
-        "C: " type "[vectors][vec]; " what, "C: " type "[strides][vec][16]; " what,                          \
-            "C: " type "[strides][vec][32]; " what                                                           \
-    }
-#define ROUNDED(type)                                                                                        \
-    {                                                                                                        \
-        C_DOC(type, "C = " type "(f32(sum) * scale)"),                                                       \
-            C_DOC(type, "C = " type "((f32(sum) * scale) * mask value)")                                     \
-    }
-
 static void add_c(const sddmm_problem *p, mc_contract *c) {
-    static const char *const docs[][2][3] = {[OUT_S32] = {C_DOC("s32", "the sums")},
-                                             [OUT_F16] = ROUNDED("f16"),
-                                             [OUT_BF16] = ROUNDED("bf16"),
-                                             [OUT_F32] = ROUNDED("f32"),
-                                             [OUT_S8] = ROUNDED("s8"),
-                                             [OUT_U8] = ROUNDED("u8")};
     out_element element = p->output.element;
-    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(element, (unsigned)p->align),
-                            docs[element][p->mask][p->order]});
+    add_param(c, (mc_param){"c", "u64", MC_PARAM_ARRAY, out_align(element, (unsigned)p->align), p->c_doc});
     out_add_factors(&p->output, c);
 }
 

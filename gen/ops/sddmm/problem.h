@@ -12,15 +12,14 @@ typedef enum sddmm_layout { SDDMM_COLUMNS, SDDMM_ROWS } sddmm_layout;
 typedef enum sddmm_mask { SDDMM_PATTERN, SDDMM_VALUES } sddmm_mask;
 
 /* What any kernel of the family computes. */
-#define SDDMM_COMPUTES                                                                                       \
-    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; "              \
-    "integers, sums in s32."
+#define SDDMM_COMPUTES(sums)                                                                                 \
+    "C = A[m,k] B[k,n] where a mask of vec x 1 nonzero vectors is: A row-major, B by columns; " sums
 
 /* The names of C's types and of sddmm_order, for fields: NULL-terminated. */
 extern const char *const sddmm_out_names[], *const sddmm_order_names[];
 
 /* The arrays that each product of a batch has for itself. */
-enum { SDDMM_BATCH_ARRAYS = 3 };
+enum { SDDMM_BATCH_ARRAYS = 3, SDDMM_TEXT = 96 };
 
 typedef struct sddmm_problem {
     sddmm_arithmetic arithmetic;
@@ -34,6 +33,7 @@ typedef struct sddmm_problem {
     bool batch; /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     int64_t m, n, k, lda, ldb;
     mc_batch_array batch_arrays[SDDMM_BATCH_ARRAYS];
+    char c_doc[SDDMM_TEXT]; /* what the contract says of C */
 } sddmm_problem;
 
 /* Slots of SR-BCRS's strides; 0 in BCRS. */

@@ -49,13 +49,14 @@ static void declare_guards(gather_emitter *e, panel *p) {
     if (!plan->guard_units) return;
     pred_array(b, "inside", chunks, guards);
     if (plan->abreast > 1) pred_array(b, "b_inside", gather_loads(plan), b_guards);
-    note(b, "a unit beyond k is not loaded: what stands there in its place meets zeros of A");
+    bool rows = is_rows(e), real = arithmetic(e)->kind->real;
+    if (!real) note(b, "a unit beyond k is not loaded: what stands there in its place meets zeros of A");
     for (int chunk = 0; chunk < chunks; chunk++)
         if (is_guarded(plan, chunk)) p->inside[chunk] = guards[chunk];
     for (int load = 0; load < gather_loads(plan); load++) {
         if (!is_guarded(plan, gather_last_chunk(plan, load))) continue;
         p->b_inside[load] = (plan->abreast > 1 ? b_guards : guards)[load];
-        emit_zero_load(e, p, load);
+        if (!real || rows) emit_zero_load(e, p, load);
     }
 }
 
@@ -166,12 +167,19 @@ static void emit_inside(const gather_emitter *e, const panel *p) {
                  I(sddmm_chunk_k(a) * e->plan->abreast * load + a->unit_k));
 }
 
+/* Floats: sets to zero what a load brings only where INSIDE holds. */
+static void emit_zero_ahead(const gather_emitter *e, mc_reg inside, const mc_reg *to, int count) {
+    if (inside.id && arithmetic(e)->kind->real) sddmm_emit_zero(e->b, to, count);
+}
+
 static void emit_load_column(const gather_emitter *e, const panel *p, mc_reg column, const mc_reg *to) {
     mc_builder *b = e->b;
     EMIT(b, mad_wide, p->address, column, e->rhs.row_bytes, p->b_at);
-    for (int load = 0; load < gather_loads(e->plan); load++)
+    for (int load = 0; load < gather_loads(e->plan); load++) {
+        emit_zero_ahead(e, p->b_inside[load], &to[4 * load], 4);
         sddmm_emit_load(b, p->b_inside[load], SDDMM_UNIT, &to[4 * load],
                         AT(p->address, 4 * SDDMM_UNIT * e->plan->abreast * load));
+    }
 }
 
 static void emit_load_values(const gather_emitter *e, const panel *p, mc_reg column, const mc_reg *to) {
@@ -205,15 +213,25 @@ static const mc_reg *words_of(const gather_emitter *e, const panel *p, gather_se
     return is_rows(e) ? p->joined[half] : p->row[of.group % e->plan->buffers][of.set][half];
 }
 
+/* Floats: makes WORDS of chunk CHUNK zeros where that lies beyond k. */
+static void emit_cut(const gather_emitter *e, const panel *p, int chunk, const mc_reg *words) {
+    const sddmm_arithmetic *a = arithmetic(e);
+    if (!a->kind->real || !p->inside[chunk].id) return;
+    for (int i = 0; i < a->b_words; i++) EMIT(e->b, selp_b32, words[i], words[i], I(0), p->inside[chunk]);
+}
+
 /* Makes words of the values of a row-major B. */
 static void emit_words(const gather_emitter *e, const panel *p, int group) {
     const sddmm_arithmetic *a = arithmetic(e);
     const mc_reg(*row)[SDDMM_MAX_ROW] = p->row[group % e->plan->buffers][0];
     if (!is_rows(e)) return;
     for (int half = 0; half < 2; half++)
-        for (int chunk = 0; chunk < e->plan->items.chunks; chunk++)
+        for (int chunk = 0; chunk < e->plan->items.chunks; chunk++) {
+            const mc_reg *words = &p->joined[half][a->b_words * chunk];
             gather_emit_row_words(e, e->slots.column[0][2 * group + half], &row[half][a->unit_k * chunk],
-                                  &p->joined[half][a->b_words * chunk]);
+                                  words);
+            emit_cut(e, p, chunk, words);
+        }
 }
 
 /* -- Groups ------------------------------------------------------------------------------------------- */

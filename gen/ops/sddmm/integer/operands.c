@@ -18,6 +18,8 @@
 
 static const uint32_t high_halves = ~(uint32_t)LOW_HALVES;
 
+_Static_assert((int)SDDMM_INTEGER_WORDS == (int)SDDMM_MAX_STEP_A, "a step of A fits");
+
 /* -- 4-bit values as bytes ---------------------------------------------------------------------------- */
 
 /* Gives bytes of 0 to 15 their sign: they become -8 to 7. x ^ 88 has bit 7 set, so that nothing is borrowed
@@ -54,13 +56,13 @@ typedef struct pick {
     int byte;
 } pick;
 
-sddmm_multiplier sddmm_declare_multiplier(mc_builder *b, const sddmm_arithmetic *a, bool joins) {
-    sddmm_multiplier m = {.b = b, .arithmetic = a};
-    if (joins) b32_array(b, "join", 2, m.join);
-    if (a->lhs.bits == 4 && a->rhs.bits != 4) b32_array(b, "nibble", 2 * a->a_words, m.half);
-    if (a->lhs.bits == 16 && a->rhs.bits == 4) b32_array(b, "a_pair", 2, m.pair);
-    if (!a->b_is_plain) b32_array(b, "part", SDDMM_ACC, m.b_operand);
-    return m;
+static void declare(sddmm_multiplier *m) {
+    mc_builder *b = m->b;
+    const sddmm_arithmetic *a = m->arithmetic;
+    sddmm_integer_scratch *s = &m->integer;
+    if (a->lhs.bits == 4 && a->rhs.bits != 4) b32_array(b, "nibble", 2 * a->a_words, s->half);
+    if (a->lhs.bits == 16 && a->rhs.bits == 4) b32_array(b, "a_pair", 2, s->pair);
+    if (!a->b_is_plain) b32_array(b, "part", SDDMM_ACC, s->b_operand);
 }
 
 /* Where digit DIGIT of the lane's K-th k comes from. */
@@ -100,9 +102,9 @@ static void emit_collect(const sddmm_multiplier *m, const pick picks[4], mc_reg 
         emit_join(b, picks, 4, to);
         return;
     }
-    emit_join(b, picks, 2, m->pair[0]);
-    emit_join(b, picks + 2, 2, m->pair[1]);
-    EMIT(b, prmt, to, m->pair[0], m->pair[1], I(0x5410));
+    emit_join(b, picks, 2, m->integer.pair[0]);
+    emit_join(b, picks + 2, 2, m->integer.pair[1]);
+    EMIT(b, prmt, to, m->integer.pair[0], m->integer.pair[1], I(0x5410));
 }
 
 /* Which of the lane's k is in byte BYTE of register HALF of its operands of PARITY. */
@@ -120,13 +122,13 @@ static void emit_bytes(const sddmm_multiplier *m, const mc_reg *words, const mc_
             else emit_half(m->b, of->lhs, words[i], parity, to[parity * count + i]);
 }
 
-void sddmm_emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
+static void emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
     const sddmm_arithmetic *a = m->arithmetic;
     const sddmm_integer *of = &a->integer;
     const mc_reg *bytes = words;
     if (a->a_is_plain) return;
     if (of->lhs.bits == 4) {
-        bytes = of->rhs.bits == 4 ? operands : m->half;
+        bytes = of->rhs.bits == 4 ? operands : m->integer.half;
         emit_bytes(m, words, bytes);
         if (bytes == operands) return; /* that is B's order */
     }
@@ -169,15 +171,15 @@ static void emit_digit_products(const sddmm_multiplier *m, const mc_reg rows[SDD
     }
 }
 
-void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
-                         const sddmm_factor *factors, int count) {
+static void emit_step(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y,
+                      const sddmm_factor *factors, int count) {
     const sddmm_integer *of = &m->arithmetic->integer;
     for (int digit = 0; digit < of->parities * of->b.count; digit++) {
         mc_reg rows[SDDMM_ACC];
         for (int half = 0; half < 2; half++) {
             int at = frag_a_reg(0, half), below = frag_a_reg(1, half);
-            rows[at] = emit_b_operand(m, x, half, digit, m->b_operand[at]);
-            rows[below] = emit_b_operand(m, y, half, digit, m->b_operand[below]);
+            rows[at] = emit_b_operand(m, x, half, digit, m->integer.b_operand[at]);
+            rows[below] = emit_b_operand(m, y, half, digit, m->integer.b_operand[below]);
         }
         for (int i = 0; i < count; i++) emit_digit_products(m, rows, digit, factors[i]);
     }
@@ -185,11 +187,11 @@ void sddmm_emit_products(const sddmm_multiplier *m, const mc_reg *x, const mc_re
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
 
-void sddmm_emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other) {
+static void emit_add(const sddmm_multiplier *m, mc_reg sum, mc_reg other) {
     EMIT(m->b, add_s32, sum, sum, other);
 }
 
-void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc) {
+static void emit_settle(const sddmm_multiplier *m, const mc_reg *acc) {
     mc_builder *b = m->b;
     const sddmm_integer *of = &m->arithmetic->integer;
     if (of->times_16) {
@@ -203,3 +205,6 @@ void sddmm_emit_settle(const sddmm_multiplier *m, const mc_reg *acc) {
             EMIT(b, mad_s32, acc[i], acc[SDDMM_ACC + i], I((int64_t)1 << of->a.bits), acc[i]);
     }
 }
+
+const sddmm_emitters sddmm_integer_emitters = {
+    .declare = declare, .a_step = emit_a_step, .products = emit_step, .settle = emit_settle, .add = emit_add};

@@ -52,25 +52,24 @@ static void set_registers(sddmm_arithmetic *a) {
     a->mma = i->parities * i->a.count * i->b.count;
 }
 
-sddmm_arithmetic sddmm_arithmetic_of(const int64_t *point, bool by_rows, mc_complaints *complaints) {
+static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints) {
     digit_side lhs = digit_sides[point[F_LHS]], rhs = digit_sides[point[F_RHS]];
-    sddmm_arithmetic a = {.lhs = {lhs.name, stored_bits(lhs)},
-                          .rhs = {rhs.name, stored_bits(rhs)},
-                          .integer = integer_of(lhs, rhs, point[F_K])};
-    a.unit_k = 8 * SDDMM_UNIT / a.rhs.bits;
-    a.steps = a.rhs.bits == 16 ? 1 : 2;
-    a.step_k = a.unit_k / a.steps;
-    if (by_rows) a.unit_k = a.step_k, a.steps = 1;
-    set_registers(&a);
-    if (a.accs == SDDMM_MAX_ACCS) a.spare = DIGITS_SPARE;
-    if (a.integer.times_16) a.most_k = times_16_k(&a.integer);
-    check_split(&a.integer, point[F_PRECISION_SPLIT], complaints);
-    return a;
+    a->lhs = (sddmm_values){lhs.name, stored_bits(lhs)};
+    a->rhs = (sddmm_values){rhs.name, stored_bits(rhs)};
+    a->integer = integer_of(lhs, rhs, point[F_K]);
+    a->unit_k = 8 * SDDMM_UNIT / a->rhs.bits;
+    a->steps = a->rhs.bits == 16 ? 1 : 2;
+    a->step_k = a->unit_k / a->steps;
+    if (by_rows) a->unit_k = a->step_k, a->steps = 1;
+    set_registers(a);
+    if (a->accs == SDDMM_MAX_ACCS) a->spare = DIGITS_SPARE;
+    if (a->integer.times_16) a->most_k = times_16_k(&a->integer);
+    check_split(&a->integer, point[F_PRECISION_SPLIT], complaints);
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
 
-mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k) {
+static mc_sums sums_contract(const sddmm_arithmetic *a, int64_t k) {
     digit_span product = span_of_product(span_of_side(a->integer.lhs), span_of_side(a->integer.rhs));
     return (mc_sums){.lhs = a->lhs.name,
                      .rhs = a->rhs.name,
@@ -80,7 +79,7 @@ mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k) {
                      .k = k};
 }
 
-const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
+static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
 #define THREE(type, more, more_rows)                                                                         \
     {                                                                                                        \
         "A: " type "[m][lda], row-major" more, "B: " type "[n][ldb], columns of B" more,                     \
@@ -97,3 +96,12 @@ const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
     digit_side side = which == SDDMM_MATRIX_A ? a->integer.lhs : a->integer.rhs;
     return docs[side.bits == 4 ? 0 : side_bytes(side)][side.is_signed][which];
 }
+
+const sddmm_arithmetic_kind sddmm_integers = {
+    .plan = plan,
+    .sums_contract = sums_contract,
+    .matrix_doc = matrix_doc,
+    .group_mma_doc = "m16n8k32 instructions, a group and panel",
+    .stage_mma_doc = "m16n8k32 instructions, a warp and stage",
+    .emit = &sddmm_integer_emitters,
+};
