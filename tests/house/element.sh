@@ -11,7 +11,7 @@ mkdir "$tree"
 cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
 # The last row gets two more below it.
 sed -i '/^    T(X, F32,/{s/$/ \\/
-a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 8, NO, 0) \\\
+a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 10, NO, 0) \\\
     T(X, E4M3, "e4m3", 8, 1, "|V1", FINITE, 1, 4, F32, UINT8, none, NO, 0, NO, 0)
 }' "$tree/gen/mc_element.h"
 
@@ -28,7 +28,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
 
 # The integer, as either side, in both operators, with digits in either sum
-expect 0 '"u16", "u10"; default s8' "$bin/mcgen" --help spmm
+expect 0 '"bf16", "u10"; default s8' "$bin/mcgen" --help spmm
 printf '6, 70, 5\n0 3 3 3 3 4 5\n0 7 69 1 2\n' >a.smtx
 for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
     set -- $sides
