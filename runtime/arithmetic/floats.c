@@ -32,8 +32,9 @@ static void widen(mc_type type, const void *data, int64_t first, int64_t step, i
         wide[i] = real_from_bits(type, (uint32_t)element_get(type, data, first + i * step));
 }
 
-/* Infinities become NaNs, so that a sum of magnitudes tells them from what overflowed. */
-static float magnitude_of(float value) { return isinf(value) ? NAN : fabsf(value); }
+/* Infinities and NaNs count nothing: where finite sums overflow in no order, they make the same of a sum in
+   every order. */
+static float magnitude_of(float value) { return isfinite(value) ? fabsf(value) : 0; }
 
 static void widen_magnitudes(mc_type type, const void *data, int64_t first, int64_t step, int64_t count,
                              void *to) {
@@ -85,13 +86,11 @@ static double growth(double terms, double unit) {
     return terms * unit < 0.5 ? terms * unit / (1 - terms * unit) : INFINITY;
 }
 
-/* M is a NaN where values are infinite or no numbers: then all orders give the same. Where finite values are
-   so large that some order of additions overflows, a kernel's sum may be anything. */
+/* Where finite values are so large that some order of additions overflows, a kernel's sum may be anything. */
 static double bound(double magnitude, int64_t terms) {
     double n = (double)terms, whole = magnitude * (1 + growth(n, reference_unit));
     double error =
         (growth(n, reference_unit) + growth(2 * n + 1, kernel_unit)) * whole + 2 * n * least_subnormal;
-    if (isnan(magnitude)) return 0;
     return whole + error < 0x1.fffffep127 ? error : INFINITY;
 }
 
