@@ -39,8 +39,8 @@
     T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, SIDE, 9, OUT, 2)                \
     T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)
 
-/* The rows of sides, as SIDE(name, text, bits, kind, is_signed, place), and those of C, as OUT(name, text, bytes, kind,
-   round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */
+/* The rows of sides, as SIDE(name, text, bits, kind, is_signed, place), and those of C, as OUT(name, text,
+   bytes, kind, round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */
 #define MC_ELEMENT_SIDE(X, name, text, bits, bytes, npy, kind, is_signed, exponent, accumulator, tensor,     \
                         round, role, place, ...)                                                             \
     role(name, text, bits, kind, is_signed, place)

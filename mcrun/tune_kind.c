@@ -127,9 +127,10 @@ static mc_status read_kernel(const mc_kernel *kernel, tune_kind *kind, mc_diag *
 static mc_status read_spec(const tune_options *options, const char *path, int capability, mc_spec **spec,
                            mc_diag *diag) {
     const cmd_settings *settings = &options->settings;
-    char text[32];
+    char text[64];
     if (path != NULL) return mc_spec_read_for(path, settings->items, settings->count, capability, spec, diag);
-    int size = snprintf(text, sizeof text, "op = \"%s\"\n", plan_op_text((mc_op)(options->op - 1)));
+    const mc_operator *o = operator_of((mc_op)(options->op - 1));
+    int size = snprintf(text, sizeof text, "op = \"%s\"\n%s", o->name, o->spec != NULL ? o->spec : "");
     return mc_spec_read_text_for("options", text, (size_t)size, settings->items, settings->count, capability,
                                  spec, diag);
 }

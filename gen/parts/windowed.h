@@ -75,9 +75,9 @@ static inline int windowed_value_offset(int row, int slot) {
     return (row * 4 + in_group / 2) * 8 + half * 4 + group + 2 * (in_group % 2);
 }
 
-/* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4 for
-   slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8, the
-   others the same of the second group. */
+/* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4
+   for slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8,
+   the others the same of the second group. */
 static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;

@@ -36,10 +36,10 @@ static void widen(mc_type type, const void *data, int64_t first, int64_t step, i
 
 static float least_normal(mc_type type) { return ldexpf(1, 2 - (1 << (element_rows[type].exponent - 1))); }
 
-/* Infinities become NaNs, so that a sum of magnitudes tells them from what overflowed. Subnormal numbers
-   become the least normal one. */
+/* Infinities and NaNs count nothing: where finite sums overflow in no order, they make the same of a sum in
+   every order. Subnormal numbers become the least normal one. */
 static float magnitude_of(mc_type type, float value) {
-    if (isinf(value)) return NAN;
+    if (!isfinite(value)) return 0;
     return value != 0 && fabsf(value) < least_normal(type) ? least_normal(type) : fabsf(value);
 }
 
@@ -93,13 +93,11 @@ static double growth(double terms, double unit) {
     return terms * unit < 0.5 ? terms * unit / (1 - terms * unit) : INFINITY;
 }
 
-/* M is a NaN where values are infinite or no numbers: then all orders give the same. Where finite values are
-   so large that some order of additions overflows, a kernel's sum may be anything. */
+/* Where finite values are so large that some order of additions overflows, a kernel's sum may be anything. */
 static double bound(double magnitude, int64_t terms) {
     double n = (double)terms, whole = magnitude * (1 + growth(n, reference_unit));
     double error =
         (growth(n, reference_unit) + growth(2 * n + 1, kernel_unit)) * whole + 2 * n * least_subnormal;
-    if (isnan(magnitude)) return 0;
     return whole + error < 0x1.fffffep127 ? error : INFINITY;
 }
 

@@ -9,7 +9,7 @@ typedef struct packed_format {
     const char *name; /* in contracts */
     const char *doc;  /* what packed arrays are, in a few words, for messages */
     matrix_kind kind; /* what is packed; the functions get no other */
-    mc_type digits;   /* the unit of integers' digits (value_code) */
+    mc_type unit;     /* of the pieces of integers (value_code) */
     bool floats;      /* it holds floats, too, as they are */
     /* Fields of the kernel: which say the type of the matrix (NULL: any will do) and its columns; and all
        that the arrays depend on */

@@ -28,7 +28,7 @@ int64_t mc_pack_most(const mc_kernel *kernel, mc_type type) {
     const packed_format *format = NULL;
     value_code code;
     if (find_format(kernel, &format, NULL) != MC_OK) return mc_type_max(type);
-    mc_type unit = format->floats ? code_unit(type, format->digits) : format->digits;
+    mc_type unit = format->floats ? code_unit(type, format->unit) : format->unit;
     mc_status status = code_make(type, code_of_kernel(kernel), unit, &code, NULL);
     return status == MC_OK ? code_most(&code) : mc_type_max(type);
 }

@@ -200,7 +200,7 @@ static mc_status unpack(const mc_kernel *kernel, const mc_packed *packed, mc_typ
 const packed_format format_sampled_dense = {.name = "sampled-dense",
                                             .doc = "the slots of a mask in each tile of columns",
                                             .kind = MATRIX_VECTORS,
-                                            .digits = MC_U8,
+                                            .unit = MC_U8,
                                             .cols = "n",
                                             .form = "vec order tile_n",
                                             .pack = pack,

@@ -49,8 +49,8 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
 
 /* MC_FORMAT where PACKED has not the arrays of WANT, all of s32, which WHAT ("this mask") gives. */
 mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag);
-/* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS, with vectors of VEC rows,
-   MOST_VEC at most. */
+/* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS, with vectors of VEC
+   rows, MOST_VEC at most. */
 mc_status packed_check_shape(int vec, int most_vec, int64_t rows, int64_t cols, mc_diag *diag);
 
 /* START receives each row block's first slot behind the heads, and the number of slots at the end:

@@ -352,7 +352,7 @@ static mc_status pack_values(const mc_kernel *kernel, const host_matrix *a, mc_p
 const packed_format format_windowed = {.name = "windowed-bcrs",
                                        .doc = "strides in the order in which windows of B pass",
                                        .kind = MATRIX_VECTORS,
-                                       .digits = MC_U8,
+                                       .unit = MC_U8,
                                        .floats = true,
                                        .type = "lhs",
                                        .cols = "k",

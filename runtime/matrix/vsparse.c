@@ -254,8 +254,8 @@ typedef struct taking {
     mc_diag *diag;
 } taking;
 
-/* VALUE cut off to a float whose last bit is set if anything was lost. Rounding that to a narrower float gives
-   what rounding VALUE does. */
+/* VALUE cut off to a float whose last bit is set if anything was lost. Rounding that to a narrower float
+   gives what rounding VALUE does. */
 static float round_to_odd(double value) {
     float rounded = (float)value;
     uint32_t bits;

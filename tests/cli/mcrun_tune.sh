@@ -49,6 +49,8 @@ expect 0 ' tuned  ' tune "$spec" m.smtx --n 16 --again
 expect 0 ' tuned  ' tune "$spec" m.smtx --n 16 --cold
 expect 0 'known           0' tune "$spec" m.smtx --n 16 --cold
 expect 0 'tuned  ' tune --op spmm --lhs s8 --rhs s8 --vec 8 m.smtx --n 16 --candidates 1
+expect 0 'tuned  ' tune --op spmm --lhs f16 --rhs f16 --out f16 --vec 8 m.smtx --n 16 --candidates 1
+expect 0 'spmm' tune --op spmm --lhs s16 --rhs s16 --vec 8 m.smtx --n 16 --dry-run
 tune "$specs/spmm_l8r8_f16.lua" m.smtx m.mtx --json >lines 2>err || complain 'tune --json failed'
 head -1 lines >first.json
 tail -1 lines >second.json

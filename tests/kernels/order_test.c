@@ -25,18 +25,22 @@ static uint32_t number(mc_type type, mcrt_random *random) {
     return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 17) - 8));
 }
 
-static void make_operands(session *s, mc_type type, int vec, int64_t n, int64_t ldb, mc_vsparse *a, mc_dense *b) {
+static void make_operands(session *s, mc_type type, int vec, int64_t n, int64_t ldb, mc_vsparse *a,
+                          mc_dense *b) {
     const mc_pattern pattern = {9, COLUMNS, .5, MC_PATTERN_UNIFORM, .8, (uint64_t)n};
     mcrt_random random = random_start((uint64_t)(n * vec), 5);
     mc_csr csr;
-    CHECK(mc_csr_generate(&pattern, &csr, s->diag) == MC_OK && mc_vsparse_dilate(&csr, vec, type, a, s->diag) == MC_OK &&
+    CHECK(mc_csr_generate(&pattern, &csr, s->diag) == MC_OK &&
+              mc_vsparse_dilate(&csr, vec, type, a, s->diag) == MC_OK &&
               mc_dense_create(type, COLUMNS, n, ldb, b, s->diag) == MC_OK,
           "%s", mc_diag_text(s->diag));
-    for (int64_t i = 0; i < a->vectors * vec; i++) mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(type, &random));
+    for (int64_t i = 0; i < a->vectors * vec; i++)
+        mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(type, &random));
     /* Infinities now and then: padding, whose values are zeros, must meet none of them. */
     for (int64_t i = 0; i < COLUMNS * n; i++)
         mc_dense_set(b, i / n, i % n,
-                     random_next(&random) % 2048 ? number(type, &random) : real_to_bits(type, i % 3 ? INFINITY : -INFINITY));
+                     random_next(&random) % 2048 ? number(type, &random)
+                                                 : real_to_bits(type, i % 3 ? INFINITY : -INFINITY));
     mc_csr_free(&csr);
 }
 
@@ -51,7 +55,8 @@ static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, cons
     }
     const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
                           .stages = (int)mc_kernel_field(kernel, "stages"),
-                          .tile_n = (int)(mc_kernel_field(kernel, "tile_n") * (int64_t)mc_type_bytes(b->type)),
+                          .tile_n =
+                              (int)(mc_kernel_field(kernel, "tile_n") * (int64_t)mc_type_bytes(b->type)),
                           .split = split};
     return mc_reference_spmm_ring_ordered(a, b, &ring, sums, diag);
 }
@@ -66,8 +71,10 @@ static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a,
     if (status == MC_OK) status = sum_in_order(kernel, a, b, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
     for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
-        wrong += mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
-    CHECK(wrong == 0, "%s: %d sums of %d differ", mc_kernel_contract(kernel)->entry, (int)wrong, (int)(a->rows * b->cols));
+        wrong +=
+            mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
+    CHECK(wrong == 0, "%s: %d sums of %d differ", mc_kernel_contract(kernel)->entry, (int)wrong,
+          (int)(a->rows * b->cols));
     mc_dense_free(&got);
     mc_dense_free(&want);
     mc_diag_clear(s->diag);

@@ -102,11 +102,20 @@ void problem_free(problem *p) {
     mc_dense_free(&p->dense_a);
     mc_dense_free(&p->b);
     mc_dense_free(&p->sums);
+    mc_dense_free(&p->bounds);
     mc_dense_free(&p->residual);
     free(p->scale);
     free(p->bias);
     free(p->b_scale);
     *p = (problem){0};
+}
+
+void problem_expect(mc_device *device, const mc_kernel *kernel, int64_t ld, const reference_result *want) {
+    const mc_contract *contract = mc_kernel_contract(kernel);
+    size_t c = 0;
+    while (strcmp(contract->params[c].name, "c") != 0) c++;
+    proof_expect_within(device, c, want->low.type, ld, &want->low,
+                        want->high.data != NULL ? &want->high : NULL);
 }
 
 mc_status problem_run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,

@@ -38,6 +38,7 @@ typedef struct problem {
     problem_kind kind;
     mc_vsparse a; /* SpMM's A, or the mask */
     mc_dense dense_a /* SDDMM's */, b, sums, residual;
+    mc_dense bounds;               /* of floats: how far a kernel's sums may be from these */
     float *scale, *bias, *b_scale; /* as many as the larger of m and n */
     float c_scale, zero;
     int64_t ldc;

@@ -16,4 +16,7 @@ typedef struct problem_ops {
 
 extern const problem_ops problem_spmm, problem_sddmm;
 
+/* The next launch must leave WANT in the parameter c, in rows LD apart. */
+void problem_expect(mc_device *device, const mc_kernel *kernel, int64_t ld, const reference_result *want);
+
 #endif

@@ -26,12 +26,27 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     if (spec->unfilled) return MC_OK;
     mc_dense_fill(&p->dense_a, spec->values, 1);
     mc_dense_fill(&p->b, spec->values, 2);
-    return mc_reference_sddmm(&p->a, &p->dense_a, &p->b, kind->layout, &p->sums, diag);
+    status = mc_reference_sddmm(&p->a, &p->dense_a, &p->b, kind->layout, &p->sums, diag);
+    if (status == MC_OK && mc_type_is_real(kind->lhs))
+        status = mc_reference_sddmm_bounds(&p->a, &p->dense_a, &p->b, kind->layout, &p->bounds, diag);
+    return status;
+}
+
+static mc_status expect(const problem *p, const mc_output *output, mc_order order, const float *scale,
+                        reference_result *want, mc_diag *diag) {
+    sum_range range;
+    if (p->bounds.data == NULL)
+        return mc_reference_sampled(output, &p->a, order, scale, &p->sums, &want->low, diag);
+    mc_status status = mc_sum_range_make(&p->sums, &p->bounds, &range, diag);
+    if (status == MC_OK) status = mc_reference_sampled_range(output, &p->a, order, scale, &range, want, diag);
+    mc_sum_range_free(&range);
+    return status;
 }
 
 static mc_status run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
                      mc_diag *diag) {
-    mc_dense c = {0}, want = {0};
+    mc_dense c = {0};
+    reference_result want = {0};
     mc_output output;
     mc_order order = MC_ORDER_BCRS;
     const problem_case *spec = p->spec;
@@ -39,12 +54,12 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
     if (status == MC_OK) status = mc_order_of(kernel, &order, diag);
     const float *scale = output.scale ? p->scale : NULL;
     mc_sddmm sddmm = {&p->a, &p->dense_a, &p->b, spec->a_offset, spec->b_offset, spec->c_offset, scale};
-    if (status == MC_OK) status = mc_reference_sampled(&output, &p->a, order, scale, &p->sums, &want, diag);
-    if (status == MC_OK) proof_expect(device, kernel, output.type, want.ld, &want);
+    if (status == MC_OK) status = expect(p, &output, order, scale, &want, diag);
+    if (status == MC_OK) problem_expect(device, kernel, want.low.ld, &want);
     if (status == MC_OK) status = mc_sddmm_run(device, kernel, ptx, &sddmm, NULL, &c, diag);
-    if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
+    if (status == MC_OK) status = mc_result_compare(&c, &want, diag);
     mc_dense_free(&c);
-    mc_dense_free(&want);
+    mc_result_free(&want);
     return status;
 }
 

@@ -252,6 +252,26 @@ static mc_status make_expected(void) {
     mc_result_free(&out);
     return status;
 }
+static mc_status expect_floats(const char *op, const char *lhs, const char *rhs, mc_type type) {
+    static int64_t row_ptr[] = {0, 1};
+    static int32_t col_idx[] = {0};
+    static float values[2];
+    static uint16_t elements[4];
+    const plan_problem problem = {.lhs = MC_F16, .rhs = MC_F16, .out = MC_F32, .layout = MC_LAYOUT_ROWS};
+    const mc_operator *o = operator_named(op);
+    const mc_vsparse a = {type, 2, 2, 1, 1, 1, row_ptr, col_idx, values};
+    const mc_dense tall = {MC_F16, 2, 1, 1, elements}, one = {MC_F16, 1, 1, 1, elements};
+    host_operands operands = {.problem = &problem, .matrix = &a};
+    if (lhs != NULL) operands.inputs[operator_operand(o, lhs)] = &tall;
+    operands.inputs[operator_operand(o, rhs)] = &one;
+    reference_result out;
+    mc_status status = operator_expect(o, &operands, &out, NULL);
+    CHECK((status == MC_OK) == (out.low.data != NULL && out.high.data != NULL), "a result is left");
+    mc_result_free(&out);
+    return status;
+}
+static mc_status make_float_spmm(void) { return expect_floats("spmm", NULL, "b", MC_F16); }
+static mc_status make_float_sddmm(void) { return expect_floats("sddmm", "a", "b", MC_F32); }
 static mc_status make_vector(void) {
     mc_dense out;
     mc_status status = mc_npy_read_vector(scratch_path("a.npy"), &out, NULL);
@@ -322,6 +342,8 @@ static const struct {
     {"sums in order", make_ordered, 6},
     {"sums in the ring's order", make_ring_ordered, 6},
     {"what a kernel must give", make_expected, 2},
+    {"what an SpMM of floats may give", make_float_spmm, 6},
+    {"what an SDDMM of floats may give", make_float_sddmm, 6},
     {"samples", make_samples, 3},
     {"sampled output", make_sampled_output, 3},
     {"collect", make_collected, 2},

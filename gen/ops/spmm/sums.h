@@ -158,8 +158,8 @@ static inline void gathered_multiply_joined(spmm_gathered *g, int step, int unit
 static inline spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
     return spmm_emitters_of(sums)->pairs_begin(sums, loads);
 }
-/* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it, math->value_bytes registers
-   of them; the next mma's are STEP registers on. */
+/* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it, math->value_bytes
+   registers of them; the next mma's are STEP registers on. */
 static inline void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
                                   int step) {
     spmm_emitters_of(p->sums)->pairs_multiply(p, half, matrix, value, step);

@@ -31,8 +31,8 @@ typedef struct gather_checks {
         swapped   run 0 in row 2t of the row block, run 1 in row 2t + 1: the columns of lane group g
         paper     both in row g, where they adjoin: the columns of lane groups 2t and 2t + 1
         tall      as in the paper's order, and two more in row g + 8 (vectors of 16 rows)
-   A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart, and its `columns` columns begin at
-   columns * g, or columns * t. */
+   A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart, and its `columns` columns begin
+   at columns * g, or columns * t. */
 typedef struct gather_lane_sums {
     int rows, row_step, columns, run, runs;
 } gather_lane_sums;

@@ -95,9 +95,9 @@ static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *r
     }
 }
 
-/* Padding brings no bytes of B. Where these could be infinities or NaNs, what was in a slot's registers before
-   could, too: they are cleared. A lane's padding comes last, so that its last slot says whether there is
-   any. */
+/* Padding brings no bytes of B. Where these could be infinities or NaNs, what was in a slot's registers
+   before could, too: they are cleared. A lane's padding comes last, so that its last slot says whether there
+   is any. */
 static void emit_clear_padding(gather_emitter *e, const gather_lane_rows *r, int step, int first, int count) {
     mc_builder *b = e->b;
     mc_reg last = e->stream.index[step * MC_LANE_SLOTS + first + count - 1];

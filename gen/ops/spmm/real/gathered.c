@@ -33,7 +33,8 @@ static void emit_tall(const spmm_gathered *g, int column, int group, const mc_re
     }
 }
 
-/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`: columns 2 GROUP and 2 GROUP + 1 of the lane. */
+/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`, which are columns 2 GROUP and 2 GROUP + 1 of
+   the lane. */
 static void emit_multiply(const spmm_gathered *g, int column, int group, const mc_reg *value) {
     if (spmm_is_tall(g->sums->of)) {
         for (int odd = 0; odd < 2; odd++) emit_tall(g, column + odd, 2 * group + odd, value);

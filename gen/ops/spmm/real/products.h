@@ -27,8 +27,8 @@ static inline void real_emit_mma(const spmm_sums *s, const mc_reg a[4], const mc
     builder_emit(s->b, (mc_reg){0}, s->of->real.mma, MC_OPERANDS(V4(acc), V4(a), V2(b), V4(acc)));
 }
 
-/* The operand A of vectors of 16 rows: VALUE are two registers of the first 8 rows; those of the others are STEP
-   registers on. */
+/* The operand A of vectors of 16 rows: VALUE are two registers of the first 8 rows; those of the others are
+   STEP registers on. */
 static inline void real_emit_tall_mma(const spmm_sums *s, const mc_reg *value, int step, const mc_reg b[2],
                                       int group) {
     real_emit_mma(s, (const mc_reg[]){value[0], value[step], value[1], value[step + 1]}, b, group);

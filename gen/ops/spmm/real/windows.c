@@ -1,7 +1,7 @@
 /* Products of what ldmatrix.trans gives of rows of B in the ring: four matrices of 8 slots and 8 columns. It
-   moves elements of 16 bits, so that they are operands as they are. With 16 columns of B as the mma's rows all
-   four are its operand A: two beside one another, then the same of the next 8 slots. Where vectors have 16
-   rows these are the mma's rows, and two matrices of the same 8 columns, 16 slots, are its operand B. */
+   moves elements of 16 bits, so that they are operands as they are. With 16 columns of B as the mma's rows
+   all four are its operand A: two beside one another, then the same of the next 8 slots. Where vectors have
+   16 rows these are the mma's rows, and two matrices of the same 8 columns, 16 slots, are its operand B. */
 #include "ops/spmm/real/products.h"
 
 spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) { return (spmm_pairs){.sums = sums, .loads = loads}; }

@@ -148,8 +148,8 @@ static void emit_place(store_path *p) {
     p->col = mad_s32(b, "store_col", odd, I(span - run), p->e->col);
 }
 
-/* GROUP runs from the C-th on, of the lane's row ROW, whose factors stand from COLUMN on, and whose residual from
-   RESIDUAL on. */
+/* GROUP runs from the C-th on, of the lane's row ROW, whose factors stand from COLUMN on, and whose residual
+   from RESIDUAL on. */
 static void emit_group(store_path *p, int row, int c, int column, int residual) {
     const ring_epilogue *e = p->e;
     out_writer *w = &p->w;
