@@ -74,8 +74,9 @@ static second_half emit_first_half(ring_strides *s) {
     const ring_stride *at_hand = &s->packed->at_hand;
     const spmm_arithmetic *math = &s->r->at.plan->math;
     int regs = math->value_bytes; /* of a half's values, for each mma */
+    const mc_reg always = {0};
     second_half late = {.whole = setp_ge(b, "whole", at_hand->control, I(0))};
-    emit_gather(s, 1, math->kind->real ? (mc_reg){0} : late.whole);
+    emit_gather(s, 1, math->kind->real ? always : late.whole);
     pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * regs);
     pairs_add_bias(&s->pairs, at_hand->value);
     b32_array(b, "late_value", math->mma * regs, late.value);
