@@ -12,7 +12,7 @@ cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,reco
 # The last row gets two more below it.
 sed -i '/^    T(X, F32,/{s/$/ \\/
 a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 10, NO, 0) \\\
-    T(X, E4M3, "e4m3", 8, 1, "|V1", FINITE, 1, 4, F32, UINT8, none, NO, 0, NO, 0)
+    T(X, E4M3, "e4m3", 8, 1, "|V1", FINITE, 1, 4, F32, UINT8, none, SIDE, 11, NO, 0)
 }' "$tree/gen/mc_element.h"
 
 lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^> .*T(X, [UE]')
@@ -28,7 +28,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
 
 # The integer, as either side, in both operators, with digits in either sum
-expect 0 '"f16", "bf16", "u10"; default s8' "$bin/mcgen" --help spmm
+expect 0 '"f16", "bf16", "u10", "e4m3"; default s8' "$bin/mcgen" --help spmm
 printf '6, 70, 5\n0 3 3 3 3 4 5\n0 7 69 1 2\n' >a.smtx
 for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
     set -- $sides
@@ -38,7 +38,8 @@ done
 # A B of 10 bits by tensor copies
 expect 0 'verdict    exact' "$bin/mcrun" spmm "$tree/specs/spmm_l8r8_tiled.lua" a.smtx --n 128 --set rhs=u10 --set tile_n=64 --set arch=sm_90 --device sim
 expect 2 "lhs: \"u11\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=u11
-expect 2 "lhs: \"e4m3\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=e4m3
+expect 2 "lhs: there is no mma for \"e4m3\" here" "$bin/mcgen" "$tree/specs/spmm_f16.lua" --set lhs=e4m3 --set rhs=e4m3
+expect 2 "lhs: there is no mma for \"e4m3\" here" "$bin/mcgen" "$tree/specs/sddmm_f16.lua" --set lhs=e4m3 --set rhs=e4m3
 
 # The float
 libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)

@@ -10,11 +10,10 @@
 #include "ops/sddmm/fields.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
+#include "parts/real/mma.h"
 #include "parts/side.h"
-#include <string.h>
 
 enum {
-    REAL_BITS = 16,  /* of a value, on either side */
     LANE_K = 4,      /* a lane's k of an mma */
     LANE_REGS = 2,   /* registers that these take */
     UNIT_MMA = 2,    /* mma of a unit */
@@ -22,29 +21,6 @@ enum {
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
-
-/* What both sides of a product are, what multiplies them, and what a contract says of A, of B by columns and
-   of B by rows. */
-typedef struct real_product {
-    const char *type;
-    mc_opcode mma;
-    const char *docs[3];
-} real_product;
-
-#define DOCS(type)                                                                                           \
-    {                                                                                                        \
-        "A: " type "[m][lda], row-major", "B: " type "[n][ldb], columns of B",                               \
-            "B: " type "[k][ldb], row-major"                                                                 \
-    }
-static const real_product products[] = {{"f16", OP_mma_f16, DOCS("f16")},
-                                        {"bf16", OP_mma_bf16, DOCS("bf16")}};
-#undef DOCS
-
-static const real_product *product_of(const char *type) {
-    size_t i = 0;
-    while (strcmp(products[i].type, type) != 0) i++;
-    return &products[i];
-}
 
 static void check(const int64_t *point, const sddmm_arithmetic *a, mc_complaints *complaints) {
     if (point[F_LHS] != point[F_RHS])
@@ -66,7 +42,11 @@ static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_com
     a->a_is_plain = a->b_is_plain = true;
     a->accs = SDDMM_ACC;
     if (point[F_K] != MC_OPEN) a->spare = FIXED_SPARE;
-    a->real.mma = product_of(a->lhs.name)->mma;
+    a->real.mma = real_mma(a->lhs.name);
+    if (a->real.mma == MC_OPCODES) {
+        complain(complaints, F_LHS, "there is no mma for \"%s\" here", a->lhs.name);
+        a->real.mma = OP_mma_f16;
+    }
     check(point, a, complaints);
 }
 
@@ -77,9 +57,18 @@ static mc_sums sums_contract(const sddmm_arithmetic *a, int64_t k) {
     return (void)a, (void)k, (mc_sums){.lhs = NULL};
 }
 
+/* Of A, of B by columns, of B by rows. */
+#define DOCS(type)                                                                                           \
+    {                                                                                                        \
+        "A: " type "[m][lda], row-major", "B: " type "[n][ldb], columns of B",                               \
+            "B: " type "[k][ldb], row-major"                                                                 \
+    }
+
 static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
-    return product_of(which == SDDMM_MATRIX_A ? a->lhs.name : a->rhs.name)->docs[which];
+    static const char *const docs[][3] = {DOCS("f16"), DOCS("bf16")};
+    return docs[a->real.mma == OP_mma_bf16][which];
 }
+#undef DOCS
 
 /* -- Instructions ------------------------------------------------------------------------------------- */
 

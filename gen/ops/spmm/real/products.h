@@ -3,9 +3,9 @@
 #define MC_SPMM_REAL_PRODUCTS_H
 
 #include "ops/spmm/sums.h"
+#include "parts/real/mma.h"
 
 enum {
-    REAL_BITS = 16,      /* of a value, on either side */
     REAL_MMA_SLOTS = 16, /* the mma's k */
 };
 

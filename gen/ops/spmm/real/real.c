@@ -3,21 +3,8 @@
 #include "ops/spmm/fields.h"
 #include "ops/spmm/real/products.h"
 #include "parts/side.h"
-#include <string.h>
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
-
-/* What both sides of a product are, and what multiplies them. */
-static const struct product {
-    const char *type;
-    mc_opcode mma;
-} products[] = {{"f16", OP_mma_f16}, {"bf16", OP_mma_bf16}};
-
-static mc_opcode mma_of(const char *type) {
-    size_t i = 0;
-    while (strcmp(products[i].type, type) != 0) i++;
-    return products[i].mma;
-}
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
     (void)gathers;
@@ -27,7 +14,11 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->depth = MC_GROUP_SLOTS;
     math->value_bytes = REAL_BITS / 8;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
-    math->real.mma = mma_of(math->lhs);
+    math->real.mma = real_mma(math->lhs);
+    if (math->real.mma == MC_OPCODES) {
+        complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
+        math->real.mma = OP_mma_f16;
+    }
     if (point[F_LHS] != point[F_RHS])
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", math->lhs, math->lhs,
                  math->rhs);
