@@ -53,7 +53,7 @@ endfunction()
 
 function(mcgen_install_all)
   install(DIRECTORY specs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mcgen/specs COMPONENT tools FILES_MATCHING PATTERN "*.lua")
-  install(DIRECTORY records/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mcgen/records COMPONENT tools FILES_MATCHING PATTERN "*.jsonl")
+  install(DIRECTORY records/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mcgen/records COMPONENT tools FILES_MATCHING PATTERN "*.jsonl" PATTERN problems EXCLUDE)
   install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
   install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
   mcgen_install_config()

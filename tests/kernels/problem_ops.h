@@ -16,6 +16,10 @@ typedef struct problem_ops {
 
 extern const problem_ops problem_spmm, problem_sddmm;
 
+/* Sums of an SpMM's operands, which were changed, and the C that they become. */
+mc_status problem_spmm_sum(problem *p, mc_diag *diag);
+mc_status problem_spmm_want(const problem *p, const mc_output *output, const mc_factors *factors,
+                            reference_result *want, mc_diag *diag);
 /* The next launch must leave WANT in the parameter c, in rows LD apart. */
 void problem_expect(mc_device *device, const mc_kernel *kernel, int64_t ld, const reference_result *want);
 

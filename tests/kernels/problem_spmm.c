@@ -2,6 +2,15 @@
 #include "problem_ops.h"
 #include "proof.h"
 
+mc_status problem_spmm_sum(problem *p, mc_diag *diag) {
+    mc_dense_free(&p->sums);
+    mc_dense_free(&p->bounds);
+    mc_status status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+    if (status == MC_OK && mc_type_is_real(p->kind.lhs))
+        status = mc_reference_spmm_bounds(&p->a, &p->b, &p->bounds, diag);
+    return status;
+}
+
 static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     const problem_case *spec = p->spec;
     const problem_kind *kind = &p->kind;
@@ -16,14 +25,11 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, spec->values, 2);
-    status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
-    if (status == MC_OK && mc_type_is_real(kind->lhs))
-        status = mc_reference_spmm_bounds(&p->a, &p->b, &p->bounds, diag);
-    return status;
+    return problem_spmm_sum(p, diag);
 }
 
-static mc_status expect(const problem *p, const mc_output *output, const mc_factors *factors,
-                        reference_result *want, mc_diag *diag) {
+mc_status problem_spmm_want(const problem *p, const mc_output *output, const mc_factors *factors,
+                            reference_result *want, mc_diag *diag) {
     sum_range range;
     if (p->bounds.data == NULL) return mc_reference_output(output, factors, &p->sums, &want->low, diag);
     mc_status status = mc_sum_range_make(&p->sums, &p->bounds, &range, diag);
@@ -57,7 +63,7 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
                     factors.zero,
                     residual,
                     p->spec->residual_offset};
-    if (status == MC_OK) status = expect(p, &output, &factors, &want, diag);
+    if (status == MC_OK) status = problem_spmm_want(p, &output, &factors, &want, diag);
     reference_result bytes = want; /* a zero fills up the last byte of a row */
     if (mc_type_bytes(output.type) == 0)
         bytes.low.cols += want.low.cols % 2, bytes.high.cols = bytes.low.cols;

@@ -2,7 +2,7 @@
  * memory, and the kernel computes with it. values_test SPEC... */
 #include <stdlib.h>
 #include "check.h"
-#include "problem.h"
+#include "problem_ops.h"
 
 /* More windows than the rings hold, row blocks without vectors, row blocks longer than their heads. */
 static const problem_case cases[] = {
@@ -106,13 +106,14 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
                             const problem *p, mc_diag *diag) {
     runner r = {.device = device};
     mc_output output;
-    mc_dense c = {0}, want = {0};
+    mc_dense c = {0};
+    reference_result want = {0};
     mc_status status = mc_output_of(kernel, &output, diag);
     const float *scale = output.scale ? p->scale : NULL, *bias = output.bias ? p->bias : NULL;
     if (status == MC_OK)
-        status =
-            mc_reference_output(&output, &(mc_factors){.scale = scale, .bias = bias}, &p->sums, &want, diag);
-    if (status == MC_OK) status = mc_dense_create(want.type, want.rows, want.cols, want.cols, &c, diag);
+        status = problem_spmm_want(p, &output, &(mc_factors){.scale = scale, .bias = bias}, &want, diag);
+    if (status == MC_OK)
+        status = mc_dense_create(want.low.type, want.low.rows, want.low.cols, want.low.cols, &c, diag);
     if (status == MC_OK) {
         uint64_t address = bind_all(&r, packed, p, &output, &c, diag);
         status = launch(&r, kernel, diag);
@@ -120,10 +121,10 @@ static mc_status run_packed(mc_device *device, const mc_kernel *kernel, const mc
             status =
                 mc_device_read(device, address, c.data, (size_t)mc_type_size(c.type, c.rows * c.ld), diag);
     }
-    if (status == MC_OK) status = mc_dense_compare(&c, &want, diag);
+    if (status == MC_OK) status = mc_result_compare(&c, &want, diag);
     for (size_t i = 0; i < r.buffer_count; i++) mc_device_free(device, r.buffers[i]);
     mc_dense_free(&c);
-    mc_dense_free(&want);
+    mc_result_free(&want);
     return status;
 }
 
@@ -181,8 +182,7 @@ static mc_status replace(const mc_kernel *kernel, problem *p, mc_packed *packed,
     if (status != MC_OK) return status;
     mc_vsparse_fill(&p->a, MC_VALUES_FULL, 77, NULL);
     mc_vsparse_clamp(&p->a, most);
-    mc_dense_free(&p->sums);
-    status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
+    status = problem_spmm_sum(p, diag);
     if (status == MC_OK) status = mc_pack_values(kernel, &p->a, packed, diag);
     return status == MC_OK ? mc_pack(kernel, &p->a, anew, diag) : status;
 }
