@@ -7,8 +7,8 @@
 
 enum { REAL_BITS = 16 /* of the floats that have one */ };
 
-/* The mma m16n8k16, with sums in f32, of two operands whose values have the type of the word NAME; MC_OPCODES:
-   there is none. */
+/* The mma m16n8k16, with sums in f32, of two operands whose values have the type of the word NAME;
+   MC_OPCODES: there is none. */
 mc_opcode real_mma(const char *name);
 
 #endif
