@@ -13,8 +13,11 @@
  *            gather; a warp of its own copies. Solver `ring`.
  *   async    The same ring, copied by all threads. Solver `ring`.
  *
- * Files of this folder are for all solvers; a solver has a folder of its own, and the integers' arithmetic
- * has one. Nothing includes or calls this file. */
+ * Of floats an mma is m16n8k16. Vectors of 16 rows, which floats may have, are its 16 rows, and columns of B
+ * its 8 columns.
+ *
+ * Files of this folder are for all solvers; each solver has a folder of its own, and so have the arithmetics
+ * of integers and of floats. Nothing includes or calls this file. */
 #include "ops/spmm/costs.h"
 #include "ops/spmm/problem.h"
 #include "ops/spmm/solvers.h"

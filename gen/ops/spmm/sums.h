@@ -70,7 +70,8 @@ void lanes_set(const spmm_arithmetic *math, mc_builder *b, spmm_value_lanes of, 
 
 /* -- Rows that a lane has gathered to registers --------------------------------------------------------- */
 
-/* A lane has columns of 8 slots of each step. The scratch of their transposes, and what these make. */
+/* A lane has columns of 8 slots of each step. The scratch of their transposes, and what these make: `low` of
+   slots 0..3, `high` of slots 4..7. Floats take these two alone. */
 typedef struct spmm_gathered {
     spmm_sums *sums;
     mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_MMA], high[SPMM_BYTES * SPMM_MAX_MMA];
@@ -81,7 +82,8 @@ typedef struct spmm_gathered {
 
 /* -- Pairs of bytes, as ldmatrix.trans gives them -------------------------------------------------------- */
 
-/* Operands of A's values, with zeros between; and of B's, where these have 4 bits. */
+/* Operands of A's values, with zeros between; and of B's, where these have 4 bits. Floats of 16 bits are
+   operands as they are, and want none of these. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;

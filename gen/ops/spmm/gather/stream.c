@@ -123,11 +123,10 @@ static void load_indices(gather_emitter *e, mc_reg guard, mc_opcode v4, mc_opcod
     }
 }
 
-/* Loads of so many registers: those that may be late, and those that ptxas leaves where they are. */
+/* Loads, by how many registers they fill; and the same relaxed, which ptxas leaves where they are. */
 enum { MOST_REGS = 4 };
-static const mc_opcode loads[MOST_REGS + 1] = {[1] = OP_ldg_b32, [2] = OP_ldg_v2, [4] = OP_ldg_v4},
-                                         early_loads[MOST_REGS + 1] = {
-                                             [1] = OP_ldr_b32, [2] = OP_ldr_v2, [4] = OP_ldr_v4};
+static const mc_opcode loads[MOST_REGS + 1] = {[1] = OP_ldg_b32, [2] = OP_ldg_v2, [4] = OP_ldg_v4};
+static const mc_opcode early_loads[MOST_REGS + 1] = {[1] = OP_ldr_b32, [2] = OP_ldr_v2, [4] = OP_ldr_v4};
 
 /* Loads one, two or four registers of values for each mma. */
 static void load_values(gather_emitter *e, spmm_value_lanes with_values, const mc_opcode *ops) {

@@ -51,7 +51,7 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
-/* At 64 columns a warp has 32 accumulators and as many registers of gathered rows. */
+/* Each tile leaves registers: a lane has at most 32 accumulators, and 32 registers of gathered rows. */
 static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     (void)math, (void)use, (void)complaints;
 }
