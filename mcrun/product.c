@@ -48,6 +48,7 @@ static mc_status run(session *s, const mc_kernel *kernel, mc_timing *timing, mc_
     const mc_run given = {.operands = operands_of(s, NULL),
                           .ld = member_get(&s->shape, operator_out(s->op)->ld),
                           .others = s->others,
+                          .repeats = timing == NULL ? (int)s->options->repeat : 0,
                           .module = s->module};
     return mc_operator_run(s->device, kernel, s->ptx, &given, timing, &s->c, diag);
 }

@@ -22,6 +22,8 @@ const cmd_option session_option_table[SESSION_OPTION_COUNT] = {
      "of --variants tuned (MCGEN_RECORDS, or records.jsonl in $XDG_DATA_HOME/mcgen)"},
     {"bench", 0, OPTION_SWITCH, offsetof(session_options, bench), NULL, 0, 0,
      "time on a GPU: median of 15 graphs of 20 launches"},
+    {"repeat", 0, OPTION_INTEGER, offsetof(session_options, repeat), "N", 0, 1000000,
+     "launch each kernel N times more, and compare the bytes of C with the first launch's"},
     {"report", 0, OPTION_SWITCH, offsetof(session_options, report), NULL, 0, 0,
      "counts of the simulator: totals, and the PTX with counts beside its lines, - where none was executed"},
     {"no-cache", 0, OPTION_SWITCH, offsetof(session_options, no_cache), NULL, 0, 0,

@@ -13,12 +13,13 @@ enum { VARIANTS_ALL = 1, VARIANTS_BEST, VARIANTS_TUNED };
 typedef struct session_options {
     problem_options problem;
     const char *ptx_file, *out_file, *device, *records;
-    int variants; /* VARIANTS_*; 0: one */
+    int variants;   /* VARIANTS_*; 0: one */
+    int64_t repeat; /* launches of a kernel behind its first one, which must give the same bytes */
     bool specialise, bench, report, json, no_cache;
 } session_options;
 
 /* Their rows, a table of a command. */
-enum { SESSION_OPTION_COUNT = 10 };
+enum { SESSION_OPTION_COUNT = 11 };
 extern const cmd_option session_option_table[SESSION_OPTION_COUNT];
 
 typedef struct session_calls session_calls;

@@ -1,4 +1,5 @@
 #include "verify/run.h"
+#include <stdlib.h>
 #include <string.h>
 #include "problem/binding_set.h"
 
@@ -238,13 +239,40 @@ static mc_status read_outputs(const device_run *run, mc_diag *diag) {
     return status;
 }
 
+/* Launch number I, of which the bytes must be those that the outputs have. Outputs keep what the launch
+   before left, so that a kernel that leaves an element out is not found here, but by the first launch. */
+static mc_status repeat(const device_run *run, int i, unsigned char *bytes, mc_diag *diag) {
+    mc_status status = mc_module_launch(run->module, &run->launch, diag);
+    for (size_t k = 0; k < run->output_count && status == MC_OK; k++) {
+        const run_output *output = &run->outputs[k];
+        size_t count = span_of(output->to);
+        status = mc_device_read(run->device, output->address, bytes, count, diag);
+        if (status == MC_OK && memcmp(bytes, output->to->data, count) != 0)
+            status = mc_fail(diag, MC_MISMATCH, "launch %d gave other bytes of %s than the first one", i,
+                             output->title);
+    }
+    return status;
+}
+
+static mc_status repeat_all(const device_run *run, mc_diag *diag) {
+    size_t most = 0;
+    for (size_t k = 0; k < run->output_count; k++)
+        if (span_of(run->outputs[k].to) > most) most = span_of(run->outputs[k].to);
+    unsigned char *bytes = malloc(most);
+    mc_status status = bytes != NULL ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
+    for (int i = 0; i < run->given->repeats && status == MC_OK; i++) status = repeat(run, i + 2, bytes, diag);
+    free(bytes);
+    return status;
+}
+
 static mc_status launch(device_run *run, const char *ptx, mc_timing *timing, mc_diag *diag) {
     mc_status status = load(run, ptx, diag);
     if (status == MC_OK) status = mc_module_launch(run->module, &run->launch, diag);
     if (status == MC_OK && timing != NULL && timing->rounds > 0)
         status = mc_module_time(run->module, &run->launch, timing->launches, timing->rounds,
                                 &timing->microseconds, diag);
-    return status == MC_OK ? read_outputs(run, diag) : status; /* of the last launch */
+    if (status == MC_OK) status = read_outputs(run, diag); /* of the last launch */
+    return status == MC_OK && run->given->repeats > 0 ? repeat_all(run, diag) : status;
 }
 
 /* -- The whole */

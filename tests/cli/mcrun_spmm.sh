@@ -24,6 +24,19 @@ expect 0 'M 104  K 20' spmm m.mtx --n 16 --dilate
 expect 0 'M 8  K 90' spmm m.smtx --n 16 --union
 expect 1 'm = 512, the matrix has 40' spmm m.smtx --set m=512
 
+# Launches that must repeat the first one's bytes. This PTX writes others where it finds C written
+again='.reg .pred %again; .reg .b32 %old; ld.global.b32 %old, [%c]; setp.ne.s32 %again, %old, 0x80808080;
+bar.warp.sync 0xffffffff; @%again mov.u32 %old, %tid.x; @%again mad.wide.u32 %c, %old, 4, %c;
+@%again st.global.b32 [%c], 7; @%again ret;'
+printf '1, 70, 3\n0 3\n0 7 69\n' >one.smtx
+"$mcgen" "$spec" --set warps=1 | awk -v more="$again" '{ print } /ld.param.u64 .*\[c\];/ { print more }' >again.ptx
+expect 0 'verdict    exact' spmm m.smtx --n 16 --repeat 3
+expect 0 'verdict    exact' spmm one.smtx --n 32 --set warps=1 --ptx again.ptx --repeat 0
+spmm one.smtx --n 32 --set warps=1 --ptx again.ptx --repeat 1 >again.txt 2>again.err
+check 'a launch with other bytes passes' test $? = 1
+check 'nothing is said of the launch' grep -q 'launch 2 gave other bytes of C than the first one' again.err
+expect 2 '--repeat' spmm m.smtx --repeat -1
+
 # Variants
 expect 0 'verdict    exact' spmm m.smtx --n 8 --variant 3
 spmm m.smtx --n 8 --variant 3 --json >v.json
