@@ -19,7 +19,7 @@
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
  *                                           as row 0, 1 for each vector
- *              u16[strides * V * 32]        of floats: windowed_float_place
+ *              lhs[strides * V * 32]        of floats: windowed_float_place; those of 8 bits lie as digits do
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -43,8 +43,8 @@ enum {
     WINDOWED_GROUP = 8, /* rows of an 8 x 8 matrix; they are read at once if row mod 8 is different in all */
     WINDOWED_UNIT = 16, /* bytes */
     WINDOWED_STRIDE_WORDS = 16,
-    WINDOWED_ROW_VALUES = 32,      /* bytes that a row of A has in a stride, for each digit */
-    WINDOWED_MAX_VALUES = 16 * 64, /* bytes of a stride: 16 rows of floats, or 8 of two digits and ones */
+    WINDOWED_ROW_VALUES = 32,       /* bytes that a row of A has in a stride, for each digit */
+    WINDOWED_MAX_VALUES = 16 * 128, /* bytes of a stride: 16 rows of floats of 32 bits */
     WINDOWED_WAIT_MASK = 255,
     WINDOWED_WANTS_MASK = INT32_MAX, /* all bits but the sign */
     WINDOWED_ONE_HALF = INT32_MIN,

@@ -22,8 +22,6 @@
 #include "base/element.h"
 #include "base/real.h"
 
-enum { MOST_BITS = 16 }; /* of packed values */
-
 static const double reference_unit = 0x1p-24, kernel_unit = 0x1p-23, least_subnormal = 0x1p-149;
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
@@ -119,9 +117,10 @@ static mc_type unit(mc_type type, mc_type digits) { return (void)digits, type; }
 static mc_status code_one(value_code *code, mc_diag *diag) {
     bool whole = code->unit == code->type && code->coding == 0;
     code->pieces = 1;
-    if (whole && mc_type_bits(code->type) <= MOST_BITS) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the packed format holds %s of at most 16 bits, the matrix %s",
-                   whole ? "values" : "integers", mc_type_text(code->type));
+    if (whole && element_rows[code->type].is_side) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the packed format holds %s, the matrix %s",
+                   whole ? "values that kernels multiply" : "integers of at most 16 bits",
+                   mc_type_text(code->type));
 }
 
 static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {

@@ -41,7 +41,7 @@ static mc_status make_order(const mc_vsparse *a, int32_t *order, mc_diag *diag) 
 
 typedef struct stride_record {
     int32_t control, places[WINDOWED_STRIDE_WORDS];
-    uint16_t values[WINDOWED_MAX_VALUES / 2]; /* of the code's unit */
+    uint32_t values[WINDOWED_MAX_VALUES / 4]; /* of the code's unit */
 } stride_record;
 
 /* Of one part, of all row blocks so far. */

@@ -112,7 +112,7 @@ static void test_refused(mc_diag *diag) {
     mc_vsparse_free(&a);
     a = make_matrix(MC_F32, 4, 1, diag);
     expect_failure("f32", mc_windowed_pack(&a, &ring, &packed, diag), MC_CANNOT, diag,
-                   "values of at most 16 bits, the matrix f32");
+                   "values that kernels multiply, the matrix f32");
     mc_vsparse_free(&a);
 }
 

@@ -308,7 +308,7 @@ static void test_refused(mc_diag *diag) {
                    "integers of at most 16 bits, the matrix s32");
     other.type = MC_F32;
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
-                   "values of at most 16 bits, the matrix f32");
+                   "values that kernels multiply, the matrix f32");
     other.type = MC_S8;
     other.vec = 9;
     expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag, "the matrix 9");

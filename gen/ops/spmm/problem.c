@@ -117,7 +117,7 @@ spmm_batch spmm_batch_of(const spmm_plan *plan) {
 void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
     bool real = plan->math.kind->real; /* digits of integers are bytes, and loads of theirs 8 bytes wide */
     const char *type = real ? plan->math.lhs : "s8";
-    add_array(c, real ? 16 : 8,
+    add_array(c, plan->math.value_bytes > 1 ? 16 : 8,
               (mc_array){"values", type, plan->value_extent, spmm_values_doc(&plan->math, windowed)});
 }
 

@@ -1,13 +1,39 @@
 #include "parts/real/mma.h"
+#include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    mc_opcode mma;
-} types[] = {{"f16", OP_mma_f16}, {"bf16", OP_mma_bf16}};
+enum { ANY_SM = 80 };
+
+/* Of several that a GPU has the first one is taken. */
+static const real_pair pairs[] = {
+    {"f16", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM},
+    {"bf16", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+static bool is_of(const real_pair *pair, const char *lhs, int sm) {
+    return pair->sm <= sm && strcmp(pair->lhs, lhs) == 0;
+}
+
+const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm) {
+    for (int i = 0; i < PAIRS; i++)
+        if (is_of(&pairs[i], lhs, sm) && strcmp(pairs[i].rhs, rhs) == 0) return &pairs[i];
+    return NULL;
+}
+
+const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]) {
+    const real_pair *first = NULL;
+    for (int i = 0; i < PAIRS; i++) {
+        const real_pair *pair = &pairs[i];
+        if (!is_of(pair, lhs, sm) || real_pair_of(lhs, pair->rhs, sm) != pair) continue;
+        size_t used = first ? strlen(takes) : 0;
+        snprintf(takes + used, REAL_TAKES - used, "%s\"%s\"", first ? " or " : "", pair->rhs);
+        if (!first) first = pair;
+    }
+    return first;
+}
 
 mc_opcode real_mma(const char *name) {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(types[i].name, name) == 0) return types[i].mma;
-    return MC_OPCODES;
+    const real_pair *pair = real_pair_of(name, name, ANY_SM);
+    return pair && pair->bits == REAL_BITS ? pair->mma : MC_OPCODES;
 }

@@ -5,7 +5,25 @@
 
 #include "ptx/builder.h"
 
-enum { REAL_BITS = 16 /* of the floats that have one */ };
+enum { REAL_BITS = 16 /* of the floats that an SDDMM takes */ };
+
+/* An mma m16n8kK with sums in f32, for values of types LHS and RHS. A lane has two registers of its operand B
+   and four of A, so that K is 256 / bits. */
+typedef struct real_pair {
+    const char *lhs, *rhs;
+    mc_opcode mma, swapped; /* with values of lhs as operand A; with those of rhs */
+    int bits;               /* of a value in an operand */
+    int sm;                 /* the least capability of a GPU that has it */
+} real_pair;
+
+/* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */
+const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
+/* A pair that has LHS, and the words that RHS may be then, as `"f16" or "bf16"`; NULL: there is none. */
+enum { REAL_TAKES = 64 };
+const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]);
+
+/* Slots that an mma takes: its k. */
+static inline int real_slots(const real_pair *pair) { return 256 / pair->bits; }
 
 /* The mma m16n8k16, with sums in f32, of two operands whose values have the type of the word NAME;
    MC_OPCODES: there is none. */

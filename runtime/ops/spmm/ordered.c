@@ -18,14 +18,14 @@ typedef struct ordered_product {
 } ordered_product;
 
 /* VECTOR of each place along k. */
-static void add_mma(const ordered_product *p, const int64_t vector[WALK_DEPTH], uint32_t *sums) {
-    uint32_t row[WALK_DEPTH], column[WALK_DEPTH];
+static void add_mma(const ordered_product *p, const int64_t *vector, uint32_t *sums) {
+    uint32_t row[MMA_MOST_PRODUCTS], column[MMA_MOST_PRODUCTS];
     for (int64_t j = 0; j < p->b->cols; j++) {
-        for (int k = 0; k < WALK_DEPTH; k++)
+        for (int k = 0; k < p->walk.depth; k++)
             column[k] = vector[k] < 0 ? 0 : (uint32_t)mc_dense_get(p->b, p->a->col_idx[vector[k]], j);
         for (int r = 0; r < p->a->vec; r++) {
             uint32_t *sum = &sums[r * p->b->cols + j];
-            for (int k = 0; k < WALK_DEPTH; k++)
+            for (int k = 0; k < p->walk.depth; k++)
                 row[k] = vector[k] < 0 ? 0 : (uint32_t)mc_vsparse_value(p->a, vector[k], r);
             *sum = mma_sum(&p->form, row, column, *sum);
         }
@@ -48,7 +48,7 @@ static void sum_block(const ordered_product *p, int64_t block, uint32_t *c) {
     for (int part = 0; part < walk->parts; part++) {
         const int64_t *start = &walk->start[block * walk->parts + part];
         for (int64_t mma = start[0]; mma < start[1]; mma++)
-            add_mma(p, &walk->vector[mma * WALK_DEPTH], p->sums + part * count);
+            add_mma(p, &walk->vector[mma * walk->depth], p->sums + part * count);
     }
     for (int64_t i = 0; i < count; i++) c[i] = add_parts(walk, p->sums + i, count, i % n);
 }
@@ -84,7 +84,7 @@ mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, cons
                                     mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
     mc_status status = check_operands(a, b, &p.form, diag);
-    if (status == MC_OK) status = walk_gather(a, order, &p.walk, diag);
+    if (status == MC_OK) status = walk_gather(a, order, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
 }
 
@@ -92,6 +92,6 @@ mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b,
                                          mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
     mc_status status = check_operands(a, b, &p.form, diag);
-    if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, &p.walk, diag);
+    if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
 }

@@ -5,21 +5,23 @@
 
 #include "ops/reference.h"
 
-enum { WALK_GROUP = 32, WALK_DEPTH = 16, WALK_PADDING = -1 };
+enum { WALK_GROUP = 32, WALK_PADDING = -1 };
 
 typedef struct slot_walk {
+    int depth;       /* slots of an mma: its k */
     int parts;       /* of a row block */
     int64_t *start;  /* [row_blocks * parts + 1]: the first mma of part p of row block b at b * parts + p */
-    int64_t *vector; /* [mma][WALK_DEPTH]: what an mma has at each place along k; WALK_PADDING: none */
+    int64_t *vector; /* [mma][depth]: what an mma has at each place along k; WALK_PADDING: none */
     /* Columns of C whose sums one part adds up, and the next part those beside them. The part begins with its
        own sum; next comes that of the part with its number xor 1, then xor 2 and so on. 0: part 0 has all. */
     int64_t owned;
 } slot_walk;
 
-/* Those of the gather kernel and of the ring kernel. B's elements have ELEMENT_BYTES. walk_free frees them,
-   also after a failure. */
-mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, slot_walk *walk, mc_diag *diag);
-mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ring, slot_walk *walk,
-                    mc_diag *diag);
+/* Those of the gather kernel and of the ring kernel, for mma of DEPTH slots. B's elements have ELEMENT_BYTES.
+   walk_free frees them, also after a failure. */
+mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, int depth, slot_walk *walk,
+                      mc_diag *diag);
+mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ring, int depth,
+                    slot_walk *walk, mc_diag *diag);
 void walk_free(slot_walk *walk);
 #endif

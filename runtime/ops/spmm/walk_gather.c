@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "base/memory.h"
 #include "formats/stride.h"
+#include "parts/fragment.h"
 #include "ops/spmm/walk.h"
 
 enum { MOST_PARTS = 32 };
@@ -48,32 +49,35 @@ static int64_t stride_of(const gather_slots *slots, int64_t block, int part, int
     return slot < slots->start[block + 1] ? slot : -1;
 }
 
-/* Which slot of a group mma MMA, 0 or 1, has at place K. Lane t has eight neighbouring slots: four of the
-   first mma, and four of the second. Of an mma lane t has places 2 t and 2 t + 1, 2 t + 8 and 2 t + 9 (PTX
-   ISA, "Matrix Fragments for mma.m16n8k16"). */
-static int slot_of(int mma, int k) { return k % 8 / 2 * 8 + mma * 4 + k / 8 * 2 + k % 2; }
+/* Which slot of a group mma MMA has at place K. Of an mma of 8 E places lane t has places E t to E t + E - 1
+   in one register, and those 4 E further on in another (PTX ISA, "Matrix Fragments for mma.m16n8k16" and its
+   neighbours). Of a group it has eight neighbouring slots, and each mma takes the next 2 E of them. */
+static int slot_of(int depth, int mma, int k) {
+    int elements = depth / 8, of_reg = depth / 2;
+    return k % of_reg / elements * MC_LANE_SLOTS + (2 * mma + k / of_reg) * elements + k % elements;
+}
 
-/* TO receives the vectors of two mma. */
-static void take_group(const int64_t *slots, int64_t *to) {
-    for (int mma = 0; mma < WALK_GROUP / WALK_DEPTH; mma++)
-        for (int k = 0; k < WALK_DEPTH; k++) *to++ = slots[slot_of(mma, k)];
+/* TO receives the vectors of a group's mma. */
+static void take_group(const int64_t *slots, int depth, int64_t *to) {
+    for (int i = 0; i < WALK_GROUP; i++) *to++ = slots[slot_of(depth, i / depth, i % depth)];
 }
 
 static void take_slots(const gather_slots *slots, int64_t row_blocks, slot_walk *walk) {
     int64_t taken = 0, slot;
     for (int64_t b = 0; b < row_blocks; b++)
         for (int part = 0; part < walk->parts; part++) {
-            walk->start[b * walk->parts + part] = taken / WALK_DEPTH;
+            walk->start[b * walk->parts + part] = taken / walk->depth;
             for (int64_t turn = 0; (slot = stride_of(slots, b, part, turn)) >= 0; turn++)
                 for (int i = 0; i < slots->order->stride; i += WALK_GROUP, taken += WALK_GROUP)
-                    take_group(&slots->vector[slot + i], &walk->vector[taken]);
+                    take_group(&slots->vector[slot + i], walk->depth, &walk->vector[taken]);
         }
-    walk->start[row_blocks * walk->parts] = taken / WALK_DEPTH;
+    walk->start[row_blocks * walk->parts] = taken / walk->depth;
 }
 
-mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, slot_walk *walk, mc_diag *diag) {
+mc_status walk_gather(const mc_vsparse *a, const mc_gather_order *order, int depth, slot_walk *walk,
+                      mc_diag *diag) {
     gather_slots slots = {.order = order};
-    *walk = (slot_walk){.parts = order->split};
+    *walk = (slot_walk){.depth = depth, .parts = order->split};
     mc_status status = check_order(order, diag);
     if (status == MC_OK) status = find_slots(a, &slots, diag);
     if (status == MC_OK) {

@@ -21,7 +21,7 @@ static bool make_room(ring_walker *w) {
     return true;
 }
 
-/* Each half of a stride is an mma, in the order of its slots. */
+/* An mma takes neighbouring slots, in their order. */
 static bool take_stride(ring_walker *w, int64_t first, const chosen_stride *stride) {
     if (!make_room(w)) return false;
     for (int s = 0; s < WINDOWED_SLOTS; s++) {
@@ -39,15 +39,15 @@ static bool take_block(ring_walker *w, int64_t block) {
     for (int part = 0; part < w->walk->parts; part++) {
         for (int64_t s = part; s < w->choice.count; s += w->walk->parts)
             if (!take_stride(w, first, &w->choice.items[s])) return false;
-        w->walk->start[block * w->walk->parts + part + 1] = w->taken / WALK_DEPTH;
+        w->walk->start[block * w->walk->parts + part + 1] = w->taken / w->walk->depth;
     }
     return true;
 }
 
-mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ring, slot_walk *walk,
-                    mc_diag *diag) {
+mc_status walk_ring(const mc_vsparse *a, size_t element_bytes, const mc_ring *ring, int depth,
+                    slot_walk *walk, mc_diag *diag) {
     ring_walker w = {.a = a, .ring = ring, .walk = walk};
-    *walk = (slot_walk){0};
+    *walk = (slot_walk){.depth = depth};
     mc_status status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
     walk->parts = ring->split;

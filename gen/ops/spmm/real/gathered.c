@@ -1,17 +1,29 @@
-/* Products of rows of B that a lane has gathered to registers: it has the same columns of 8 slots, and joins
- * neighbouring slots, so that a register has one column of two slots. Of 8 slots a column then has four
- * registers: two of slots 0..3 (`low`), which are those of the first mma, and two of slots 4..7 (`high`).
+/* Products of rows of B that a lane has gathered to registers. It has the same columns of 8 slots, and joins
+ * neighbouring slots, so that a register has one column of one slot or several. Of 8 slots a column then has
+ * registers of slots 0..3 (`low`), and as many of slots 4..7 (`high`).
  *
- * Lane t of an mma has k = 2t, 2t + 1 and 2t + 8, 2t + 9 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), of
- * both operands. Those are slots 8t, 8t + 1 and 8t + 2, 8t + 3 of the first, and the next four of the second
- * mma: A's values lie in the order of the slots. */
+ * Lane t of an mma has two registers of a row or column, of either operand (PTX ISA, "Matrix Fragments for
+ * mma.m16n8k16" and its neighbours). Mma i takes registers 2 i and 2 i + 1 of each column, and of A's values,
+ * which lie in the order of the slots. */
 #include "ops/spmm/real/products.h"
 
 enum { JOIN_LOW = 0x5410, JOIN_HIGH = 0x7632 }; /* prmt: the low halves of two registers, the high ones */
-enum { COLUMN_REGS = 2, HALF_SLOTS = 4 };       /* of a column in `low` or `high`; and slots there */
+enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 };   /* of a column in an mma; slots in `low` or `high` */
+
+/* Registers of a column in `low`, or in `high`. */
+static int half_regs(const spmm_gathered *g) { return HALF_SLOTS * g->sums->of->real.pair->bits / 32; }
+
+/* Mma of 32 slots. */
+static int step_mma(const spmm_gathered *g) { return MC_GROUP_SLOTS / real_slots(g->sums->of->real.pair); }
+
+/* Register I of column COLUMN. */
+static mc_reg column_reg(const spmm_gathered *g, int column, int i) {
+    int regs = half_regs(g);
+    return (i / regs ? g->high : g->low)[regs * column + i % regs];
+}
 
 void real_gathered_declare(spmm_gathered *g) {
-    int columns = COLUMN_REGS * SPMM_BYTES;
+    int columns = half_regs(g) * SPMM_BYTES;
     b32_array(g->sums->b, "low", columns, g->low);
     b32_array(g->sums->b, "high", columns, g->high);
 }
@@ -19,35 +31,38 @@ void real_gathered_declare(spmm_gathered *g) {
 /* Makes registers of column COLUMN of `low`, or of HALF `high`, of four slots' registers, WORDS apart. PICK
    says which half of them holds the column. */
 static void emit_join(const spmm_gathered *g, int half, int column, const mc_reg *slot, int words, int pick) {
-    const mc_reg *to = &(half ? g->high : g->low)[COLUMN_REGS * column];
-    for (int i = 0; i < COLUMN_REGS; i++)
+    int regs = half_regs(g);
+    const mc_reg *to = &(half ? g->high : g->low)[regs * column];
+    for (int i = 0; i < regs; i++)
         EMIT(g->sums->b, prmt, to[i], slot[2 * i * words], slot[(2 * i + 1) * words], I(pick));
+}
+
+/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`, which are columns 2 GROUP and 2 GROUP + 1 of
+   the lane. */
+static void emit_pair(const spmm_gathered *g, int column, int group, const mc_reg *value) {
+    for (int i = 0; i < step_mma(g); i++) {
+        mc_reg b[4];
+        for (int odd = 0; odd < 2; odd++)
+            for (int r = 0; r < COLUMN_MMA_REGS; r++)
+                b[frag_a_reg(odd, r)] = column_reg(g, column + odd, COLUMN_MMA_REGS * i + r);
+        real_emit_mma(g->sums, b, &value[COLUMN_MMA_REGS * i], group);
+    }
 }
 
 /* The same of vectors of 16 rows: a column of each lane group g is a column of the mma. */
 static void emit_tall(const spmm_gathered *g, int column, int group, const mc_reg *value) {
     int step = spmm_values_of(g->sums->of).regs;
-    for (int half = 0; half < 2; half++) {
-        const mc_reg *of = half ? g->high : g->low;
-        real_emit_tall_mma(g->sums, &value[2 * half], step, &of[COLUMN_REGS * column], group);
+    for (int i = 0; i < step_mma(g); i++) {
+        const mc_reg b[] = {column_reg(g, column, COLUMN_MMA_REGS * i),
+                            column_reg(g, column, COLUMN_MMA_REGS * i + 1)};
+        real_emit_tall_mma(g->sums, &value[COLUMN_MMA_REGS * i], step, b, group);
     }
 }
 
-/* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`, which are columns 2 GROUP and 2 GROUP + 1 of
-   the lane. */
 static void emit_multiply(const spmm_gathered *g, int column, int group, const mc_reg *value) {
-    if (spmm_is_tall(g->sums->of)) {
+    if (!spmm_is_tall(g->sums->of)) emit_pair(g, column, group, value);
+    else
         for (int odd = 0; odd < 2; odd++) emit_tall(g, column + odd, 2 * group + odd, value);
-        return;
-    }
-    for (int half = 0; half < 2; half++) {
-        const mc_reg *of = half ? g->high : g->low;
-        mc_reg b[4];
-        for (int odd = 0; odd < 2; odd++)
-            for (int i = 0; i < COLUMN_REGS; i++)
-                b[frag_a_reg(odd, i)] = of[COLUMN_REGS * (column + odd) + i];
-        real_emit_mma(g->sums, b, &value[2 * half], group);
-    }
 }
 
 static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int step) {

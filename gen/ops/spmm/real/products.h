@@ -3,11 +3,6 @@
 #define MC_SPMM_REAL_PRODUCTS_H
 
 #include "ops/spmm/sums.h"
-#include "parts/real/mma.h"
-
-enum {
-    REAL_MMA_SLOTS = 16, /* the mma's k */
-};
 
 /* What the table of real.c has: sums.h says what each is to do. gathered.c */
 void real_gathered_declare(spmm_gathered *g);
@@ -20,11 +15,13 @@ spmm_pairs real_pairs_begin(spmm_sums *sums, int loads);
 void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step);
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
 
-/* Multiplies 16 slots and adds to accumulators GROUP: A is the mma's operand A, four registers, B its operand
-   B, two. */
+/* Multiplies the mma's slots and adds to accumulators GROUP: A is the mma's operand A, four registers, B its
+   operand B, two. */
 static inline void real_emit_mma(const spmm_sums *s, const mc_reg a[4], const mc_reg b[2], int group) {
+    const real_pair *pair = s->of->real.pair;
     const mc_reg *acc = &s->acc[4 * group];
-    builder_emit(s->b, (mc_reg){0}, s->of->real.mma, MC_OPERANDS(V4(acc), V4(a), V2(b), V4(acc)));
+    builder_emit(s->b, (mc_reg){0}, spmm_is_tall(s->of) ? pair->mma : pair->swapped,
+                 MC_OPERANDS(V4(acc), V4(a), V2(b), V4(acc)));
 }
 
 /* The operand A of vectors of 16 rows: VALUE are two registers of the first 8 rows; those of the others are

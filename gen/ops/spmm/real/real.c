@@ -1,27 +1,42 @@
-/* The floats' arithmetic: f16 and bf16, multiplied by m16n8k16, with sums in f32 (docs/floats.md). A group of
-   32 slots takes two of them. What a spec can say of digits it has not. */
+/* The floats' arithmetic: products of values of 16 bits, with sums in f32 (docs/floats.md). A group of 32
+   slots takes as many mma as its values have bytes each. What a spec can say of digits it has not. */
 #include "ops/spmm/fields.h"
 #include "ops/spmm/real/products.h"
 #include "parts/side.h"
+#include <stdio.h>
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
+
+static void describe(spmm_arithmetic *math) {
+    spmm_real *of = &math->real;
+    static const char *const what[] = {"", "tensor map of "};
+    for (int as_map = 0; as_map < 2; as_map++)
+        snprintf(of->b_docs[as_map], sizeof of->b_docs[as_map], "%sB: %s[k][ldb], row-major", what[as_map],
+                 math->rhs);
+}
+
+/* Finds the mma. A point that has none gets another one, and a complaint. */
+static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints *complaints) {
+    int sm = mc_archs[point[FIELD_ARCH]].sm;
+    char takes[REAL_TAKES];
+    const real_pair *other = real_pair_with(math->lhs, sm, takes);
+    math->real.pair = real_pair_of(math->lhs, math->rhs, sm);
+    if (math->real.pair) return;
+    if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
+    else complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", math->lhs, takes, math->rhs);
+    math->real.pair = other ? other : real_pair_of("f16", "f16", sm);
+}
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
     (void)gathers;
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
-    math->b_bits = REAL_BITS;
+    plan_pair(point, math, complaints);
+    math->b_bits = math->real.pair->bits;
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
-    math->value_bytes = REAL_BITS / 8;
+    math->value_bytes = math->real.pair->bits / 8;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
-    math->real.mma = real_mma(math->lhs);
-    if (math->real.mma == MC_OPCODES) {
-        complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
-        math->real.mma = OP_mma_f16;
-    }
-    if (point[F_LHS] != point[F_RHS])
-        complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", math->lhs, math->lhs,
-                 math->rhs);
+    describe(math);
 }
 
 /* Fields of the integers' arithmetic, and what they must be left at. */
@@ -61,32 +76,25 @@ static int mma_row(const spmm_arithmetic *math, int mma) { return (void)math, SP
 static int mma_rows(const spmm_arithmetic *math, int mma) { return (void)mma, math->vec / math->mma; }
 
 static spmm_values values(const spmm_arithmetic *math) {
-    int row_bytes = MC_GROUP_SLOTS * REAL_BITS / 8, group_bytes = row_bytes * math->vec;
+    int row_bytes = MC_GROUP_SLOTS * math->value_bytes, group_bytes = row_bytes * math->vec;
     int groups = math->stride / MC_GROUP_SLOTS;
     return (spmm_values){.groups = groups,
-                         .regs = MC_LANE_SLOTS * REAL_BITS / 32,
+                         .regs = MC_LANE_SLOTS * math->value_bytes / WORD,
                          .count = MC_LANE_SLOTS,
                          .group_bytes = group_bytes,
                          .mma_bytes = row_bytes * SPMM_MMA_ROWS,
                          .stride_bytes = groups * group_bytes};
 }
 
-/* An mma takes 16 slots and 16 columns, or 8, in the time of an m16n8k32 of 8-bit integers. */
+/* An mma takes 16 columns, or 8, in the time of an m16n8k32 of 8-bit integers. */
 static int mma_count(const spmm_arithmetic *math, int tile_n) {
-    return math->depth / REAL_MMA_SLOTS * tile_n / (spmm_is_tall(math) ? 8 : 16);
+    return math->depth / real_slots(math->real.pair) * tile_n / (spmm_is_tall(math) ? 8 : 16);
 }
 static double mma_turns(const spmm_arithmetic *math, const mc_gpu *gpu) { return (void)math, (void)gpu, 1; }
 
 /* -- Texts -------------------------------------------------------------------------------------------- */
 
-static bool is_bf16(const spmm_arithmetic *math) { return math->real.mma == OP_mma_bf16; }
-
-static const char *b_doc(const spmm_arithmetic *math, bool as_map) {
-    static const char *const docs[2][2] = {
-        {"B: f16[k][ldb], row-major", "B: bf16[k][ldb], row-major"},
-        {"tensor map of B: f16[k][ldb], row-major", "tensor map of B: bf16[k][ldb], row-major"}};
-    return docs[as_map][is_bf16(math)];
-}
+static const char *b_doc(const spmm_arithmetic *math, bool as_map) { return math->real.b_docs[as_map]; }
 
 static const char *values_doc(const spmm_arithmetic *math, bool windowed) {
     (void)math;
@@ -95,7 +103,10 @@ static const char *values_doc(const spmm_arithmetic *math, bool windowed) {
 }
 
 static const char *mma_doc(const spmm_arithmetic *math) {
-    return (void)math, "m16n8k16 instructions, a stride and warp";
+    static const char *const by_bytes[] = {[1] = "m16n8k32 instructions, a stride and warp",
+                                           [2] = "m16n8k16 instructions, a stride and warp",
+                                           [4] = "m16n8k8 instructions, a stride and warp"};
+    return by_bytes[math->real.pair->bits / 8];
 }
 static const char *strided_format(const spmm_arithmetic *math) { return (void)math, "strided-bcrs"; }
 static const char *mma_suffix(const spmm_arithmetic *math) { return (void)math, ""; }

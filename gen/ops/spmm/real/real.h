@@ -3,10 +3,11 @@
 #ifndef MC_SPMM_REAL_H
 #define MC_SPMM_REAL_H
 
-#include "ptx/builder.h"
+#include "parts/real/mma.h"
 
 typedef struct spmm_real {
-    mc_opcode mma; /* of 16 slots: m16n8k16 */
+    const real_pair *pair; /* the mma that multiplies */
+    char b_docs[2][48];    /* what the contract says of B: as an array, and as a tensor map */
 } spmm_real;
 
 #endif
