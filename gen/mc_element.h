@@ -13,7 +13,8 @@
      npy          its type in .npy files; narrow types are written as the next wider one
      kind         INTEGER; or FLOAT: a sign, an exponent of `exponent` bits, and a fraction of the rest, as
                   IEEE 754 has them; or FINITE: such a one without infinities, whose only NaN has every bit of
-                  its magnitude set
+                  its magnitude set; or ROUNDED: an f32, whose fraction kernels round to 10 bits before they
+                  multiply it
      accumulator  the type in which kernels add up products of such values
      tensor       the type of a tensor map over an array of it; what the driver knows not goes by its bytes
      round        the instruction (gen/ptx/isa.def) that makes elements of f32: two of 16 bits, or one of 8;
@@ -37,7 +38,10 @@
     T(X, U12, "u12", 12, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 5, NO, 0)                         \
     T(X, F16, "f16", 16, 2, "<f2", FLOAT, 1, 5, F32, FLOAT16, cvt_f16x2, SIDE, 8, OUT, 1)                    \
     T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, SIDE, 9, OUT, 2)                \
-    T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)
+    T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)                           \
+    T(X, TF32, "tf32", 32, 4, "<f4", ROUNDED, 1, 8, F32, FLOAT32, none, SIDE, 10, NO, 0)                     \
+    T(X, E4M3, "e4m3", 8, 1, "<V1", FINITE, 1, 4, F32, UINT8, none, SIDE, 11, NO, 0)                         \
+    T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, none, SIDE, 12, NO, 0)
 
 /* The rows of sides, as SIDE(name, text, bits, kind, is_signed, place), and those of C, as OUT(name, text,
    bytes, kind, round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */

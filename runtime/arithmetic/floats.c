@@ -1,16 +1,18 @@
-/* The arithmetic of floats: f16, bf16, f32 and narrower ones, with sums in f32.
+/* The arithmetic of floats: f16, bf16, f32, tf32 and narrower ones, with sums in f32.
  *
- * The reference adds up in one order: of an SpMM the vectors of a row block by ascending columns, of an SDDMM
- * by ascending k. Each step is sum = fmaf(a, b, sum), from +0 on. So every step rounds once, to nearest even.
+ * The reference adds up in one order: of an SpMM the vectors of a row block by ascending columns, of an
+ * SDDMM by ascending k. Each step is sum = fmaf(a, b, sum), from +0 on. So every step rounds once, to
+ * nearest even.
  *
- * A kernel may add in any order, and in any tree. Products of types of at most 16 bits are exact in f32, and
- * those of f32 are rounded. Tensor cores add several terms and the sum so far at once: what lies more than
- * 23 bits below the largest of them is cut off (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of
- * NVIDIA tensor cores", 2021). So each term, and for each term the sum so far, may lose 2^-23 of the largest.
- * A product is as large there as its factors' exponent fields say, by which a subnormal factor counts as the
- * least normal number (docs/simulator.md, "Sums of mma"): so it does in M, the sum of the products'
- * magnitudes. With n terms a sum is then off the exact one by at most (Higham, "Accuracy and Stability of
- * Numerical Algorithms", chapter 3)
+ * A kernel may add in any order, and in any tree. Products of types of at most 16 bits are exact in f32,
+ * those of tf32, whose factors are rounded before (real_factor), as well, and those of f32 are rounded.
+ * Tensor cores add several terms and the sum so far at once: what lies more than 23 bits below the largest
+ * of them is cut off (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores",
+ * 2021). So each term, and for each term the sum so far, may lose 2^-23 of the largest. A product is as
+ * large there as its factors' exponent fields say, by which a subnormal factor counts as the least normal
+ * number (docs/simulator.md, "Sums of mma"): so it does in M, the sum of the products' magnitudes. With n
+ * terms a sum is then off the exact one by at most (Higham, "Accuracy and Stability of Numerical
+ * Algorithms", chapter 3)
  *
  *     g(N, u) M + n 2^-149        g(N, u) = N u / (1 - N u)
  *
@@ -26,10 +28,14 @@ static const double reference_unit = 0x1p-24, kernel_unit = 0x1p-23, least_subno
 
 /* -- Sums --------------------------------------------------------------------------------------------- */
 
+/* What is multiplied of ELEMENT. */
+static float value_of(mc_type type, int64_t element) {
+    return real_from_bits(type, real_factor(type, (uint32_t)element));
+}
+
 static void widen(mc_type type, const void *data, int64_t first, int64_t step, int64_t count, void *to) {
     float *wide = to;
-    for (int64_t i = 0; i < count; i++)
-        wide[i] = real_from_bits(type, (uint32_t)element_get(type, data, first + i * step));
+    for (int64_t i = 0; i < count; i++) wide[i] = value_of(type, element_get(type, data, first + i * step));
 }
 
 static float least_normal(mc_type type) { return ldexpf(1, 2 - (1 << (element_rows[type].exponent - 1))); }
@@ -56,7 +62,7 @@ static void multiply_with(const block_product *p, bool magnitudes) {
     const mc_vsparse *a = p->a;
     for (int64_t v = a->row_ptr[p->block]; v < a->row_ptr[p->block + 1]; v++)
         for (int r = 0; r < a->vec; r++) {
-            float value = real_from_bits(a->type, (uint32_t)mc_vsparse_value(a, v, r));
+            float value = value_of(a->type, mc_vsparse_value(a, v, r));
             add_products((float *)p->sums + r * p->n, (const float *)p->rows + a->col_idx[v] * p->n,
                          magnitudes ? magnitude_of(a->type, value) : value, p->n);
         }
@@ -124,8 +130,7 @@ static mc_status code_one(value_code *code, mc_diag *diag) {
 }
 
 static void split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {
-    (void)code;
-    pieces[0] = value;
+    pieces[0] = real_factor(code->type, (uint32_t)value);
 }
 
 static int64_t join(const value_code *code, const int64_t pieces[CODE_PIECES]) {

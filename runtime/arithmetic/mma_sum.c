@@ -169,10 +169,16 @@ uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uin
 
 bool mma_form_of(mc_type a, mc_type b, mma_form *form) {
     static const struct {
-        mc_type type;
+        mc_type a, b;
         mma_form form;
-    } rows[] = {{MC_F16, {MMA_F16, MMA_F16, MMA_F32, 16}}, {MC_BF16, {MMA_BF16, MMA_BF16, MMA_F32, 16}}};
+    } rows[] = {{MC_F16, MC_F16, {MMA_F16, MMA_F16, MMA_F32, 16}},
+                {MC_BF16, MC_BF16, {MMA_BF16, MMA_BF16, MMA_F32, 16}},
+                {MC_TF32, MC_TF32, {MMA_TF32, MMA_TF32, MMA_F32, 8}},
+                {MC_E4M3, MC_E4M3, {MMA_E4M3, MMA_E4M3, MMA_F32, 32}},
+                {MC_E4M3, MC_E5M2, {MMA_E4M3, MMA_E5M2, MMA_F32, 32}},
+                {MC_E5M2, MC_E4M3, {MMA_E5M2, MMA_E4M3, MMA_F32, 32}},
+                {MC_E5M2, MC_E5M2, {MMA_E5M2, MMA_E5M2, MMA_F32, 32}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (a == rows[i].type && b == a) return *form = rows[i].form, true;
+        if (a == rows[i].a && b == rows[i].b) return *form = rows[i].form, true;
     return false;
 }

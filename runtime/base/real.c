@@ -76,3 +76,10 @@ float real_from_bits(mc_type type, uint32_t bits) {
     memcpy(&value, &bits, sizeof value);
     return value;
 }
+
+/* A carry out of the fraction is one step of the exponent, which ends at infinity. */
+uint32_t real_factor(mc_type type, uint32_t bits) {
+    const uint32_t dropped = 1 << (23 - 10);
+    if (element_rows[type].kind != ELEMENT_ROUNDED || isnan(real_from_bits(type, bits))) return bits;
+    return (bits + dropped / 2) & -dropped;
+}

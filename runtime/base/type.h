@@ -11,8 +11,8 @@ enum {
 #undef X
 };
 
-/* The integers have exponent 0. A FINITE float has no infinities. */
-typedef enum element_kind { ELEMENT_INTEGER, ELEMENT_FLOAT, ELEMENT_FINITE } element_kind;
+/* The integers have exponent 0. A FINITE float has no infinities. A ROUNDED one is an f32 in memory. */
+typedef enum element_kind { ELEMENT_INTEGER, ELEMENT_FLOAT, ELEMENT_FINITE, ELEMENT_ROUNDED } element_kind;
 
 /* What an array of such elements is to a tensor map. */
 typedef enum element_tensor {
@@ -52,6 +52,9 @@ MC_API mc_status mc_type_of(const mc_kernel *kernel, const char *field, mc_type 
 MC_API bool mc_type_is_real(mc_type type); /* a float of any kind */
 MC_API int64_t mc_type_min(mc_type type);  /* of the integers */
 MC_API int64_t mc_type_max(mc_type type);
+/* The type that elements of TYPE are in files and other programs: another one where TYPE only says how
+   kernels multiply them. */
+mc_type type_of_elements(mc_type type);
 /* Whether every content of an element's bytes is a value of the type. */
 bool type_fills_bytes(mc_type type);
 /* "s8, u8LASTf32": the types for which WANTED(type, USER) holds. */

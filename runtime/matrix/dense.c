@@ -63,7 +63,8 @@ static mc_status copy_elements(const mc_dense *from, const char *name, mc_dense 
 mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld, mc_dense *to,
                            mc_diag *diag) {
     *to = (mc_dense){0};
-    if (from->type != type && (mc_type_is_real(from->type) || mc_type_is_real(type)))
+    bool alike = type_of_elements(from->type) == type_of_elements(type);
+    if (!alike && (mc_type_is_real(from->type) || mc_type_is_real(type)))
         return mc_fail(diag, MC_FORMAT, "%s holds %s, must hold %s", name, mc_type_text(from->type),
                        mc_type_text(type));
     mc_status status = mc_dense_create(type, from->rows, from->cols, ld, to, diag);

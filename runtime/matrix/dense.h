@@ -21,12 +21,14 @@ MC_API void mc_dense_set(mc_dense *dense, int64_t row, int64_t col, int64_t valu
 /* The element's value, which every type but s64 holds exactly. */
 MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
 /* A copy with elements of TYPE and the leading dimension LD. Integers become integers: MC_FORMAT names, as
-   element of NAME, the first one out of TYPE's range. Elements of a real type keep it. */
+   element of NAME, the first one out of TYPE's range. Elements of a real type keep it, but tf32 is f32 in
+   memory. */
 MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
                                   mc_dense *to, mc_diag *diag);
-/* NumPy .npy, format 1.0 to 3.0, little-endian, C or Fortran order, 2-D, of a type of MC_TYPE_LIST (bf16:
-   what ml_dtypes' arrays are saved as, void of two bytes). ld = cols on reading. Types of 4 and 12 bits are
-   written as those of 8 and 16 bits, and read as these: mc_dense_convert makes them what they were. */
+/* NumPy .npy, format 1.0 to 3.0, little-endian, C or Fortran order, 2-D, of a type of MC_TYPE_LIST (bf16,
+   e4m3 and e5m2: what ml_dtypes' arrays are saved as). ld = cols on reading. Types of 4 and 12 bits are
+   written as those of 8 and 16 bits, and tf32 as f32, and read as these: mc_dense_convert makes them what
+   they were. */
 MC_API mc_status mc_npy_read(const char *path, mc_dense *dense, mc_diag *diag);
 /* The same, also of a 1-D array (1 x length) or a scalar (1 x 1). */
 MC_API mc_status mc_npy_read_vector(const char *path, mc_dense *dense, mc_diag *diag);

@@ -110,11 +110,14 @@ static mc_status choose(const tensors *t, const char **name, const json_t **tens
 
 /* -- A tensor ----------------------------------------------------------------------------------------- */
 
-/* What the format calls TYPE: its name in specs in capitals, but of signed integers with an I: "F16", "I8".
-   Of types whose elements do not fill their bytes "". */
+/* What the format calls TYPE: its name in specs in capitals, but of signed integers with an I, and of
+   floats of 8 bits with F8 before it: "F16", "I8", "F8_E4M3". Of types whose elements do not fill their
+   bytes, or are of another type in files, "". */
 static void dtype_of(int type, char text[8]) {
     const element_row *row = &element_rows[type];
-    snprintf(text, 8, "%s", row->bits == 8 * row->bytes ? row->text : "");
+    bool own = row->bits == 8 * row->bytes && type_of_elements((mc_type)type) == (mc_type)type;
+    bool byte_float = row->bytes == 1 && mc_type_is_real((mc_type)type);
+    snprintf(text, 8, "%s%s", own && byte_float ? "f8_" : "", own ? row->text : "");
     if (text[0] == 's') text[0] = 'i';
     for (char *c = text; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
 }

@@ -163,7 +163,7 @@ void mc_vsparse_clamp(mc_vsparse *a, int64_t most) {
 static const char *title_of(const mc_vsparse *a) { return element_rows[a->type].is_side ? "A" : "the mask"; }
 
 static mc_status check_real(const mc_vsparse *a, const mc_dense *dense, mc_diag *diag) {
-    if (dense->type == a->type) return MC_OK;
+    if (type_of_elements(dense->type) == type_of_elements(a->type)) return MC_OK;
     return mc_fail(diag, MC_FORMAT, "values of %s are %s, these are %s", title_of(a), mc_type_text(a->type),
                    mc_type_text(dense->type));
 }
@@ -273,8 +273,14 @@ static uint32_t nearest_real(mc_type type, double value) {
     return real_to_bits(type, narrow ? round_to_odd(value) : (float)value);
 }
 
+/* Of a type without infinities the greatest number is nearest to whatever lies beyond it: up to half a unit
+   of its last place that is a rounding. */
 static bool is_beyond(mc_type type, double value) {
-    return isinf(value) || isinf(real_from_bits(type, nearest_real(type, value)));
+    const float_bits of = float_bits_of(type);
+    uint32_t bits = nearest_real(type, value) & (uint32_t)of.magnitude;
+    double nearest = (double)real_from_bits(type, bits);
+    if (isinf(value) || isinf(nearest) || bits != of.most) return isinf(value) || isinf(nearest);
+    return fabs(value) > nearest + (nearest - (double)real_from_bits(type, bits - 1)) / 2;
 }
 
 static mc_status check_entry(mc_vsparse *a, int64_t row, int64_t entry, int64_t vector, void *user) {

@@ -1,7 +1,8 @@
-/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are that nothing was
- * added to (first_version_test.c has the sizes of before), and what its enumerators are. A row never changes. A later version adds rows: members behind all others, and not in
- * the padding that a struct ends with, which a program of today leaves as it was; enumerators at the end.
- * Where pointers have 64 bits. */
+/* What programs were compiled with: where the members of mcrt.h's structs lie, how large these are that
+ * nothing was added to (first_version_test.c has the sizes of before), and what its enumerators are. A row
+ * never changes. A later version adds rows: members behind all others, and not in the padding that a
+ * struct ends with, which a program of today leaves as it was; enumerators at the end. Where pointers have
+ * 64 bits. */
 #include "mcrt.h"
 #include "check.h"
 
@@ -203,6 +204,9 @@ static const struct {
     IS(MC_F16, 10),
     IS(MC_BF16, 11),
     IS(MC_F32, 12),
+    IS(MC_TF32, 13),
+    IS(MC_E4M3, 14),
+    IS(MC_E5M2, 15),
     IS(MC_OK, 0),
     IS(MC_USAGE, 1),
     IS(MC_NOMEM, 2),

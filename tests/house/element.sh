@@ -10,12 +10,12 @@ MOST=2
 mkdir "$tree"
 cp -r "$root"/{CMakeLists.txt,cmake,gen,sim,cache,runtime,mcrun,bench,specs,records,docs,examples,README.md,LICENSE,CHANGELOG.md} "$tree"
 # The last row gets two more below it.
-sed -i '/^    T(X, F32,/{s/$/ \\/
-a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 10, NO, 0) \\\
-    T(X, E4M3, "e4m3", 8, 1, "|V1", FINITE, 1, 4, F32, UINT8, none, SIDE, 11, NO, 0)
+sed -i '/^    T(X, E5M2,/{s/$/ \\/
+a\    T(X, U10, "u10", 10, 2, "<u2", INTEGER, 0, 0, S32, UINT16, none, SIDE, 13, NO, 0) \\\
+    T(X, E3M4, "e3m4", 8, 1, "<c1", FINITE, 1, 3, F32, UINT8, none, SIDE, 14, NO, 0)
 }' "$tree/gen/mc_element.h"
 
-lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^> .*T(X, [UE]')
+lines=$(diff -r "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c '^> .*T(X, \(U10\|E3M4\)')
 files=$(diff -rq "$root" "$tree" -x docs -x specs -x tests -x .git -x 'build*' -x tools -x .ci 2>/dev/null | grep -c differ)
 echo "two element types: $lines lines in $files file"
 check "a row each: $lines" [ "$lines" = $MOST ]
@@ -28,7 +28,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data MCGEN_ARCH=sm_80
 
 # The integer, as either side, in both operators, with digits in either sum
-expect 0 '"f16", "bf16", "u10", "e4m3"; default s8' "$bin/mcgen" --help spmm
+expect 0 '"e4m3", "e5m2", "u10", "e3m4"; default s8' "$bin/mcgen" --help spmm
 printf '6, 70, 5\n0 3 3 3 3 4 5\n0 7 69 1 2\n' >a.smtx
 for sides in "lhs=u10 rhs=s8" "lhs=s8 rhs=u10" "lhs=u10 rhs=u10"; do
     set -- $sides
@@ -38,13 +38,13 @@ done
 # A B of 10 bits by tensor copies
 expect 0 'verdict    exact' "$bin/mcrun" spmm "$tree/specs/spmm_l8r8_tiled.lua" a.smtx --n 128 --set rhs=u10 --set tile_n=64 --set arch=sm_90 --device sim
 expect 2 "lhs: \"u11\" is not one of" "$bin/mcgen" "$tree/specs/spmm_l8r8.lua" --set lhs=u11
-expect 2 "lhs: there is no mma for \"e4m3\" here" "$bin/mcgen" "$tree/specs/spmm_f16.lua" --set lhs=e4m3 --set rhs=e4m3
-expect 2 "lhs: there is no mma for \"e4m3\" here" "$bin/mcgen" "$tree/specs/sddmm_f16.lua" --set lhs=e4m3 --set rhs=e4m3
+expect 2 "lhs: there is no mma for \"e3m4\" here" "$bin/mcgen" "$tree/specs/spmm_f16.lua" --set lhs=e3m4 --set rhs=e3m4
+expect 2 "lhs: there is no mma for \"e3m4\" here" "$bin/mcgen" "$tree/specs/sddmm_f16.lua" --set lhs=e3m4 --set rhs=e3m4
 
 # The float
 libraries=(-llua5.4 -ljansson -lxxhash -lb2 -lm -ldl -pthread)
 check 'the program compiles' cc -std=c17 -D_GNU_SOURCE -I"$tree/runtime" -I"$tree/gen" -I"$root/tests" \
-    "$root/tests/house/element/e4m3.c" -o e4m3 -L"$work/build/runtime" -L"$work/build/gen" -L"$work/build/sim" \
+    "$root/tests/house/element/e3m4.c" -o e3m4 -L"$work/build/runtime" -L"$work/build/gen" -L"$work/build/sim" \
     -L"$work/build/cache" -lmcrt -lmcgen -lptxsim -lmccache "${libraries[@]}"
-expect 0 ' 0 failed' ./e4m3
+expect 0 ' 0 failed' ./e3m4
 finish

@@ -29,6 +29,8 @@ static const struct {
     {"{" TENSOR("v", "U8", "2,1", "0", "2") "," TENSOR("w:x", "I64", "1,1", "4", "12") "}", "w:x", MC_S64, 1,
      1, 4},
     {"{" TENSOR("w", "I16", "0,3", "5", "5") "}", NULL, MC_S16, 0, 3, 5},
+    {"{" TENSOR("w", "F8_E4M3", "2,2", "1", "5") "}", NULL, MC_E4M3, 2, 2, 1},
+    {"{" TENSOR("w", "F8_E5M2", "1,3", "0", "3") "}", NULL, MC_E5M2, 1, 3, 0},
 };
 
 static void test_good(mc_diag *diag) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "arithmetic/mma_sum.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "ops/spmm/walk.h"
 
 typedef struct ordered_product {
@@ -17,16 +18,24 @@ typedef struct ordered_product {
     uint32_t *sums; /* of a row block: [part][vec][n], f32 */
 } ordered_product;
 
+/* What is multiplied of an element of A, and of B. */
+static uint32_t factor_of_a(const ordered_product *p, int64_t vector, int row) {
+    return real_factor(p->a->type, (uint32_t)mc_vsparse_value(p->a, vector, row));
+}
+
+static uint32_t factor_of_b(const ordered_product *p, int64_t row, int64_t column) {
+    return real_factor(p->b->type, (uint32_t)mc_dense_get(p->b, row, column));
+}
+
 /* VECTOR of each place along k. */
 static void add_mma(const ordered_product *p, const int64_t *vector, uint32_t *sums) {
     uint32_t row[MMA_MOST_PRODUCTS], column[MMA_MOST_PRODUCTS];
     for (int64_t j = 0; j < p->b->cols; j++) {
         for (int k = 0; k < p->walk.depth; k++)
-            column[k] = vector[k] < 0 ? 0 : (uint32_t)mc_dense_get(p->b, p->a->col_idx[vector[k]], j);
+            column[k] = vector[k] < 0 ? 0 : factor_of_b(p, p->a->col_idx[vector[k]], j);
         for (int r = 0; r < p->a->vec; r++) {
             uint32_t *sum = &sums[r * p->b->cols + j];
-            for (int k = 0; k < p->walk.depth; k++)
-                row[k] = vector[k] < 0 ? 0 : (uint32_t)mc_vsparse_value(p->a, vector[k], r);
+            for (int k = 0; k < p->walk.depth; k++) row[k] = vector[k] < 0 ? 0 : factor_of_a(p, vector[k], r);
             *sum = mma_sum(&p->form, row, column, *sum);
         }
     }
