@@ -45,6 +45,22 @@ expect 1 'B holds s8, must hold f16' spmm real.mtx --b bytes.npy
 npy a.npy '<f4' 8 2 "$(printf '\\0%.0s' {1..64})"
 expect 1 'values of A are f16, these are f32' spmm real.mtx --b b.npy --a a.npy
 
+# tf32: f32 in files, rounded to a fraction of 10 bits when it is multiplied
+spmm32() { "$mcrun" spmm "$root/specs/spmm_tf32.lua" --device sim "$@"; }
+for vec in 2 8 16; do expect 0 'verdict    within bounds' spmm32 m.smtx --n 40 --vec $vec; done
+npy b32.npy '<f4' 2 1 '\x00\x00\x00\x40\x00\x10\x80\x3f' # 2, 1 + 2^-11
+expect 0 'A of real.mtx, B of b32.npy' spmm32 real.mtx --b b32.npy --out c.npy
+holds f4 c.npy '1 -6.5 0 0 0 0 0 1025'
+npy a32.npy '<f4' 8 2 "$(printf '\\0%.0s' {1..64})"
+expect 0 'A of a32.npy, B of b32.npy' spmm32 real.mtx --b b32.npy --a a32.npy
+expect 1 'B holds f16, must hold tf32' spmm32 real.mtx --b b.npy
+for staging in tma async; do
+    expect 2 "staging: lhs = \"tf32\" takes \"direct\": \"$staging\" reads elements of 16 bits" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32
+done
+expect 2 'staging: lhs = "tf32" takes "direct"' spmm32 m.smtx --n 32 --set staging=shared
+expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64
+expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' spmm32 m.smtx --n 32 --set rhs=f16
+
 # A wrong kernel: some products left out
 "$mcgen" "$spec" -o good.ptx || exit 1
 expect 0 'verdict    within bounds' spmm m.smtx --n 64 --ptx good.ptx

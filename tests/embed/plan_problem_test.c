@@ -34,7 +34,7 @@ static const struct refusal {
     const char *message;
 } refusals[] = {
     {SPMM(MC_S32, 32, .op = (mc_op)3), MC_S8, MC_USAGE, "op is 3, must be one of its 3 choices"},
-    {SPMM(MC_S32, 32, .b = (mc_type)13), MC_S8, MC_USAGE, "b is 13, must be one of its 13 choices"},
+    {SPMM(MC_S32, 32, .b = (mc_type)16), MC_S8, MC_USAGE, "b is 16, must be one of its 16 choices"},
     {SPMM(MC_S32, 32, .tuning = (mc_tuning)-1), MC_S8, MC_USAGE, "tuning is"},
     {SPMM(MC_S32, 32, .align = 8), MC_S8, MC_USAGE, "align is 8, must be 1, 4 or 16 (0: 16)"},
     {SDDMM(MC_S32, 64, .c_order = (mc_order)8), MC_S8, MC_USAGE, "c_order is 8, must be 0, 16 or 32"},
@@ -51,7 +51,8 @@ static const struct refusal {
     {SDDMM(MC_S32, 64, .activation = MC_ACTIVATION_RELU), MC_S8, MC_USAGE, "activation is set"},
     {SPMM(MC_S32, 32, .a = MC_U8), MC_S8, MC_USAGE, "a is u8, the matrix holds s8: leave a out"},
     {SPMM(MC_S32, 32, .align = 16), MC_F32, MC_CANNOT,
-     "the matrix's type is f32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16 and bf16"},
+     "the matrix's type is f32, there are kernels for s8, u8, s16, u16, s4, u4, s12, u12, f16, "
+     "bf16, tf32, e4m3 and e5m2"},
     {SPMM(MC_S32, 32, .b = MC_S32), MC_S8, MC_CANNOT, "b is s32, there are kernels for s8, u8, s16"},
     {SDDMM(MC_S32, 64, .a = MC_F32), MC_S8, MC_CANNOT, "a is f32, there are kernels for s8, u8, s16"},
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT,
@@ -142,6 +143,7 @@ static const struct {
     {SPMM(MC_F32, 32, .b = MC_F16), MC_F16},
     {SPMM(MC_BF16, 32, .b = MC_BF16), MC_BF16},
     {SPMM(MC_F32, 32, .b = MC_BF16), MC_F16},
+    {SPMM(MC_F32, 32, .b = MC_TF32), MC_TF32},
     {SPMM(MC_F16, 32, .b = MC_F16, .bias = MC_PER_ROW, .activation = MC_ACTIVATION_SILU), MC_F16},
     {SPMM(MC_F16, 32, .b = MC_F16, .residual = MC_RESIDUAL_F16), MC_F16},
     {SPMM(MC_F32, 32, .b = MC_F16, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN), MC_F16},

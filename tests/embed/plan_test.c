@@ -57,6 +57,8 @@ static const product_kind kinds[] = {
     {"bf16, gelu of sum, bias and a residual", MC_BF16, 4, SMALL,
      .config = SPMM(.b = MC_BF16, .c = MC_BF16, .n = 52, .bias = MC_PER_COLUMN,
                     .activation = MC_ACTIVATION_GELU, .residual = MC_RESIDUAL_F32)},
+    {"tf32, of any address, bias", MC_TF32, 8, SMALL, .offset = 4,
+     .config = SPMM(.b = MC_TF32, .c = MC_F32, .n = 61, .bias = MC_PER_ROW, .align = 4)},
     {"f16, silu, s8 for the next layer", MC_F16, 8, SMALL,
      .config = SPMM(.b = MC_F16, .c = MC_S8, .n = 64, .scale = MC_PER_ROW, .b_scale = MC_PER_COLUMN,
                     .activation = MC_ACTIVATION_SILU, .c_scale = MC_PER_TENSOR, .zero = MC_PER_TENSOR)},

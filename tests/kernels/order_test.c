@@ -1,5 +1,6 @@
-/* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the wide path
- * and the edge path, of every STEP-th variant. order_test SPEC STEP [DEVICE]; on the simulator, if none is named. */
+/* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the
+ * wide path and the edge path, of every STEP-th variant. order_test SPEC STEP TYPES [DEVICE]; TYPES as
+ * "f16,e4m3:e5m2", of both sides or of A and B; on the simulator, if no device is named. */
 #include "check.h"
 #include "base/real.h"
 #include "matrix/random.h"
@@ -7,8 +8,9 @@
 #include "verify/run.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { COLUMNS = 500, TYPES = 2, VECTORS = 4 };
+enum { COLUMNS = 500, VECTORS = 4, NAME = 16 };
 
 typedef struct session {
     const char *spec;
@@ -21,26 +23,32 @@ typedef struct session {
 /* Of either sign; powers of two apart; now and then zero or subnormal. */
 static uint32_t number(mc_type type, mcrt_random *random) {
     uint64_t r = random_next(random);
-    if (r % 16 == 0) return (uint32_t)(r >> 32) & (0x8000 | (type == MC_F16 ? 0x7ff : 0xff));
+    int bits = mc_type_bits(type), fraction = bits - 1 - element_rows[type].exponent;
+    if (r % 16 == 0) return (uint32_t)(r >> 32) & (1u << (bits - 1) | ((1u << fraction) - 1));
     return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 17) - 8));
 }
 
-static void make_operands(session *s, mc_type type, int vec, int64_t n, int64_t ldb, mc_vsparse *a,
+/* An infinity of either sign; a NaN where the type has none. */
+static uint32_t endless(mc_type type, bool negative) {
+    if (element_rows[type].kind == ELEMENT_FINITE) return real_to_bits(type, NAN);
+    return real_to_bits(type, negative ? -INFINITY : INFINITY);
+}
+
+static void make_operands(session *s, const mc_type types[2], int vec, int64_t n, int64_t ldb, mc_vsparse *a,
                           mc_dense *b) {
     const mc_pattern pattern = {9, COLUMNS, .5, MC_PATTERN_UNIFORM, .8, (uint64_t)n};
     mcrt_random random = random_start((uint64_t)(n * vec), 5);
     mc_csr csr;
     CHECK(mc_csr_generate(&pattern, &csr, s->diag) == MC_OK &&
-              mc_vsparse_dilate(&csr, vec, type, a, s->diag) == MC_OK &&
-              mc_dense_create(type, COLUMNS, n, ldb, b, s->diag) == MC_OK,
+              mc_vsparse_dilate(&csr, vec, types[0], a, s->diag) == MC_OK &&
+              mc_dense_create(types[1], COLUMNS, n, ldb, b, s->diag) == MC_OK,
           "%s", mc_diag_text(s->diag));
     for (int64_t i = 0; i < a->vectors * vec; i++)
-        mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(type, &random));
+        mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(types[0], &random));
     /* Infinities now and then: padding, whose values are zeros, must meet none of them. */
     for (int64_t i = 0; i < COLUMNS * n; i++)
         mc_dense_set(b, i / n, i % n,
-                     random_next(&random) % 2048 ? number(type, &random)
-                                                 : real_to_bits(type, i % 3 ? INFINITY : -INFINITY));
+                     random_next(&random) % 2048 ? number(types[1], &random) : endless(types[1], i % 3 == 0));
     mc_csr_free(&csr);
 }
 
@@ -82,12 +90,14 @@ static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a,
 
 static void check_kernel(session *s, const mc_kernel *kernel) {
     static const int64_t sizes[][2] = {{96, 96}, {37, 48}};
-    mc_type type = MC_F16;
-    CHECK(mc_type_of(kernel, "lhs", &type, s->diag) == MC_OK, "no type");
+    mc_type types[2] = {MC_F16, MC_F16};
+    CHECK(mc_type_of(kernel, "lhs", &types[0], s->diag) == MC_OK &&
+              mc_type_of(kernel, "rhs", &types[1], s->diag) == MC_OK,
+          "no types");
     for (int i = 0; i < 2; i++) {
         mc_vsparse a;
         mc_dense b;
-        make_operands(s, type, (int)mc_kernel_field(kernel, "vec"), sizes[i][0], sizes[i][1], &a, &b);
+        make_operands(s, types, (int)mc_kernel_field(kernel, "vec"), sizes[i][0], sizes[i][1], &a, &b);
         check_sums(s, kernel, &a, &b);
         mc_vsparse_free(&a);
         mc_dense_free(&b);
@@ -95,8 +105,8 @@ static void check_kernel(session *s, const mc_kernel *kernel) {
     s->kernels++;
 }
 
-static void check_spec(session *s, const char *type, const char *vec) {
-    const mc_setting settings[] = {{"lhs", type}, {"rhs", type}, {"out", "f32"}, {"vec", vec}};
+static void check_spec(session *s, const char *lhs, const char *rhs, const char *vec) {
+    const mc_setting settings[] = {{"lhs", lhs}, {"rhs", rhs}, {"out", "f32"}, {"vec", vec}};
     mc_spec *spec = NULL;
     mc_status status = mc_spec_read(s->spec, settings, 4, &spec, s->diag);
     CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
@@ -110,12 +120,20 @@ static void check_spec(session *s, const char *type, const char *vec) {
     mc_spec_destroy(spec);
 }
 
+/* TYPES: a type, or two with a colon between. */
+static void check_types(session *s, const char *types) {
+    static const char *const vecs[VECTORS] = {"2", "4", "8", "16"};
+    char lhs[NAME], rhs[NAME];
+    int found = sscanf(types, "%15[^:,]:%15[^,]", lhs, rhs);
+    CHECK(found > 0, "no types: %s", types);
+    for (int i = 0; i < VECTORS; i++) check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i]);
+}
+
 int main(int argc, char **argv) {
-    static const char *const types[TYPES] = {"f16", "bf16"}, *const vecs[VECTORS] = {"2", "4", "8", "16"};
     session s = {.diag = mc_diag_create()};
-    if (argc < 3 || mc_device_open(argc > 3 ? argv[3] : "sim", &s.device, s.diag) != MC_OK) return 2;
+    if (argc < 4 || mc_device_open(argc > 4 ? argv[4] : "sim", &s.device, s.diag) != MC_OK) return 2;
     s.spec = argv[1], s.step = (size_t)atoi(argv[2]);
-    for (int i = 0; i < TYPES * VECTORS; i++) check_spec(&s, types[i % TYPES], vecs[i / TYPES]);
+    for (char *types = strtok(argv[3], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
     mc_device_close(s.device);
     mc_diag_destroy(s.diag);

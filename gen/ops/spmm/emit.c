@@ -42,6 +42,7 @@ void spmm_emit_row_bytes(spmm_emitter *e) {
     const spmm_plan *plan = e->plan;
     if (plan->ldb != MC_OPEN) e->row_bytes = I(spmm_b_bytes(plan, plan->ldb));
     else if (spmm_b_is_paired(plan)) e->row_bytes = shr_u32(b, "row_bytes", e->ldb, I(1));
-    else if (plan->math.b_bits > 8) e->row_bytes = shl_b32(b, "row_bytes", e->ldb, I(1));
+    else if (plan->math.b_bits > 8)
+        e->row_bytes = shl_b32(b, "row_bytes", e->ldb, I(log2_of(spmm_b_unit(plan))));
     else e->row_bytes = e->ldb;
 }

@@ -46,9 +46,10 @@ static void check_tile(const spmm_plan *plan, mc_complaints *complaints) {
     int64_t bytes = spmm_b_bytes(plan, plan->tile_n);
     if (bytes < 32 || bytes > 128)
         complain(complaints, F_TILE_N, "rhs = \"%s\" wants %s: 32 to 128 bytes of a row of B", plan->math.rhs,
-                 plan->math.b_bits == 4   ? "64, 128 or 256"
-                 : plan->math.b_bits == 8 ? "32, 64 or 128"
-                                          : "32 or 64");
+                 plan->math.b_bits == 4    ? "64, 128 or 256"
+                 : plan->math.b_bits == 8  ? "32, 64 or 128"
+                 : plan->math.b_bits == 16 ? "32 or 64"
+                                           : "32");
 }
 
 static void check_split(spmm_plan *plan, mc_complaints *complaints) {

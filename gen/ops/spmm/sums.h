@@ -20,7 +20,7 @@ enum {
     SPMM_MAX_STEPS = 2, /* steps of 32 slots in a stride */
     SPMM_MAX_MMA =
         4, /* mma that A's values take, and operands that a column of B makes: each at most so many */
-    SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_MMA * 2, /* registers of a lane's values in a stride */
+    SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_MMA * 4, /* registers of a lane's values in a stride */
     SPMM_BYTES = 4,
 };
 

@@ -6,8 +6,9 @@ enum { ANY_SM = 80 };
 
 /* Of several that a GPU has the first one is taken. */
 static const real_pair pairs[] = {
-    {"f16", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM},
-    {"bf16", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM},
+    {"f16", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_AS_IT_IS},
+    {"bf16", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_AS_IT_IS},
+    {"tf32", "tf32", OP_mma_tf32, OP_mma_tf32, 32, ANY_SM, REAL_ROUNDED},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 

@@ -7,6 +7,9 @@
 
 enum { REAL_BITS = 16 /* of the floats that an SDDMM takes */ };
 
+/* What kernels make of a register of B as it lies in memory, once it has elements of one column. */
+typedef enum real_form { REAL_AS_IT_IS, REAL_ROUNDED /* an f32 to tf32 */ } real_form;
+
 /* An mma m16n8kK with sums in f32, for values of types LHS and RHS. A lane has two registers of its operand B
    and four of A, so that K is 256 / bits. */
 typedef struct real_pair {
@@ -14,6 +17,7 @@ typedef struct real_pair {
     mc_opcode mma, swapped; /* with values of lhs as operand A; with those of rhs */
     int bits;               /* of a value in an operand */
     int sm;                 /* the least capability of a GPU that has it */
+    real_form b_form;
 } real_pair;
 
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */

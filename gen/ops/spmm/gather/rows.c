@@ -4,7 +4,7 @@
 
 void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path) {
     mc_builder *b = e->b;
-    *r = (gather_lane_rows){.path = path, .single = path->unit < WORD};
+    *r = (gather_lane_rows){.path = path, .single = path->unit == spmm_b_unit(&e->plan->base)};
     r->units = (int)spmm_b_bytes(&e->plan->base, path->columns / 8) / path->unit;
     r->words = r->single ? r->units : path->unit / WORD;
     r->count = r->single ? 4 * r->units : e->plan->stride_steps * MC_LANE_SLOTS * r->words;

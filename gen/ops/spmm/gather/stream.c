@@ -128,17 +128,24 @@ enum { MOST_REGS = 4 };
 static const mc_opcode loads[MOST_REGS + 1] = {[1] = OP_ldg_b32, [2] = OP_ldg_v2, [4] = OP_ldg_v4};
 static const mc_opcode early_loads[MOST_REGS + 1] = {[1] = OP_ldr_b32, [2] = OP_ldr_v2, [4] = OP_ldr_v4};
 
-/* Loads one, two or four registers of values for each mma. */
+/* Loads REGS registers from OFFSET on, at most four at once. */
+static void load_vector(gather_emitter *e, mc_reg guard, const mc_opcode *ops, const mc_reg *to, int regs,
+                        int offset) {
+    int each = regs < MOST_REGS ? regs : MOST_REGS;
+    for (int i = 0; i < regs; i += each)
+        builder_emit(e->b, guard, ops[each],
+                     MC_OPERANDS(operand_vector(to + i, each), AT(e->stream.value_at, offset + i * WORD)));
+}
+
+/* Loads the registers of values of each mma. */
 static void load_values(gather_emitter *e, spmm_value_lanes with_values, const mc_opcode *ops) {
     const spmm_arithmetic *math = &e->plan->base.math;
-    const gather_stream *s = &e->stream;
     spmm_values k = spmm_values_of(math);
     int values = 0;
     for (int group = 0; group < k.groups; group++)
         for (int m = 0; m < math->mma; m++, values += k.regs)
-            builder_emit(e->b, with_values.mma[m], ops[k.regs],
-                         MC_OPERANDS(operand_vector(&s->value[values], k.regs),
-                                     AT(s->value_at, group * k.group_bytes + m * k.mma_bytes)));
+            load_vector(e, with_values.mma[m], ops, &e->stream.value[values], k.regs,
+                        group * k.group_bytes + m * k.mma_bytes);
 }
 
 /* These loads are relaxed: ptxas would move others down to their first use, behind those of row_ptr and of

@@ -28,14 +28,57 @@ void real_gathered_declare(spmm_gathered *g) {
     b32_array(g->sums->b, "high", columns, g->high);
 }
 
-/* Makes registers of column COLUMN of `low`, or of HALF `high`, of four slots' registers, WORDS apart. PICK
-   says which half of them holds the column. */
+/* -- Columns, of four slots' registers that are WORDS apart ------------------------------------------- */
+
+/* Makes registers of column COLUMN of `low`, or of HALF `high`. PICK says which half of a slot's register
+   holds the column. */
 static void emit_join(const spmm_gathered *g, int half, int column, const mc_reg *slot, int words, int pick) {
     int regs = half_regs(g);
     const mc_reg *to = &(half ? g->high : g->low)[regs * column];
     for (int i = 0; i < regs; i++)
         EMIT(g->sums->b, prmt, to[i], slot[2 * i * words], slot[(2 * i + 1) * words], I(pick));
 }
+
+static void join_word(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
+    emit_join(g, half, 0, slot, words, JOIN_LOW);
+    emit_join(g, half, 1, slot, words, JOIN_HIGH);
+}
+
+static void join_elements(const spmm_gathered *g, int half, const mc_reg *slot, int units) {
+    for (int column = 0; column < units; column++) emit_join(g, half, column, &slot[column], units, JOIN_LOW);
+}
+
+/* Of 32 bits a slot's register is one of the operand, once it is rounded. */
+static void round_elements(const spmm_gathered *g, int half, int count, const mc_reg *slot, int units) {
+    for (int column = 0; column < count; column++)
+        for (int i = 0; i < HALF_SLOTS; i++)
+            EMIT(g->sums->b, cvt_tf32_f32, (half ? g->high : g->low)[HALF_SLOTS * column + i],
+                 slot[i * units + column]);
+}
+
+static void round_two(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
+    round_elements(g, half, 2, slot, words);
+}
+
+static void round_all(const spmm_gathered *g, int half, const mc_reg *slot, int units) {
+    round_elements(g, half, units, slot, units);
+}
+
+/* Whole words of rows give so many columns at once, of so many words of each slot; single elements all
+   columns, of a register each. */
+typedef struct column_maker {
+    int columns, words;
+    void (*of_words)(const spmm_gathered *g, int half, const mc_reg *slot, int words);
+    void (*of_elements)(const spmm_gathered *g, int half, const mc_reg *slot, int units);
+} column_maker;
+
+static const column_maker *maker_of(const spmm_gathered *g) {
+    static const column_maker by_bytes[] = {
+        [2] = {2, 1, join_word, join_elements}, [4] = {2, 2, round_two, round_all}};
+    return &by_bytes[g->sums->of->b_bits / 8];
+}
+
+/* -- Products ----------------------------------------------------------------------------------------- */
 
 /* Multiplies columns COLUMN and COLUMN + 1 of `low` and `high`, which are columns 2 GROUP and 2 GROUP + 1 of
    the lane. */
@@ -71,17 +114,16 @@ static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int 
 }
 
 void real_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
+    const column_maker *make = maker_of(g);
     for (int step = 0; step < g->sums->of->stride / MC_GROUP_SLOTS; step++) {
-        const mc_reg *of = &row[step * MC_LANE_SLOTS * words];
+        const mc_reg *of = &row[step * MC_LANE_SLOTS * words], *values = values_of(g, value, step);
         note(g->sums->b, "join and multiply slots %d..%d", MC_GROUP_SLOTS * step,
              MC_GROUP_SLOTS * step + MC_GROUP_SLOTS - 1);
-        for (int word = 0; word < words; word++) {
-            for (int half = 0; half < 2; half++) {
-                const mc_reg *slot = &of[half * HALF_SLOTS * words + word];
-                emit_join(g, half, 0, slot, words, JOIN_LOW);
-                emit_join(g, half, 1, slot, words, JOIN_HIGH);
-            }
-            emit_multiply(g, 0, word, values_of(g, value, step));
+        for (int word = 0, group = 0; word < words; word += make->words) {
+            for (int half = 0; half < 2; half++)
+                make->of_words(g, half, &of[half * HALF_SLOTS * words + word], words);
+            for (int column = 0; column < make->columns; column += 2)
+                emit_multiply(g, column, group++, values);
         }
     }
 }
@@ -89,7 +131,7 @@ void real_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, cons
 void real_gathered_note(const spmm_gathered *g) { (void)g; }
 
 void real_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units) {
-    for (int column = 0; column < units; column++) emit_join(g, half, column, &row[column], units, JOIN_LOW);
+    maker_of(g)->of_elements(g, half, row, units);
 }
 
 void real_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {

@@ -52,7 +52,9 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    (void)gathers, (void)staging;
+    if (!gathers && math->b_bits > 16)
+        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\": \"%s\" reads elements of 16 bits",
+                 math->lhs, staging);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,
@@ -61,7 +63,8 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
 
 static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.through_shared)
-        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\", \"tma\" or \"async\"", math->lhs);
+        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\"%s", math->lhs,
+                 math->b_bits > 16 ? "" : ", \"tma\" or \"async\"");
     if (use.given_values)
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
