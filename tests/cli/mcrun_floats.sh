@@ -61,6 +61,22 @@ expect 2 'staging: lhs = "tf32" takes "direct"' spmm32 m.smtx --n 32 --set stagi
 expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64
 expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' spmm32 m.smtx --n 32 --set rhs=f16
 
+# Floats of 8 bits: 448 is the greatest e4m3, whose files have one type and those of e5m2 another
+spmm8() { "$mcrun" spmm "$root/specs/spmm_e4m3.lua" --device sim --set out=f32 --set scale=none "$@"; }
+for types in "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+    for vec in 4 16; do expect 0 'verdict    within bounds' spmm8 m.smtx --n 37 --vec $vec --set lhs=${types% *} --set rhs=${types#* }; done
+done
+npy b8.npy '<V1' 2 1 '\x40\xb8' # 2, -1
+sed 's/1024$/464/' real.mtx >small.mtx
+expect 0 'A of small.mtx, B of b8.npy' spmm8 small.mtx --b b8.npy --out c.npy
+holds f4 c.npy '1 -6.5 0 0 0 0 0 -448'
+expect 1 "real.mtx: entry (8, 2) is 1024, out of e4m3's range" spmm8 real.mtx --b b8.npy
+expect 1 'B holds e4m3, must hold e5m2' spmm8 small.mtx --b b8.npy --set rhs=e5m2
+expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' spmm8 m.smtx --n 32 --set arch=sm_80
+expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' spmm8 m.smtx --n 32 --set lhs=e5m2 --set rhs=f16
+expect 2 'staging: lhs = "e4m3" takes "direct": "tma" reads elements of 16 bits' spmm8 m.smtx --n 32 --set staging=tma --set stride=32
+expect 2 'stride: vec = 16 with tile_n = 128 leaves registers for 32' spmm8 m.smtx --n 32 --vec 16 --set stride=64 --set tile_n=128
+
 # A wrong kernel: some products left out
 "$mcgen" "$spec" -o good.ptx || exit 1
 expect 0 'verdict    within bounds' spmm m.smtx --n 64 --ptx good.ptx

@@ -106,9 +106,10 @@ static void check_kernel(session *s, const mc_kernel *kernel) {
 }
 
 static void check_spec(session *s, const char *lhs, const char *rhs, const char *vec) {
-    const mc_setting settings[] = {{"lhs", lhs}, {"rhs", rhs}, {"out", "f32"}, {"vec", vec}};
+    const mc_setting settings[] = {
+        {"lhs", lhs}, {"rhs", rhs}, {"out", "f32"}, {"scale", "none"}, {"vec", vec}};
     mc_spec *spec = NULL;
-    mc_status status = mc_spec_read(s->spec, settings, 4, &spec, s->diag);
+    mc_status status = mc_spec_read(s->spec, settings, 5, &spec, s->diag);
     CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
     for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += s->step) {
         mc_kernel *kernel = NULL;

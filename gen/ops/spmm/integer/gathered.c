@@ -1,34 +1,14 @@
 /* Products of rows of B that a lane has gathered to registers: it has the same columns of 8 slots, and
    transposes them, so that a register has one column (or digit of a column) of four slots. */
 #include "ops/spmm/integer/products.h"
+#include "parts/transpose.h"
 
-/* Sets column[c] to byte c of each of four words: a 4 x 4 byte transpose, in 8 prmt. */
-static void emit_transpose(const spmm_gathered *g, const mc_reg word[4], const mc_reg column[4]) {
-    mc_builder *b = g->sums->b;
-    const mc_reg *pair = g->pair;
-    EMIT(b, prmt, pair[0], word[0], word[1], I(0x5140));
-    EMIT(b, prmt, pair[1], word[0], word[1], I(0x7362));
-    EMIT(b, prmt, pair[2], word[2], word[3], I(0x5140));
-    EMIT(b, prmt, pair[3], word[2], word[3], I(0x7362));
-    EMIT(b, prmt, column[0], pair[0], pair[2], I(0x5410));
-    EMIT(b, prmt, column[1], pair[0], pair[2], I(0x7632));
-    EMIT(b, prmt, column[2], pair[1], pair[3], I(0x5410));
-    EMIT(b, prmt, column[3], pair[1], pair[3], I(0x7632));
-}
-
-/* The same of elements that have a register each. Element c of a slot is element[units * slot + c];
-   column[digits * c + d] becomes digit d of element c of each of four slots. */
+/* Element c of a slot is element[units * slot + c] and has a register of its own; column[digits * c + d]
+   becomes digit d of element c of each of four slots. */
 static void emit_join(const spmm_gathered *g, const mc_reg *element, int units, const mc_reg *column) {
-    static const unsigned pick[] = {0x0040, 0x0051};
-    mc_builder *b = g->sums->b;
     int digits = g->sums->of->integer.b.count;
-    for (int i = 0; i < units * digits; i++) {
-        const mc_reg *of = &element[i / digits];
-        unsigned bytes = pick[i % digits];
-        EMIT(b, prmt, g->pair[0], of[0], of[units], I(bytes));
-        EMIT(b, prmt, g->pair[1], of[2 * units], of[3 * units], I(bytes));
-        EMIT(b, prmt, column[i], g->pair[0], g->pair[1], I(0x5410));
-    }
+    for (int i = 0; i < units * digits; i++)
+        emit_join_bytes(g->sums->b, g->pair, &element[i / digits], units, i % digits, column[i]);
 }
 
 /* Transposes this lane's bytes 4 word .. 4 word + 3 of 8 slots ROW[slot][WORDS]: slots 0..3 to `low`, 4..7 to
@@ -43,7 +23,7 @@ static void emit_transpose_word(const spmm_gathered *g, const mc_reg *row, int w
     for (int half = 0; half < 2; half++) {
         const mc_reg *four = &row[4 * half * words + word];
         const mc_reg of[4] = {four[0], four[words], four[2 * words], four[3 * words]};
-        emit_transpose(g, of, half ? g->high : g->low);
+        emit_transpose_bytes(g->sums->b, g->pair, of, half ? g->high : g->low);
     }
 }
 

@@ -6,9 +6,11 @@
  * mma.m16n8k16" and its neighbours). Mma i takes registers 2 i and 2 i + 1 of each column, and of A's values,
  * which lie in the order of the slots. */
 #include "ops/spmm/real/products.h"
+#include "parts/transpose.h"
 
 enum { JOIN_LOW = 0x5410, JOIN_HIGH = 0x7632 }; /* prmt: the low halves of two registers, the high ones */
-enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 };   /* of a column in an mma; slots in `low` or `high` */
+enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
+enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 }; /* of a column in an mma; slots in `low` or `high` */
 
 /* Registers of a column in `low`, or in `high`. */
 static int half_regs(const spmm_gathered *g) { return HALF_SLOTS * g->sums->of->real.pair->bits / 32; }
@@ -24,6 +26,8 @@ static mc_reg column_reg(const spmm_gathered *g, int column, int i) {
 
 void real_gathered_declare(spmm_gathered *g) {
     int columns = half_regs(g) * SPMM_BYTES;
+    if (g->sums->of->b_bits == 8) b32_array(g->sums->b, "pair", 4, g->pair);
+    if (g->sums->of->real.pair->bits == 8) g->sums->b->spare += EMULATION;
     b32_array(g->sums->b, "low", columns, g->low);
     b32_array(g->sums->b, "high", columns, g->high);
 }
@@ -56,6 +60,17 @@ static void round_elements(const spmm_gathered *g, int half, int count, const mc
                  slot[i * units + column]);
 }
 
+/* Of 8 bits a word has four columns. */
+static void transpose_word(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
+    const mc_reg of[] = {slot[0], slot[words], slot[2 * words], slot[3 * words]};
+    emit_transpose_bytes(g->sums->b, g->pair, of, half ? g->high : g->low);
+}
+
+static void join_bytes(const spmm_gathered *g, int half, const mc_reg *slot, int units) {
+    for (int column = 0; column < units; column++)
+        emit_join_bytes(g->sums->b, g->pair, &slot[column], units, 0, (half ? g->high : g->low)[column]);
+}
+
 static void round_two(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
     round_elements(g, half, 2, slot, words);
 }
@@ -73,8 +88,9 @@ typedef struct column_maker {
 } column_maker;
 
 static const column_maker *maker_of(const spmm_gathered *g) {
-    static const column_maker by_bytes[] = {
-        [2] = {2, 1, join_word, join_elements}, [4] = {2, 2, round_two, round_all}};
+    static const column_maker by_bytes[] = {[1] = {4, 1, transpose_word, join_bytes},
+                                            [2] = {2, 1, join_word, join_elements},
+                                            [4] = {2, 2, round_two, round_all}};
     return &by_bytes[g->sums->of->b_bits / 8];
 }
 

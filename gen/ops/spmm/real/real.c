@@ -3,6 +3,7 @@
 #include "ops/spmm/fields.h"
 #include "ops/spmm/real/products.h"
 #include "parts/side.h"
+#include <limits.h>
 #include <stdio.h>
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
@@ -22,9 +23,12 @@ static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints
     const real_pair *other = real_pair_with(math->lhs, sm, takes);
     math->real.pair = real_pair_of(math->lhs, math->rhs, sm);
     if (math->real.pair) return;
-    if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
+    const real_pair *later = other ? other : real_pair_with(math->lhs, INT_MAX, takes);
+    if (later == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
+    else if (other == NULL)
+        complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", math->lhs, later->sm);
     else complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", math->lhs, takes, math->rhs);
-    math->real.pair = other ? other : real_pair_of("f16", "f16", sm);
+    math->real.pair = later ? later : real_pair_of("f16", "f16", sm);
 }
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
@@ -52,7 +56,7 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    if (!gathers && math->b_bits > 16)
+    if (!gathers && math->b_bits != 16)
         complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\": \"%s\" reads elements of 16 bits",
                  math->lhs, staging);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
@@ -64,7 +68,9 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
 static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.through_shared)
         complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\"%s", math->lhs,
-                 math->b_bits > 16 ? "" : ", \"tma\" or \"async\"");
+                 math->b_bits != 16 ? "" : ", \"tma\" or \"async\"");
+    if (spmm_is_tall(math) && use.tile_n == 128 && math->stride > MC_GROUP_SLOTS)
+        complain(complaints, F_STRIDE, "vec = 16 with tile_n = 128 leaves registers for 32");
     if (use.given_values)
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
