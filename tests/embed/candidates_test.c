@@ -178,20 +178,21 @@ static void test_digits(mc_diag *diag) {
 
 /* Integers take no spec of floats, whose values have as many bits, and floats none of integers. */
 static void test_floats(mc_diag *diag) {
-    static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16, MC_TF32};
-    for (int i = 0; i < 5; i++) {
+    static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16, MC_TF32, MC_E4M3, MC_E5M2};
+    static const char *const specs[] = {"spmm_f1", "spmm_f1", "spmm_l", "spmm_l",
+                                        "spmm_tf", "spmm_e4", "spmm_e4"};
+    for (int i = 0; i < 7; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);
         candidate_target target = target_of(90);
         candidate_list list;
-        bool real = mc_type_is_real(types[i]);
         p.lhs = p.rhs = types[i], p.out = MC_F32, p.scale = MC_PER_ROW;
         test_complete(&p);
         CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK && list.count > 0, "%s: %s",
               mc_type_text(types[i]), mc_diag_text(diag));
         mc_diag_clear(diag);
         for (size_t j = 0; j < list.count; j++)
-            CHECK((strncmp(list.items[j].spec, types[i] == MC_TF32 ? "spmm_tf" : "spmm_f16", 7) == 0) == real,
-                  "%s: %s", mc_type_text(types[i]), list.items[j].spec);
+            CHECK(strncmp(list.items[j].spec, specs[i], strlen(specs[i])) == 0, "%s: %s",
+                  mc_type_text(types[i]), list.items[j].spec);
         candidates_free(&list);
     }
 }

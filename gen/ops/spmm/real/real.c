@@ -1,5 +1,6 @@
-/* The floats' arithmetic: products of values of 16 bits, with sums in f32 (docs/floats.md). A group of 32
-   slots takes as many mma as its values have bytes each. What a spec can say of digits it has not. */
+/* The floats' arithmetic: products of values of 8, 16 or 32 bits, with sums in f32 (docs/floats.md). A
+   group of 32 slots takes as many mma as its values have bytes each. What a spec can say of digits it has
+   not. */
 #include "ops/spmm/fields.h"
 #include "ops/spmm/real/products.h"
 #include "parts/side.h"
