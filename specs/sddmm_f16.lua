@@ -7,7 +7,7 @@ rhs = "f16"                     -- B: dense, [n][ldb]: the k values of a column 
 out = "f16"                     -- C; also bf16, f32, and with a scale s8, u8
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
 mask  = "pattern"               -- "values": C is multiplied by the mask's own values, f32
-vec = 8                         -- rows of a nonzero vector; also 4, 2
+vec = 8                         -- rows of a nonzero vector; also 16, 4, 2, 1
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {2, 1, 4}            -- 16 * groups vectors of a row block are a warp's work

@@ -6,7 +6,7 @@ op  = "sddmm"
 lhs = "s16"                     -- A: dense, row-major; also u16, s12, u12
 rhs = "s16"                     -- B: dense, [n][ldb]: the k values of a column side by side; also u16, s12, u12
 out = "s32"                     -- C: the sums; with a scale also f16, bf16, f32
-vec = 8                         -- rows of a nonzero vector; also 4, 2
+vec = 8                         -- rows of a nonzero vector; also 16, 4, 2, 1
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {1, 2, 4}            -- 16 * groups vectors of a row block are a warp's work

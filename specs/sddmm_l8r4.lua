@@ -6,7 +6,7 @@ op  = "sddmm"
 lhs = "s8"                      -- A: dense, row-major; also u8
 rhs = "s4"                      -- B: dense, [n][ldb]: the k values of a column side by side; two elements a byte, the even one in its low half; also u4
 out = "s32"                     -- C: the sums; with a scale also f16, bf16, f32
-vec = 8                         -- rows of a nonzero vector; also 4, 2
+vec = 8                         -- rows of a nonzero vector; also 16, 4, 2, 1
 
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {2, 1, 4}            -- 16 * groups vectors of a row block are a warp's work

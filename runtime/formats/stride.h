@@ -9,7 +9,7 @@
 #include "formats/pack.h"
 
 /* Rows of a mask's vectors, at most. Vectors with values have code_most_vec. */
-enum { MC_MAX_VEC = 8 };
+enum { MC_MAX_VEC = 16 };
 
 typedef struct stride_layout {
     value_code code; /* of A's values */

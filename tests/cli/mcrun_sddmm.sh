@@ -35,7 +35,8 @@ expect 0 'verdict    exact' sddmm m.smtx
 expect 0 'M 40  K 256  N 90' sddmm m.smtx
 expect 0 'verdict    exact' sddmm m.smtx --k 64 --device sim:reversed
 for k in 1 7 16 33 129; do expect 0 'verdict    exact' sddmm m.smtx --k $k; done
-for vec in 2 4 8; do expect 0 "of $vec x 1" sddmm m.smtx --k 40 --vec $vec; done
+for vec in 1 2 4 8 16; do expect 0 "of $vec x 1" sddmm m.smtx --k 40 --vec $vec; done
+expect 2 'vec: 32 is not one of 1, 2, 4, 8, 16' sddmm m.smtx --vec 32
 expect 0 'lda 50  ldb 60' sddmm m.smtx --k 40 --lda 50 --ldb 60
 expect 0 'K 40  N 90  ldb 100' sddmm m.smtx --k 40 --ldb 100 --set layout=rows
 for order in bcrs srbcrs16 srbcrs32; do expect 0 'exact' sddmm m.smtx --k 40 --set order=$order; done

@@ -196,6 +196,9 @@ static const product_kind kinds[] = {
     {"SDDMM, 16 bits", MC_S8, 4, SMALL,
      .config =
          {.op = MC_OP_SDDMM, .a = MC_S16, .b = MC_S16, .c = MC_S32, .k = 64, .batch = 2, OF(sampled16)}},
+    {"SDDMM, vectors of 16", MC_F32, 16, SMALL,
+     .config =
+         {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .c_order = MC_ORDER_SRBCRS16, .batch = 3, OF(sampled)}},
     {"SDDMM, 4 bits", MC_S8, 8, SMALL,
      .config = {.op = MC_OP_SDDMM, .a = MC_S4, .b = MC_S4, .c = MC_S32, .k = 128, .batch = 2, OF(sampled4)}},
     /* What plans find on their own. */

@@ -179,8 +179,13 @@ static void test_refusals(void) {
     plan_problem problem;
     matrix.vec = 16;
     CHECK(plan_problem_of(&SPMM(MC_S32, 1, .align = 16), &matrix, &problem, NULL) == MC_CANNOT);
-    CHECK(plan_problem_of(&SDDMM(MC_F32, 64, .a = MC_F16, .b = MC_F16), &matrix, &problem, NULL) ==
-          MC_CANNOT);
+    CHECK(plan_problem_of(&SDDMM(MC_F32, 64, .a = MC_F16, .b = MC_F16), &matrix, &problem, NULL) == MC_OK);
+    matrix.vec = 1;
+    CHECK(plan_problem_of(&SDDMM(MC_S32, 64, .b = MC_S8), &matrix, &problem, NULL) == MC_OK);
+    matrix.vec = 32;
+    CHECK(plan_problem_of(&SDDMM(MC_S32, 64, .b = MC_S8), &matrix, &problem, diag) == MC_CANNOT);
+    CHECK_TEXT(mc_diag_text(diag), "vectors of 32 elements, there are kernels for 1, 2, 4, 8 and 16");
+    matrix.vec = 16;
     matrix.type = MC_F16;
     CHECK(plan_problem_of(&SPMM(MC_F32, 1, .b = MC_F16), &matrix, &problem, NULL) == MC_OK);
     matrix.vec = 12, matrix.rows = 24;

@@ -213,6 +213,13 @@ sddmm_list() {
             echo "$arch 0 $floats.dense --set lhs=$floats --set rhs=$floats --set out=$floats --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
             j=$((j + 1))
         done
+        echo "$arch 0 tall --set vec=16 --set groups=2 --set lhs=u8 --set rhs=s4 --set out=s8 --set scale=row --set tile_k=256 ${a_panels[i % 3]}"
+        echo "$arch 0 tall.floats --set vec=16 --set groups=2 --set lhs=f16 --set rhs=f16 --set out=u8 --set scale=row --set order=srbcrs32 --set tile_k=128 --set mask=values"
+        echo "$arch 0 tall.window --set vec=16 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=12"
+        echo "$arch 0 tall.dense --set vec=16 --set method=dense --set k=256 --set order=srbcrs16 --set groups=4 --set tile_k=256 --set prefetch=on --set reads=chunks --set warps=4"
+        echo "$arch 0 single --set vec=1 --set groups=8 --set lhs=s16 --set out=f16 --set scale=column --set tile_k=128"
+        echo "$arch 0 single.window --set vec=1 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=16 --set out=f32 --set scale=row"
+        echo "$arch 0 single.dense --set vec=1 --set method=dense --set k=256 --set out=f16 --set scale=row --set groups=4 --set tile_k=256 --set prefetch=on --set reads=chunks --set warps=4"
         echo "$arch 0 rows4 --set layout=rows --set tile_k=64 --set rhs=s4 --set groups=8 --set prefetch=off"
         for lhs in s8 u4 s16; do
             for rhs in u8 s4 u16; do
@@ -250,7 +257,8 @@ defaults_list() {
             echo "$arch 0 $(basename "$spec")"
             continue
         fi
-        for vec in 8 4 2; do
+        for vec in 8 4 2 16 1; do
+            [[ $spec != *sddmm* && ( $vec = 16 || $vec = 1 ) ]] && continue
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"

@@ -86,6 +86,8 @@ golden sddmm_fixed --set m=512 --set n=512 --set k=256 --set lda=256 --set ldb=2
 golden sddmm_lines --set reads=lines --set groups=2 --set k=320 --set lda=320 --set ldb=320
 golden sddmm_values --set out=f16 --set scale=column --set mask=values --set order=srbcrs16 --set vec=4 --set groups=2 --set warps=1 --set tile_k=64 --set prefetch=off --set align=4
 golden sddmm_bytes --set out=s8 --set scale=tensor --set order=srbcrs32 --set batch=on --arch sm_90
+golden sddmm_tall --set vec=16 --set groups=2 --set order=srbcrs16 --set out=f16 --set scale=row --set mask=values --set tile_k=64 --set k=128 --set lda=128 --set ldb=128
+golden sddmm_single --set vec=1 --set groups=1 --set out=bf16 --set scale=row --set tile_k=64
 golden sddmm_rows --set layout=rows --set rhs=u4 --set groups=1 --set k=70 --set lda=80 --set tile_k=64
 spec=$(dirname "$spec")/sddmm_l16r16.lua
 golden sddmm_l16r16 --set vec=2 --set groups=1 --set k=200 --set lda=200 --set ldb=208 --set tile_k=64 --set out=f32 --set scale=row

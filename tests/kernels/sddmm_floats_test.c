@@ -7,7 +7,14 @@
 #include "check.h"
 #include "pattern.h"
 
-enum { COLUMNS = 130, ROW_BLOCKS = 13, NAN_BITS = 0x7fff, MOST_ARRAYS = 12, FIELDS = 256 };
+enum {
+    COLUMNS = 130,
+    ROW_BLOCKS = 13,
+    MOST_ROWS = 16 * ROW_BLOCKS,
+    NAN_BITS = 0x7fff,
+    MOST_ARRAYS = 12,
+    FIELDS = 256
+};
 
 /* A kernel, and the problem that it gets: rows of A and B (of a row-major B too) are GAP elements longer than they need be. */
 static const struct run {
@@ -43,6 +50,31 @@ static const struct run {
     {"method=dense warps=4 k=256", 256, 0},
     {"method=dense warps=8 tile_n=32 tile_rows=32 k=96 scale=row order=srbcrs16 vec=2", 96, 8},
     {"method=dense warps=2 tile_n=128 tile_rows=32 k=64 scale=column vec=4", 64, 0},
+    {"groups=2 tile_k=128 vec=16", 256, 0},
+    {"groups=2 tile_k=64 vec=16 order=srbcrs32 align=1", 333, 1},
+    {"groups=1 tile_k=128 vec=16 lhs_in=shared order=srbcrs16", 139, 9},
+    {"groups=1 tile_k=64 vec=16 prefetch_lhs=on", 340, 4},
+    {"groups=1 tile_k=128 k=96 lda=96 ldb=96 vec=16 lhs_in=shared reads=lines", 96, 0},
+    {"groups=2 tile_k=64 vec=16 reads=lines scale=row", 328, 0},
+    {"groups=1 tile_k=64 vec=16 layout=rows", 90, 2},
+    {"groups=2 tile_k=64 k=64 lda=64 ldb=64 vec=16 scale=row mask=values", 64, 0},
+    {"groups=2 tile_k=64 vec=16 scale=column mask=values order=srbcrs16", 72, 0},
+    {"method=window window=64 warps=8 groups=2 tile_k=128 k=128 vec=16 scale=row", 128, 0},
+    {"method=window window=50 warps=4 groups=1 tile_k=128 k=96 vec=16 scale=column mask=values "
+     "order=srbcrs32 prefetch=off",
+     96, 8},
+    {"method=dense warps=4 k=128 vec=16 order=srbcrs32", 128, 0},
+    {"method=dense warps=8 tile_n=64 tile_rows=32 k=96 vec=16 scale=row", 96, 8},
+    {"groups=2 tile_k=128 vec=1", 256, 0},
+    {"groups=4 tile_k=64 vec=1 order=srbcrs32 align=1 scale=row", 333, 1},
+    {"groups=1 tile_k=256 vec=1 lhs_in=shared order=srbcrs16 mask=values", 271, 9},
+    {"groups=2 tile_k=128 vec=1 reads=lines mask=values scale=column", 328, 0},
+    {"groups=2 tile_k=64 vec=1 layout=rows", 90, 2},
+    {"groups=2 tile_k=256 k=256 lda=256 ldb=256 vec=1", 256, 0},
+    {"method=window window=64 warps=8 groups=2 tile_k=128 k=128 vec=1 scale=row", 128, 0},
+    {"method=window window=50 warps=4 groups=1 tile_k=128 k=96 vec=1 mask=values order=srbcrs32", 96, 8},
+    {"method=dense warps=4 k=128 vec=1 order=srbcrs32 scale=row", 128, 0},
+    {"method=dense warps=8 tile_n=32 tile_rows=32 k=96 vec=1", 96, 8},
 };
 
 static const char *const types[] = {"f16", "bf16"};
@@ -54,7 +86,7 @@ typedef struct sample {
     mc_per per; /* of the scale */
     mc_vsparse mask;
     mc_dense a, b;
-    float scale[COLUMNS + 8 * ROW_BLOCKS];
+    float scale[COLUMNS + MOST_ROWS];
 } sample;
 
 /* -- Operands ------------------------------------------------------------------------------------------ */
@@ -284,6 +316,11 @@ static const struct ordered_run {
     {CHAINS, true, {"groups=2 tile_k=64 k=64 lda=64 ldb=64", 64, 0}},
     {CHAINS, true, {"groups=1 tile_k=128 layout=rows k=96 lda=96 ldb=130", 96, 0}},
     {LINES, true, {"groups=2 tile_k=128 reads=lines", 339, 5}},
+    {ONE_SUM, true, {"groups=2 tile_k=64 vec=16", 333, 3}},
+    {CHAINS, true, {"groups=2 tile_k=128 k=120 lda=120 ldb=120 vec=16", 120, 0}},
+    {CHAINS, true, {"groups=1 tile_k=64 layout=rows k=64 lda=64 ldb=130 vec=16", 64, 0}},
+    {LINES, true, {"groups=2 tile_k=64 reads=lines vec=16", 339, 5}},
+    {CHAINS, true, {"groups=2 tile_k=256 k=248 lda=248 ldb=248 vec=1", 248, 0}},
 };
 
 enum { MOST_SUMS = 4 };
@@ -293,6 +330,11 @@ typedef struct summand {
     int sum, mma;
 } summand;
 
+/* Two octets of a row block have two chains each. */
+static int most_chains(const struct ordered_run *of) {
+    return strstr(of->run.fields, "vec=16") != NULL ? 2 : 4;
+}
+
 static summand summand_of(const struct ordered_run *of, bool by_rows, int k) {
     int units = of->aligned ? of->run.k / 8 * 8 : 0, i = k % 8 / 4;
     if (k >= units) {
@@ -300,7 +342,7 @@ static summand summand_of(const struct ordered_run *of, bool by_rows, int k) {
         return (summand){0, units + round};
     }
     int chunk = k / 32, mma = 2 * chunk + i, steps = (by_rows ? 1 : 2) * ((units + 31) / 32);
-    int chains = steps >= 4 ? 4 : steps >= 2 ? 2 : 1;
+    int chains = steps >= most_chains(of) ? most_chains(of) : steps >= 2 ? 2 : 1;
     if (of->order == CHAINS) return (summand){(by_rows ? chunk : mma) % chains, mma};
     return (summand){of->order == LINES ? chunk % 2 : 0, mma};
 }
@@ -338,7 +380,7 @@ static triple draw_triple(const struct ordered_run *of, bool by_rows) {
 }
 
 /* A of three values a row, B of 2^12; WANT: the sums of each row. */
-static mc_status make_ordered(const struct ordered_run *of, sample *s, float want[8 * ROW_BLOCKS]) {
+static mc_status make_ordered(const struct ordered_run *of, sample *s, float want[MOST_ROWS]) {
     uint16_t *a = s->a.data, *b = s->b.data;
     for (int64_t i = 0; i < s->b.rows * s->b.ld; i++) b[i] = (uint16_t)real_to_bits(s->type, 4096);
     memset(a, 0, (size_t)(s->a.rows * s->a.ld) * sizeof *a);
@@ -363,7 +405,7 @@ static int misordered(const sample *s, const mc_dense *c, const float *want, int
 }
 
 static void test_order(mc_device *device, const char *fields, const struct ordered_run *of, mc_diag *diag) {
-    float want[8 * ROW_BLOCKS];
+    float want[MOST_ROWS];
     int ones = 0;
     mc_kernel *kernel = NULL;
     mc_dense c = {0};

@@ -1,4 +1,4 @@
-/* SDDMM: every pair of operand types with V = 2, 4 and 8, on the simulator, exact on the edge table. Variants, outputs, the order
+/* SDDMM: every pair of operand types with V = 1 to 16, on the simulator, exact on the edge table. Variants, outputs, the order
  * of C, the layout of B, shapes that are open, fixed, or some of each, unaligned addresses and orders of
  * the warps take turns, so that each meets many pairs.
  * And the longest sums that a kernel with a 4-bit B takes.
@@ -11,6 +11,11 @@
 #include "ledger.h"
 #include "tour.h"
 
+static const struct {
+    int rows;
+    const char *text;
+} vecs[] = {{2, "2"}, {4, "4"}, {8, "8"}, {16, "16"}, {1, "1"}};
+enum { VECS = sizeof vecs / sizeof *vecs };
 static const char *const orders[] = {"bcrs", "srbcrs16", "srbcrs32"}, *const layouts[] = {"columns", "rows"};
 enum { OPERANDS = 5, MOST_SETTINGS = OPERANDS + PROBLEM_SHAPES + 1 + OUTPUT_FIELDS };
 
@@ -57,13 +62,11 @@ static size_t add_settings(const turn *now, const problem_case *c, const problem
     return count + output_settings(OPERATOR_SDDMM, now->output, settings + count);
 }
 
-static void run_case(tour *t, problem_kind *kind, int mask, int length, long *beyond) {
+static void run_case(tour *t, problem_kind *kind, const char *vec, int mask, int length, long *beyond) {
     turn now = turn_of(t);
     mc_setting settings[MOST_SETTINGS] = {{"lhs", mc_type_text(kind->lhs)},
                                           {"rhs", mc_type_text(kind->rhs)},
-                                          {"vec", kind->vec == 2   ? "2"
-                                                  : kind->vec == 4 ? "4"
-                                                                   : "8"},
+                                          {"vec", vec},
                                           {"order", now.order},
                                           {"layout", now.layout}};
     fixed_settings fixed;
@@ -94,10 +97,12 @@ static long run_pair(tour *t, int lhs, int rhs, int vec, int lengths) {
     const edge_table *table = &edge_tables[OPERATOR_SDDMM];
     problem_kind kind;
     long beyond = 0;
-    CHECK(tour_kind(t, lhs, rhs, vec, OPERATOR_SDDMM, &kind) == MC_OK, "%s", mc_diag_text(t->diag));
+    CHECK(tour_kind(t, lhs, rhs, 0, OPERATOR_SDDMM, &kind) == MC_OK, "%s", mc_diag_text(t->diag));
+    kind.vec = vecs[vec].rows;
     for (int mask = 0; mask < table->patterns; mask++)
         for (int i = 0; i < lengths; i++)
-            run_case(t, &kind, mask, (lhs + 3 * rhs + 2 * vec + mask + 5 * i) % table->lengths, &beyond);
+            run_case(t, &kind, vecs[vec].text, mask,
+                     (lhs + 3 * rhs + 2 * vec + mask + 5 * i) % table->lengths, &beyond);
     bool wide = mc_type_bits(kind.lhs) + mc_type_bits(kind.rhs) >= 32;
     CHECK(!wide || lengths < 2 || beyond > 0, "%s x %s: no sum leaves s32", tour_types[lhs], tour_types[rhs]);
     return beyond;
@@ -182,11 +187,11 @@ int main(int argc, char **argv) {
     CHECK(tour_open(&t, argv[1], first), "%s", mc_diag_text(t.diag));
     for (int lhs = 0; check_failed == 0 && lhs < TOUR_TYPES; lhs++)
         for (int rhs = 0; rhs < TOUR_TYPES; rhs++, pairs++)
-            for (int vec = 0; vec < TOUR_VECS; vec++) beyond += run_pair(&t, lhs, rhs, vec, lengths);
+            for (int vec = 0; vec < VECS; vec++) beyond += run_pair(&t, lhs, rhs, vec, lengths);
     for (size_t i = 0; check_failed == 0 && i < sizeof longest / sizeof *longest; i++)
         test_longest(&t, &longest[i]);
-    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32\n", pairs,
-           t.turn - first, beyond);
+    printf("coverage: %d pairs of types, V = 1, 2, 4, 8, 16: %zu runs, %ld of them with sums beyond s32\n",
+           pairs, t.turn - first, beyond);
     tour_close(&t);
     return proof_end(check_end());
 }

@@ -304,13 +304,13 @@ static void check_mask(const mc_vsparse *mask, const mc_sampled *form, mc_diag *
 }
 
 static void test_masks(mc_diag *diag) {
-    static const int vecs[] = {2, 4, 8, 1};
+    static const int vecs[] = {2, 4, 8, 1, 16};
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
         for (int order = 0; order < 3; order++)
             for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
-                for (int shift = 0; shift < 4; shift++) {
-                    mc_vsparse mask = make_mask(&patterns[p], vecs[shift], diag);
-                    mc_sampled form = {1 << shift, windows[w], orders[order], shift % 2 == 0, false};
+                for (int i = 0; i < 5; i++) {
+                    mc_vsparse mask = make_mask(&patterns[p], vecs[i], diag);
+                    mc_sampled form = {1 << i % 4, windows[w], orders[order], i % 2 == 0, false};
                     check_mask(&mask, &form, diag);
                     form.windows = form.window > 0;
                     if (form.windows) check_mask(&mask, &form, diag);
@@ -479,8 +479,9 @@ static void test_refused(mc_diag *diag) {
                    "C is multiplied by the mask's values as f32, the mask holds s8");
     expect_ok("pattern", mc_sampled_pack(&other, &plain, &packed, diag), diag);
     mc_packed_free(&packed);
-    other.vec = 9;
-    expect_failure("vec", mc_sampled_pack(&other, &plain, &packed, diag), MC_CANNOT, diag, "the mask 9");
+    other.vec = 17;
+    expect_failure("vec", mc_sampled_pack(&other, &plain, &packed, diag), MC_CANNOT, diag,
+                   "vectors of 1 to 16 elements, the mask 17");
     int64_t huge_row_ptr[] = {0, (int64_t)INT32_MAX + 1};
     mc_vsparse huge = {MC_F32, 1, 1, 12, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values};
     expect_failure("slots", mc_sampled_pack(&huge, &plain, &packed, diag), MC_CANNOT, diag,

@@ -20,7 +20,7 @@
 
 enum {
     SDDMM_UNIT = 16,      /* bytes */
-    SDDMM_MMA_ROWS = 8,   /* rows of A that an mma has room for */
+    SDDMM_MMA_ROWS = 8,   /* rows of A that an mma has room for: an octet */
     SDDMM_ACC = 4,        /* registers of an mma's sums */
     SDDMM_MAX_ACCS = 12,  /* the same where several mma's sums make one: SDDMM_ACC for each */
     SDDMM_MAX_STEP_A = 8, /* registers of a step of A: its values as loaded, or as operands */

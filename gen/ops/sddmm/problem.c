@@ -86,7 +86,7 @@ sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints) 
     };
     p.arithmetic = sddmm_arithmetic_of(point, p.layout == SDDMM_ROWS, complaints);
     bool pairs = p.align % (2 * out_element_bytes(p.output.element)) == 0;
-    p.store = pairs && p.order == SDDMM_BCRS ? 2 : 1;
+    p.store = pairs && p.order == SDDMM_BCRS && p.vec > 1 ? 2 : 1;
     p.output.real = p.arithmetic.kind->real;
     list_batch(&p);
     write_c_doc(&p);

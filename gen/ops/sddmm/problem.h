@@ -42,6 +42,18 @@ static inline int sddmm_stride(const sddmm_problem *p) {
     return strides[p->order];
 }
 
+/* Octets of a row block: rows of A that an mma has room for. A row block of 16 rows has two, which take the
+   same operand of B. */
+enum { SDDMM_MAX_OCTETS = 2 };
+static inline int sddmm_octets(const sddmm_problem *p) {
+    return p->vec > SDDMM_MMA_ROWS ? p->vec / SDDMM_MMA_ROWS : 1;
+}
+/* Of a vector a lane has rows 2 t and 2 t + 1 of each octet; vectors of one row have no second one. Rows of a
+   vector that a lane has, and which one row ROW of these is, counted from row 2 t. */
+enum { SDDMM_MAX_LANE_ROWS = 2 * SDDMM_MAX_OCTETS };
+static inline int sddmm_lane_rows(const sddmm_problem *p) { return p->vec == 1 ? 1 : 2 * sddmm_octets(p); }
+static inline int sddmm_lane_row(int row) { return row / 2 * SDDMM_MMA_ROWS + row % 2; }
+
 /* Derives the problem from a point, and complains of what no solver can do. */
 sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints);
 

@@ -27,7 +27,7 @@ static int registers_held(const dense_plan *plan) {
     int rows = plan->warp_rows, columns = plan->warp_columns;
     int held = rows * columns * a->accs;
     held += rows * (words + operands);
-    held += 4 * plan->tile_rows / SDDMM_MMA_ROWS / plan->problem.warps;
+    held += 4 * plan->tile_rows / dense_group_rows(plan) / plan->problem.warps;
     return held + 2 * (rows > columns ? rows : columns);
 }
 

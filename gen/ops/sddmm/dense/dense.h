@@ -13,7 +13,7 @@ enum {
     DENSE_MAX_ROWS = 8,    /* groups of 8 rows of A that a warp multiplies */
     DENSE_MAX_COLUMNS = 4, /* groups of 16 columns of B that it multiplies them by */
     DENSE_MAX_ACC = 192,
-    DENSE_MAX_SAMPLED = 8, /* groups of 8 rows that a warp samples one after another */
+    DENSE_MAX_SAMPLED = 8, /* groups of rows that a warp samples one after another */
 };
 
 typedef struct dense_plan {
@@ -62,8 +62,14 @@ static inline int dense_a_bytes(const dense_plan *plan) {
 static inline int dense_stage_bytes(const dense_plan *plan) {
     return dense_a_bytes(plan) + plan->tile_n * DENSE_STAGE_ROW;
 }
-/* The row blocks of a group of 8 rows; the lanes that each has; bytes and lanes of a vector. */
-static inline int dense_row_blocks(const dense_plan *plan) { return SDDMM_MMA_ROWS / plan->problem.vec; }
+/* Rows that a warp samples at a time: 8, or a row block of 16. The row blocks of such a group; the lanes that
+   each has; bytes and lanes of a vector. */
+static inline int dense_group_rows(const dense_plan *plan) {
+    return SDDMM_MMA_ROWS * sddmm_octets(&plan->problem);
+}
+static inline int dense_row_blocks(const dense_plan *plan) {
+    return dense_group_rows(plan) / plan->problem.vec;
+}
 static inline int dense_lanes(const dense_plan *plan) { return MC_WARP / dense_row_blocks(plan); }
 static inline int dense_vector_bytes(const dense_plan *plan) {
     return plan->problem.vec * out_element_bytes(plan->problem.output.element);
@@ -117,7 +123,7 @@ void dense_emit_result(const dense_emitter *d, const dense_sums *sums, const den
 
 /* -- sample.c: the mask's vectors, from there to C ---------------------------------------------------- */
 
-/* The vectors of a lane's row block, one of a group of 8 rows. The lane copies every so-many-th of them. */
+/* The vectors of a lane's row block, one of a group of rows. The lane copies every so-many-th of them. */
 typedef struct dense_vectors {
     mc_reg slot, column; /* of the next vector that the lane copies: its slot of C and its column of B */
     mc_reg end;          /* the slot behind the row block's last one in this tile */
@@ -128,7 +134,7 @@ typedef struct dense_vectors {
 typedef struct dense_mask {
     mc_reg col_idx;
     mc_reg in_row_block;                      /* this lane's number among the lanes of its row block */
-    dense_vectors vectors[DENSE_MAX_SAMPLED]; /* of the groups of 8 rows that this warp samples */
+    dense_vectors vectors[DENSE_MAX_SAMPLED]; /* of the groups of rows that this warp samples */
 } dense_mask;
 
 /* Load where the vectors of each row block begin and end; the columns of each lane's first ones. */

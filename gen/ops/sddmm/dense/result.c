@@ -13,13 +13,18 @@ static void emit_row_scales(const dense_emitter *d, mc_reg array, mc_reg *scale)
     EMIT(b, mad_wide, array, d->rows.first, I(WORD), array);
     EMIT(b, shl_b32, first, d->place.t, I(1));
     if (d->rows.warp.id) EMIT(b, mad_s32, first, d->rows.warp, I(rows * SDDMM_MMA_ROWS), first);
-    note(b, "rows 2 t and 2 t + 1 of 8: both are there, or none is");
-    mc_reg last = add_s32(b, "last_scale_row", d->rows.last, I(-1));
-    for (int i = 0; i < rows; i++) {
-        EMIT(b, add_s32, row, first, I(i * SDDMM_MMA_ROWS));
+    bool pairs = d->plan->problem.vec > 1;
+    mc_reg last = d->rows.last;
+    if (pairs) {
+        note(b, "rows 2 t and 2 t + 1 of 8: both are there, or none is");
+        last = add_s32(b, "last_scale_row", d->rows.last, I(-1));
+    }
+    for (int i = 0; i < 2 * rows; i += pairs ? 2 : 1) {
+        EMIT(b, add_s32, row, first, I(sddmm_lane_row(i)));
         EMIT(b, min_s32, row, row, last);
         EMIT(b, mad_wide, at, row, I(WORD), array);
-        EMIT(b, ldr_v2, V2(&scale[2 * i]), AT(at, 0));
+        if (pairs) EMIT(b, ldr_v2, V2(&scale[i]), AT(at, 0));
+        else EMIT(b, ldr_b32, scale[i], AT(at, 0));
     }
 }
 

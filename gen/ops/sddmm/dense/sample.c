@@ -1,15 +1,15 @@
 /* The dense SDDMM: the vectors that the mask has in a tile, from shared memory to C.
  *
- * Each warp takes one group of 8 rows of A after another. These are 8 / V row blocks, which share the warp's
- * lanes evenly. tile_ptr says which vectors of a row block have columns in the tile. They adjoin in C, so
- * that neighbouring lanes copy neighbours: in BCRS 16 bytes at a time, in SR-BCRS, which is row-major, an
- * element of each row. */
+ * Each warp takes one group of 8 rows of A after another, or of 16 where a row block has as many. These are
+ * 8 / V row blocks, or one, which share the warp's lanes evenly. tile_ptr says which vectors of a row block
+ * have columns in the tile. They adjoin in C, so that neighbouring lanes copy neighbours: in BCRS 16 bytes at
+ * a time, in SR-BCRS, which is row-major, an element of each row. */
 #include "ops/sddmm/dense/dense.h"
 #include <stdio.h>
 
-/* Groups of 8 rows that a warp samples. */
+/* Groups of rows that a warp samples. */
 static int sampled_groups(const dense_plan *plan) {
-    int groups = plan->tile_rows / SDDMM_MMA_ROWS;
+    int groups = plan->tile_rows / dense_group_rows(plan);
     return groups > plan->problem.warps ? groups / plan->problem.warps : 1;
 }
 
@@ -18,7 +18,7 @@ static int sampled_groups(const dense_plan *plan) {
 /* What finds the ranges of a lane's row blocks, one of each group. */
 typedef struct range_finder {
     mc_reg tile_ptr;
-    mc_reg row_block;       /* the lane's row block among those of 8 rows; none where there is one */
+    mc_reg row_block;       /* the lane's row block among those of a group; none where there is one */
     mc_reg row, exists, at; /* scratch: the row block's first row, counted in the tile; whether it is there */
 } range_finder;
 
@@ -26,9 +26,9 @@ typedef struct range_finder {
 static void emit_row(const dense_emitter *d, const range_finder *f, int group) {
     mc_builder *b = d->b;
     mc_reg warp = d->place.warp;
-    int rows = sampled_groups(d->plan) * SDDMM_MMA_ROWS;
-    if (warp.id) EMIT(b, mad_s32, f->row, warp, I(rows), I(group * SDDMM_MMA_ROWS));
-    else EMIT(b, mov_b32, f->row, I(group * SDDMM_MMA_ROWS));
+    int rows = dense_group_rows(d->plan), warp_rows = sampled_groups(d->plan) * rows;
+    if (warp.id) EMIT(b, mad_s32, f->row, warp, I(warp_rows), I(group * rows));
+    else EMIT(b, mov_b32, f->row, I(group * rows));
     if (f->row_block.id) EMIT(b, mad_s32, f->row, f->row_block, I(d->plan->problem.vec), f->row);
 }
 
@@ -36,7 +36,7 @@ static void emit_row(const dense_emitter *d, const range_finder *f, int group) {
 static void emit_exists(const dense_emitter *d, const range_finder *f) {
     const dense_plan *plan = d->plan;
     EMIT(d->b, setp_ge, f->exists, d->rows.last, f->row);
-    if (plan->problem.warps * SDDMM_MMA_ROWS > plan->tile_rows)
+    if (plan->problem.warps * dense_group_rows(plan) > plan->tile_rows)
         EMIT(d->b, setp_lt_and, f->exists, f->row, I(plan->tile_rows), f->exists);
 }
 
@@ -128,7 +128,7 @@ void dense_emit_first_columns(const dense_emitter *d, const dense_mask *mask) {
 
 /* -- Samples ------------------------------------------------------------------------------------------ */
 
-enum { MAX_VECTOR_WORDS = 8 };
+enum { MAX_VECTOR_WORDS = 16 };
 
 /* Scratch of a slot of SR-BCRS. */
 typedef struct slot_scratch {
@@ -147,9 +147,9 @@ typedef struct sampler {
     slot_scratch slot;
 } sampler;
 
-static int lane_words(const dense_plan *plan) {
-    return dense_vector_bytes(plan) / dense_vector_lanes(plan) / WORD;
-}
+/* Bytes of a vector that a lane copies: 2, or whole words. */
+static int lane_bytes(const dense_plan *plan) { return dense_vector_bytes(plan) / dense_vector_lanes(plan); }
+static int lane_words(const dense_plan *plan) { return (lane_bytes(plan) + WORD - 1) / WORD; }
 
 /* Sets which bytes of a vector are this lane's, where several lanes copy it. */
 static void emit_piece(const dense_emitter *d, const dense_mask *mask, sampler *s) {
@@ -191,13 +191,14 @@ static void emit_take(const dense_emitter *d, const sampler *s, const dense_vect
         mc_operand from = AT(s->from, i * WORD);
         if (words >= 4) EMIT(b, lds_v4, V4(&s->word[i]), from);
         else if (words == 2) EMIT(b, lds_v2, V2(s->word), from);
-        else EMIT(b, lds_b32, s->word[0], from);
+        else if (lane_bytes(d->plan) == WORD) EMIT(b, lds_b32, s->word[0], from);
+        else EMIT(b, lds_u16, s->word[0], from);
     }
 }
 
 static void emit_vector(const dense_emitter *d, const sampler *s, mc_reg slot) {
     out_element element = d->plan->problem.output.element;
-    int count = lane_words(d->plan) * WORD / out_element_bytes(element);
+    int count = lane_bytes(d->plan) / out_element_bytes(element);
     EMIT(d->b, mad_wide, s->to, slot, I(dense_vector_bytes(d->plan)), s->c);
     out_store(d->b, (mc_reg){0}, AT(s->to, 0), element, count, s->word);
 }
@@ -216,9 +217,9 @@ static void emit_slot(const dense_emitter *d, const sampler *s, mc_reg slot) {
     mc_builder *b = d->b;
     const sddmm_problem *p = &d->plan->problem;
     int stride = sddmm_stride(p), element = out_element_bytes(p->output.element);
-    EMIT(b, and_b32, s->slot.stride, slot, I(-stride));
+    if (p->vec > 1) EMIT(b, and_b32, s->slot.stride, slot, I(-stride));
     EMIT(b, mad_wide, s->to, slot, I(element), s->c);
-    EMIT(b, mad_wide, s->to, s->slot.stride, I((p->vec - 1) * element), s->to);
+    if (p->vec > 1) EMIT(b, mad_wide, s->to, s->slot.stride, I((p->vec - 1) * element), s->to);
     for (int i = 0; i < lane_words(d->plan); i++)
         EMIT(b, selp_b32, s->word[i], s->word[i], I(0), s->slot.has_vector);
     for (int row = 0; row < p->vec; row++) {
@@ -254,7 +255,7 @@ static void emit_group(const dense_emitter *d, const dense_mask *mask, const sam
 }
 
 void dense_emit_samples(const dense_emitter *d, const dense_mask *mask) {
-    heading(d->b, "Samples: each warp's rows in turn, %d at a time", SDDMM_MMA_ROWS);
+    heading(d->b, "Samples: each warp's rows in turn, %d at a time", dense_group_rows(d->plan));
     sampler s = emit_sampler(d, mask);
     for (int group = 0; group < sampled_groups(d->plan); group++) emit_group(d, mask, &s, group);
 }

@@ -2,8 +2,8 @@
 #include "ops/sddmm/gather/gather.h"
 #include "ops/sddmm/fields.h"
 
-/* Registers that A's operands and its next words take; from shared memory, the operands of the units that lie
-   abreast. */
+/* Registers that A's operands and its next words take in an octet; from shared memory, the operands of the
+   units that lie abreast. */
 static int held_of_lhs(const gather_plan *plan) {
     enum { GUARDS = 8 };
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
@@ -14,18 +14,20 @@ static int held_of_lhs(const gather_plan *plan) {
 }
 
 /* Complains of too many registers that a thread holds for long, of 255: accumulators, B's buffers, A's
-   operands, columns, scales and mask values. ptxas 13 spills from about 224 on. */
+   operands, columns, scales and mask values. ptxas 13 spills from about 224 on, and where
+   there are two octets somewhat before. */
 static void check_registers(const gather_plan *plan, mc_complaints *complaints) {
-    enum { MOST = 216 };
+    enum { MOST = 216, MOST_OF_TWO = 200 };
     const sddmm_problem *p = &plan->problem;
-    int groups = plan->items.groups, slots = 2 * groups, accs = plan->abreast * p->arithmetic.accs;
+    int groups = plan->items.groups, slots = 2 * groups, octets = sddmm_octets(p);
+    int accs = octets * plan->abreast * p->arithmetic.accs;
     int held = groups * accs + plan->buffers * gather_group_regs(plan);
-    held += held_of_lhs(plan) + plan->abreast * slots;
+    held += octets * held_of_lhs(plan) + plan->abreast * slots;
     if (plan->abreast > 1) held += accs; /* of odd chunks */
     if (p->order != SDDMM_BCRS) held += slots;
     if (p->output.scale == OUT_PER_COLUMN) held += slots;
-    if (p->mask == SDDMM_VALUES) held += 2 * slots;
-    if (held > MOST)
+    if (p->mask == SDDMM_VALUES) held += 2 * octets * slots;
+    if (held > (octets > 1 ? MOST_OF_TWO : MOST))
         complain(complaints, F_TILE_K,
                  "%d with %d groups leaves no registers: a smaller one, or fewer groups", plan->items.tile_k,
                  groups);

@@ -6,12 +6,12 @@
 #include "ops/sddmm/gather/gather.h"
 
 typedef struct edge {
-    /* addresses of this lane's first k: in its row of A, and in column 0 of B */
-    mc_reg a_at, b_at;
+    /* addresses of this lane's first k: in its row of A in each octet, and in column 0 of B */
+    mc_reg a_at[SDDMM_MAX_OCTETS], b_at;
     mc_reg k, left;                  /* that k; how many k there are from there on */
     mc_reg inside[SDDMM_MAX_STEP_K]; /* which k of this lane's step there are */
     mc_reg a_element[SDDMM_MAX_STEP_K], b_element[SDDMM_MAX_STEP_K];
-    mc_reg word[SDDMM_MAX_STEP_A], operand[SDDMM_MAX_STEP_A];
+    mc_reg word[SDDMM_MAX_OCTETS * SDDMM_MAX_STEP_A], operand[SDDMM_MAX_OCTETS * SDDMM_MAX_STEP_A];
     mc_reg row[2][SDDMM_MAX_STEP_B];
     mc_reg address, cut; /* scratch */
 } edge;
@@ -33,16 +33,18 @@ static bool needs_cut(const gather_emitter *e) {
 static edge declare_edge(gather_emitter *e) {
     mc_builder *b = e->b;
     const sddmm_arithmetic *a = arithmetic(e);
-    edge d = {.a_at = b64(b, "a_at"), .left = b32(b, "left"), .k = b32(b, "k_at")};
+    int octets = sddmm_octets(&e->plan->problem);
+    edge d = {.a_at = {b64(b, "a_at")}, .left = b32(b, "left"), .k = b32(b, "k_at")};
+    if (octets > 1) d.a_at[1] = b64(b, "a_at_below");
     if (!is_rows(e)) d.b_at = b64(b, "b_at"), d.address = b64(b, "address");
     pred_array(b, "inside", a->step_k, d.inside);
     if (needs_cut(e)) d.cut = pred(b, "cut");
     b32_array(b, "a_element", a->step_k / values_of_element(a->lhs), d.a_element);
     b32_array(b, "b_element", b_elements(e), d.b_element);
-    b32_array(b, "a_word", a->a_words, d.word);
-    if (!a->a_is_plain) b32_array(b, "a_operand", a->a_operands, d.operand);
+    b32_array(b, "a_word", octets * a->a_words, d.word);
+    if (!a->a_is_plain) b32_array(b, "a_operand", octets * a->a_operands, d.operand);
     else
-        for (int i = 0; i < a->a_words; i++) d.operand[i] = d.word[i];
+        for (int i = 0; i < octets * a->a_words; i++) d.operand[i] = d.word[i];
     b32_array(b, "x", a->b_words, d.row[0]);
     b32_array(b, "y", a->b_words, d.row[1]);
     return d;
@@ -62,7 +64,8 @@ static void emit_start(gather_emitter *e, edge *d) {
     note(b, "lane t: %d k from %d t on", a->step_k, a->step_k);
     EMIT(b, mad_s32, d->left, e->place.t, I(-a->step_k), e->k_left);
     EMIT(b, sub_s32, d->k, dim_operand(e->plan->problem.k, e->k), d->left);
-    emit_at(b, d->a_at, e->a_row, d->k, a->lhs, pair);
+    for (int octet = 0; octet < sddmm_octets(&e->plan->problem); octet++)
+        emit_at(b, d->a_at[octet], e->a_row[octet], d->k, a->lhs, pair);
     if (!is_rows(e)) emit_at(b, d->b_at, e->rhs.array, d->k, a->rhs, pair);
 }
 
@@ -99,12 +102,16 @@ static void emit_inside(const gather_emitter *e, const edge *d) {
 
 static void emit_round_a(const gather_emitter *e, const edge *d) {
     const sddmm_arithmetic *a = arithmetic(e);
-    note(e->b, "A: this lane's row");
+    int octets = sddmm_octets(&e->plan->problem);
+    note(e->b, "A: this lane's row%s", octets > 1 ? "s" : "");
     emit_inside(e, d);
-    emit_elements(e, d, a->lhs, d->a_at, d->a_element);
-    emit_cut(e, d);
-    sddmm_emit_join(&e->multiplier, a->lhs, d->a_element, a->a_words, d->word);
-    sddmm_emit_a_step(&e->multiplier, d->word, d->operand);
+    for (int octet = 0; octet < octets; octet++) {
+        const mc_reg *words = &d->word[octet * a->a_words];
+        emit_elements(e, d, a->lhs, d->a_at[octet], d->a_element);
+        emit_cut(e, d);
+        sddmm_emit_join(&e->multiplier, a->lhs, d->a_element, a->a_words, words);
+        sddmm_emit_a_step(&e->multiplier, words, &d->operand[octet * a->a_operands]);
+    }
 }
 
 static void emit_round_column(const gather_emitter *e, const edge *d, mc_reg column, const mc_reg *words) {
@@ -122,25 +129,31 @@ static void emit_round_column(const gather_emitter *e, const edge *d, mc_reg col
 }
 
 static void emit_round_set(const gather_emitter *e, const edge *d, gather_set of) {
-    const sddmm_factor factor = {d->operand, gather_acc(e, of)};
+    sddmm_factor factors[SDDMM_MAX_OCTETS];
+    int octets = sddmm_octets(&e->plan->problem);
     gather_note_set(e, "B:", of);
     for (int half = 0; half < 2; half++)
         emit_round_column(e, d, e->slots.column[of.set][2 * of.group + half], d->row[half]);
-    sddmm_emit_products(&e->multiplier, d->row[0], d->row[1], &factor, 1);
+    for (int octet = 0; octet < octets; octet++)
+        factors[octet] = (sddmm_factor){&d->operand[octet * arithmetic(e)->a_operands],
+                                        gather_acc(e, (gather_set){of.group, of.set, octet})};
+    sddmm_emit_products(&e->multiplier, d->row[0], d->row[1], factors, octets);
 }
 
 /* Multiplies a group. Lanes abreast load the same k here, so that with lines all of it counts as an even
    chunk. */
 static void emit_round_group(gather_emitter *e, const edge *d, int group) {
     gather_emit_begin(e, group);
-    for (int set = 0; set < e->plan->abreast; set++) emit_round_set(e, d, (gather_set){group, set});
+    for (int set = 0; set < e->plan->abreast; set++)
+        emit_round_set(e, d, (gather_set){.group = group, .set = set});
     gather_emit_finish(e, group);
 }
 
 static void emit_advance(const gather_emitter *e, const edge *d, int round_k) {
     mc_builder *b = e->b;
     const sddmm_arithmetic *a = arithmetic(e);
-    EMIT(b, add_s64, d->a_at, d->a_at, I(values_bytes(a->lhs, round_k)));
+    for (int octet = 0; octet < sddmm_octets(&e->plan->problem); octet++)
+        EMIT(b, add_s64, d->a_at[octet], d->a_at[octet], I(values_bytes(a->lhs, round_k)));
     if (is_rows(e)) EMIT(b, add_s32, d->k, d->k, I(round_k));
     else EMIT(b, add_s64, d->b_at, d->b_at, I(values_bytes(a->rhs, round_k)));
     EMIT(b, add_s32, d->left, d->left, I(-round_k));

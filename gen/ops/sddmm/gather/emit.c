@@ -6,11 +6,13 @@
  * A warp computes one item: up to 16 * groups nonzero vectors of one row block. Operands are swapped: the
  * vectors, which are columns of B, are the mma's rows, 16 in each group, and rows of A are its columns. Lane
  * 4 g + t loads its part of columns g and g + 8 of a group (of lines others: lines.c), and of row g of the
- * row block, so that no transpose is needed. A panel of A stays in registers for all groups, or in shared
+ * row block, so that no transpose is needed. Of a row block of 16 rows it loads rows g and g + 8, which are
+ * in an mma each. A panel of A stays in registers for all groups, or in shared
  * memory (lhs.c). */
 #include "ops/sddmm/gather/gather.h"
 
-enum { LINE_SPARE = 8 }; /* registers that ptxas 13 takes besides, for lines */
+/* Registers that ptxas 13 takes besides: for lines, and for vectors of 1 and 16 rows. */
+enum { LINE_SPARE = 8, VEC_SPARE = 8 };
 
 /* -- Which path --------------------------------------------------------------------------------------- */
 
@@ -100,7 +102,11 @@ static void emit_operands(gather_emitter *e, const matrices *m) {
     mc_reg row = b32(b, "row");
     sddmm_emit_row(b, p, item_row_block(e->words), e->place.g, row);
     mc_operand row_bytes = sddmm_emit_row_bytes(b, "a_row_bytes", a->lhs, p->lda, m->lda);
-    e->a_row = mad_wide(b, "a_row", row, row_bytes, m->a);
+    e->a_row[0] = mad_wide(b, "a_row", row, row_bytes, m->a);
+    if (sddmm_octets(p) > 1) {
+        sddmm_emit_next_octet(b, row);
+        e->a_row[1] = mad_wide(b, "a_row_below", row, row_bytes, m->a);
+    }
     gather_emit_columns(e);
     e->rhs.row_bytes = sddmm_emit_row_bytes(b, "b_row_bytes", a->rhs, p->ldb, m->ldb);
 }
@@ -137,6 +143,7 @@ void sddmm_gather_emit(const void *data, mc_builder *b) {
     gather_emitter emitter = {.plan = plan, .b = b}, *e = &emitter;
     bool rows = plan->problem.layout == SDDMM_ROWS;
     b->spare += plan->problem.arithmetic.spare + (plan->abreast > 1 ? LINE_SPARE : 0);
+    if (plan->problem.vec == 1 || plan->problem.vec == 16) b->spare += VEC_SPARE;
     sddmm_begin(&plan->problem, b);
     emit_launch_next(b, plan->problem.overlap);
     gather_emit_item(e);

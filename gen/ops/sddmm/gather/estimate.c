@@ -11,8 +11,8 @@ enum {
 };
 
 static double registers_of(const gather_plan *plan) {
-    double wanted = REGISTERS + plan->buffers * gather_group_regs(plan) + 2 * plan->items.chunks +
-                    SDDMM_ACC * plan->items.groups;
+    double wanted = REGISTERS + plan->buffers * gather_group_regs(plan) +
+                    sddmm_octets(&plan->problem) * (2 * plan->items.chunks + SDDMM_ACC * plan->items.groups);
     return model_least(wanted, MAX_REGISTERS);
 }
 

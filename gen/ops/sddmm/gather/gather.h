@@ -30,7 +30,7 @@ typedef struct gather_plan {
     bool loops;       /* the wide path can have several panels */
     bool guard_units; /* units of a panel can lie beyond k */
     int buffers;      /* groups whose columns of B have registers: all but one are loaded ahead */
-    int chains;       /* chains of a group's mma; each has accumulators of its own */
+    int chains;       /* chains of a group's mma, for each octet; each has accumulators of its own */
     bool store_early; /* a group's sums are whole before the next group's begin */
     gather_checks checks;
     unsigned shared_bytes; /* panels of A, with lhs_in "shared" */
@@ -77,9 +77,11 @@ typedef struct gather_slots {
 } gather_slots;
 
 typedef struct gather_sums {
-    mc_reg acc[SDDMM_MAX_GROUPS * GATHER_MAX_ABREAST * SDDMM_MAX_ACCS]; /* [group][set][sum][4] */
-    mc_reg odd[GATHER_MAX_ABREAST][SDDMM_MAX_ACCS];    /* lines: a group's accumulators of odd chunks */
-    mc_reg chain[(GATHER_MAX_CHAINS - 1) * SDDMM_ACC]; /* accumulators of the chains behind the first */
+    /* [group][set][octet][sum][4] */
+    mc_reg acc[SDDMM_MAX_GROUPS * SDDMM_MAX_OCTETS * GATHER_MAX_ABREAST * SDDMM_MAX_ACCS];
+    /* lines: a group's accumulators of odd chunks, [set][octet][sum][4] */
+    mc_reg odd[GATHER_MAX_ABREAST][SDDMM_MAX_OCTETS * SDDMM_MAX_ACCS];
+    mc_reg chain[(GATHER_MAX_CHAINS - 1) * SDDMM_ACC]; /* of the chains behind the first, [chain][octet][4] */
     mc_reg give;                                       /* lines: scratch of the exchange */
 } gather_sums;
 
@@ -97,8 +99,8 @@ typedef struct gather_emitter {
     gather_lanes lanes;
     mc_reg words[4]; /* of this warp's item */
     gather_slots slots;
-    mc_reg k, k_left; /* k_left: k that are left for the panels to come and the edge path */
-    mc_reg a_row;     /* this lane's row of A */
+    mc_reg k, k_left;               /* k_left: k that are left for the panels to come and the edge path */
+    mc_reg a_row[SDDMM_MAX_OCTETS]; /* this lane's row of A in each octet */
     gather_rhs rhs;
     gather_sums sums;
     sddmm_multiplier multiplier;
@@ -106,14 +108,16 @@ typedef struct gather_emitter {
     mc_reg last; /* scratch: whether the item lacks the next group */
 } gather_emitter;
 
-/* The slots of a group that one mma has: all sixteen, or with lines eight. */
+/* The slots of a group that one mma has, all sixteen or with lines eight; and where it is about sums, the
+   octet of A's rows. */
 typedef struct gather_set {
-    int group, set;
+    int group, set, octet;
 } gather_set;
 
-/* The accumulators of set OF: [sum][4]. */
+/* The accumulators of set OF: [sum][4]. Those of its octets adjoin. */
 static inline const mc_reg *gather_acc(const gather_emitter *e, gather_set of) {
-    return &e->sums.acc[(of.group * e->plan->abreast + of.set) * e->plan->problem.arithmetic.accs];
+    int octets = sddmm_octets(&e->plan->problem), set = of.group * e->plan->abreast + of.set;
+    return &e->sums.acc[(set * octets + of.octet) * e->plan->problem.arithmetic.accs];
 }
 
 /* -- emit.c ------------------------------------------------------------------------------------------- */
@@ -153,8 +157,8 @@ void gather_emit_begin(gather_emitter *e, int group);
 const mc_reg *gather_chunk_acc(const gather_emitter *e, gather_set of, int chunk);
 void gather_emit_finish(gather_emitter *e, int group);
 /* Emits the mma of step STEP of the panel's loads in set OF. X and Y are the lane's words of the mma's rows g
-   and g + 8. The next one adds the chains' sums to the group's. */
-void gather_emit_step(const gather_emitter *e, const mc_reg *x, const mc_reg *y, const mc_reg *operands,
+   and g + 8, LHS has A's operands. The next one adds the chains' sums to the group's. */
+void gather_emit_step(const gather_emitter *e, const mc_reg *x, const mc_reg *y, const sddmm_panel *lhs,
                       gather_set of, int step);
 void gather_emit_join_chains(const gather_emitter *e, int group);
 /* Settles GROUP's accumulators, and stores its sums. */
@@ -163,7 +167,7 @@ void gather_emit_store(gather_emitter *e, int group);
 /* -- lhs.c: a panel of A, in registers or in shared memory -------------------------------------------- */
 
 typedef struct gather_lhs {
-    mc_reg at; /* this lane's first unit of its row */
+    mc_reg at[SDDMM_MAX_OCTETS]; /* this lane's first unit of its row in each octet */
     /* Where the panel is in shared memory, its words are scratch, and its operands are those that are
        read, in turn. */
     sddmm_panel panel;

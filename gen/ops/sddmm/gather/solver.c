@@ -42,14 +42,15 @@ static void plan_buffers(gather_plan *plan) {
         plan->buffers++;
 }
 
-/* Plans the chains: four, or one for each step where steps are fewer. Where several mma's sums make one, and
-   of lines, there are as many chains by themselves. */
+/* Plans the chains: four, two for each octet of a row block of 16 rows, or one for each step where steps are
+   fewer. Where several mma's sums make one, and of lines, there are as many chains by themselves. */
 static void plan_chains(gather_plan *plan) {
     const sddmm_arithmetic *a = &plan->problem.arithmetic;
     int steps = plan->items.chunks * a->steps;
     plan->chains = 1;
     if (!plan->store_early || a->accs > SDDMM_ACC || plan->abreast > 1) return;
-    while (plan->chains < GATHER_MAX_CHAINS && 2 * plan->chains <= steps) plan->chains *= 2;
+    int most = GATHER_MAX_CHAINS / sddmm_octets(&plan->problem);
+    while (plan->chains < most && 2 * plan->chains <= steps) plan->chains *= 2;
 }
 
 static void plan_panels(gather_plan *plan) {

@@ -106,8 +106,10 @@ static void emit_start(gather_emitter *e, panel *p) {
     const sddmm_arithmetic *a = arithmetic(e);
     mc_reg t = e->place.t;
     note(b, "lane t: units of %d k, at %d t", a->unit_k, a->unit_k);
-    p->lhs.at = b64(b, "a_at");
-    EMIT(b, mad_wide, p->lhs.at, t, I(values_bytes(a->lhs, a->unit_k)), e->a_row);
+    for (int octet = 0; octet < sddmm_octets(&e->plan->problem); octet++) {
+        p->lhs.at[octet] = b64(b, octet ? "a_at_below" : "a_at");
+        EMIT(b, mad_wide, p->lhs.at[octet], t, I(values_bytes(a->lhs, a->unit_k)), e->a_row[octet]);
+    }
     if (is_rows(e)) {
         p->k = b32(b, "k_at");
         EMIT(b, mul_s32, p->k, t, I(a->unit_k));
@@ -131,7 +133,9 @@ static void emit_a_inside(const gather_emitter *e, const panel *p, const mc_reg 
 }
 
 static void emit_next_a(const gather_emitter *e, const panel *p) {
-    EMIT(e->b, add_s64, p->lhs.at, p->lhs.at, I(values_bytes(arithmetic(e)->lhs, e->plan->items.tile_k)));
+    int64_t bytes = values_bytes(arithmetic(e)->lhs, e->plan->items.tile_k);
+    for (int octet = 0; octet < sddmm_octets(&e->plan->problem); octet++)
+        EMIT(e->b, add_s64, p->lhs.at[octet], p->lhs.at[octet], I(bytes));
 }
 
 /* Loads the first panel of A, where the others are loaded ahead. */
@@ -205,7 +209,8 @@ static void emit_load_set(const gather_emitter *e, const panel *p, gather_set of
 
 static void emit_load_b(const gather_emitter *e, const panel *p, int group) {
     int buffer = group % e->plan->buffers;
-    for (int set = 0; set < e->plan->abreast; set++) emit_load_set(e, p, (gather_set){group, set}, buffer);
+    for (int set = 0; set < e->plan->abreast; set++)
+        emit_load_set(e, p, (gather_set){.group = group, .set = set}, buffer);
 }
 
 /* The words of the mma's row g + 8 HALF, of set OF. */
@@ -240,13 +245,13 @@ static void emit_multiply(gather_emitter *e, const panel *p, int group) {
     const gather_plan *plan = e->plan;
     note(e->b, "multiply group %d", group);
     emit_words(e, p, group);
-    sddmm_emit_zero(e->b, e->sums.chain, SDDMM_ACC * (plan->chains - 1));
+    sddmm_emit_zero(e->b, e->sums.chain, SDDMM_ACC * sddmm_octets(&plan->problem) * (plan->chains - 1));
     gather_emit_begin(e, group);
     for (int step = 0; step < gather_loads(plan) * arithmetic(e)->steps; step++) {
         gather_emit_read_lhs(e, &p->lhs, step);
         for (int set = 0; set < plan->abreast; set++) {
-            gather_set of = {group, set};
-            gather_emit_step(e, words_of(e, p, of, 0), words_of(e, p, of, 1), p->lhs.panel.operand, of, step);
+            gather_set of = {.group = group, .set = set};
+            gather_emit_step(e, words_of(e, p, of, 0), words_of(e, p, of, 1), &p->lhs.panel, of, step);
         }
     }
     gather_emit_join_chains(e, group);

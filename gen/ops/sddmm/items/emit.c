@@ -16,6 +16,8 @@ void sddmm_emit_row(mc_builder *b, const sddmm_problem *p, mc_reg row_block, mc_
     EMIT(b, mad_s32, row, row_block, I(p->vec), g);
 }
 
+void sddmm_emit_next_octet(mc_builder *b, mc_reg row) { EMIT(b, add_s32, row, row, I(SDDMM_MMA_ROWS)); }
+
 void sddmm_emit_group_end(mc_builder *b, mc_reg count, int group, mc_reg last, mc_label end) {
     EMIT(b, setp_lt, last, count, I(MC_SAMPLED_SLOTS * group + 1));
     EMIT_IF(b, last, bra_uni, TO(end));

@@ -16,7 +16,7 @@ enum {
     SDDMM_MAX_TILE = 512,                    /* tile_k */
     SDDMM_MAX_CHUNKS = SDDMM_MAX_PANEL / 64, /* of a panel */
     SDDMM_MAX_ROW = SDDMM_MAX_CHUNKS * 4,    /* registers of a panel: of a row of B, or of A */
-    SDDMM_MAX_A = SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
+    SDDMM_MAX_A = SDDMM_MAX_OCTETS * SDDMM_MAX_CHUNKS * 2 * SDDMM_MAX_STEP_A,
 };
 
 typedef struct sddmm_items {
@@ -55,8 +55,9 @@ static inline mc_reg item_count(const mc_reg words[4]) { return words[2]; }
 
 /* Loads a lane's indices of an item of GROUPS, from AT + OFFSET. */
 void sddmm_emit_load_indices(mc_builder *b, int groups, mc_reg at, int offset, const mc_reg *index);
-/* Sets ROW to lane group G's row of A in ROW_BLOCK. */
+/* Sets ROW to lane group G's row of A in ROW_BLOCK. The next one makes it that of the next octet. */
 void sddmm_emit_row(mc_builder *b, const sddmm_problem *p, mc_reg row_block, mc_reg g, mc_reg row);
+void sddmm_emit_next_octet(mc_builder *b, mc_reg row);
 /* Stands ahead of group GROUP: goes to END if the item of COUNT slots has no such group. */
 void sddmm_emit_group_end(mc_builder *b, mc_reg count, int group, mc_reg last, mc_label end);
 /* Loads BYTES, by a load that ptxas leaves where it stands. */
@@ -64,18 +65,24 @@ void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, m
 
 /* -- panel.c: A in registers -------------------------------------------------------------------------- */
 
-/* A panel of a row of A: its words as loaded and its operands, [chunk][step][...]. They are the same
-   registers where there is no difference and the next words are not loaded AHEAD. */
+/* A panel of a row of A in each octet: its words as loaded and its operands, [octet][chunk][step][...]. They
+   are the same registers where there is no difference and the next words are not loaded AHEAD. */
 typedef struct sddmm_panel {
     const sddmm_multiplier *multiplier;
-    int chunks;
+    int octets, chunks;
+    int octet_operands; /* operands from one octet's first to the next's */
     mc_reg word[SDDMM_MAX_A], operand[SDDMM_MAX_A];
 } sddmm_panel;
 
-void sddmm_declare_panel(sddmm_panel *panel, const sddmm_multiplier *m, int chunks, bool ahead);
-/* Loads the lane's units of a row of A, the first one at AT. INSIDE says for each chunk whether its unit lies
-   before k; none where all do. */
-void sddmm_emit_load_panel(const sddmm_panel *panel, mc_reg at, const mc_reg *inside);
+/* The operands of step STEP of octet OCTET. */
+static inline const mc_reg *sddmm_panel_operands(const sddmm_panel *panel, int octet, int step) {
+    return &panel->operand[octet * panel->octet_operands + panel->multiplier->arithmetic->a_operands * step];
+}
+
+void sddmm_declare_panel(sddmm_panel *panel, const sddmm_multiplier *m, int octets, int chunks, bool ahead);
+/* Loads the lane's units of a row of A in each octet, the first ones AT there. INSIDE says for each chunk
+   whether its unit lies before k; none where all do. */
+void sddmm_emit_load_panel(const sddmm_panel *panel, const mc_reg *at, const mc_reg *inside);
 void sddmm_emit_operands(const sddmm_panel *panel);
 
 /* -- store.c: C --------------------------------------------------------------------------------------- */
@@ -99,7 +106,8 @@ typedef struct sddmm_slots {
 /* What sums are multiplied by. */
 typedef struct sddmm_factors {
     mc_reg scale, array; /* a scale of all of C; where there are several, their array */
-    mc_reg row_scale[2], column_scale[2 * SDDMM_MAX_GROUPS], mask_value[4 * SDDMM_MAX_GROUPS];
+    mc_reg row_scale[SDDMM_MAX_LANE_ROWS], column_scale[2 * SDDMM_MAX_GROUPS];
+    mc_reg mask_value[2 * SDDMM_MAX_LANE_ROWS * SDDMM_MAX_GROUPS];
 } sddmm_factors;
 
 /* Registers that every store writes again. */
@@ -130,8 +138,8 @@ void sddmm_declare_store(sddmm_store *s, mc_reg first_column);
    ahead of its store. OWN: of eight slots, the one that this lane stores, where indices do not say it. */
 void sddmm_emit_item_factors(sddmm_store *s, mc_reg own);
 void sddmm_emit_group_factors(const sddmm_store *s, int group);
-/* Stores group GROUP's sums: rows 2 t and 2 t + 1 of this lane's first slot of the group, then of its
-   second. */
-void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg sums[SDDMM_ACC]);
+/* Stores group GROUP's SUMS, of each octet: rows 2 t and 2 t + 1 of this lane's first slot of the group, then
+   of its second. */
+void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg *const sums[]);
 
 #endif

@@ -1,7 +1,8 @@
 /* Items of the SDDMM: sums become elements of C, in the order of the mask's vectors.
  *
- * Lane 4 g + t has rows 2 t and 2 t + 1 of the vectors that are rows g and g + 8 of each mma (fragment.h,
- * frag_c_reg). Its index number i is that of row g + 8 (i % 2) of mma i / 2. It is for this slot of the item:
+ * Lane 4 g + t has rows 2 t and 2 t + 1, of each octet, of the vectors that are rows g and g + 8 of each mma
+ * (fragment.h, frag_c_reg); of vectors of one row lanes of t = 0 have row 0. Its index number i is that of
+ * row g + 8 (i % 2) of mma i / 2. It is for this slot of the item:
  *
  *   gather     8 i + g; of lines 8 i + 4 h + v (gather/lines.c)
  *   window     the slot that the index itself says (fragment.h)
@@ -17,6 +18,9 @@
 
 /* -- Which slots -------------------------------------------------------------------------------------- */
 
+/* Of a lane group, where rows are fewer than an mma has room for. */
+static int lanes_with_rows(const sddmm_store *s) { return (s->problem->vec + 1) / 2; }
+
 static void declare_slots(sddmm_store *s) {
     mc_builder *b = s->b;
     sddmm_store_scratch *scratch = &s->scratch;
@@ -27,9 +31,9 @@ static void declare_slots(sddmm_store *s) {
     if (!s->items->says_slots) return;
     scratch->in_item = b32(b, "slot_in_item");
     s->slots = (sddmm_slots){.first = item_first(s->item_words), .left = item_count(s->item_words)};
-    if (s->problem->vec == SDDMM_MMA_ROWS) return;
+    if (s->problem->vec >= SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
-    s->slots.has_rows = setp_lt(b, "has_rows", s->t, I(s->problem->vec / 2));
+    s->slots.has_rows = setp_lt(b, "has_rows", s->t, I(lanes_with_rows(s)));
 }
 
 /* Sets the slots from OWN on, once the item is known. */
@@ -38,9 +42,9 @@ static void emit_slots(sddmm_store *s, mc_reg own) {
     mc_reg left = b32(b, "slots_left");
     EMIT(b, sub_s32, left, item_count(s->item_words), own);
     s->slots = (sddmm_slots){.first = add_s32(b, "slot", item_first(s->item_words), own), .left = left};
-    if (s->problem->vec == SDDMM_MMA_ROWS) return;
+    if (s->problem->vec >= SDDMM_MMA_ROWS) return;
     note(b, "lanes of the mma's empty columns have no sums");
-    EMIT(b, setp_lt, s->scratch.stores, s->t, I(s->problem->vec / 2));
+    EMIT(b, setp_lt, s->scratch.stores, s->t, I(lanes_with_rows(s)));
     EMIT(b, selp_b32, left, left, I(0), s->scratch.stores);
 }
 
@@ -78,13 +82,12 @@ static void emit_lane(const sddmm_store *s, sddmm_ordered *o) {
     if (!stride) EMIT(b, mad_wide, o->lane, s->slots.first, I(s->problem->vec << o->log_bytes), o->lane);
 }
 
-/* Finds rows 2 t and 2 t + 1 of the slot of index I, for which emit_stores has been called. Returns where the
-   first one is, and how many bytes behind it the other. */
-static mc_operand emit_element(const sddmm_store *s, const sddmm_ordered *o, int i, int *to_second) {
+/* Finds the lane's rows of the slot of index I, for which emit_stores has been called. Returns where row 2 t
+   is. */
+static mc_operand emit_element(const sddmm_store *s, const sddmm_ordered *o, int i) {
     mc_builder *b = s->b;
     int stride = sddmm_stride(s->problem), vec = s->problem->vec;
     mc_reg at = s->scratch.at, slot = s->scratch.slot;
-    *to_second = (stride ? stride : 1) << o->log_bytes;
     if (!stride && !s->items->says_slots) return AT(o->lane, (8 * i * vec) << o->log_bytes);
     if (!stride) {
         EMIT(b, mad_wide, at, s->scratch.in_item, I(vec << o->log_bytes), o->lane);
@@ -92,15 +95,19 @@ static mc_operand emit_element(const sddmm_store *s, const sddmm_ordered *o, int
     }
     EMIT(b, add_s32, slot, s->slots.first, slot_offset(s, i));
     EMIT(b, cvt_s64, at, slot);
-    EMIT(b, and_b32, slot, slot, I(-stride));
-    EMIT(b, mad_wide, at, slot, I(vec - 1), at);
+    if (vec > 1) {
+        EMIT(b, and_b32, slot, slot, I(-stride));
+        EMIT(b, mad_wide, at, slot, I(vec - 1), at);
+    }
     EMIT(b, shl_b64, at, at, I(o->log_bytes));
     EMIT(b, add_s64, at, at, o->lane);
     return AT(at, 0);
 }
 
-static mc_operand behind(mc_operand at, int bytes) {
-    at.imm += bytes;
+/* Where the lane's row ROW is, if its first one is at AT. */
+static mc_operand row_at(const sddmm_store *s, const sddmm_ordered *o, mc_operand at, int row) {
+    int stride = sddmm_stride(s->problem);
+    at.imm += (int64_t)((stride ? stride : 1) * sddmm_lane_row(row)) << o->log_bytes;
     return at;
 }
 
@@ -112,13 +119,16 @@ static void emit_row_scales(sddmm_store *s) {
     EMIT(b, mul_s32, row, item_row_block(s->item_words), I(s->problem->vec));
     EMIT(b, mad_s32, row, s->t, I(2), row);
     mc_reg at = mad_wide(b, "scale_at", row, I(WORD), s->factors.array);
-    b32_array(b, "row_scale", 2, scale);
-    for (int i = 0; i < 2; i++) EMIT(b, mov_b32, scale[i], I(0));
+    int rows = sddmm_lane_rows(s->problem);
+    b32_array(b, "row_scale", rows, scale);
+    sddmm_emit_zero(b, scale, rows);
     if (!loads.id) {
         loads = s->scratch.stores;
         EMIT(b, setp_gt, loads, s->slots.left, I(0));
     }
-    EMIT_IF(b, loads, ldr_v2, V2(scale), AT(at, 0));
+    if (rows == 1) EMIT_IF(b, loads, ldr_b32, scale[0], AT(at, 0));
+    for (int i = 0; i + 2 <= rows; i += 2)
+        EMIT_IF(b, loads, ldr_v2, V2(&scale[i]), AT(at, sddmm_lane_row(i) * WORD));
 }
 
 static void emit_column_scale(const sddmm_store *s, int i) {
@@ -139,17 +149,16 @@ static void emit_column_scale(const sddmm_store *s, int i) {
 
 static void emit_mask_value(const sddmm_store *s, int i) {
     mc_builder *b = s->b;
-    const mc_reg *to = &s->factors.mask_value[2 * i];
-    int second;
-    for (int row = 0; row < 2; row++) EMIT(b, mov_b32, to[row], I(0));
+    int rows = sddmm_lane_rows(s->problem), each = sddmm_stride(s->problem) || rows == 1 ? 1 : 2;
+    const mc_reg *to = &s->factors.mask_value[rows * i];
+    sddmm_emit_zero(b, to, rows);
     emit_stores(s, i);
-    mc_operand from = emit_element(s, &s->values, i, &second);
-    if (second == WORD) {
-        EMIT_IF(b, s->scratch.stores, ldr_v2, V2(to), from);
-        return;
+    mc_operand first = emit_element(s, &s->values, i);
+    for (int row = 0; row < rows; row += each) {
+        mc_operand from = row_at(s, &s->values, first, row);
+        if (each == 2) EMIT_IF(b, s->scratch.stores, ldr_v2, V2(&to[row]), from);
+        else EMIT_IF(b, s->scratch.stores, ldr_b32, to[row], from);
     }
-    EMIT_IF(b, s->scratch.stores, ldr_b32, to[0], from);
-    EMIT_IF(b, s->scratch.stores, ldr_b32, to[1], behind(from, second));
 }
 
 /* Declares registers of the indices' factors: of all of them, or, where items come one after another, of one
@@ -179,7 +188,7 @@ void sddmm_declare_store(sddmm_store *s, mc_reg first_column) {
     declare_slots(s);
     if (s->problem->mask == SDDMM_VALUES) {
         s->values = (sddmm_ordered){"mask_lane", load_array(b, "mask_values"), .log_bytes = log2_of(WORD)};
-        declare_factors(s, "mask_value", 2, s->factors.mask_value);
+        declare_factors(s, "mask_value", sddmm_lane_rows(s->problem), s->factors.mask_value);
     }
     declare_scale(s, first_column);
     s->c = (sddmm_ordered){"c_lane", load_array(b, "c"), .log_bytes = log2_of(out_element_bytes(element))};
@@ -202,10 +211,10 @@ void sddmm_emit_group_factors(const sddmm_store *s, int group) {
 
 /* -- Stores ------------------------------------------------------------------------------------------- */
 
-/* The two sums, one a row, of the slot of this lane's index INDEX. */
+/* The sums, one for each of this lane's rows, of the slot of its index INDEX. */
 typedef struct slot_sums {
     int index;
-    mc_reg sum[2];
+    mc_reg sum[SDDMM_MAX_LANE_ROWS];
 } slot_sums;
 
 static out_terms terms_of(const sddmm_store *s, const slot_sums *sums, int row) {
@@ -229,7 +238,8 @@ static const mc_reg *emit_elements(const sddmm_store *s, const slot_sums *sums, 
         mc_reg value = scaled ? s->elements.real[i] : sums->sum[row + i];
         if (scaled) out_scale(b, output, sums->sum[row + i], terms_of(s, sums, row + i), value);
         if (s->problem->mask == SDDMM_VALUES)
-            EMIT(b, mul_f32, value, value, s->factors.mask_value[2 * sums->index + row + i]);
+            EMIT(b, mul_f32, value, value,
+                 s->factors.mask_value[sddmm_lane_rows(s->problem) * sums->index + row + i]);
         emit_padding(s, value);
     }
     return scaled ? out_pack(b, output->element, &s->elements, NULL, count) : &sums->sum[row];
@@ -238,18 +248,22 @@ static const mc_reg *emit_elements(const sddmm_store *s, const slot_sums *sums, 
 static void emit_slot(const sddmm_store *s, const slot_sums *sums) {
     mc_builder *b = s->b;
     out_element element = s->problem->output.element;
-    int second, rows = s->problem->store;
+    int rows = s->problem->store;
     if (sddmm_stride(s->problem)) EMIT(b, setp_ge, s->scratch.has_vector, s->index[sums->index], I(0));
     emit_stores(s, sums->index);
-    mc_operand at = emit_element(s, &s->c, sums->index, &second);
-    for (int row = 0; row < 2; row += rows) {
+    mc_operand at = emit_element(s, &s->c, sums->index);
+    for (int row = 0; row < sddmm_lane_rows(s->problem); row += rows) {
         const mc_reg *words = emit_elements(s, sums, row, rows);
-        out_store(b, s->scratch.stores, behind(at, row * second), element, rows, words);
+        out_store(b, s->scratch.stores, row_at(s, &s->c, at, row), element, rows, words);
     }
 }
 
-void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg sums[SDDMM_ACC]) {
+void sddmm_emit_store(const sddmm_store *s, int group, const mc_reg *const sums[]) {
     note(s->b, "group %d", group);
-    for (int half = 0; half < 2; half++)
-        emit_slot(s, &(slot_sums){2 * group + half, {sums[frag_c_reg(half, 0)], sums[frag_c_reg(half, 1)]}});
+    for (int half = 0; half < 2; half++) {
+        slot_sums of = {.index = 2 * group + half};
+        for (int row = 0; row < 2 * sddmm_octets(s->problem); row++)
+            of.sum[row] = sums[row / 2][frag_c_reg(half, row % 2)];
+        emit_slot(s, &of);
+    }
 }

@@ -23,9 +23,10 @@ typedef struct item_range {
     mc_reg next_words[4];
 } item_range;
 
-/* This lane's row of A. */
+/* This lane's row of A in each octet. */
 typedef struct item_lhs {
-    mc_reg array, row, at; /* A, the row, and its first unit */
+    mc_reg array, row;           /* A, and a row */
+    mc_reg at[SDDMM_MAX_OCTETS]; /* the rows' first units */
     mc_operand row_bytes;
     sddmm_panel panel;
 } item_lhs;
@@ -47,10 +48,12 @@ typedef struct window_emitter {
     item_lhs lhs;
     group_columns columns;
     mc_reg words[4], index[2 * WINDOW_MAX_GROUPS]; /* of this warp's item */
-    mc_reg acc[SDDMM_MAX_ACCS];                    /* of a group */
+    mc_reg acc[SDDMM_MAX_OCTETS * SDDMM_MAX_ACCS]; /* of a group: [octet][sum][4] */
     mc_reg last;                                   /* scratch: whether the item lacks the next group */
     sddmm_store store;
 } window_emitter;
+
+static int octets_of(const window_emitter *w) { return sddmm_octets(&w->plan->problem); }
 
 /* -- Items -------------------------------------------------------------------------------------------- */
 
@@ -87,8 +90,12 @@ static void emit_load_a(const window_emitter *w, mc_reg row_block) {
     const item_lhs *lhs = &w->lhs;
     const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
     sddmm_emit_row(b, &w->plan->problem, row_block, w->place.g, lhs->row);
-    EMIT(b, mad_wide, lhs->at, lhs->row, lhs->row_bytes, lhs->array);
-    EMIT(b, mad_wide, lhs->at, w->place.t, I(values_bytes(a->lhs, a->unit_k)), lhs->at);
+    for (int octet = 0; octet < octets_of(w); octet++) {
+        mc_reg at = lhs->at[octet];
+        if (octet) sddmm_emit_next_octet(b, lhs->row);
+        EMIT(b, mad_wide, at, lhs->row, lhs->row_bytes, lhs->array);
+        EMIT(b, mad_wide, at, w->place.t, I(values_bytes(a->lhs, a->unit_k)), at);
+    }
     sddmm_emit_load_panel(&lhs->panel, lhs->at, everywhere);
 }
 
@@ -130,26 +137,40 @@ static void emit_load_chunk(const window_emitter *w, int chunk) {
     }
 }
 
+static void emit_step(const window_emitter *w, int step) {
+    const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
+    const mc_reg(*words)[SDDMM_MAX_ROW] = w->columns.words;
+    sddmm_factor factors[SDDMM_MAX_OCTETS];
+    for (int octet = 0; octet < octets_of(w); octet++)
+        factors[octet] =
+            (sddmm_factor){sddmm_panel_operands(&w->lhs.panel, octet, step), &w->acc[octet * a->accs]};
+    sddmm_emit_products(&w->multiplier, &words[0][a->b_words * step], &words[1][a->b_words * step], factors,
+                        octets_of(w));
+}
+
+static void emit_store(const window_emitter *w, int group) {
+    const mc_reg *sums[SDDMM_MAX_OCTETS];
+    for (int octet = 0; octet < octets_of(w); octet++) {
+        sums[octet] = &w->acc[octet * w->plan->problem.arithmetic.accs];
+        sddmm_emit_settle(&w->multiplier, sums[octet]);
+    }
+    sddmm_emit_store(&w->store, group, sums);
+}
+
 /* Multiplies and stores a group. Each chunk is loaded ahead of the mma of the chunk before. */
 static void emit_group(const window_emitter *w, int group) {
     const sddmm_arithmetic *a = &w->plan->problem.arithmetic;
-    const mc_reg(*words)[SDDMM_MAX_ROW] = w->columns.words;
     int chunks = w->plan->items.chunks;
     note(w->b, "columns of group %d", group);
     emit_columns(w, group);
     sddmm_emit_group_factors(&w->store, group);
-    sddmm_emit_zero(w->b, w->acc, a->accs);
+    sddmm_emit_zero(w->b, w->acc, octets_of(w) * a->accs);
     emit_load_chunk(w, 0);
     for (int chunk = 0; chunk < chunks; chunk++) {
         if (chunk + 1 < chunks) emit_load_chunk(w, chunk + 1);
-        for (int step = chunk * a->steps; step < (chunk + 1) * a->steps; step++) {
-            const sddmm_factor factor = {&w->lhs.panel.operand[a->a_operands * step], w->acc};
-            sddmm_emit_products(&w->multiplier, &words[0][a->b_words * step], &words[1][a->b_words * step],
-                                &factor, 1);
-        }
+        for (int step = chunk * a->steps; step < (chunk + 1) * a->steps; step++) emit_step(w, step);
     }
-    sddmm_emit_settle(&w->multiplier, w->acc);
-    sddmm_emit_store(&w->store, group, w->acc);
+    emit_store(w, group);
 }
 
 static void emit_items(window_emitter *w) {
@@ -193,8 +214,9 @@ static void declare_items(window_emitter *w) {
     b32_array(b, "y", 4 * items->chunks, c->words[1]);
     b32_array(b, "column_at", 2, c->at);
     if (window_swaps(w->plan)) b32_array(b, "column_swapped", 2, c->swapped);
-    w->lhs.row = b32(b, "row"), w->lhs.at = b64(b, "a_at");
-    b32_array(b, "acc", w->plan->problem.arithmetic.accs, w->acc);
+    w->lhs.row = b32(b, "row"), w->lhs.at[0] = b64(b, "a_at");
+    if (octets_of(w) > 1) w->lhs.at[1] = b64(b, "a_at_below");
+    b32_array(b, "acc", octets_of(w) * w->plan->problem.arithmetic.accs, w->acc);
     if (items->groups > 1) w->last = pred(b, "last");
 }
 
@@ -221,7 +243,7 @@ static void emit_first_item(window_emitter *w, mc_reg first_column) {
                              .index = w->index};
     sddmm_declare_store(&w->store, first_column);
     w->multiplier = sddmm_declare_multiplier(b, &plan->problem.arithmetic, false);
-    sddmm_declare_panel(&w->lhs.panel, &w->multiplier, plan->items.chunks, plan->prefetch);
+    sddmm_declare_panel(&w->lhs.panel, &w->multiplier, octets_of(w), plan->items.chunks, plan->prefetch);
     if (plan->prefetch) emit_load_a(w, item_row_block(w->range.next_words));
     EMIT_BARE(b, cp_async_wait_all);
     EMIT(b, bar_sync, I(0));
