@@ -211,6 +211,7 @@ sddmm_list() {
             echo "$arch 0 $floats.lines --set lhs=$floats --set rhs=$floats --set out=f32 --set groups=2 --set tile_k=128 --set reads=lines --set lhs_in=shared --set scale=row"
             echo "$arch 0 $floats.window --set lhs=$floats --set rhs=$floats --set out=$floats --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=12 --set groups=2"
             echo "$arch 0 $floats.dense --set lhs=$floats --set rhs=$floats --set out=$floats --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
+            echo "$arch 0 $floats.narrow --set lhs=$floats --set rhs=$floats --set out=f32 --set method=window --set k=32 --set tile_k=32 --set window=128 --set warps=12 --set groups=2 --set lda=32 --set ldb=32"
             j=$((j + 1))
         done
         echo "$arch 0 tall --set vec=16 --set groups=2 --set lhs=u8 --set rhs=s4 --set out=s8 --set scale=row --set tile_k=256 ${a_panels[i % 3]}"

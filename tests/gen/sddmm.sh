@@ -137,6 +137,12 @@ expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' floats out=s
 expect 2 'precision_split: lhs = "f16": its values are no digits; leave it out' floats precision_split=8+8
 expect 2 'tile_k: rhs = "f16" takes multiples of 32 up to 256' floats tile_k=512
 
+float_window() { floats method=window window=128 k=256 tile_k=256 groups=4 "$@"; }
+expect 2 'warps: 32 leave 64 registers a thread, k = 256 wants more: fewer warps, a smaller k, or prefetch = "off"' float_window warps=32
+expect 2 'warps: 24 leave 80 registers a thread' float_window warps=24
+expect 0 'method=window' float_window warps=16
+expect 0 'method=window' float_window warps=24 k=128 prefetch=off
+
 # -- Contract ----------------------------------------------------------------------------------------------------------
 expect 0 "grid (ceil(item_count / 4), 1, 1), block (128, 1, 1)" set_fields
 expect 0 "B: u4[k][ldb], row-major, the even column in a byte's low half" set_fields rhs=u4 layout=rows tile_k=128

@@ -30,6 +30,35 @@ static void check_shared(const int64_t *point, const window_plan *plan, mc_compl
                  (long long)window, plan->shared_bytes, arch->target, arch->shared << 10);
 }
 
+/* Registers that a kernel of floats wants: fitted to the registers alive in 3000 kernels, within 9, and more
+   by as much as it took for ptxas 13 to spill in none of them. A's operands count, and the next item's words
+   where groups are multiplied meanwhile; two chunks of B; scales and mask values. */
+static int registers_of_floats(const window_plan *plan) {
+    enum { ALWAYS = 28, GROUP = 3, SECOND_CHUNK = 12, OCTET = 3, FACTORS = 4 };
+    const sddmm_problem *p = &plan->problem;
+    const sddmm_arithmetic *a = &p->arithmetic;
+    int groups = plan->items.groups, octets = sddmm_octets(p), rows = sddmm_lane_rows(p);
+    int panels = plan->prefetch && groups > 1 ? 2 : 1;
+    int held = ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
+    held += panels * octets * plan->items.chunks * a->steps * a->a_operands;
+    if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows;
+    if (p->output.scale == OUT_PER_ROW) held += 2 * rows;
+    if (p->output.scale == OUT_PER_COLUMN) held += FACTORS;
+    return held;
+}
+
+/* A multiprocessor has 65,536 registers, given out to four warps at a time, in eights a thread. */
+static void check_registers(const window_plan *plan, mc_complaints *complaints) {
+    enum { REGISTERS = 65536, WARPS = 4, UNIT = 8 };
+    int threads = (plan->problem.warps + WARPS - 1) / WARPS * WARPS * MC_WARP;
+    int most = REGISTERS / threads / UNIT * UNIT;
+    if (plan->problem.arithmetic.kind->real && registers_of_floats(plan) > most)
+        complain(complaints, F_WARPS,
+                 "%d leave %d registers a thread, k = %lld wants more: fewer warps, a smaller k, or prefetch "
+                 "= \"off\"",
+                 plan->problem.warps, most, (long long)plan->problem.k);
+}
+
 void window_check(const int64_t *point, const window_plan *plan, mc_complaints *complaints) {
     const sddmm_problem *p = &plan->problem;
     sddmm_check_panel(p, &plan->items, complaints);
@@ -37,6 +66,7 @@ void window_check(const int64_t *point, const window_plan *plan, mc_complaints *
     check_ld(F_LDA, p->lda, sddmm_a_multiple(&p->arithmetic), complaints);
     check_ld(F_LDB, p->ldb, p->arithmetic.unit_k, complaints);
     check_shared(point, plan, complaints);
+    if (plan->items.chunks <= SDDMM_MAX_CHUNKS) check_registers(plan, complaints);
     if (p->layout != SDDMM_COLUMNS) complain(complaints, F_LAYOUT, "method = \"window\" wants \"columns\"");
     if (p->align < SDDMM_UNIT) complain(complaints, F_ALIGN, "method = \"window\" wants %d", SDDMM_UNIT);
     if (plan->items.groups > WINDOW_MAX_GROUPS)

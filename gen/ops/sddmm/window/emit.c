@@ -267,6 +267,7 @@ void window_emit(const void *data, mc_builder *b) {
     window_emitter emitter = {.plan = plan, .b = b}, *w = &emitter;
     shared_dynamic(b, "columns", WINDOW_BANKS);
     b->fills_shared = true;
+    if (plan->problem.arithmetic.kind->real) b->spare += WINDOW_REAL_SPARE;
     sddmm_begin(&plan->problem, b);
     emit_launch_next(b, plan->problem.overlap);
     heading(b, "This thread block's window; lane = 4 g + t");

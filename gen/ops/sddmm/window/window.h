@@ -10,6 +10,7 @@ enum {
     WINDOW_CHUNK_SHIFT = 6,
     WINDOW_BANKS = 2 * WINDOW_CHUNK, /* bytes of a row of all banks */
     WINDOW_XOR_AND = 0x78,           /* lop3's table of a ^ (b & c) */
+    WINDOW_REAL_SPARE = 16,          /* registers beyond those alive, without which ptxas 13 spills floats */
 };
 
 typedef struct window_plan {
