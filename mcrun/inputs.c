@@ -134,8 +134,7 @@ static mc_status find_ld(product_session *s, const mc_kernel *kernel, const oper
     plan_problem *shape = &s->base.shape;
     if (!operand_is_there(shape, operand)) return refuse_ld(s, operand, diag);
     const mc_dense stored = operand_shape(shape, operand);
-    bool turned = operand->by_layout && shape->layout == MC_LAYOUT_COLUMNS,
-         any = s->base.options->variants == VARIANTS_BEST;
+    bool turned = operand_is_turned(shape, operand), any = s->base.options->variants == VARIANTS_BEST;
     const member_title option = option_title(operand->ld),
                        row = size_title(turned ? operand->rows : operand->cols);
     int64_t usual = operand_tight(stored.type, stored.cols),
@@ -183,10 +182,8 @@ mc_status inputs_prepare(product_session *s, const mc_kernel *kernel, mc_diag *d
 /* By columns: the transposed matrix, row by row, with the leading dimension LD. */
 static mc_status lay_out(mc_dense *dense, int64_t ld, mc_diag *diag) {
     mc_dense turned;
-    mc_status status = mc_dense_create(dense->type, dense->cols, dense->rows, ld, &turned, diag);
+    mc_status status = mc_dense_transpose(dense, ld, &turned, diag);
     if (status != MC_OK) return status;
-    for (int64_t i = 0; i < dense->rows; i++)
-        for (int64_t j = 0; j < dense->cols; j++) mc_dense_set(&turned, j, i, mc_dense_get(dense, i, j));
     mc_dense_free(dense);
     *dense = turned;
     return MC_OK;
@@ -208,7 +205,7 @@ static mc_status make_rows(const product_session *s, size_t i, mc_type type, int
 static mc_status make_input(product_session *s, size_t i, mc_diag *diag) {
     const operand_row *operand = &s->base.op->operands[i];
     const mc_dense stored = operand_shape(&s->base.shape, operand);
-    bool turned = operand->by_layout && s->base.shape.layout == MC_LAYOUT_COLUMNS;
+    bool turned = operand_is_turned(&s->base.shape, operand);
     int64_t ld = turned ? operand_tight(stored.type, stored.rows) : stored.ld;
     mc_dense *input = &s->base.inputs[i];
     mc_dense_free(input);

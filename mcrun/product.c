@@ -122,8 +122,9 @@ static void add_operand(product_command_data *d, const operand_row *operand, siz
         add_row(d, &(cmd_option){operand->name, 0, OPTION_TEXT,
                                  offsetof(product_options, files) + place * sizeof(char *), "FILE.npy", 0, 0,
                                  add_help(d,
-                                          operand->by_layout ? "%s x %s, whatever the spec's layout (random)"
-                                                             : "%s x %s (random)",
+                                          operand->by_layout || operand->major != NO_MEMBER
+                                              ? "%s x %s, whatever the spec's layout (random)"
+                                              : "%s x %s (random)",
                                           rows, cols)});
     if (operand->ld != NO_MEMBER)
         add_member(d, operand->ld, "L", add_help(d, "leading dimension of %s%s", operand->name, ""));

@@ -58,6 +58,11 @@ typedef enum mc_type {
    elements from column to column. ROWS: row-major. */
 typedef enum mc_layout { MC_LAYOUT_COLUMNS, MC_LAYOUT_ROWS } mc_layout;
 
+/* How the C and the residual of an SpMM lie in memory. ROW: row-major, n elements beside one another.
+   COLUMN: column-major, the m elements of a column (a token) beside one another, ldc elements from column to
+   column. */
+typedef enum mc_major { MC_MAJOR_ROW, MC_MAJOR_COLUMN } mc_major;
+
 /* The order of the vectors in the C of an SDDMM; the number is the slots of a stride.
    As an array without gaps C is
      BCRS      vectors x vec: a vector's elements one after another
@@ -136,9 +141,9 @@ typedef struct mc_context_config {
        MCGEN_LOG asks for (note or detail), on standard error */
     void (*log)(void *user, mc_log_level level, const char *message);
     void *log_user;
-    /* Memory on the device for what the library keeps there. NULL: the driver's. allocate gives 0 where there
-       is none, else a multiple of 256, of memory that no work on any stream uses any more. It may come from
-       mc_memory_create of this context, and on the simulator from nowhere else */
+    /* Memory on the device for what the library keeps there. NULL: the driver's. allocate gives 0 where
+       there is none, else a multiple of 256, of memory that no work on any stream uses any more. It may come
+       from mc_memory_create of this context, and on the simulator from nowhere else */
     mc_address (*allocate)(void *user, size_t bytes);
     void (*release)(void *user, mc_address address);
     void *memory_user;
@@ -236,7 +241,7 @@ MC_API mc_status mc_matrix_set_values(mc_matrix *matrix, const void *values, voi
 /* One problem, and the kernel for it, ready to be launched. */
 typedef struct mc_plan mc_plan;
 
-/* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B, C row-major.
+/* SPMM:  C[m,n] = A[m,k] B[k,n], the matrix is A; B row-major, C as c_major.
    SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
@@ -289,11 +294,12 @@ typedef struct mc_plan_config {
     bool computed; /* quantise: the kernel computes scales and zero points of its rows, and writes them */
     mc_per b_scale; /* SpMM: none or by column, a second scale, as a quantise gives it for tokens */
     mc_per c_scale; /* SpMM with a c of 8 or 4 bits: none or tensor, the scale of C's elements */
-    /* SpMM with a c that wants a scale: m x n elements that are added before the activation, row-major, ldr
-       elements from row to row (0: n), r_stride from product to product. Each execution brings them as the
-       operand "residual" of mc_args.list; they may not overlap C */
+    /* SpMM with a c that wants a scale: m x n elements that are added before the activation, which lie as C
+       does, ldr elements from row to row (0: n), or from column to column, r_stride from product to product.
+       Each execution brings them as the operand "residual" of mc_args.list; they may not overlap C */
     mc_residual residual;
     int64_t ldr, r_stride;
+    mc_major c_major; /* SpMM: how C and the residual lie; ldc and ldr are at least m where it is COLUMN */
 } mc_plan_config;
 
 /* May look a kernel up, generate, tune, compile and load it, and packs the matrix, which is CONTEXT's, if no

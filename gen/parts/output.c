@@ -348,8 +348,7 @@ void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int cou
         load_words(w->b, r->word + (first + i) / shared, bytes * r->load, residual_at(w, col, offset + i));
 }
 
-/* The I-th element in f32; none: there is no residual. */
-static mc_reg residual_of(const out_writer *w, int i) {
+mc_reg out_residual_of(const out_writer *w, int i) {
     mc_builder *b = w->b;
     const out_residual *r = &w->residual;
     if (out_residual_bytes(w->output) != 2) return r->word[i];
@@ -367,7 +366,7 @@ static mc_reg residual_of(const out_writer *w, int i) {
 
 /* -- Elements of a run ---------------------------------------------------------------------------------- */
 
-static out_terms terms_of(const out_factors *f, int row, int column) {
+out_terms out_terms_of(const out_factors *f, int row, int column) {
     return (out_terms){.scale =
                            factor_of(f->output->scale, f->scale, f->row_scale[row], f->column_scale[column]),
                        .b_scale = f->column_b_scale[column],
@@ -380,8 +379,8 @@ const mc_reg *out_words(const out_writer *w, const out_factors *f, const out_run
     out_element element = w->output->element;
     if (!out_is_scaled(element)) return run->sums + i;
     for (int j = 0; j < count; j++) {
-        out_terms terms = terms_of(f, run->factor_row, run->factor_column + i + j);
-        terms.residual = residual_of(w, run->residual + i + j);
+        out_terms terms = out_terms_of(f, run->factor_row, run->factor_column + i + j);
+        terms.residual = out_residual_of(w, run->residual + i + j);
         out_scale(w->b, w->output, run->sums[i + j], terms, w->scratch.real[j]);
     }
     return out_pack(w->b, element, &w->scratch, w->output->zero ? &f->point : NULL, count);

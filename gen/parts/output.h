@@ -35,7 +35,8 @@
  *   out_load_residual(&w, 0, col, 0, 16);         of 16 columns: nothing where there is none
  *   out_store_run(&w, &f, &(out_run){...});       once a run
  *
- * All of that is for a dense, row-major C. For any other C there are out_scale, out_pack and out_store. */
+ * All of that is for a dense, row-major C. columns.h has the same for a column-major one. For any other C
+ * there are out_scale, out_pack and out_store. */
 #ifndef MC_OUTPUT_H
 #define MC_OUTPUT_H
 
@@ -115,14 +116,15 @@ void out_check(const out_kind *output, const out_fields *fields, mc_complaints *
 
 /* The multiple of bytes that C's address must be, where arrays are promised to be at multiples of ALIGN. */
 unsigned out_align(out_element element, unsigned align);
-/* What the contract says of a dense, row-major C. */
+/* What the contract says of a dense C, row-major or, with COLUMNS, column-major. */
 enum { OUT_TEXT = 200 };
-void out_describe(const out_kind *output, char text[OUT_TEXT]);
-/* Add parameters to the contract: scales, bias and zero point; a dense, row-major c before them, DOC being
+void out_describe(const out_kind *output, bool columns, char text[OUT_TEXT]);
+/* Add parameters to the contract: scales, bias and zero point; a dense c before them, DOC being
    out_describe's, which stays. */
 void out_add_factors(const out_kind *output, mc_contract *c);
-/* Adds the residual, whose address is a multiple of ALIGN and of its elements' size, if there is one. */
-void out_add_residual(const out_kind *output, unsigned align, mc_contract *c);
+/* Adds the residual, whose address is a multiple of ALIGN and of its elements' size, if there is one. It lies
+   as C does. */
+void out_add_residual(const out_kind *output, bool columns, unsigned align, mc_contract *c);
 void out_add_dense(const out_kind *output, const char *doc, unsigned align, mc_contract *c);
 
 enum {
@@ -264,6 +266,11 @@ typedef struct out_run {
    out_residual_address has been given COL. Nothing is guarded, since guarded loads make ptxas spill: for what
    is not stored some other element is read. So the residual must not be C. */
 void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int count);
+
+/* The terms of an element, by which of the loaded factors are its row's and its column's; all but the
+   residual. And the I-th loaded element of the residual in f32; none: there is no residual. */
+out_terms out_terms_of(const out_factors *f, int row, int column);
+mc_reg out_residual_of(const out_writer *w, int i);
 
 /* Columns I .. I + COUNT - 1 of RUN as elements of C, in the words that out_store takes; for those who store
    them elsewhere. */

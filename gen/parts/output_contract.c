@@ -100,12 +100,13 @@ static void describe_active(const out_kind *output, char text[OUT_TEXT]) {
     if (output->act != ACT_NONE) append(text, relu ? ", 0)" : ")");
 }
 
-void out_describe(const out_kind *output, char text[OUT_TEXT]) {
+void out_describe(const out_kind *output, bool columns, char text[OUT_TEXT]) {
     const char *type = out_element_name(output->element);
     bool rounded = out_is_rounded(output->element);
     bool pairs = out_element_bits(output->element) < 8;
-    snprintf(text, OUT_TEXT, "C: %s[m][ldc], row-major%s; columns n and beyond are not touched", type,
-             pairs ? ", two to a byte" : "");
+    snprintf(text, OUT_TEXT, "C: %s[%s][ldc], %s-major%s; %s and beyond are not touched", type,
+             columns ? "n" : "m", columns ? "column" : "row", pairs ? ", two to a byte" : "",
+             columns ? "rows m" : "columns n");
     if (!out_is_scaled(output->element)) return;
     append(text, "; C = ");
     if (rounded) append(text, type);
@@ -143,15 +144,20 @@ void out_add_factors(const out_kind *output, mc_contract *c) {
     add_factor(c, "zero", output->zero ? OUT_PER_TENSOR : OUT_PER_NONE, zeros);
 }
 
-void out_add_residual(const out_kind *output, unsigned align, mc_contract *c) {
-    static const char *const docs[] = {
-        [OUT_ADDS_F16] = "f16[m][ldr], row-major, added before the activation",
-        [OUT_ADDS_BF16] = "bf16[m][ldr], row-major, added before the activation",
-        [OUT_ADDS_F32] = "f32[m][ldr], row-major, added before the activation"};
+#define RESIDUAL(type)                                                                                       \
+    {                                                                                                        \
+        type "[m][ldr], row-major, added before the activation",                                             \
+            type "[n][ldr], column-major, added before the activation"                                       \
+    }
+
+void out_add_residual(const out_kind *output, bool columns, unsigned align, mc_contract *c) {
+    static const char *const docs[][2] = {[OUT_ADDS_F16] = RESIDUAL("f16"),
+                                          [OUT_ADDS_BF16] = RESIDUAL("bf16"),
+                                          [OUT_ADDS_F32] = RESIDUAL("f32")};
     unsigned bytes = (unsigned)out_residual_bytes(output);
     if (bytes == 0) return;
     add_param(c, (mc_param){"residual", "u64", MC_PARAM_ARRAY, align < bytes ? bytes : align,
-                            docs[output->residual]});
+                            docs[output->residual][columns]});
 }
 
 unsigned out_align(out_element element, unsigned align) {

@@ -172,3 +172,10 @@ mc_status mc_dense_within(const mc_dense *got, const mc_dense *low, const mc_den
                    " elements wrong)",
                    wrong.row, wrong.col, is, least, most, wrong.count, got->rows * got->cols);
 }
+
+mc_status mc_dense_transpose(const mc_dense *from, int64_t ld, mc_dense *to, mc_diag *diag) {
+    mc_status status = mc_dense_create(from->type, from->cols, from->rows, ld, to, diag);
+    for (int64_t i = 0; status == MC_OK && i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++) mc_dense_set(to, j, i, mc_dense_get(from, i, j));
+    return status;
+}

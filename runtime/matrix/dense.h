@@ -25,6 +25,8 @@ MC_API double mc_dense_real(const mc_dense *dense, int64_t row, int64_t col);
    memory. */
 MC_API mc_status mc_dense_convert(const mc_dense *from, const char *name, mc_type type, int64_t ld,
                                   mc_dense *to, mc_diag *diag);
+/* The transposed matrix, with the leading dimension LD. */
+MC_API mc_status mc_dense_transpose(const mc_dense *from, int64_t ld, mc_dense *to, mc_diag *diag);
 /* NumPy .npy, format 1.0 to 3.0, little-endian, C or Fortran order, 2-D, of a type of MC_TYPE_LIST (bf16,
    e4m3 and e5m2: what ml_dtypes' arrays are saved as). ld = cols on reading. Types of 4 and 12 bits are
    written as those of 8 and 16 bits, and tf32 as f32, and read as these: mc_dense_convert makes them what

@@ -28,6 +28,7 @@ static const member_word residuals[] = {{"none", MC_RESIDUAL_NONE},
                                         {"bf16", MC_RESIDUAL_BF16},
                                         {"f32", MC_RESIDUAL_F32},
                                         {0}};
+static const member_word majors[] = {{"row", MC_MAJOR_ROW}, {"column", MC_MAJOR_COLUMN}, {0}};
 static const member_word switches[] = {{"off", false}, {"on", true}, {0}};
 static const member_word sums[] = {{"wrap", false}, {"exact", true}, {0}};
 static const member_word masks[] = {{"pattern", false}, {"values", true}, {0}};

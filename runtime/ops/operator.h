@@ -28,6 +28,7 @@ typedef struct operand_row {
     problem_member only_if;        /* it is there only where this member is set; NO_MEMBER: always */
     problem_member stride;         /* from a product of a batch to the next; NO_MEMBER: all have the same */
     bool by_layout;                /* it is stored by columns if the problem's layout says so */
+    problem_member major;          /* DENSE: the member that says so, an mc_major; NO_MEMBER: none */
     problem_member per;            /* FACTOR: the member that says what there is one for */
     /* FACTOR: the member that, where it is set, makes it a further output: the kernel computes it, and writes
        an array also where that has one element. Only an operator without a sparse matrix may have one */
@@ -116,6 +117,8 @@ enum { OPERAND_TITLE = 16 };
 void operand_title(const operand_row *operand, char title[OPERAND_TITLE]);
 /* Type, rows, cols and ld of a DENSE operand, as it is stored. data is NULL. */
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand);
+/* Whether a DENSE operand is stored by columns. */
+bool operand_is_turned(const plan_problem *problem, const operand_row *operand);
 /* Whether OPERAND is there, by its only_if. */
 bool operand_is_there(const plan_problem *problem, const operand_row *operand);
 /* Whether LD is the leading dimension of an operand that is not there. */

@@ -41,12 +41,17 @@ void operand_title(const operand_row *operand, char title[OPERAND_TITLE]) {
     if (letter) title[0] = (char)toupper((unsigned char)title[0]);
 }
 
+bool operand_is_turned(const plan_problem *problem, const operand_row *operand) {
+    return (operand->by_layout && problem->layout == MC_LAYOUT_COLUMNS) ||
+           member_get(problem, operand->major) == MC_MAJOR_COLUMN;
+}
+
 mc_dense operand_shape(const plan_problem *problem, const operand_row *operand) {
     mc_dense shape = {.type = (mc_type)member_get(problem, operand->type),
                       .rows = member_get(problem, operand->rows),
                       .cols = member_get(problem, operand->cols),
                       .ld = member_get(problem, operand->ld)};
-    if (operand->by_layout && problem->layout == MC_LAYOUT_COLUMNS) {
+    if (operand_is_turned(problem, operand)) {
         shape.rows = member_get(problem, operand->cols);
         shape.cols = member_get(problem, operand->rows);
     }

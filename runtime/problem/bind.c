@@ -70,10 +70,16 @@ static mc_status check_even(const mc_kernel *kernel, const operand_row *operand,
                    problem_members[operand->ld].name, (long long)ld, mc_type_text(type));
 }
 
+/* Whether KERNEL has OPERAND stored by columns. */
+static bool is_turned(const mc_kernel *kernel, const operand_row *operand) {
+    if (operand->by_layout) return word_of(kernel, MEMBER_layout) == MC_LAYOUT_COLUMNS;
+    return operand->major != NO_MEMBER && word_of(kernel, operand->major) == MC_MAJOR_COLUMN;
+}
+
 /* Rows of OPERAND, as it is stored, fit their leading dimension. */
 static mc_status check_leading(const mc_kernel *kernel, const operand_row *operand,
                                const binding_list *bindings, mc_diag *diag) {
-    bool columns = operand->by_layout && word_of(kernel, MEMBER_layout) == MC_LAYOUT_COLUMNS;
+    bool columns = is_turned(kernel, operand);
     const char *name = problem_members[operand->ld].name,
                *row = problem_members[columns ? operand->rows : operand->cols].name;
     int64_t length = 0, value = 0;

@@ -41,7 +41,7 @@ static mc_status take_matrix(measuring *m) {
 static mc_status take_dense(measuring *m, const operand_row *operand, const mc_dense *input) {
     char who[OPERAND_TITLE];
     mc_type type = (mc_type)member_get(m->problem, operand->type);
-    bool turned = operand->by_layout && m->problem->layout == MC_LAYOUT_COLUMNS;
+    bool turned = operand_is_turned(m->problem, operand);
     operand_title(operand, who);
     mc_status status = say(m, operand->rows, turned ? input->cols : input->rows, who, "rows");
     if (status == MC_OK) status = say(m, operand->cols, turned ? input->rows : input->cols, who, "columns");

@@ -48,15 +48,32 @@ static mc_dense rows_of(const mc_dense *dense, int64_t first, int64_t count) {
     return part;
 }
 
-/* Rows of C, from FIRST on, to their places in WANT, and poison into the gaps behind them. */
-static void put_rows(const tune_operands *o, int64_t first, const mc_dense *c, unsigned char *want) {
+/* The same of a matrix that is stored by columns. */
+static mc_dense columns_of(const mc_dense *dense, int64_t first, int64_t count) {
+    mc_dense part = *dense;
+    part.cols = count;
+    if (dense->data != NULL) part.data = (char *)dense->data + mc_type_size(dense->type, first);
+    return part;
+}
+
+/* A band of C, whose first element is the ROW-th, COL-th one as C is stored, to its place in WANT; and poison
+   into the gaps behind rows, where the band reaches their ends. */
+static void put_band(const tune_operands *o, int64_t row, int64_t col, const mc_dense *c,
+                     unsigned char *want) {
     size_t row_bytes = (size_t)mc_type_size(c->type, c->cols), step = (size_t)mc_type_size(c->type, o->c.ld),
-           from = (size_t)mc_type_size(c->type, c->ld);
-    unsigned char *to = want + o->guard + (size_t)first * step;
+           from = (size_t)mc_type_size(c->type, c->ld), before = (size_t)mc_type_size(c->type, col);
+    unsigned char *to = want + o->guard + (size_t)row * step + before;
+    bool ends = col + c->cols == o->c.cols;
     for (size_t i = 0; i < (size_t)c->rows; i++) {
         memcpy(to + i * step, (const char *)c->data + i * from, row_bytes);
-        memset(to + i * step + row_bytes, TUNE_POISON, step - row_bytes);
+        if (ends) memset(to + i * step + row_bytes, TUNE_POISON, step - row_bytes - before);
     }
+}
+
+static void put_rows(const measurement *m, int64_t first, const mc_dense *c, unsigned char *want) {
+    bool turned =
+        m->operator->matrix.wanted && operand_is_turned(m->race->problem, operator_out(m->operator));
+    put_band(&m->operands, turned ? 0 : first, turned ? first : 0, c, want);
 }
 
 /* The operands of a band: of those that have the matrix's rows, the band's rows; all of the others. INPUTS is
@@ -71,7 +88,8 @@ static host_operands band_operands(const measurement *m, const band *b, mc_dense
         inputs[i] = m->operands.inputs[i];
         bool banded = op->matrix.wanted && operand->rows == op->matrix.rows;
         if (operand->kind == OPERAND_DENSE && banded && !operand->out)
-            inputs[i] = rows_of(&inputs[i], b->first_row, b->matrix.rows);
+            inputs[i] = (operand_is_turned(of.problem, operand) ? columns_of : rows_of)(
+                &inputs[i], b->first_row, b->matrix.rows);
         of.inputs[i] = &inputs[i];
         of.factors[i] = by_rows && factors != NULL ? factors + b->first_row : factors;
     }
@@ -92,8 +110,8 @@ static mc_status finish_band(measurement *m, const host_operands *of, const band
     const tune_operands *o = &m->operands;
     reference_result c;
     mc_status status = operator_finish(m->operator, of, sums, &c, diag);
-    if (status == MC_OK) put_rows(o, b->first_row, &c.low, o->want);
-    if (status == MC_OK && o->most != NULL) put_rows(o, b->first_row, &c.high, o->most);
+    if (status == MC_OK) put_rows(m, b->first_row, &c.low, o->want);
+    if (status == MC_OK && o->most != NULL) put_rows(m, b->first_row, &c.high, o->most);
     mc_result_free(&c);
     return status == MC_OK ? make_others(m, of, &sums->least, diag) : status;
 }

@@ -104,6 +104,7 @@ static const struct {
     AT(mc_plan_config, residual, 208),
     AT(mc_plan_config, ldr, 216),
     AT(mc_plan_config, r_stride, 224),
+    AT(mc_plan_config, c_major, 232),
     AT(mc_plan_info, size, 0),
     AT(mc_plan_info, origin, 8),
     AT(mc_plan_info, microseconds, 16),

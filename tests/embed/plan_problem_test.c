@@ -97,6 +97,13 @@ static const struct refusal {
      "ldr is 31, less than the row length of 32"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .ldr = 32), MC_S8, MC_USAGE,
      "ldr is set, which goes with residual"},
+    {SPMM(MC_S4, 32, .scale = MC_PER_ROW, .c_major = MC_MAJOR_COLUMN), MC_S8, MC_CANNOT,
+     "c is s4, of which two columns share a byte"},
+    {SPMM(MC_S32, 32, .c_major = MC_MAJOR_COLUMN, .ldc = 7), MC_S8, MC_USAGE,
+     "ldc is 7, less than the row length of"},
+    {SPMM(MC_S32, 32, .c_major = (mc_major)2), MC_S8, MC_USAGE, "c_major is 2, must be one of its 2 choices"},
+    {SDDMM(MC_S8, 64, .scale = MC_PER_ROW, .c_major = MC_MAJOR_COLUMN), MC_S8, MC_USAGE,
+     "c_major is set, which only an SpMM has"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_F16, .r_stride = 4096), MC_S8, MC_USAGE,
      "r_stride is set, which goes with batch"},
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .batch = 2, .r_stride = 4096), MC_S8, MC_USAGE,
@@ -215,6 +222,10 @@ static void test_defaults(void) {
     CHECK(p.ldc == 34, "a row of C of 33 halves of a byte: %lld", (long long)p.ldc);
     p = problem_of(&SPMM(MC_F16, 33, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_BF16), MC_S8);
     CHECK(p.residual == MC_RESIDUAL_BF16 && p.ldr == 33 && p.r_stride == 0);
+    p = problem_of(
+        &SPMM(MC_F16, 33, .scale = MC_PER_ROW, .residual = MC_RESIDUAL_BF16, .c_major = MC_MAJOR_COLUMN),
+        MC_S8);
+    CHECK(p.c_major == MC_MAJOR_COLUMN && p.ldc == p.m && p.ldr == p.m);
     p = problem_of(&SDDMM(MC_S32, 64, .a = MC_U8, .lda = 80), MC_F32);
     CHECK(p.lhs == MC_U8 && p.m == 16 && p.n == 40 && p.k == 64 && p.lda == 80 && p.ldb == 64 && p.ldc == 0);
     p = problem_of(&SDDMM(MC_S32, 64, .b_layout = MC_LAYOUT_ROWS), MC_S8);

@@ -62,6 +62,9 @@ added() {
     if [ $(($1 % 2)) = 0 ]; then output "$1"; else chained "$1"; fi | sed "s/$/ --set residual=${types[$1 % 3]}/"
 }
 
+# columns N: the same of a column-major C
+columns() { added "$1" | sed 's/$/ --set c_major=column/'; }
+
 [ -d "$spec" ] || count=$("$mcgen" --list-variants "$spec" | wc -l)
 fixed="--set m=512 --set n=256 --set k=4608 --set ldb=256 --set ldc=256"
 
@@ -79,6 +82,8 @@ gather_list() {
         for ((i = 2; i < count; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first % 5; i < count; i += 5)); do echo "$arch $i added $(added "$((i + first))")"; done
         for ((i = first; i < count; i += 7)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
+        for ((i = first; i < count; i += 9)); do echo "$arch $i columns $(columns "$((i + first))")"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i columns-odd $(columns "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i pairs-odd $(in_pairs "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-odd $(added "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-fixed $(added "$i") $fixed --set ldr=256"; done

@@ -47,6 +47,8 @@ golden gelu_tanh --set out=bf16 --set scale=row --set bias=column --set act=gelu
 golden pairs --set out=s4 --set scale=row --set bias=column --set zero=tensor --set split=2 --set tile_n=64
 golden residual --set out=f16 --set scale=row --set act=gelu --set residual=f16 --set split=1
 golden residual_shared --set out=s8 --set scale=row --set c_scale=tensor --set residual=f32 --set ldr=256 --set split=4 --set n=252 --set ldb=256 --set ldc=256
+golden columns --set c_major=column --set out=f16 --set scale=row --set residual=f16 --set split=1
+golden columns_shared --set c_major=column --set out=s8 --set scale=column --set split=4 --set n=250 --set m=512 --set ldc=512
 golden paper --set order=paper --set split=1 --set warps=2 --set out=f16 --set scale=column --set bias=row
 golden stacked --set lhs=s16 --set vec=2 --set digits=offset --set tile_n=32 --set warps=1 --set split=1 --set n=64 --set ldb=64 --set ldc=64
 golden unaligned --set tile_n=64 --set warps=8 --set split=2 --set align=1 --set n=129 --set stride=64
@@ -75,6 +77,7 @@ golden int4_paper --set order=paper --set tile_n=64 --set split=1 --set prefetch
 spec=$(dirname "$spec")/spmm_l8r8_tiled.lua
 golden ring
 golden ring_pairs --set out=u4 --set scale=row --set c_scale=tensor --set tile_n=64 --set warps=8 --set stages=3
+golden ring_columns --set c_major=column --set out=f16 --set scale=row --set bias=column --set tile_n=64 --set warps=8 --set stages=3
 golden ring_residual --set out=f16 --set scale=row --set bias=column --set residual=bf16 --set tile_n=64 --set warps=8 --set stages=3
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
 spec=$(dirname "$spec")/spmm_l16r16_tiled.lua

@@ -1,6 +1,7 @@
-/* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the
- * wide path and the edge path, of every STEP-th variant. order_test SPEC STEP TYPES [DEVICE]; TYPES as
- * "f16,e4m3:e5m2", of both sides or of A and B; on the simulator, if no device is named. */
+/* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the wide
+ * path and the edge path, of every STEP-th variant, and where C is column-major of fewer.
+ * order_test SPEC STEP TYPES [DEVICE]; TYPES as "f16,e4m3:e5m2", of both sides or of A and B; on the
+ * simulator, if no device is named. */
 #include "check.h"
 #include "base/real.h"
 #include "matrix/random.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 500, VECTORS = 4, NAME = 16 };
+enum { COLUMNS = 500, VECTORS = 4, NAME = 16, MORE = 3 /* of the variants with a column-major C */ };
 
 typedef struct session {
     const char *spec;
@@ -78,9 +79,11 @@ static void check_sums(session *s, const mc_kernel *kernel, const mc_vsparse *a,
     mc_status status = mc_operator_run(s->device, kernel, NULL, &run, NULL, &got, s->diag);
     if (status == MC_OK) status = sum_in_order(kernel, a, b, &want, s->diag);
     CHECK(status == MC_OK, "%s: %s", mc_kernel_contract(kernel)->entry, mc_diag_text(s->diag));
-    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++)
-        wrong +=
-            mc_dense_get(&got, i / b->cols, i % b->cols) != mc_dense_get(&want, i / b->cols, i % b->cols);
+    bool turned = strcmp(mc_kernel_field_text(kernel, "c_major"), "column") == 0;
+    for (int64_t i = 0; status == MC_OK && i < a->rows * b->cols; i++, s->sums++) {
+        int64_t row = i / b->cols, col = i % b->cols;
+        wrong += mc_dense_get(&got, turned ? col : row, turned ? row : col) != mc_dense_get(&want, row, col);
+    }
     CHECK(wrong == 0, "%s: %d sums of %d differ", mc_kernel_contract(kernel)->entry, (int)wrong,
           (int)(a->rows * b->cols));
     mc_dense_free(&got);
@@ -105,13 +108,14 @@ static void check_kernel(session *s, const mc_kernel *kernel) {
     s->kernels++;
 }
 
-static void check_spec(session *s, const char *lhs, const char *rhs, const char *vec) {
-    const mc_setting settings[] = {
-        {"lhs", lhs}, {"rhs", rhs}, {"out", "f32"}, {"scale", "none"}, {"vec", vec}};
+static void check_spec(session *s, const char *lhs, const char *rhs, const char *vec, const char *major,
+                       size_t step) {
+    const mc_setting settings[] = {{"lhs", lhs},      {"rhs", rhs}, {"out", "f32"},
+                                   {"scale", "none"}, {"vec", vec}, {"c_major", major}};
     mc_spec *spec = NULL;
-    mc_status status = mc_spec_read(s->spec, settings, 5, &spec, s->diag);
+    mc_status status = mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings, &spec, s->diag);
     CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
-    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += s->step) {
+    for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += step) {
         mc_kernel *kernel = NULL;
         status = mc_kernel_generate(spec, i, &kernel, s->diag);
         CHECK(status == MC_OK, "%s", mc_diag_text(s->diag));
@@ -127,7 +131,10 @@ static void check_types(session *s, const char *types) {
     char lhs[NAME], rhs[NAME];
     int found = sscanf(types, "%15[^:,]:%15[^,]", lhs, rhs);
     CHECK(found > 0, "no types: %s", types);
-    for (int i = 0; i < VECTORS; i++) check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i]);
+    for (int i = 0; i < VECTORS; i++) {
+        check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i], "row", s->step);
+        check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i], "column", s->step * MORE);
+    }
 }
 
 int main(int argc, char **argv) {

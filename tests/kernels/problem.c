@@ -49,6 +49,8 @@ mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *
         kind->residual = (mc_residual)type;
     }
     if (status == MC_OK) status = mc_type_of(kernel, "out", &kind->out, diag);
+    const char *major = mc_kernel_field_text(kernel, "c_major");
+    kind->c_columns = major != NULL && strcmp(major, "column") == 0;
     kind->most = status == MC_OK ? mc_pack_most(kernel, kind->lhs) : 0;
     return status;
 }
@@ -71,11 +73,13 @@ int problem_ldb(const problem_case *spec, const problem_kind *kind) {
 
 int problem_ldc(const problem_case *spec, const problem_kind *kind) {
     bool pairs = mc_type_bits(kind->out) < 8;
+    if (kind->c_columns) return spec->row_blocks * kind->vec + spec->ldc_gap;
     return pairs ? leading(kind->out, spec->n, spec->ldc_gap) : spec->n + spec->ldc_gap;
 }
 
-int problem_ldr(const problem_case *spec) {
-    return spec->n + spec->ldb_gap + (spec->pattern == PATTERN_ONE_FULL);
+int problem_ldr(const problem_case *spec, const problem_kind *kind) {
+    int row = kind->c_columns ? spec->row_blocks * kind->vec : spec->n;
+    return row + spec->ldb_gap + (spec->pattern == PATTERN_ONE_FULL);
 }
 
 mc_status problem_make_of(const mc_csr *mask, const problem_case *spec, const problem_kind *kind, problem *p,
@@ -104,6 +108,7 @@ void problem_free(problem *p) {
     mc_dense_free(&p->sums);
     mc_dense_free(&p->bounds);
     mc_dense_free(&p->residual);
+    mc_dense_free(&p->stored_residual);
     free(p->scale);
     free(p->bias);
     free(p->b_scale);
@@ -131,6 +136,6 @@ void problem_fix(const problem_case *spec, const problem_kind *kind, fixed_setti
         fixed->settings[i] = (mc_setting){ops[kind->op]->shape_names[i], fixed->text[i]};
     }
     fixed->count = PROBLEM_SHAPES + (kind->residual != MC_RESIDUAL_NONE);
-    snprintf(fixed->text[PROBLEM_SHAPES], sizeof fixed->text[0], "%d", problem_ldr(spec));
+    snprintf(fixed->text[PROBLEM_SHAPES], sizeof fixed->text[0], "%d", problem_ldr(spec, kind));
     fixed->settings[PROBLEM_SHAPES] = (mc_setting){"ldr", fixed->text[PROBLEM_SHAPES]};
 }

@@ -29,6 +29,7 @@ typedef struct problem_kind {
     mc_layout layout;     /* of SDDMM's B */
     mc_residual residual; /* of SpMM */
     mc_type out;          /* of its C, where that has 4 bits */
+    bool c_columns;       /* of SpMM: C and the residual are column-major */
 } problem_kind;
 
 mc_status problem_kind_of(const mc_kernel *kernel, problem_kind *kind, mc_diag *diag);
@@ -38,6 +39,7 @@ typedef struct problem {
     problem_kind kind;
     mc_vsparse a; /* SpMM's A, or the mask */
     mc_dense dense_a /* SDDMM's */, b, sums, residual;
+    mc_dense stored_residual;      /* column-major, where the kernel wants it so */
     mc_dense bounds;               /* of floats: how far a kernel's sums may be from these */
     float *scale, *bias, *b_scale; /* as many as the larger of m and n */
     float c_scale, zero;
@@ -49,7 +51,7 @@ typedef struct problem {
 int problem_lda(const problem_case *spec, const problem_kind *kind);
 int problem_ldb(const problem_case *spec, const problem_kind *kind);
 /* Of the residual: as odd or even as B's, but odd where everything else of the problem is aligned in one pattern. */
-int problem_ldr(const problem_case *spec);
+int problem_ldr(const problem_case *spec, const problem_kind *kind);
 int problem_ldc(const problem_case *spec, const problem_kind *kind);
 
 mc_status problem_make(const problem_case *spec, const problem_kind *kind, problem *p, mc_diag *diag);

@@ -18,10 +18,13 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     if (status == MC_OK)
         status = mc_dense_create(kind->rhs, spec->k, spec->n, problem_ldb(spec, kind), &p->b, diag);
     if (status == MC_OK && kind->residual != MC_RESIDUAL_NONE)
-        status = mc_dense_create((mc_type)kind->residual, p->a.rows, spec->n, problem_ldr(spec), &p->residual,
-                                 diag);
+        status = mc_dense_create((mc_type)kind->residual, p->a.rows, spec->n,
+                                 kind->c_columns ? spec->n : problem_ldr(spec, kind), &p->residual, diag);
     if (status != MC_OK || spec->unfilled) return status;
     mc_dense_fill(&p->residual, spec->values, 8);
+    if (kind->c_columns && p->residual.data != NULL)
+        status = mc_dense_transpose(&p->residual, problem_ldr(spec, kind), &p->stored_residual, diag);
+    if (status != MC_OK) return status;
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, spec->values, 2);
@@ -36,6 +39,22 @@ mc_status problem_spmm_want(const problem *p, const mc_output *output, const mc_
     if (status == MC_OK) status = mc_reference_range(output, factors, &range, want, diag);
     mc_sum_range_free(&range);
     return status;
+}
+
+/* As the kernel stores it. */
+static mc_status turn(mc_dense *c, mc_diag *diag) {
+    mc_dense turned;
+    if (c->data == NULL) return MC_OK;
+    mc_status status = mc_dense_transpose(c, c->rows, &turned, diag);
+    mc_dense_free(c);
+    *c = turned;
+    return status;
+}
+
+static mc_status turn_result(const problem *p, reference_result *want, mc_diag *diag) {
+    if (!p->kind.c_columns) return MC_OK;
+    mc_status status = turn(&want->low, diag);
+    return status == MC_OK ? turn(&want->high, diag) : status;
 }
 
 static mc_status run(const problem *p, mc_device *device, const mc_kernel *kernel, const char *ptx,
@@ -61,9 +80,10 @@ static mc_status run(const problem *p, mc_device *device, const mc_kernel *kerne
                     factors.b_scale,
                     factors.c_scale,
                     factors.zero,
-                    residual,
+                    residual != NULL && p->kind.c_columns ? &p->stored_residual : residual,
                     p->spec->residual_offset};
     if (status == MC_OK) status = problem_spmm_want(p, &output, &factors, &want, diag);
+    if (status == MC_OK) status = turn_result(p, &want, diag);
     reference_result bytes = want; /* a zero fills up the last byte of a row */
     if (mc_type_bytes(output.type) == 0)
         bytes.low.cols += want.low.cols % 2, bytes.high.cols = bytes.low.cols;

@@ -45,6 +45,7 @@ enum {
     F_ZERO,
     F_RESIDUAL,
     F_LDR,
+    F_C_MAJOR,
 };
 
 enum { STANDARD_WINDOW = 128, STANDARD_STAGES = 4 };

@@ -22,18 +22,24 @@ static out_kind output_of(const int64_t *point) {
 static const out_fields output_fields = {F_OUT,     F_SCALE,   F_BIAS, F_SUM,      F_ACT,
                                          F_B_SCALE, F_C_SCALE, F_ZERO, F_RESIDUAL, true};
 
+/* LD, the value of FIELD, is that of C or of the residual. */
+static void check_c_rows(const spmm_plan *plan, int field, int64_t ld, mc_complaints *complaints) {
+    int64_t least = plan->c_columns ? plan->m : plan->n;
+    if (least != MC_OPEN && ld != MC_OPEN && ld < least)
+        complain(complaints, field, "%lld is less than %s = %lld", (long long)ld, plan->c_columns ? "m" : "n",
+                 (long long)least);
+}
+
 static void check_shapes(const spmm_plan *plan, mc_complaints *complaints) {
     if (plan->m != MC_OPEN && plan->m % plan->vec)
         complain(complaints, F_M, "%lld is not a multiple of vec = %d", (long long)plan->m, plan->vec);
     if (plan->n != MC_OPEN && plan->ldb != MC_OPEN && plan->ldb < plan->n)
         complain(complaints, F_LDB, "%lld is less than n = %lld", (long long)plan->ldb, (long long)plan->n);
-    if (plan->n != MC_OPEN && plan->ldc != MC_OPEN && plan->ldc < plan->n)
-        complain(complaints, F_LDC, "%lld is less than n = %lld", (long long)plan->ldc, (long long)plan->n);
+    check_c_rows(plan, F_LDC, plan->ldc, complaints);
+    check_c_rows(plan, F_LDR, plan->ldr, complaints);
     if (out_least_store(plan->output.element) > 1 && plan->ldc != MC_OPEN && plan->ldc % 2)
         complain(complaints, F_LDC, "out = \"%s\" wants an even number, not %lld",
                  out_element_name(plan->output.element), (long long)plan->ldc);
-    if (plan->n != MC_OPEN && plan->ldr != MC_OPEN && plan->ldr < plan->n)
-        complain(complaints, F_LDR, "%lld is less than n = %lld", (long long)plan->ldr, (long long)plan->n);
     if (plan->ldr != MC_OPEN && plan->output.residual == OUT_NO_ADDEND)
         complain(complaints, F_LDR, "there is no residual: leave it out");
     if (plan->n != MC_OPEN && (plan->n + plan->tile_n - 1) / plan->tile_n > 65535)
@@ -59,6 +65,13 @@ static void check_split(spmm_plan *plan, mc_complaints *complaints) {
     plan->split = plan->warps;
 }
 
+static void check_major(spmm_plan *plan, mc_complaints *complaints) {
+    if (!plan->c_columns || out_element_bits(plan->output.element) >= 8) return;
+    complain(complaints, F_C_MAJOR, "out = \"%s\" has two columns in a byte, which go with \"row\"",
+             out_element_name(plan->output.element));
+    plan->c_columns = false;
+}
+
 static spmm_plan plan_of(const int64_t *point) {
     return (spmm_plan){
         .staging = (spmm_staging)point[F_STAGING],
@@ -72,6 +85,7 @@ static spmm_plan plan_of(const int64_t *point) {
         .ldr = point[F_LDR],
         .output = output_of(point),
         .align = (int)point[F_ALIGN],
+        .c_columns = point[F_C_MAJOR] != 0,
         .batch = point[F_BATCH] != 0,
         .overlap = point[F_OVERLAP] != 0,
         .tile_n = (int)point[F_TILE_N],
@@ -88,8 +102,9 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     check_split(plan, complaints);
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
+    check_major(plan, complaints);
     out_check(&plan->output, &output_fields, complaints);
-    out_describe(&plan->output, plan->c_doc);
+    out_describe(&plan->output, plan->c_columns, plan->c_doc);
     check_overlap(point, F_OVERLAP, complaints);
     spmm_check_arithmetic(point, &plan->math, plan->staging_name, gathers, complaints);
     plan->row_blocks = plan->warps / plan->split;
@@ -127,15 +142,18 @@ static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_c
     add_shape(c, "n", plan->n, "columns of B and C");
     add_shape(c, "k", takes_k ? plan->k : 0, "columns of A, rows of B");
     add_shape(c, "ldb", takes_ldb ? plan->ldb : 0, "elements from one row of B to the next");
-    add_shape(c, "ldc", plan->ldc, "elements from one row of C to the next");
+    add_shape(c, "ldc", plan->ldc,
+              plan->c_columns ? "elements from one column of C to the next"
+                              : "elements from one row of C to the next");
     add_shape(c, "ldr", plan->output.residual != OUT_NO_ADDEND ? plan->ldr : 0,
-              "elements from one row of the residual to the next");
+              plan->c_columns ? "elements from one column of the residual to the next"
+                              : "elements from one row of the residual to the next");
 }
 
 void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {
     out_add_dense(&plan->output, plan->c_doc, (unsigned)plan->align, c);
     bool pairs = out_least_store(plan->output.element) > 1;
-    out_add_residual(&plan->output, (unsigned)plan->align, c);
+    out_add_residual(&plan->output, plan->c_columns, (unsigned)plan->align, c);
     add_shapes(plan, takes_k, takes_ldb, c);
     add_constraint(c, (mc_constraint){"ldc", pairs ? 2 : 0, 0, ROWS_FIT});
     add_constraint(c, (mc_constraint){"k", 0, spmm_k_limit(&plan->math), SUMS_ARE_EXACT});
@@ -162,9 +180,15 @@ void spmm_facts(const spmm_plan *plan, mc_facts *facts) {
     spmm_arithmetic_facts(&plan->math, facts);
 }
 
+/* By the type of the sums, and how C lies. */
+#define COMPUTES(sums)                                                                                       \
+    { SPMM_COMPUTES(sums), SPMM_COMPUTES_COLUMNS(sums) }
+
 const char *spmm_computes(const void *data) {
+    static const char *const of_floats[] = COMPUTES("floats, sums in f32."),
+                             *const exact[] = COMPUTES("integers, sums in s64."),
+                             *const wrapped[] = COMPUTES("integers, sums in s32.");
     const spmm_plan *plan = data;
-    if (plan->output.real) return SPMM_COMPUTES("floats, sums in f32.");
-    return plan->output.exact ? SPMM_COMPUTES("integers, sums in s64.")
-                              : SPMM_COMPUTES("integers, sums in s32.");
+    if (plan->output.real) return of_floats[plan->c_columns];
+    return (plan->output.exact ? exact : wrapped)[plan->c_columns];
 }

@@ -18,6 +18,7 @@ typedef struct spmm_plan {
     int64_t m, n, k, ldb, ldc, ldr;
     out_kind output;
     int align;          /* bytes that B's address is promised to be a multiple of */
+    bool c_columns;     /* C and the residual are column-major */
     bool batch;         /* the grid's z counts products, whose operands lie strides apart (parts/batch.h) */
     bool overlap;       /* the kernel may start while the one before it runs */
     int tile_n;         /* columns of C that a thread block computes */
@@ -56,6 +57,8 @@ void spmm_contract(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contr
 void spmm_facts(const spmm_plan *plan, mc_facts *facts);
 #define SPMM_COMPUTES(sums)                                                                                  \
     "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B and C dense and row-major; " sums
+#define SPMM_COMPUTES_COLUMNS(sums)                                                                          \
+    "C[m,n] = A[m,k] B[k,n]: A of vec x 1 nonzero vectors, B dense and row-major, C column-major; " sums
 const char *spmm_computes(const void *plan);
 
 /* The arrays that a batch moves. They stay where they are until the kernel is emitted. */

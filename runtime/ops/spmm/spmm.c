@@ -51,6 +51,7 @@ static const operand_row operands[] = {
                   .rows = MEMBER_m,
                   .cols = MEMBER_n,
                   .ld = MEMBER_ldr,
+                  .major = MEMBER_c_major,
                   .only_if = MEMBER_residual,
                   .stride = MEMBER_r_stride},
     [C] = {.name = "c",
@@ -60,6 +61,7 @@ static const operand_row operands[] = {
            .rows = MEMBER_m,
            .cols = MEMBER_n,
            .ld = MEMBER_ldc,
+           .major = MEMBER_c_major,
            .stride = MEMBER_c_stride,
            .argument = offsetof(mc_args, c)},
 };
@@ -75,6 +77,10 @@ static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
     if ((p->c_scale != MC_PER_NONE && p->c_scale != MC_PER_TENSOR) ||
         (p->zero != MC_PER_NONE && p->zero != MC_PER_TENSOR))
         return mc_fail(diag, MC_USAGE, "c_scale and zero must be MC_PER_NONE or MC_PER_TENSOR");
+    if (p->c_major == MC_MAJOR_COLUMN && mc_type_bytes(p->out) == 0)
+        return mc_fail(diag, MC_CANNOT,
+                       "c is %s, of which two columns share a byte: c_major must be MC_MAJOR_ROW",
+                       mc_type_text(p->out));
     return MC_OK;
 }
 
@@ -99,26 +105,63 @@ static mc_status bounds(const host_operands *o, mc_dense *result, mc_diag *diag)
     return mc_reference_spmm_bounds(o->matrix, o->inputs[B], result, diag);
 }
 
-static mc_factors factors_of(const host_operands *o) {
+/* ADDED: the residual, row-major. */
+static mc_factors factors_of(const host_operands *o, const mc_dense *added) {
     return (mc_factors){.scale = o->factors[SCALE],
                         .b_scale = o->factors[B_SCALE],
                         .bias = o->factors[BIAS],
                         .c_scale = o->factors[C_SCALE],
                         .zero = o->factors[ZERO],
-                        .residual = o->inputs[RESIDUAL]};
+                        .residual = added};
+}
+
+static bool is_turned(const host_operands *o) { return operand_is_turned(o->problem, &operands[C]); }
+
+/* Sets *ADDED to the residual as rows: to TURNED, which the caller frees, where it lies in columns. */
+static mc_status added_rows(const host_operands *o, mc_dense *turned, const mc_dense **added, mc_diag *diag) {
+    *turned = (mc_dense){0};
+    *added = o->inputs[RESIDUAL];
+    if (*added == NULL || (*added)->data == NULL || !is_turned(o)) return MC_OK;
+    const mc_dense *given = *added;
+    *added = turned;
+    return mc_dense_transpose(given, given->rows, turned, diag);
+}
+
+/* C, which is row-major, becomes what is stored. */
+static mc_status turn(const host_operands *o, mc_dense *c, mc_diag *diag) {
+    mc_dense turned;
+    if (!is_turned(o) || c->data == NULL) return MC_OK;
+    mc_status status = mc_dense_transpose(c, c->rows, &turned, diag);
+    mc_dense_free(c);
+    if (status == MC_OK) *c = turned;
+    return status;
 }
 
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = factors_of(o);
-    return mc_reference_output(&output, &factors, exact, c, diag);
+    const mc_dense *added;
+    mc_dense turned;
+    mc_status status = added_rows(o, &turned, &added, diag);
+    const mc_factors factors = factors_of(o, added);
+    if (status == MC_OK) status = mc_reference_output(&output, &factors, exact, c, diag);
+    mc_dense_free(&turned);
+    return status == MC_OK ? turn(o, c, diag) : status;
 }
 
 static mc_status range(const host_operands *o, const sum_range *within, reference_result *want,
                        mc_diag *diag) {
     const mc_output output = operator_output(o->problem);
-    const mc_factors factors = factors_of(o);
-    return mc_reference_range(&output, &factors, within, want, diag);
+    const mc_dense *added;
+    mc_dense turned;
+    mc_status status = added_rows(o, &turned, &added, diag);
+    const mc_factors factors = factors_of(o, added);
+    if (status == MC_OK) status = mc_reference_range(&output, &factors, within, want, diag);
+    mc_dense_free(&turned);
+    if (status != MC_OK) return status;
+    status = turn(o, &want->low, diag);
+    if (status == MC_OK) status = turn(o, &want->high, diag);
+    if (status != MC_OK) mc_result_free(want);
+    return status;
 }
 
 const mc_operator operator_spmm = {
@@ -130,7 +173,7 @@ const mc_operator operator_spmm = {
                HAS(exact) | HAS(shapes) | HAS(align) | HAS(vec) | HAS(m) | HAS(n) | HAS(k) | HAS(ldb) |
                HAS(ldc) | HAS(batch) | HAS(b_stride) | HAS(c_stride) | HAS(values_stride) |
                HAS(given_values) | HAS(b_scale) | HAS(c_scale) | HAS(zero) | HAS(residual) | HAS(ldr) |
-               HAS(r_stride),
+               HAS(r_stride) | HAS(c_major),
     .matrix = {true, "A", "MATRIX", MEMBER_lhs, MEMBER_m, MEMBER_k, NO_MEMBER},
     .size = MEMBER_n,
     .operands = operands,

@@ -8,6 +8,7 @@ static void check_shared_memory(const gather_plan *plan, mc_complaints *complain
         complaints, rows ? F_STRIDE : F_SPLIT,
         "%s of %d warps take %u bytes of shared memory, a kernel without a ring has %d: %s or fewer warps",
         rows                      ? "rows of B"
+        : plan->base.c_columns    ? "elements of a column-major C"
         : plan->base.output.exact ? "exact sums"
                                   : "partial sums",
         plan->base.warps, plan->base.shared_bytes, STATIC_SHARED,

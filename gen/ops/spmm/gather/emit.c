@@ -67,7 +67,8 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
     int store = plan->wide.store, bytes = (int)out_bytes(plan->base.output.element, store);
     int load = plan->wide.residual, load_bytes = load * out_residual_bytes(&plan->base.output);
     char stores[64];
-    snprintf(stores, sizeof stores, "rows of C are not aligned for %d-byte stores", bytes);
+    snprintf(stores, sizeof stores, "%s of C are not aligned for %d-byte stores",
+             plan->base.c_columns ? "columns" : "rows", bytes);
     heading(b, "Wide path or edge path: what the spec leaves open");
     mc_reg odd = pred(b, "odd"), bits = b32(b, "odd_bits");
     if (checks->full_tile) {
@@ -82,7 +83,9 @@ static void emit_choice(gather_emitter *e, mc_label edge) {
         {checks->b_address, at->b_array, "b_low", gather_access(&plan->wide), "B itself is not"},
         {checks->ldc, at->ldc, NULL, store, stores},
         {checks->c_address, at->c_array, "c_low", bytes, "C itself is not"},
-        {checks->ldr, e->residual.ld, NULL, load, "rows of the residual are not aligned for vector loads"},
+        {checks->ldr, e->residual.ld, NULL, load,
+         plan->base.c_columns ? "columns of the residual are not aligned for vector loads"
+                              : "rows of the residual are not aligned for vector loads"},
         {checks->r_address, e->residual.array, "residual_low", load_bytes, "the residual itself is not"}};
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         branch_if_odd(b, choices[i], odd, bits, edge);
@@ -126,7 +129,8 @@ static void emit_edge_tiles(gather_emitter *e) {
         spmm_gather_emit_load_head(e);
     }
     if (plan->base.split > 1) note(b, "nobody overwrites partial sums that are still being read");
-    if (plan->base.split > 1) EMIT(b, bar_sync, I(0));
+    else if (plan->base.c_columns) note(b, "nobody overwrites elements of C that are still being stored");
+    if (plan->base.split > 1 || plan->base.c_columns) EMIT(b, bar_sync, I(0));
     EMIT_IF(b, again, bra_uni, TO(loop));
 }
 

@@ -32,9 +32,11 @@ typedef struct gather_emitter {
     spmm_gathered gathered;
 } gather_emitter;
 
-/* The name of the shared array: of partial sums, or of rows of B, where partial sums lie later. */
+/* The name of the shared array: of partial sums, or of rows of B, where partial sums lie later, or of the
+   tile of a column-major C alone, which else lies behind them. */
 static inline const char *gather_shared_name(const gather_plan *plan) {
-    return plan->shared ? "rows" : "partial";
+    if (plan->shared) return "rows";
+    return plan->base.c_columns && plan->base.split == 1 ? "tile" : "partial";
 }
 
 /* -- stream.c ----------------------------------------------------------------------------------------- */

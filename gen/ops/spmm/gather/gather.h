@@ -4,6 +4,7 @@
 #define MC_SPMM_GATHER_H
 
 #include "ops/spmm/problem.h"
+#include "parts/columns.h"
 #include "parts/emit.h"
 
 enum { GATHER_EDGE_COLUMNS = 32 /* columns of C that the edge path computes at a time: 4 for each lane */ };
@@ -18,8 +19,8 @@ typedef struct gather_path {
     /* columns can lie beyond n: a load beyond it takes the last unit inside, stores are guarded */
     bool clamp;
     int whole;    /* with clamp, C's columns are inside n or outside in groups of this many */
-    int store;    /* columns of C that one store takes */
-    int residual; /* columns of the residual that one load takes */
+    int store;    /* columns of C that one store takes; of a column-major C rows */
+    int residual; /* the same of the residual and loads */
 } gather_path;
 
 /* What the wide path needs and the spec leaves open. Each thread block tests what is true here. */
@@ -94,6 +95,11 @@ gather_partial spmm_gather_partial_of(const spmm_arithmetic *math, int columns);
    later, and lie where the rows were. */
 int spmm_gather_rows_bytes(const gather_plan *plan);
 int spmm_gather_share_bytes(const gather_plan *plan, const gather_path *path);
+/* Of a column-major C: the tile of it that lies behind the warps' shares. */
+column_tile spmm_gather_tile(const gather_plan *plan, const gather_path *path);
+static inline int spmm_gather_tile_offset(const gather_plan *plan, const gather_path *path) {
+    return plan->base.warps * spmm_gather_share_bytes(plan, path);
+}
 
 /* estimate.c */
 double spmm_gather_estimate(const void *plan, const mc_gpu *gpu, const mc_problem *problem);

@@ -56,3 +56,16 @@ int spmm_gather_share_bytes(const gather_plan *plan, const gather_path *path) {
         plan->base.split > 1 ? spmm_gather_partial_of(&plan->base.math, path->columns).warp * sum_bytes : 0;
     return rows > sums ? rows : sums;
 }
+
+/* Lane groups, or in the paper's order lanes t, have runs of columns; with their rows a warp's store fills
+   the banks. */
+column_tile spmm_gather_tile(const gather_plan *plan, const gather_path *path) {
+    const spmm_plan *base = &plan->base;
+    int bytes = out_element_bytes(base->output.element), least = 16;
+    int lanes = base->math.order == SPMM_SWAPPED ? base->vec : SPMM_MMA_ROWS / 2, pad = lanes * bytes;
+    return (column_tile){.columns = path->columns,
+                         .rows = base->vec * base->row_blocks,
+                         .run = path->columns / 8,
+                         .pad = pad > least ? pad : least,
+                         .bytes = bytes};
+}

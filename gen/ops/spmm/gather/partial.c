@@ -226,6 +226,32 @@ static void emit_quads(gather_emitter *e, const gather_path *path, quad q, mc_re
     }
 }
 
+/* The same of a column-major C: the elements go to the tile. */
+static void emit_quads_of_columns(gather_emitter *e, const gather_path *path, quad q, mc_reg share,
+                                  mc_reg tile_col, const out_factors *factors, column_writer *w) {
+    mc_builder *b = e->b;
+    quad_deal k = deal_of(e, path);
+    quad_sums s = declare_sums(e);
+    mc_reg row = b32(b, "block_row_of_quad"), zero = mov_b32(b, "no_row", I(0));
+    EMIT(b, shr_u32, q.row_slot, q.number, I(log2_of(k.quads)));
+    q.of_row = and_b32(b, "sum_quad", q.number, I(k.quads - 1));
+    emit_quad_row(e, q, row, zero);
+    mc_reg at = emit_find_quad(e, path, q, share);
+    mc_reg local = shl_b32(b, "quad_column", q.of_row, I(2)), col = add_s32(b, "sum_col", local, tile_col);
+    *w = spmm_gather_declare_columns(e, path, w->tile_at, 1, 4, row, local);
+    if (e->plan->base.output.residual != OUT_NO_ADDEND) {
+        mc_reg first_row = shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e));
+        columns_residual_address(w, add_s32(b, "residual_first_row", first_row, row));
+    }
+    for (int i = 0; i < k.count; i++) {
+        emit_add_shares(e, path, &s, at, place_of_slot(e, path, i * k.step));
+        int down = row_of_slot(&e->plan->base, i * k.step);
+        columns_load_residual(w, col, 0, 4, down, 1);
+        columns_put(w, factors, &(out_patch){.columns = 4, .rows = 1, .sums = {s.sum}, .factor_row = i}, down,
+                    0);
+    }
+}
+
 /* Adds up the row block's V x columns sums, four at a time, over its split * 32 threads, and stores them. */
 static void emit_sum(gather_emitter *e, const gather_path *path, mc_reg shared, mc_reg tile_col,
                      const out_factors *factors) {
@@ -233,6 +259,8 @@ static void emit_sum(gather_emitter *e, const gather_path *path, mc_reg shared, 
     quad_deal k = deal_of(e, path);
     heading(b, "Sum of %d shares, four columns a thread, and store", e->plan->base.split);
     mc_label done = label(b, "SUM_DONE");
+    bool by_columns = e->plan->base.c_columns;
+    column_writer w = {.tile_at = by_columns ? spmm_gather_emit_tile_at(e, path) : shared};
     quad q = {.number = mad_s32(b, "item", e->at.part, I(MC_WARP), e->at.place.lane),
               .row_slot = b32(b, "sum_slot"),
               .t = b32(b, "sum_t")};
@@ -240,8 +268,11 @@ static void emit_sum(gather_emitter *e, const gather_path *path, mc_reg shared, 
         mc_reg idle = setp_ge(b, "idle", q.number, I(k.all));
         EMIT_IF(b, idle, bra, TO(done));
     }
-    emit_quads(e, path, q, emit_first_share(e, path, shared), tile_col, factors);
+    mc_reg share = emit_first_share(e, path, shared);
+    if (by_columns) emit_quads_of_columns(e, path, q, share, tile_col, factors, &w);
+    else emit_quads(e, path, q, share, tile_col, factors);
     if (k.threads > k.all) set_label(b, done);
+    if (by_columns) spmm_gather_emit_tile_store(e, &w, tile_col);
 }
 
 void spmm_gather_emit_shared_sums(gather_emitter *e, const gather_path *path, mc_reg path_col,

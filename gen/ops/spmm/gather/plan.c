@@ -44,6 +44,28 @@ static int widest_residual(const gather_plan *plan, int lane_columns) {
     return columns;
 }
 
+/* Rows that a store of a column-major C takes: 16 bytes, but no more than the rows that are C's together, and
+   what its ldc allows; of the edge path what is CERTAIN. */
+static int rows_of_store(const gather_plan *plan, bool certain) {
+    const spmm_plan *base = &plan->base;
+    int rows = 16 / out_element_bytes(base->output.element),
+        whole = base->guard_rows ? base->vec : base->vec * base->row_blocks;
+    while (rows > whole) rows /= 2;
+    while (rows > 1 && (divides(rows, base->ldc) < (certain ? ALWAYS : MAYBE) ||
+                        (certain && !aligned(plan, store_bytes(plan, rows)))))
+        rows /= 2;
+    return rows;
+}
+
+/* Rows that a load of a column-major residual takes: of the two neighbours of a lane. */
+static int rows_of_residual(const gather_plan *plan, bool certain) {
+    const spmm_plan *base = &plan->base;
+    int bytes = out_residual_bytes(&base->output);
+    bool pairs = base->math.order == SPMM_SWAPPED && base->split == 1,
+         fits = divides(2, base->ldr) >= (certain ? ALWAYS : MAYBE) && (!certain || aligned(plan, 2 * bytes));
+    return bytes == 0 ? 0 : pairs && fits ? 2 : 1;
+}
+
 static int residual_load_bytes(const gather_plan *plan, const gather_path *path) {
     return path->residual * out_residual_bytes(&plan->base.output);
 }
@@ -62,8 +84,9 @@ static void plan_wide(gather_plan *plan) {
     wide->clamp = full != ALWAYS && columns_whole == ALWAYS; /* then the wide path takes every tile */
     wide->emitted = rows_aligned != NEVER && (full != NEVER || wide->clamp);
     wide->whole = lane_columns;
-    wide->store = widest_store(plan, lane_columns);
-    wide->residual = widest_residual(plan, lane_columns);
+    bool by_columns = plan->base.c_columns;
+    wide->store = by_columns ? rows_of_store(plan, false) : widest_store(plan, lane_columns);
+    wide->residual = by_columns ? rows_of_residual(plan, false) : widest_residual(plan, lane_columns);
     if (!wide->emitted) return;
     plan->checks.full_tile = full == MAYBE && !wide->clamp;
     plan->checks.ldb = rows_aligned == MAYBE;
@@ -98,6 +121,9 @@ static void plan_edge(gather_plan *plan) {
                     : residual_words ? 4
                                      : 1,
     };
+    if (!plan->base.c_columns) return;
+    plan->edge.store = rows_of_store(plan, true);
+    plan->edge.residual = rows_of_residual(plan, true);
 }
 
 void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *complaints) {
@@ -117,5 +143,9 @@ void spmm_gather_make_plan(const int64_t *point, void *out, mc_complaints *compl
     plan_edge(plan);
     const gather_path *widest = plan->wide.emitted ? &plan->wide : &plan->edge;
     base->shared_bytes = (unsigned)(base->warps * spmm_gather_share_bytes(plan, widest));
+    if (base->c_columns) {
+        const column_tile tile = spmm_gather_tile(plan, widest);
+        base->shared_bytes += (unsigned)column_tile_bytes(&tile);
+    }
     spmm_gather_check(point, plan, complaints);
 }

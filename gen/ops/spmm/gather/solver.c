@@ -62,10 +62,11 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s", base->math.lhs, base->math.rhs,
-             out_element_name(base->output.element), base->output.exact ? "_exact" : "",
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s%s_v%d_k%d_n%d_w%d_s%d%s%s%s", base->math.lhs,
+             base->math.rhs, out_element_name(base->output.element), base->output.exact ? "_exact" : "",
              out_act_link(&base->output), out_act_text(&base->output), base->vec, base->stride, base->tile_n,
-             base->warps, base->split, plan->shared ? "_shared" : "", spmm_mma_suffix(&base->math));
+             base->warps, base->split, plan->shared ? "_shared" : "", spmm_mma_suffix(&base->math),
+             base->c_columns ? "_columns" : "");
 }
 
 #define DIRECT "Rows of B are gathered from global memory straight into registers and transposed there."

@@ -75,6 +75,21 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
     }
 }
 
+/* The same of a column-major C. */
+static void emit_direct_columns(gather_emitter *e, const gather_path *path, mc_reg path_col,
+                                out_factors *factors) {
+    mc_builder *b = e->b;
+    bool swapped = e->plan->base.math.order == SPMM_SWAPPED;
+    gather_lane_sums k = lane_sums(e, path);
+    heading(b, "Elements of C to the tile: %s of the row block",
+            k.row_step == 1 ? "rows 2 t and 2 t + 1"
+            : k.rows == 2   ? "rows g and g + 8"
+                            : "row g");
+    mc_reg row = swapped ? mul_s32(b, "lane_row", e->at.place.t, I(k.rows)) : e->at.place.g;
+    mc_reg col = mul_s32(b, "lane_column", swapped ? e->at.place.g : e->at.place.t, I(k.columns));
+    spmm_gather_emit_direct_columns(e, path, path_col, row, col, factors);
+}
+
 /* -- Both --------------------------------------------------------------------------------------------- */
 
 out_factors spmm_gather_emit_factors(gather_emitter *e, const gather_path *path, mc_reg path_col,
@@ -89,6 +104,7 @@ out_factors spmm_gather_emit_factors(gather_emitter *e, const gather_path *path,
 
 void spmm_gather_emit_epilogue(gather_emitter *e, const gather_path *path, mc_reg path_col, mc_reg lane_col,
                                out_factors *factors) {
-    if (e->plan->base.split == 1) emit_direct(e, path, path_col, lane_col, factors);
+    if (e->plan->base.split == 1 && e->plan->base.c_columns) emit_direct_columns(e, path, path_col, factors);
+    else if (e->plan->base.split == 1) emit_direct(e, path, path_col, lane_col, factors);
     else spmm_gather_emit_shared_sums(e, path, path_col, factors);
 }

@@ -72,10 +72,11 @@ static void make_facts(const void *data, mc_facts *facts) {
 static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
     const ring_plan *plan = data;
     const spmm_plan *base = &plan->base;
-    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s", base->math.lhs,
+    snprintf(name, MC_MAX_ENTRY, "spmm_%s%s%s%s%s_v%d_%s_n%d_w%d_s%d_b%dx%d%s%s", base->math.lhs,
              base->math.rhs, out_element_name(base->output.element), out_act_link(&base->output),
              out_act_text(&base->output), base->vec, base->staging_name, base->tile_n, base->warps,
-             base->split, plan->stages, plan->window, plan->resident ? "_resident" : "");
+             base->split, plan->stages, plan->window, plan->resident ? "_resident" : "",
+             base->c_columns ? "_columns" : "");
 }
 
 #define RING                                                                                                 \

@@ -8,50 +8,22 @@
  * Two bytes a lane are half a sector of C. So where C has 8 bits, neighbours in g exchange words of two runs:
  * the even one gets four columns of the first run's 16, the odd one four of the second's. */
 #include "parts/fragment.h"
-#include "ops/spmm/ring/ring.h"
+#include "ops/spmm/ring/store.h"
 
 enum { PAIR_COLUMNS = 16 }; /* columns of an mma: 8 pairs */
-
-static bool is_tall(const ring_plan *plan) { return spmm_is_tall(&plan->base.math); }
-
-static bool exchanges(const ring_plan *plan) {
-    return spmm_pair_columns(&plan->base.math) == 1 && !is_tall(plan);
-}
-
-/* Runs of neighbouring columns that a lane has in this warp's part of the tile. */
-static int runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.split / ring_run_span(plan); }
 
 /* How many runs a lane stores at once, in the wide path: two where it exchanges words with its neighbour. */
 static int grouped(const ring_plan *plan) {
     bool half = out_bytes(plan->base.output.element, ring_run(plan)) <= 2;
-    return half && !exchanges(plan) && !is_tall(plan) && runs(plan) % 2 == 0 ? 2 : 1;
+    return half && !plan->base.c_columns && !ring_exchanges(plan) && !ring_is_tall(plan) &&
+                   ring_runs(plan) % 2 == 0
+               ? 2
+               : 1;
 }
 
-/* Columns that a lane stores at once there. */
-static int store_columns(const ring_plan *plan) { return ring_run(plan) * grouped(plan); }
-
-/* Columns of the residual that a load takes there: a run, where the spec's ldr allows it. */
-static int residual_columns(const ring_plan *plan) {
-    const spmm_plan *base = &plan->base;
-    bool fits = base->ldr == MC_OPEN || base->ldr % ring_run(plan) == 0;
-    return base->output.residual == OUT_NO_ADDEND ? 0 : fits ? ring_run(plan) : 1;
-}
-
-/* With scales of B, too, a column has up to three factors: more than there are registers for in a tile. A
-   residual is another. They come behind the loop then, a run's where the run is stored. */
-static bool loads_late(const ring_plan *plan) {
-    return plan->base.output.b_scale || plan->base.output.residual != OUT_NO_ADDEND;
-}
-
-/* Collects the sums of run C in the lane's row ROW. Its columns are those of one mma after another, or, after
-   the exchange and with vectors of 16 rows, both of one mma. */
-static void run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
-    const ring_plan *plan = e->r->plan;
-    int run = ring_run(plan);
-    for (int i = 0; i < run; i++)
-        sums[i] = is_tall(plan)     ? e->sums->acc[c * 4 + frag_c_reg(row, i)]
-                  : exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
-                                    : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
+/* Columns that a lane stores at once there; of a column-major C rows. */
+static int store_columns(const ring_plan *plan) {
+    return plan->base.c_columns ? ring_pair_rows(plan) : ring_run(plan) * grouped(plan);
 }
 
 /* -- Before the loop over strides --------------------------------------------------------------------- */
@@ -60,8 +32,8 @@ static mc_reg emit_column(const ring_emitter *r) {
     mc_builder *b = r->at.b;
     const ring_plan *plan = r->plan;
     mc_reg col = b32(b, "col"), g = r->at.place.g;
-    if (is_tall(plan)) EMIT(b, mad_s32, col, r->at.place.t, I(ring_run(plan)), r->at.tile_col);
-    else if (exchanges(plan)) {
+    if (ring_is_tall(plan)) EMIT(b, mad_s32, col, r->at.place.t, I(ring_run(plan)), r->at.tile_col);
+    else if (ring_exchanges(plan)) {
         note(b, "lane g: columns g and g + 1 of each %d, or where g is odd g + 7 and g + 8", PAIR_COLUMNS);
         EMIT(b, and_b32, col, g, I(1));
         EMIT(b, mad_s32, col, col, I(PAIR_COLUMNS / 2 - 1), g);
@@ -77,24 +49,17 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     out_columns columns = {dim_operand(plan->n, r->at.n), true, 1};
     e->col = emit_column(r);
     e->sum = ring_emit_sum_place(r);
-    int count = loads_late(r->plan) ? store_columns(r->plan) : ring_run(r->plan) * runs(r->plan);
+    int count = ring_loads_late(r->plan) ? ring_run(r->plan) * grouped(r->plan)
+                                         : ring_run(r->plan) * ring_runs(r->plan);
     out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, count);
-    if (!loads_late(r->plan)) out_declare_result(&e->factors);
-}
-
-/* This lane's first row of C, of two. */
-static void emit_row(const ring_epilogue *e, mc_reg row) {
-    mc_builder *b = e->r->at.b;
-    EMIT(b, shl_b32, row, e->row_block, I(log2_of(e->r->at.plan->vec)));
-    if (is_tall(e->r->plan)) EMIT(b, add_s32, row, row, e->r->at.place.g);
-    else EMIT(b, mad_s32, row, e->r->at.place.t, I(2), row);
+    if (!ring_loads_late(r->plan)) out_declare_result(&e->factors);
 }
 
 void ring_emit_row_factors(ring_epilogue *e) {
     const ring_emitter *r = e->r;
     if (!out_by_rows(&r->at.plan->output)) return;
     mc_reg row = b32(r->at.b, "factor_row");
-    emit_row(e, row);
+    ring_emit_row(e, row);
     for (int i = 0; i < 2; i++)
         out_load_row_factors(&e->factors, i, row, i * ring_row_step(r->plan), r->at.stores);
 }
@@ -106,7 +71,7 @@ void ring_emit_row_factors(ring_epilogue *e) {
 static void emit_exchange(const ring_epilogue *e) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
-    if (!exchanges(r->plan)) return;
+    if (!ring_exchanges(r->plan)) return;
     heading(b, "Neighbours in g exchange sums: two columns beside one another for each");
     mc_reg give = b32(b, "give"), got = b32(b, "got");
     EMIT(b, and_b32, give, r->at.place.g, I(1));
@@ -155,7 +120,7 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
     out_writer *w = &p->w;
     int run = ring_run(e->r->plan), count = run * p->group;
     mc_reg sums[OUT_MAX_RUN];
-    for (int i = 0; i < p->group; i++) run_of_sums(e, c + i, row, sums + run * i);
+    for (int i = 0; i < p->group; i++) ring_run_of_sums(e, c + i, row, sums + run * i);
     const out_run whole = {.col = p->col,
                            .offset = ring_run_span(e->r->plan) * c,
                            .count = count,
@@ -174,14 +139,6 @@ static void emit_group(store_path *p, int row, int c, int column, int residual) 
     out_store(w->b, w->guard, to, w->output->element, count, &word);
 }
 
-/* Loads factors of the columns of COUNT runs from the C-th on, as the COLUMN-th and on. */
-static void load_columns_of(ring_epilogue *e, int c, int count, int column) {
-    int run = ring_run(e->r->plan);
-    for (int i = 0; i < count; i++)
-        out_load_column_factors(&e->factors, column + run * i, e->col, ring_run_span(e->r->plan) * (c + i),
-                                run);
-}
-
 /* Loads a row's residual of the group of runs from the C-th on, as the element FIRST and on. A lane's columns
    are those of its sums: words are exchanged later. */
 static void load_residual_of(store_path *p, int c, int first) {
@@ -194,12 +151,12 @@ static void load_residual_of(store_path *p, int c, int first) {
 static void emit_store_rows(store_path *p) {
     const ring_plan *plan = p->e->r->plan;
     out_writer *w = &p->w;
-    load_columns_of(p->e, 0, runs(plan), 0);
+    ring_load_columns_of(p->e, 0, ring_runs(plan), 0);
     emit_place(p);
     for (int row = 0; row < 2; row++) {
         if (row) EMIT(w->b, add_s32, w->row, w->row, I(ring_row_step(plan)));
         out_c_address(w, w->row, p->col);
-        for (int c = 0; c < runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c, 0);
+        for (int c = 0; c < ring_runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c, 0);
     }
 }
 
@@ -214,8 +171,8 @@ static void emit_store_runs(store_path *p) {
     w->at = at[1];
     out_advance_c(w, step);
     out_residual_address(w, w->row, p->e->col);
-    for (int c = 0; c < runs(p->e->r->plan); c += p->group) {
-        load_columns_of(p->e, c, p->group, 0);
+    for (int c = 0; c < ring_runs(p->e->r->plan); c += p->group) {
+        ring_load_columns_of(p->e, c, p->group, 0);
         load_residual_of(p, c, 0);
         out_advance_residual(w, step);
         load_residual_of(p, c, count);
@@ -227,7 +184,7 @@ static void emit_store_runs(store_path *p) {
     }
 }
 
-static void emit_store(ring_epilogue *e, bool clamp) {
+static void emit_store_of_rows(ring_epilogue *e, bool clamp) {
     const ring_emitter *r = e->r;
     mc_builder *b = r->at.b;
     int group = clamp ? 1 : grouped(r->plan),
@@ -242,21 +199,27 @@ static void emit_store(ring_epilogue *e, bool clamp) {
                           .store = store,
                           .residual = e->residual},
                     .group = group};
-    p.w.residual.load = clamp ? 1 : residual_columns(r->plan);
+    p.w.residual.load = clamp ? 1 : ring_residual_columns(r->plan);
     p.w.residual.count = 2 * ring_run(r->plan) * group; /* of both rows */
     e->factors.columns = p.w.columns;
     out_declare_writer(&p.w);
     if (group > 1) p.other = b32(b, "other_word");
-    if (loads_late(r->plan)) out_declare_result(&e->factors);
-    emit_row(e, p.w.row);
-    if (loads_late(r->plan)) emit_store_runs(&p);
+    if (ring_loads_late(r->plan)) out_declare_result(&e->factors);
+    ring_emit_row(e, p.w.row);
+    if (ring_loads_late(r->plan)) emit_store_runs(&p);
     else emit_store_rows(&p);
-    if (r->plan->resident) EMIT(b, bra_uni, TO(e->next));
+}
+
+static void emit_store(ring_epilogue *e, bool clamp) {
+    mc_builder *b = e->r->at.b;
+    if (e->r->plan->base.c_columns) ring_emit_store_columns(e, clamp);
+    else emit_store_of_rows(e, clamp);
+    if (e->r->plan->resident) EMIT(b, bra_uni, TO(e->next));
     else EMIT_RET(b);
 }
 
 static int residual_load_bytes(const ring_plan *plan) {
-    return residual_columns(plan) * out_residual_bytes(&plan->base.output);
+    return ring_residual_columns(plan) * out_residual_bytes(&plan->base.output);
 }
 
 static int store_bytes(const ring_plan *plan) {
@@ -272,9 +235,10 @@ static void branch_if_odd(mc_builder *b, mc_reg odd, mc_reg test, mc_label edge)
 static void branch_if_residual_is_odd(const ring_epilogue *e, mc_reg odd, mc_reg test, mc_label edge) {
     mc_builder *b = e->r->at.b;
     const ring_plan *plan = e->r->plan;
-    int columns = residual_columns(plan), bytes = residual_load_bytes(plan);
+    int columns = ring_residual_columns(plan), bytes = residual_load_bytes(plan);
     if (columns > 1 && plan->base.ldr == MC_OPEN) {
-        note(b, "rows of the residual are not aligned for vector loads");
+        note(b, "%s of the residual are not aligned for vector loads",
+             plan->base.c_columns ? "columns" : "rows");
         EMIT(b, and_b32, test, e->residual.ld, I(columns - 1));
         branch_if_odd(b, odd, test, edge);
     }
@@ -298,11 +262,12 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
         EMIT(b, setp_gt, odd, test, dim_operand(plan->n, r->at.n));
         EMIT_IF(b, odd, bra_uni, TO(edge));
     }
-    if (plan->ldc == MC_OPEN) {
-        note(b, "rows of C are not aligned for %s columns at once",
+    if (plan->ldc == MC_OPEN && columns > 1) {
+        note(b, "%s of C are not aligned for %s %s at once", plan->c_columns ? "columns" : "rows",
              columns == 2   ? "two"
              : columns == 4 ? "four"
-                            : "eight");
+                            : "eight",
+             plan->c_columns ? "rows" : "columns");
         EMIT(b, and_b32, test, r->at.ldc, I(columns - 1));
         branch_if_odd(b, odd, test, edge);
     }
@@ -320,14 +285,14 @@ static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     const ring_plan *plan = e->r->plan;
     if (!always) branch_if_not_whole(e, edge);
     heading(e->r->at.b, "Store: rows %s of the row block, %s columns of each %d",
-            is_tall(plan) ? "g and g + 8" : "2 t and 2 t + 1", ring_run(plan) == 2 ? "two" : "four",
+            ring_is_tall(plan) ? "g and g + 8" : "2 t and 2 t + 1", ring_run(plan) == 2 ? "two" : "four",
             ring_run_span(plan));
     emit_store(e, false);
 }
 
 /* Whether the residual can be loaded so wherever it lies. */
 static bool residual_is_aligned(const ring_plan *plan) {
-    return residual_columns(plan) <= 1 ||
+    return ring_residual_columns(plan) <= 1 ||
            (plan->base.ldr != MC_OPEN && plan->base.align >= residual_load_bytes(plan));
 }
 
@@ -335,7 +300,8 @@ void ring_emit_output(ring_epilogue *e) {
     mc_builder *b = e->r->at.b;
     const spmm_plan *plan = e->r->at.plan;
     bool aligned = plan->ldc == MC_OPEN || plan->ldc % store_columns(e->r->plan) == 0;
-    bool always = aligned && plan->ldc != MC_OPEN && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
+    bool any_ldc = plan->ldc != MC_OPEN || store_columns(e->r->plan) == 1;
+    bool always = aligned && any_ldc && plan->n != MC_OPEN && plan->n % plan->tile_n == 0 &&
                   plan->align >= store_bytes(e->r->plan) && residual_is_aligned(e->r->plan);
     mc_label edge = label(b, "EDGE");
     sums_settle(e->sums, SPMM_PAIR_ODD, (mc_reg){0});

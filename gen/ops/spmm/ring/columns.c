@@ -1,0 +1,58 @@
+/* The ring kernel's epilogue where C is column-major. A lane's rows 2 t and 2 t + 1 of a column are one
+ * store, and four lanes have the column's part of the row block. Row blocks of a thread block need not be
+ * neighbours in C, so that nothing is gained by bringing them together. */
+#include "ops/spmm/ring/store.h"
+#include "parts/columns.h"
+
+static column_writer declare_writer(ring_epilogue *e, bool clamp) {
+    const ring_emitter *r = e->r;
+    mc_builder *b = r->at.b;
+    int rows = ring_pair_rows(r->plan);
+    column_writer w = {.w = {.b = b,
+                             .output = &r->at.plan->output,
+                             .columns = {dim_operand(r->at.plan->n, r->at.n), clamp, 1},
+                             .ldc = dim_operand(r->at.plan->ldc, r->at.ldc),
+                             .c_array = r->at.c_array,
+                             .in_rows = r->at.stores,
+                             .store = clamp ? 1 : rows,
+                             .residual = e->residual}};
+    w.w.residual.load = clamp ? 1 : ring_residual_columns(r->plan);
+    w.w.at = b64(b, "c_at");
+    w.w.row = b32(b, "c_row");
+    columns_declare(&w, rows, ring_run(r->plan));
+    return w;
+}
+
+/* The lane's rows from the FIRST on, ROWS of them, in run C. */
+static void emit_run(ring_epilogue *e, column_writer *w, int first, int rows, int c) {
+    const ring_plan *plan = e->r->plan;
+    int run = ring_run(plan), offset = ring_run_span(plan) * c;
+    bool late = ring_loads_late(plan);
+    mc_reg sums[PATCH_ROWS][OUT_MAX_RUN];
+    for (int i = 0; i < rows; i++) ring_run_of_sums(e, c, first + i, sums[i]);
+    if (late) ring_load_columns_of(e, c, 1, 0);
+    columns_load_residual(w, e->col, offset, run, first * ring_row_step(plan), rows);
+    const out_patch patch = {.columns = run,
+                             .rows = rows,
+                             .sums = {sums[0], sums[1]},
+                             .factor_row = first,
+                             .factor_column = late ? 0 : run * c};
+    columns_store_patch(w, &e->factors, &patch, e->col, offset);
+    columns_advance(w, ring_run_span(plan) - run + 1);
+}
+
+void ring_emit_store_columns(ring_epilogue *e, bool clamp) {
+    const ring_plan *plan = e->r->plan;
+    column_writer w = declare_writer(e, clamp);
+    int rows = ring_pair_rows(plan);
+    e->factors.columns = w.w.columns;
+    if (ring_loads_late(plan)) out_declare_result(&e->factors);
+    else ring_load_columns_of(e, 0, ring_runs(plan), 0);
+    ring_emit_row(e, w.w.row);
+    columns_residual_address(&w, w.w.row);
+    for (int first = 0; first < 2; first += rows) {
+        if (first) EMIT(w.w.b, add_s32, w.w.row, w.w.row, I(ring_row_step(plan)));
+        columns_address(&w, w.w.row, e->col);
+        for (int c = 0; c < ring_runs(plan); c++) emit_run(e, &w, first, rows, c);
+    }
+}
