@@ -87,12 +87,21 @@ mc_status problem_read_pattern(const char *path, mc_csr *csr, mc_blocks *blocks,
     return mc_bsr_is(path) ? mc_bsr_read(path, csr, blocks, diag) : mc_csr_read(path, csr, diag);
 }
 
+/* The longest vectors, of those that kernels have, that blocks of so many rows are cut into. */
+static int64_t fitting_vec(int64_t rows) {
+    int64_t vec = rows & -rows;
+    return vec < 8 ? vec : 8;
+}
+
 mc_status problem_check_blocks(const char *path, const mc_blocks *blocks, int vec, mc_diag *diag) {
     if (blocks->rows % vec == 0) return MC_OK;
     return mc_fail(diag, MC_CANNOT,
                    "%s holds blocks of %" PRId64 " rows, the kernel's vectors have %d: --vec %" PRId64
-                   ", or --union, which fills up with zeros",
-                   path, blocks->rows, vec, blocks->rows);
+                   ", or --union, which fills up with zeros%s",
+                   path, blocks->rows, vec, fitting_vec(blocks->rows),
+                   blocks->rows == 1 && blocks->cols > 1
+                       ? "; the arrays of a transpose are called ccol_indices and row_indices"
+                       : "");
 }
 
 static mc_status read_matrix(problem *p, mc_diag *diag) {

@@ -103,10 +103,11 @@ static mc_status read_array(bsr *m, int which, int dimensions) {
     mc_status status = mc_dense_read_dims(path, &m->arrays[which], &m->dims[which], m->diag);
     free(path);
     if (status != MC_OK) return status;
-    if (m->dims[which].count != dimensions)
+    bool scalars = which == VALUES && m->dims[which].count == 1; /* a CSR's */
+    if (m->dims[which].count != dimensions && !scalars)
         return mc_fail(m->diag, MC_FORMAT, "%s: %s has %d dimensions, must have %d%s", m->path, name,
                        m->dims[which].count, dimensions,
-                       which == VALUES ? ": blocks, and their rows and columns" : "");
+                       which == VALUES ? ": blocks, and their rows and columns; or 1, without blocks" : "");
     if (which == VALUES || !mc_type_is_real(m->arrays[which].type)) return MC_OK;
     return mc_fail(m->diag, MC_FORMAT, "%s: %s holds %s, must hold integers", m->path, name,
                    mc_type_text(m->arrays[which].type));
@@ -124,21 +125,21 @@ static mc_status take_shape(bsr *m) {
                    m->path, m->rows, m->cols, INT32_MAX);
 }
 
-/* By column, blocks of the transpose have V columns; they lie in memory as V x 1. */
+static bool has_blocks(const bsr *m) { return m->dims[VALUES].count == 3; }
+
+/* By column, blocks of the transpose have V columns; they lie in memory as V x 1. Values without blocks are
+   those of a CSR (CSC). */
 static mc_status take_blocks(bsr *m) {
-    int64_t rows = m->dims[VALUES].size[1], cols = m->dims[VALUES].size[2];
+    int64_t rows = has_blocks(m) ? m->dims[VALUES].size[1] : 1,
+            cols = has_blocks(m) ? m->dims[VALUES].size[2] : 1;
     bool turned = m->naming->by_column && rows == 1 && cols > 1 && m->arrays[OFFSETS].cols == m->cols + 1;
     m->count = m->dims[VALUES].size[0];
     m->block_rows = turned ? cols : rows;
     m->block_cols = turned ? rows : cols;
-    bool fits = m->block_rows == 2 || m->block_rows == 4 || (m->block_rows > 0 && m->block_rows % 8 == 0);
-    if (!fits || m->block_cols < 1)
+    if (m->block_rows < 1 || m->block_cols < 1)
         return mc_fail(m->diag, MC_CANNOT,
-                       "%s: blocks of %" PRId64 " x %" PRId64 ": must have 2, 4 or a multiple of 8 rows%s",
-                       m->path, rows, cols,
-                       rows == 1 && cols > 1 && !m->naming->by_column
-                           ? "; the arrays of a transpose are called ccol_indices and row_indices"
-                           : "");
+                       "%s: blocks of %" PRId64 " x %" PRId64 ": there is nothing in them", m->path, rows,
+                       cols);
     if (m->rows > FREE_ROWS && m->rows / ROWS_PER_ROW / m->block_rows > m->count)
         return mc_fail(m->diag, MC_CANNOT,
                        "%s: %" PRId64 " rows and %" PRId64 " blocks: nearly all rows would be empty", m->path,
@@ -239,7 +240,9 @@ static mc_status fill_row(const bsr *m, int64_t row, int64_t at, mc_csr *csr) {
     int64_t block_row = row / m->block_rows, first = row % m->block_rows * m->block_cols;
     for (int64_t b = m->row_ptr[block_row]; b < m->row_ptr[block_row + 1]; b++)
         for (int64_t col = 0; col < m->block_cols; col++, at++) {
-            double value = mc_dense_real(&m->arrays[VALUES], m->blocks[b].source, first + col);
+            int64_t source = m->blocks[b].source;
+            double value = has_blocks(m) ? mc_dense_real(&m->arrays[VALUES], source, first + col)
+                                         : mc_dense_real(&m->arrays[VALUES], 0, source);
             csr->col_idx[at] = (int32_t)(m->blocks[b].col * m->block_cols + col);
             csr->values[at] = value;
             if (!isfinite(value))
@@ -276,7 +279,7 @@ mc_status mc_bsr_read(const char *path, mc_csr *csr, mc_blocks *blocks, mc_diag 
     if (status == MC_OK) status = check_indices(&m);
     if (status == MC_OK) status = order_blocks(&m);
     if (status == MC_OK) status = fill(&m, csr);
-    if (status == MC_OK) *blocks = (mc_blocks){m.block_rows, m.block_cols};
+    if (status == MC_OK && has_blocks(&m)) *blocks = (mc_blocks){m.block_rows, m.block_cols};
     for (int i = 0; i < ARRAYS; i++) mc_dense_free(&m.arrays[i]);
     free(m.row_ptr);
     free(m.blocks);

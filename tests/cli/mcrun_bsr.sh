@@ -51,6 +51,18 @@ expect 0 'verdict    exact' "$mcrun" sddmm "$specs/sddmm_l8r8.lua" wide --k 64 -
 expect 0 'kept       8 of 16 vectors' "$mcrun" prune dense.npy --mask wide --out pruned
 check 'prune keeps the integers as they are' grep -q '"type": "s8"' pruned/format.json
 
+# Single nonzeros: blocks cut into vectors of 1, and the example as SciPy's CSR: the same product
+mkdir single
+npy single/indptr '|i1' '(5,)' '\0\3\6\7\10' && npy single/indices '|i1' '(8,)' '\1\4\6\1\4\6\0\0' && npy single/data '|i1' '(8,)' '\1\3\5\2\4\6\7\10' && shape single 4 8
+for form in rows single; do
+    expect 0 'vectors    8 of 1 x 1' spmm "$specs/spmm_l8r8.lua" $form --vec 1 --n 16 --seed 3 --out ${form}_c.npy
+done
+check 'the same product of single nonzeros' cmp rows_c.npy single_c.npy
+expect 0 'fill 0.5000' spmm "$specs/spmm_l8r8.lua" single --vec 4 --n 16
+mkdir flat && cp single/*.npy flat && npy flat/data '|i1' '(8, 1, 1)' '\1\3\5\2\4\6\7\10'
+expect 0 'blocks     1 x 1 of a BSR, 1 vector each' spmm "$specs/spmm_l8r8.lua" flat --vec 1 --n 16
+expect 1 "flat holds blocks of 1 rows, the kernel's vectors have 8: --vec 1, or --union" spmm "$specs/spmm_l8r8.lua" flat --n 16
+
 # Vectors that blocks do not fill, and values that the kernel's type does not hold
 expect 1 "rows holds blocks of 2 rows, the kernel's vectors have 8: --vec 2, or --union, which fills up with zeros" spmm "$specs/spmm_l8r8.lua" rows --n 16
 expect 0 'fill 0.2500' spmm "$specs/spmm_l8r8.lua" rows --n 16 --union

@@ -228,7 +228,7 @@ static const struct {
     {by_rows,
      {"data", "|i1", "(8,)", BYTES("\1\2\3\4\5\6\7\10")},
      MC_FORMAT,
-     "data has 1 dimensions, must have 3: blocks"},
+     "indptr has 3 elements, must have 5"},
     {by_rows,
      {"data", "|i1", "(4, 2)", BYTES("\1\2\3\4\5\6\7\10")},
      MC_FORMAT,
@@ -243,14 +243,16 @@ static const struct {
      "three dimensions in Fortran order"},
     {by_rows,
      {"data", "|i1", "(4, 1, 2)", BYTES("\1\2\3\4\5\6\7\10")},
-     MC_CANNOT,
-     "blocks of 1 x 2: must have 2, 4 or a multiple of 8 rows; the arrays of a transpose are called "
-     "ccol_indices"},
+     MC_FORMAT,
+     "indptr has 3 elements, must have 5"},
     {by_rows,
      {"data", "|i1", "(4, 1, 1)", BYTES("\1\2\3\4")},
-     MC_CANNOT,
-     "blocks of 1 x 1: must have 2, 4 or"},
-    {by_rows, {"data", "|i1", "(4, 3, 1)", BYTES("\1\2\3\4\1\2\3\4\1\2\3\4")}, MC_CANNOT, "blocks of 3 x 1"},
+     MC_FORMAT,
+     "indptr has 3 elements, must have 5"},
+    {by_rows,
+     {"data", "|i1", "(4, 3, 1)", BYTES("\1\2\3\4\1\2\3\4\1\2\3\4")},
+     MC_FORMAT,
+     "no multiple of blocks of 3 x 1"},
     {by_rows, {"data", "|i1", "(4, 0, 1)", "", 0}, MC_CANNOT, "blocks of 0 x 1"},
     {by_rows, {"data", "|i1", "(4, 2, 0)", "", 0}, MC_CANNOT, "blocks of 2 x 0"},
     {by_rows,
@@ -283,8 +285,8 @@ static const struct {
      "ccol_indices has 8 elements, must have 9"},
     {by_columns,
      {"values", "|i1", "(4, 1, 3)", BYTES("\7\10\1\2\3\4\5\6\1\2\3\4")},
-     MC_CANNOT,
-     "blocks of 1 x 3: must have 2, 4"},
+     MC_FORMAT,
+     "no multiple of blocks of 3 x 1"},
 };
 
 static void test_bad(mc_diag *diag) {
@@ -296,6 +298,38 @@ static void test_bad(mc_diag *diag) {
                        bad[i].message);
         CHECK(csr.row_ptr == NULL && csr.col_idx == NULL && csr.values == NULL && blocks.rows == 0, "%s",
               bad[i].message);
+        remove_matrix();
+    }
+}
+
+/* docs/formats.md's example as CSR and as CSC: values without blocks, and blocks of 1 x 1. */
+static void test_single(mc_diag *diag) {
+    static const array csr_arrays[][MOST_ARRAYS] = {
+        {{"indptr", "|i1", "(5,)", BYTES("\0\3\6\7\10")},
+         {"indices", "|i1", "(8,)", BYTES("\1\4\6\1\4\6\0\0")},
+         {"data", "|i1", "(8,)", BYTES("\1\3\5\2\4\6\7\10")},
+         {"shape", "|i1", "(2,)", BYTES("\4\10")}},
+        {{"ccol_indices", "|i1", "(9,)", BYTES("\0\2\4\4\4\6\6\10\10")},
+         {"row_indices", "|i1", "(8,)", BYTES("\2\3\0\1\0\1\0\1")},
+         {"values", "|i1", "(8,)", BYTES("\7\10\1\2\3\4\5\6")},
+         {"shape", "|i1", "(2,)", BYTES("\4\10")}},
+        {{"crow_indices", "|i1", "(5,)", BYTES("\0\3\6\7\10")},
+         {"col_indices", "|i1", "(8,)", BYTES("\1\4\6\1\4\6\0\0")},
+         {"values", "|i1", "(8, 1, 1)", BYTES("\1\3\5\2\4\6\7\10")},
+         {"shape", "|i1", "(2,)", BYTES("\4\10")}}};
+    static const int32_t col_idx[] = {1, 4, 6, 1, 4, 6, 0, 0};
+    static const int row_ptr[] = {0, 3, 6, 7, 8}, values[] = {1, 3, 5, 2, 4, 6, 7, 8};
+    for (int form = 0; form < 3; form++) {
+        mc_csr csr;
+        mc_blocks blocks;
+        write_matrix(csr_arrays[form], NULL);
+        expect_ok("single", mc_bsr_read(directory, &csr, &blocks, diag), diag);
+        CHECK(csr.rows == 4 && csr.cols == 8 && csr.nnz == 8, "form %d", form);
+        for (int i = 0; csr.nnz == 8 && i < 8; i++)
+            CHECK(csr.col_idx[i] == col_idx[i] && csr.values[i] == values[i], "form %d, entry %d", form, i);
+        for (int i = 0; csr.nnz == 8 && i < 5; i++) CHECK(csr.row_ptr[i] == row_ptr[i], "row %d", i);
+        CHECK(blocks.rows == (form == 2) && blocks.cols == (form == 2), "form %d: blocks", form);
+        mc_csr_free(&csr);
         remove_matrix();
     }
 }
@@ -327,6 +361,7 @@ int main(void) {
     scratch_begin();
     test_example(diag);
     test_safetensors(diag);
+    test_single(diag);
     test_wide(diag);
     test_bad(diag);
     test_empty(diag);
