@@ -96,10 +96,10 @@ static mc_status check_members(const mc_operator *o, const mc_plan_config *confi
 /* Where the matrix's values are multiplied, vectors of 16 are those of floats. */
 static mc_status check_vec(const mc_operator *o, const mc_vsparse *matrix, mc_diag *diag) {
     int vec = matrix->vec;
-    bool sampled = o->matrix.type == NO_MEMBER, longer = sampled || code_most_vec(matrix->type) == 16;
-    if (vec == 2 || vec == 4 || vec == 8 || (vec == 16 && longer) || (vec == 1 && sampled)) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for %s2, 4%s",
-                   vec, sampled ? "1, " : "", longer ? ", 8 and 16" : " and 8");
+    bool longer = o->matrix.type == NO_MEMBER || code_most_vec(matrix->type) == 16;
+    if (vec == 1 || vec == 2 || vec == 4 || vec == 8 || (vec == 16 && longer)) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 1, 2, 4%s",
+                   vec, longer ? ", 8 and 16" : " and 8");
 }
 
 static mc_status check_given_type(const mc_operator *o, const mc_plan_config *config, mc_type type,

@@ -21,12 +21,12 @@ static const struct refusal {
     const char *message;
 } refusals[] = {
     {MATRIX(.vec = 3, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
-     "vec is 3, must be 2, 4 or 8"},
+     "vec is 3, must be 1, 2, 4 or 8"},
     {MATRIX(.vec = 16, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
-     "vec is 16, must be 2, 4 or 8"},
+     "vec is 16, must be 1, 2, 4 or 8"},
     {{.size = sizeof(mc_matrix_config), .type = MC_F16, .vec = 12, .rows = 24, .cols = 40},
      MC_USAGE,
-     "vec is 12, must be 2, 4, 8 or 16"},
+     "vec is 12, must be 1, 2, 4, 8 or 16"},
     {MATRIX(.vec = 8, .rows = 17, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
      "rows is 17, must be a multiple of vec = 8"},
     {MATRIX(.vec = 8, .rows = -8, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
@@ -117,7 +117,7 @@ static void refuse_dense(const mc_dense_config *config, mc_status want, const ch
 
 static void test_dense_refusals(void) {
     static const int16_t data[64] = {[33] = -3000};
-    refuse_dense(DENSE(.vec = 1, .rows = 8, .cols = 8, .data = data), MC_USAGE, "vec is 1");
+    refuse_dense(DENSE(.vec = 3, .rows = 9, .cols = 8, .data = data), MC_USAGE, "vec is 3");
     refuse_dense(DENSE(.vec = 8, .rows = 9, .cols = 8, .data = data), MC_USAGE, "rows is 9");
     refuse_dense(DENSE(.vec = 8, .rows = 8, .cols = 8, .ld = 7, .data = data), MC_USAGE,
                  "ld is 7, less than the 8 columns");

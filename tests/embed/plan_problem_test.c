@@ -198,7 +198,7 @@ static void test_refusals(void) {
     matrix.vec = 12, matrix.rows = 24;
     mc_diag_clear(diag);
     CHECK(plan_problem_of(&SPMM(MC_F32, 1, .b = MC_F16), &matrix, &problem, diag) == MC_CANNOT);
-    CHECK_TEXT(mc_diag_text(diag), "vectors of 12 elements, there are kernels for 2, 4, 8 and 16");
+    CHECK_TEXT(mc_diag_text(diag), "vectors of 12 elements, there are kernels for 1, 2, 4, 8 and 16");
     matrix.type = MC_S8;
     matrix.vec = 8;
     matrix.rows = (int64_t)1 << 31;

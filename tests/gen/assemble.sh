@@ -264,7 +264,6 @@ defaults_list() {
             continue
         fi
         for vec in 8 4 2 16 1; do
-            [[ $spec != *sddmm* && ( $vec = 16 || $vec = 1 ) ]] && continue
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"

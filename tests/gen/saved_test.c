@@ -130,7 +130,7 @@ static void check_errors(void) {
     check_refused("op=spmv", 1, "fields: op: no such kernel family (did you mean \"spmm\"?)");
     check_refused("op=spmm tile_nn=8", 1, "fields: tile_nn: unknown field (did you mean 'tile_n'?)");
     check_refused("op=spmm tile_m=8", 1, "fields: tile_m: unknown field: a thread block has vec * warps");
-    check_refused("op=spmm vec=3 prefetch=maybe out=s31", 3, "fields: vec: 3 is not one of 2, 4, 8");
+    check_refused("op=spmm vec=3 prefetch=maybe out=s31", 3, "fields: vec: 3 is not one of 1, 2, 4, 8, 16");
     check_refused("op=spmm vec=3 tile_m=8 warps=2 split=8 rubbish", 4,
                   "fields: split: 8 warps cannot share a row block in a thread block of 2");
     check_refused("op=spmm stride=32,64", 1, "fields: stride: \"32,64\" is not one of 32, 64");

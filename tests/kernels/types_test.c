@@ -1,4 +1,4 @@
-/* Every pair of operand types that a spec's kernels take, with V = 2, 4 and 8, on the simulator: exact on the edge table.
+/* Every pair of operand types that a spec's kernels take, with V = 1 to 8, on the simulator: exact on the edge table.
  * Variants, outputs, fixed and open shapes, unaligned addresses and orders of the warps take turns, so that each meets many
  * pairs.
  * And every way to cut values of A into digits, stacked or not: digits "balanced" and "offset", values with digits at their ends.
@@ -9,6 +9,10 @@
 #include "ledger.h"
 #include "tour.h"
 #include <stdlib.h>
+
+/* Those of the tour, and one behind them. */
+static const char *const vecs[] = {"2", "4", "8", "1"};
+enum { VECS = sizeof vecs / sizeof *vecs };
 
 static const char tiles[] = "32,64,128,256"; /* what is not for a pair is no variant */
 enum {
@@ -113,15 +117,20 @@ static void run_case(session *t, const problem_kind *kind, mc_setting *settings,
     t->tour.turn++;
 }
 
+static mc_status kind_of(const session *t, int lhs, int rhs, int vec, problem_kind *kind) {
+    mc_status status = tour_kind(&t->tour, lhs, rhs, 0, OPERATOR_SPMM, kind);
+    kind->vec = atoi(vecs[vec]);
+    return status;
+}
+
 /* MMA: with "int4" the shuffle takes turns too. */
 static void run_pair(session *t, int lhs, int rhs, int vec, const char *mma, int columns) {
     mc_setting settings[MOST_SETTINGS] = {
-        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", tour_vecs[vec]}, {"mma", mma},
-        {"shuffle", "on"},        {"digits", "top-signed"}, {"stacking", "auto"},    {"tile_n", tiles}};
+        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", vecs[vec]},   {"mma", mma},
+        {"shuffle", "on"},        {"digits", "top-signed"}, {"stacking", "auto"}, {"tile_n", tiles}};
     problem_kind kind;
     long before = t->beyond;
-    CHECK(tour_kind(&t->tour, lhs, rhs, vec, OPERATOR_SPMM, &kind) == MC_OK, "%s",
-          mc_diag_text(t->tour.diag));
+    CHECK(kind_of(t, lhs, rhs, vec, &kind) == MC_OK, "%s", mc_diag_text(t->tour.diag));
     for (int mask = 0; mask < EDGE_PATTERNS; mask++)
         for (int i = 0; i < columns; i++) {
             if (strcmp(mma, "int4") == 0) settings[4].value = tour_choose(&t->tour, 6, 2) ? "on" : "off";
@@ -191,25 +200,25 @@ static void run_values(session *t, const problem_kind *kind, const mc_setting *s
 /* With one of the edge table's patterns, and with one of the values. */
 static void run_form(session *t, const struct form *form, int lhs, int rhs, int vec, const char *mma) {
     mc_setting settings[MOST_SETTINGS] = {
-        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", tour_vecs[vec]},      {"mma", mma},
+        {"lhs", tour_types[lhs]}, {"rhs", tour_types[rhs]}, {"vec", vecs[vec]},           {"mma", mma},
         {"shuffle", "on"},        {"digits", form->digits}, {"stacking", form->stacking}, {"tile_n", tiles}};
     problem_kind kind;
-    CHECK(tour_kind(&t->tour, lhs, rhs, vec, OPERATOR_SPMM, &kind) == MC_OK, "%s",
-          mc_diag_text(t->tour.diag));
+    CHECK(kind_of(t, lhs, rhs, vec, &kind) == MC_OK, "%s", mc_diag_text(t->tour.diag));
     if (kind.vec > form->vec || (mc_type_min(kind.lhs) < 0) != form->is_signed) return;
     run_case(t, &kind, settings, (int)tour_choose(&t->tour, 9, EDGE_PATTERNS),
              (int)tour_choose(&t->tour, 8, EDGE_COLUMNS));
     run_values(t, &kind, settings, digit_values[(3 * rhs + lhs + vec) % DIGIT_VALUES]);
 }
 
-/* Those of several digits: of 8 bits, or of 4. */
-static void test_forms(session *t) {
+/* Those of several digits: of 8 bits, or of 4. COUNT of the V from FIRST on. */
+static void test_forms(session *t, int first, int count) {
     for (int lhs = TOUR_WHOLE_BYTES; lhs < TOUR_TYPES; lhs++)
         for (int rhs = t->ring ? TOUR_WHOLE_BYTES : 0; rhs < TOUR_TYPES; rhs++)
-            for (int i = 0; i < TOUR_VECS * FORMS; i++) {
-                const struct form *form = &forms[i / TOUR_VECS];
-                if (lhs >= TOUR_WIDE) run_form(t, form, lhs, rhs, i % TOUR_VECS, "int8");
-                if (rhs < TOUR_WHOLE_BYTES) run_form(t, form, lhs, rhs, i % TOUR_VECS, "int4");
+            for (int i = 0; i < count * FORMS; i++) {
+                const struct form *form = &forms[i / count];
+                int vec = first + i % count;
+                if (lhs >= TOUR_WIDE) run_form(t, form, lhs, rhs, vec, "int8");
+                if (rhs < TOUR_WHOLE_BYTES) run_form(t, form, lhs, rhs, vec, "int4");
             }
 }
 
@@ -336,6 +345,18 @@ static void test_wide(session *t) {
     }
 }
 
+/* Every pair with COUNT of the V from FIRST on. Returns how many pairs there are. */
+static int test_pairs(session *t, int first, int count, int columns) {
+    int pairs = 0;
+    for (int lhs = 0; check_failed == 0 && lhs < TOUR_TYPES; lhs++)
+        for (int rhs = t->ring ? TOUR_WHOLE_BYTES : 0; rhs < TOUR_TYPES; rhs++, pairs++)
+            for (int vec = first; vec < first + count; vec++) {
+                run_pair(t, lhs, rhs, vec, "int8", columns);
+                if (rhs < TOUR_WHOLE_BYTES && !t->ring) run_pair(t, lhs, rhs, vec, "int4", columns);
+            }
+    return pairs;
+}
+
 /* How the spec's kernels take B. */
 static void read_staging(session *t) {
     mc_kernel *kernel = NULL;
@@ -355,23 +376,20 @@ int main(int argc, char **argv) {
     session t = {0};
     CHECK(tour_open(&t.tour, argv[1], first), "%s", mc_diag_text(t.tour.diag));
     read_staging(&t);
-    int pairs = 0;
-    for (int lhs = 0; check_failed == 0 && lhs < TOUR_TYPES; lhs++)
-        for (int rhs = t.ring ? TOUR_WHOLE_BYTES : 0; rhs < TOUR_TYPES; rhs++, pairs++)
-            for (int vec = 0; vec < TOUR_VECS; vec++) {
-                run_pair(&t, lhs, rhs, vec, "int8", columns);
-                if (rhs < TOUR_WHOLE_BYTES && !t.ring) run_pair(&t, lhs, rhs, vec, "int4", columns);
-            }
-    if (check_failed == 0) test_forms(&t);
+    int pairs = test_pairs(&t, 0, TOUR_VECS, columns);
+    if (check_failed == 0) test_forms(&t, 0, TOUR_VECS);
     size_t sums = sizeof longest / sizeof *longest * 2;
     for (size_t i = t.ring ? 4 : 0 /* 8 bits and more: k stays short */;
          (!t.ring || t.unit == 16) && i < sums; i++)
         test_longest(&t, longest[i / 2].lhs, longest[i / 2].digits, halves[i % 2].rhs, longest[i / 2].value,
                      halves[i % 2].value);
     if ((!t.ring || t.unit == 16) && !t.paper) test_wide(&t);
-    printf("coverage: %d pairs of types, V = 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
-           "exact sums\n",
-           pairs, t.tour.turn - first, t.beyond, t.exact);
+    test_pairs(&t, TOUR_VECS, VECS - TOUR_VECS, columns);
+    if (check_failed == 0) test_forms(&t, TOUR_VECS, VECS - TOUR_VECS);
+    printf(
+        "coverage: %d pairs of types, V = 1, 2, 4, 8: %zu runs, %ld of them with sums beyond s32, %ld with "
+        "exact sums\n",
+        pairs, t.tour.turn - first, t.beyond, t.exact);
     tour_close(&t.tour);
     return proof_end(check_end());
 }

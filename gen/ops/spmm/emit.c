@@ -14,7 +14,8 @@ void spmm_emit_tile_column(spmm_emitter *e) {
     e->tile_col = mul_s32(e->b, "tile_col", tile, I(e->plan->tile_n));
 }
 
-/* Lane 4 g + t has sums of rows 2 t and 2 t + 1, in the paper's order of row g. */
+/* Lane 4 g + t has sums of rows 2 t and 2 t + 1 (of one row, of row 0 where t is 0), in the paper's order of
+   row g. */
 void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums) {
     mc_builder *b = e->b;
     const spmm_plan *plan = e->plan;
@@ -23,7 +24,7 @@ void spmm_emit_sum_guards(spmm_emitter *e, bool share_sums) {
     note(b, "lanes of the mma's empty columns have no sums");
     bool swapped = plan->math.order == SPMM_SWAPPED;
     mc_reg row = swapped ? e->place.t : e->place.g;
-    int rows = swapped ? plan->vec / 2 : plan->vec;
+    int rows = swapped ? (plan->vec + 1) / 2 : plan->vec;
     e->has_sums = setp_lt(b, "has_sums", row, I(rows));
     if (share_sums) return;
     e->stores = e->in_rows.id ? setp_lt_and(b, "stores", row, I(rows), e->in_rows) : e->has_sums;

@@ -29,7 +29,8 @@ typedef struct gather_checks {
 } gather_checks;
 
 /* The sums of C that a lane has after the mma. They are runs of `run` = columns / 8 neighbouring columns:
-        swapped   run 0 in row 2t of the row block, run 1 in row 2t + 1: the columns of lane group g
+        swapped   run 0 in row 2t of the row block, run 1 in row 2t + 1: the columns of lane group g. Of one
+                  row there is run 0 alone
         paper     both in row g, where they adjoin: the columns of lane groups 2t and 2t + 1
         tall      as in the paper's order, and two more in row g + 8 (vectors of 16 rows)
    A lane's first row is row 2t, or g; its `rows` rows are `row_step` apart, and its `columns` columns begin
@@ -40,6 +41,7 @@ typedef struct gather_lane_sums {
 
 static inline gather_lane_sums gather_lane_sums_of(const spmm_arithmetic *math, int columns) {
     int run = columns / 8;
+    if (math->order == SPMM_SWAPPED && math->vec == 1) return (gather_lane_sums){1, 0, run, run, 1};
     if (math->order == SPMM_SWAPPED) return (gather_lane_sums){2, 1, run, run, 2};
     return spmm_is_tall(math) ? (gather_lane_sums){2, SPMM_MMA_ROWS, 2 * run, run, 4}
                               : (gather_lane_sums){1, 0, 2 * run, run, 2};

@@ -93,15 +93,18 @@ typedef struct quad {
     mc_reg number, of_row, row_slot, t;
 } quad;
 
+/* Slots of the first of each two rows. */
+static int slot_pairs(const spmm_plan *plan) { return (plan->vec + 1) / 2; }
+
 static int row_of_slot(const spmm_plan *plan, int slot) {
-    int pairs = plan->vec / 2;
+    int pairs = slot_pairs(plan);
     return plan->math.order == SPMM_SWAPPED ? slot % pairs * 2 + slot / pairs : slot;
 }
 
 /* Sets ROW, in C, from FIRST_ROW, the row block's. */
 static void emit_quad_row(const gather_emitter *e, quad q, mc_reg row, mc_reg first_row) {
     mc_builder *b = e->b;
-    int pairs = e->plan->base.vec / 2;
+    int pairs = slot_pairs(&e->plan->base);
     if (!is_swapped(e)) {
         EMIT(b, add_s32, row, q.row_slot, first_row);
         return;
@@ -115,7 +118,7 @@ static void emit_quad_row(const gather_emitter *e, quad q, mc_reg row, mc_reg fi
 /* Where slot SLOT lies, in bytes from a share's start. */
 static int place_of_slot(const gather_emitter *e, const gather_path *path, int slot) {
     gather_partial p = layout(e, path);
-    int pairs = e->plan->base.vec / 2, t = slot % pairs;
+    int pairs = slot_pairs(&e->plan->base), t = slot % pairs;
     if (!is_swapped(e)) return slot * p.by_g * WORD;
     return (slot / pairs * p.run + t * p.by_t + t / 2 * p.pair) * WORD;
 }

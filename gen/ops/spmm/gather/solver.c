@@ -29,7 +29,7 @@ static void add_b(const spmm_plan *plan, mc_contract *c) {
 
 static void make_contract(const void *data, mc_contract *c) {
     static const char *const row_ptrs[] = {
-        [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
+        [1] = "m + 1", [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
     const gather_plan *plan = data;
     const spmm_plan *base = &plan->base;
     bool permuted = spmm_permutes_slots(&base->math);

@@ -51,9 +51,10 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
     mc_builder *b = e->b;
     gather_lane_sums k = lane_sums(e, path);
     heading(b, "Store: %s of the row block",
-            k.row_step == 1 ? "rows 2 t and 2 t + 1"
-            : k.rows == 2   ? "rows g and g + 8"
-                            : "row g");
+            e->plan->base.vec == 1 ? "the row"
+            : k.row_step == 1      ? "rows 2 t and 2 t + 1"
+            : k.rows == 2          ? "rows g and g + 8"
+                                   : "row g");
     out_writer w = spmm_gather_declare_writer(e, path, k.run);
     emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);

@@ -45,7 +45,7 @@ static void check_split(const int64_t *point, const spmm_arithmetic *math, const
 
 void integer_check(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
                    mc_complaints *complaints) {
-    if (math->vec > SPMM_MMA_ROWS) complain(complaints, F_VEC, "lhs = \"%s\" takes 2, 4 or 8", math->lhs);
+    if (math->vec > SPMM_MMA_ROWS) complain(complaints, F_VEC, "lhs = \"%s\" takes 1, 2, 4 or 8", math->lhs);
     check_mma(point, math, staging, gathers, complaints);
     check_split(point, math, staging, gathers, complaints);
 }

@@ -5,8 +5,9 @@
 
    Packed values are planes of rows anyway: lane group g reads row g of those that its mma takes. After the
    loop the planes' sums lie in different lanes. Lane 4 g + t has columns 2 t and 2 t + 1 (fragment.h,
-   frag_c_col), so that planes are vec / 2 lanes apart. In the paper's order A's rows are the mma's rows, row
-   g is that of the lanes 4 g + t, and planes are 4 vec lanes apart. */
+   frag_c_col), so that planes are vec / 2 lanes apart, and of one row two planes are in one lane. In the
+   paper's order A's rows are the mma's rows, row g is that of the lanes 4 g + t, and planes are 4 vec lanes
+   apart. */
 #include "parts/fragment.h"
 #include "ops/spmm/integer/products.h"
 
@@ -30,6 +31,12 @@ static int lanes_to(const spmm_arithmetic *math, int row) {
     return math->order == SPMM_SWAPPED ? row / 2 : row << FRAG_GROUP_SHIFT;
 }
 
+/* Of a lane's sums the one of row ROW there. In the paper's order both are of one row, and ODD is the
+   column. */
+static mc_reg sum_of(const unstacker *u, const mc_reg sum[2], int row, int odd) {
+    return sum[u->s->of->order == SPMM_SWAPPED ? row % 2 : odd];
+}
+
 /* TO = FROM of another lane, which OP finds by PLACE: so many lanes on, or lane PLACE of the segment. */
 static void emit_shuffle(const unstacker *u, mc_opcode op, mc_reg to, mc_reg from, int place) {
     mc_builder *b = u->s->b;
@@ -51,28 +58,34 @@ static void emit_add(const unstacker *u, mc_reg sum, mc_reg term, int64_t factor
     else EMIT(b, mad_s32, sum, term, I(factor), sum);
 }
 
-/* Adds planes 1 and up to plane 0. Plane p's sum comes from row p * vec. Lanes without plane 0 get sums of no
-   use. */
-static void emit_add_planes(const unstacker *u, mc_reg sum) {
+/* Adds planes 1 and up to plane 0 of SUM[ODD]. Plane p's sum comes from row p * vec. Lanes without plane 0
+   get sums of no use. */
+static void emit_add_planes(const unstacker *u, const mc_reg sum[2], int odd) {
     const spmm_arithmetic *math = u->s->of;
+    mc_reg plane[MAX_DIGITS];
+    for (int p = 1; p < math->integer.planes; p++) {
+        mc_reg from = sum_of(u, sum, p * math->vec + odd, odd);
+        int lanes = lanes_to(math, p * math->vec);
+        plane[p] = lanes ? u->plane[p] : from;
+        if (lanes) emit_shuffle(u, OP_shfl_down, plane[p], from, lanes);
+    }
     for (int p = 1; p < math->integer.planes; p++)
-        emit_shuffle(u, OP_shfl_down, u->plane[p], sum, lanes_to(math, p * math->vec));
-    for (int p = 1; p < math->integer.planes; p++)
-        emit_add(u, sum, u->plane[p], (int64_t)1 << p * math->integer.a.bits);
+        emit_add(u, sum[odd], plane[p], (int64_t)1 << p * math->integer.a.bits);
 }
 
 /* SUM has one column of C in rows 2 t and 2 t + 1, in the paper's order two columns in row g. The row of ones
-   is the even one of its lane, or the lane's only one. Its sum has been weighed like the last mma's first
-   plane. */
+   is the even one of its lane, or the lane's only one; where a row block has one row, either of them, and
+   there is no second row. Its sum has been weighed like the last mma's first plane. */
 static void emit_unstack_pair(const unstacker *u, const mc_reg sum[2]) {
     const spmm_arithmetic *math = u->s->of;
     int row = integer_mma_rows(math, math->mma - 1) - 1;
     bool for_both = math->order == SPMM_SWAPPED;
     int weighed = math->integer.a.bits * math->integer.planes * (math->mma - 1);
-    for (int odd = 0; odd < 2; odd++) {
+    int rows = for_both && math->vec == 1 ? 1 : 2;
+    for (int odd = 0; odd < rows; odd++) {
         if (math->integer.ones && !(odd && for_both))
-            emit_shuffle(u, OP_shfl_idx, u->ones, sum[odd], lanes_to(math, row));
-        emit_add_planes(u, sum[odd]);
+            emit_shuffle(u, OP_shfl_idx, u->ones, sum_of(u, sum, row, odd), lanes_to(math, row));
+        emit_add_planes(u, sum, odd);
         if (math->integer.ones)
             emit_add(u, sum[odd], u->ones, -((int64_t)1 << (math->integer.lhs.bits - 1 - weighed)));
     }
@@ -97,7 +110,8 @@ void spmm_emit_unstack(const spmm_sums *s) {
     if (math->integer.planes == 1 && !math->integer.ones) return;
     heading(b, "Sums of A's digits become sums of its rows");
     declare_unstacker(&u);
-    if (math->integer.planes > 1)
+    if (math->integer.planes > 1 && apart == 0) note(b, "a lane has those of two digits");
+    else if (math->integer.planes > 1)
         note(b, "those of the next digit lie %d lane%s on", apart, apart > 1 ? "s" : "");
     if (math->integer.ones)
         note(b, "2^%d times the sum of B's rows is in every one: the column of ones has it",

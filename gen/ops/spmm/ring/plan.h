@@ -31,8 +31,9 @@ static inline int ring_run(const ring_plan *plan) { return spmm_b_is_paired(&pla
 static inline int ring_run_span(const ring_plan *plan) {
     return ring_run(plan) * (spmm_is_tall(&plan->base.math) ? 4 : 8);
 }
-/* Of the two rows that a lane has, the second one is so far behind the first: rows 2t and 2t + 1, or, with
-   vectors of 16 rows, g and g + 8. */
+/* Rows that a lane has: one where the row block has no more. Of two the second one is so far behind the
+   first: rows 2t and 2t + 1, or, with vectors of 16 rows, g and g + 8. */
+static inline int ring_lane_rows(const ring_plan *plan) { return plan->base.vec == 1 ? 1 : 2; }
 static inline int ring_row_step(const ring_plan *plan) { return spmm_is_tall(&plan->base.math) ? 8 : 1; }
 
 /* A lane's accumulators of one weight. */

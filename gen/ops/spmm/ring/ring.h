@@ -185,7 +185,7 @@ typedef struct ring_epilogue {
 
 /* Sets col, sum and factors. */
 void ring_emit_epilogue_start(ring_epilogue *e);
-/* Loads scales and biases of the lane's two rows: before the loop over strides, which hides their latency. */
+/* Loads scales and biases of the lane's rows: before the loop over strides, which hides their latency. */
 void ring_emit_row_factors(ring_epilogue *e);
 /* Stores the row block at hand in C; then goes to `next`, or ends. */
 void ring_emit_output(ring_epilogue *e);

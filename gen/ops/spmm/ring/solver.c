@@ -33,10 +33,12 @@ static void add_b_map(const ring_plan *plan, mc_contract *c) {
 
 /* The arrays that say which strides a row block has, and where their slots lie in the ring. */
 static void add_strides(const spmm_plan *base, mc_contract *c) {
-    static const char *const orders[] = {[2] = "m / 2", [4] = "m / 4", [8] = "m / 8", [16] = "m / 16"};
+    static const char *const orders[] = {
+        [1] = "m", [2] = "m / 2", [4] = "m / 4", [8] = "m / 8", [16] = "m / 16"};
     static const char *const row_ptrs[] = {
-        [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
-    static const char *const part_ptrs[] = {[2] = "split * m / 2 + 1",
+        [1] = "m + 1", [2] = "m / 2 + 1", [4] = "m / 4 + 1", [8] = "m / 8 + 1", [16] = "m / 16 + 1"};
+    static const char *const part_ptrs[] = {[1] = "split * m + 1",
+                                            [2] = "split * m / 2 + 1",
                                             [4] = "split * m / 4 + 1",
                                             [8] = "split * m / 8 + 1",
                                             [16] = "split * m / 16 + 1"};

@@ -51,7 +51,7 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     e->sum = ring_emit_sum_place(r);
     int count = ring_loads_late(r->plan) ? ring_run(r->plan) * grouped(r->plan)
                                          : ring_run(r->plan) * ring_runs(r->plan);
-    out_declare_factors(&e->factors, r->at.b, &plan->output, columns, 2, count);
+    out_declare_factors(&e->factors, r->at.b, &plan->output, columns, ring_lane_rows(r->plan), count);
     if (!ring_loads_late(r->plan)) out_declare_result(&e->factors);
 }
 
@@ -60,7 +60,7 @@ void ring_emit_row_factors(ring_epilogue *e) {
     if (!out_by_rows(&r->at.plan->output)) return;
     mc_reg row = b32(r->at.b, "factor_row");
     ring_emit_row(e, row);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < ring_lane_rows(r->plan); i++)
         out_load_row_factors(&e->factors, i, row, i * ring_row_step(r->plan), r->at.stores);
 }
 
@@ -77,7 +77,7 @@ static void emit_exchange(const ring_epilogue *e) {
     EMIT(b, and_b32, give, r->at.place.g, I(1));
     mc_reg odd = setp_eq(b, "odd_g", give, I(1));
     for (int i = 0; i < ring_acc_count(r->plan) / r->plan->base.split; i += 4)
-        for (int row = 0; row < 2; row++) {
+        for (int row = 0; row < ring_lane_rows(r->plan); row++) {
             mc_reg first = e->sums->acc[i + frag_c_reg(0, row)],
                    second = e->sums->acc[i + frag_c_reg(1, row)];
             EMIT(b, selp_b32, give, first, second, odd);
@@ -153,31 +153,44 @@ static void emit_store_rows(store_path *p) {
     out_writer *w = &p->w;
     ring_load_columns_of(p->e, 0, ring_runs(plan), 0);
     emit_place(p);
-    for (int row = 0; row < 2; row++) {
+    for (int row = 0; row < ring_lane_rows(plan); row++) {
         if (row) EMIT(w->b, add_s32, w->row, w->row, I(ring_row_step(plan)));
         out_c_address(w, w->row, p->col);
         for (int c = 0; c < ring_runs(plan); c += p->group) emit_group(p, row, c, ring_run(plan) * c, 0);
     }
 }
 
-/* Each group of runs of both rows: what is loaded for its columns is not kept. */
+/* Sets AT to where the lane's second row of C lies; w->at is that of its first one. */
+static void find_next_row(store_path *p, mc_reg at) {
+    out_writer *w = &p->w;
+    EMIT(w->b, mov_b64, at, w->at);
+    w->at = at;
+    out_advance_c(w, ring_row_step(p->e->r->plan));
+}
+
+/* The same of the lane's second row, from the element FIRST on. */
+static void load_next_residual_of(store_path *p, int c, int first) {
+    int step = ring_row_step(p->e->r->plan);
+    out_advance_residual(&p->w, step);
+    load_residual_of(p, c, first);
+    out_advance_residual(&p->w, -step);
+}
+
+/* Each group of runs of all of the lane's rows: what is loaded for its columns is not kept. */
 static void emit_store_runs(store_path *p) {
     out_writer *w = &p->w;
-    int count = ring_run(p->e->r->plan) * p->group, step = ring_row_step(p->e->r->plan);
-    mc_reg at[2] = {w->at, b64(w->b, "c_at_next")};
+    const ring_plan *plan = p->e->r->plan;
+    int count = ring_run(plan) * p->group, rows = ring_lane_rows(plan);
+    mc_reg at[2] = {w->at, rows > 1 ? b64(w->b, "c_at_next") : w->at};
     emit_place(p);
     out_c_address(w, w->row, p->col);
-    EMIT(w->b, mov_b64, at[1], at[0]);
-    w->at = at[1];
-    out_advance_c(w, step);
+    if (rows > 1) find_next_row(p, at[1]);
     out_residual_address(w, w->row, p->e->col);
-    for (int c = 0; c < ring_runs(p->e->r->plan); c += p->group) {
+    for (int c = 0; c < ring_runs(plan); c += p->group) {
         ring_load_columns_of(p->e, c, p->group, 0);
         load_residual_of(p, c, 0);
-        out_advance_residual(w, step);
-        load_residual_of(p, c, count);
-        out_advance_residual(w, -step);
-        for (int row = 0; row < 2; row++) {
+        if (rows > 1) load_next_residual_of(p, c, count);
+        for (int row = 0; row < rows; row++) {
             w->at = at[row];
             emit_group(p, row, c, 0, count * row);
         }
@@ -200,7 +213,7 @@ static void emit_store_of_rows(ring_epilogue *e, bool clamp) {
                           .residual = e->residual},
                     .group = group};
     p.w.residual.load = clamp ? 1 : ring_residual_columns(r->plan);
-    p.w.residual.count = 2 * ring_run(r->plan) * group; /* of both rows */
+    p.w.residual.count = ring_lane_rows(r->plan) * ring_run(r->plan) * group;
     e->factors.columns = p.w.columns;
     out_declare_writer(&p.w);
     if (group > 1) p.other = b32(b, "other_word");
@@ -284,9 +297,11 @@ static void branch_if_not_whole(const ring_epilogue *e, mc_label edge) {
 static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
     const ring_plan *plan = e->r->plan;
     if (!always) branch_if_not_whole(e, edge);
-    heading(e->r->at.b, "Store: rows %s of the row block, %s columns of each %d",
-            ring_is_tall(plan) ? "g and g + 8" : "2 t and 2 t + 1", ring_run(plan) == 2 ? "two" : "four",
-            ring_run_span(plan));
+    heading(e->r->at.b, "Store: %s of the row block, %s columns of each %d",
+            ring_is_tall(plan)          ? "rows g and g + 8"
+            : ring_lane_rows(plan) == 1 ? "the row"
+                                        : "rows 2 t and 2 t + 1",
+            ring_run(plan) == 2 ? "two" : "four", ring_run_span(plan));
     emit_store(e, false);
 }
 
