@@ -48,9 +48,9 @@ MC_API void mc_pack_form(const mc_kernel *kernel, char form[MC_PACK_FORM]);
 MC_API int64_t mc_pack_most(const mc_kernel *kernel, mc_type type);
 
 /* strided-bcrs, the format of the gather SpMM: row blocks padded to whole strides; integers of at most 16
-   bits with vec at most 8, or floats of 16 with vec at most 16. The first strides of all row blocks, the
-   heads, come first, so that a warp finds its own without row_ptr: row block b's are strides b * heads to
-   b * heads + heads - 1, all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
+   bits, or floats of 16, with vec at most 16. The first strides of all row blocks, the heads, come first, so
+   that a warp finds its own without row_ptr: row block b's are strides b * heads to b * heads + heads - 1,
+   all padding where it has fewer. Its other strides follow from row_ptr[b] on. */
 typedef struct mc_strided {
     int stride; /* vectors, a multiple of 32 */
     /* heads of a row block, 1 to 32: as many as warps share it. 0: strides lie row block by row block, with
@@ -85,7 +85,7 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
-   of at most 16 bits with vec at most 8, or floats of 16 with vec at most 16. */
+   of at most 16 bits, or floats of 16, with vec at most 16. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
@@ -105,7 +105,7 @@ MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *rin
                                          mc_diag *diag);
 
 /* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers
-   of at most 16 bits, vec at most 8.
+   of at most 16 bits, vec at most 16.
      row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
      col_idx  s32[vectors]         ascending inside a row block
      values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits
@@ -116,7 +116,7 @@ MC_API mc_status mc_bcrs_export_values(const mc_vsparse *a, mc_packed *packed, m
 MC_API mc_status mc_bcrs_import(const mc_packed *packed, mc_type type, int vec, int64_t rows, int64_t cols,
                                 mc_vsparse *a, mc_diag *diag);
 
-/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 8. Its own
+/* SR-BCRS as published (Magicube), docs/formats.md: of integers of at most 16 bits, vec at most 16. Its own
    kernels want k = 16 with digits of 8 bits where both sides have 8 bits or more, and k = 32 with digits of 4
    bits and the shuffle where a side has 4. */
 typedef struct mc_srbcrs {

@@ -93,13 +93,11 @@ static mc_status check_members(const mc_operator *o, const mc_plan_config *confi
 
 /* -- What the matrix gives */
 
-/* Where the matrix's values are multiplied, vectors of 16 are those of floats. */
-static mc_status check_vec(const mc_operator *o, const mc_vsparse *matrix, mc_diag *diag) {
+static mc_status check_vec(const mc_vsparse *matrix, mc_diag *diag) {
     int vec = matrix->vec;
-    bool longer = o->matrix.type == NO_MEMBER || code_most_vec(matrix->type) == 16;
-    if (vec == 1 || vec == 2 || vec == 4 || vec == 8 || (vec == 16 && longer)) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 1, 2, 4%s",
-                   vec, longer ? ", 8 and 16" : " and 8");
+    if (vec == 1 || vec == 2 || vec == 4 || vec == 8 || vec == 16) return MC_OK;
+    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 1, 2, 4, 8 and 16",
+                   vec);
 }
 
 static mc_status check_given_type(const mc_operator *o, const mc_plan_config *config, mc_type type,
@@ -123,7 +121,7 @@ static mc_status check_given_size(const mc_plan_config *config, problem_member m
 static mc_status take_matrix(const mc_operator *o, const mc_plan_config *config, const mc_vsparse *matrix,
                              plan_problem *problem, mc_diag *diag) {
     if (!o->matrix.wanted) return MC_OK;
-    mc_status status = check_vec(o, matrix, diag);
+    mc_status status = check_vec(matrix, diag);
     if (status == MC_OK) status = check_given_type(o, config, matrix->type, diag);
     if (status == MC_OK) status = check_given_size(config, o->matrix.rows, matrix->rows, "rows", diag);
     if (status == MC_OK) status = check_given_size(config, o->matrix.cols, matrix->cols, "columns", diag);

@@ -21,9 +21,9 @@ static const struct refusal {
     const char *message;
 } refusals[] = {
     {MATRIX(.vec = 3, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
-     "vec is 3, must be 1, 2, 4 or 8"},
-    {MATRIX(.vec = 16, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
-     "vec is 16, must be 1, 2, 4 or 8"},
+     "vec is 3, must be 1, 2, 4, 8 or 16"},
+    {MATRIX(.vec = 32, .rows = 32, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx), MC_USAGE,
+     "vec is 32, must be 1, 2, 4, 8 or 16"},
     {{.size = sizeof(mc_matrix_config), .type = MC_F16, .vec = 12, .rows = 24, .cols = 40},
      MC_USAGE,
      "vec is 12, must be 1, 2, 4, 8 or 16"},

@@ -93,6 +93,11 @@ gather_list() {
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
         for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
         for ((i = first; i < exact_count; i += 12)); do echo "$arch $i exact $exact"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i tall --set vec=16"; done
+        for ((i = first; i < count; i += 13)); do echo "$arch $i tall-added $(added "$i") --set vec=16"; done
+        echo "$arch 0 tall-s16s16 --set vec=16 --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stride=32"
+        echo "$arch 0 tall-u16s4 --set vec=16 --set lhs=u16 --set rhs=s4 --set mma=int8 --set tile_n=128 --set stride=64"
+        echo "$arch 0 tall-exact $exact --set vec=16 --set lhs=u16 --set rhs=u16 --set tile_n=64 --set stride=32"
         echo "$arch 0 exact-s16s16 $exact --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stride=64"
         echo "$arch 0 digits ${digits[first % 4]} --set stride=64"
         echo "$arch 0 exact-s16u8 $exact --set lhs=s16 --set rhs=u8 --set tile_n=128 --set stride=64"
@@ -113,6 +118,8 @@ ring_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
+        for ((i = first; i < all; i += 13)); do echo "$arch $i tall --set vec=16 $(chained "$i")"; done
+        echo "$arch 0 tall-s16s8 --set vec=16 --set lhs=s16 --set tile_n=128 --set warps=7 $(output "$((5 * first))")"
         first=$((first + 1))
     done
     echo "sm_90 0 stacked --set lhs=u16 --set vec=4 --set tile_n=128 --set warps=16"
@@ -263,7 +270,8 @@ defaults_list() {
             echo "$arch 0 $(basename "$spec")"
             continue
         fi
-        for vec in 8 4 2 16 1; do
+        for vec in 16 8 4 2 1; do
+            [ $vec = 16 ] && grep -q '^mma *= *"int4"' "$spec" && continue # which has up to 8 rows
             # For sm_120 ptxas 13 spills 40 bytes of a ring kernel of 16 warps with V below 8.
             [ "$arch" = sm_120 ] && [ $vec != 8 ] && grep -q '"tma"' "$spec" && continue
             echo "$arch 0 $(basename "$spec")-$vec --set vec=$vec"

@@ -198,6 +198,24 @@ expect 2 'digits: "balanced" is for a signed' digits --set lhs=u16 --set stackin
 check "digits that are refused bring a second error, about stacking" test "$(wc -l <"$work/stderr")" = 1
 expect 2 'digits: "offset" is for a signed lhs of several digits, not for "s8"' digits --set lhs=s8 offset
 expect 2 'digits: "offset" wants a free column of the mma: vec = 8 leaves none' digits --set vec=8 offset
+
+# -- Vectors of 16 rows ------------------------------------------------------------------------------------------------
+tall() { "$mcgen" --arch sm_80 --set vec=16 "$@" "$spec"; }
+expect 2 "stacking: a vector of 16 rows fills the mma's 16 rows: there is nothing to stack" tall --set stacking=on
+expect 2 'digits: "offset" wants a free column of the mma: vec = 16 leaves none' tall --set lhs=s16 --set digits=offset
+expect 2 'order: "paper" takes vec = 1, 2, 4 or 8: its mma has 8 rows of A' tall --set order=paper
+for four in mma=int4 precision_split=4+4; do
+    expect 2 "${four%=*}: 4-bit mma take vec = 1, 2, 4 or 8: vec = 16 wants mma = \"int8\"" tall --set rhs=s4 --set $four
+    check "one error: $four" test "$(wc -l <"$work/stderr")" = 1
+done
+expect 0 m16n8k32.row.col.s32.s8.u8 tall --set rhs=u4 --set tile_n=128
+expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' tall --set rhs=s4 --set tile_n=256 --set split=1
+expect 2 'tile_n: vec = 16 and exact sums leave no registers for 128 columns: 64' tall --set sum=exact --set out=s64 --set tile_n=128 --set split=1
+expect 2 'stride: vec = 16 and 2 sums of each element leave no registers for 64: 32' tall --set lhs=s16 --set stride=64 --set tile_n=128
+expect 2 'weights leave staging = "shared" no registers for 64 columns: 32' tall --set lhs=u16 --set rhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set staging=shared --set warps=1 --set split=1
+expect 2 'warps: vec = 16 leaves 8 warps no registers for 128 columns: at most 7' "$mcgen" --arch sm_90 --set vec=16 --set lhs=s16 --set tile_n=128 --set warps=8 "${spec%.lua}_tiled.lua"
+expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' "$mcgen" --arch sm_90 --set vec=16 --set rhs=s4 --set tile_n=256 --set warps=4 "${spec%.lua}_tiled.lua"
+
 for mode in balanced offset; do
     expect 0 "" digits --describe --json --set stacking=off "$mode"
     apart=$(stride_mma)

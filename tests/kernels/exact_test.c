@@ -195,6 +195,10 @@ static const char *const short_kernels[] = {
     "lhs=s12 rhs=s4 mma=int4 vec=1 digits=offset tile_n=64 warps=2 split=2 stride=64 out=s64",
     "lhs=s16 rhs=u8 vec=1 digits=offset stacking=off tile_n=64 warps=2 split=2 stride=32 out=s64",
     "lhs=u16 rhs=s8 vec=1 tile_n=64 warps=2 split=2 stride=32 order=paper out=s64",
+    "lhs=s16 rhs=u16 vec=16 tile_n=64 warps=2 split=2 stride=32 out=s64",
+    "lhs=s8 rhs=s8 vec=16 tile_n=64 warps=4 split=1 stride=64 out=f32 scale=row bias=column",
+    "lhs=u16 rhs=s4 mma=int8 vec=16 tile_n=64 warps=2 split=2 stride=64 out=s64",
+    "lhs=u8 rhs=u4 mma=int8 vec=16 tile_n=64 warps=1 split=1 stride=32 staging=shared out=s64",
     "lhs=s16 rhs=u4 mma=int8 vec=4 tile_n=64 warps=8 split=8 stride=32 out=bf16 scale=column",
 };
 
@@ -283,6 +287,7 @@ static void run_all(session *s) {
     test_full(s, 0, 4, 8, 1);
     test_full(s, 4, 8, 2, 64);
     test_full(s, 0, 1, 2, 64);
+    test_full(s, 0, 16, 1, 3);
     test_fixed(s);
     for (size_t i = 0; i < sizeof short_kernels / sizeof *short_kernels; i++)
         test_short(s, short_kernels[i], (int)i);

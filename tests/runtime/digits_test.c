@@ -5,7 +5,7 @@
 #include "scratch.h"
 
 static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
-static const int vecs[] = {1, 2, 4, 8};
+static const int vecs[] = {1, 2, 4, 8, 16};
 enum { TYPES = sizeof types / sizeof types[0], VECS = sizeof vecs / sizeof vecs[0] };
 
 static const char *const mode_names[] = {"top-signed", "balanced", "offset"};

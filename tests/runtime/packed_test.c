@@ -186,10 +186,10 @@ static mc_vsparse make_matrix(int shape, int vec, mc_diag *diag) {
 }
 
 static void test_round_trips(mc_diag *diag) {
-    static const int vecs[] = {1, 2, 4, 8};
+    static const int vecs[] = {1, 2, 4, 8, 16};
     for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++)
         for (int shape = 0; shape < (int)(sizeof shapes / sizeof shapes[0]); shape++)
-            for (int v = 0; v < 4; v++) {
+            for (int v = 0; v < 5; v++) {
                 mc_vsparse a = make_matrix(shape, vecs[v], diag), back;
                 mc_packed packed;
                 expect_ok(formats[f].name, formats[f].pack(&a, &packed, diag), diag);
@@ -269,8 +269,8 @@ static void test_arrays(mc_diag *diag) {
                    "7 rows are no row blocks of 2");
     expect_failure("vec", unpack_strided_32(&packed, 1, 3, 8, &a, diag), MC_FORMAT, diag,
                    "values has 192 elements, must have 96");
-    expect_failure("vec", unpack_strided_32(&packed, 16, 48, 8, &a, diag), MC_USAGE, diag,
-                   "vectors of 16 elements");
+    expect_failure("vec", unpack_strided_32(&packed, 17, 51, 8, &a, diag), MC_USAGE, diag,
+                   "vectors of 17 elements");
     expect_failure("cols", unpack_strided_32(&packed, 2, 6, -1, &a, diag), MC_USAGE, diag, "-1 columns");
     packed.arrays[1].type = MC_S16;
     expect_failure("type", unpack_strided_32(&packed, 2, 6, 8, &a, diag), MC_FORMAT, diag,
@@ -310,8 +310,9 @@ static void test_refused(mc_diag *diag) {
     expect_failure("type", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
                    "values that kernels multiply, the matrix f32");
     other.type = MC_S8;
-    other.vec = 9;
-    expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag, "the matrix 9");
+    other.vec = 17;
+    expect_failure("vec", mc_strided_pack(&other, &one_head, &packed, diag), MC_CANNOT, diag,
+                   "the matrix 17");
     int64_t huge_row_ptr[] = {0, (int64_t)INT32_MAX + 1};
     mc_vsparse huge = {MC_S8, 1, 1, 8, 1, huge_row_ptr[1], huge_row_ptr, tiny_col_idx, tiny_values};
     expect_failure("slots", mc_strided_pack(&huge, &one_head, &packed, diag), MC_CANNOT, diag,

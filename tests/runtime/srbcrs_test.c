@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
-static const int vecs[] = {1, 2, 4, 8};
+static const int vecs[] = {1, 2, 4, 8, 16};
 static const mc_srbcrs forms[] = {{16, 8, false}, {16, 4, false}, {32, 8, false},
                                   {32, 4, false}, {32, 8, true},  {32, 4, true}};
 enum {
@@ -411,9 +411,9 @@ static void test_refused(mc_diag *diag) {
     expect_failure("type", mc_srbcrs_export(&other, &bytes_16, &packed, diag), MC_CANNOT, diag,
                    "the matrix f16");
     other = a;
-    other.vec = 9;
+    other.vec = 17;
     expect_failure("vec", mc_srbcrs_export(&other, &bytes_16, &packed, diag), MC_CANNOT, diag,
-                   "the matrix 9");
+                   "the matrix 17");
     mc_vsparse_free(&a);
 }
 

@@ -386,9 +386,9 @@ static void test_refused(mc_diag *diag) {
     mc_packed_free(&packed);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_failure("ring", mc_windowed_pack(&a, &bad[i], &packed, diag), MC_USAGE, diag, "no ring: ");
-    a.vec = 16;
+    a.vec = 17;
     expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag,
-                   "vectors of 1 to 8 elements, the matrix 16");
+                   "vectors of 1 to 16 elements, the matrix 17");
     a.vec = 17, a.type = MC_F16;
     expect_failure("vec", mc_windowed_pack(&a, &good, &packed, diag), MC_CANNOT, diag,
                    "vectors of 1 to 16 elements, the matrix 17");

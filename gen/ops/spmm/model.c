@@ -13,9 +13,11 @@ static const double MEGA = 1e6;
 
 /* -- A problem as a kernel meets it -------------------------------------------------------------------- */
 
-/* The accumulators that a thread has more with other types than 8 bits: for each weight, and each column. */
+/* The accumulators that a thread has more with other types than 8 bits: for each weight, and each column; and
+   with vectors of 16 rows. */
 static int more_accumulators(const spmm_plan *plan) {
-    return (plan->tile_n * plan->math.sums - spmm_tile_bytes(plan)) / 4;
+    int rows = spmm_is_tall(&plan->math) ? 2 : 1; /* times 8 */
+    return (rows * plan->tile_n * plan->math.sums - spmm_tile_bytes(plan)) / 4;
 }
 
 spmm_situation spmm_meet(const spmm_plan *plan, const mc_gpu *gpu, const mc_problem *problem, int registers) {

@@ -1,7 +1,7 @@
 /* The operator `spmm`: C = A B with A in V x 1 nonzero vectors. Its fields, and which solver a spec asks for.
  *
  * Operands are swapped, C^T = B^T A^T: columns of B are the mma's 16 rows and the rows of a row block its 8
- * columns, so that m16n8k32 is full at V = 8. At V = 4 and 2 the other columns are empty. Without a ring,
+ * columns, so that m16n8k32 is full at V = 8. At V = 4, 2 and 1 the other columns are empty. Without a ring,
  * `order` can be the paper's instead: rows of A are then the 8 rows of m8n8k16, columns of B its columns.
  *
  * A warp takes a stride of nonzero vectors at a time. How their rows of B reach it is the field `staging`:
@@ -13,8 +13,7 @@
  *            gather; a warp of its own copies. Solver `ring`.
  *   async    The same ring, copied by all threads. Solver `ring`.
  *
- * Of floats an mma is m16n8k16. Vectors of 16 rows, which floats may have, are its 16 rows, and columns of B
- * its 8 columns.
+ * Of floats an mma is m16n8k16. Vectors of 16 rows are the mma's 16 rows, and columns of B its 8 columns.
  *
  * Files of this folder are for all solvers; each solver has a folder of its own, and so have the arithmetics
  * of integers and of floats. Nothing includes or calls this file. */

@@ -2,6 +2,9 @@
 #include "ops/spmm/gather/rows.h"
 #include <string.h>
 
+/* The bit of an accumulator's number that says that its column is odd, where each column has an mma. */
+enum { TALL_ODD = 4 };
+
 /* Where a warp is in its strides. */
 typedef struct walk {
     mc_reg first, stride;          /* the stride that is loaded next is first + part */
@@ -177,6 +180,6 @@ void spmm_gather_emit_tile(gather_emitter *e, const gather_path *path, mc_reg pa
     if (e->plan->heads) emit_grid_wait(e->b, e->plan->base.overlap, "B");
     if (e->plan->heads) emit_strides(e, &rows, &w);
     else emit_some_strides(e, &rows, &w);
-    sums_settle(&e->sums, frag_c_reg(1, 0), w.more);
+    sums_settle(&e->sums, spmm_is_tall(e->sums.of) ? TALL_ODD : frag_c_reg(1, 0), w.more);
     spmm_gather_emit_epilogue(e, path, path_col, lane_col, factors);
 }

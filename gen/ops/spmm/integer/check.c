@@ -43,9 +43,22 @@ static void check_split(const int64_t *point, const spmm_arithmetic *math, const
                  math->integer.int4 ? nibbles : bytes);
 }
 
+/* Whether the point wants nothing that only vectors of up to 8 rows have. */
+static bool check_tall(const int64_t *point, mc_complaints *complaints) {
+    digit_side lhs = digit_sides[point[F_LHS]];
+    bool nibbles = lhs.bits > NIBBLE_BITS && digit_split_fits(point[F_PRECISION_SPLIT], lhs, NIBBLE_BITS) &&
+                   !digit_split_fits(point[F_PRECISION_SPLIT], lhs, DIGIT_BITS);
+    bool int4 = point[F_MMA] == SPMM_INT4, paper = point[F_ORDER] == SPMM_PAPER;
+    if (paper) complain(complaints, F_ORDER, "\"paper\" takes vec = 1, 2, 4 or 8: its mma has 8 rows of A");
+    else if (int4 || nibbles)
+        complain(complaints, int4 ? F_MMA : F_PRECISION_SPLIT,
+                 "4-bit mma take vec = 1, 2, 4 or 8: vec = %d wants mma = \"int8\"", SPMM_TALL);
+    return !paper && !int4 && !nibbles;
+}
+
 void integer_check(const int64_t *point, const spmm_arithmetic *math, const char *staging, bool gathers,
                    mc_complaints *complaints) {
-    if (math->vec > SPMM_MMA_ROWS) complain(complaints, F_VEC, "lhs = \"%s\" takes 1, 2, 4 or 8", math->lhs);
+    if (spmm_is_tall(math) && !check_tall(point, complaints)) return;
     check_mma(point, math, staging, gathers, complaints);
     check_split(point, math, staging, gathers, complaints);
 }
@@ -67,6 +80,25 @@ static void check_totals(const spmm_arithmetic *math, spmm_use use, mc_complaint
                  paper ? "order = \"paper\"" : "staging = \"shared\"", math->stride, use.tile_n);
 }
 
+/* Vectors of 16 rows have tile_n / 2 accumulators of each weight in a lane, and as many totals of two
+   registers. ptxas 13 spills of more columns, or more vectors at a time. */
+static void check_tall_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    bool lines = use.tile_n * math->b_bits / 8 >= 128, digits = integer_products(math) > 1;
+    if (use.tile_n > 128)
+        complain(complaints, F_TILE_N, "vec = %d leaves no registers for 256 columns: 128", math->vec);
+    else if (math->exact && use.tile_n > 64)
+        complain(complaints, F_TILE_N, "vec = %d and exact sums leave no registers for %d columns: 64",
+                 math->vec, use.tile_n);
+    else if (math->exact && math->sums > 2 && use.tile_n == 64 && use.through_shared)
+        complain(complaints, F_TILE_N,
+                 "vec = %d and exact sums of %d weights leave staging = \"shared\" no "
+                 "registers for 64 columns: 32",
+                 math->vec, math->sums);
+    else if ((digits || (math->exact && math->sums > 1)) && lines && math->stride > MC_GROUP_SLOTS)
+        complain(complaints, F_STRIDE, "vec = %d and %d sums of each element leave no registers for %d: 32",
+                 math->vec, math->sums, math->stride);
+}
+
 static void check_given_values(const spmm_arithmetic *math, mc_complaints *complaints) {
     if (math->integer.int4)
         complain(complaints, F_HEADS, "off takes no mma of 4-bit integers: mma = \"int8\"");
@@ -79,13 +111,17 @@ static void check_given_values(const spmm_arithmetic *math, mc_complaints *compl
 }
 
 void integer_check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    if (use.given_values) check_given_values(math, complaints);
+    if (spmm_is_tall(math)) {
+        check_tall_gathered(math, use, complaints);
+        return;
+    }
     if (use.tile_n > 128 && (math->exact || math->order == SPMM_PAPER || math->integer.int4))
         complain(complaints, F_TILE_N,
                  "256 columns are for sums in s32, in swapped order, with mma = \"int8\"");
     if (math->mma > 1 && use.tile_n > 128 && math->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "two digits of lhs and 256 columns leave no registers for 64: 32");
     check_totals(math, use, complaints);
-    if (use.given_values) check_given_values(math, complaints);
 }
 
 /* ptxas 13 fits no more warps of 256 columns into a multiprocessor's registers. */
@@ -95,7 +131,26 @@ static void check_wide_pairs(const spmm_arithmetic *math, spmm_use use, mc_compl
         complain(complaints, F_WARPS, "256 columns leave %d warps no registers: at most %d", use.warps, most);
 }
 
+/* The warps that accumulators of vectors of 16 rows leave registers for, by ptxas 13. */
+static void check_tall_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    static const struct {
+        int accumulators, warps, resident;
+    } most[] = {{16, 16, 16}, {48, 16, 15}, {64, 15, 11}, {96, 11, 11}, {128, 7, 7}};
+    size_t i = 0, last = sizeof most / sizeof *most - 1;
+    while (i < last && use.tile_n / 2 * math->sums > most[i].accumulators) i++;
+    int warps = use.resident ? most[i].resident : most[i].warps;
+    if (use.tile_n > 128)
+        complain(complaints, F_TILE_N, "vec = %d leaves no registers for 256 columns: 128", math->vec);
+    else if (use.warps > warps)
+        complain(complaints, F_WARPS, "vec = %d leaves %d warps no registers for %d columns: at most %d",
+                 math->vec, use.warps, use.tile_n, warps);
+}
+
 void integer_check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
+    if (spmm_is_tall(math)) {
+        check_tall_pairs(math, use, complaints);
+        return;
+    }
     check_wide_pairs(math, use, complaints);
     if (math->mma > 1 && use.tile_n == 128 && use.warps > 8)
         complain(complaints, F_TILE_N,

@@ -27,16 +27,16 @@ static void emit_transpose_word(const spmm_gathered *g, const mc_reg *row, int w
     }
 }
 
-/* Multiplies by VALUE, two registers for each mma, digit RHS_DIGIT of PAIR: two neighbouring columns,
-   which are in A: the one is row g of the mma's operand A, the other row g + 8 (fragment.h, frag_a_row).
+/* Multiplies by VALUE, two registers for each operand of A, digit RHS_DIGIT of PAIR: two neighbouring
+   columns, which are in A: the one is row g of the mma's operand A, the other row g + 8 (fragment.h, frag_a_row).
    A's registers 0 and 1 hold slots 0..3, its registers 2 and 3 slots 4..7 (frag_a_k). */
 static void emit_mma(const spmm_gathered *g, const mc_reg *value, int pair, int rhs_digit,
                      const mc_reg a[4]) {
     const spmm_arithmetic *math = g->sums->of;
-    for (int m = 0; m < math->mma; m++) {
+    for (int m = 0; m < integer_products(math); m++) {
         mc_opcode op = spmm_mma(math, m * math->integer.planes, rhs_digit);
-        spmm_emit_product(g->sums, op, (spmm_operands){a, &value[2 * m], 2, 2},
-                          spmm_acc_of(g->sums, m, rhs_digit, pair));
+        spmm_emit_product(g->sums, op, (spmm_operands){a, &value[2 * integer_operands(math) * m], 2, 2},
+                          spmm_acc_of(g->sums, m, rhs_digit, integer_operands(math) * pair));
     }
 }
 
@@ -77,7 +77,9 @@ static void emit_nibbles(const spmm_gathered *g, const mc_reg *value, int word, 
 
 /* Adds up A's rows for what 4-bit columns have too much (halves.c). */
 static void emit_bias(const spmm_gathered *g, const mc_reg *value) {
-    for (int m = 0; m < g->sums->of->mma; m++) spmm_emit_add_bias(g->sums, m, &value[2 * m]);
+    const spmm_arithmetic *math = g->sums->of;
+    for (int m = 0; m < integer_products(math); m++)
+        spmm_emit_add_bias(g->sums, m, &value[2 * integer_operands(math) * m]);
 }
 
 /* Multiplies COUNT bytes of two 4-bit columns each, which the mma takes as they are, once all of its steps

@@ -24,23 +24,27 @@ mc_reg spmm_emit_half(const spmm_sums *s, mc_reg bytes, bool high, mc_reg to) {
 
 /* -- What the sums have too much ---------------------------------------------------------------------- */
 
-/* These accumulators lie as the product's do: number 0 is of the lane's run 0, number 1 of its run 1
-   (spmm_lane_sums). */
-static mc_reg bias_of(const spmm_sums *s, int mma, int row) { return s->bias_sum[ACCUMULATORS * mma + row]; }
+/* These accumulators lie as the product's do. That of accumulator I is the one of the same row: number 0 or
+   1, and with vectors of 16 rows 2 or 3 for the second 8. */
+static mc_reg bias_of(const spmm_sums *s, int i) {
+    int row = i & (spmm_is_tall(s->of) ? 3 : 1);
+    return s->bias_sum[ACCUMULATORS * (i / s->count) + row];
+}
 
 void spmm_declare_bias(spmm_sums *s) {
     mc_builder *b = s->b;
     if (!spmm_is_biased(s->of)) return;
-    b32_array(b, "bias_sum", ACCUMULATORS * s->of->mma, s->bias_sum);
+    b32_array(b, "bias_sum", ACCUMULATORS * integer_products(s->of), s->bias_sum);
     s->bias = mov_b32(b, "bias_bytes", H(minus_biases));
 }
 
 void spmm_emit_zero_bias(const spmm_sums *s) {
     if (!spmm_is_biased(s->of)) return;
-    for (int i = 0; i < ACCUMULATORS * s->of->mma; i++) EMIT(s->b, mov_b32, s->bias_sum[i], I(0));
+    for (int i = 0; i < ACCUMULATORS * integer_products(s->of); i++)
+        EMIT(s->b, mov_b32, s->bias_sum[i], I(0));
 }
 
-void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg values[2]) {
+void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg *values) {
     if (!spmm_is_biased(s->of)) return;
     const mc_reg bias[] = {s->bias, s->bias, s->bias, s->bias}, *sums = &s->bias_sum[ACCUMULATORS * mma];
     mc_opcode op = spmm_mma(s->of, mma * s->of->integer.planes, 0);
@@ -50,9 +54,9 @@ void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg values[2]) {
 static void emit_take_bias(const spmm_sums *s, int odd_column) {
     mc_builder *b = s->b;
     note(b, "B's values had 8 added: 8 times the sum of A's row comes off");
-    for (int i = 0; i < s->count * s->of->mma; i++) {
+    for (int i = 0; i < s->count * integer_products(s->of); i++) {
         if (s->of->integer.times_16 && i & odd_column) continue;
-        EMIT(b, add_s32, s->acc[i], s->acc[i], bias_of(s, i / s->count, i & 1));
+        EMIT(b, add_s32, s->acc[i], s->acc[i], bias_of(s, i));
     }
 }
 
@@ -61,7 +65,7 @@ static void emit_divide(const spmm_sums *s, int odd_column) {
     bool with_even = !spmm_is_biased(s->of);
     note(b, "odd columns of B were 16 times what they are%s",
          with_even ? ", and had the even ones added" : "");
-    for (int i = 0; i < s->count * s->of->mma; i++) {
+    for (int i = 0; i < s->count * integer_products(s->of); i++) {
         mc_reg acc = s->acc[i];
         if (!(i & odd_column)) continue;
         if (with_even) EMIT(b, sub_s32, acc, acc, s->acc[i - odd_column]);

@@ -4,8 +4,8 @@
    with zeros between. With a B of 12 or 16 bits the two bytes are the digits of one column. */
 #include "ops/spmm/integer/products.h"
 
-/* Makes operands of the values X: `even` for the columns at even bytes, `odd` for those at odd bytes, with
-   zeros between. */
+/* Makes operands of the values X of 8 rows: `even` for the columns at even bytes, `odd` for those at odd
+   bytes, with zeros between. */
 static void emit_operands(const spmm_pairs *p, mc_reg x, const mc_reg even[2], const mc_reg odd[2]) {
     mc_builder *b = p->sums->b;
     EMIT(b, and_b32, even[0], x, H(0x00ff00ff));
@@ -14,47 +14,80 @@ static void emit_operands(const spmm_pairs *p, mc_reg x, const mc_reg even[2], c
     EMIT(b, and_b32, odd[1], x, H(0xff00ff00));
 }
 
-/* Multiplies MATRIX by VALUE. MATRIX is the operand A: its rows are the pairs of bytes g of 16 bytes and of
-   the 16 beside, its k slots 0-7 and 8-15. */
-static void emit_mma(const spmm_pairs *p, int mma, int rhs_digit, int group, const mc_reg matrix[4],
-                     const mc_reg value[2]) {
-    const spmm_arithmetic *math = p->sums->of;
+/* The same of all rows that mma MMA takes: X are A's values, STEP registers from 8 rows to the next. */
+static void emit_operands_of(const spmm_pairs *p, int mma, const mc_reg *x, int step, const mc_reg *even,
+                             const mc_reg *odd) {
+    int operands = integer_operands(p->sums->of);
+    for (int i = 0; i < operands; i++)
+        emit_operands(p, x[step * (operands * mma + i)], even + 2 * i, odd + 2 * i);
+}
+
+/* What is multiplied: mma MMA's VALUE and column COLUMN of the pairs of load LOAD, or its digit RHS_DIGIT. */
+typedef struct pair_product {
+    int mma, rhs_digit, load, column;
+    const mc_reg *value;
+} pair_product;
+
+/* Multiplies MATRIX. It is the operand A: its rows are the pairs of bytes g of 16 bytes and of the 16 beside,
+   its k slots 0-7 and 8-15. */
+static void emit_swapped(const spmm_pairs *p, mc_opcode op, pair_product of, const mc_reg matrix[4]) {
+    int group = spmm_pair_columns(p->sums->of) * of.load + of.column;
     mc_reg a[4];
     for (int i = 0; i < 4; i++) a[frag_a_reg(i & 1, i >> 1)] = matrix[i];
-    spmm_emit_product(p->sums, spmm_mma(math, mma * math->integer.planes, rhs_digit),
-                      (spmm_operands){a, value, 2, 2}, spmm_acc_of(p->sums, mma, rhs_digit, group));
+    spmm_emit_product(p->sums, op, (spmm_operands){a, of.value, 2, 2},
+                      spmm_acc_of(p->sums, of.mma, of.rhs_digit, group));
+}
+
+/* The same where vectors have 16 rows. MATRIX is two operands B: the pairs of bytes of slots 0-7 and 8-15,
+   then the 16 bytes beside of both. */
+static void emit_tall(const spmm_pairs *p, mc_opcode op, pair_product of, const mc_reg matrix[4]) {
+    for (int i = 0; i < 2; i++) {
+        int group = spmm_pair_columns(p->sums->of) * (2 * of.load + i) + of.column;
+        mc_reg b[4] = {{0}};
+        for (int k = 0; k < 2; k++) b[frag_a_reg(0, k)] = matrix[2 * i + k];
+        spmm_emit_product(p->sums, op, (spmm_operands){b, of.value, 2, 1},
+                          spmm_acc_of(p->sums, of.mma, of.rhs_digit, group));
+    }
+}
+
+static void emit_mma(const spmm_pairs *p, pair_product of, const mc_reg matrix[4]) {
+    const spmm_arithmetic *math = p->sums->of;
+    mc_opcode op = spmm_mma(math, of.mma * math->integer.planes, of.rhs_digit);
+    (spmm_is_tall(math) ? emit_tall : emit_swapped)(p, op, of, matrix);
 }
 
 /* Multiplies the two bytes of each pair: two columns of 8 bits, or the low and the high digit of one
    column. */
 static void emit_multiply_bytes(const spmm_pairs *p, mc_reg matrix[][4], const mc_reg *x, int step) {
     bool digits = p->sums->of->integer.b.count > 1;
-    for (int m = 0; m < p->sums->of->mma; m++) {
-        emit_operands(p, x[step * m], p->even, p->odd);
+    for (int m = 0; m < integer_products(p->sums->of); m++) {
+        emit_operands_of(p, m, x, step, p->even, p->odd);
         for (int odd = 0; odd < 2; odd++)
             for (int q = 0; q < p->loads; q++)
-                emit_mma(p, m, digits ? odd : 0, digits ? q : 2 * q + odd, matrix[q], odd ? p->odd : p->even);
+                emit_mma(p, (pair_product){m, digits ? odd : 0, q, digits ? 0 : odd, odd ? p->odd : p->even},
+                         matrix[q]);
     }
 }
 
 /* The same of 4-bit columns: the low and the high halves of both bytes of a pair. */
 static void emit_multiply_nibbles(const spmm_pairs *p, mc_reg matrix[][4], const mc_reg *x, int step) {
-    int count = p->sums->of->mma;
-    for (int m = 0; m < count; m++) emit_operands(p, x[step * m], &p->even[2 * m], &p->odd[2 * m]);
+    int count = integer_products(p->sums->of), regs = 2 * integer_operands(p->sums->of);
+    for (int m = 0; m < count; m++) emit_operands_of(p, m, x, step, &p->even[regs * m], &p->odd[regs * m]);
     for (int q = 0; q < p->loads; q++)
         for (int high = 0; high < 2; high++) {
             mc_reg bytes[4];
             for (int i = 0; i < 4; i++) bytes[i] = spmm_emit_half(p->sums, matrix[q][i], high, p->half[i]);
             for (int m = 0; m < count; m++)
                 for (int odd = 0; odd < 2; odd++)
-                    emit_mma(p, m, 0, 4 * q + 2 * odd + high, bytes, odd ? &p->odd[2 * m] : &p->even[2 * m]);
+                    emit_mma(p, (pair_product){m, 0, q, 2 * odd + high, &(odd ? p->odd : p->even)[regs * m]},
+                             bytes);
         }
 }
 
 spmm_pairs integer_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     bool halves = sums->of->integer.rhs.bits == 4;
-    int operands = halves ? 2 * sums->of->mma : 2;
+    int operands = 2 * (halves ? sums->of->mma : integer_operands(sums->of));
     spmm_pairs p = {.sums = sums, .loads = loads, .zero = mov_b32(b, "zero", I(0))};
     b32_array(b, "even", operands, p.even);
     b32_array(b, "odd", operands, p.odd);
@@ -72,5 +105,7 @@ void integer_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], c
 }
 
 void integer_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) {
-    for (int m = 0; m < p->sums->of->mma; m++) spmm_emit_add_bias(p->sums, m, &value[2 * m]);
+    const spmm_arithmetic *math = p->sums->of;
+    for (int m = 0; m < integer_products(math); m++)
+        spmm_emit_add_bias(p->sums, m, &value[2 * integer_operands(math) * m]);
 }

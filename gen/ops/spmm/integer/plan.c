@@ -21,7 +21,8 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
     const char *name = math->integer.lhs.name;
     int columns = a->count * math->vec + math->integer.ones;
     if (math->vec >= SPMM_MMA_ROWS)
-        snprintf(why_not, WHY, "a vector of 8 rows fills the mma's 8 columns: there is nothing to stack");
+        snprintf(why_not, WHY, "a vector of %d rows fills the mma's %d %s: there is nothing to stack",
+                 math->vec, math->vec, spmm_is_tall(math) ? "rows" : "columns");
     else if (a->count == 1)
         snprintf(why_not, WHY, "lhs = \"%s\" is one digit: there is nothing to stack", name);
     else if (a->low_signed != a->top_signed)
@@ -39,11 +40,13 @@ static bool can_stack(const spmm_arithmetic *math, char why_not[WHY]) {
 
 static void plan_mma(spmm_arithmetic *math, bool stacked) {
     math->integer.planes = stacked ? room(math) : 1;
-    math->mma = (math->integer.a.count + math->integer.planes - 1) / math->integer.planes;
-    math->sums = spmm_sum_of(math, math->mma - 1, math->integer.b.count - 1) + 1;
+    int products = (math->integer.a.count + math->integer.planes - 1) / math->integer.planes;
+    math->mma = products * integer_operands(math);
+    math->sums = spmm_sum_of(math, products - 1, math->integer.b.count - 1) + 1;
 }
 
 int integer_mma_rows(const spmm_arithmetic *math, int mma) {
+    if (spmm_is_tall(math)) return SPMM_MMA_ROWS;
     int before = mma * math->integer.planes, left = math->integer.a.count - before;
     bool last = mma == math->mma - 1;
     return (left < math->integer.planes ? left : math->integer.planes) * math->vec +
@@ -59,7 +62,8 @@ static void plan_digits(const int64_t *point, spmm_arithmetic *math, mc_complain
         complain(complaints, F_DIGITS, "\"%s\" is for a signed lhs of several digits, not for \"%s\"",
                  digit_mode_names[math->integer.mode], math->integer.lhs.name);
     else if (math->integer.ones && math->vec >= SPMM_MMA_ROWS)
-        complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = 8 leaves none");
+        complain(complaints, F_DIGITS, "\"offset\" wants a free column of the mma: vec = %d leaves none",
+                 math->vec);
     else if (!stacks && point[F_STACKING] == STACKING_ON) complain(complaints, F_STACKING, "%s", why);
 }
 
@@ -78,6 +82,7 @@ static bool prefers_int4(const int64_t *point) {
 
 static bool takes_int4(const int64_t *point, bool gathers) {
     if (digit_sides[point[F_RHS]].bits != 4 || !gathers || point[F_MMA] == SPMM_INT8) return false;
+    if (point[F_VEC] > SPMM_MMA_ROWS) return false;
     return point[F_MMA] == SPMM_INT4 || prefers_int4(point);
 }
 
@@ -104,6 +109,7 @@ void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_
     math->depth = int4 ? (int)point[F_STRIDE] : MC_GROUP_SLOTS;
     math->lhs = of->lhs.name, math->rhs = of->rhs.name, math->b_bits = side_bits(of->rhs);
     math->b_operands = of->b.count;
+    if (spmm_is_tall(math)) math->order = SPMM_PAPER;
     math->value_bytes = 1; /* as the ring has them, which takes no digits of 4 bits */
     plan_digits(point, math, complaints);
     of->times_16 = of->takes_halves && math->k <= spmm_exact_k(math); /* an open k is bounded instead */
@@ -116,7 +122,9 @@ int integer_value_rows(const spmm_arithmetic *math) {
     return math->integer.a.count * math->vec + math->integer.ones;
 }
 
-int integer_mma_row(const spmm_arithmetic *math, int mma) { return mma * math->integer.planes * math->vec; }
+int integer_mma_row(const spmm_arithmetic *math, int mma) {
+    return mma * (spmm_is_tall(math) ? SPMM_MMA_ROWS : math->integer.planes * math->vec);
+}
 
 spmm_values integer_values(const spmm_arithmetic *math) {
     int row_bytes = math->depth * math->integer.a.bits / 8;
@@ -125,22 +133,24 @@ spmm_values integer_values(const spmm_arithmetic *math) {
         .regs = math->depth * math->integer.a.bits / (4 * 32),
         .count = math->depth / 4,
         .group_bytes = row_bytes * integer_value_rows(math),
-        .mma_bytes = row_bytes * math->vec * math->integer.planes,
+        .mma_bytes = row_bytes * integer_mma_row(math, 1),
         .stride_bytes = math->stride * integer_value_rows(math) * math->integer.a.bits / 8,
     };
 }
 
-/* A large mma takes 16 columns and all of the slots; a small one takes 8 columns and 16 slots, of 4 bits
-   32. */
+/* A large mma takes 16 columns and all of the slots, or, of vectors of 16 rows, 8 columns; a small one takes
+   8 columns and 16 slots, of 4 bits 32. */
 int integer_mma_count(const spmm_arithmetic *math, int tile_n) {
     int digits = math->integer.b.count, biased = spmm_is_biased(math),
         small = math->integer.int4 ? math->depth / 32 : 2;
+    if (spmm_is_tall(math)) return integer_products(math) * (tile_n / 8 * digits + biased);
     return math->mma * (math->order == SPMM_PAPER ? small * (tile_n / 8 * digits + biased)
                                                   : tile_n / 16 * digits + biased);
 }
 
 int integer_pair_mma_count(const spmm_arithmetic *math, int tile_n) {
-    return math->mma * (tile_n / 8 * math->integer.b.count + spmm_is_biased(math));
+    int of_stride = spmm_is_tall(math) ? tile_n / 4 : tile_n / 8;
+    return integer_products(math) * (of_stride * math->integer.b.count + spmm_is_biased(math));
 }
 
 /* A 4-bit mma takes half the time of an 8-bit one for 32 slots. Where ptxas makes several instructions of it

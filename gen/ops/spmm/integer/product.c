@@ -4,6 +4,7 @@
 mc_opcode spmm_mma(const spmm_arithmetic *math, int lhs_digit, int rhs_digit) {
     bool lhs_signed = digit_is_signed(math->integer.a, lhs_digit),
          rhs_signed = digit_is_signed(math->integer.b, rhs_digit);
+    if (spmm_is_tall(math)) return mma_int8(lhs_signed, rhs_signed);
     return math->order == SPMM_PAPER ? mma_int8_small(lhs_signed, rhs_signed)
                                      : mma_int8(rhs_signed, lhs_signed);
 }
@@ -20,8 +21,19 @@ static void emit_small_products(const spmm_sums *s, mc_opcode op, spmm_operands 
         }
 }
 
-void spmm_emit_product(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg acc[4]) {
-    if (s->of->order == SPMM_PAPER) emit_small_products(s, op, of, acc);
+/* The same of the large mma, whose 16 rows are A's. */
+static void emit_tall_products(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg *acc) {
+    const mc_reg a[4] = {of.a[0], of.a[2], of.a[1], of.a[3]};
+    for (int column = 0; column < of.columns; column++) {
+        const mc_reg *sums = acc + 4 * column,
+                     b[2] = {of.b[frag_a_reg(column, 0)], of.b[frag_a_reg(column, 1)]};
+        builder_emit(s->b, (mc_reg){0}, op, MC_OPERANDS(V4(sums), V4(a), V2(b), V4(sums)));
+    }
+}
+
+void spmm_emit_product(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg *acc) {
+    if (spmm_is_tall(s->of)) emit_tall_products(s, op, of, acc);
+    else if (s->of->order == SPMM_PAPER) emit_small_products(s, op, of, acc);
     else
         builder_emit(s->b, (mc_reg){0}, op,
                      MC_OPERANDS(V4(acc), operand_vector(of.b, 2 * of.count), operand_vector(of.a, of.count),

@@ -52,6 +52,10 @@ void integer_pairs_add_bias(const spmm_pairs *p, const mc_reg *value);
 
 /* -- plan.c ------------------------------------------------------------------------------------------- */
 
+/* Operands that an mma's values of A are: with vectors of 16 rows two of 8 rows, which it takes together. And
+   mma that all of A's digits take, for each operand of B. */
+static inline int integer_operands(const spmm_arithmetic *math) { return spmm_is_tall(math) ? 2 : 1; }
+static inline int integer_products(const spmm_arithmetic *math) { return math->mma / integer_operands(math); }
 /* Mma MMA takes so many rows of the packed values; the last ones may be ones. */
 int integer_mma_rows(const spmm_arithmetic *math, int mma);
 /* The sum that mma MMA adds to when it multiplies digit RHS_DIGIT of B; and the exponent of 2 that a sum
@@ -91,15 +95,18 @@ int spmm_flush_strides(const spmm_arithmetic *math);
 mc_opcode spmm_mma(const spmm_arithmetic *math, int lhs_digit, int rhs_digit);
 /* What an mma multiplies: values of A in `count` registers, and two columns of B in the form of the large
    mma's operand A. That has twice as many registers; frag_a_reg says which column and slots each one holds.
-   With `columns` 1 nothing is wanted of the second column. */
+   With `columns` 1 nothing is wanted of the second column. Behind the registers of 8 rows of A come those of
+   the next 8, where vectors have 16. */
 typedef struct spmm_operands {
     const mc_reg *b, *a;
     int count, columns;
 } spmm_operands;
 /* Adds the products to the lane's accumulators, of which frag_c_reg(column, run) names one. Emits one large
-   mma, or in the paper's order `count` small ones for each column. */
-void spmm_emit_product(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg acc[4]);
-/* The accumulators, four of them, of mma MMA, digit RHS_DIGIT of B and columns GROUP. */
+   mma, or in the paper's order `count` small ones for each column. With vectors of 16 rows each column has a
+   large mma and four accumulators of its own. */
+void spmm_emit_product(const spmm_sums *s, mc_opcode op, spmm_operands of, const mc_reg *acc);
+/* The accumulators, four of them, of mma MMA, digit RHS_DIGIT of B and columns GROUP: with vectors of 16 rows
+   a column of each lane group, else two. */
 static inline const mc_reg *spmm_acc_of(const spmm_sums *s, int mma, int rhs_digit, int group) {
     return &s->acc[s->count * spmm_sum_of(s->of, mma, rhs_digit) + 4 * group];
 }
@@ -121,7 +128,7 @@ mc_reg spmm_emit_half(const spmm_sums *s, mc_reg bytes, bool high, mc_reg to);
    strides, and VALUES of an mma in 32 slots of a stride are added to them. */
 void spmm_declare_bias(spmm_sums *s);
 void spmm_emit_zero_bias(const spmm_sums *s);
-void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg values[2]);
+void spmm_emit_add_bias(const spmm_sums *s, int mma, const mc_reg *values);
 /* Takes off what 4-bit values have too much, before the digits are weighed. */
 void spmm_emit_settle_halves(const spmm_sums *s, int odd_column);
 

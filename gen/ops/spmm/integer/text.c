@@ -48,7 +48,7 @@ const char *integer_values_doc(const spmm_arithmetic *math, bool windowed) {
 }
 
 const char *integer_mma_doc(const spmm_arithmetic *math) {
-    if (math->order == SPMM_PAPER)
+    if (math->order == SPMM_PAPER && !spmm_is_tall(math))
         return math->integer.int4 ? "m8n8k32 instructions, a stride and warp"
                                   : "m8n8k16 instructions, a stride and warp";
     return math->depth == 64 ? "m16n8k64 instructions, a stride and warp"
@@ -67,10 +67,14 @@ const char *integer_mma_suffix(const spmm_arithmetic *math) {
     static const char *const suffixes[2][2][2] = {
         {{"_plain", ""}, {"_int4_plain", "_int4"}},
         {{"_paper_plain", "_paper"}, {"_paper_int4_plain", "_paper_int4"}}};
-    return suffixes[math->order][math->integer.int4][math->integer.shuffle];
+    return suffixes[math->order == SPMM_PAPER && !spmm_is_tall(math)][math->integer.int4]
+                   [math->integer.shuffle];
 }
 
-int integer_way(const spmm_arithmetic *math) { return 2 * math->integer.int4 + (int)math->order; }
+int integer_way(const spmm_arithmetic *math) {
+    if (spmm_is_tall(math)) return SPMM_WAYS - 1;
+    return 2 * math->integer.int4 + (int)math->order;
+}
 
 mc_sums integer_sums_contract(const spmm_arithmetic *math) {
     return (mc_sums){.lhs = math->integer.lhs.name,

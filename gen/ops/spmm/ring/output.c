@@ -12,21 +12,23 @@ int ring_runs(const ring_plan *plan) { return plan->base.tile_n / plan->base.spl
 int ring_residual_columns(const ring_plan *plan) {
     const spmm_plan *base = &plan->base;
     int most = base->c_columns ? ring_pair_rows(plan) : ring_run(plan);
+    while (most * out_residual_bytes(&base->output) > RING_STORE_BYTES) most /= 2;
     bool fits = base->ldr == MC_OPEN || base->ldr % most == 0;
     return base->output.residual == OUT_NO_ADDEND ? 0 : fits ? most : 1;
 }
 
 bool ring_loads_late(const ring_plan *plan) {
-    return plan->base.output.b_scale || plan->base.output.residual != OUT_NO_ADDEND;
+    return plan->base.output.b_scale || plan->base.output.residual != OUT_NO_ADDEND ||
+           (ring_is_tall(plan) && ring_run(plan) * ring_runs(plan) > RING_EARLY_COLUMNS);
 }
 
-/* A run's columns are those of one mma after another, or, after the exchange and with vectors of 16 rows,
-   both of one mma. */
+/* A run's columns are those of one mma after another, or, after the exchange, both of one mma. With vectors of
+   16 rows they are those of two pairs, of which each mma has a column. */
 void ring_run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
     const ring_plan *plan = e->r->plan;
-    int run = ring_run(plan);
+    int run = ring_run(plan), pair = spmm_pair_columns(&plan->base.math);
     for (int i = 0; i < run; i++)
-        sums[i] = ring_is_tall(plan)     ? e->sums->acc[c * 4 + frag_c_reg(row, i)]
+        sums[i] = ring_is_tall(plan) ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
                   : ring_exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
                                          : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
 }

@@ -25,9 +25,12 @@ static inline int ring_window_bytes(const ring_plan *plan) { return plan->window
 static inline int ring_loads(const ring_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
 
 /* Neighbouring columns of C that a lane has at the store: a run (store.c). They come of a pair of bytes of B,
-   or of two pairs where each pair is a column. And columns of which a lane has one run: all lane groups g
-   share them, or, with vectors of 16 rows, the four lanes t. */
-static inline int ring_run(const ring_plan *plan) { return spmm_b_is_paired(&plan->base) ? 4 : 2; }
+   or of two pairs where each pair is a column or vectors have 16 rows. And columns of which a lane has one
+   run: all lane groups g share them, or, with vectors of 16 rows, the four lanes t. */
+static inline int ring_run(const ring_plan *plan) {
+    if (spmm_is_tall(&plan->base.math)) return 2 * 16 / plan->base.math.b_bits;
+    return spmm_b_is_paired(&plan->base) ? 4 : 2;
+}
 static inline int ring_run_span(const ring_plan *plan) {
     return ring_run(plan) * (spmm_is_tall(&plan->base.math) ? 4 : 8);
 }

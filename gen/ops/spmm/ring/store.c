@@ -21,9 +21,14 @@ static int grouped(const ring_plan *plan) {
                : 1;
 }
 
-/* Columns that a lane stores at once there; of a column-major C rows. */
+/* Columns of such runs; and those that a lane stores at once there, of a column-major C rows: of the widest
+   runs 16 bytes. */
+static int group_columns(const ring_plan *plan) { return ring_run(plan) * grouped(plan); }
 static int store_columns(const ring_plan *plan) {
-    return plan->base.c_columns ? ring_pair_rows(plan) : ring_run(plan) * grouped(plan);
+    int columns = group_columns(plan);
+    if (plan->base.c_columns) return ring_pair_rows(plan);
+    while (out_bytes(plan->base.output.element, columns) > RING_STORE_BYTES) columns /= 2;
+    return columns;
 }
 
 /* -- Before the loop over strides --------------------------------------------------------------------- */
@@ -49,8 +54,7 @@ void ring_emit_epilogue_start(ring_epilogue *e) {
     out_columns columns = {dim_operand(plan->n, r->at.n), true, 1};
     e->col = emit_column(r);
     e->sum = ring_emit_sum_place(r);
-    int count = ring_loads_late(r->plan) ? ring_run(r->plan) * grouped(r->plan)
-                                         : ring_run(r->plan) * ring_runs(r->plan);
+    int count = ring_loads_late(r->plan) ? group_columns(r->plan) : ring_run(r->plan) * ring_runs(r->plan);
     out_declare_factors(&e->factors, r->at.b, &plan->output, columns, ring_lane_rows(r->plan), count);
     if (!ring_loads_late(r->plan)) out_declare_result(&e->factors);
 }
@@ -301,7 +305,10 @@ static void emit_wide(ring_epilogue *e, bool always, mc_label edge) {
             ring_is_tall(plan)          ? "rows g and g + 8"
             : ring_lane_rows(plan) == 1 ? "the row"
                                         : "rows 2 t and 2 t + 1",
-            ring_run(plan) == 2 ? "two" : "four", ring_run_span(plan));
+            ring_run(plan) == 2   ? "two"
+            : ring_run(plan) == 4 ? "four"
+                                  : "eight",
+            ring_run_span(plan));
     emit_store(e, false);
 }
 

@@ -8,7 +8,7 @@ static mc_reg emit_lane_unit(const ring_emitter *r) {
     bool tall = spmm_is_tall(&r->at.plan->math);
     mc_reg unit = b32(b, "lane_unit");
     note(b, "lanes %s name the rows of the same slots as the %s before them, and the next %d columns",
-         tall ? "16-31" : "8-15 and 24-31", tall ? "16" : "8", tall ? 8 : 16);
+         tall ? "16-31" : "8-15 and 24-31", tall ? "16" : "8", tall ? 128 / r->at.plan->math.b_bits : 16);
     EMIT(b, shr_u32, unit, r->at.place.lane, I(tall ? WINDOWED_SECOND_SHIFT : WINDOWED_BESIDE_SHIFT));
     EMIT(b, and_b32, unit, unit, I(1));
     EMIT(b, mul_s32, unit, unit, H(0x00010001));
