@@ -28,8 +28,8 @@ static void emit_transpose_word(const spmm_gathered *g, const mc_reg *row, int w
 }
 
 /* Multiplies by VALUE, two registers for each operand of A, digit RHS_DIGIT of PAIR: two neighbouring
-   columns, which are in A: the one is row g of the mma's operand A, the other row g + 8 (fragment.h, frag_a_row).
-   A's registers 0 and 1 hold slots 0..3, its registers 2 and 3 slots 4..7 (frag_a_k). */
+   columns, which are in A: the one is row g of the mma's operand A, the other row g + 8 (fragment.h,
+   frag_a_row). A's registers 0 and 1 hold slots 0..3, its registers 2 and 3 slots 4..7 (frag_a_k). */
 static void emit_mma(const spmm_gathered *g, const mc_reg *value, int pair, int rhs_digit,
                      const mc_reg a[4]) {
     const spmm_arithmetic *math = g->sums->of;
