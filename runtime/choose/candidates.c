@@ -24,14 +24,15 @@ typedef struct search {
 
 /* -- Specs -------------------------------------------------------------------------------------------- */
 
-/* How unlike a spec's own type is to the one that is wanted: the same bits; the same bytes in memory;
-   neither. Shipped specs whose coding may not hold every value of the type come late: who wants them names
-   them. Last are those of integers where floats are multiplied, and the other way round. */
-enum { SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_KIND, OTHER_FAMILY };
+/* How unlike a spec's own type is to the one that is wanted: the same type; the same bits; the same bytes in
+   memory; neither. Shipped specs whose coding may not hold every value of the type come late: who wants them
+   names them. Last are those of integers where floats are multiplied, and the other way round. */
+enum { SAME_TYPE, SAME_BITS, SAME_BYTES, OTHER_BYTES, OTHER_CODING, OTHER_KIND, OTHER_FAMILY };
 
 static int unlike_type(const mc_kernel *own, const char *field, mc_type wanted) {
     mc_type type;
     if (mc_type_of(own, field, &type, NULL) != MC_OK) return OTHER_BYTES;
+    if (type == wanted) return SAME_TYPE;
     if (mc_type_bits(type) == mc_type_bits(wanted)) return SAME_BITS;
     return mc_type_bytes(type) == mc_type_bytes(wanted) ? SAME_BYTES : OTHER_BYTES;
 }

@@ -82,6 +82,10 @@ golden ring_residual --set out=f16 --set scale=row --set bias=column --set resid
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
 spec=$(dirname "$spec")/spmm_l16r16_tiled.lua
 golden ring_l16r16
+spec=$(dirname "$spec")/spmm_f16.lua
+golden spmm_f16
+spec=$(dirname "$spec")/spmm_bf16.lua
+golden spmm_bf16 --set vec=16 --set out=f32 --set scale=row --set tile_n=32 --set warps=2 --set split=2 --set n=256 --set ldb=256 --set ldc=256
 
 spec=$(dirname "$spec")/sddmm_l8r8.lua
 golden sddmm

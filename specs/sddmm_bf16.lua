@@ -1,0 +1,19 @@
+-- SDDMM for floats: C = A[m,k] B[k,n] where a mask of 8x1 vectors is nonzero, bf16 x bf16, sums in f32.
+-- A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op  = "sddmm"
+lhs = "bf16"                    -- A: dense, row-major; also f16, with rhs = "f16"
+rhs = "bf16"                    -- B: dense, [n][ldb]: the k values of a column side by side
+out = "bf16"                    -- C; also f16, f32, and with a scale s8, u8
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
+mask  = "pattern"               -- "values": C is multiplied by the mask's own values, f32
+vec = 8                         -- rows of a nonzero vector; also 4, 2
+
+order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
+groups   = {2, 1, 4}            -- 16 * groups vectors of a row block are a warp's work
+warps    = {2, 4, 8}            -- warps of a thread block
+tile_k   = {128, 256, 64}       -- k in registers at once: 256, 512 or 128 bytes of a column of B
+reads    = {"chunks", "lines"}  -- 64 or 128 bytes of a column of B at once
+prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
+
+-- m, n, k, lda, ldb stay open. To fix them: mcgen --set k=256 --set lda=256 --set ldb=256 ...
