@@ -123,11 +123,15 @@ static void open_peers(session *s) {
         dense_library_close(&t->dense, &t->gpu);
     }
     mc_diag_clear(diag);
-    bool s8 = t->variants.lhs == MC_S8 && t->variants.rhs == MC_S8;
-    if (!s8 && (peers == PEERS_ALL || peers == PEERS_CUSPARSE))
-        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: it takes the operands of s8 x s8 only\n");
-    if (s8 && (peers == PEERS_ALL || peers == PEERS_CUSPARSE) &&
-        sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
+    bool asked = peers == PEERS_ALL || peers == PEERS_CUSPARSE,
+         takes = sparse_takes(t->variants.operation->op, t->variants.lhs, t->variants.rhs);
+    if (asked && !takes)
+        fprintf(stderr, "mcbench: WITHOUT cuSPARSE: it has no products of %s by %s\n",
+                mc_type_text(t->variants.lhs), mc_type_text(t->variants.rhs));
+    if (asked && takes && sparse_lacks(t->variants.operation->op, t->variants.lhs))
+        fprintf(stderr, "mcbench: cuSPARSE has no %s of %s: it multiplies the same values in f32\n",
+                operation_name(t->variants.operation), mc_type_text(t->variants.lhs));
+    if (asked && takes && sparse_library_open(&t->sparse, &t->gpu, diag) != MC_OK) {
         fprintf(stderr, "mcbench: WITHOUT cuSPARSE: %s\n", mc_diag_text(diag));
         sparse_library_close(&t->sparse);
     }

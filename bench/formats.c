@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#include "base/real.h"
 #include "formats.h"
+#include "matrix/random.h"
 
 void sparse_arrays_free(sparse_arrays *arrays) {
     free(arrays->row_ptr);
@@ -18,28 +20,50 @@ uint16_t half_of_s8(int8_t value) {
     return (uint16_t)(sign | (top - 7 + 15) << 10 | fraction);
 }
 
-static mc_status allocate(sparse_arrays *out, int64_t rows, int64_t indices, int64_t values,
-                          format_values value_bytes, mc_diag *diag) {
-    *out =
-        (sparse_arrays){.rows = rows, .indices = indices, .value_count = values, .value_bytes = value_bytes};
-    if (indices > INT32_MAX || values > INT32_MAX)
+static size_t bytes_of(const mc_vsparse *a, format_values kept) {
+    static const size_t bytes[] = {[FORMAT_PATTERN] = 0, [FORMAT_HALVES] = 2, [FORMAT_F32] = 4};
+    return kept == FORMAT_OWN ? mc_type_bytes(a->type) : bytes[kept];
+}
+
+/* OUT has its shape and the sizes of its arrays. */
+static mc_status allocate(sparse_arrays *out, mc_diag *diag) {
+    if (out->indices > INT32_MAX || out->value_count > INT32_MAX)
         return mc_fail(diag, MC_CANNOT, "%lld stored values: more than 32-bit indices reach",
-                       (long long)values);
-    out->row_ptr = calloc((size_t)rows + 1, sizeof *out->row_ptr);
-    out->col_idx = calloc((size_t)indices + 1, sizeof *out->col_idx);
-    if (value_bytes > 0) out->values = calloc((size_t)values + 1, value_bytes);
-    if (out->row_ptr != NULL && out->col_idx != NULL && (out->values != NULL || value_bytes == 0))
+                       (long long)out->value_count);
+    out->row_ptr = calloc((size_t)out->rows + 1, sizeof *out->row_ptr);
+    out->col_idx = calloc((size_t)out->indices + 1, sizeof *out->col_idx);
+    if (out->kept != FORMAT_PATTERN) out->values = calloc((size_t)out->value_count + 1, out->value_bytes);
+    if (out->row_ptr != NULL && out->col_idx != NULL && (out->values != NULL || out->kept == FORMAT_PATTERN))
         return MC_OK;
+    mc_status status =
+        mc_fail(diag, MC_NOMEM, "no memory for %lld stored values", (long long)out->value_count);
     sparse_arrays_free(out);
-    return mc_fail(diag, MC_NOMEM, "no memory for %lld stored values", (long long)values);
+    return status;
+}
+
+/* ROWS rows, or block rows. */
+static mc_status allocate_for(const mc_vsparse *a, int block, int64_t rows, int64_t indices,
+                              format_values kept, sparse_arrays *out, mc_diag *diag) {
+    int64_t size = (int64_t)block * block;
+    *out = (sparse_arrays){.rows = rows,
+                           .indices = indices,
+                           .block = block,
+                           .matrix_rows = a->rows,
+                           .matrix_cols = (a->cols + block - 1) / block * block,
+                           .value_count = indices * size,
+                           .kept = kept,
+                           .value_bytes = bytes_of(a, kept)};
+    return allocate(out, diag);
 }
 
 /* Row ROW of A's nonzero vector V. */
 static void store(sparse_arrays *out, int64_t place, const mc_vsparse *a, int64_t v, int64_t row) {
-    if (out->values == NULL) return;
-    int8_t value = ((const int8_t *)a->values)[v * a->vec + row];
-    if (out->value_bytes == FORMAT_S8) ((int8_t *)out->values)[place] = value;
-    else ((uint16_t *)out->values)[place] = half_of_s8(value);
+    if (out->kept == FORMAT_PATTERN) return;
+    int64_t value = mc_vsparse_value(a, v, (int)row);
+    if (out->kept == FORMAT_F32) ((float *)out->values)[place] = real_from_bits(a->type, (uint32_t)value);
+    else if (out->kept == FORMAT_HALVES) ((uint16_t *)out->values)[place] = half_of_s8((int8_t)value);
+    else if (out->value_bytes == 1) ((int8_t *)out->values)[place] = (int8_t)value;
+    else ((uint16_t *)out->values)[place] = (uint16_t)value;
 }
 
 static double fill_of(const mc_vsparse *a, const sparse_arrays *out) {
@@ -48,7 +72,7 @@ static double fill_of(const mc_vsparse *a, const sparse_arrays *out) {
 
 mc_status formats_csr(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag) {
     int64_t count = a->vectors * a->vec, at = 0;
-    mc_status status = allocate(out, a->rows, count, count, values, diag);
+    mc_status status = allocate_for(a, 1, a->rows, count, values, out, diag);
     if (status != MC_OK) return status;
     for (int64_t row = 0; row < a->rows; row++) {
         int64_t block = row / a->vec;
@@ -78,7 +102,7 @@ static int64_t blocks_of_row(const mc_vsparse *a, int64_t block) {
 mc_status formats_bsr(const mc_vsparse *a, format_values values, sparse_arrays *out, mc_diag *diag) {
     int64_t blocks = 0, at = -1;
     for (int64_t row = 0; row < a->row_blocks; row++) blocks += blocks_of_row(a, row);
-    mc_status status = allocate(out, a->row_blocks, blocks, blocks * a->vec * a->vec, values, diag);
+    mc_status status = allocate_for(a, a->vec, a->row_blocks, blocks, values, out, diag);
     if (status != MC_OK) return status;
     for (int64_t row = 0; row < a->row_blocks; row++) {
         for (int64_t v = a->row_ptr[row]; v < a->row_ptr[row + 1]; v++) {
@@ -112,11 +136,56 @@ mc_status formats_blocked_ell(const mc_vsparse *a, format_values values, sparse_
         int64_t count = blocks_of_row(a, row);
         if (count > widest) widest = count;
     }
-    mc_status status =
-        allocate(out, a->row_blocks, a->row_blocks * widest, a->rows * widest * a->vec, values, diag);
+    mc_status status = allocate_for(a, a->vec, a->row_blocks, a->row_blocks * widest, values, out, diag);
     if (status != MC_OK) return status;
     out->ell_blocks = widest;
     for (int64_t row = 0; row < a->row_blocks; row++) fill_ell_row(a, row, out);
     out->fill = fill_of(a, out);
     return MC_OK;
+}
+
+/* -- Whole blocks at random places */
+
+/* COUNT of COLUMNS block columns, ascending: each with the chance that leaves exactly so many (Knuth, The Art
+   of Computer Programming 2, 3.4.2, algorithm S). */
+static void draw_columns(mcrt_random *random, int64_t columns, int64_t count, int32_t *to) {
+    for (int64_t column = 0; column < columns && count > 0; column++) {
+        if ((double)(columns - column) * random_unit(random) > (double)count) continue;
+        *to++ = (int32_t)column;
+        count--;
+    }
+}
+
+mc_status formats_uniform_ell(const uniform_blocks *of, sparse_arrays *out, mc_diag *diag) {
+    int64_t block = of->block, rows = (of->rows + block - 1) / block, cols = (of->cols + block - 1) / block,
+            kept = (int64_t)((1 - of->sparsity) * (double)cols + 0.5);
+    if (kept < 1) kept = 1;
+    if (kept > cols) kept = cols;
+    *out = (sparse_arrays){.rows = rows,
+                           .indices = rows * kept,
+                           .ell_blocks = kept,
+                           .block = of->block,
+                           .matrix_rows = rows * block,
+                           .matrix_cols = cols * block,
+                           .value_count = rows * kept * block * block,
+                           .kept = FORMAT_OWN,
+                           .value_bytes = mc_type_bytes(of->type),
+                           .fill = 1};
+    mc_status status = allocate(out, diag);
+    mcrt_random random = random_start(of->seed, (uint64_t)block);
+    for (int64_t row = 0; row < rows && status == MC_OK; row++)
+        draw_columns(&random, cols, kept, out->col_idx + row * kept);
+    for (int64_t i = 0; i < out->value_count && status == MC_OK; i++)
+        ((uint16_t *)out->values)[i] = (uint16_t)random_value(&random, of->type, MC_VALUES_FULL);
+    return status;
+}
+
+uint16_t *formats_expand_ell(const sparse_arrays *ell) {
+    int64_t block = ell->block, width = ell->ell_blocks * block;
+    uint16_t *dense = calloc((size_t)(ell->matrix_rows * ell->matrix_cols), sizeof *dense);
+    for (int64_t row = 0; dense != NULL && row < ell->matrix_rows; row++)
+        for (int64_t i = 0; i < ell->ell_blocks; i++)
+            memcpy(dense + row * ell->matrix_cols + ell->col_idx[row / block * ell->ell_blocks + i] * block,
+                   (const uint16_t *)ell->values + row * width + i * block, (size_t)block * sizeof *dense);
+    return dense;
 }

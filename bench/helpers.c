@@ -21,10 +21,16 @@ typedef enum helper {
     COMPARE_F32,
     COMPARE_S8,
     COMPARE_U8,
+    WITHIN_F16,
+    WITHIN_BF16,
+    WITHIN_F32,
+    WITHIN_S8,
+    WITHIN_U8,
     OUTPUT_F16,
     OUTPUT_BF16,
     OUTPUT_F32,
     SAMPLED_S32,
+    SAMPLED_F32,
     SAMPLED_OUTPUT_F16,
     SAMPLED_OUTPUT_BF16,
     SAMPLED_OUTPUT_F32,
@@ -45,10 +51,16 @@ static const struct {
     [COMPARE_F32] = {"compare_f32", HEADER COMPARE("compare_f32", "4", NEAR(LOAD_F32))},
     [COMPARE_S8] = {"compare_s8", HEADER COMPARE("compare_s8", "1", NEAR(LOAD_S8))},
     [COMPARE_U8] = {"compare_u8", HEADER COMPARE("compare_u8", "1", NEAR(LOAD_U8))},
+    [WITHIN_F16] = {"within_f16", HEADER WITHIN("within_f16", "2", LOAD_F16)},
+    [WITHIN_BF16] = {"within_bf16", HEADER WITHIN("within_bf16", "2", LOAD_BF16)},
+    [WITHIN_F32] = {"within_f32", HEADER WITHIN("within_f32", "4", LOAD_F32)},
+    [WITHIN_S8] = {"within_s8", HEADER WITHIN("within_s8", "1", LOAD_S8)},
+    [WITHIN_U8] = {"within_u8", HEADER WITHIN("within_u8", "1", LOAD_U8)},
     [OUTPUT_F16] = {"output_f16", HEADER OUTPUT("output_f16", ROUND_F16)},
     [OUTPUT_BF16] = {"output_bf16", HEADER OUTPUT("output_bf16", ROUND_BF16)},
     [OUTPUT_F32] = {"output_f32", HEADER OUTPUT("output_f32", "")},
-    [SAMPLED_S32] = {"sampled_sums", HEADER SAMPLED_SUMS},
+    [SAMPLED_S32] = {"sampled_sums", HEADER SAMPLED_SUMS("sampled_sums", "mad.lo.s32", "add.s32")},
+    [SAMPLED_F32] = {"sampled_reals", HEADER SAMPLED_SUMS("sampled_reals", "fma.rn.f32", "add.rn.f32")},
     [SAMPLED_OUTPUT_F16] = {"sampled_f16", HEADER SAMPLED_OUTPUT("sampled_f16", ROUND_F16)},
     [SAMPLED_OUTPUT_BF16] = {"sampled_bf16", HEADER SAMPLED_OUTPUT("sampled_bf16", ROUND_BF16)},
     [SAMPLED_OUTPUT_F32] = {"sampled_f32", HEADER SAMPLED_OUTPUT("sampled_f32", "")},
@@ -116,12 +128,12 @@ mc_status helpers_output(helpers *h, mc_type type, uint64_t sums, uint64_t out, 
     return launch_flat(h, which, count, launch, diag);
 }
 
-mc_status helpers_sampled_sums(helpers *h, const sampled_list *list, uint64_t a, uint64_t b, int64_t k,
-                               uint64_t sums, mc_diag *diag) {
+mc_status helpers_sampled_sums(helpers *h, mc_type type, const sampled_list *list, uint64_t a, uint64_t b,
+                               int64_t k, uint64_t sums, mc_diag *diag) {
     uint64_t lanes = (uint64_t)list->count * (uint64_t)list->vec * WARP;
     mc_launch launch = {.values = {list->slots, lanes, (uint64_t)list->vec, a, b, (uint64_t)k, sums},
                         .count = 7};
-    return launch_flat(h, SAMPLED_S32, lanes, launch, diag);
+    return launch_flat(h, type == MC_F32 ? SAMPLED_F32 : SAMPLED_S32, lanes, launch, diag);
 }
 
 mc_status helpers_sampled_output(helpers *h, mc_type type, const sampled_list *list, uint64_t sums,
@@ -137,6 +149,18 @@ mc_status helpers_sampled_output(helpers *h, mc_type type, const sampled_list *l
     return launch_flat(h, which, elements, launch, diag);
 }
 
+/* Counts the elements that LAUNCH, of WHICH, finds wrong. */
+static mc_status count_wrong(helpers *h, helper which, uint64_t count, mc_launch launch, uint64_t *wrong,
+                             mc_diag *diag) {
+    uint32_t counted = 0;
+    launch.values[launch.count++] = h->counter;
+    mc_status status = mc_device_fill(h->device, h->counter, 0, sizeof counted, diag);
+    if (status == MC_OK) status = launch_flat(h, which, count, launch, diag);
+    if (status == MC_OK) status = mc_device_read(h->device, h->counter, &counted, sizeof counted, diag);
+    *wrong = counted;
+    return status;
+}
+
 mc_status helpers_compare(helpers *h, mc_type type, uint64_t got, uint64_t want, uint64_t count,
                           tolerance allowed, uint64_t *wrong, mc_diag *diag) {
     helper which = type == MC_F16    ? COMPARE_F16
@@ -145,13 +169,18 @@ mc_status helpers_compare(helpers *h, mc_type type, uint64_t got, uint64_t want,
                    : type == MC_S8   ? COMPARE_S8
                    : type == MC_U8   ? COMPARE_U8
                                      : COMPARE_F32;
-    uint32_t counted = 0;
-    mc_launch launch = {
-        .values = {got, want, count, float_bits(allowed.rel), float_bits(allowed.floor), h->counter},
-        .count = 6};
-    mc_status status = mc_device_fill(h->device, h->counter, 0, sizeof counted, diag);
-    if (status == MC_OK) status = launch_flat(h, which, count, launch, diag);
-    if (status == MC_OK) status = mc_device_read(h->device, h->counter, &counted, sizeof counted, diag);
-    *wrong = counted;
-    return status;
+    const mc_launch launch = {
+        .values = {got, want, count, float_bits(allowed.rel), float_bits(allowed.floor)}, .count = 5};
+    return count_wrong(h, which, count, launch, wrong, diag);
+}
+
+mc_status helpers_within(helpers *h, mc_type type, uint64_t got, uint64_t least, uint64_t most,
+                         uint64_t count, uint64_t *wrong, mc_diag *diag) {
+    helper which = type == MC_F16    ? WITHIN_F16
+                   : type == MC_BF16 ? WITHIN_BF16
+                   : type == MC_S8   ? WITHIN_S8
+                   : type == MC_U8   ? WITHIN_U8
+                                     : WITHIN_F32;
+    const mc_launch launch = {.values = {got, least, most, count}, .count = 4};
+    return count_wrong(h, which, count, launch, wrong, diag);
 }

@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 19 };
+enum { HELPER_COUNT = 25 };
 
 typedef struct helpers {
     mc_device *device;
@@ -56,10 +56,11 @@ typedef struct sampled_list {
     uint64_t values; /* f32: the mask's, where the elements lie; else one 1 */
 } sampled_list;
 
-/* A B at the slots of LIST, modulo 2^32, zeros at padding. A: rows of K s32; B: columns of K s32, one after
-   another. */
-mc_status helpers_sampled_sums(helpers *helpers, const sampled_list *list, uint64_t a, uint64_t b, int64_t k,
-                               uint64_t sums, mc_diag *diag);
+/* A B at the slots of LIST, zeros at padding. A: rows of K elements of TYPE; B: columns of K of them, one
+   after another. Of s32 modulo 2^32; of f32 in f32, 32 sums of every 32nd product each, these added up in a
+   tree. */
+mc_status helpers_sampled_sums(helpers *helpers, mc_type type, const sampled_list *list, uint64_t a,
+                               uint64_t b, int64_t k, uint64_t sums, mc_diag *diag);
 /* The results that an output of TYPE must have for exact sums: f32(sum) * scale * value, each product rounded
    to f32, and the last one to TYPE; stored as f32. RULE as above, but for biases and LEAST. */
 mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_list *list, uint64_t sums,
@@ -72,5 +73,9 @@ typedef struct tolerance {
 } tolerance;
 mc_status helpers_compare(helpers *helpers, mc_type type, uint64_t got, uint64_t want, uint64_t count,
                           tolerance allowed, uint64_t *wrong, mc_diag *diag);
+/* The same of elements that may be anything from LEAST to MOST, both f32 (sum_range in ops/reference.h): a
+   NaN where both are NaN, anything from -infinity to infinity. */
+mc_status helpers_within(helpers *helpers, mc_type type, uint64_t got, uint64_t least, uint64_t most,
+                         uint64_t count, uint64_t *wrong, mc_diag *diag);
 
 #endif

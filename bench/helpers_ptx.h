@@ -166,6 +166,32 @@
                                                                 "    mul.rn.f32 %size, %size, %rel;\n"       \
                                                                 "    setp.le.f32 %right, %x, %size;\n"
 
+/* From want to MOST, both of which may be NaN: then a NaN is right. Anything is right where they are the two
+   infinities. */
+#define WITHIN(name, bytes, load)                                                                            \
+    ".visible .entry " name "(.param .u64 got, .param .u64 want, .param .u64 most, .param .u64 elements,\n"  \
+    "                         .param .u64 counter)\n"                                                        \
+    "{\n"                                                                                                    \
+    "    .reg .pred %right, %other;\n"                                                                       \
+    "    .reg .f32 %x, %y, %z;\n"                                                                            \
+    "    .reg .b64 %got, %want, %most, %counter;\n" LOAD_REGISTERS THREAD_INDEX("elements")                  \
+        ELEMENT_ADDRESS("%got", "got", bytes) ELEMENT_ADDRESS("%want", "want", "4")                          \
+            ELEMENT_ADDRESS("%most", "most", "4") load("%x", "%got") LOAD_F32("%y", "%want")                 \
+                LOAD_F32("%z", "%most") "    setp.ge.f32 %right, %x, %y;\n"                                  \
+                                        "    setp.le.and.f32 %right, %x, %z, %right;\n"                      \
+                                        "    setp.eq.f32 %other, %y, 0fff800000;\n"                          \
+                                        "    setp.eq.and.f32 %other, %z, 0f7f800000, %other;\n"              \
+                                        "    or.pred %right, %right, %other;\n"                              \
+                                        "    setp.nan.f32 %other, %x, %x;\n"                                 \
+                                        "    setp.nan.and.f32 %other, %y, %y, %other;\n"                     \
+                                        "    setp.nan.and.f32 %other, %z, %z, %other;\n"                     \
+                                        "    or.pred %right, %right, %other;\n"                              \
+                                        "    @%right ret;\n"                                                 \
+                                        "    ld.param.u64 %counter, [counter];\n"                            \
+                                        "    red.global.add.u32 [%counter], 1;\n"                            \
+                                        "    ret;\n"                                                         \
+                                        "}\n"
+
 #define FACTOR(reg, name)                                                                                    \
     "    ld.param.u64 %at, [" name "];\n"                                                                    \
     "    ld.param.u32 %step, [" name "_row];\n"                                                              \
@@ -232,50 +258,56 @@
     "    setp.lt.s32 %padding, %col, 0;\n"                                                                   \
     "    @%padding bra padding;\n"
 
-/* REG = address of this lane's first number in row INDEX of an s32 matrix of rows of %k. */
+/* REG = address of this lane's first number in row INDEX of a matrix of rows of %k, each of four bytes. */
 #define LANE_ADDRESS(reg, param, index)                                                                      \
     "    ld.param.u64 " reg ", [" param "];\n"                                                               \
     "    mad.wide.u32 " reg ", %lane, 4, " reg ";\n"                                                         \
     "    mul.wide.u32 %wide, " index ", %k;\n"                                                               \
     "    mad.lo.u64 " reg ", %wide, 4, " reg ";\n"
 
-#define ADD_LANES(distance)                                                                                  \
+#define ADD_LANES(distance, add)                                                                             \
     "    shfl.sync.bfly.b32 %x, %sum, " distance ", 31, 0xffffffff;\n"                                       \
-    "    add.s32 %sum, %sum, %x;\n"
+    "    " add " %sum, %sum, %x;\n"
 
-/* A warp an element, its lanes side by side along k. */
-#define SAMPLED_SUMS                                                                                         \
-    ".visible .entry sampled_sums(.param .u64 slots, .param .u64 lanes, .param .u32 vec, .param .u64 a,\n"   \
-    "                             .param .u64 b, .param .u32 k, .param .u64 sums)\n"                         \
+/* A warp an element, its lanes side by side along k. Registers are without a type: of integers and floats
+   alike. */
+#define SAMPLED_SUMS(name, multiply, add)                                                                    \
+    ".visible .entry " name "(.param .u64 slots, .param .u64 lanes, .param .u32 vec, .param .u64 a,\n"       \
+    "                         .param .u64 b, .param .u32 k, .param .u64 sums)\n"                             \
     "{\n"                                                                                                    \
     "    .reg .pred %done, %other;\n"                                                                        \
     "    .reg .b32 %lane, %k, %at, %x, %y, %sum;\n"                                                          \
-    "    .reg .b64 %a, %b, %sums;\n" SLOT_REGISTERS THREAD_INDEX(                                            \
-        "lanes") "    cvt.u32.u64 %lane, %i;\n"                                                              \
-                 "    and.b32 %lane, %lane, 31;\n"                                                           \
-                 "    shr.u64 %i, %i, 5;\n"                                                                  \
-                 "    mov.b32 %sum, 0;\n" SLOT "    ld.param.u32 %k, [k];\n" LANE_ADDRESS("%a", "a", "%row") \
-                     LANE_ADDRESS("%b", "b", "%col") "    mov.b32 %at, %lane;\n"                             \
-                                                     "next:\n"                                               \
-                                                     "    setp.ge.u32 %done, %at, %k;\n"                     \
-                                                     "    @%done bra reduce;\n"                              \
-                                                     "    ld.global.b32 %x, [%a];\n"                         \
-                                                     "    ld.global.b32 %y, [%b];\n"                         \
-                                                     "    mad.lo.s32 %sum, %x, %y, %sum;\n"                  \
-                                                     "    add.u64 %a, %a, 128;\n"                            \
-                                                     "    add.u64 %b, %b, 128;\n"                            \
-                                                     "    add.u32 %at, %at, 32;\n"                           \
-                                                     "    bra next;\n"                                       \
-                                                     "reduce:\n" ADD_LANES("16") ADD_LANES("8")              \
-                                                         ADD_LANES("4") ADD_LANES("2") ADD_LANES(            \
-                                                             "1") "padding:\n"                               \
-                                                                  "    setp.ne.u32 %other, %lane, 0;\n"      \
-                                                                  "    @%other ret;\n"                       \
-                                                                  "    ld.param.u64 %sums, [sums];\n"        \
-                                                                  "    mad.lo.u64 %sums, %lies, 4, %sums;\n" \
-                                                                  "    st.global.b32 [%sums], %sum;\n"       \
-                                                                  "    ret;\n"                               \
-                                                                  "}\n"
+    "    .reg .b64 %a, %b, %sums;\n" SLOT_REGISTERS THREAD_INDEX("lanes") SAMPLED_LOOP(multiply)             \
+        ADD_LANES("16", add) ADD_LANES("8", add) ADD_LANES("4", add) ADD_LANES("2", add) ADD_LANES("1", add) \
+            SAMPLED_END
+
+#define SAMPLED_LOOP(multiply)                                                                               \
+    "    cvt.u32.u64 %lane, %i;\n"                                                                           \
+    "    and.b32 %lane, %lane, 31;\n"                                                                        \
+    "    shr.u64 %i, %i, 5;\n"                                                                               \
+    "    mov.b32 %sum, 0;\n" SLOT "    ld.param.u32 %k, [k];\n" LANE_ADDRESS("%a", "a", "%row")              \
+        LANE_ADDRESS("%b", "b", "%col") "    mov.b32 %at, %lane;\n"                                          \
+                                        "next:\n"                                                            \
+                                        "    setp.ge.u32 %done, %at, %k;\n"                                  \
+                                        "    @%done bra reduce;\n"                                           \
+                                        "    ld.global.b32 %x, [%a];\n"                                      \
+                                        "    ld.global.b32 %y, [%b];\n"                                      \
+                                        "    " multiply " %sum, %x, %y, %sum;\n"                             \
+                                        "    add.u64 %a, %a, 128;\n"                                         \
+                                        "    add.u64 %b, %b, 128;\n"                                         \
+                                        "    add.u32 %at, %at, 32;\n"                                        \
+                                        "    bra next;\n"                                                    \
+                                        "reduce:\n"
+
+#define SAMPLED_END                                                                                          \
+    "padding:\n"                                                                                             \
+    "    setp.ne.u32 %other, %lane, 0;\n"                                                                    \
+    "    @%other ret;\n"                                                                                     \
+    "    ld.param.u64 %sums, [sums];\n"                                                                      \
+    "    mad.lo.u64 %sums, %lies, 4, %sums;\n"                                                               \
+    "    st.global.b32 [%sums], %sum;\n"                                                                     \
+    "    ret;\n"                                                                                             \
+    "}\n"
 
 /* Two products, each rounded; then the rounding to the result's type. */
 #define SAMPLED_OUTPUT(name, round)                                                                          \

@@ -27,11 +27,16 @@ typedef struct operation {
     mc_status (*prepare)(work *work, const work_plan *plan, mc_diag *diag);
     int64_t (*slots)(const mc_packed *packed, const mc_vsparse *a); /* padding included */
 
-    /* On the device: SUMS->elements exact sums in SUMS->order at SUMS->address; what KIND makes of them by
-       RULE. */
+    /* On the device: SUMS->elements exact sums, of floats in f32, in SUMS->order at SUMS->address; what KIND
+       makes of exact ones by RULE. */
     mc_status (*make_sums)(struct race *r, struct our_sums *sums, mc_diag *diag);
     mc_status (*make_output)(struct race *r, const struct our_sums *sums, const struct want_kind *kind,
                              const output_rule *rule, uint64_t out, mc_diag *diag);
+
+    /* Of floats, whose sums lie within WORK's bounds: the least and greatest elements of KIND, by the factors
+       of RACE. NULL: the operator's results are exact. */
+    mc_status (*make_range)(struct race *r, const struct want_kind *kind, reference_result *want,
+                            mc_diag *diag);
 
     floor_load (*load)(const variant *variant, const floor_problem *problem);
 } operation;

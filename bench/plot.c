@@ -229,10 +229,10 @@ static void draw(const plot *p) {
            "sans-serif;fill:#222}.title{font-weight:bold}.tick{fill:#555}.grid{stroke:#ddd}"
            ".base{stroke:#222}.median{stroke:#000;stroke-width:2}</style>\n"
            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-           "<text x=\"%d\" y=\"20\" class=\"title\">Speed over cuBLASLt fp16 (the line at 1): median, "
-           "quartiles, "
-           "least and greatest</text>\n",
+           "<text x=\"%d\" y=\"20\" class=\"title\">Speed over ",
            MARGIN_LEFT);
+    print_text(strcmp(p->results->labels[0], RESULTS_BASE) == 0 ? "cuBLASLt fp16" : p->results->labels[0]);
+    printf(" (the line at 1): median, quartiles, least and greatest</text>\n");
     draw_legend(p);
     for (size_t i = 0; i < p->panel_count; i++) draw_panel(p, i);
     printf("</svg>\n");
@@ -240,14 +240,24 @@ static void draw(const plot *p) {
 
 /* -- The command ----------------------------------------------------------------------------------------- */
 
+typedef struct plot_options {
+    const char *over;
+} plot_options;
+
+static const cmd_option plot_table[] = {
+    {"over", 0, OPTION_TEXT, offsetof(plot_options, over), "CONTENDER", 0, 0,
+     "what speeds are relative to (" RESULTS_BASE ")"},
+};
+
 static int plot_run(int argc, char **argv) {
     char **operands;
-    int exit_status, no_options = 0;
-    if (!cmd_parse(&cmd_plot, argc, argv, &no_options, &operands, &exit_status)) return exit_status;
+    int exit_status;
+    plot_options options = {0};
+    if (!cmd_parse(&cmd_plot, argc, argv, &options, &operands, &exit_status)) return exit_status;
     mc_diag *diag = mc_diag_create();
     results r;
     plot p = {.results = &r};
-    mc_status status = results_read(&r, operands, diag);
+    mc_status status = results_read(&r, options.over, operands, diag);
     if (status == MC_OK) {
         p.values = calloc(r.problem_count, sizeof *p.values);
         if (p.values == NULL) status = mc_fail(diag, MC_NOMEM, "out of memory");
@@ -262,5 +272,9 @@ static int plot_run(int argc, char **argv) {
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_plot = {"plot", "RESULTS...", "box plots by sparsity, V and N, as SVG on standard output",
-                      -1,     {{NULL, 0}},  plot_run};
+const cmd cmd_plot = {"plot",
+                      "RESULTS...",
+                      "box plots by sparsity, V and N, as SVG on standard output",
+                      -1,
+                      {{plot_table, sizeof plot_table / sizeof plot_table[0]}},
+                      plot_run};

@@ -115,26 +115,35 @@ static mc_status write_notes(race *r) {
     return status;
 }
 
-/* What each format of the sparse peers must give. */
+/* What each format of the sparse peers must give, of our matrix. */
 static mc_status find_peer_wants(race *r, sparse_problem *p) {
     mc_status status = MC_OK;
     for (int i = 0; i < SPARSE_FORMATS && status == MC_OK; i++) {
-        if (!sparse_is_of(i, r->operation->op)) continue;
-        mc_type type = sparse_result_type(i);
-        const want_kind kind = {.output = {.type = type == MC_S32 ? MC_S32 : MC_F32},
-                                .order = sparse_order(i),
-                                .halved = type != MC_S32};
+        want_place place = {0};
+        if (!sparse_is_of(i, &p->sides) || sparse_formats[i].block != 0) continue;
+        bool integer = sparse_result(i, p->sides.type) == MC_S32, within = race_is_within(r);
+        const want_kind kind = {.output = {.type = integer ? MC_S32 : MC_F32},
+                                .order = sparse_formats[i].order,
+                                .halved = !integer && !within,
+                                .about = within};
         p->elements[i] = race_elements(r, kind.order);
         status = race_make_sums(r, kind.order);
-        if (status == MC_OK) status = race_find_want(r, &kind, &p->want[i], r->diag);
+        if (status == MC_OK) status = race_find_want(r, &kind, &place, r->diag);
+        p->want[i] = place.want;
     }
     return status;
 }
 
+/* Deviations of a product: of two uniforms on [-1, 1); of two floats as mc_dense_fill draws them. */
+static const double spread_of_s8 = 1.0 / 3, spread_of_floats = 17;
+
 static mc_status open_sparse(race *r) {
     race_track *t = r->track;
-    sparse_problem problem = {
-        .op = r->operation->op, .work = r->work, .problem = r->problem, .cold = t->rules.cold};
+    sparse_problem problem = {.sides = {r->operation->op, t->variants.lhs, r->work->a.vec},
+                              .work = r->work,
+                              .problem = r->problem,
+                              .cold = t->rules.cold,
+                              .spread = race_is_within(r) ? spread_of_floats : spread_of_s8};
     if (t->sparse.handle == NULL) return MC_OK;
     r->sparse = malloc(sizeof *r->sparse);
     if (r->sparse == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");

@@ -173,12 +173,13 @@ static mc_status enter_variant(race *r, our_entry *e, mc_diag *diag) {
     *c = (contender){.sets = o->slab.sets, .enqueue = enqueue_ours, .state = e};
     snprintf(c->label, sizeof c->label, "%s", v->label);
     snprintf(c->detail, sizeof c->detail, "%s", v->text != NULL ? v->text : "");
-    uint64_t want;
+    want_place want;
     const want_kind kind = {.output = v->output, .order = v->order};
     mc_status status = race_find_want(r, &kind, &want, diag);
     c->check = (result_check){.type = v->output.type,
                               .got = slab_address(&o->slab, o->c, 0),
-                              .want = want,
+                              .want = want.want,
+                              .most = want.most,
                               .count = (uint64_t)race_elements(r, v->order)};
     e->launches = calloc((size_t)c->sets, sizeof *e->launches);
     e->maps = aligned_alloc(_Alignof(mc_tensor_map), MC_MAX_MAPS * (size_t)c->sets * sizeof *e->maps);

@@ -24,10 +24,10 @@ typedef struct our_entry {
     bool picked;         /* it has the least of its label */
 } our_entry;
 
-/* The exact sums in one order of C, on the device. */
+/* The sums in one order of C, on the device: exact, or of floats about right. */
 typedef struct our_sums {
     result_order order;
-    uint64_t address; /* s32; 0: not made */
+    uint64_t address; /* s32, of floats f32; 0: not made */
     int64_t elements;
     uint64_t slots, values; /* of sampled orders: as sampled_list has them; 0: none */
 } our_sums;
@@ -37,12 +37,18 @@ typedef struct want_kind {
     mc_output output;
     result_order order;
     bool halved; /* of s8 / 128 on both sides: the sums times 2^-14, and no other scale */
+    bool about;  /* of floats: the sums as they are, for a peer's allowance */
 } want_kind;
+
+/* Where it stands: what a result_check has. */
+typedef struct want_place {
+    uint64_t want, most;
+} want_place;
 
 /* What an output other than the sums must be, on the device, in f32. */
 typedef struct our_want {
     want_kind kind;
-    uint64_t address;
+    want_place place;
 } our_want;
 
 enum { MAX_WANTS = 16 }; /* 3 types, 3 kinds of scales and the biases asked for: more is MC_CANNOT */
@@ -84,12 +90,14 @@ static inline size_t race_factor_bytes(const race *r) {
 extern const float race_c_scale, race_zero;
 uint64_t race_one(const race *r); /* the address of a 1 in f32 */
 int64_t race_elements(const race *r, result_order order);
-/* The exact sums in ORDER, once. */
+/* Whether sums are right within bounds, and results from a least to a greatest one. */
+bool race_is_within(const race *r);
+/* The sums in ORDER, once. */
 mc_status race_make_sums(race *r, result_order order);
 /* Writes C's elements to OUT as f32. */
 mc_status race_write_reals(race *r, const mc_dense *c, uint64_t out, mc_diag *diag);
-/* The address of what KIND must be, whose sums there are; made when it is first asked for. */
-mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag);
+/* Where stands what KIND must be, whose sums there are; made when it is first asked for. */
+mc_status race_find_want(race *r, const want_kind *kind, want_place *place, mc_diag *diag);
 void race_drop_wants(race *r);
 
 /* -- race_ours.c */

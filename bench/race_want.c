@@ -10,10 +10,17 @@ static const float constants[] = {0x1p-14F, 0, 1};
 enum { CONSTANT_HALVED, CONSTANT_ZERO, CONSTANT_ONE, CONSTANTS };
 
 /* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with
-   nothing. */
-static void scale_down(race *r) {
-    int longer = mc_type_bits(r->track->variants.lhs) + mc_type_bits(r->track->variants.rhs) - 16;
-    for (size_t i = 0; longer > 0 && i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], -longer);
+   nothing, and of floats, whose products are some 2^8 times smaller, little but zeros. */
+static void fit_scales(race *r) {
+    const variant_list *list = &r->track->variants;
+    int longer = mc_type_bits(list->lhs) + mc_type_bits(list->rhs) - 16, exponent = work_is_within(list) ? 8
+                                                                                    : longer > 0 ? -longer
+                                                                                                 : 0;
+    for (size_t i = 0; i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], exponent);
+}
+
+bool race_is_within(const race *r) {
+    return r->operation->make_range != NULL && work_is_within(&r->track->variants);
 }
 
 const float race_c_scale = 0.75F, race_zero = -11;
@@ -27,7 +34,7 @@ mc_status race_make_factors(race *r) {
     r->factors = calloc(all, sizeof *r->factors);
     if (r->factors == NULL) return mc_fail(r->diag, MC_NOMEM, "out of memory");
     mc_scale_fill(r->factors, (int64_t)count, MC_VALUES_FULL, 3);
-    scale_down(r);
+    fit_scales(r);
     mc_bias_fill(r->factors + FACTOR_BIASES * count, (int64_t)count, MC_VALUES_FULL, 4);
     float *b_scales = r->factors + FACTOR_B_SCALES * count;
     mc_scale_fill(b_scales, (int64_t)count, MC_VALUES_FULL, 5);
@@ -95,20 +102,33 @@ static bool same_kind(const want_kind *a, const want_kind *b) {
            a->order == b->order && a->halved == b->halved;
 }
 
-static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_diag *diag) {
-    const output_rule rule = rule_of(r, &made->kind);
-    mc_status status =
-        mc_device_alloc(r->track->gpu.device, (size_t)sums->elements * sizeof(float), &made->address, diag);
-    if (status != MC_OK) return status;
-    return r->operation->make_output(r, sums, &made->kind, &rule, made->address, diag);
+static mc_status write_range(race *r, const want_kind *kind, const want_place *place, mc_diag *diag) {
+    reference_result want = {0};
+    mc_status status = r->operation->make_range(r, kind, &want, diag);
+    if (status == MC_OK) status = race_write_reals(r, &want.low, place->want, diag);
+    if (status == MC_OK) status = race_write_reals(r, &want.high, place->most, diag);
+    mc_result_free(&want);
+    return status;
 }
 
-mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_diag *diag) {
+static mc_status make_want(race *r, const our_sums *sums, our_want *made, mc_diag *diag) {
+    const output_rule rule = rule_of(r, &made->kind);
+    mc_device *device = r->track->gpu.device;
+    size_t bytes = (size_t)sums->elements * sizeof(float);
+    bool within = race_is_within(r);
+    mc_status status = mc_device_alloc(device, bytes, &made->place.want, diag);
+    if (status == MC_OK && within) status = mc_device_alloc(device, bytes, &made->place.most, diag);
+    if (status != MC_OK) return status;
+    return within ? write_range(r, &made->kind, &made->place, diag)
+                  : r->operation->make_output(r, sums, &made->kind, &rule, made->place.want, diag);
+}
+
+mc_status race_find_want(race *r, const want_kind *kind, want_place *place, mc_diag *diag) {
     const our_sums *sums = &r->sums[kind->order];
-    *address = sums->address;
-    if (kind->output.type == MC_S32) return MC_OK;
+    *place = (want_place){sums->address, 0};
+    if (kind->output.type == MC_S32 || kind->about) return MC_OK;
     for (size_t i = 0; i < r->want_count; i++) {
-        *address = r->wants[i].address;
+        *place = r->wants[i].place;
         if (same_kind(&r->wants[i].kind, kind)) return MC_OK;
     }
     if (r->want_count == MAX_WANTS)
@@ -116,7 +136,7 @@ mc_status race_find_want(race *r, const want_kind *kind, uint64_t *address, mc_d
     our_want *made = &r->wants[r->want_count++];
     made->kind = *kind;
     mc_status status = make_want(r, sums, made, diag);
-    *address = made->address;
+    *place = made->place;
     return status;
 }
 
@@ -127,7 +147,10 @@ void race_drop_wants(race *r) {
         mc_device_free(device, r->sums[i].slots);
         mc_device_free(device, r->sums[i].values);
     }
-    for (size_t i = 0; i < r->want_count; i++) mc_device_free(device, r->wants[i].address);
+    for (size_t i = 0; i < r->want_count; i++) {
+        mc_device_free(device, r->wants[i].place.want);
+        mc_device_free(device, r->wants[i].place.most);
+    }
     mc_device_free(device, r->device_factors);
     free(r->factors);
 }

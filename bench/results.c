@@ -134,11 +134,19 @@ static mc_status read_file(results *r, size_t file, const char *path, mc_diag *d
     return status;
 }
 
-mc_status results_read(results *r, char *const *paths, mc_diag *diag) {
-    *r = (results){.labels = {RESULTS_BASE}, .label_count = 1};
+static bool has_base(const results *r) {
+    for (size_t i = 0; i < r->problem_count; i++)
+        if (r->problems[i].best[0].us > 0) return true;
+    return false;
+}
+
+mc_status results_read(results *r, const char *over, char *const *paths, mc_diag *diag) {
+    *r = (results){.labels = {over != NULL ? over : RESULTS_BASE}, .label_count = 1};
     mc_status status = MC_OK;
     for (size_t i = 0; paths[i] != NULL && status == MC_OK; i++) status = read_file(r, i, paths[i], diag);
     if (status == MC_OK && r->problem_count == 0) status = mc_fail(diag, MC_CANNOT, "there are no results");
+    if (status == MC_OK && over != NULL && !has_base(r))
+        status = mc_fail(diag, MC_CANNOT, "--over: there are no results of '%s'", over);
     return status;
 }
 

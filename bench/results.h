@@ -7,7 +7,7 @@
 
 enum { RESULTS_MAX_LABELS = 32 };
 
-/* The contender that all speeds are relative to. */
+/* The contender that speeds are relative to, where no other is named. */
 #define RESULTS_BASE "cublaslt f16"
 
 /* A contender's best on one problem; us 0: none. Members point into the lines read. */
@@ -41,9 +41,10 @@ typedef struct results {
     size_t problem_count;
 } results;
 
-/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. The
-   caller frees also after a failure. */
-mc_status results_read(results *results, char *const *paths, mc_diag *diag);
+/* Reads the files at PATHS (NULL-terminated). MC_FORMAT with "file:line: ..." for what is no result. OVER:
+   the base, NULL for the usual one; MC_CANNOT where the one named has no result. The caller frees also after
+   a failure. */
+mc_status results_read(results *results, const char *over, char *const *paths, mc_diag *diag);
 void results_free(results *results);
 
 /* Whether LABEL is a series that is not all of its parent. */

@@ -6,85 +6,10 @@
 
 enum { QUICK_LAUNCHES = 3, OPERANDS = 3 };
 
-typedef enum sparse_layout { CSR, BSR, BLOCKED_ELL } sparse_layout;
-
-typedef struct sparse_algorithm {
-    int number;
-    const char *name;
-} sparse_algorithm;
-
-/* One row a format. */
-typedef struct sparse_format {
-    const char *label;
-    sparse_layout layout;
-    int arrays; /* the format that WORK has them of */
-    mc_type operand, result;
-    result_order order;
-    sparse_algorithm algorithms[SPARSE_MAX_ALGORITHMS + 1]; /* the last one without a name */
-} sparse_format;
-
-static const sparse_format formats[SPARSE_FORMATS] = {
-    [SPARSE_CSR] = {"cusparse csr f16",
-                    CSR,
-                    SPARSE_CSR,
-                    MC_F16,
-                    MC_F16,
-                    ORDER_ROWS,
-                    {{SP_ALG_CSR_1, "csr_alg1"}, {SP_ALG_CSR_2, "csr_alg2"}, {SP_ALG_CSR_3, "csr_alg3"}}},
-    [SPARSE_BSR] =
-        {"cusparse bsr f16", BSR, SPARSE_BSR, MC_F16, MC_F16, ORDER_ROWS, {{SP_ALG_BSR_1, "bsr_alg1"}}},
-    [SPARSE_ELL] = {"cusparse blocked-ell f16",
-                    BLOCKED_ELL,
-                    SPARSE_ELL,
-                    MC_F16,
-                    MC_F16,
-                    ORDER_ROWS,
-                    {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
-    [SPARSE_ELL_S8] = {"cusparse blocked-ell s8",
-                       BLOCKED_ELL,
-                       SPARSE_ELL_S8,
-                       MC_S8,
-                       MC_S32,
-                       ORDER_ROWS,
-                       {{SP_ALG_BLOCKED_ELL_1, "blocked_ell_alg1"}}},
-    [SPARSE_SAMPLED_CSR] = {"cusparse csr f16",
-                            CSR,
-                            SPARSE_SAMPLED_CSR,
-                            MC_F16,
-                            MC_F16,
-                            ORDER_CSR,
-                            {{SP_SDDMM_DEFAULT, "default"}}},
-    [SPARSE_SAMPLED_BSR] = {"cusparse bsr f16",
-                            BSR,
-                            SPARSE_SAMPLED_BSR,
-                            MC_F16,
-                            MC_F16,
-                            ORDER_BSR,
-                            {{SP_SDDMM_DEFAULT, "default"}}},
-    [SPARSE_SAMPLED_CSR_F32] = {"cusparse csr f32",
-                                CSR,
-                                SPARSE_SAMPLED_CSR,
-                                MC_F32,
-                                MC_F32,
-                                ORDER_CSR,
-                                {{SP_SDDMM_DEFAULT, "default"}}},
-    [SPARSE_SAMPLED_BSR_F32] = {"cusparse bsr f32",
-                                BSR,
-                                SPARSE_SAMPLED_BSR,
-                                MC_F32,
-                                MC_F32,
-                                ORDER_BSR,
-                                {{SP_SDDMM_DEFAULT, "default"}}},
-};
-
-static const sparse_format *format_of(const sparse_product *p) { return &formats[p->format]; }
+static const sparse_format *format_of(const sparse_product *p) { return &sparse_formats[p->format]; }
 static bool is_sampled(const sparse_product *p) { return format_of(p)->order != ORDER_ROWS; }
-
-bool sparse_is_of(int format, mc_op op) {
-    return op == (formats[format].order == ORDER_ROWS ? MC_OP_SPMM : MC_OP_SDDMM);
-}
-mc_type sparse_result_type(int format) { return formats[format].result; }
-result_order sparse_order(int format) { return formats[format].order; }
+static mc_type operand_type(const sparse_product *p) { return sparse_operand(p->format, p->type); }
+static mc_type result_type(const sparse_product *p) { return sparse_result(p->format, p->type); }
 
 /* -- Library --------------------------------------------------------------------------------------------- */
 
@@ -105,13 +30,14 @@ void sparse_library_close(sparse_library *library) {
 /* -- Operands -------------------------------------------------------------------------------------------- */
 
 static int vendor_type(mc_type type) {
-    return type == MC_F16   ? VENDOR_R_16F
-           : type == MC_F32 ? VENDOR_R_32F
-           : type == MC_S8  ? VENDOR_R_8I
-                            : VENDOR_R_32I;
+    return type == MC_F16    ? VENDOR_R_16F
+           : type == MC_BF16 ? VENDOR_R_16BF
+           : type == MC_F32  ? VENDOR_R_32F
+           : type == MC_S8   ? VENDOR_R_8I
+                             : VENDOR_R_32I;
 }
 
-static bool is_integer(const sparse_product *p) { return format_of(p)->result == MC_S32; }
+static bool is_integer(const sparse_product *p) { return result_type(p) == MC_S32; }
 static int compute_type(const sparse_product *p) { return is_integer(p) ? VENDOR_R_32I : VENDOR_R_32F; }
 
 /* A part of the slab, and what is copied there: NULL where the result will lie. */
@@ -121,30 +47,47 @@ typedef struct operand {
     size_t bytes;
 } operand;
 
+static const sparse_arrays *arrays_of(const sparse_product *p, const work *w) {
+    return &w->formats[format_of(p)->arrays];
+}
+
+/* B as the format wants it. */
+static const void *dense_b(const sparse_product *p, const work_problem *d) {
+    mc_type type = operand_type(p);
+    return type == MC_S8 ? (const void *)d->b_cols : type == MC_F32 ? (const void *)d->b_float : d->b_half;
+}
+
+static int64_t result_rows(const sparse_product *p, const sparse_problem *q) {
+    return format_of(p)->block != 0 ? arrays_of(p, q->work)->matrix_rows : q->problem->shape.m;
+}
+
+/* How many elements the result has. */
+static int64_t elements_of(const sparse_product *p, const sparse_problem *q) {
+    return is_sampled(p) ? q->elements[p->format] : result_rows(p, q) * q->problem->shape.n;
+}
+
 static void list_spmm(sparse_product *p, const sparse_problem *q, operand list[OPERANDS]) {
     const work_problem *d = q->problem;
-    const sparse_arrays *s = &q->work->formats[format_of(p)->arrays];
-    size_t bytes = mc_type_bytes(format_of(p)->operand), b = (size_t)(q->work->padded_cols * d->shape.n);
+    const sparse_arrays *s = arrays_of(p, q->work);
+    size_t b = (size_t)(q->work->padded_cols * d->shape.n) * mc_type_bytes(operand_type(p));
     list[0] = (operand){&p->values, s->values, (size_t)s->value_count * s->value_bytes};
-    list[1] = (operand){&p->dense[0], is_integer(p) ? (const void *)d->b_cols : d->b_half, b * bytes};
-    list[2] =
-        (operand){&p->dense[1], NULL, (size_t)q->elements[p->format] * mc_type_bytes(format_of(p)->result)};
+    list[1] = (operand){&p->dense[0], dense_b(p, d), b};
+    list[2] = (operand){&p->dense[1], NULL, (size_t)elements_of(p, q) * mc_type_bytes(result_type(p))};
 }
 
 static void list_sddmm(sparse_product *p, const sparse_problem *q, operand list[OPERANDS]) {
     const work_problem *d = q->problem;
-    bool half = format_of(p)->operand == MC_F16;
-    size_t k_bytes = (size_t)d->shape.k * mc_type_bytes(format_of(p)->operand);
-    list[0] =
-        (operand){&p->values, NULL, (size_t)q->elements[p->format] * mc_type_bytes(format_of(p)->result)};
+    bool single = operand_type(p) == MC_F32;
+    size_t k_bytes = (size_t)d->shape.k * mc_type_bytes(operand_type(p));
+    list[0] = (operand){&p->values, NULL, (size_t)elements_of(p, q) * mc_type_bytes(result_type(p))};
     list[1] =
-        (operand){&p->dense[0], half ? (const void *)d->a_half : d->a_float, (size_t)d->shape.m * k_bytes};
-    list[2] = (operand){&p->dense[1], half ? (const void *)d->b_half : d->b_float,
+        (operand){&p->dense[0], single ? (const void *)d->a_float : d->a_half, (size_t)d->shape.m * k_bytes};
+    list[2] = (operand){&p->dense[1], single ? (const void *)d->b_float : d->b_half,
                         (size_t)q->work->padded_cols * k_bytes};
 }
 
 static mc_status upload(sparse_product *p, gpu_device *gpu, const sparse_problem *q, mc_diag *diag) {
-    const sparse_arrays *s = &q->work->formats[format_of(p)->arrays];
+    const sparse_arrays *s = arrays_of(p, q->work);
     operand list[OPERANDS + 2];
     if (!is_sampled(p)) list_spmm(p, q, list);
     else list_sddmm(p, q, list);
@@ -168,55 +111,56 @@ static uint64_t result_address(const sparse_product *p) {
 static mc_status describe_sparse(const sparse_product *p, const sparse_problem *q, int set, mc_type type,
                                  void **desc, mc_diag *diag) {
     const cusparse *sp = &p->library->sp;
-    const work *w = q->work;
-    const sparse_arrays *s = &w->formats[format_of(p)->arrays];
+    const sparse_arrays *s = arrays_of(p, q->work);
     uint64_t row_ptr = slab_address(&p->slab, p->row_ptr, set),
              col_idx = slab_address(&p->slab, p->col_idx, set),
              values = slab_address(&p->slab, p->values, set);
-    int64_t vec = w->a.vec;
+    int64_t block = s->block;
     if (format_of(p)->layout == CSR)
-        return SP_CALL(sp, diag, CreateCsr, desc, w->a.rows, w->a.cols, s->value_count, row_ptr, col_idx,
-                       values, SP_INDEX_32I, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
+        return SP_CALL(sp, diag, CreateCsr, desc, s->matrix_rows, s->matrix_cols, s->value_count, row_ptr,
+                       col_idx, values, SP_INDEX_32I, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
     if (format_of(p)->layout == BSR)
-        return SP_CALL(sp, diag, CreateBsr, desc, w->a.row_blocks, w->padded_cols / vec, s->indices, vec, vec,
+        return SP_CALL(sp, diag, CreateBsr, desc, s->rows, s->matrix_cols / block, s->indices, block, block,
                        row_ptr, col_idx, values, SP_INDEX_32I, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type),
                        SP_ORDER_ROW);
-    return SP_CALL(sp, diag, CreateBlockedEll, desc, w->a.rows, w->padded_cols, vec, s->ell_blocks * vec,
-                   col_idx, values, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
+    return SP_CALL(sp, diag, CreateBlockedEll, desc, s->matrix_rows, s->matrix_cols, block,
+                   s->ell_blocks * block, col_idx, values, SP_INDEX_32I, SP_BASE_ZERO, vendor_type(type));
 }
 
-static mc_status describe_dense(const sparse_product *p, int which, int set, int64_t rows, int64_t cols,
-                                int order, mc_type type, void **desc, mc_diag *diag) {
-    return SP_CALL(&p->library->sp, diag, CreateDnMat, desc, rows, cols, order == SP_ORDER_ROW ? cols : rows,
-                   slab_address(&p->slab, p->dense[which], set), vendor_type(type), order);
+/* A dense operand, and which of the slab's it is. */
+typedef struct dense_view {
+    int which, order;
+    int64_t rows, cols, ld;
+    mc_type type;
+} dense_view;
+
+static mc_status describe_dense(const sparse_product *p, int set, const dense_view *v, void **desc,
+                                mc_diag *diag) {
+    return SP_CALL(&p->library->sp, diag, CreateDnMat, desc, v->rows, v->cols, v->ld,
+                   slab_address(&p->slab, p->dense[v->which], set), vendor_type(v->type), v->order);
 }
 
-/* The sparse matrix' columns: in whole blocks where there are blocks. */
-static int64_t columns_of(const sparse_product *p, const work *w) {
-    return format_of(p)->layout == CSR ? w->a.cols : w->padded_cols;
-}
-
+/* B has as many rows as the sparse matrix has columns: no more than padded_cols. */
 static mc_status describe_spmm(const sparse_product *p, const sparse_problem *q, int set, void **desc,
                                mc_diag *diag) {
-    const sparse_format *f = format_of(p);
-    const problem_shape *s = &q->problem->shape;
+    int64_t n = q->problem->shape.n, k = arrays_of(p, q->work)->matrix_cols, padded = q->work->padded_cols;
     int order = is_integer(p) ? SP_ORDER_COL : SP_ORDER_ROW;
-    mc_status status = describe_sparse(p, q, set, f->operand, &desc[0], diag);
-    if (status == MC_OK)
-        status = describe_dense(p, 0, set, columns_of(p, q->work), s->n, order, f->operand, &desc[1], diag);
-    if (status != MC_OK) return status;
-    return describe_dense(p, 1, set, s->m, s->n, SP_ORDER_ROW, f->result, &desc[2], diag);
+    const dense_view b = {0, order, k, n, order == SP_ORDER_ROW ? n : padded, operand_type(p)},
+                     c = {1, SP_ORDER_ROW, result_rows(p, q), n, n, result_type(p)};
+    mc_status status = describe_sparse(p, q, set, operand_type(p), &desc[0], diag);
+    if (status == MC_OK) status = describe_dense(p, set, &b, &desc[1], diag);
+    return status == MC_OK ? describe_dense(p, set, &c, &desc[2], diag) : status;
 }
 
 static mc_status describe_sddmm(const sparse_product *p, const sparse_problem *q, int set, void **desc,
                                 mc_diag *diag) {
-    const sparse_format *f = format_of(p);
     const problem_shape *s = &q->problem->shape;
-    int64_t n = columns_of(p, q->work);
-    mc_status status = describe_dense(p, 0, set, s->m, s->k, SP_ORDER_ROW, f->operand, &desc[0], diag);
-    if (status == MC_OK)
-        status = describe_dense(p, 1, set, s->k, n, SP_ORDER_COL, f->operand, &desc[1], diag);
-    return status == MC_OK ? describe_sparse(p, q, set, f->result, &desc[2], diag) : status;
+    int64_t n = arrays_of(p, q->work)->matrix_cols;
+    const dense_view a = {0, SP_ORDER_ROW, s->m, s->k, s->k, operand_type(p)},
+                     b = {1, SP_ORDER_COL, s->k, n, s->k, operand_type(p)};
+    mc_status status = describe_dense(p, set, &a, &desc[0], diag);
+    if (status == MC_OK) status = describe_dense(p, set, &b, &desc[1], diag);
+    return status == MC_OK ? describe_sparse(p, q, set, result_type(p), &desc[2], diag) : status;
 }
 
 /* -- Calls ----------------------------------------------------------------------------------------------- */
@@ -301,29 +245,74 @@ static void close_call(sparse_call *call, gpu_device *gpu) {
     free(call->descs);
 }
 
+/* -- Matrices of whole blocks at random places ---------------------------------------------------------- */
+
+static mc_status multiply_uniform(sparse_product *p, gpu_device *gpu, helpers *h, const sparse_problem *q,
+                                  const uint16_t *dense, mc_diag *diag) {
+    const sparse_arrays *s = arrays_of(p, q->work);
+    int64_t n = q->problem->shape.n;
+    size_t bytes = (size_t)(s->matrix_rows * s->matrix_cols) * sizeof *dense;
+    uint64_t a = 0;
+    mc_status status = mc_device_alloc(gpu->device, bytes, &a, diag);
+    if (status == MC_OK) status = mc_device_write(gpu->device, a, dense, bytes, diag);
+    const dense_product product = {.a = a,
+                                   .b = slab_address(&p->slab, p->dense[0], 0),
+                                   .c = p->want,
+                                   .m = s->matrix_rows,
+                                   .n = n,
+                                   .k = s->matrix_cols,
+                                   .lda = s->matrix_cols,
+                                   .b_k = n,
+                                   .b_n = 1};
+    if (status == MC_OK) status = helpers_reference(h, operand_type(p), &product, diag);
+    mc_device_free(gpu->device, a);
+    return status;
+}
+
+/* What must come out is computed here: our kernels have another matrix. */
+static mc_status want_uniform(sparse_product *p, gpu_device *gpu, helpers *h, const sparse_problem *q,
+                              mc_diag *diag) {
+    if (format_of(p)->block == 0) return MC_OK;
+    uint16_t *dense = formats_expand_ell(arrays_of(p, q->work));
+    mc_status status = dense != NULL ? MC_OK : mc_fail(diag, MC_NOMEM, "out of memory");
+    if (status == MC_OK)
+        status = mc_device_alloc(gpu->device, (size_t)elements_of(p, q) * sizeof(float), &p->want, diag);
+    if (status == MC_OK) status = multiply_uniform(p, gpu, h, q, dense, diag);
+    free(dense);
+    return status;
+}
+
 /* -- Contenders ------------------------------------------------------------------------------------------ */
+
+/* Nonzeros of a row that are added up, on average. */
+static double terms_of(const sparse_product *p, const sparse_problem *q) {
+    const sparse_arrays *s = arrays_of(p, q->work);
+    if (format_of(p)->block != 0) return (double)(s->ell_blocks * s->block);
+    if (is_sampled(p)) return (double)q->problem->shape.k;
+    return (double)q->work->a.vectors / (double)q->work->a.row_blocks;
+}
 
 /* What is exact in f32 and rounded once, unless the library adds in f16: allowed as in dense.c. */
 static tolerance allowed(const sparse_product *p, const sparse_problem *q) {
+    double terms = terms_of(p, q);
     if (is_integer(p)) return (tolerance){0, 0};
-    double length = is_sampled(p) ? (double)q->problem->shape.k
-                                  : (double)q->work->a.vectors / (double)q->work->a.row_blocks;
-    return (tolerance){type_rounding(format_of(p)->result) + length * 0x1p-23, 4 * sqrt(length) / 3};
+    return (tolerance){type_rounding(result_type(p)) + terms * 0x1p-23, 4 * sqrt(terms) * q->spread};
 }
 
 /* SDDMM multiplies what stood in C by zero, which no NaN survives. */
 static contender contender_of(const sparse_call *call, const sparse_problem *q, const char *algorithm) {
     const sparse_product *p = call->product;
-    const sparse_format *f = format_of(p);
+    char label[SPARSE_LABEL];
     contender c = {.sets = p->slab.sets, .enqueue = enqueue, .state = call};
-    snprintf(c.label, sizeof c.label, "%s", f->label);
-    snprintf(c.detail, sizeof c.detail, "%s, fill %.3f", algorithm, q->work->formats[f->arrays].fill);
-    c.check = (result_check){.type = f->result,
+    sparse_label(p->format, p->type, label);
+    snprintf(c.label, sizeof c.label, "%s", label);
+    snprintf(c.detail, sizeof c.detail, "%s, fill %.3f", algorithm, arrays_of(p, q->work)->fill);
+    c.check = (result_check){.type = result_type(p),
                              .got = result_address(p),
-                             .want = q->want[p->format],
-                             .count = (uint64_t)q->elements[p->format],
+                             .want = p->want != 0 ? p->want : q->want[p->format],
+                             .count = (uint64_t)elements_of(p, q),
                              .allowed = allowed(p, q),
-                             .finite = f->order != ORDER_ROWS};
+                             .finite = is_sampled(p)};
     return c;
 }
 
@@ -353,15 +342,18 @@ void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device 
     for (int i = 0; i < SPARSE_FORMATS; i++) {
         sparse_product *p = &peers->products[i];
         contender best = {0};
-        if (!sparse_is_of(i, q->op)) continue;
+        char label[SPARSE_LABEL];
+        if (!sparse_is_of(i, &q->sides)) continue;
         p->library = library;
         p->format = i;
+        p->type = q->sides.type;
+        sparse_label(i, p->type, label);
         mc_diag_clear(diag);
         mc_status status = upload(p, gpu, q, diag);
+        if (status == MC_OK) status = want_uniform(p, gpu, h, q, diag);
         if (status == MC_OK) status = try_algorithms(p, gpu, h, q, &best, diag);
         if (status == MC_OK) peers->contenders[peers->count++] = best;
-        else
-            snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", formats[i].label, mc_diag_text(diag));
+        else snprintf(peers->notes[i], sizeof peers->notes[i], "%s: %s", label, mc_diag_text(diag));
     }
     mc_diag_destroy(diag);
 }
@@ -370,6 +362,7 @@ void sparse_close(sparse_peers *peers, gpu_device *gpu) {
     for (int i = 0; i < SPARSE_FORMATS; i++) {
         sparse_product *p = &peers->products[i];
         for (int j = 0; j < SPARSE_MAX_ALGORITHMS; j++) close_call(&p->calls[j], gpu);
+        mc_device_free(gpu->device, p->want);
         slab_free(gpu, &p->slab);
     }
     *peers = (sparse_peers){0};

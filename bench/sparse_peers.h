@@ -1,15 +1,14 @@
 /* The sparse peers: cuSPARSE's SpMM of the same matrix, or its SDDMM with the same mask, in each of its
-   formats. Values are those of the s8 problem divided by 128, so that the exact result is known: 2^-14 of the
-   s8 one. Dense matrices are row-major, except B of the s8 format, which knows only a column-major one, and B
-   of SDDMM, whose columns are our kernels'. */
+   formats (sparse_formats.h). Values of an s8 problem are divided by 128, so that the exact result is known:
+   2^-14 of the s8 one. Those of floats are the same, also in f32. Matrices of whole blocks at random places
+   are others; what is multiplied by them is the same B. Dense matrices are row-major, except B of the s8
+   format, which knows only a column-major one, and B of SDDMM, whose columns are our kernels'. */
 #ifndef BENCH_SPARSE_PEERS_H
 #define BENCH_SPARSE_PEERS_H
 
 #include "cusparse_api.h"
 #include "timer.h"
 #include "work.h"
-
-enum { SPARSE_MAX_ALGORITHMS = 3 };
 
 typedef struct sparse_library {
     cusparse sp;
@@ -32,6 +31,8 @@ typedef struct sparse_call {
 typedef struct sparse_product {
     const sparse_library *library;
     int format;
+    mc_type type;  /* of the problem's sides */
+    uint64_t want; /* not 0: of a matrix of its own, f32 */
     operand_slab slab;
     size_t row_ptr, col_idx, values,
         dense[2]; /* parts of the slab: the sparse matrix, the dense ones in the call's order */
@@ -47,19 +48,16 @@ typedef struct sparse_peers {
 
 /* A problem, and what must come out of it on the device, for each format of the operator. */
 typedef struct sparse_problem {
-    mc_op op;
+    sparse_sides sides;
     const work *work;
     const work_problem *problem;
     bool cold;
+    double spread; /* the deviation of a product */
     uint64_t want[SPARSE_FORMATS];
     int64_t elements[SPARSE_FORMATS];
 } sparse_problem;
 
-bool sparse_is_of(int format, mc_op op);
-mc_type sparse_result_type(int format); /* s32: of the s8 operands; else of their 128ths */
-result_order sparse_order(int format);  /* of the result */
-
-/* Verifies all formats of the operator and their algorithms and keeps each format's fastest. PEERS must stay
+/* Verifies all formats of the problem and their algorithms and keeps each format's fastest. PEERS must stay
    where it is; the caller closes. */
 void sparse_open(sparse_peers *peers, const sparse_library *library, gpu_device *gpu, helpers *helpers,
                  const sparse_problem *problem);

@@ -81,7 +81,7 @@ static bool is_shown(const results *r, size_t label) {
 
 static void print_speed_table(const results *r, const groups *g, double size, double *values) {
     if (size > 0) printf("\n%c = %.0f\n", r->problems[0].size_name, size);
-    else printf("\nSpeed over the fastest verified " RESULTS_BASE ", geometric means (problems)\n");
+    else printf("\nSpeed over the fastest verified %s, geometric means (problems)\n", r->labels[0]);
     printf("%-*s", LABEL_WIDTH, "sparsity");
     for (size_t c = 0; c < g->class_count; c++) printf("%13g", g->classes[c]);
     printf("\n");
@@ -235,7 +235,20 @@ static mc_status check_operators(const results *r, mc_diag *diag) {
     return MC_OK;
 }
 
-static mc_status print_all(const results *r, mc_diag *diag) {
+/* What follows the speeds. */
+static void print_rest(const results *r, const groups *g, double *values, winner *winners) {
+    printf("\n");
+    for (size_t label = 1; label < r->label_count; label++)
+        if (is_shown(r, label)) print_floor(r, label, values);
+    print_picks(r, g, values);
+    for (size_t label = 1; label < r->label_count; label++)
+        if (label_is_ours(r->labels[label]) && r->parents[label] == 0) {
+            print_winners(r, label, winners);
+            print_losses(r, label);
+        }
+}
+
+static mc_status print_all(const results *r, bool speeds, mc_diag *diag) {
     const groups g = groups_of(r);
     double *values = calloc(r->problem_count, sizeof *values);
     winner *winners = calloc(r->problem_count, sizeof *winners);
@@ -248,32 +261,40 @@ static mc_status print_all(const results *r, mc_diag *diag) {
     print_speed_table(r, &g, 0, values);
     for (size_t i = 0; g.size_count > 1 && i < g.size_count; i++)
         print_speed_table(r, &g, g.sizes[i], values);
-    printf("\n");
-    for (size_t label = 1; label < r->label_count; label++)
-        if (is_shown(r, label)) print_floor(r, label, values);
-    print_picks(r, &g, values);
-    for (size_t label = 1; label < r->label_count; label++)
-        if (label_is_ours(r->labels[label]) && r->parents[label] == 0) {
-            print_winners(r, label, winners);
-            print_losses(r, label);
-        }
+    if (!speeds) print_rest(r, &g, values, winners);
     free(values);
     free(winners);
     return MC_OK;
 }
 
+typedef struct summary_options {
+    const char *over;
+    bool speeds;
+} summary_options;
+
+static const cmd_option summary_table[] = {
+    {"over", 0, OPTION_TEXT, offsetof(summary_options, over), "CONTENDER", 0, 0,
+     "what speeds are relative to (" RESULTS_BASE ")"},
+    {"speeds", 0, OPTION_SWITCH, offsetof(summary_options, speeds), NULL, 0, 0, "the tables of speeds alone"},
+};
+
 static int summary_run(int argc, char **argv) {
     char **operands;
-    int exit_status, no_options = 0;
-    if (!cmd_parse(&cmd_summary, argc, argv, &no_options, &operands, &exit_status)) return exit_status;
+    int exit_status;
+    summary_options options = {0};
+    if (!cmd_parse(&cmd_summary, argc, argv, &options, &operands, &exit_status)) return exit_status;
     mc_diag *diag = mc_diag_create();
     results r;
-    mc_status status = results_read(&r, operands, diag);
+    mc_status status = results_read(&r, options.over, operands, diag);
     if (status == MC_OK) status = check_operators(&r, diag);
-    if (status == MC_OK) status = print_all(&r, diag);
+    if (status == MC_OK) status = print_all(&r, options.speeds, diag);
     results_free(&r);
     return cmd_finish(status, diag);
 }
 
-const cmd cmd_summary = {"summary", "RESULTS...", "tables by sparsity: speeds, floors, winners, losses",
-                         -1,        {{NULL, 0}},  summary_run};
+const cmd cmd_summary = {"summary",
+                         "RESULTS...",
+                         "tables by sparsity: speeds, floors, winners, losses",
+                         -1,
+                         {{summary_table, sizeof summary_table / sizeof summary_table[0]}},
+                         summary_run};

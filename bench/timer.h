@@ -11,6 +11,7 @@ enum { TIMER_LABEL = 128 };
 typedef struct result_check {
     mc_type type;
     uint64_t got, want; /* WANT as helpers_compare takes it */
+    uint64_t most;      /* not 0: anything from WANT to MOST is right, as helpers_within takes them */
     uint64_t count;
     tolerance allowed;
     bool finite; /* no NaN is left there before: the call multiplies what it finds by zero */

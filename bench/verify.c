@@ -7,7 +7,9 @@ static int poison_of(const result_check *k) { return k->type == MC_S32 ? 0x80 : 
 static mc_status check(helpers *h, const contender *c, mc_diag *diag) {
     const result_check *k = &c->check;
     uint64_t wrong = 0;
-    mc_status status = helpers_compare(h, k->type, k->got, k->want, k->count, k->allowed, &wrong, diag);
+    mc_status status = k->most != 0
+                           ? helpers_within(h, k->type, k->got, k->want, k->most, k->count, &wrong, diag)
+                           : helpers_compare(h, k->type, k->got, k->want, k->count, k->allowed, &wrong, diag);
     if (status == MC_OK && wrong > 0)
         status = mc_fail(diag, MC_MISMATCH, "%llu of %llu elements are wrong", (unsigned long long)wrong,
                          (unsigned long long)k->count);

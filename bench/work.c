@@ -4,6 +4,8 @@
 #include <string.h>
 #include "operation.h"
 
+enum { PADDING = 16 }; /* a multiple of every V and of all blocks */
+
 /* -- Listing --------------------------------------------------------------------------------------------- */
 
 typedef struct listing {
@@ -105,7 +107,7 @@ static mc_status read_matrix(work *w, const work_plan *plan, mc_diag *diag) {
     mc_csr_free(&csr);
     if (status != MC_OK) return status;
     if (w->a.rows == 0 || w->a.cols == 0) return mc_fail(diag, MC_CANNOT, "%s: the matrix is empty", w->path);
-    w->padded_cols = (w->a.cols + w->a.vec - 1) / w->a.vec * w->a.vec;
+    w->padded_cols = (w->a.cols + PADDING - 1) / PADDING * PADDING;
     return MC_OK;
 }
 
@@ -134,11 +136,16 @@ void work_prepare(work *w, const work_plan *plan) {
     mc_diag_destroy(diag);
 }
 
+bool work_is_within(const variant_list *variants) {
+    return mc_type_is_real(variants->lhs) && mc_type_is_real(variants->rhs);
+}
+
 static void problem_release(work_problem *p) {
     void *arrays[] = {p->want, p->wide_a, p->wide_b, p->a_half, p->b_half, p->b_cols, p->a_float, p->b_float};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
     mc_dense_free(&p->a);
     mc_dense_free(&p->b);
+    mc_sum_range_free(&p->within);
     *p = (work_problem){0};
 }
 

@@ -5,6 +5,7 @@
 
 #include "formats.h"
 #include "orders.h"
+#include "sparse_formats.h"
 #include "variants.h"
 
 struct operation;
@@ -15,19 +16,6 @@ enum { WORK_MAX_SIZES = 8 };
 typedef struct problem_shape {
     int64_t m, n, k;
 } problem_shape;
-
-/* Formats of the sparse peers (sparse_peers.c), those of sddmm behind those of spmm. */
-enum {
-    SPARSE_CSR,
-    SPARSE_BSR,
-    SPARSE_ELL,
-    SPARSE_ELL_S8,
-    SPARSE_SAMPLED_CSR,
-    SPARSE_SAMPLED_BSR,
-    SPARSE_SAMPLED_CSR_F32, /* with the arrays of the two before */
-    SPARSE_SAMPLED_BSR_F32,
-    SPARSE_FORMATS
-};
 
 /* What all matrices of a run have in common. */
 typedef struct work_plan {
@@ -45,14 +33,17 @@ typedef struct work_problem {
     /* our kernels'; spmm: b only. The ld is the length of a row, and one more where two elements share a byte
        and that is odd */
     mc_dense a, b;
-    int32_t *want; /* spmm: A B modulo 2^32 */
+    int32_t *want; /* spmm of integers: A B modulo 2^32 */
+    /* Of floats: between what sums a kernel's may lie; spmm: m x n; sddmm: a row of V for each vector */
+    sum_range within;
 
-    /* sddmm: A's rows and B's columns, padded_cols of them, of k s32 each */
+    /* sddmm of integers: A's rows and B's columns, padded_cols of them, of k s32 each */
     int32_t *wide_a, *wide_b;
 
-    /* Of the sparse peers, values of s8 / 128; columns and rows beyond A's or the mask's are zero. */
+    /* Of the sparse peers, values of s8 / 128, or floats as they are, as bits of 16 and in f32; columns and
+       rows beyond A's or the mask's are zero. */
     uint16_t *a_half, *b_half; /* spmm: B, row-major, padded_cols x n; sddmm: as wide */
-    float *a_float, *b_float;  /* sddmm: as wide */
+    float *a_float, *b_float;  /* the same; sddmm of floats has them without peers, too */
     int8_t *b_cols;            /* spmm: B's columns, of padded_cols s8 each */
 } work_problem;
 
@@ -61,7 +52,7 @@ typedef struct work {
     const char *name;    /* of the file, inside path */
     int64_t rows, cols;  /* of the pattern, read ahead */
     mc_vsparse a;        /* the mask of sddmm */
-    int64_t padded_cols; /* its columns in whole blocks of the sparse peers */
+    int64_t padded_cols; /* at least its columns, in whole blocks of every sparse peer */
     mc_packed *packings; /* one for each group of the variants */
     work_problem problems[WORK_MAX_SIZES];
     sampled_order orders[ORDER_COUNT];     /* sddmm: those of the variants and the sparse peers */
@@ -78,6 +69,8 @@ void work_list_free(work *items, size_t count);
 /* Reads the matrix, dilates it by the variants' V, draws values from the plan's seed, packs it for every
    group, and makes the operator's problems of it. What goes wrong stands in work->error. */
 void work_prepare(work *work, const work_plan *plan);
+/* Whether both sides are floats, whose sums are right within bounds. */
+bool work_is_within(const variant_list *variants);
 /* The least leading dimension of rows of LENGTH elements. */
 int64_t work_whole_bytes(mc_type type, int64_t length);
 /* Frees all but the path. */

@@ -1,6 +1,8 @@
-/* SpMM in the bench: B and C of every N, and the exact product, which the CPU multiplies. */
+/* SpMM in the bench: B and C of every N, and the product, which the CPU multiplies: exact, or of floats with
+   its bounds. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/real.h"
 #include "operation.h"
 #include "race_state.h"
 
@@ -14,6 +16,7 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
     mc_status status = mc_vsparse_dilate(pattern, list->vec, list->lhs, a, diag);
     if (status != MC_OK) return status;
     mc_vsparse_fill(a, MC_VALUES_FULL, seed, NULL);
+    if (mc_type_is_real(list->lhs)) return MC_OK;
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].error == NULL) mc_vsparse_clamp(a, mc_pack_most(list->items[i].kernel, list->lhs));
     return MC_OK;
@@ -22,61 +25,119 @@ static mc_status dilate(const variant_list *list, const mc_csr *pattern, uint64_
 /* -- On the host ----------------------------------------------------------------------------------------- */
 
 static mc_status convert_a(work *w, mc_diag *diag) {
-    mc_status status = formats_csr(&w->a, FORMAT_F16, &w->formats[SPARSE_CSR], diag);
-    if (status == MC_OK) status = formats_bsr(&w->a, FORMAT_F16, &w->formats[SPARSE_BSR], diag);
-    if (status == MC_OK) status = formats_blocked_ell(&w->a, FORMAT_F16, &w->formats[SPARSE_ELL], diag);
-    if (status == MC_OK) status = formats_blocked_ell(&w->a, FORMAT_S8, &w->formats[SPARSE_ELL_S8], diag);
+    bool real = mc_type_is_real(w->a.type);
+    format_values own = real ? FORMAT_OWN : FORMAT_HALVES;
+    mc_status status = formats_csr(&w->a, own, &w->formats[SPARSE_CSR], diag);
+    if (status == MC_OK) status = formats_bsr(&w->a, own, &w->formats[SPARSE_BSR], diag);
+    if (status == MC_OK) status = formats_blocked_ell(&w->a, own, &w->formats[SPARSE_ELL], diag);
+    if (status == MC_OK && !real)
+        return formats_blocked_ell(&w->a, FORMAT_OWN, &w->formats[SPARSE_ELL_S8], diag);
+    if (status == MC_OK) status = formats_csr(&w->a, FORMAT_F32, &w->formats[SPARSE_CSR_F32], diag);
+    return status == MC_OK ? formats_blocked_ell(&w->a, FORMAT_F32, &w->formats[SPARSE_ELL_F32], diag)
+                           : status;
+}
+
+/* Matrices of whole blocks, of A's shape and sparsity. */
+static mc_status make_uniform(work *w, uint64_t seed, mc_diag *diag) {
+    static const int formats[] = {SPARSE_UNIFORM_8, SPARSE_UNIFORM_16};
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == MC_OK; i++) {
+        const uniform_blocks of = {.rows = w->a.rows,
+                                   .cols = w->a.cols,
+                                   .block = sparse_formats[formats[i]].block,
+                                   .sparsity = 1 - (double)w->a.vectors /
+                                                       ((double)w->a.row_blocks * (double)w->a.cols),
+                                   .type = sparse_operand(formats[i], w->a.type),
+                                   .seed = seed};
+        status = formats_uniform_ell(&of, &w->formats[formats[i]], diag);
+    }
     return status;
 }
 
-/* The first n columns of the widest B and C. */
-static mc_status narrow(work_problem *p, const mc_dense *b, const mc_dense *want, mc_diag *diag) {
+/* The first N columns of an f32 matrix. */
+static mc_status narrow_reals(const mc_dense *from, int64_t n, mc_dense *to, mc_diag *diag) {
+    mc_status status = mc_dense_create(MC_F32, from->rows, n, n, to, diag);
+    for (int64_t row = 0; row < from->rows && status == MC_OK; row++)
+        memcpy((float *)to->data + row * n, (const float *)from->data + row * from->ld,
+               (size_t)n * sizeof(float));
+    return status;
+}
+
+/* The first n columns of what an N of the widest B has. */
+typedef struct widest {
+    mc_dense b, sums;
+    sum_range within;
+} widest;
+
+static mc_status narrow_sums(work_problem *p, const widest *of, mc_diag *diag) {
     const problem_shape *s = &p->shape;
-    mc_status status = mc_dense_create(b->type, s->k, s->n, work_whole_bytes(b->type, s->n), &p->b, diag);
+    if (of->within.least.data != NULL) {
+        mc_status status = narrow_reals(&of->within.least, s->n, &p->within.least, diag);
+        return status == MC_OK ? narrow_reals(&of->within.most, s->n, &p->within.most, diag) : status;
+    }
     p->want = malloc((size_t)(s->m * s->n) * sizeof *p->want);
-    if (status != MC_OK || p->want == NULL)
-        return mc_fail(diag, MC_NOMEM, "no memory for B and C of N = %lld", (long long)s->n);
+    if (p->want == NULL) return mc_fail(diag, MC_NOMEM, "no memory for C of N = %lld", (long long)s->n);
+    for (int64_t row = 0; row < s->m; row++)
+        for (int64_t j = 0; j < s->n; j++)
+            p->want[row * s->n + j] = (int32_t)((const int64_t *)of->sums.data)[row * of->sums.ld + j];
+    return MC_OK;
+}
+
+static mc_status narrow(work_problem *p, const widest *of, mc_diag *diag) {
+    const problem_shape *s = &p->shape;
+    const mc_dense *b = &of->b;
+    mc_status status = mc_dense_create(b->type, s->k, s->n, work_whole_bytes(b->type, s->n), &p->b, diag);
+    if (status != MC_OK) return status;
     size_t to = (size_t)mc_type_size(b->type, p->b.ld), from = (size_t)mc_type_size(b->type, b->ld);
     for (size_t k = 0; k < (size_t)s->k; k++)
         memcpy((char *)p->b.data + k * to, (const char *)b->data + k * from,
                (size_t)mc_type_size(b->type, s->n));
-    for (int64_t row = 0; row < s->m; row++)
-        for (int64_t j = 0; j < s->n; j++)
-            p->want[row * s->n + j] = (int32_t)((const int64_t *)want->data)[row * want->ld + j];
-    return MC_OK;
-}
-
-/* B as the sparse peers want it. */
-static mc_status convert_b(const work *w, work_problem *p, mc_diag *diag) {
-    int64_t n = p->shape.n;
-    const int8_t *b = p->b.data;
-    p->b_half = calloc((size_t)(w->padded_cols * n), sizeof *p->b_half);
-    p->b_cols = calloc((size_t)(w->padded_cols * n), 1);
-    if (p->b_half == NULL || p->b_cols == NULL)
-        return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)n);
-    for (int64_t k = 0; k < p->shape.k; k++)
-        for (int64_t j = 0; j < n; j++) {
-            p->b_half[k * n + j] = half_of_s8(b[k * n + j]);
-            p->b_cols[j * w->padded_cols + k] = b[k * n + j];
-        }
-    return MC_OK;
+    return narrow_sums(p, of, diag);
 }
 
 /* Columns of B do not depend on how many there are (mc_dense_fill), so one product serves every N. */
 static mc_status multiply(work *w, const work_plan *plan, mc_diag *diag) {
-    mc_dense b = {0}, want = {0};
-    int64_t widest = 0;
+    widest of = {0};
+    mc_dense bounds = {0};
+    int64_t n = 0;
+    bool within = work_is_within(plan->variants);
     for (size_t i = 0; i < plan->size_count; i++)
-        if (plan->sizes[i] > widest) widest = plan->sizes[i];
+        if (plan->sizes[i] > n) n = plan->sizes[i];
     mc_type type = plan->variants->rhs;
-    mc_status status = mc_dense_create(type, w->a.cols, widest, work_whole_bytes(type, widest), &b, diag);
-    if (status == MC_OK) mc_dense_fill(&b, MC_VALUES_FULL, plan->seed + 1);
-    if (status == MC_OK) status = mc_reference_spmm(&w->a, &b, &want, diag);
+    mc_status status = mc_dense_create(type, w->a.cols, n, work_whole_bytes(type, n), &of.b, diag);
+    if (status == MC_OK) mc_dense_fill(&of.b, MC_VALUES_FULL, plan->seed + 1);
+    if (status == MC_OK) status = mc_reference_spmm(&w->a, &of.b, &of.sums, diag);
+    if (status == MC_OK && within) status = mc_reference_spmm_bounds(&w->a, &of.b, &bounds, diag);
+    if (status == MC_OK && within) status = mc_sum_range_make(&of.sums, &bounds, &of.within, diag);
     for (size_t i = 0; i < plan->size_count && status == MC_OK; i++)
-        status = narrow(&w->problems[i], &b, &want, diag);
-    mc_dense_free(&b);
-    mc_dense_free(&want);
+        status = narrow(&w->problems[i], &of, diag);
+    mc_dense_free(&of.b);
+    mc_dense_free(&of.sums);
+    mc_dense_free(&bounds);
+    mc_sum_range_free(&of.within);
     return status;
+}
+
+/* B as the sparse peers want it. */
+static void convert_element(const work *w, work_problem *p, int64_t k, int64_t j) {
+    int64_t n = p->shape.n, value = mc_dense_get(&p->b, k, j);
+    bool real = mc_type_is_real(p->b.type);
+    p->b_half[k * n + j] = real ? (uint16_t)value : half_of_s8((int8_t)value);
+    if (real) p->b_float[k * n + j] = real_from_bits(p->b.type, (uint32_t)value);
+    else p->b_cols[j * w->padded_cols + k] = (int8_t)value;
+}
+
+static mc_status convert_b(const work *w, work_problem *p, mc_diag *diag) {
+    bool real = mc_type_is_real(p->b.type);
+    size_t count = (size_t)(w->padded_cols * p->shape.n);
+    p->b_half = calloc(count, sizeof *p->b_half);
+    if (real) p->b_float = calloc(count, sizeof *p->b_float);
+    else p->b_cols = calloc(count, 1);
+    if (p->b_half == NULL || (p->b_cols == NULL && p->b_float == NULL))
+        return mc_fail(diag, MC_NOMEM, "no memory for B of N = %lld", (long long)p->shape.n);
+    for (int64_t k = 0; k < p->shape.k; k++)
+        for (int64_t j = 0; j < p->shape.n; j++) convert_element(w, p, k, j);
+    return MC_OK;
 }
 
 /* Values of more than 8 bits have two planes. */
@@ -88,6 +149,7 @@ static int64_t slots(const mc_packed *packed, const mc_vsparse *a) {
 static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
     mc_status status = multiply(w, plan, diag);
     if (status == MC_OK && plan->sparse_peers) status = convert_a(w, diag);
+    if (status == MC_OK && plan->sparse_peers) status = make_uniform(w, plan->seed + 2, diag);
     for (size_t i = 0; i < plan->size_count && status == MC_OK && plan->sparse_peers; i++)
         status = convert_b(w, &w->problems[i], diag);
     return status;
@@ -95,8 +157,22 @@ static mc_status prepare(work *w, const work_plan *plan, mc_diag *diag) {
 
 /* -- On the device --------------------------------------------------------------------------------------- */
 
+/* The middle of each range, which for peers have an allowance of their own. */
+static mc_status write_middles(race *r, const our_sums *sums, mc_diag *diag) {
+    const float *least = r->problem->within.least.data, *most = r->problem->within.most.data;
+    float *middles = malloc((size_t)sums->elements * sizeof *middles + 1);
+    if (middles == NULL) return mc_fail(diag, MC_NOMEM, "out of memory");
+    for (int64_t i = 0; i < sums->elements; i++)
+        middles[i] = (float)(((double)least[i] + (double)most[i]) / 2);
+    mc_status status = mc_device_write(r->track->gpu.device, sums->address, middles,
+                                       (size_t)sums->elements * sizeof *middles, diag);
+    free(middles);
+    return status;
+}
+
 /* What the CPU multiplied. */
 static mc_status make_sums(race *r, our_sums *sums, mc_diag *diag) {
+    if (r->problem->want == NULL) return write_middles(r, sums, diag);
     return mc_device_write(r->track->gpu.device, sums->address, r->problem->want,
                            (size_t)sums->elements * sizeof(int32_t), diag);
 }
@@ -107,13 +183,17 @@ static bool is_more(const mc_output *o) {
            o->c_scale != MC_PER_NONE || o->zero != MC_PER_NONE;
 }
 
+static mc_factors factors_of(const race *r) {
+    return (mc_factors){.scale = race_factors(r, FACTOR_SCALES),
+                        .b_scale = race_factors(r, FACTOR_B_SCALES),
+                        .bias = race_factors(r, FACTOR_BIASES),
+                        .c_scale = &race_c_scale,
+                        .zero = &race_zero};
+}
+
 static mc_status make_on_host(race *r, const mc_output *output, uint64_t out, mc_diag *diag) {
     const problem_shape *s = &r->problem->shape;
-    const mc_factors factors = {.scale = race_factors(r, FACTOR_SCALES),
-                                .b_scale = race_factors(r, FACTOR_B_SCALES),
-                                .bias = race_factors(r, FACTOR_BIASES),
-                                .c_scale = &race_c_scale,
-                                .zero = &race_zero};
+    const mc_factors factors = factors_of(r);
     mc_dense sums = {0}, c = {0};
     mc_status status = mc_dense_create(MC_S64, s->m, s->n, s->n, &sums, diag);
     for (int64_t i = 0; status == MC_OK && i < s->m * s->n; i++)
@@ -132,6 +212,11 @@ static mc_status make_output(race *r, const our_sums *sums, const want_kind *kin
     return helpers_output(&r->track->helpers, kind->output.type, sums->address, out, s->m, s->n, rule, diag);
 }
 
+static mc_status make_range(race *r, const want_kind *kind, reference_result *want, mc_diag *diag) {
+    const mc_factors factors = factors_of(r);
+    return mc_reference_range(&kind->output, &factors, &r->problem->within, want, diag);
+}
+
 extern const operation operation_spmm;
 const operation operation_spmm = {.op = MC_OP_SPMM,
                                   .usual = "256,512",
@@ -141,4 +226,5 @@ const operation operation_spmm = {.op = MC_OP_SPMM,
                                   .slots = slots,
                                   .make_sums = make_sums,
                                   .make_output = make_output,
+                                  .make_range = make_range,
                                   .load = floor_load_spmm};

@@ -66,6 +66,17 @@ sed 's/s32, one","variant":"aaaa"/s32, two","variant":"aaaa"/' "$sample" >two.js
 has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
 has 'mcgen s8 s8 s32, one 0.91 ( 2) 4.00 ( 1) '
 has 'mcgen s8 s8 s32, two 2.00 ( 1) -'
+# Another base: 40 / 5 and 24 / 25 make 2.77
+"$mcbench" summary "$sample" --over 'cusparse csr f16' >table
+has 'Speed over the fastest verified cusparse csr f16, geometric means (problems)'
+has 'mcgen s8 s8 s32 2.77 ( 2) -'
+check 'the base is no row' [ "$(grep -c '^cusparse csr f16 .*(' table)" = 0 ]
+expect 0 'Speed over cusparse csr f16 (the line' "$mcbench" plot "$sample" --over 'cusparse csr f16'
+expect 0 'Speed over cuBLASLt fp16 (the line' "$mcbench" plot "$sample"
+expect 1 "mcbench: --over: there are no results of 'cublaslt f8'" "$mcbench" summary "$sample" --over 'cublaslt f8'
+"$mcbench" summary "$sample" --speeds >table
+has 'mcgen s8 s8 s32 1.00 ( 2) 4.00 ( 1) '
+check 'speeds alone' [ "$(grep -c 'floor\|best of some' table)" = 0 ]
 # Two runs are not mixed: each has its own denominators
 expect 0 '6 problems' "$mcbench" summary "$sample" "$sample"
 

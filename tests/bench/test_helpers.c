@@ -1,6 +1,7 @@
 /* The bench's own kernels, on the simulator. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/real.h"
 #include "check.h"
 #include "helpers.h"
 
@@ -149,6 +150,64 @@ static void test_compare(void) {
     CHECK(count_wrong(MC_F16, half, real, COUNT, some) == 1);
 }
 
+/* Bits of GOT, as f32, against [least, most]. */
+static void test_within(void) {
+    static const struct {
+        float got, least, most;
+        bool right;
+    } rows[] = {{1, 1, 1, true},
+                {1, 0.5F, 2, true},
+                {2, 0.5F, 2, true},
+                {0.5F, 0.5F, 2, true},
+                {0.25F, 0.5F, 2, false},
+                {2.5F, 0.5F, 2, false},
+                {-1, -2, -0.5F, true},
+                {-0.25F, -2, -0.5F, false},
+                {-0.0F, 0, 0, true},
+                {INFINITY, 1, INFINITY, true},
+                {INFINITY, 1, 60000, false},
+                {NAN, 0, 1, false},
+                {NAN, 1, INFINITY, false},
+                {NAN, NAN, NAN, true},
+                {1, NAN, NAN, false},
+                {1, NAN, 2, false},
+                {NAN, -INFINITY, INFINITY, true},
+                {1, -INFINITY, INFINITY, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (mc_type type = MC_F16; type <= MC_F32; type++) {
+            mc_dense got;
+            uint64_t wrong = 7;
+            OK(mc_dense_create(type, 1, 1, 1, &got, diag));
+            mc_dense_set(&got, 0, 0, real_to_bits(type, rows[i].got));
+            uint64_t at = upload(got.data, mc_type_bytes(type)), least = upload(&rows[i].least, 4),
+                     most = upload(&rows[i].most, 4);
+            OK(helpers_within(&h, type, at, least, most, 1, &wrong, diag));
+            CHECK(wrong == !rows[i].right, "row %zu, %s: %llu", i, mc_type_text(type),
+                  (unsigned long long)wrong);
+            mc_dense_free(&got);
+            mc_device_free(device, at);
+            mc_device_free(device, least);
+            mc_device_free(device, most);
+        }
+}
+
+/* Of 8 bits, and how many are counted. */
+static void test_within_bytes(void) {
+    enum { COUNT = 256 };
+    uint8_t bytes[COUNT];
+    float least[COUNT], most[COUNT];
+    for (int i = 0; i < COUNT; i++) bytes[i] = (uint8_t)i, least[i] = -28, most[i] = 100;
+    uint64_t wrong = 0, got = upload(bytes, sizeof bytes), from = upload(least, sizeof least),
+             to = upload(most, sizeof most);
+    OK(helpers_within(&h, MC_U8, got, from, to, COUNT, &wrong, diag));
+    CHECK(wrong == 155, "u8: %llu", (unsigned long long)wrong);
+    OK(helpers_within(&h, MC_S8, got, from, to, COUNT, &wrong, diag));
+    CHECK(wrong == 27 + 100, "s8: %llu", (unsigned long long)wrong);
+    mc_device_free(device, got);
+    mc_device_free(device, from);
+    mc_device_free(device, to);
+}
+
 /* Against libmcrt's reference, which rounds on the host. */
 static void test_output(mc_type type, mc_per scale, mc_per bias, mc_activation activation) {
     enum { ROWS = 5, COLS = 70, LONGER = 70 };
@@ -199,6 +258,8 @@ int main(void) {
     test_reference(MC_F16, false);
     test_reference(MC_BF16, true);
     test_compare();
+    test_within();
+    test_within_bytes();
     test_output(MC_F16, MC_PER_ROW, MC_PER_NONE, MC_ACTIVATION_RELU);
     test_output(MC_BF16, MC_PER_COLUMN, MC_PER_ROW, MC_ACTIVATION_NONE);
     test_output(MC_F32, MC_PER_TENSOR, MC_PER_COLUMN, MC_ACTIVATION_RELU);

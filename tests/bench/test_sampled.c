@@ -177,6 +177,34 @@ static void test_arranged(const problem *p, mc_order arranged, const sampled_ord
     test_outputs(p, arranged, order, slots, at);
 }
 
+static uint64_t upload_reals(uint64_t wide, int64_t count) {
+    int32_t *integers = malloc((size_t)count * sizeof *integers);
+    float *reals = malloc((size_t)count * sizeof *reals);
+    OK(mc_device_read(device, wide, integers, (size_t)count * sizeof *integers, diag));
+    for (int64_t i = 0; i < count; i++) reals[i] = (float)integers[i];
+    uint64_t address = upload(reals, (size_t)count * sizeof *reals);
+    free(integers);
+    free(reals);
+    return address;
+}
+
+/* Sums of small whole numbers in f32 are exact, and so the same as SUMS. */
+static void test_reals(const problem *p, const sampled_list *list, const int32_t *sums, int64_t elements) {
+    float *got = calloc((size_t)elements, sizeof *got);
+    uint64_t a = upload_reals(p->wide_a, p->mask->rows * K),
+             b = upload_reals(p->wide_b, (COLS + p->mask->vec) * K),
+             at = upload(got, (size_t)elements * sizeof *got);
+    int wrong = 0;
+    OK(helpers_sampled_sums(&h, MC_F32, list, a, b, K, at, diag));
+    OK(mc_device_read(device, at, got, (size_t)elements * sizeof *got, diag));
+    for (int64_t i = 0; i < elements; i++) wrong += (double)got[i] != (double)sums[i];
+    CHECK(wrong == 0, "%d of %lld wrong", wrong, (long long)elements);
+    mc_device_free(device, a);
+    mc_device_free(device, b);
+    mc_device_free(device, at);
+    free(got);
+}
+
 static void test_order(const problem *p, result_order which) {
     sampled_order order;
     OK(order_make(p->mask, which, which < ORDER_CSR, &order, diag));
@@ -186,8 +214,9 @@ static void test_order(const problem *p, result_order which) {
     for (int64_t i = 0; i < order.elements; i++) sums[i] = 77;
     uint64_t slots = upload(order.slots, (size_t)order.count * sizeof *order.slots), at = upload(sums, bytes);
     const sampled_list list = {.slots = slots, .count = order.count, .vec = p->mask->vec};
-    OK(helpers_sampled_sums(&h, &list, p->wide_a, p->wide_b, K, at, diag));
+    OK(helpers_sampled_sums(&h, MC_S32, &list, p->wide_a, p->wide_b, K, at, diag));
     OK(mc_device_read(device, at, sums, bytes, diag));
+    if (p->a.type == MC_S8) test_reals(p, &list, sums, order.elements);
     if (which == ORDER_CSR) test_csr(p->mask, &p->a, &p->b, sums);
     else if (which == ORDER_BSR) test_bsr(p->mask, &p->a, &p->b, sums);
     else

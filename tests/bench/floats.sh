@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# `mcbench run` with floats, on a driver that is the simulator, with libraries of its kind. Arguments: mcbench, the source directory, mcgen.
+mcbench=$1 specs=$2/specs mcgen=$3
+source "$2/tests/expect.sh"
+cd "$work" || exit 1
+mkdir matrices
+# 6 row blocks; K = 70 is no multiple of 8; the second row block is empty
+printf '6, 70, 12\n0 3 3 5 9 11 12\n0 7 69 1 2 10 11 12 13 5 64 33\n' >matrices/b.smtx
+printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/a.smtx
+run() { timeout 120 "$mcbench" run -m matrices --rounds 5 -o lines.jsonl "$@"; } # ARGUMENTS
+lines() { check "$1: $3 lines with '$2'" [ "$(grep -c -- "$2" lines.jsonl)" = "$3" ]; }
+all_right() { # WHAT CONTENDERS...: each has a result on both matrices, and nothing else is to say
+    lines "$1" '"kind":"note"' 0
+    for contender in "${@:2}"; do lines "$1" "\"contender\":\"$contender\"" 2; done
+}
+
+# The libraries multiply the same values, in 16 bits and in f32, and other matrices of whole blocks.
+for type in f16 bf16; do
+    for vec in 2 8 16; do
+        expect 0 '' run "$specs/spmm_$type.lua" --vec $vec --n 40 --variants default
+        all_right "spmm $type, V = $vec" "mcgen $type $type $type" 'cublaslt f16' 'cublaslt bf16' "cusparse csr $type" \
+            "cusparse bsr $type" "cusparse blocked-ell $type" 'cusparse csr f32' 'cusparse blocked-ell f32' \
+            "cusparse uniform blocked-ell 8x8 $type" "cusparse uniform blocked-ell 16x16 $type"
+    done
+done
+expect 0 'faster than every cuSPARSE format' "$mcbench" summary lines.jsonl
+for vec in 2 8; do
+    expect 0 '' run "$specs/sddmm_f16.lua" --vec $vec --k 33 --variants default
+    all_right "sddmm f16, V = $vec" 'mcgen f16 f16 f16' 'cublaslt f16' 'cusparse csr f16' 'cusparse bsr f16' \
+        'cusparse csr f32' 'cusparse bsr f32'
+    expect 0 'cuSPARSE has no sddmm of bf16: it multiplies the same values in f32' \
+        run "$specs/sddmm_bf16.lua" --vec $vec --k 33 --variants default
+    all_right "sddmm bf16, V = $vec" 'mcgen bf16 bf16 bf16' 'cublaslt bf16' 'cusparse csr f32' 'cusparse bsr f32'
+    lines "sddmm bf16, V = $vec" 'cusparse [a-z]* bf16' 0
+done
+
+# Outputs, sizes and variants.
+out() { # SPEC SETTINGS...
+    expect 0 '' run "$specs/$1.lua" --peers none --variants default "${@:2}"
+    lines "$*" '"kind":"result"' 2
+    lines "$*" '"kind":"note"' 0
+}
+out spmm_f16 --n 17 --set out=f32
+out spmm_f16 --n 17 --set out=bf16 --set scale=row --set bias=column --set act=gelu
+out spmm_bf16 --n 16 --set out=s8 --set scale=column --set bias=row --set c_scale=tensor
+out spmm_bf16 --n 16 --set out=u8 --set scale=tensor --set act=relu --set zero=tensor --set b_scale=column
+out sddmm_f16 --k 70 --set out=f32 --set scale=column --set mask=values --set order=srbcrs32
+out sddmm_bf16 --k 70 --set out=f16 --set order=srbcrs16 --vec 4 --set layout=rows
+out sddmm_bf16 --k 70 --set out=s8 --set scale=row
+expect 0 '' run "$specs/spmm_f16.lua" --peers none --n 16,40 --variants 0,9,33 --finalists 2
+lines 'quick times of all' '"kind":"quick"' 4
+expect 0 '' run "$specs/sddmm_f16.lua" --peers none --k 64,128 --variants 0,9,20
+lines 'quick times of all' '"kind":"quick"' 4
+
+# A kernel that writes nothing is wrong, and one that is wrong in some columns.
+export SIM_CUDA_SKIP=spmm_
+expect 1 '2 results of our variants were wrong' run "$specs/spmm_f16.lua" --peers none --n 16 --variants default
+export SIM_CUDA_SKIP=sddmm_
+expect 1 '2 results of our variants were wrong' run "$specs/sddmm_f16.lua" --peers none --k 16 --variants default
+export SIM_CUDA_SKIP=sampled_reals
+expect 1 "mcbench's own sum of row" run "$specs/sddmm_f16.lua" --peers none --k 16 --variants default
+unset SIM_CUDA_SKIP
+mkdir old
+hash=$("$mcgen" --arch sm_90 --list-variants "$specs/spmm_f16.lua" | head -1 | cut -d' ' -f2)
+against() { # SED: the default kernel against what SED makes of its PTX
+    "$mcgen" --arch sm_90 "$specs/spmm_f16.lua" | sed "$1" >old/"$hash".ptx
+    run "$specs/spmm_f16.lua" --peers none --n 64 --variants default --against old
+}
+expect 0 'ours' against ''
+lines 'the same PTX is right' '"kind":"note"' 0
+expect 1 'results of our variants were wrong' against '/mma.sync.*{%acc4, .*%this_value0/d' 
+check 'only that one is wrong' [ "$(grep -c '"kind":"note"' lines.jsonl)" = 2 ]
+lines 'and the kernel itself is right' '"contender":"mcgen f16 f16 f16"' 2
+finish
