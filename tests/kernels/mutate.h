@@ -12,6 +12,7 @@ typedef struct mutation {
     mutation_kind kind;
     int line;                /* 1-based */
     char from[160], to[160]; /* the line before and after */
+    const char *entry, *ptx; /* of the kernel: its types and fields, and what was changed; the caller says */
 } mutation;
 
 /* A changed copy of PTX, chosen by *STATE (which it advances); the caller frees. NULL: out of memory. */

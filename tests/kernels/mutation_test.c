@@ -2,7 +2,8 @@
  * 95 % (of fewer mutations, which say less, 85 %) must be caught, by a wrong result or a stop of the simulator. A mutation that provably changes no
  * result does not count: rules (mutations_*.c) say which those are, and why.
  *
- *   mutation_test SUITE SPEC [SEED [COUNT]]   SUITE: gather, types, shared, exact, ring, sddmm, sddmm_window, sddmm_dense */
+ *   mutation_test SUITE SPEC [SEED [COUNT]]   SUITE: gather, types, shared, exact, ring, sddmm, sddmm_window, sddmm_dense; of
+ *                                             floats: floats, float_ring, sddmm_floats, sddmm_window_floats, sddmm_dense_floats */
 #include "check.h"
 #include "mutations.h"
 #include <stdlib.h>
@@ -96,14 +97,15 @@ static void try_one(bench *t, int number, uint64_t *state, tally *sum) {
     if (!ptx) ptx = mutate(t->ptx[index], MUTATE_OPERAND, state, &m); /* one warp: no barrier */
     CHECK(ptx, "no mutation");
     if (!ptx) return;
+    m.entry = mc_kernel_contract(kernel)->entry, m.ptx = t->ptx[index];
     const char *why = equivalent(t->suite->equivalents, &m);
     if (why) sum->equivalent++;
     else if (survives(t, index, ptx))
         sum->survived++, why = "NOT CAUGHT: no problem of the table tells it apart";
     else sum->caught++;
     if (why)
-        printf("%s of %s, line %d: %s\n  was%s\n  is %s\n", kind_names[m.kind],
-               mc_kernel_contract(kernel)->entry, m.line, why, m.from, m.to);
+        printf("%s of %s, line %d: %s\n  was%s\n  is %s\n", kind_names[m.kind], m.entry, m.line, why, m.from,
+               m.to);
     mc_diag_clear(t->diag);
     free(ptx);
 }

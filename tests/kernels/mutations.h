@@ -30,6 +30,11 @@ extern const mutation_suite spmm_mutations[], sddmm_mutations[];
 long mutation_number(const char *line);
 /* Another number where one or four registers are zeroed, each of which has one of COUNT NAMES in its name. */
 bool mutation_of_zeros(const mutation *m, const char *const *names, size_t count);
+/* The new number is not all bits, a NaN of every float; 0 to 8 are finite. */
+bool mutation_is_finite(const mutation *m);
+/* An accumulator of floats begins at 1 to 8 of the least subnormal numbers, at most 2^-146: cut off of any other sum, and alone
+   rounded to a zero of 16 bits. An unscaled f32 shows it, and does not count. */
+bool mutation_of_tiny_start(const mutation *m);
 /* What is a generic address is a global address. */
 bool mutation_of_conversion(const mutation *m);
 

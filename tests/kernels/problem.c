@@ -16,9 +16,12 @@ static void fill(const char *operand, float *values, int64_t count, mc_value_law
 }
 
 /* Enough for any kernel's output: by row, by column, or the first for all. mc_scale_fill suits products of 16 bits; longer
-   ones are scaled down, so that f16 can tell one wrong sum from another. */
+   ones are scaled down and those of floats, which are some 2^8 times smaller, up, so that f16 can tell one wrong sum from another. */
 static mc_status make_factors(problem *p, mc_diag *diag) {
-    int longer = mc_type_bits(p->kind.lhs) + mc_type_bits(p->kind.rhs) - 16;
+    int longer = mc_type_bits(p->kind.lhs) + mc_type_bits(p->kind.rhs) - 16,
+        exponent = mc_type_is_real(p->kind.lhs) ? 8
+                   : longer > 0                 ? -longer
+                                                : 0;
     int64_t rows = (int64_t)p->spec->row_blocks * p->kind.vec, count = rows > p->spec->n ? rows : p->spec->n;
     p->scale = calloc((size_t)count + 1, sizeof *p->scale);
     p->bias = calloc((size_t)count + 1, sizeof *p->bias);
@@ -29,7 +32,7 @@ static mc_status make_factors(problem *p, mc_diag *diag) {
     fill("b_scale", p->b_scale, count, p->spec->values, 5);
     fill("c_scale", &p->c_scale, 1, p->spec->values, 6);
     fill("zero", &p->zero, 1, p->spec->values, 7);
-    for (int64_t i = 0; longer > 0 && i < count; i++) p->scale[i] = ldexpf(p->scale[i], -longer);
+    for (int64_t i = 0; i < count; i++) p->scale[i] = ldexpf(p->scale[i], exponent);
     return MC_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct problem_case {
     unsigned residual_offset;
     int lda_gap; /* of SDDMM's dense A, as those of B */
     unsigned a_offset;
+    int infinities; /* not 0: of SpMM's B of floats one element in so many, few enough that most sums are no NaN */
     bool unfilled; /* operands are zero, and there are no sums: the caller fills in both */
 } problem_case;
 

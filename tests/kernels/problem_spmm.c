@@ -1,3 +1,5 @@
+#include <math.h>
+#include "base/real.h"
 #include "products.h"
 #include "problem_ops.h"
 #include "proof.h"
@@ -9,6 +11,13 @@ mc_status problem_spmm_sum(problem *p, mc_diag *diag) {
     if (status == MC_OK && mc_type_is_real(p->kind.lhs))
         status = mc_reference_spmm_bounds(&p->a, &p->b, &p->bounds, diag);
     return status;
+}
+
+/* One element in so many, of either sign. */
+static void add_infinities(mc_dense *b, int one_in) {
+    for (int64_t i = 0; i < b->rows * b->cols; i++)
+        if (i * 7919 % one_in == 0)
+            mc_dense_set(b, i / b->cols, i % b->cols, real_to_bits(b->type, i % 2 ? INFINITY : -INFINITY));
 }
 
 static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
@@ -28,6 +37,7 @@ static mc_status make(problem *p, const mc_csr *mask, mc_diag *diag) {
     mc_vsparse_fill(&p->a, spec->values, 1, NULL);
     if (kind->most) mc_vsparse_clamp(&p->a, kind->most);
     mc_dense_fill(&p->b, spec->values, 2);
+    if (spec->infinities) add_infinities(&p->b, spec->infinities);
     return problem_spmm_sum(p, diag);
 }
 
