@@ -18,6 +18,16 @@ typedef struct block_product {
     void *scratch; /* [vec][n] of `scratch` bytes each */
 } block_product;
 
+/* The rows of a row block times some columns of B, each of K values made wide. */
+typedef struct sampled_product {
+    const float *panel;    /* the rows, side by side: VEC values for each k */
+    const float *columns;  /* of B, one after another */
+    const int32_t *places; /* which of them, COUNT */
+    int64_t count, k;
+    int vec;
+    float *sums; /* VEC for each column */
+} sampled_product;
+
 /* Sums of products of values of some types. Values are made wide first, so that the loops are fast. */
 typedef struct sum_loops {
     size_t wide, scratch; /* bytes of a value made wide; of scratch for each sum of a row block */
@@ -26,6 +36,8 @@ typedef struct sum_loops {
     /* Both give false where a sum leaves its type's range. */
     bool (*multiply)(const block_product *product);
     bool (*dot)(const void *a, const void *b, int64_t k, void *sum); /* of K wide values each */
+    /* Many of these at once, to the bit the same. False: not for such vectors. NULL: never. */
+    bool (*sample)(const sampled_product *product);
 } sum_loops;
 
 typedef struct arithmetic {

@@ -20,7 +20,7 @@
  * term is for subnormal results. A kernel and the reference differ by the sum of both at most. M is added up
  * by the reference as the sum is, and so it is too small by g(n, 2^-24) at most. */
 #include <math.h>
-#include "arithmetic/arithmetic.h"
+#include "arithmetic/float_loops.h"
 #include "base/element.h"
 #include "base/real.h"
 
@@ -54,17 +54,13 @@ static void widen_magnitudes(mc_type type, const void *data, int64_t first, int6
     for (int64_t i = 0; i < count; i++) wide[i] = magnitude_of(type, wide[i]);
 }
 
-static void add_products(float *restrict sum, const float *restrict b, float a, int64_t n) {
-    for (int64_t j = 0; j < n; j++) sum[j] = fmaf(a, b[j], sum[j]);
-}
-
 static void multiply_with(const block_product *p, bool magnitudes) {
     const mc_vsparse *a = p->a;
     for (int64_t v = a->row_ptr[p->block]; v < a->row_ptr[p->block + 1]; v++)
         for (int r = 0; r < a->vec; r++) {
             float value = value_of(a->type, mc_vsparse_value(a, v, r));
-            add_products((float *)p->sums + r * p->n, (const float *)p->rows + a->col_idx[v] * p->n,
-                         magnitudes ? magnitude_of(a->type, value) : value, p->n);
+            float_add_products((float *)p->sums + r * p->n, (const float *)p->rows + a->col_idx[v] * p->n,
+                               magnitudes ? magnitude_of(a->type, value) : value, p->n);
         }
 }
 
@@ -80,13 +76,13 @@ static bool dot(const void *a, const void *b, int64_t k, void *sum) {
 }
 
 static const sum_loops *loops(mc_type a, mc_type b) {
-    static const sum_loops all = {sizeof(float), 0, widen, multiply, dot};
+    static const sum_loops all = {sizeof(float), 0, widen, multiply, dot, float_sample};
     (void)a, (void)b;
     return &all;
 }
 
 static const sum_loops *magnitude_loops(mc_type a, mc_type b) {
-    static const sum_loops all = {sizeof(float), 0, widen_magnitudes, multiply_magnitudes, dot};
+    static const sum_loops all = {sizeof(float), 0, widen_magnitudes, multiply_magnitudes, dot, float_sample};
     (void)a, (void)b;
     return &all;
 }

@@ -118,10 +118,10 @@ static bool dot_any(const void *a, const void *b, int64_t k, void *sum) {
 /* -- The arithmetic ----------------------------------------------------------------------------------- */
 
 static const sum_loops *loops(mc_type a, mc_type b) {
-    static const sum_loops narrow = {sizeof(int16_t), sizeof(int32_t), widen_narrow, multiply_narrow,
-                                     dot_narrow},
-                           wide = {sizeof(int32_t), 0, widen_wide, multiply_wide, dot_wide},
-                           any = {sizeof(int64_t), 0, widen_any, multiply_any, dot_any};
+    static const sum_loops narrow = {sizeof(int16_t), sizeof(int32_t), widen_narrow,
+                                     multiply_narrow, dot_narrow,      NULL},
+                           wide = {sizeof(int32_t), 0, widen_wide, multiply_wide, dot_wide, NULL},
+                           any = {sizeof(int64_t), 0, widen_any, multiply_any, dot_any, NULL};
     int bits = mc_type_bits(a) > mc_type_bits(b) ? mc_type_bits(a) : mc_type_bits(b);
     return bits <= 8 ? &narrow : bits <= 16 ? &wide : &any;
 }

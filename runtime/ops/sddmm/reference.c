@@ -13,6 +13,12 @@ typedef struct sides {
     const arithmetic *of;
 } sides;
 
+/* Rows of A and columns of B, made wide, and room for a row block's rows, side by side. */
+typedef struct wide_lines {
+    char *a, *b;
+    float *panel;
+} wide_lines;
+
 /* COUNT lines of k values each, made wide, one after another: rows of a matrix, or columns if BY_COLUMNS.
    NULL: no memory. */
 static char *widen(const sides *s, const sum_loops *loops, const mc_dense *from, bool by_columns,
@@ -25,29 +31,64 @@ static char *widen(const sides *s, const sum_loops *loops, const mc_dense *from,
     return lines;
 }
 
-static mc_status sample_lines(const sides *s, const sum_loops *loops, const char *a, const char *b,
-                              mc_dense *sums, mc_diag *diag) {
+/* Rows of K floats each, COUNT of them, side by side for each k. */
+static void interleave(const float *rows, int count, int64_t k, float *panel) {
+    for (int r = 0; r < count; r++)
+        for (int64_t i = 0; i < k; i++) panel[i * count + r] = rows[r * k + i];
+}
+
+/* A row block's sums, one after another. */
+static bool sample_block(const sides *s, const sum_loops *loops, int64_t block, const wide_lines *of,
+                         mc_dense *sums) {
     const mc_vsparse *mask = s->mask;
     size_t line = (size_t)s->k * loops->wide, element = mc_type_bytes(sums->type);
-    for (int64_t block = 0; block < mask->row_blocks; block++)
-        for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
-            for (int64_t r = 0; r < mask->vec; r++) {
-                const char *row = a + (size_t)(block * mask->vec + r) * line;
-                char *sum = (char *)sums->data + (size_t)(v * mask->vec + r) * element;
-                if (!loops->dot(row, b + (size_t)mask->col_idx[v] * line, s->k, sum))
-                    return mc_fail(diag, MC_CANNOT, "a sum of row block %" PRId64 " leaves int64", block);
-            }
+    for (int64_t v = mask->row_ptr[block]; v < mask->row_ptr[block + 1]; v++)
+        for (int64_t r = 0; r < mask->vec; r++) {
+            const char *row = of->a + (size_t)(block * mask->vec + r) * line;
+            char *sum = (char *)sums->data + (size_t)(v * mask->vec + r) * element;
+            if (!loops->dot(row, of->b + (size_t)mask->col_idx[v] * line, s->k, sum)) return false;
+        }
+    return true;
+}
+
+/* The same where the arithmetic does many at once. False: it does not. */
+static bool sample_at_once(const sides *s, const sum_loops *loops, int64_t block, const wide_lines *of,
+                           mc_dense *sums) {
+    const mc_vsparse *mask = s->mask;
+    int64_t first = mask->row_ptr[block];
+    if (of->panel == NULL) return false;
+    interleave((const float *)of->a + block * mask->vec * s->k, mask->vec, s->k, of->panel);
+    const sampled_product product = {.panel = of->panel,
+                                     .columns = (const float *)of->b,
+                                     .places = mask->col_idx + first,
+                                     .count = mask->row_ptr[block + 1] - first,
+                                     .k = s->k,
+                                     .vec = mask->vec,
+                                     .sums = (float *)sums->data + first * mask->vec};
+    return loops->sample(&product);
+}
+
+static mc_status sample_lines(const sides *s, const sum_loops *loops, const wide_lines *of, mc_dense *sums,
+                              mc_diag *diag) {
+    for (int64_t block = 0; block < s->mask->row_blocks; block++)
+        if (!sample_at_once(s, loops, block, of, sums) && !sample_block(s, loops, block, of, sums))
+            return mc_fail(diag, MC_CANNOT, "a sum of row block %" PRId64 " leaves int64", block);
     return MC_OK;
 }
 
 static mc_status sample(const sides *s, const sum_loops *loops, mc_dense *sums, mc_diag *diag) {
-    char *a = widen(s, loops, s->a, false, s->mask->rows),
-         *b = widen(s, loops, s->b, s->layout == MC_LAYOUT_ROWS, s->mask->cols);
+    bool panel = loops->sample != NULL;
+    wide_lines of = {.a = widen(s, loops, s->a, false, s->mask->rows),
+                     .b = widen(s, loops, s->b, s->layout == MC_LAYOUT_ROWS, s->mask->cols),
+                     .panel = panel ? mcrt_array(mcrt_product(s->mask->vec, s->k), sizeof(float)) : NULL};
     mc_status status =
-        a && b ? MC_OK : mcrt_no_memory(diag, s->k, "elements in each row of A and column of B, made wider");
-    if (status == MC_OK) status = sample_lines(s, loops, a, b, sums, diag);
-    free(a);
-    free(b);
+        of.a && of.b && (of.panel || !panel)
+            ? MC_OK
+            : mcrt_no_memory(diag, s->k, "elements in each row of A and column of B, made wider");
+    if (status == MC_OK) status = sample_lines(s, loops, &of, sums, diag);
+    free(of.a);
+    free(of.b);
+    free(of.panel);
     return status;
 }
 
