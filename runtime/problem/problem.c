@@ -96,8 +96,8 @@ static mc_status check_members(const mc_operator *o, const mc_plan_config *confi
 static mc_status check_vec(const mc_vsparse *matrix, mc_diag *diag) {
     int vec = matrix->vec;
     if (vec == 1 || vec == 2 || vec == 4 || vec == 8 || vec == 16) return MC_OK;
-    return mc_fail(diag, MC_CANNOT, "the matrix has vectors of %d elements, there are kernels for 1, 2, 4, 8 and 16",
-                   vec);
+    return mc_fail(diag, MC_CANNOT,
+                   "the matrix has vectors of %d elements, there are kernels for 1, 2, 4, 8 and 16", vec);
 }
 
 static mc_status check_given_type(const mc_operator *o, const mc_plan_config *config, mc_type type,

@@ -180,7 +180,7 @@ static void test_digits(mc_diag *diag) {
    take their own. */
 static void test_floats(mc_diag *diag) {
     static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16, MC_TF32, MC_E4M3, MC_E5M2};
-    static const char *const own[] = {"spmm_f16.lua",  "spmm_bf16.lua", "spmm_l16r16", "spmm_l16r16",
+    static const char *const own[] = {"spmm_f16.lua",  "spmm_bf16.lua", "spmm_l16r16",  "spmm_l16r16",
                                       "spmm_tf32.lua", "spmm_e4m3.lua", "spmm_e4m3.lua"};
     for (int i = 0; i < 7; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);

@@ -28,7 +28,7 @@ void ring_run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
     const ring_plan *plan = e->r->plan;
     int run = ring_run(plan), pair = spmm_pair_columns(&plan->base.math);
     for (int i = 0; i < run; i++)
-        sums[i] = ring_is_tall(plan) ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
+        sums[i] = ring_is_tall(plan)     ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
                   : ring_exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]
                                          : e->sums->acc[(run * (c / 2) + i) * 4 + frag_c_reg(c % 2, row)];
 }
