@@ -72,7 +72,7 @@ static void test_refusals(void) {
     mc_matrix *matrix;
     mc_matrix_config config =
         MATRIX(.vec = 8, .rows = 16, .cols = 40, .row_ptr = row_ptr, .col_idx = col_idx);
-    config.type = (mc_type)13;
+    config.type = (mc_type)99;
     CHECK(mc_matrix_create(context, &config, &matrix, NULL) == MC_USAGE);
     config.size = 8;
     CHECK(mc_matrix_create(context, &config, &matrix, NULL) == MC_USAGE);

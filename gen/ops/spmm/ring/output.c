@@ -22,8 +22,8 @@ bool ring_loads_late(const ring_plan *plan) {
            (ring_is_tall(plan) && ring_run(plan) * ring_runs(plan) > RING_EARLY_COLUMNS);
 }
 
-/* A run's columns are those of one mma after another, or, after the exchange, both of one mma. With vectors of
-   16 rows they are those of two pairs, of which each mma has a column. */
+/* A run's columns are those of one mma after another, or, after the exchange, both of one mma. With vectors
+   of 16 rows they are those of two pairs, of which each mma has a column. */
 void ring_run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
     const ring_plan *plan = e->r->plan;
     int run = ring_run(plan), pair = spmm_pair_columns(&plan->base.math);
