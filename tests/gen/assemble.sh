@@ -72,9 +72,11 @@ gather_list() {
     local digits=("--set lhs=u16 --set vec=4" "--set lhs=s16 --set vec=2 --set digits=offset"
         "--set lhs=s16 --set vec=4 --set digits=offset --set stacking=off"
         "--set lhs=s16 --set rhs=u16 --set vec=2 --set digits=offset --set tile_n=64 --set sum=exact --set out=s64")
-    local arch i first=0 exact="--set sum=exact --set out=s64" exact_count
+    local arch i first=0 exact="--set sum=exact --set out=s64" exact_count tall_count columns_count
     # shellcheck disable=SC2086
     exact_count=$("$mcgen" $exact --list-variants "$spec" | wc -l)
+    tall_count=$("$mcgen" --set vec=16 --list-variants "$spec" | wc -l)
+    columns_count=$("$mcgen" --set c_major=column --set out=f32 --set scale=row --list-variants "$spec" | wc -l)
     for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
         for ((i = 0; i < count; i++)); do echo "$arch $i open"; done
         for ((i = 0; i < count; i += 7)); do echo "$arch $i fixed $fixed"; done
@@ -82,8 +84,8 @@ gather_list() {
         for ((i = 2; i < count; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
         for ((i = first % 5; i < count; i += 5)); do echo "$arch $i added $(added "$((i + first))")"; done
         for ((i = first; i < count; i += 7)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
-        for ((i = first; i < count; i += 9)); do echo "$arch $i columns $(columns "$((i + first))")"; done
-        for ((i = first; i < count; i += 13)); do echo "$arch $i columns-odd $(columns "$i") --set n=129 --set align=1"; done
+        for ((i = first; i < columns_count; i += 9)); do echo "$arch $i columns $(columns "$((i + first))")"; done
+        for ((i = first; i < columns_count; i += 13)); do echo "$arch $i columns-odd $(columns "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i pairs-odd $(in_pairs "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-odd $(added "$i") --set n=129 --set align=1"; done
         for ((i = first; i < count; i += 13)); do echo "$arch $i added-fixed $(added "$i") $fixed --set ldr=256"; done
@@ -93,8 +95,8 @@ gather_list() {
         for ((i = 0; i < count; i += 7)); do echo "$arch $i odd --set n=129 --set align=1"; done
         for ((i = 1; i < count; i += 6)); do echo "$arch $i half --set n=256 --set ldc=256"; done
         for ((i = first; i < exact_count; i += 12)); do echo "$arch $i exact $exact"; done
-        for ((i = first; i < count; i += 13)); do echo "$arch $i tall --set vec=16"; done
-        for ((i = first; i < count; i += 13)); do echo "$arch $i tall-added $(added "$i") --set vec=16"; done
+        for ((i = first; i < tall_count; i += 13)); do echo "$arch $i tall --set vec=16"; done
+        for ((i = first; i < tall_count; i += 13)); do echo "$arch $i tall-added $(added "$i") --set vec=16"; done
         echo "$arch 0 tall-s16s16 --set vec=16 --set lhs=s16 --set rhs=s16 --set tile_n=64 --set stride=32"
         echo "$arch 0 tall-u16s4 --set vec=16 --set lhs=u16 --set rhs=s4 --set mma=int8 --set tile_n=128 --set stride=64"
         echo "$arch 0 tall-exact $exact --set vec=16 --set lhs=u16 --set rhs=u16 --set tile_n=64 --set stride=32"
@@ -108,9 +110,10 @@ gather_list() {
 
 # Architectures differ in what they have: each takes another part of the list.
 ring_list() {
-    local arch i first=0 all
+    local arch i first=0 all tall_count
     for arch in sm_90 sm_90a sm_100 sm_120; do
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        tall_count=$("$mcgen" --arch "$arch" --set vec=16 --set out=f16 --set scale=row --set b_scale=column --list-variants "$spec" | wc -l)
         for ((i = first; i < all; i += 4)); do echo "$arch $i open"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
         for ((i = first; i < all; i += 7)); do echo "$arch $i chained $(chained "$((i + first))")"; done
@@ -118,7 +121,7 @@ ring_list() {
         for ((i = first; i < all; i += 9)); do echo "$arch $i pairs $(in_pairs "$((i + first))")"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i sums --set out=s32 --set scale=none $fixed"; done
         for ((i = first; i < all; i += 9)); do echo "$arch $i odd --set n=129 --set ldc=129"; done
-        for ((i = first; i < all; i += 13)); do echo "$arch $i tall --set vec=16 $(chained "$i")"; done
+        for ((i = first; i < tall_count; i += 13)); do echo "$arch $i tall --set vec=16 $(chained "$i")"; done
         echo "$arch 0 tall-s16s8 --set vec=16 --set lhs=s16 --set tile_n=128 --set warps=7 $(output "$((5 * first))")"
         first=$((first + 1))
     done
@@ -266,6 +269,7 @@ defaults_list() {
     local arch vec targets="sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120"
     grep -q '"tma"' "$spec" && targets="sm_90 sm_90a sm_100 sm_120"
     for arch in $targets; do
+        "$mcgen" "$spec" --arch "$arch" --describe 2>&1 | grep -q 'wants sm_' && continue # its mma
         if ! "$mcgen" "$spec" --set vec=8 --describe >/dev/null 2>&1; then # it knows no V
             echo "$arch 0 $(basename "$spec")"
             continue
