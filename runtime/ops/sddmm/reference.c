@@ -56,10 +56,11 @@ static bool sample_at_once(const sides *s, const sum_loops *loops, int64_t block
                            mc_dense *sums) {
     const mc_vsparse *mask = s->mask;
     int64_t first = mask->row_ptr[block];
+    const void *rows = of->a, *columns = of->b; /* of f32 */
     if (of->panel == NULL) return false;
-    interleave((const float *)of->a + block * mask->vec * s->k, mask->vec, s->k, of->panel);
+    interleave((const float *)rows + block * mask->vec * s->k, mask->vec, s->k, of->panel);
     const sampled_product product = {.panel = of->panel,
-                                     .columns = (const float *)of->b,
+                                     .columns = columns,
                                      .places = mask->col_idx + first,
                                      .count = mask->row_ptr[block + 1] - first,
                                      .k = s->k,
