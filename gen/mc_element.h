@@ -17,8 +17,9 @@
                   multiply it
      accumulator  the type in which kernels add up products of such values
      tensor       the type of a tensor map over an array of it; what the driver knows not goes by its bytes
-     round        the instruction (gen/ptx/isa.def) that makes elements of f32: two of 16 bits, or one of 8;
-                  of 4 bits the nearest integer; `none`: C of this type holds sums, or f32 as they are
+     round        the instruction (gen/ptx/isa.def) that makes elements of f32: two floats of 16 or 8 bits, or
+                  one integer of 8; of 4 bits the nearest integer; `none`: C of this type holds sums, or f32
+                  as they are
      SIDE, side   SIDE: values of a product's side may have it, and in specs it is the word `side` of lhs and
                   rhs, counted from 0. NO: none may
      OUT, out     the same of C and of the field out
@@ -40,8 +41,8 @@
     T(X, BF16, "bf16", 16, 2, "<V2", FLOAT, 1, 8, F32, BFLOAT16, cvt_bf16x2, SIDE, 9, OUT, 2)                \
     T(X, F32, "f32", 32, 4, "<f4", FLOAT, 1, 8, F32, FLOAT32, none, NO, 0, OUT, 3)                           \
     T(X, TF32, "tf32", 32, 4, "<f4", ROUNDED, 1, 8, F32, FLOAT32, none, SIDE, 10, NO, 0)                     \
-    T(X, E4M3, "e4m3", 8, 1, "<V1", FINITE, 1, 4, F32, UINT8, none, SIDE, 11, NO, 0)                         \
-    T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, none, SIDE, 12, NO, 0)
+    T(X, E4M3, "e4m3", 8, 1, "<V1", FINITE, 1, 4, F32, UINT8, cvt_e4m3x2, SIDE, 11, OUT, 9)                  \
+    T(X, E5M2, "e5m2", 8, 1, "<f1", FLOAT, 1, 5, F32, UINT8, cvt_e5m2x2, SIDE, 12, OUT, 10)
 
 /* The rows of sides, as SIDE(name, text, bits, kind, is_signed, place), and those of C, as OUT(name, text,
    bytes, kind, round, place): MC_ELEMENT_LIST(MC_ELEMENT_SIDE, ) with the macros SIDE, or OUT, and NO. */

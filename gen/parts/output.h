@@ -2,6 +2,7 @@
  *
  *   s32, s64          C = sum: modulo 2^32, exact
  *   f16, bf16, f32    C = round(act(f32(sum) * scale)), or round(act(fma(f32(sum), scale, bias)))
+ *   e4m3, e5m2        the same, cut off at the type's greatest finite number; sm_89 and later
  *   s8, u8, s4, u4    the same, rounded to the nearest integer and cut off at the type's ends; NaN becomes 0.
  *                     Two elements of 4 bits share a byte, the even column in its low half
  *
@@ -101,18 +102,22 @@ static inline const char *out_act_text(const out_kind *output) {
     return output->act != ACT_NONE ? out_act_names[output->act] : "";
 }
 
+/* The least architecture that has the instruction for it: 89 of sm_89. */
+int out_least_sm(out_element element);
+
 /* Whether a scale or bias goes by rows, by columns. */
 bool out_by_rows(const out_kind *output);
 bool out_by_columns(const out_kind *output);
 
 /* Which of the family's fields say what C is; 0 for one that it lacks. out_check complains of what is wrong
-   with OUTPUT. */
+   with OUTPUT, and of what ARCH cannot convert to. */
 typedef struct out_fields {
     int out, scale, bias, sum, act, b_scale, c_scale, zero, residual;
     bool pairs; /* C may have elements of 4 bits */
 } out_fields;
 
-void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints);
+void out_check(const out_kind *output, const out_fields *fields, const mc_arch *arch,
+               mc_complaints *complaints);
 
 /* The multiple of bytes that C's address must be, where arrays are promised to be at multiples of ALIGN. */
 unsigned out_align(out_element element, unsigned align);
@@ -148,9 +153,13 @@ typedef struct out_point {
     mc_reg zero, low, high;
 } out_point;
 
+/* Sets P to the zero point that the kernel was given: the nearest integer that the type has. */
+void out_declare_point(mc_builder *b, out_element element, out_point *p);
+
 /* Scratch for elements; there is none where C is the sums. */
 typedef struct out_scratch {
     mc_reg real[OUT_MAX_STORE], packed[OUT_MAX_STORE];
+    mc_reg half[2]; /* of 16 bits: two floats of 8 bits each */
 } out_scratch;
 
 /* Declares scratch for COUNT elements at a time. */

@@ -44,11 +44,14 @@ static void check_sums(const out_kind *output, const out_fields *fields, mc_comp
                  out_act_names[output->act], types);
 }
 
-void out_check(const out_kind *output, const out_fields *fields, mc_complaints *complaints) {
+void out_check(const out_kind *output, const out_fields *fields, const mc_arch *arch,
+               mc_complaints *complaints) {
     const char *name = out_element_name(output->element);
     bool scaled = out_is_scaled(output->element), integer = out_is_integer(output->element);
     char types[TYPES_TEXT];
+    int sm = out_least_sm(output->element);
     if (!scaled) check_sums(output, fields, complaints);
+    if (arch->sm < sm) complain(complaints, fields->out, "\"%s\" wants sm_%d or later", name, sm);
     if (!scaled && output->real) complain(complaints, fields->out, "\"%s\" holds sums of integers", name);
     if (scaled && (!output->real || integer) && output->scale == OUT_PER_NONE)
         complain(complaints, fields->scale, "out = \"%s\" wants one: \"tensor\", \"row\" or \"column\"",

@@ -120,6 +120,7 @@ static mc_reg declare_one(mc_builder *b, mc_reg_type type, const char *name) {
     return reg;
 }
 
+mc_reg b16(mc_builder *b, const char *name) { return declare_one(b, REG_B16, name); }
 mc_reg b32(mc_builder *b, const char *name) { return declare_one(b, REG_B32, name); }
 mc_reg b64(mc_builder *b, const char *name) { return declare_one(b, REG_B64, name); }
 mc_reg pred(mc_builder *b, const char *name) { return declare_one(b, REG_PRED, name); }

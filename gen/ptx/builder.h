@@ -29,7 +29,7 @@ typedef struct mc_instruction {
 
 extern const mc_instruction mc_instructions[MC_OPCODES];
 
-typedef enum mc_reg_type { REG_PRED, REG_B32, REG_B64 } mc_reg_type;
+typedef enum mc_reg_type { REG_PRED, REG_B16, REG_B32, REG_B64 } mc_reg_type;
 
 typedef enum mc_operand_kind {
     PTX_REG,     /* one register, `id`, or where count is above 1 a vector */
@@ -127,6 +127,7 @@ void builder_fail(mc_builder *b, const char *format, ...) __attribute__((format(
 
 /* -- Registers, labels, shared memory ----------------------------------------------------------------- */
 
+mc_reg b16(mc_builder *b, const char *name);
 mc_reg b32(mc_builder *b, const char *name);
 mc_reg b64(mc_builder *b, const char *name);
 mc_reg pred(mc_builder *b, const char *name);

@@ -83,7 +83,7 @@ static void visit_want(void *user, const mc_line *line, int id) {
 }
 
 static int weight(const mc_builder *b, const mc_word *set) {
-    static const int registers_of[] = {[REG_PRED] = 0, [REG_B32] = 1, [REG_B64] = 2};
+    static const int registers_of[] = {[REG_PRED] = 0, [REG_B16] = 1, [REG_B32] = 1, [REG_B64] = 2};
     int sum = 0;
     for (size_t g = 0; g < b->group_count; g++) {
         const mc_reg_group *group = &b->groups[g];

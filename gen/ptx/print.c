@@ -5,7 +5,8 @@
 
 enum { OPERAND_COLUMN = 36 };
 
-static const char *const type_directives[] = {[REG_PRED] = ".pred", [REG_B32] = ".b32", [REG_B64] = ".b64"};
+static const char *const type_directives[] = {
+    [REG_PRED] = ".pred", [REG_B16] = ".b16", [REG_B32] = ".b32", [REG_B64] = ".b64"};
 
 /* -- Instructions ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = {"predicate", "b32", "b64"};
+static const char *const type_names[] = {"predicate", "b16", "b32", "b64"};
 
 /* What a letter of a signature takes. type is -1 where no register is taken. */
 typedef struct letter_rule {
@@ -17,6 +17,7 @@ typedef struct letter_rule {
 
 static const letter_rule letter_rules[] = {
     {'p', PTX_REG, REG_PRED, false, "predicate"},
+    {'h', PTX_REG, REG_B16, false, "b16"},
     {'b', PTX_REG, REG_B32, false, "b32"},
     {'v', PTX_REG, REG_B32, false, "b32"},
     {'l', PTX_REG, REG_B64, false, "b64"},

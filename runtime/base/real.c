@@ -76,6 +76,11 @@ static float widen(format f, uint32_t bits) {
     return negative ? -magnitude : magnitude;
 }
 
+float real_most(mc_type type) {
+    format f = format_of(type);
+    return widen(f, greatest(f) - !f.finite);
+}
+
 uint32_t real_to_bits(mc_type type, float value) {
     return element_rows[type].bits == 32 ? bits_of(value) : narrow(format_of(type), value);
 }

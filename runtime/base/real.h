@@ -8,6 +8,8 @@
 /* VALUE rounded once to TYPE, to nearest even, as cvt.rn does: beyond the greatest finite value infinity, or
    where TYPE has none that value; small ones subnormal, a NaN the one with every bit of its magnitude set. */
 uint32_t real_to_bits(mc_type type, float value);
+/* The greatest finite value of TYPE, which has fewer than 32 bits. */
+float real_most(mc_type type);
 float real_from_bits(mc_type type, uint32_t bits);
 /* What kernels multiply of an element BITS of TYPE: of tf32 it is rounded to a fraction of 10 bits, to
    nearest, ties away from zero, as cvt.rna.tf32.f32 does; others are multiplied as they are. */

@@ -119,8 +119,15 @@ static int64_t nearest_within(mc_type type, float value, int64_t point) {
 /* The NaN that instructions on f32 give (PTX ISA, "Floating-Point Instructions"), whichever the host's is. */
 enum { PTX_NAN = 0x7fffffff };
 
+/* VALUE, of elements of 8 bits cut off at the type's greatest finite number. */
+static float real_within(mc_type type, float value) {
+    float most = real_most(type);
+    return element_rows[type].bits > 8 || isnan(value) ? value : fmaxf(fminf(value, most), -most);
+}
+
 int64_t output_element(mc_type type, float real, const float *zero) {
-    if (mc_type_is_real(type)) return isnan(real) && type == MC_F32 ? PTX_NAN : real_to_bits(type, real);
+    if (mc_type_is_real(type))
+        return isnan(real) && type == MC_F32 ? PTX_NAN : real_to_bits(type, real_within(type, real));
     int64_t point = zero == NULL ? 0 : nearest_within(type, *zero, 0);
     return nearest_within(type, real, point) + point;
 }

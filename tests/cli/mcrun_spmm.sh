@@ -230,7 +230,7 @@ expect 1 '--residual: the kernel takes none' spmm tiny.smtx --residual r.npy
 expect 2 '--ldr: the kernel takes no residual' spmm tiny.smtx --ldr 9
 expect 1 'residual holds f32, must hold f16' added --set residual=f16 --residual r.npy
 expect 1 'b.npy has 3 rows, A 8' added --residual b.npy
-expect 2 'residual: out = "s32" is the sums as they are: a residual goes with f16, bf16, f32, s8, u8, s4 and u4' spmm tiny.smtx --set residual=f16
+expect 2 'residual: out = "s32" is the sums as they are: a residual goes with f16, bf16, f32, s8, u8, s4, u4, e4m3 and e5m2' spmm tiny.smtx --set residual=f16
 expect 2 'ldr: there is no residual: leave it out' spmm tiny.smtx --set ldr=64
 
 # Integers of another type are taken where the kernel's type holds them

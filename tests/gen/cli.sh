@@ -143,11 +143,11 @@ check "blanks in a list" cmp <("$mcgen" --list-variants --set "tile_n=32, 64" "$
 expect 2 'spmm_l8r8.lua: scale: out = "bf16" wants one: "tensor", "row" or "column"' "$mcgen" --set out=bf16 "$spec"
 expect 2 '--set: scale: out = "s32" is the sums as they are' "$mcgen" --set scale=row "$spec"
 expect 2 '--set: bias: out = "s32" is the sums as they are' "$mcgen" --set bias=row "$spec"
-expect 2 '--set: b_scale: out = "s32" is the sums as they are: scales go with f16, bf16, f32, s8, u8, s4 and u4' "$mcgen" --set b_scale=column "$spec"
+expect 2 '--set: b_scale: out = "s32" is the sums as they are: scales go with f16, bf16, f32, s8, u8, s4, u4, e4m3 and e5m2' "$mcgen" --set b_scale=column "$spec"
 expect 2 'c_scale: out = "f16" has no scale of its own: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f16 --set scale=row --set c_scale=tensor "$spec"
 expect 2 'zero: out = "f32" has no zero point: that goes with s8, u8, s4 and u4' "$mcgen" --set out=f32 --set scale=row --set zero=tensor "$spec"
 expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' "$mcgen" --set out=s8 "$spec"
-expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16, f32, s8, u8, s4 and u4' "$mcgen" --set act=relu "$spec"
+expect 2 '--set: act: out = "s32" is the sums as they are: "relu" goes with f16, bf16, f32, s8, u8, s4, u4, e4m3 and e5m2' "$mcgen" --set act=relu "$spec"
 expect 2 'bias: "tensor" is not one of "none", "row", "column"' "$mcgen" --set bias=tensor "$specs/spmm_l8r8_f16.lua"
 printf 'op = "spmm"\nout = "f16"\n' >unscaled.lua
 expect 2 'unscaled.lua: scale: out = "f16" wants one' "$mcgen" unscaled.lua
@@ -213,6 +213,7 @@ expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' tall --set 
 expect 2 'tile_n: vec = 16 and exact sums leave no registers for 128 columns: 64' tall --set sum=exact --set out=s64 --set tile_n=128 --set split=1
 expect 2 'stride: vec = 16 and 2 sums of each element leave no registers for 64: 32' tall --set lhs=s16 --set stride=64 --set tile_n=128
 expect 2 'weights leave staging = "shared" no registers for 64 columns: 32' tall --set lhs=u16 --set rhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set staging=shared --set warps=1 --set split=1
+expect 2 'out: "e4m3" wants sm_89 or later' "$mcgen" --arch sm_86 --set out=e4m3 --set scale=row "$spec"
 expect 2 'c_major: out = "s4" has two columns in a byte, which go with "row"' "$mcgen" --set c_major=column --set out=s4 --set scale=row "$spec"
 expect 2 'c_major: "column" stores rows two by two: vec = 1 goes with "row"' "$mcgen" --set c_major=column --set vec=1 "$spec"
 expect 2 'is less than m = 512' "$mcgen" --set c_major=column --set m=512 --set ldc=511 "$spec"
@@ -236,7 +237,7 @@ expect 0 "exact in s64; s32 holds them up to 131071 vectors a row" "$mcgen" --de
 expect 0 "C: s64[m][ldc], row-major" "$mcgen" --set sum=exact --set out=s64 "$spec"
 expect 0 "integers, sums in s64." "$mcgen" --set sum=exact --set out=f32 --set scale=row "$spec"
 expect 2 'spmm_l8r8.lua: sum: out = "s64" wants "exact"' "$mcgen" --set out=s64 "$spec"
-expect 2 'out: sum = "exact" wants "s64", or "f16", "bf16", "f32", "s8", "u8", "s4" or "u4" with a scale' "$mcgen" --set sum=exact "$spec"
+expect 2 'out: sum = "exact" wants "s64", or "f16", "bf16", "f32", "s8", "u8", "s4", "u4", "e4m3" or "e5m2" with a scale' "$mcgen" --set sum=exact "$spec"
 expect 2 'scale: out = "s64" is the sums as they are' "$mcgen" --set sum=exact --set out=s64 --set scale=row "$spec"
 expect 2 'sum: "wrapped" is not one of "wrap", "exact"' "$mcgen" --set sum=wrapped "$spec"
 expect 2 'split: exact sums of 8 warps take 67584 bytes of shared memory, a kernel without a ring has 49152' "$mcgen" --set sum=exact --set out=s64 \

@@ -2,6 +2,7 @@
    multiply of an element, sums in the reference's order and in a kernel's. */
 #include "check.h"
 #include "base/real.h"
+#include "ops/output.h"
 #include "mcrt_internal.h"
 #include "scratch.h"
 #include <math.h>
@@ -40,6 +41,16 @@ static void test_values(void) {
           "e4m3 has no infinities");
     CHECK(real_to_bits(MC_E5M2, 1e30f) == 0x7c && real_to_bits(MC_E5M2, 61439) == 0x7b, "e5m2 has");
     CHECK(real_to_bits(MC_E4M3, 1.0625f) == 0x38 && real_to_bits(MC_E4M3, 1.1875f) == 0x3a, "ties to even");
+}
+
+/* Elements of C are cut off at the greatest finite value, infinities too. */
+static void test_outputs(void) {
+    CHECK(output_element(MC_E5M2, 1e30f, NULL) == 0x7b && output_element(MC_E5M2, -INFINITY, NULL) == 0xfb,
+          "e5m2 is cut off");
+    CHECK(output_element(MC_E4M3, 1e30f, NULL) == 0x7e && output_element(MC_E4M3, -INFINITY, NULL) == 0xfe,
+          "e4m3 is cut off");
+    CHECK(output_element(MC_E5M2, NAN, NULL) == 0x7f && output_element(MC_E4M3, NAN, NULL) == 0x7f, "NaNs");
+    CHECK(output_element(MC_F16, 1e30f, NULL) == 0x7c00, "f16 has infinities");
 }
 
 /* What cvt.rna.tf32.f32 makes of these. */
@@ -165,6 +176,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     scratch_begin();
     test_values();
+    test_outputs();
     test_factors();
     test_files(diag);
     test_beyond(diag);

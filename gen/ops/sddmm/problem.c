@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const sddmm_out_names[] = {"s32", "f16", "bf16", "f32", "s8", "u8", NULL};
-static const out_element out_elements[] = {OUT_S32, OUT_F16, OUT_BF16, OUT_F32, OUT_S8, OUT_U8};
+const char *const sddmm_out_names[] = {"s32", "f16", "bf16", "f32", "s8", "u8", "e4m3", "e5m2", NULL};
+static const out_element out_elements[] = {OUT_S32, OUT_F16, OUT_BF16, OUT_F32,
+                                           OUT_S8,  OUT_U8,  OUT_E4M3, OUT_E5M2};
 const char *const sddmm_order_names[] = {"bcrs", "srbcrs16", "srbcrs32", NULL};
 
 /* -- Checks ------------------------------------------------------------------------------------------- */
@@ -29,10 +30,10 @@ static void check_shapes(const sddmm_problem *p, mc_complaints *complaints) {
     check_ld(F_LDB, p->ldb, a->rhs, p->layout == SDDMM_ROWS ? p->n : p->k, complaints);
 }
 
-static void check_output(const sddmm_problem *p, mc_complaints *complaints) {
+static void check_output(const sddmm_problem *p, const mc_arch *arch, mc_complaints *complaints) {
     const out_kind *output = &p->output;
     static const out_fields fields = {.out = F_OUT, .scale = F_SCALE};
-    out_check(output, &fields, complaints);
+    out_check(output, &fields, arch, complaints);
     if (p->mask == SDDMM_VALUES && !out_is_scaled(output->element))
         complain(complaints, F_MASK,
                  "out = \"%s\" is the sums as they are: mask values go with f16, bf16 and f32",
@@ -91,7 +92,7 @@ sddmm_problem sddmm_problem_of(const int64_t *point, mc_complaints *complaints) 
     list_batch(&p);
     write_c_doc(&p);
     check_shapes(&p, complaints);
-    check_output(&p, complaints);
+    check_output(&p, &mc_archs[point[FIELD_ARCH]], complaints);
     check_overlap(point, F_OVERLAP, complaints);
     return p;
 }

@@ -107,7 +107,7 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
     check_shapes(plan, complaints);
     check_tile(plan, complaints);
     check_major(plan, complaints);
-    out_check(&plan->output, &output_fields, complaints);
+    out_check(&plan->output, &output_fields, &mc_archs[point[FIELD_ARCH]], complaints);
     out_describe(&plan->output, plan->c_columns, plan->c_doc);
     check_overlap(point, F_OVERLAP, complaints);
     spmm_check_arithmetic(point, &plan->math, plan->staging_name, gathers, complaints);
