@@ -121,7 +121,7 @@ static const struct refusal {
     {SPMM(MC_F16, 32, .scale = MC_PER_ROW, .bias = MC_PER_TENSOR), MC_S8, MC_USAGE, "bias is MC_PER_TENSOR"},
     {SPMM(MC_S64, 32, .align = 16), MC_S8, MC_USAGE, "c is s64, which wants exact sums"},
     {SPMM(MC_S32, 32, .exact = true), MC_S8, MC_USAGE,
-     "exact sums want a c of s64, f16, bf16 or f32, not s32"},
+     "exact sums want a c of s64, f16, bf16, f32, e4m3 or e5m2, not s32"},
     {SDDMM(MC_F16, 64, .scale = MC_PER_ROW, .mask_values = true), MC_S8, MC_USAGE,
      "mask_values wants a matrix of f32, this one is of s8"},
     {SPMM(MC_S32, -1, .align = 16), MC_S8, MC_USAGE, "n is -1, less than 0"},
