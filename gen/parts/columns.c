@@ -1,5 +1,6 @@
 /* Elements of a column-major C: from sums to words, to C or to a tile in shared memory. */
 #include "parts/columns.h"
+#include "parts/words.h"
 
 static int element_bytes(const column_writer *w) { return out_element_bytes(w->w.output->element); }
 static int residual_bytes(const column_writer *w) { return out_residual_bytes(w->w.output); }
@@ -40,9 +41,7 @@ static void load_rows(const column_writer *w, int first, int row, int rows) {
     for (int i = 0; i < rows; i += r->load) {
         const mc_reg *to = r->word + (first + i) / shared;
         mc_operand at = AT(w->residual_at, (int64_t)residual_bytes(w) * (row + i));
-        if (bytes == 8) EMIT(b, ldr_v2, V2(to), at);
-        else if (bytes == 4) EMIT(b, ldr_b32, to[0], at);
-        else EMIT(b, ldr_u16, to[0], at);
+        emit_load_words(b, (mc_reg){0}, WORDS_RELAXED, bytes, to, at);
     }
 }
 
@@ -154,12 +153,7 @@ static void put_words(mc_builder *b, mc_reg guard, mc_operand to, int element_by
         else EMIT_IF(b, guard, sts_b64, to, words[0]);
         return;
     }
-    switch (bytes) {
-    case 8: EMIT_IF(b, guard, sts_v2, to, V2(words)); break;
-    case 4: EMIT_IF(b, guard, sts_b32, to, words[0]); break;
-    case 2: EMIT_IF(b, guard, sts_b16, to, words[0]); break;
-    default: EMIT_IF(b, guard, sts_b8, to, words[0]);
-    }
+    emit_store_words(b, guard, WORDS_SHARED, bytes, to, words);
 }
 
 void columns_put(column_writer *w, const out_factors *f, const out_patch *p, int row, int column) {
@@ -184,26 +178,6 @@ static tile_deal deal_of(const column_writer *w, const tile_copy *c) {
     int units = w->tile.rows / w->w.store, step = c->threads / units;
     int count = w->tile.columns > step ? w->tile.columns / step : 1;
     return (tile_deal){units, step, count, w->w.store * w->tile.bytes};
-}
-
-static void get_words(mc_builder *b, mc_reg guard, const mc_reg *words, int bytes, mc_operand from) {
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, lds_v4, V4(words), from); break;
-    case 8: EMIT_IF(b, guard, lds_v2, V2(words), from); break;
-    case 4: EMIT_IF(b, guard, lds_b32, words[0], from); break;
-    case 2: EMIT_IF(b, guard, lds_u16, words[0], from); break;
-    default: EMIT_IF(b, guard, lds_u8, words[0], from);
-    }
-}
-
-static void set_words(mc_builder *b, mc_reg guard, mc_operand to, int bytes, const mc_reg *words) {
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, stg_v4, to, V4(words)); break;
-    case 8: EMIT_IF(b, guard, stg_v2, to, V2(words)); break;
-    case 4: EMIT_IF(b, guard, stg_b32, to, words[0]); break;
-    case 2: EMIT_IF(b, guard, stg_b16, to, words[0]); break;
-    default: EMIT_IF(b, guard, stg_b8, to, words[0]);
-    }
 }
 
 /* A thread's place in the copy. */
@@ -259,7 +233,8 @@ void columns_store_tile(column_writer *w, const tile_copy *c) {
         if (i == 0 || !regular) find_column(w, p.from, col, p.run, p.row_at);
         find_inside(w, c, &p, col);
         if (i) columns_advance(w, d.step);
-        get_words(b, p.in_rows, words, d.bytes, AT(p.from, regular ? place_of(&w->tile, i * d.step) : 0));
-        set_words(b, p.some, AT(p.to, 0), d.bytes, words);
+        emit_load_words(b, p.in_rows, WORDS_SHARED, d.bytes, words,
+                        AT(p.from, regular ? place_of(&w->tile, i * d.step) : 0));
+        emit_store_words(b, p.some, WORDS_GLOBAL, d.bytes, AT(p.to, 0), words);
     }
 }

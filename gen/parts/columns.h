@@ -6,7 +6,7 @@
  *
  *   column_writer w = {.w = {...}, .tile = ...};
  *   columns_declare(&w, 2, 8);
- *   columns_put_at(&w, tile, col, row);            where the lane's first element goes, in the tile
+ *   columns_put_at(&w, tile, row, col);            where the lane's first element goes, in the tile
  *   columns_load_residual(&w, col, 0, 8, 0, 2);
  *   columns_put(&w, &f, &(out_patch){...});        once a patch
  *   ...                                            a barrier

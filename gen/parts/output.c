@@ -1,5 +1,6 @@
 #include "parts/output.h"
 #include "parts/emit.h"
+#include "parts/words.h"
 #include "schema/family.h"
 
 enum { FACTOR_BYTES = 4 };
@@ -156,15 +157,6 @@ static bool is_paired(const out_writer *w) {
     return out_residual_bytes(w->output) == 2 && w->residual.load > 1;
 }
 
-static void load_words(mc_builder *b, const mc_reg *to, int bytes, mc_operand at) {
-    switch (bytes) {
-    case 16: EMIT(b, ldr_v4, V4(to), at); break;
-    case 8: EMIT(b, ldr_v2, V2(to), at); break;
-    case 4: EMIT(b, ldr_b32, to[0], at); break;
-    default: EMIT(b, ldr_u16, to[0], at);
-    }
-}
-
 /* Where `load` elements from column COL + OFFSET on lie: where that is beyond n, the last ones inside. */
 static mc_operand residual_at(out_writer *w, mc_reg col, int offset) {
     mc_builder *b = w->b;
@@ -181,7 +173,8 @@ void out_load_residual(out_writer *w, int first, mc_reg col, int offset, int cou
     const out_residual *r = &w->residual;
     int bytes = out_residual_bytes(w->output), shared = is_paired(w) ? 2 : 1;
     for (int i = 0; bytes > 0 && i < count; i += r->load)
-        load_words(w->b, r->word + (first + i) / shared, bytes * r->load, residual_at(w, col, offset + i));
+        emit_load_words(w->b, (mc_reg){0}, WORDS_RELAXED, bytes * r->load, r->word + (first + i) / shared,
+                        residual_at(w, col, offset + i));
 }
 
 mc_reg out_residual_of(const out_writer *w, int i) {
@@ -300,13 +293,7 @@ void out_store(mc_builder *b, mc_reg guard, mc_operand to, out_element element, 
         emit_long_store(b, guard, to, bytes, words);
         return;
     }
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, stg_v4, to, V4(words)); break;
-    case 8: EMIT_IF(b, guard, stg_v2, to, V2(words)); break;
-    case 4: EMIT_IF(b, guard, stg_b32, to, words[0]); break;
-    case 2: EMIT_IF(b, guard, stg_b16, to, words[0]); break;
-    default: EMIT_IF(b, guard, stg_b8, to, words[0]);
-    }
+    emit_store_words(b, guard, WORDS_GLOBAL, bytes, to, words);
 }
 
 void out_store_run(out_writer *w, const out_factors *f, const out_run *run) {

@@ -2,6 +2,7 @@
  * swapped, as in the gather: columns of B are the mma's rows. copy.c says how a stage lies in shared
  * memory. */
 #include "ops/sddmm/dense/dense.h"
+#include "parts/words.h"
 #include <string.h>
 
 enum { MAX_UNIT = 16 }; /* registers of a unit of A */
@@ -52,14 +53,6 @@ static void emit_units(const dense_emitter *d, stage_units *u) {
 
 /* -- A stage ------------------------------------------------------------------------------------------ */
 
-static void emit_load(mc_builder *b, int bytes, const mc_reg *to, mc_operand from) {
-    switch (bytes) {
-    case 16: EMIT(b, lds_v4, V4(to), from); break;
-    case 8: EMIT(b, lds_v2, V2(to), from); break;
-    default: EMIT(b, lds_b32, *to, from);
-    }
-}
-
 /* Loads the units of the stage at OFFSET in shared memory, and makes operands of them. */
 static void emit_rows(const dense_emitter *d, const stage_units *u, const dense_sums *sums, int offset) {
     const dense_plan *plan = d->plan;
@@ -69,8 +62,8 @@ static void emit_rows(const dense_emitter *d, const stage_units *u, const dense_
         const mc_reg *word = &u->word[row * unit_words(a)], *operand = &u->operand[row * unit_operands(a)];
         for (int plane = 0; plane < dense_a_planes(plan); plane++) {
             int first_row = plane * plan->tile_rows + row * SDDMM_MMA_ROWS;
-            emit_load(d->b, access, word + plane * access / WORD,
-                      AT(u->a_at, offset + first_row * row_bytes));
+            emit_load_words(d->b, (mc_reg){0}, WORDS_SHARED, access, word + plane * access / WORD,
+                            AT(u->a_at, offset + first_row * row_bytes));
         }
         for (int step = 0; step < a->steps; step++)
             sddmm_emit_a_step(&sums->multiplier, word + step * a->a_words, operand + step * a->a_operands);

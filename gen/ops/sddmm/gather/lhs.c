@@ -11,6 +11,7 @@
  * needed. What a warp touches at once adjoins, so that no bank is met twice. */
 #include "ops/sddmm/gather/gather.h"
 #include "parts/copy.h"
+#include "parts/words.h"
 
 enum {
     PIECE = 4, /* operands */
@@ -130,14 +131,6 @@ void gather_emit_load_lhs(const gather_emitter *e, const gather_lhs *lhs, const 
 
 /* -- Operands ----------------------------------------------------------------------------------------- */
 
-static void emit_read(mc_builder *b, int words, const mc_reg *to, mc_operand from) {
-    switch (words) {
-    case 4: EMIT(b, lds_v4, V4(to), from); break;
-    case 2: EMIT(b, lds_v2, V2(to), from); break;
-    default: EMIT(b, lds_b32, *to, from);
-    }
-}
-
 /* How many units batch BATCH has. */
 static int units_of(const gather_plan *plan, int batch) {
     int left = plan->items.chunks - batch * batch_units(plan);
@@ -162,7 +155,8 @@ static void emit_batch(const gather_emitter *e, const gather_lhs *lhs, octet_bat
     int units = units_of(plan, of.number), width = sddmm_a_access(a) / WORD;
     int words = units * unit_words(plan), first = of.number * batch_units(plan) * unit_words(plan);
     for (int i = 0; i < words; i += width)
-        emit_read(b, width, &word[i], AT(lhs->units, access_place(plan, of.octet, (first + i) / width)));
+        emit_load_words(b, (mc_reg){0}, WORDS_SHARED, width * WORD, &word[i],
+                        AT(lhs->units, access_place(plan, of.octet, (first + i) / width)));
     for (int step = 0; !a->a_is_plain && step < units * a->steps; step++)
         sddmm_emit_a_step(&e->multiplier, &word[a->a_words * step], &operand[a->a_operands * step]);
     const mc_reg *from = a->a_is_plain ? word : operand;

@@ -4,6 +4,7 @@
  * forgotten, while those of the next groups are on their way. Where one panel is all of k, a group is stored
  * as soon as it is multiplied. */
 #include "ops/sddmm/gather/gather.h"
+#include "parts/words.h"
 
 /* Columns of B: [buffer][set], the mma's rows g and g + 8, [load][word]; of a row-major B values. */
 typedef mc_reg column_buffers[GATHER_MAX_BUFFERS][GATHER_MAX_ABREAST][2][SDDMM_MAX_ROW];
@@ -181,7 +182,7 @@ static void emit_load_column(const gather_emitter *e, const panel *p, mc_reg col
     EMIT(b, mad_wide, p->address, column, e->rhs.row_bytes, p->b_at);
     for (int load = 0; load < gather_loads(e->plan); load++) {
         emit_zero_ahead(e, p->b_inside[load], &to[4 * load], 4);
-        sddmm_emit_load(b, p->b_inside[load], SDDMM_UNIT, &to[4 * load],
+        emit_load_words(b, p->b_inside[load], WORDS_RELAXED, SDDMM_UNIT, &to[4 * load],
                         AT(p->address, 4 * SDDMM_UNIT * e->plan->abreast * load));
     }
 }

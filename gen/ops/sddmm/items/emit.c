@@ -22,13 +22,3 @@ void sddmm_emit_group_end(mc_builder *b, mc_reg count, int group, mc_reg last, m
     EMIT(b, setp_lt, last, count, I(MC_SAMPLED_SLOTS * group + 1));
     EMIT_IF(b, last, bra_uni, TO(end));
 }
-
-/* Loads are relaxed, and so stay where they stand. Others, those of the next group, would move down behind
-   the branch. */
-void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from) {
-    switch (bytes) {
-    case 16: EMIT_IF(b, guard, ldr_v4, V4(to), from); break;
-    case 8: EMIT_IF(b, guard, ldr_v2, V2(to), from); break;
-    default: EMIT_IF(b, guard, ldr_b32, *to, from);
-    }
-}

@@ -60,8 +60,6 @@ void sddmm_emit_row(mc_builder *b, const sddmm_problem *p, mc_reg row_block, mc_
 void sddmm_emit_next_octet(mc_builder *b, mc_reg row);
 /* Stands ahead of group GROUP: goes to END if the item of COUNT slots has no such group. */
 void sddmm_emit_group_end(mc_builder *b, mc_reg count, int group, mc_reg last, mc_label end);
-/* Loads BYTES, by a load that ptxas leaves where it stands. */
-void sddmm_emit_load(mc_builder *b, mc_reg guard, int bytes, const mc_reg *to, mc_operand from);
 
 /* -- panel.c: A in registers -------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* A panel of A in registers, of a row in each octet: it is loaded, and made operands. */
 #include "ops/sddmm/items/items.h"
+#include "parts/words.h"
 
 void sddmm_declare_panel(sddmm_panel *panel, const sddmm_multiplier *m, int octets, int chunks, bool ahead) {
     const sddmm_arithmetic *a = m->arithmetic;
@@ -12,6 +13,8 @@ void sddmm_declare_panel(sddmm_panel *panel, const sddmm_multiplier *m, int octe
         for (int i = 0; i < count; i++) panel->operand[i] = panel->word[i];
 }
 
+/* Loads are relaxed, and so stay where they stand. Others, those of the next group, would move down behind
+   the branch. */
 static void emit_load_row(const sddmm_panel *panel, int octet, mc_reg at, const mc_reg *inside) {
     mc_builder *b = panel->multiplier->b;
     const sddmm_arithmetic *a = panel->multiplier->arithmetic;
@@ -21,7 +24,8 @@ static void emit_load_row(const sddmm_panel *panel, int octet, mc_reg at, const 
         const mc_reg *to = &panel->word[(octet * panel->chunks + chunk) * count];
         if (inside[chunk].id) sddmm_emit_zero(b, to, count);
         for (int i = 0; i < count; i += access / WORD)
-            sddmm_emit_load(b, inside[chunk], access, to + i, AT(at, chunk * chunk_bytes + i * WORD));
+            emit_load_words(b, inside[chunk], WORDS_RELAXED, access, to + i,
+                            AT(at, chunk * chunk_bytes + i * WORD));
     }
 }
 

@@ -1,5 +1,6 @@
 /* Where a lane of the gather kernel reads B, and its loads. */
 #include "ops/spmm/gather/rows.h"
+#include "parts/words.h"
 #include <stdio.h>
 
 void spmm_gather_declare_rows(gather_emitter *e, gather_lane_rows *r, const gather_path *path) {
@@ -85,16 +86,6 @@ static const mc_reg *row_of(const gather_lane_rows *r, int step, int slot) {
     return r->single ? &r->row[slot % 4 * r->units] : &r->row[(step * MC_LANE_SLOTS + slot) * r->words];
 }
 
-static void emit_load_unit(mc_builder *b, mc_reg used, int unit, const mc_reg *row, mc_reg address) {
-    switch (unit) {
-    case 16: EMIT_IF(b, used, ldg_v4, V4(row), AT(address, 0)); break;
-    case 8: EMIT_IF(b, used, ldg_v2, V2(row), AT(address, 0)); break;
-    case 4: EMIT_IF(b, used, ldg_b32, *row, AT(address, 0)); break;
-    case 2: EMIT_IF(b, used, ldg_u16, *row, AT(address, 0)); break;
-    default: EMIT_IF(b, used, ldg_u8, *row, AT(address, 0));
-    }
-}
-
 /* Padding brings no bytes of B. Where these could be infinities or NaNs, what was in a slot's registers
    before could, too: they are cleared. A lane's padding comes last, so that its last slot says whether there
    is any. */
@@ -121,7 +112,8 @@ void spmm_gather_load_rows(gather_emitter *e, const gather_lane_rows *r, int ste
         EMIT(b, setp_ge, r->used[slot], index, I(0));
         for (int unit = 0; unit < r->units; unit++) {
             EMIT(b, mad_wide, r->address[slot], index, e->at.row_bytes, r->base[unit]);
-            emit_load_unit(b, r->used[slot], r->path->unit, row_of(r, step, slot) + unit, r->address[slot]);
+            emit_load_words(b, r->used[slot], WORDS_GLOBAL, r->path->unit, row_of(r, step, slot) + unit,
+                            AT(r->address[slot], 0));
         }
     }
 }

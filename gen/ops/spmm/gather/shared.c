@@ -13,6 +13,7 @@
  * every 64, Figure 4). */
 #include "ops/spmm/gather/emit.h"
 #include "parts/copy.h"
+#include "parts/words.h"
 
 enum { COPY = GATHER_COPY, ROW_OF_BANKS = 128 };
 enum { SPARE = 16 }; /* registers: ptxas 13 computes the addresses of all copies before it copies */
@@ -98,14 +99,6 @@ void spmm_gather_shared_copy(gather_emitter *e, const gather_stager *s, mc_reg g
         }
 }
 
-static void emit_read(mc_builder *b, int words, const mc_reg *row, mc_operand place) {
-    switch (words) {
-    case 4: EMIT(b, lds_v4, V4(row), place); break;
-    case 2: EMIT(b, lds_v2, V2(row), place); break;
-    default: EMIT(b, lds_b32, *row, place);
-    }
-}
-
 void spmm_gather_shared_read(gather_emitter *e, const gather_stager *s, const mc_reg *row, int words) {
     mc_builder *b = e->b;
     const gather_plan *plan = e->plan;
@@ -114,7 +107,8 @@ void spmm_gather_shared_read(gather_emitter *e, const gather_stager *s, const mc
     EMIT(b, bar_warp_sync, I(-1));
     for (int step = 0; step < plan->stride_steps; step++)
         for (int j = 0; j < MC_LANE_SLOTS; j++, row += words)
-            emit_read(b, words, row, AT(s->from, slot_place(plan, step, j)));
+            emit_load_words(b, (mc_reg){0}, WORDS_SHARED, words * WORD, row,
+                            AT(s->from, slot_place(plan, step, j)));
     note(b, "all lanes have read: the rows may be overwritten");
     EMIT(b, bar_warp_sync, I(-1));
 }
