@@ -187,7 +187,7 @@ typedef struct mc_matrix mc_matrix;
 /* BCRS (column-vector encoding). Everything is copied. */
 typedef struct mc_matrix_config {
     size_t size;
-    mc_type type;           /* of the values: s4 to u16; f32 for a mask whose values count, else anything */
+    mc_type type;           /* of the values; f32 for a mask whose values count, else anything */
     int vec;                /* V: 1, 2, 4, 8 or 16 */
     int64_t rows, cols;     /* rows: a multiple of vec */
     const int32_t *row_ptr; /* [rows / vec + 1]: where each row block's vectors begin; the first is 0 */

@@ -8,8 +8,6 @@ mc_status code_make(mc_type type, mc_coding coding, mc_type unit, value_code *co
     return kind_of(type)->make(code, diag);
 }
 
-int code_most_vec(mc_type type) { return kind_of(type)->most_vec; }
-
 mc_type code_unit(mc_type type, mc_type digits) { return kind_of(type)->unit(type, digits); }
 
 void code_split(const value_code *code, int64_t value, int64_t pieces[CODE_PIECES]) {

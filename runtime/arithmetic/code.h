@@ -22,7 +22,6 @@ typedef struct value_code {
 
 /* What an arithmetic implements: what the functions below do. */
 typedef struct code_kind {
-    int most_vec; /* rows of the mma's operand that holds a vector */
     mc_coding (*of_kernel)(const mc_kernel *kernel);
     mc_type (*unit)(mc_type type, mc_type digits);
     mc_status (*make)(value_code *code, mc_diag *diag); /* pieces and ones, of the rest */
@@ -32,8 +31,6 @@ typedef struct code_kind {
     mc_status (*check)(const value_code *code, const mc_vsparse *a, mc_diag *diag);
 } code_kind;
 
-/* Values of a nonzero vector, at most, where their type is TYPE. */
-int code_most_vec(mc_type type);
 /* The unit for values of TYPE in a format that holds integers as digits, elements of DIGITS, and floats as
    they are. A format of integers alone takes DIGITS itself. */
 mc_type code_unit(mc_type type, mc_type digits);

@@ -139,7 +139,7 @@ static mc_status check(const value_code *code, const mc_vsparse *a, mc_diag *dia
     return (void)code, (void)a, (void)diag, MC_OK;
 }
 
-static const code_kind bits_kind = {16, of_kernel, unit, code_one, split, join, most, check};
+static const code_kind bits_kind = {of_kernel, unit, code_one, split, join, most, check};
 
 const arithmetic float_arithmetic = {.name = "floats",
                                      .sums = MC_F32,

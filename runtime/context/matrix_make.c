@@ -5,6 +5,7 @@
 #include "arithmetic/code.h"
 #include "base/element.h"
 #include "base/memory.h"
+#include "formats/stride.h"
 #include "matrix/vsparse.h"
 
 /* -- Shapes */
@@ -12,7 +13,7 @@
 static mc_status check_shape(mc_type type, int vec, int64_t rows, int64_t cols, mc_diag *diag) {
     if ((unsigned)type >= MC_TYPE_COUNT)
         return mc_fail(diag, MC_USAGE, "type is %d, must be an mc_type", (int)type);
-    if (vec < 1 || vec > code_most_vec(type) || (vec & (vec - 1)) != 0)
+    if (vec < 1 || vec > MC_MAX_VEC || (vec & (vec - 1)) != 0)
         return mc_fail(diag, MC_USAGE, "vec is %d, must be 1, 2, 4, 8 or 16", vec);
     if (rows < 0 || rows > INT32_MAX || rows % vec != 0)
         return mc_fail(diag, MC_USAGE, "rows is %" PRId64 ", must be a multiple of vec = %d from 0 to %d",

@@ -34,7 +34,8 @@ static mc_status count_blocks(const stride_layout *layout, const mc_packed *pack
 
 static mc_status make_layout(mc_type type, int vec, stride_layout *layout, mc_diag *diag) {
     value_code code;
-    mc_status status = code_make(type, 0, mc_type_bytes(type) == 0 ? MC_U4 : MC_U8, &code, diag);
+    mc_type digits = mc_type_bytes(type) == 0 ? MC_U4 : MC_U8;
+    mc_status status = code_make(type, 0, code_unit(type, digits), &code, diag);
     *layout = (stride_layout){.code = code,
                               .planes = code.pieces,
                               .vec = vec,

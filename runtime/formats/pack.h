@@ -85,7 +85,7 @@ MC_API mc_status mc_strided_unpack(const mc_packed *packed, mc_type type, int ve
 
 /* windowed-bcrs, the format of the ring SpMM: strides of 32 vectors, in an order that lets 8 rows of B be
    read from shared memory at once, and row blocks in an order that gives thread blocks equal work. Integers
-   of at most 16 bits, or floats of 16, with vec at most 16. */
+   of at most 16 bits, or f16 or bf16, with vec at most 16. */
 typedef struct mc_ring {
     int window, stages; /* rows of B in a window, a multiple of 8; windows in the ring, 2 to 255 */
     int tile_n;         /* bytes of B in a row of the ring: 32, 64 or 128; the ring has less than 1 MiB */
@@ -105,7 +105,7 @@ MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *rin
                                          mc_diag *diag);
 
 /* BCRS of V x 1 column vectors as published (vectorSparse), which is mc_vsparse with 32-bit offsets: integers
-   of at most 16 bits, vec at most 16.
+   of at most 16 bits or floats, vec at most 16.
      row_ptr  s32[row_blocks + 1]  row_ptr[b] is block b's first vector, the last one the number of vectors
      col_idx  s32[vectors]         ascending inside a row block
      values   s8 [bytes]           vectors * vec elements of A's type, a vector's one after another; 12 bits

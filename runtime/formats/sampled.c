@@ -391,7 +391,7 @@ mc_status mc_sampled_unpack(const mc_packed *packed, int vec, const mc_sampled *
                             int64_t cols, mc_vsparse *mask, mc_diag *diag) {
     source s = {.form = form, .cols = cols};
     *mask = (mc_vsparse){0};
-    mc_status status = packed_check_shape(vec, MC_MAX_VEC, rows, cols, diag);
+    mc_status status = packed_check_shape(vec, rows, cols, diag);
     if (status == MC_OK) status = check_form(form, diag);
     if (status == MC_OK) status = find_items(packed, &s, diag);
     if (status != MC_OK) return status;

@@ -152,7 +152,7 @@ mc_status mc_sampled_dense_unpack(const mc_packed *packed, int vec, const mc_sam
                                   int64_t rows, int64_t cols, mc_vsparse *mask, mc_diag *diag) {
     source s = {.cols = cols};
     *mask = (mc_vsparse){0};
-    mc_status status = packed_check_shape(vec, MC_MAX_VEC, rows, cols, diag);
+    mc_status status = packed_check_shape(vec, rows, cols, diag);
     if (status == MC_OK) status = check_form(form, diag);
     if (status != MC_OK) return status;
     s.row_blocks = rows / vec;

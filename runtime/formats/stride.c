@@ -77,10 +77,10 @@ mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, cons
     return MC_OK;
 }
 
-mc_status packed_check_shape(int vec, int most_vec, int64_t rows, int64_t cols, mc_diag *diag) {
-    const int64_t most_rows = (int64_t)INT32_MAX * most_vec;
-    if (vec < 1 || vec > most_vec)
-        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", vec, most_vec);
+mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag) {
+    const int64_t most_rows = (int64_t)INT32_MAX * MC_MAX_VEC;
+    if (vec < 1 || vec > MC_MAX_VEC)
+        return mc_fail(diag, MC_USAGE, "vectors of %d elements: must be 1 to %d", vec, MC_MAX_VEC);
     if (rows > most_rows)
         return mc_fail(diag, MC_USAGE, "%" PRId64 " rows: must be 0 to %" PRId64, rows, most_rows);
     if (rows < 0 || rows % vec != 0)
@@ -103,10 +103,9 @@ static mc_status check_slots(const stride_layout *layout, const mc_vsparse *a, m
 }
 
 static mc_status check_matrix(const stride_layout *layout, const mc_vsparse *a, mc_diag *diag) {
-    int most = code_most_vec(a->type);
-    if (a->vec > most)
+    if (a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
-                       most, a->vec);
+                       MC_MAX_VEC, a->vec);
     return check_slots(layout, a, diag);
 }
 
@@ -369,7 +368,7 @@ static mc_status unpack_counted(const stride_layout *layout, const mc_packed *pa
 mc_status stride_unpack(const stride_layout *layout, const mc_packed *packed, int64_t rows, int64_t cols,
                         mc_vsparse *a, mc_diag *diag) {
     const mc_packed_array *row_ptr;
-    mc_status status = packed_check_shape(layout->vec, code_most_vec(layout->code.type), rows, cols, diag);
+    mc_status status = packed_check_shape(layout->vec, rows, cols, diag);
     if (status != MC_OK) return status;
     int64_t row_blocks = rows / layout->vec;
     status = packed_get(packed, "row_ptr", MC_S32, layout->row_ptr_count(row_blocks), &row_ptr, diag);

@@ -8,8 +8,7 @@
 
 #include "formats/pack.h"
 
-/* Rows of a mask's vectors, at most. Vectors with values have code_most_vec. */
-enum { MC_MAX_VEC = 16 };
+enum { MC_MAX_VEC = 16 /* elements of a vector, at most */ };
 
 typedef struct stride_layout {
     value_code code; /* of A's values */
@@ -51,7 +50,7 @@ mc_status packed_get(const mc_packed *packed, const char *name, mc_type type, in
 mc_status packed_check_same(const mc_packed *packed, const mc_packed *want, const char *what, mc_diag *diag);
 /* MC_USAGE where arrays that are to become a matrix cannot be of one of ROWS x COLS, with vectors of VEC
    rows, MOST_VEC at most. */
-mc_status packed_check_shape(int vec, int most_vec, int64_t rows, int64_t cols, mc_diag *diag);
+mc_status packed_check_shape(int vec, int64_t rows, int64_t cols, mc_diag *diag);
 
 /* START receives each row block's first slot behind the heads, and the number of slots at the end:
    row_blocks + 1, malloc'ed. MC_CANNOT where A's vector length is not the layout's, or slots leave s32. */

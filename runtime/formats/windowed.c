@@ -215,10 +215,9 @@ static int64_t stride_bytes(const value_code *code, int vec) {
 static mc_status check(const mc_vsparse *a, const mc_ring *ring, value_code *code, mc_diag *diag) {
     mc_status status = code_make(a->type, ring->coding, code_unit(a->type, MC_U8), code, diag);
     if (status != MC_OK) return status;
-    int most = code_most_vec(a->type);
-    if (a->vec < 1 || a->vec > most)
+    if (a->vec < 1 || a->vec > MC_MAX_VEC)
         return mc_fail(diag, MC_CANNOT, "the packed format holds vectors of 1 to %d elements, the matrix %d",
-                       most, a->vec);
+                       MC_MAX_VEC, a->vec);
     status = windowed_check_ring(ring, diag);
     if (status != MC_OK) return status;
     if (a->row_blocks >= INT32_MAX / ring->split)

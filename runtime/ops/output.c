@@ -121,8 +121,9 @@ enum { PTX_NAN = 0x7fffffff };
 
 /* VALUE, of elements of 8 bits cut off at the type's greatest finite number. */
 static float real_within(mc_type type, float value) {
+    if (element_rows[type].bits > 8 || isnan(value)) return value;
     float most = real_most(type);
-    return element_rows[type].bits > 8 || isnan(value) ? value : fmaxf(fminf(value, most), -most);
+    return fmaxf(fminf(value, most), -most);
 }
 
 int64_t output_element(mc_type type, float real, const float *zero) {

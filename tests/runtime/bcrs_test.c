@@ -1,7 +1,8 @@
 /* BCRS: bytes worked out by hand, round trips, arrays that no matrix gives, values in place. */
 #include "scratch.h"
 
-static const mc_type types[] = {MC_S4, MC_U4, MC_S8, MC_U8, MC_S12, MC_U12, MC_S16, MC_U16};
+static const mc_type types[] = {MC_S4,  MC_U4,  MC_S8,  MC_U8,   MC_S12,  MC_U12,
+                                MC_S16, MC_U16, MC_F16, MC_BF16, MC_E4M3, MC_E5M2};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 /* Row block 0: vectors at columns 2 and 5; row block 1: none; row block 2: one at column 0. */
@@ -33,6 +34,8 @@ static const struct {
     {MC_U4, 1, {9, 15, 3}, 2, {0xf9, 0x03}},
     {MC_S12, 2, {-2048, 2047, -1, 256, 1, 0}, 12, {0x00, 0xf8, 0xff, 0x07, 0xff, 0xff, 0x00, 0x01, 0x01}},
     {MC_U16, 1, {0xabcd, 0xffff, 0x0102}, 6, {0xcd, 0xab, 0xff, 0xff, 0x02, 0x01}},
+    {MC_F16, 1, {0x3c00, 0x8001, 0xfc00}, 6, {0x00, 0x3c, 0x01, 0x80, 0x00, 0xfc}},
+    {MC_E4M3, 2, {0x38, 0x7f, 0xff, 0, 1, 0x80}, 6, {0x38, 0x7f, 0xff, 0x00, 0x01, 0x80}},
 };
 
 static void test_bytes(mc_diag *diag) {
@@ -130,8 +133,8 @@ static void test_refused(mc_diag *diag) {
                    "row_ptr has 4 elements, must have 5");
     expect_failure("type", mc_bcrs_import(&packed, MC_S16, 2, 6, 6, &back, diag), MC_FORMAT, diag,
                    "values has 6 elements, must have 12");
-    expect_failure("type", mc_bcrs_import(&packed, MC_F16, 2, 6, 6, &back, diag), MC_CANNOT, diag,
-                   "integers of at most 16 bits, the matrix f16");
+    expect_failure("type", mc_bcrs_import(&packed, MC_F16, 2, 6, 6, &back, diag), MC_FORMAT, diag,
+                   "values has 6 elements, must have 12");
     mc_packed_free(&packed);
     a.type = MC_S32;
     expect_failure("type", mc_bcrs_export(&a, &packed, diag), MC_CANNOT, diag, "the matrix s32");
@@ -143,7 +146,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_bytes(diag);
     for (int t = 0; t < TYPES; t++)
-        for (int vec = 1; vec <= 8; vec++) check_round_trip(types[t], vec, diag);
+        for (int vec = 1; vec <= 16; vec++) check_round_trip(types[t], vec, diag);
     test_damaged(diag);
     test_half_byte(diag);
     test_refused(diag);

@@ -102,8 +102,6 @@ static void test_refused(mc_diag *diag) {
                        "the packed format holds integers");
         expect_failure("sr-bcrs", mc_srbcrs_export(&a, &bytes, &packed, diag), MC_CANNOT, diag,
                        "the packed format holds integers");
-        expect_failure("bcrs", mc_bcrs_export(&a, &packed, diag), MC_CANNOT, diag,
-                       "the packed format holds integers");
         mc_vsparse_free(&a);
     }
     mc_vsparse a = make_matrix(MC_F16, 17, 1, diag);

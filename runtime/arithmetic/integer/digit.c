@@ -126,4 +126,4 @@ static mc_coding of_kernel(const mc_kernel *kernel) { return (mc_coding)mc_digit
 
 static mc_type unit(mc_type type, mc_type digits) { return (void)type, digits; }
 
-const code_kind digit_kind = {16, of_kernel, unit, make, split, join, most, check};
+const code_kind digit_kind = {of_kernel, unit, make, split, join, most, check};

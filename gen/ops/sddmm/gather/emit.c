@@ -7,8 +7,7 @@
  * vectors, which are columns of B, are the mma's rows, 16 in each group, and rows of A are its columns. Lane
  * 4 g + t loads its part of columns g and g + 8 of a group (of lines others: lines.c), and of row g of the
  * row block, so that no transpose is needed. Of a row block of 16 rows it loads rows g and g + 8, which are
- * in an mma each. A panel of A stays in registers for all groups, or in shared
- * memory (lhs.c). */
+ * in an mma each. A panel of A stays in registers for all groups, or in shared memory (lhs.c). */
 #include "ops/sddmm/gather/gather.h"
 
 /* Registers that ptxas 13 takes besides: for lines, and for vectors of 1 and 16 rows. */
