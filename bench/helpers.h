@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 25 };
+enum { HELPER_COUNT = 26 /* the first is none */ };
 
 typedef struct helpers {
     mc_device *device;
@@ -67,7 +67,9 @@ mc_status helpers_sampled_output(helpers *helpers, mc_type type, const sampled_l
                                  uint64_t out, const output_rule *rule, mc_diag *diag);
 
 /* How many of COUNT elements of GOT are wrong. s32 (WANT s32): those that differ. f16, bf16, f32 (WANT f32):
-   those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. */
+   those for which |got - want| <= rel * (|want| + floor) does not hold, NaN included. Whether there is a TYPE
+   says the first. */
+bool helpers_compare_type(mc_type type);
 typedef struct tolerance {
     double rel, floor;
 } tolerance;

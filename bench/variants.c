@@ -167,6 +167,9 @@ static mc_status check_output(const variant *v, mc_diag *diag) {
     if (mc_type_bytes(v->output.type) == 0)
         return mc_fail(diag, MC_CANNOT, "out = %s: mcbench knows results of whole bytes only",
                        mc_type_text(v->output.type));
+    if (!helpers_compare_type(v->output.type))
+        return mc_fail(diag, MC_CANNOT, "out = %s: mcbench has no kernel that compares such results",
+                       mc_type_text(v->output.type));
     if (residual != NULL && strcmp(residual, "none") != 0)
         return mc_fail(diag, MC_CANNOT, "residual = %s: mcbench has none to add", residual);
     return MC_OK;

@@ -173,6 +173,8 @@ expect 1 'no variant can be measured; the first: sum = exact: mcbench knows resu
     run --n 16 --variants default --set sum=exact --set out=f32 --set scale=row
 expect 1 'no variant can be measured; the first: out = s4: mcbench knows results of whole bytes only' \
     run --n 16 --variants default --set out=s4 --set scale=row
+expect 1 'no variant can be measured; the first: out = e4m3: mcbench has no kernel that compares such results' \
+    run --n 16 --variants default --set out=e4m3 --set scale=row
 expect 1 'no variant can be measured; the first: residual = f16: mcbench has none to add' \
     run --n 16 --variants default --set out=f16 --set scale=row --set residual=f16
 expect 1 'no variant can be measured; the first: the kernel is made for m = 24' run --n 16 --variants default --set m=24

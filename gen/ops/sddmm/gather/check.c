@@ -14,8 +14,8 @@ static int held_of_lhs(const gather_plan *plan) {
 }
 
 /* Complains of too many registers that a thread holds for long, of 255: accumulators, B's buffers, A's
-   operands, columns, scales and mask values. ptxas 13 spills from about 224 on, and where there are two octets
-   somewhat before. */
+   operands, columns, scales and mask values. ptxas 13 spills from about 224 on, and where there are two
+   octets somewhat before. */
 static void check_registers(const gather_plan *plan, mc_complaints *complaints) {
     enum { MOST = 216, MOST_OF_TWO = 200 };
     const sddmm_problem *p = &plan->problem;
