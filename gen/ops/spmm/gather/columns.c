@@ -3,6 +3,8 @@
  * blocks adjoin, and its threads store whole pieces of columns. */
 #include "ops/spmm/gather/store.h"
 
+enum { CHUNK = 16 /* columns of a patch, at most */ };
+
 /* The number of the thread block's first row in C. */
 static mc_reg emit_block_row(const gather_emitter *e) {
     mc_builder *b = e->b;
@@ -56,8 +58,6 @@ void spmm_gather_emit_tile_store(gather_emitter *e, column_writer *w, mc_reg pat
                             .guard_rows = plan->guard_rows};
     columns_store_tile(w, &copy);
 }
-
-enum { CHUNK = 16 /* columns of a patch, at most */ };
 
 /* A lane's rows from the R-th on, PAIR of them, in COUNT columns from the COLUMN-th on of its run RUN of a
    row. */

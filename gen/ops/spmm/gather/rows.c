@@ -78,7 +78,8 @@ void spmm_gather_clear_rows(gather_emitter *e, gather_lane_rows *r) {
         spmm_gather_shared_start(e, &r->stager);
         return;
     }
-    note(e->b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
+    if (e->plan->base.math.kind->real) note(e->b, "each stride loads all rows, or clears them before");
+    else note(e->b, "a padding slot loads nothing: its old bytes stay, and meet a value of zero");
     for (int i = 0; i < r->count; i++) EMIT(e->b, mov_b32, r->row[i], I(0));
 }
 

@@ -29,6 +29,12 @@ static mc_reg c_column(const gather_emitter *e, const gather_path *path, mc_reg 
     return mad_s32(e->b, "c_first_col", group, I(lane_sums(e, path).columns), path_col);
 }
 
+/* Which of the row block's rows are the lane's. */
+static const char *rows_text(const gather_emitter *e, gather_lane_sums k) {
+    if (e->plan->base.vec == 1) return "the row";
+    return k.row_step == 1 ? "rows 2 t and 2 t + 1" : k.rows == 2 ? "rows g and g + 8" : "row g";
+}
+
 static out_factors emit_direct_factors(gather_emitter *e, const gather_path *path) {
     mc_builder *b = e->b;
     const out_kind *output = &e->plan->base.output;
@@ -50,11 +56,7 @@ static void emit_direct(gather_emitter *e, const gather_path *path, mc_reg path_
                         out_factors *factors) {
     mc_builder *b = e->b;
     gather_lane_sums k = lane_sums(e, path);
-    heading(b, "Store: %s of the row block",
-            e->plan->base.vec == 1 ? "the row"
-            : k.row_step == 1      ? "rows 2 t and 2 t + 1"
-            : k.rows == 2          ? "rows g and g + 8"
-                                   : "row g");
+    heading(b, "Store: %s of the row block", rows_text(e, k));
     out_writer w = spmm_gather_declare_writer(e, path, k.run);
     emit_lane_row(e, path, w.row, shl_b32(b, "first_row", e->row_block, spmm_gather_log_vec(e)));
     mc_reg col = c_column(e, path, path_col, lane_col);
@@ -82,10 +84,7 @@ static void emit_direct_columns(gather_emitter *e, const gather_path *path, mc_r
     mc_builder *b = e->b;
     bool swapped = e->plan->base.math.order == SPMM_SWAPPED;
     gather_lane_sums k = lane_sums(e, path);
-    heading(b, "Elements of C to the tile: %s of the row block",
-            k.row_step == 1 ? "rows 2 t and 2 t + 1"
-            : k.rows == 2   ? "rows g and g + 8"
-                            : "row g");
+    heading(b, "Elements of C to the tile: %s of the row block", rows_text(e, k));
     mc_reg row = swapped ? mul_s32(b, "lane_row", e->at.place.t, I(k.rows)) : e->at.place.g;
     mc_reg col = mul_s32(b, "lane_column", swapped ? e->at.place.g : e->at.place.t, I(k.columns));
     spmm_gather_emit_direct_columns(e, path, path_col, row, col, factors);
