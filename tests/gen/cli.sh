@@ -215,7 +215,6 @@ expect 2 'stride: vec = 16 and 2 sums of each element leave no registers for 64:
 expect 2 'weights leave staging = "shared" no registers for 64 columns: 32' tall --set lhs=u16 --set rhs=u16 --set sum=exact --set out=s64 --set tile_n=64 --set staging=shared --set warps=1 --set split=1
 expect 2 'out: "e4m3" wants sm_89 or later' "$mcgen" --arch sm_86 --set out=e4m3 --set scale=row "$spec"
 expect 2 'c_major: out = "s4" has two columns in a byte, which go with "row"' "$mcgen" --set c_major=column --set out=s4 --set scale=row "$spec"
-expect 2 'c_major: "column" stores rows two by two: vec = 1 goes with "row"' "$mcgen" --set c_major=column --set vec=1 "$spec"
 expect 2 'is less than m = 512' "$mcgen" --set c_major=column --set m=512 --set ldc=511 "$spec"
 expect 2 'warps: vec = 16 leaves 8 warps no registers for 128 columns: at most 7' "$mcgen" --arch sm_90 --set vec=16 --set lhs=s16 --set tile_n=128 --set warps=8 "${spec%.lua}_tiled.lua"
 expect 2 'tile_n: vec = 16 leaves no registers for 256 columns: 128' "$mcgen" --arch sm_90 --set vec=16 --set rhs=s4 --set tile_n=256 --set warps=4 "${spec%.lua}_tiled.lua"

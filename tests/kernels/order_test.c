@@ -133,7 +133,7 @@ static void check_types(session *s, const char *types) {
     CHECK(found > 0, "no types: %s", types);
     for (int i = 0; i < VECTORS; i++) {
         check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i], "row", s->step);
-        if (i > 0) check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i], "column", s->step * MORE);
+        check_spec(s, lhs, found > 1 ? rhs : lhs, vecs[i], "column", s->step * MORE);
     }
 }
 

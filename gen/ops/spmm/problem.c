@@ -67,13 +67,10 @@ static void check_split(spmm_plan *plan, mc_complaints *complaints) {
 
 static void check_major(spmm_plan *plan, mc_complaints *complaints) {
     if (!plan->c_columns) return;
-    bool pairs = out_element_bits(plan->output.element) < 8;
-    if (pairs)
-        complain(complaints, F_C_MAJOR, "out = \"%s\" has two columns in a byte, which go with \"row\"",
-                 out_element_name(plan->output.element));
-    if (plan->vec == 1)
-        complain(complaints, F_C_MAJOR, "\"column\" stores rows two by two: vec = 1 goes with \"row\"");
-    if (pairs || plan->vec == 1) plan->c_columns = false;
+    if (out_element_bits(plan->output.element) >= 8) return;
+    complain(complaints, F_C_MAJOR, "out = \"%s\" has two columns in a byte, which go with \"row\"",
+             out_element_name(plan->output.element));
+    plan->c_columns = false;
 }
 
 static spmm_plan plan_of(const int64_t *point) {

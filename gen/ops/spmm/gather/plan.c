@@ -61,7 +61,7 @@ static int rows_of_store(const gather_plan *plan, bool certain) {
 static int rows_of_residual(const gather_plan *plan, bool certain) {
     const spmm_plan *base = &plan->base;
     int bytes = out_residual_bytes(&base->output);
-    bool pairs = base->math.order == SPMM_SWAPPED && base->split == 1,
+    bool pairs = base->math.order == SPMM_SWAPPED && base->vec > 1 && base->split == 1,
          fits = divides(2, base->ldr) >= (certain ? ALWAYS : MAYBE) && (!certain || aligned(plan, 2 * bytes));
     return bytes == 0 ? 0 : pairs && fits ? 2 : 1;
 }

@@ -50,7 +50,7 @@ void ring_emit_store_columns(ring_epilogue *e, bool clamp) {
     else ring_load_columns_of(e, 0, ring_runs(plan), 0);
     ring_emit_row(e, w.w.row);
     columns_residual_address(&w, w.w.row);
-    for (int first = 0; first < 2; first += rows) {
+    for (int first = 0; first < ring_lane_rows(plan); first += rows) {
         if (first) EMIT(w.w.b, add_s32, w.w.row, w.w.row, I(ring_row_step(plan)));
         columns_address(&w, w.w.row, e->col);
         for (int c = 0; c < ring_runs(plan); c++) emit_run(e, &w, first, rows, c);

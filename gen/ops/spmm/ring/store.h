@@ -31,7 +31,9 @@ void ring_emit_row(const ring_epilogue *e, mc_reg row);
 void ring_load_columns_of(ring_epilogue *e, int c, int count, int column);
 
 /* Neighbouring rows that a lane has: 2 t and 2 t + 1, but not g and g + 8. */
-static inline int ring_pair_rows(const ring_plan *plan) { return ring_row_step(plan) == 1 ? 2 : 1; }
+static inline int ring_pair_rows(const ring_plan *plan) {
+    return ring_row_step(plan) == 1 ? ring_lane_rows(plan) : 1;
+}
 
 /* columns.c. Stores a column-major C. */
 void ring_emit_store_columns(ring_epilogue *e, bool clamp);
