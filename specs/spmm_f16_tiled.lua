@@ -3,7 +3,7 @@
 
 op   = "spmm"
 arch = "sm_90"
-lhs  = "f16"                    -- A: values of the nonzero vectors; also bf16, with rhs = "bf16"
+lhs  = "f16"                    -- A: values of the nonzero vectors
 rhs  = "f16"                    -- B: dense, row-major; address and rows multiples of 16 bytes
 out  = "f16"                    -- C: dense, row-major; also bf16, f32, and with a scale s8, u8
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns

@@ -12,8 +12,8 @@ for name in 'spmm_f16_v8, over cublaslt f16' 'spmm_bf16_v8, over cublaslt bf16' 
     check "$name" grep -qx "$name" table
 done
 check 'two sizes of each SpMM' [ "$(grep -c '^mcgen .*=off  .* 1.00 (  2)' table)" = 3 ]
-check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_f16_tiled .* 1.00 (  2)' table)" = 3 ]
-check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16 .* 1.00 (  1)' table)" = 1 ]
+check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_b*f16_tiled .* 1.00 (  2)' table)" = 3 ]
+check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16  .* 1.00 (  1)' table)" = 1 ]
 check 'V = 16' grep -q '"kind":"machine".*"vec":16' out/spmm_f16_v16.jsonl
 expect 1 'File exists' "$speeds" "$mcbench" matrices out
 expect 2 'tools/speeds MCBENCH' "$speeds" "$mcbench" matrices

@@ -180,8 +180,8 @@ static void test_digits(mc_diag *diag) {
    take their own. */
 static void test_floats(mc_diag *diag) {
     static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16, MC_TF32, MC_E4M3, MC_E5M2};
-    static const char *const own[] = {"spmm_f16.lua",  "spmm_bf16.lua", "spmm_l16r16",  "spmm_l16r16",
-                                      "spmm_tf32.lua", "spmm_e4m3.lua", "spmm_e4m3.lua"};
+    static const char *const own[] = {"spmm_f16",  "spmm_bf16", "spmm_l16r16", "spmm_l16r16",
+                                      "spmm_tf32", "spmm_e4m3", "spmm_e4m3"};
     for (int i = 0; i < 7; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);
         candidate_target target = target_of(90);

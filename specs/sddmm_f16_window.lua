@@ -1,0 +1,20 @@
+-- SDDMM for floats from windows of B in shared memory, for large masks: C = A[m,k] B[k,n] where a mask of 8x1 vectors
+-- is nonzero, f16 x f16, sums in f32. A list is a set of candidates to tune over; the first of each makes the default kernel.
+
+op     = "sddmm"
+method = "window"               -- a thread block copies a window of columns, its warps compute what lies in it
+lhs = "f16"                     -- A: dense, row-major
+rhs = "f16"                     -- B: dense, [n][ldb]: the k values of a column side by side
+out = "f16"                     -- C: the mask's vectors; also bf16, f32, and with a scale s8, u8
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
+vec = 8                         -- rows of a nonzero vector
+k   = 256                       -- fixed: a column is 512 bytes of shared memory
+
+order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
+window   = {256, 128, 448, 384} -- columns
+warps    = {16, 24, 12, 20}     -- warps of a thread block
+groups   = {4, 2}               -- 16 * groups vectors of a row block are a warp's work
+tile_k   = 256                  -- not less than k
+prefetch = {"off", "on"}        -- load the next vectors' rows of A before these are computed
+
+-- m, n, lda and ldb stay open; lda and ldb must be multiples of 16.
