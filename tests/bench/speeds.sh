@@ -16,8 +16,11 @@ check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_b*f16_tiled .* 1.00 (  2)' 
 check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16  .* 1.00 (  1)' table)" = 1 ]
 check 'V = 16' grep -q '"kind":"machine".*"vec":16' out/spmm_f16_v16.jsonl
 expect 1 'File exists' "$speeds" "$mcbench" matrices out
-expect 2 'tools/speeds MCBENCH' "$speeds" "$mcbench" matrices
-expect 2 'tools/speeds MCBENCH' "$speeds" "$mcbench" matrices new cuda:0 more
+expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices
+expect 2 'tools/speeds [--rows NAMES] MCBENCH' "$speeds" "$mcbench" matrices new cuda:0 more
+expect 2 'no row is named spmm_f16_v9' "$speeds" --rows main,spmm_f16_v9 "$mcbench" matrices new
+"$speeds" --rows spmm_tf32_v8,sddmm_f16_64 "$mcbench" matrices named "${small[@]}" >table
+check 'rows by name' [ "$(grep -c ', over ' table) $(ls named | wc -l)" = '2 4' ]
 printf '2, 4, 9\n0 1 2\n0 1\n' >matrices/bad.smtx
 status=0
 "$speeds" "$mcbench" matrices bad "${small[@]}" >table 2>errors || status=$?
