@@ -12,12 +12,13 @@ enum { /* cudaDataType_t, also cuSPARSE's */
        VENDOR_R_16F = 2,
        VENDOR_R_8I = 3,
        VENDOR_R_32I = 10,
-       VENDOR_R_16BF = 14
+       VENDOR_R_16BF = 14,
+       VENDOR_R_8F_E4M3 = 28
 };
-enum { LT_COMPUTE_32F = 68, LT_COMPUTE_32I = 72 }; /* cublasComputeType_t */
-enum { LT_OP_N = 0, LT_OP_T = 1 };                 /* cublasOperation_t */
-enum { LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4 };   /* cublasLtMatmulDescAttributes_t */
-enum { LT_PREF_MAX_WORKSPACE_BYTES = 1 };          /* cublasLtMatmulPreferenceAttributes_t */
+enum { LT_COMPUTE_32F = 68, LT_COMPUTE_32I = 72 };                        /* cublasComputeType_t */
+enum { LT_OP_N = 0, LT_OP_T = 1 };                                        /* cublasOperation_t */
+enum { LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4, LT_DESC_FAST_ACCUM = 25 }; /* cublasLtMatmulDescAttributes_t */
+enum { LT_PREF_MAX_WORKSPACE_BYTES = 1 }; /* cublasLtMatmulPreferenceAttributes_t */
 enum {
     LT_ALGO_ID = 0,
     LT_ALGO_TILE = 1,

@@ -6,18 +6,22 @@
 
 enum { QUICK_LAUNCHES = 10, CAREFUL = 4, CAREFUL_ROUNDS = 9, K_UNIT = 16 };
 
-/* One row a type. `whole`: B is stored with k contiguous, and k is a multiple of 16. */
+/* One row a type. `whole`: B is stored with k contiguous, and k is a multiple of 16. `fast`: sums may have 14
+   bits. */
 typedef struct dense_kind {
     const char *label;
     mc_type operand, result;
     int vendor_operand, vendor_result, compute, scale;
-    bool whole;
+    bool whole, fast;
 } dense_kind;
 
 static const dense_kind kinds[DENSE_TYPES] = {
-    {"cublaslt f16", MC_F16, MC_F16, VENDOR_R_16F, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, false},
-    {"cublaslt bf16", MC_BF16, MC_BF16, VENDOR_R_16BF, VENDOR_R_16BF, LT_COMPUTE_32F, VENDOR_R_32F, false},
-    {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, true},
+    {"cublaslt f16", MC_F16, MC_F16, VENDOR_R_16F, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, false, false},
+    {"cublaslt bf16", MC_BF16, MC_BF16, VENDOR_R_16BF, VENDOR_R_16BF, LT_COMPUTE_32F, VENDOR_R_32F, false,
+     false},
+    {"cublaslt s8", MC_S8, MC_S32, VENDOR_R_8I, VENDOR_R_32I, LT_COMPUTE_32I, VENDOR_R_32I, true, false},
+    {"cublaslt e4m3", MC_E4M3, MC_F16, VENDOR_R_8F_E4M3, VENDOR_R_16F, LT_COMPUTE_32F, VENDOR_R_32F, true,
+     true},
 };
 
 /* -- Library --------------------------------------------------------------------------------------------- */
@@ -55,6 +59,7 @@ static void set_shape(dense_product_state *p, const dense_problem *problem) {
 static mc_status describe(dense_product_state *p, mc_diag *diag) {
     const dense_kind *kind = &kinds[p->kind];
     const cublaslt *lt = &p->library->lt;
+    const int8_t fast = 1;
     const int first = p->k_contiguous ? LT_OP_T : LT_OP_N, second = LT_OP_N;
     uint64_t m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
     mc_status status = LT_CALL(lt, diag, MatmulDescCreate, &p->desc, kind->compute, kind->scale);
@@ -62,6 +67,8 @@ static mc_status describe(dense_product_state *p, mc_diag *diag) {
         status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_TRANSA, &first, sizeof first);
     if (status == MC_OK)
         status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_TRANSB, &second, sizeof second);
+    if (status == MC_OK && kind->fast)
+        status = LT_CALL(lt, diag, MatmulDescSetAttribute, p->desc, LT_DESC_FAST_ACCUM, &fast, sizeof fast);
     if (status == MC_OK)
         status = LT_CALL(lt, diag, MatrixLayoutCreate, &p->layout_b, kind->vendor_operand,
                          p->k_contiguous ? k : n, p->k_contiguous ? n : k, p->ldb);
@@ -161,11 +168,13 @@ static mc_status enqueue(const contender *c, int set, cuda_stream stream, mc_dia
 
 /* Random terms of either sign: a partial sum is a few times sqrt(k) / 3 (a product of two uniforms on [-1, 1]
    has the deviation 1/3). Each of k additions may lose a last bit of such a sum, and so may the rounding of
-   the result, or of partial results where the reduction is split. */
+   the result, or of partial results where the reduction is split. Fast sums lose as much of 2^-13 with each
+   32 terms. */
 static tolerance allowed(const dense_product_state *p) {
     const dense_kind *kind = &kinds[p->kind];
     if (kind->result == MC_S32) return (tolerance){0, 0};
-    return (tolerance){type_rounding(kind->result) + (double)p->k * 0x1p-23, 4 * sqrt((double)p->k) / 3};
+    double each = kind->fast ? 0x1p-13 / 32 : 0x1p-23;
+    return (tolerance){type_rounding(kind->result) + (double)p->k * each, 4 * sqrt((double)p->k) / 3};
 }
 
 static contender contender_of(const dense_product_state *p, int algo) {
@@ -255,6 +264,7 @@ mc_status dense_open(dense_peers *peers, const dense_library *library, gpu_devic
     *peers = (dense_peers){0};
     for (int i = 0; i < DENSE_TYPES; i++) {
         dense_product_state *p = &peers->products[i];
+        if (kinds[i].operand == MC_E4M3 && !problem->e4m3) continue;
         p->library = library;
         p->kind = i;
         set_shape(p, problem);

@@ -1,8 +1,9 @@
-/* The dense peers: cuBLASLt in fp16, bf16 and int8 on the same shape, with random operands of its own.
+/* The dense peers: cuBLASLt in f16, bf16, s8 and e4m3 on the same shape, with random operands of its own.
 
    C[m,n] = A[m,k] B[k,n], all row-major, is asked for as the column-major product C^T = B^T A^T, which is the
-   same memory; where the operator has B with k contiguous, so have the peers. int8 gets the layout that its
-   kernels want: B stored with k contiguous, s32 results, and k rounded up to a multiple of 16. Leading
+   same memory; where the operator has B with k contiguous, so have the peers. Bytes get the layout that their
+   kernels want: B stored with k contiguous, and k rounded up to a multiple of 16. s8 has s32 results, e4m3
+   f16, by sums that may have fewer bits than f32 ("fast accumulation"). Leading
    dimensions are multiples of 16 for all. */
 #ifndef BENCH_DENSE_H
 #define BENCH_DENSE_H
@@ -10,7 +11,7 @@
 #include "cublaslt_api.h"
 #include "timer.h"
 
-enum { DENSE_TYPES = 3, DENSE_REQUESTED = 16, DENSE_KEPT = 2, DENSE_WORKSPACE = 32 << 20 };
+enum { DENSE_TYPES = 4, DENSE_REQUESTED = 16, DENSE_KEPT = 2, DENSE_WORKSPACE = 32 << 20 };
 
 typedef struct dense_library {
     cublaslt lt;
@@ -27,6 +28,7 @@ typedef struct dense_problem {
     int64_t m, n, k;
     bool k_contiguous; /* B is stored n x k */
     bool cold;
+    bool e4m3; /* measures that, too */
 } dense_problem;
 
 /* One type's product and the algorithms for it. */

@@ -9,7 +9,7 @@
 /* Half the distance between neighbours, relative: 2^-11 for f16. 0 for integers. */
 double type_rounding(mc_type type);
 
-enum { HELPER_COUNT = 26 /* the first is none */ };
+enum { HELPER_COUNT = 28 /* the first is none */ };
 
 typedef struct helpers {
     mc_device *device;
@@ -21,15 +21,15 @@ typedef struct helpers {
 mc_status helpers_open(helpers *helpers, mc_device *device, mc_diag *diag);
 void helpers_close(helpers *helpers);
 
-/* COUNT elements of TYPE (s8, f16, bf16): s8 uniform over the whole range, floats uniform in [-1, 1) with all
-   bits of their mantissas in use. ADDRESS is a multiple of 4; up to 3 bytes behind the end are written
-   too. */
+/* COUNT elements of TYPE (s8, f16, bf16, e4m3): s8 uniform over the whole range, f16 and bf16 uniform in
+   [-1, 1) with all bits of their mantissas in use, e4m3 of all bits below 2 in magnitude. ADDRESS is a
+   multiple of 4; up to 3 bytes behind the end are written too. */
 mc_status helpers_fill(helpers *helpers, mc_type type, uint64_t address, uint64_t count, uint32_t seed,
                        mc_diag *diag);
 
 /* C = A B in f32, one fused multiply-add a term in the order of k. A: m x k, row-major with LDA; B's element
-   (k, n) lies at k * b_k + n * b_n; both of TYPE (s8, f16, bf16). C: m x n, f32; of s8 operands s32, exact
-   while all partial sums stay below 2^24. */
+   (k, n) lies at k * b_k + n * b_n; both of TYPE (s8, f16, bf16, e4m3 without NaN). C: m x n, f32; of s8
+   operands s32, exact while all partial sums stay below 2^24. */
 typedef struct dense_product {
     uint64_t a, b, c;
     int64_t m, n, k, lda, b_k, b_n;

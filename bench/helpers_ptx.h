@@ -58,6 +58,9 @@
     "    cvt.rn." type ".f32 %py, %fy;\n"                                                                    \
     "    mov.b32 %h, {%px, %py};\n"
 
+/* The bytes of %h without the highest bit of their exponents: e4m3 below 2 in magnitude, no NaN. */
+#define SMALL_E4M3 "    and.b32 %h, %h, 0xbfbfbfbf;\n"
+
 #define FILL(name, body)                                                                                     \
     ".visible .entry " name "(.param .u64 to, .param .u64 words, .param .u32 seed)\n"                        \
     "{\n"                                                                                                    \
@@ -80,6 +83,13 @@
     "    ld.global.b16 %narrow, [" address "];\n"                                                            \
     "    mov.b32 %raw, {%zero, %narrow};\n"                                                                  \
     "    mov.b32 " reg ", %raw;\n"
+/* The bits of a finite number, moved to where f32 has them, are the number by 2^-120. */
+#define LOAD_E4M3(reg, address)                                                                              \
+    "    ld.global.s8 %raw, [" address "];\n"                                                                \
+    "    shl.b32 %raw, %raw, 20;\n"                                                                          \
+    "    and.b32 %raw, %raw, 0x87f00000;\n"                                                                  \
+    "    mov.b32 " reg ", %raw;\n"                                                                           \
+    "    mul.rn.f32 " reg ", " reg ", 0f7b800000;\n"
 #define LOAD_F32(reg, address) "    ld.global.f32 " reg ", [" address "];\n"
 
 #define LOAD_REGISTERS                                                                                       \

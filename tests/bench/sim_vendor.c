@@ -2,6 +2,7 @@
    as its descriptors say, multiplies in double precision and writes the result. One algorithm for everything. Written from the
    libraries' API documentation. */
 #include <dlfcn.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK = 0, FAILED = 1, UNSUPPORTED = 10 };
-enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14 }; /* cudaDataType_t */
-enum { ORDER_COL = 1, ORDER_ROW = 2 };                            /* cusparseOrder_t */
+enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_E4M3 = 28 }; /* cudaDataType_t */
+enum { ORDER_COL = 1, ORDER_ROW = 2 };                                         /* cusparseOrder_t */
 
 /* -- Device memory and elements */
 
@@ -38,7 +39,9 @@ static void *fetch(uint64_t address, size_t bytes) {
     return data;
 }
 
-static size_t size_of(int type) { return type == R_8I ? 1 : type == R_16F || type == R_16BF ? 2 : 4; }
+static size_t size_of(int type) {
+    return type == R_8I || type == R_E4M3 ? 1 : type == R_16F || type == R_16BF ? 2 : 4;
+}
 
 static double load(const void *data, int type, int64_t i) {
     float real;
@@ -46,6 +49,12 @@ static double load(const void *data, int type, int64_t i) {
     if (type == R_8I) return ((const int8_t *)data)[i];
     if (type == R_32I) return ((const int32_t *)data)[i];
     if (type == R_32F) return (double)((const float *)data)[i];
+    if (type == R_E4M3) {
+        uint8_t byte = ((const uint8_t *)data)[i];
+        int exponent = byte >> 3 & 15, fraction = byte & 7;
+        double size = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
+        return byte & 128 ? -size : size;
+    }
     uint32_t half = ((const uint16_t *)data)[i];
     if (type == R_16BF) bits = half << 16;
     else bits = (half & 0x8000) << 16 | ((half & 0x7fff) == 0 ? 0 : ((half & 0x7fff) << 13) + (112u << 23));
@@ -200,6 +209,7 @@ EXPORT int cublasLtMatmulDescCreate(void **desc, int compute, int scale) {
 }
 EXPORT int cublasLtMatmulDescDestroy(void *desc) { return free(desc), OK; }
 EXPORT int cublasLtMatmulDescSetAttribute(void *desc, int attribute, const void *value, size_t size) {
+    if (attribute == 25) return size == 1 ? OK : FAILED; /* sums of fewer bits: not here */
     if ((attribute != 3 && attribute != 4) || size != sizeof(int)) return FAILED;
     return memcpy(&((product *)desc)->transposed[attribute - 3], value, size), OK;
 }

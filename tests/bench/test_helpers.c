@@ -50,6 +50,24 @@ static void test_fill(void) {
     mc_device_free(device, address);
 }
 
+/* All bytes but those of 2 and more. */
+static void test_fill_e4m3(void) {
+    enum { COUNT = 4000 };
+    uint8_t bytes[COUNT] = {0};
+    bool seen[256] = {false};
+    int distinct = 0, large = 0;
+    uint64_t address = upload(bytes, sizeof bytes);
+    OK(helpers_fill(&h, MC_E4M3, address, COUNT, 7, diag));
+    OK(mc_device_read(device, address, bytes, sizeof bytes, diag));
+    for (int i = 0; i < COUNT; i++) {
+        distinct += !seen[bytes[i]];
+        seen[bytes[i]] = true;
+        large += !(fabsf(real_from_bits(MC_E4M3, bytes[i])) < 2);
+    }
+    CHECK(distinct == 128 && large == 0, "%d values, %d large ones", distinct, large);
+    mc_device_free(device, address);
+}
+
 static void test_fill_floats(mc_type type) {
     enum { COUNT = 512 };
     mc_dense d;
@@ -78,6 +96,7 @@ static int b_value(int k, int n) { return (k * 11 + n) % 9 - 4; }
 
 static void store(mc_type type, void *data, int index, int value) {
     if (type == MC_S8) ((int8_t *)data)[index] = (int8_t)value;
+    else if (type == MC_E4M3) ((uint8_t *)data)[index] = (uint8_t)real_to_bits(type, (float)value);
     else ((uint16_t *)data)[index] = narrow(type, value);
 }
 
@@ -255,6 +274,9 @@ int main(void) {
     test_fill_floats(MC_BF16);
     test_reference(MC_S8, false);
     test_reference(MC_S8, true);
+    test_reference(MC_E4M3, false);
+    test_reference(MC_E4M3, true);
+    test_fill_e4m3();
     test_reference(MC_F16, false);
     test_reference(MC_BF16, true);
     test_compare();
