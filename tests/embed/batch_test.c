@@ -81,14 +81,16 @@ static void compare(batch *of, const char *all, int64_t z) {
     one.b = of->b[z];
     one.residual = of->residual[z];
     mc_type type = one.config.c;
-    mc_dense want = product_want(&one), got = {0};
+    reference_result want = product_result(&one);
+    mc_dense got = {0};
     mc_diag_clear(diag);
-    if (!worked("mc_dense_create", mc_dense_create(type, want.rows, want.cols, of->c_ld, &got, diag))) return;
+    if (!worked("mc_dense_create", mc_dense_create(type, want.low.rows, want.low.cols, of->c_ld, &got, diag)))
+        return;
     memcpy(got.data, all + mc_type_size(type, z * of->c_stride), (size_t)mc_type_size(type, c_elements(of)));
-    CHECK(mc_dense_compare(&got, &want, diag) == MC_OK, "%s, product %d: %s", one.kind->name, (int)z,
+    CHECK(mc_result_compare(&got, &want, diag) == MC_OK, "%s, product %d: %s", one.kind->name, (int)z,
           mc_diag_text(diag));
     mc_dense_free(&got);
-    mc_dense_free(&want);
+    mc_result_free(&want);
 }
 
 static void check_between(const batch *of, const char *all, int64_t z) {
@@ -201,6 +203,30 @@ static const product_kind kinds[] = {
          {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .c_order = MC_ORDER_SRBCRS16, .batch = 3, OF(sampled)}},
     {"SDDMM, 4 bits", MC_S8, 8, SMALL,
      .config = {.op = MC_OP_SDDMM, .a = MC_S4, .b = MC_S4, .c = MC_S32, .k = 128, .batch = 2, OF(sampled4)}},
+    {"SpMM, f16", MC_F16, 8, SMALL,
+     .config = {.b = MC_F16, .c = MC_F16, .n = 64, .batch = 3, .b_stride = 6432, .c_stride = 3080}},
+    {"SpMM, bf16, one B, residuals, gelu", MC_BF16, 4, SMALL,
+     .config = {.b = MC_BF16,
+                .c = MC_BF16,
+                .n = 52,
+                .activation = MC_ACTIVATION_GELU,
+                .residual = MC_RESIDUAL_BF16,
+                .batch = 3,
+                .b_stride = MC_SHARED}},
+    {"SpMM, tf32, V = 16", MC_TF32, 16, SMALL, .config = {.b = MC_TF32, .c = MC_F32, .n = 48, .batch = 2}},
+    {"SpMM, e4m3 by e5m2, V = 1", MC_E4M3, 1, SMALL,
+     .config = {.b = MC_E5M2, .c = MC_F16, .n = 64, .batch = 2}},
+    {"SDDMM, f16", MC_F32, 8, SMALL,
+     .config = {.op = MC_OP_SDDMM, .a = MC_F16, .b = MC_F16, .c = MC_F16, .k = 64, .batch = 3}},
+    {"SDDMM, bf16, V = 16, one A, mask values", MC_F32, 16, SMALL,
+     .config = {.op = MC_OP_SDDMM,
+                .a = MC_BF16,
+                .b = MC_BF16,
+                .c = MC_F32,
+                .k = 72,
+                .mask_values = true,
+                .batch = 2,
+                .a_stride = MC_SHARED}},
     /* What plans find on their own. */
     {"SpMM, usual", MC_S8, 8, SMALL, .config = {.c = MC_S32, .n = 128, .batch = 3}},
     {"SDDMM, usual", MC_S8, 8, SMALL, .config = {.op = MC_OP_SDDMM, .c = MC_S32, .k = 64, .batch = 3}},

@@ -212,7 +212,7 @@ static sum_range sums_of(const product *p) {
     return range;
 }
 
-static reference_result want_result(const product *p) {
+reference_result product_result(const product *p) {
     const mc_plan_config *c = &p->config;
     const mc_output output = {.type = c->c,
                               .scale = c->scale,
@@ -232,7 +232,7 @@ static reference_result want_result(const product *p) {
 }
 
 mc_dense product_want(const product *p) {
-    reference_result want = want_result(p);
+    reference_result want = product_result(p);
     mc_dense_free(&want.high);
     return want.low;
 }
@@ -267,7 +267,7 @@ void product_poison(const product *p) {
 }
 
 void product_compare(const product *p) {
-    reference_result want = want_result(p);
+    reference_result want = product_result(p);
     mc_dense c = device_c(p, &want.low);
     mc_diag_clear(diag);
     if (worked("mc_memory_read", mc_memory_read(p->context, p->args.c, c.data, dense_bytes(&c), diag)) &&

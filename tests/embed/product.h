@@ -66,8 +66,9 @@ mc_address product_reserve(product *p, int64_t bytes, unsigned offset);
 /* Gaps stay unwritten: the simulator stops who reads them. */
 void product_write(const product *p, mc_address address, const mc_dense *dense);
 
-/* The C that must come of it, of floats the least; the caller frees. */
+/* The C that must come of it, of floats the least, or the least and the most; the caller frees. */
 mc_dense product_want(const product *p);
+reference_result product_result(const product *p);
 /* Poisons C, executes, and compares: every element, and the gaps.
    The parts: for those who execute otherwise. */
 void product_check(const product *p);
