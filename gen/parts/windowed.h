@@ -19,7 +19,7 @@
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
  *                                           as row 0, 1 for each vector
- *              lhs[strides * V * 32]        of floats: windowed_float_place; those of 8 bits lie as digits do
+ *              lhs[strides * V * 32]        of floats: windowed_float_place
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -77,10 +77,15 @@ static inline int windowed_value_offset(int row, int slot) {
 
 /* The same of a float, counted in floats. Each 8 rows have a plane. Lane 4 (ROW mod 8) + t has 8 floats: 4
    for slots 0-15, 4 for slots 16-31. Of each 4 the first two are slots 2t and 2t + 1 of the first group of 8,
-   the others the same of the second group. */
+   the others the same of the second group. Of 8 bits these are places 4t to 4t + 3 of an mma's k, and those
+   16 further on; windowed_slot_of has the slot at place K. */
 static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
+}
+static inline int windowed_slot_of(int k) {
+    int half = k / WINDOWED_HALF, t = k % WINDOWED_HALF / 4, group = k / 2 % 2;
+    return WINDOWED_HALF * half + WINDOWED_GROUP * group + 2 * t + k % 2;
 }
 
 #endif

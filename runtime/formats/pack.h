@@ -98,7 +98,7 @@ typedef struct mc_ring {
      control    s32[strides]                 256 * windows to leave + windows to wait for, before the stride
      places     s32[strides * 16]            where slots w (low half) and 16 + w lie in the ring, in 16 bytes
      values     s8 [strides * 32 * rows]     for each stride [rows][32] (windowed_value_offset), rows as
-                                             strided-bcrs has them; of floats [vec][32] of two bytes each
+                                             strided-bcrs has them; of floats [vec][32], as they are
                                              (windowed_float_place) */
 MC_API mc_status mc_windowed_pack(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed, mc_diag *diag);
 MC_API mc_status mc_windowed_pack_values(const mc_vsparse *a, const mc_ring *ring, mc_packed *packed,

@@ -101,8 +101,7 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
 
 /* Where a piece lies in its plane, counted in pieces. */
 static int piece_place(const value_code *code, int row, int slot) {
-    return mc_type_bytes(code->unit) == 1 ? windowed_value_offset(row, slot)
-                                          : windowed_float_place(row, slot);
+    return mc_type_is_real(code->unit) ? windowed_float_place(row, slot) : windowed_value_offset(row, slot);
 }
 
 /* The pieces of its values, each in a plane of its own. */

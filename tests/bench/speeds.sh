@@ -8,11 +8,11 @@ printf '2, 16, 3\n0 1 3\n4 0 9\n' >matrices/a.smtx
 small=(-- --variants default --rounds 5)
 expect 0 'spmm_f16_v8, over cublaslt f16' "$speeds" "$mcbench" matrices out "${small[@]}"
 "$speeds" "$mcbench" matrices again cuda:0 "${small[@]}" --limit 1 >table
-for name in 'spmm_f16_v8, over cublaslt f16' 'spmm_bf16_v8, over cublaslt bf16' 'spmm_f16_v16, over cublaslt f16' 'sddmm_f16_v8, over cublaslt f16'; do
+for name in 'spmm_f16_v8, over cublaslt f16' 'spmm_bf16_v8, over cublaslt bf16' 'spmm_f16_v16, over cublaslt f16' 'spmm_e4m3_v8, over cublaslt f16' 'sddmm_f16_v8, over cublaslt f16'; do
     check "$name" grep -qx "$name" table
 done
-check 'two sizes of each SpMM' [ "$(grep -c '^mcgen .*=off  .* 1.00 (  2)' table)" = 3 ]
-check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_b*f16_tiled .* 1.00 (  2)' table)" = 3 ]
+check 'two sizes of each SpMM' [ "$(grep -c '^mcgen .*=off  .* 1.00 (  2)' table)" = 4 ]
+check 'of either spec' [ "$(grep -c '^mcgen .*, spmm_.*_tiled .* 1.00 (  2)' table)" = 4 ]
 check 'one of the SDDMM' [ "$(grep -c '^mcgen f16 f16 f16  .* 1.00 (  1)' table)" = 1 ]
 check 'V = 16' grep -q '"kind":"machine".*"vec":16' out/spmm_f16_v16.jsonl
 expect 1 'File exists' "$speeds" "$mcbench" matrices out
@@ -26,5 +26,5 @@ status=0
 "$speeds" "$mcbench" matrices bad "${small[@]}" >table 2>errors || status=$?
 check 'a matrix that was left out fails' [ $status = 1 ]
 check 'and is named' grep -q 'LEFT OUT: matrices/bad.smtx' errors
-check 'the other is measured' [ "$(grep -c '^mcgen [^,]* 1.00' table)" = 4 ]
+check 'the other is measured' [ "$(grep -c '^mcgen [^,]* 1.00' table)" = 5 ]
 finish

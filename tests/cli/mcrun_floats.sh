@@ -55,7 +55,7 @@ npy a32.npy '<f4' 8 2 "$(printf '\\0%.0s' {1..64})"
 expect 0 'A of a32.npy, B of b32.npy' spmm32 real.mtx --b b32.npy --a a32.npy
 expect 1 'B holds f16, must hold tf32' spmm32 real.mtx --b b.npy
 for staging in tma async; do
-    expect 2 "staging: lhs = \"tf32\" takes \"direct\": \"$staging\" reads elements of 16 bits" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32
+    expect 2 "staging: lhs = \"tf32\" takes \"direct\": \"$staging\" reads elements of 8 or 16 bits" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32
 done
 expect 2 'staging: lhs = "tf32" takes "direct"' spmm32 m.smtx --n 32 --set staging=shared
 expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64
@@ -74,7 +74,10 @@ expect 1 "real.mtx: entry (8, 2) is 1024, out of e4m3's range" spmm8 real.mtx --
 expect 1 'B holds e4m3, must hold e5m2' spmm8 small.mtx --b b8.npy --set rhs=e5m2
 expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' spmm8 m.smtx --n 32 --set arch=sm_80
 expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' spmm8 m.smtx --n 32 --set lhs=e5m2 --set rhs=f16
-expect 2 'staging: lhs = "e4m3" takes "direct": "tma" reads elements of 16 bits' spmm8 m.smtx --n 32 --set staging=tma --set stride=32
+expect 0 'verdict    within bounds' spmm8 m.smtx --n 32 --set staging=async --set stride=32 --set prefetch=on --set warps=4
+expect 2 'warps: lhs = "e4m3" leaves 16 warps no registers for 128 columns: at most 15' "$mcgen" "$root/specs/spmm_e4m3_tiled.lua" --set warps=16 --set tile_n=128
+expect 2 'warps: lhs = "e5m2" leaves 8 warps no registers for 128 columns: at most 7' "$mcgen" "$root/specs/spmm_e4m3_tiled.lua" --set lhs=e5m2 --set vec=16 --set warps=8 --set tile_n=128
+expect 2 'staging: lhs = "e4m3" takes "direct", "tma" or "async"' spmm8 m.smtx --n 32 --set staging=shared --set stride=32
 expect 2 'stride: vec = 16 with tile_n = 128 leaves registers for 32' spmm8 m.smtx --n 32 --vec 16 --set stride=64 --set tile_n=128
 
 # A wrong kernel: some products left out

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 (fp8), some of the SDDMM (sddmm); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -189,6 +189,28 @@ int4_list() {
             echo "$arch $i odd --set mma=int4 --set lhs=${lhs[(i + 1) % 4]} --set vec=4 --set n=129 --set align=1 $(output "$i")"
         done
         first=$((first + 1))
+    done
+}
+
+# Floats of 8 bits in the ring: as many warps as there are registers for.
+fp8_list() {
+    local arch i first=0 all types=(e4m3 e5m2) async="--set staging=async --set overlap=off --set window=128 --set stages=3"
+    for arch in sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 9)); do echo "$arch $i open"; done
+        for ((i = first; i < all; i += 27)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 27)); do echo "$arch $i chained --set lhs=${types[first % 2]} $(chained "$((i + first))")"; done
+        for ((i = first; i < all; i += 27)); do echo "$arch $i added --set rhs=${types[first % 2]} $(added "$((i + first))")"; done
+        for ((i = first; i < 40; i += 9)); do echo "$arch $i tall --set vec=16 $(chained "$i")"; done
+        echo "$arch 0 columns --set c_major=column --set vec=4"
+        echo "$arch 0 most --set tile_n=128 --set warps=15 --set vec=2 $(added "$first")"
+        echo "$arch 0 tall-most --set tile_n=128 --set warps=7 --set vec=16 $(added "$first")"
+        first=$((first + 1))
+    done
+    for arch in sm_89 sm_90 sm_100 sm_120; do
+        echo "$arch 0 async $async --set tile_n=128 --set warps=16 --set vec=1"
+        echo "$arch 0 tall-async $async --set tile_n=128 --set warps=8 --set vec=16 --set lhs=e5m2"
+        echo "$arch 0 words $async --set align=4 --set out=f32 --set n=129 --set ldb=132 --set tile_n=64 --set warps=16 --set vec=16"
     done
 }
 

@@ -82,6 +82,8 @@ golden ring_residual --set out=f16 --set scale=row --set bias=column --set resid
 golden ring_fixed --set resident=off --set out=s32 --set scale=none --set m=512 --set n=256 --set k=1500 --set ldb=256 --set ldc=256 --set tile_n=64 --set warps=8 --set stages=3
 spec=$(dirname "$spec")/spmm_l16r16_tiled.lua
 golden ring_l16r16
+spec=$(dirname "$spec")/spmm_e4m3_tiled.lua
+golden ring_e4m3 --set warps=8 --set split=2 --set tile_n=64
 spec=$(dirname "$spec")/spmm_f16.lua
 golden spmm_f16
 spec=$(dirname "$spec")/spmm_bf16.lua

@@ -153,6 +153,41 @@ static void test_ring(mc_diag *diag) {
     free(r.strides.taken);
 }
 
+/* Steps of an mma of 8 bits: slots 0 to 7 and 16 to 23 come first, then the others and the first sum. 448 *
+   448 leaves no bit for 2^-18. */
+static void test_ring_steps(mc_diag *diag) {
+    enum { GREAT = 0x7e, LEAST = 0x01, NEGATIVE = 0x80, TINY_SUM = 0x36800000 /* 2^-18 */ };
+    static const struct {
+        const char *what;
+        int great, least, minus;
+        uint32_t sum;
+    } steps[] = {{"one step", 0, 7, 16, 0},
+                 {"both halves", 23, 16, 0, 0},
+                 {"the second step", 8, 31, 24, 0},
+                 {"behind the first", 0, 8, 23, TINY_SUM},
+                 {"before the second", 15, 0, 8, 0}};
+    static uint8_t values[RING_VECTORS], rows[RING_VECTORS];
+    static ring_row r;
+    mc_ring ring = whole_ring;
+    make_row(&r);
+    ring.split = 1;
+    r.a.type = r.b.type = MC_E4M3, r.a.values = values, r.b.data = rows, r.b.cols = r.b.ld = 1;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const int64_t *slots = r.strides.items[0].slots;
+        mc_dense sums;
+        memset(values, 0, sizeof values);
+        values[slots[steps[i].great]] = rows[slots[steps[i].great]] = rows[slots[steps[i].minus]] = GREAT;
+        values[slots[steps[i].minus]] = GREAT | NEGATIVE;
+        values[slots[steps[i].least]] = rows[slots[steps[i].least]] = LEAST;
+        expect_ok("steps", mc_reference_spmm_ring_ordered(&r.a, &r.b, &ring, &sums, diag), diag);
+        uint32_t is = (uint32_t)mc_dense_get(&sums, 0, 0);
+        CHECK(is == steps[i].sum, "%s: %08x, must be %08x", steps[i].what, is, steps[i].sum);
+        mc_dense_free(&sums);
+    }
+    free(r.strides.items);
+    free(r.strides.taken);
+}
+
 /* -- Random matrices ---------------------------------------------------------------------------------- */
 
 typedef struct matrices {
@@ -320,6 +355,7 @@ int main(void) {
     mc_diag *diag = mc_diag_create();
     test_cases(diag);
     test_ring(diag);
+    test_ring_steps(diag);
     test_random(diag);
     test_subnormal(diag);
     test_refused(diag);

@@ -65,7 +65,8 @@ static const kind kinds[] = {
     {MC_U16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},   {MC_S16, 4, MC_VALUES_FULL, MC_DIGITS_BALANCED},
     {MC_S12, 8, MC_VALUES_FULL, MC_DIGITS_BALANCED},     {MC_S16, 2, MC_VALUES_FULL, MC_DIGITS_OFFSET},
     {MC_S12, 8, MC_VALUES_EXTREME, MC_DIGITS_OFFSET},    {MC_F16, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
-    {MC_BF16, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},  {MC_F16, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
+    {MC_BF16, 4, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},  {MC_F16, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},
+    {MC_E4M3, 8, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED},  {MC_E5M2, 16, MC_VALUES_FULL, MC_DIGITS_TOP_SIGNED}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mc_status make_matrix(const shape *s, const kind *k, mc_vsparse *a, mc_diag *diag) {
@@ -150,10 +151,9 @@ static uint8_t slot_byte_of(const decoder *d, int64_t stride, int row, int slot)
 
 /* The bits of a float: lane 4 row + t has 8, slots 2t and 2t + 1 of each group of 8. */
 static int slot_float(const decoder *d, int64_t stride, int row, int slot) {
-    uint16_t bits;
-    int t = slot % 8 / 2, place = (4 * row + t) * 8 + slot / 8 * 2 + slot % 2;
-    memcpy(&bits, d->values + stride * d->stride_values + 2 * place, sizeof bits);
-    return bits;
+    int t = slot % 8 / 2, place = (4 * row + t) * 8 + slot / 8 * 2 + slot % 2, bytes = d->digits;
+    const uint8_t *at = d->values + stride * d->stride_values + bytes * place;
+    return at[0] + (bytes > 1 ? at[1] << 8 : 0);
 }
 
 /* With offset digits a slot without a 1 is padding, whose digits are zeros. */

@@ -31,6 +31,7 @@ typedef struct spmm_arithmetic {
     int b_operands, sums;
     int value_bytes;   /* of what an mma takes of a value of A, in packed arrays */
     int stride, depth; /* nonzero vectors of a stride, and of an mma: its k */
+    bool joins_halves; /* ring: an mma takes both halves of a stride, 32 slots, and not one */
     int64_t k;
     bool exact;        /* sums are wider than accumulators: totals */
     int flush_strides; /* then accumulators are added to totals after so many strides; 0: once, at the end */

@@ -22,6 +22,7 @@ enum {
         4, /* mma that A's values take, and operands that a column of B makes: each at most so many */
     SPMM_MAX_VALUES = SPMM_MAX_STEPS * SPMM_MAX_MMA * 4, /* registers of a lane's values in a stride */
     SPMM_BYTES = 4,
+    SPMM_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
 };
 
 /* -- Accumulators and sums ------------------------------------------------------------------------------ */
@@ -82,13 +83,15 @@ typedef struct spmm_gathered {
 
 /* -- Pairs of bytes, as ldmatrix.trans gives them -------------------------------------------------------- */
 
-/* Operands of A's values, with zeros between; and of B's, where these have 4 bits. Floats of 16 bits are
-   operands as they are, and want none of these. */
+/* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits. Of floats of
+   8 bits the columns of each load in the first half of a stride, and of one load in the second. Floats of 16
+   bits are operands as they are, and want none of these. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;
     mc_reg zero, even[2 * SPMM_MAX_MMA], odd[2 * SPMM_MAX_MMA]; /* with a 4-bit B, of each mma */
     mc_reg half[4];
+    mc_reg first[SPMM_MAX_LOADS][4], second[4];
 } spmm_pairs;
 
 /* Columns of B that a pair of bytes has; where it is one, the bytes are its digits. The accumulators of a
@@ -161,7 +164,8 @@ static inline spmm_pairs pairs_begin(spmm_sums *sums, int loads) {
     return spmm_emitters_of(sums)->pairs_begin(sums, loads);
 }
 /* Multiplies half HALF of a stride's slots. VALUE are the first mma's values of it, math->value_bytes
-   registers of them; the next mma's are STEP registers on. */
+   registers of them; the next mma's are STEP registers on. Where an mma takes both halves, the first half is
+   kept, and the second one brings VALUE of both: twice as many registers. */
 static inline void pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
                                   int step) {
     spmm_emitters_of(p->sums)->pairs_multiply(p, half, matrix, value, step);

@@ -21,11 +21,12 @@ static bool make_room(ring_walker *w) {
     return true;
 }
 
-/* An mma takes neighbouring slots, in their order. */
+/* An mma of a half takes neighbouring slots, in their order. One of a whole stride takes some of both groups
+   of 8 in each of its steps. */
 static bool take_stride(ring_walker *w, int64_t first, const chosen_stride *stride) {
     if (!make_room(w)) return false;
-    for (int s = 0; s < WINDOWED_SLOTS; s++) {
-        int64_t v = stride->slots[s];
+    for (int k = 0; k < WINDOWED_SLOTS; k++) {
+        int64_t v = stride->slots[w->walk->depth == WINDOWED_SLOTS ? windowed_slot_of(k) : k];
         w->walk->vector[w->taken++] = v < 0 ? WALK_PADDING : first + v;
     }
     return true;

@@ -40,6 +40,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
     math->value_bytes = math->real.pair->bits / 8;
+    math->joins_halves = math->value_bytes == 1;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
     describe(math);
 }
@@ -57,9 +58,9 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    if (!gathers && math->b_bits != 16)
-        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\": \"%s\" reads elements of 16 bits",
-                 math->lhs, staging);
+    if (!gathers && math->b_bits == 32)
+        complain(complaints, F_STAGING,
+                 "lhs = \"%s\" takes \"direct\": \"%s\" reads elements of 8 or 16 bits", math->lhs, staging);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,
@@ -69,16 +70,21 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
 static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.through_shared)
         complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\"%s", math->lhs,
-                 math->b_bits != 16 ? "" : ", \"tma\" or \"async\"");
+                 math->b_bits == 32 ? "" : ", \"tma\" or \"async\"");
     if (spmm_is_tall(math) && use.tile_n == 128 && math->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "vec = 16 with tile_n = 128 leaves registers for 32");
     if (use.given_values)
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
-/* Each tile leaves registers: a lane has at most 32 accumulators, and 32 registers of gathered rows. */
+/* Of 16 bits each tile leaves registers: a lane has at most 32 accumulators, and 32 registers of gathered
+   rows. Of 8 bits it has up to twice as many accumulators, and joined columns besides. */
 static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
-    (void)math, (void)use, (void)complaints;
+    int accumulators = use.tile_n / (spmm_is_tall(math) ? 2 : 4), warps = use.threads / MC_WARP;
+    int most = accumulators > 32 ? 8 : 16; /* of all warps, by ptxas 13 */
+    if (math->joins_halves && accumulators >= 32 && warps > most)
+        complain(complaints, F_WARPS, "lhs = \"%s\" leaves %d warps no registers for %d columns: at most %d",
+                 math->lhs, use.warps, use.tile_n, most - (warps - use.warps));
 }
 
 static int value_rows(const spmm_arithmetic *math) { return math->vec; }

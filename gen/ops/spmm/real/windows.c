@@ -1,12 +1,74 @@
-/* Products of what ldmatrix.trans gives of rows of B in the ring: four matrices of 8 slots and 8 columns. It
-   moves elements of 16 bits, so that they are operands as they are. With 16 columns of B as the mma's rows
-   all four are its operand A: two beside one another, then the same of the next 8 slots. Where vectors have
-   16 rows these are the mma's rows, and two matrices of the same 8 columns, 16 slots, are its operand B. */
+/* Products of what ldmatrix.trans gives of rows of B in the ring: four matrices of 8 slots and 16 bytes of
+ * their rows. With columns of B as the mma's rows these are its operand A: two beside one another, then the
+ * same of the next 8 slots. Where vectors have 16 rows these are the mma's rows, and two matrices of the same
+ * bytes, 16 slots, are its operand B.
+ *
+ * ldmatrix moves elements of 16 bits, so that those are operands as they are. Of 8 bits a lane gets two
+ * neighbouring columns of two slots. The same bytes of the next 8 slots are joined to them, so that one
+ * register has four slots of the even column, and another one those of the odd column. An mma takes 32 slots:
+ * the first half of a stride is kept until the second one is there. */
 #include "ops/spmm/real/products.h"
 
-spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) { return (spmm_pairs){.sums = sums, .loads = loads}; }
+enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
+enum { BESIDE = 2 };     /* pieces of 16 bytes that a load has side by side */
 
-void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
+    mc_builder *b = sums->b;
+    spmm_pairs p = {.sums = sums, .loads = loads};
+    if (!sums->of->joins_halves) return p;
+    mc_reg first[4 * SPMM_MAX_LOADS];
+    b32_array(b, "first", 4 * loads, first);
+    for (int i = 0; i < 4 * loads; i++) p.first[i / 4][i % 4] = first[i];
+    b32_array(b, "second", 4, p.second);
+    b->spare += EMULATION;
+    return p;
+}
+
+/* -- Columns of 8 bits --------------------------------------------------------------------------------- */
+
+/* Of piece PIECE of a load: four slots of its even columns, or of its ODD ones. */
+static int column_of(int piece, int odd) { return BESIDE * odd + piece; }
+
+static void join_bytes(const spmm_pairs *p, const mc_reg matrix[4], const mc_reg column[4]) {
+    static const unsigned picks[] = {0x6420, 0x7531}; /* even bytes of two registers, odd ones */
+    bool tall = spmm_is_tall(p->sums->of);
+    for (int piece = 0; piece < BESIDE; piece++)
+        for (int odd = 0; odd < 2; odd++) {
+            mc_reg low = matrix[tall ? 2 * piece : piece], high = matrix[tall ? 2 * piece + 1 : piece + 2];
+            EMIT(p->sums->b, prmt, column[column_of(piece, odd)], low, high, I(picks[odd]));
+        }
+}
+
+/* The accumulators of piece PIECE of load LOAD, where each mma has one: of even columns, then of odd ones. */
+static int group_of(int load, int piece, int odd) { return 2 * (BESIDE * load + piece) + odd; }
+
+static void multiply_bytes(const spmm_pairs *p, int load, const mc_reg *value, int step) {
+    const mc_reg *low = p->first[load], *high = p->second;
+    for (int odd = 0; odd < 2; odd++) {
+        int column = column_of(0, odd), beside = column_of(1, odd);
+        if (!spmm_is_tall(p->sums->of)) {
+            const mc_reg a[] = {low[column], low[beside], high[column], high[beside]};
+            real_emit_mma(p->sums, a, value, 2 * load + odd);
+            continue;
+        }
+        real_emit_tall_mma(p->sums, value, step, (const mc_reg[]){low[column], high[column]},
+                           group_of(load, 0, odd));
+        real_emit_tall_mma(p->sums, value, step, (const mc_reg[]){low[beside], high[beside]},
+                           group_of(load, 1, odd));
+    }
+}
+
+static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    note(p->sums->b, half ? "join slots 16..31, and multiply" : "join slots 0..15");
+    for (int q = 0; q < p->loads; q++) {
+        join_bytes(p, matrix[q], half ? p->second : p->first[q]);
+        if (half) multiply_bytes(p, q, value, step);
+    }
+}
+
+/* -- Columns of 16 bits -------------------------------------------------------------------------------- */
+
+static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
     bool tall = spmm_is_tall(p->sums->of);
     note(p->sums->b, "multiply slots %d..%d", 16 * half, 16 * half + 15);
     for (int q = 0; q < p->loads; q++) {
@@ -14,6 +76,10 @@ void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], cons
         if (!tall) real_emit_mma(p->sums, m, value, q);
         for (int i = 0; tall && i < 2; i++) real_emit_tall_mma(p->sums, value, step, m + 2 * i, 2 * q + i);
     }
+}
+
+void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    (p->sums->of->joins_halves ? pairs_of_bytes : pairs_of_words)(p, half, matrix, value, step);
 }
 
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) { (void)p, (void)value; }

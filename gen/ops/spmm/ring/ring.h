@@ -18,9 +18,9 @@
 #include "parts/pipeline.h"
 
 enum {
-    RING_MAX_LOADS = 4, /* ldmatrix for 16 slots; each takes 32 bytes of their rows */
-    RING_HALVES = 2,    /* halves of a stride: 16 slots each */
-    RING_MAX_LATE = 4,  /* registers of a lane's values in a half: one for each mma, or two for one */
+    RING_MAX_LOADS = SPMM_MAX_LOADS,
+    RING_HALVES = 2,   /* halves of a stride: 16 slots each */
+    RING_MAX_LATE = 4, /* registers of a lane's values in a half: one for each mma, or two for one */
 };
 
 /* What all stages of the kernel know. */

@@ -1,5 +1,5 @@
 /* The ring kernel's loop over the strides of a row block. The products of what ldmatrix gives are those of
-   pairs of bytes (integer/pairs.c), or of floats of 16 bits (real/windows.c). */
+   pairs of bytes (integer/pairs.c), or of floats (real/windows.c). */
 #include "ops/spmm/ring/ring.h"
 #include "parts/windowed.h"
 
@@ -62,10 +62,22 @@ static void emit_begin(const ring_strides *s, bool first) {
 }
 
 /* What the loop keeps of a stride for its second half: whether anything is in its slots from 16 on, and their
-   values, since those of the next stride move up. */
+   values, since those of the next stride move up. Where an mma takes both halves, the values of both are
+   kept, and nobody asks whether the second one is empty. */
 typedef struct second_half {
     mc_reg whole, value[RING_MAX_LATE];
+    int regs; /* of values, for each mma */
 } second_half;
+
+/* Keeps the values of the stride at hand. */
+static void keep_values(const ring_strides *s, second_half *late) {
+    mc_builder *b = s->r->at.b;
+    const spmm_arithmetic *math = &s->r->at.plan->math;
+    int regs = late->regs, all = RING_HALVES * math->value_bytes; /* kept, and there, for each mma */
+    b32_array(b, "late_value", math->mma * regs, late->value);
+    for (int i = 0; i < math->mma * regs; i++)
+        EMIT(b, mov_b32, late->value[i], s->packed->at_hand.value[i / regs * all + all - regs + i % regs]);
+}
 
 /* The loop's part of a stride that has begun: its second half is gathered while the first one is
    multiplied. */
@@ -73,33 +85,33 @@ static second_half emit_first_half(ring_strides *s) {
     mc_builder *b = s->r->at.b;
     const ring_stride *at_hand = &s->packed->at_hand;
     const spmm_arithmetic *math = &s->r->at.plan->math;
-    int regs = math->value_bytes; /* of a half's values, for each mma */
     const mc_reg always = {0};
-    second_half late = {.whole = setp_ge(b, "whole", at_hand->control, I(0))};
+    second_half late = {.regs = math->value_bytes * (math->joins_halves ? RING_HALVES : 1)};
+    if (!math->joins_halves) late.whole = setp_ge(b, "whole", at_hand->control, I(0));
     emit_gather(s, 1, math->kind->real ? always : late.whole);
-    pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * regs);
+    pairs_multiply(&s->pairs, 0, s->matrix[0], at_hand->value, RING_HALVES * math->value_bytes);
     pairs_add_bias(&s->pairs, at_hand->value);
-    b32_array(b, "late_value", math->mma * regs, late.value);
-    for (int i = 0; i < math->mma * regs; i++)
-        EMIT(b, mov_b32, late.value[i], at_hand->value[(RING_HALVES * (i / regs) + 1) * regs + i % regs]);
+    keep_values(s, &late);
     ring_emit_next_stride(s->r, s->packed, s->block);
     return late;
 }
 
 static void emit_second_half(ring_strides *s, const second_half *late) {
-    pairs_multiply(&s->pairs, 1, s->matrix[1], late->value, s->r->at.plan->math.value_bytes);
+    pairs_multiply(&s->pairs, 1, s->matrix[1], late->value, late->regs);
 }
 
 /* -- All of them -------------------------------------------------------------------------------------- */
 
-/* Behind the last stride, whose second half may be empty. */
+/* Behind the last stride, whose second half may be empty, and is left out then if it has mma of its own. */
 static void emit_last(ring_strides *s, const second_half *late, mc_label last, mc_label done) {
     mc_builder *b = s->r->at.b;
-    mc_label last_half = label(b, "LAST_HALF");
     set_label(b, last);
-    EMIT_IF(b, late->whole, bra_uni, TO(last_half));
-    EMIT(b, bra_uni, TO(done));
-    set_label(b, last_half);
+    if (late->whole.id) {
+        mc_label last_half = label(b, "LAST_HALF");
+        EMIT_IF(b, late->whole, bra_uni, TO(last_half));
+        EMIT(b, bra_uni, TO(done));
+        set_label(b, last_half);
+    }
     emit_second_half(s, late);
 }
 

@@ -1,0 +1,21 @@
+-- SpMM for fp8 weights pruned in 8x1 vectors at 50 to 95 %: C[m,n] = A[m,k] B[k,n], products of e4m3, sums in f32.
+-- Windows of B pass through shared memory, from which all row blocks of a thread block gather. For Hopper and later.
+
+op   = "spmm"
+arch = "sm_90"
+lhs  = "e4m3"                   -- A: values of the nonzero vectors; also e5m2
+rhs  = "e4m3"                   -- B: dense, row-major; address and rows multiples of 16 bytes; also e5m2, with either A
+out  = "f16"                    -- C: dense, row-major; also bf16, f32, and with a scale s8, u8, s4, u4, e4m3, e5m2
+scale = "row"                   -- an f32 for each row of C; also "none", but of integers, "tensor", "column"
+vec  = 8                        -- rows of a nonzero vector
+
+staging = "tma"                 -- copies by the tensor memory accelerator
+tile_n  = {128, 64}             -- columns of C a thread block; also 32
+warps   = {15, 8, 4, 16}        -- warps that multiply; one more copies
+split   = {1, 2, 4}             -- warps that share a row block: warps / split row blocks make a thread block
+window  = {256, 128, 64}        -- rows of B a copy
+stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
+resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
+overlap = "on"                  -- may start while the kernel before it still runs
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...
