@@ -15,13 +15,16 @@ static void axis_text(const mc_grid_axis *axis, char text[MC_MAX_NAME]) {
 }
 
 static void map_text(const mc_map_param *map, const char *prefix, mc_text *text) {
-    bool halves = map->per_byte > 1, wide = map->element_bytes > 1;
+    static const char *const elements[] = {[1] = "bytes", [2] = "u16", [4] = "u32"},
+                             *const times[] = {[1] = "", [2] = "2 ", [4] = "4 "};
+    bool halves = map->per_byte > 1;
+    unsigned bytes = map->element_bytes;
     text_add(text,
              "%sTensor map %s: %s as %s, %s x %s%s%s, rows %s%s%s bytes apart; boxes of %u x %u, %u-byte "
              "swizzle; %s at a multiple of %d bytes\n",
-             prefix, map->param, map->array, wide ? "u16" : "bytes", map->rows, halves ? "ceil(" : "",
-             map->cols, halves ? " / 2)" : "", wide ? "2 " : "", map->ld, halves ? " / 2" : "", map->box_rows,
-             map->box_cols, map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
+             prefix, map->param, map->array, elements[bytes], map->rows, halves ? "ceil(" : "", map->cols,
+             halves ? " / 2)" : "", times[bytes], map->ld, halves ? " / 2" : "", map->box_rows, map->box_cols,
+             map->swizzle, map->array, MC_TENSOR_MAP_ALIGN);
 }
 
 static void passes_text(const mc_contract *c, const char *prefix, mc_text *text) {

@@ -15,11 +15,12 @@
  *                                           slots 16 to 31 are empty
  *   places     s32[strides * 16]            where a slot's row lies in the ring, in units of 16 bytes,
  *                                           swizzled, for rows of a tile's bytes. Word w has slot w in its
- *                                           low half and slot 16 + w in its high half
+ *                                           low half and slot 16 + w in its high half; of elements of 32
+ *                                           bits windowed_word_of
  *   values     s8 [strides * V * 32 * D]    windowed_value_offset in each of D digits, the low one first; 0
  *                                           where padded. Digits "offset": 32 bytes more a stride, laid out
  *                                           as row 0, 1 for each vector
- *              lhs[strides * V * 32]        of floats: windowed_float_place
+ *              lhs[strides * V * 32]        of floats: windowed_float_place, of 32 bits windowed_word_place
  *
  * Each warp counts on the barriers by itself. So each part is a sequence of its own, and may have no strides
  * at all. Windows are waited for and left in order, and a warp leaves only those that it has waited for. So a
@@ -65,6 +66,12 @@ static inline int windowed_place(int row, int row_bytes) {
     return row * units + (row / rows) % units;
 }
 
+/* Of elements of 32 bits lane t reads slots t and t + 4 of each group of 8 and has their places beside each
+   other: group i's in word 4 t + i, in its low and high half. Four slots t, and four slots t + 4, are read at
+   once if row mod 8 / 2 is different in them. */
+static inline int windowed_word_of(int slot) { return slot % 4 * 4 + slot / WINDOWED_GROUP; }
+static inline int windowed_is_high(int slot) { return slot / 4 % 2; }
+
 /* Where the value of row ROW (0 .. V - 1) and slot SLOT lies in a digit's V * 32 bytes of a stride. Lane 4
    ROW + t has 8 bytes: 4 for slots 0-15, 4 for slots 16-31. Of each 4, bytes 0 and 2 are slots 2t and 2t + 1
    of the first group of 8, bytes 1 and 3 the same of the second group. So x & 0x00ff00ff and (x >> 8) &
@@ -82,6 +89,10 @@ static inline int windowed_value_offset(int row, int slot) {
 static inline int windowed_float_place(int row, int slot) {
     int half = slot / WINDOWED_HALF, group = slot / WINDOWED_GROUP % 2, in_group = slot % WINDOWED_GROUP;
     return (row * 4 + in_group / 2) * 8 + half * 4 + 2 * group + in_group % 2;
+}
+/* The same of 32 bits: lane 4 (ROW mod 8) + t has slots t and t + 4 of one group of 8 after another. */
+static inline int windowed_word_place(int row, int slot) {
+    return (row * 4 + slot % 4) * 8 + slot / WINDOWED_GROUP * 2 + slot / 4 % 2;
 }
 static inline int windowed_slot_of(int k) {
     int half = k / WINDOWED_HALF, t = k % WINDOWED_HALF / 4, group = k / 2 % 2;

@@ -99,8 +99,14 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
     }
 }
 
+/* Whether kernels read elements of 32 bits, one by one. */
+static bool reads_words(const mc_vsparse *a) {
+    return mc_type_is_real(a->type) && mc_type_bytes(a->type) == 4;
+}
+
 /* Where a piece lies in its plane, counted in pieces. */
 static int piece_place(const value_code *code, int row, int slot) {
+    if (mc_type_bytes(code->unit) == 4) return windowed_word_place(row, slot);
     return mc_type_is_real(code->unit) ? windowed_float_place(row, slot) : windowed_value_offset(row, slot);
 }
 
@@ -118,12 +124,35 @@ static void put_vector(const part_packer *p, int64_t vector, int slot, stride_re
         element_set(code->unit, stride->values, code->pieces * plane + piece_place(code, 0, slot), 1);
 }
 
-static void put_slots(const part_packer *p, stride_record *stride, const int64_t slots[WINDOWED_SLOTS]) {
+/* Deals a group's vectors, ordered by row mod 8 / 2, to its first four slots and its last four in turn, so
+   that as few as can be of either have the same. */
+static void deal_words(const part_packer *p, const int64_t *from, int64_t to[WINDOWED_GROUP]) {
+    int dealt = 0;
+    for (int i = 0; i < WINDOWED_GROUP; i++) to[i] = -1;
+    for (int pair = 0; pair < WINDOWED_GROUP / 2; pair++)
+        for (int i = 0; i < WINDOWED_GROUP; i++)
+            if (from[i] >= 0 && column(p, from[i]) % WINDOWED_GROUP / 2 == pair)
+                to[dealt % 2 * 4 + dealt / 2] = from[i], dealt++;
+}
+
+static void put_places(const part_packer *p, stride_record *stride, const int places[WINDOWED_SLOTS]) {
+    bool words = reads_words(p->a);
+    for (int s = 0; s < WINDOWED_SLOTS; s++) {
+        int word = words ? windowed_word_of(s) : s % WINDOWED_HALF;
+        int high = words ? windowed_is_high(s) : s / WINDOWED_HALF;
+        stride->places[word] |= (int32_t)((uint32_t)places[s] << 16 * high);
+    }
+}
+
+static void put_slots(const part_packer *p, stride_record *stride, const int64_t chosen[WINDOWED_SLOTS]) {
+    int64_t slots[WINDOWED_SLOTS];
     int places[WINDOWED_SLOTS];
-    for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP)
+    memcpy(slots, chosen, sizeof slots);
+    for (int first = 0; first < WINDOWED_SLOTS; first += WINDOWED_GROUP) {
+        if (reads_words(p->a)) deal_words(p, chosen + first, slots + first);
         place_group(p, slots + first, places + first);
-    for (int w = 0; w < WINDOWED_STRIDE_WORDS; w++)
-        stride->places[w] = (int32_t)((uint32_t)places[w] | (uint32_t)places[WINDOWED_HALF + w] << 16);
+    }
+    put_places(p, stride, places);
     for (int s = 0; s < WINDOWED_SLOTS; s++)
         if (slots[s] >= 0) put_vector(p, p->first + slots[s], s, stride);
 }

@@ -55,9 +55,13 @@ npy a32.npy '<f4' 8 2 "$(printf '\\0%.0s' {1..64})"
 expect 0 'A of a32.npy, B of b32.npy' spmm32 real.mtx --b b32.npy --a a32.npy
 expect 1 'B holds f16, must hold tf32' spmm32 real.mtx --b b.npy
 for staging in tma async; do
-    expect 2 "staging: lhs = \"tf32\" takes \"direct\": \"$staging\" reads elements of 8 or 16 bits" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32
+    for vec in 1 16; do
+        expect 0 'verdict    within bounds' spmm32 m.smtx --n 40 --vec $vec --set staging=$staging --set arch=sm_90 --set stride=32 --set prefetch=on --set split=1 --set warps=8
+    done
+    expect 2 "split: staging = \"$staging\" wants 32 columns for each warp, tile_n has 32" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32 --set prefetch=on --set split=2
 done
-expect 2 'staging: lhs = "tf32" takes "direct"' spmm32 m.smtx --n 32 --set staging=shared
+expect 2 'warps: lhs = "tf32" leaves 16 warps no registers for 32 columns: at most 15' "$mcgen" "$root/specs/spmm_tf32_tiled.lua" --set vec=16 --set warps=16
+expect 2 'staging: lhs = "tf32" takes "direct", "tma" or "async"' spmm32 m.smtx --n 32 --set staging=shared
 expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64
 expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' spmm32 m.smtx --n 32 --set rhs=f16
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Variants assemble for every architecture without spills: all of the gather kernel's, some of the ring kernel's (ring: staging tma,
-# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 (fp8), some of the SDDMM (sddmm); of a folder of specs the default kernels with
-# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
+# async: staging async), some of the gather kernel's through shared memory (shared) and with 4-bit mma (int4), some of the ring's for a B of 16 bits (wide) and of floats of 8 and 32 (fp8, tf32), some of the SDDMM (sddmm); of a folder of specs the default kernels with
+# every V (defaults). assemble.sh MCGEN SPEC [ring | async | shared | int4 | wide | fp8 | tf32 | sddmm | quantise], or assemble.sh MCGEN FOLDER defaults; exits 77 without ptxas.
 set -u
 export MCGEN_ARCH=sm_80 # whatever GPU is here
 mcgen=$1
@@ -211,6 +211,26 @@ fp8_list() {
         echo "$arch 0 async $async --set tile_n=128 --set warps=16 --set vec=1"
         echo "$arch 0 tall-async $async --set tile_n=128 --set warps=8 --set vec=16 --set lhs=e5m2"
         echo "$arch 0 words $async --set align=4 --set out=f32 --set n=129 --set ldb=132 --set tile_n=64 --set warps=16 --set vec=16"
+    done
+}
+
+# tf32 in the ring.
+tf32_list() {
+    local arch i first=0 all async="--set staging=async --set overlap=off --set window=128 --set stages=3"
+    for arch in sm_90 sm_90a sm_100 sm_120; do
+        all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
+        for ((i = first; i < all; i += 5)); do echo "$arch $i open"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i output $(output "$((i + first))")"; done
+        for ((i = first; i < all; i += 9)); do echo "$arch $i added --set vec=2 $(added "$((i + first))")"; done
+        for ((i = first; i < 20; i += 9)); do echo "$arch $i tall --set vec=16 $(chained "$i")"; done
+        echo "$arch 0 columns --set c_major=column --set vec=4"
+        echo "$arch 0 tall-most --set warps=15 --set vec=16 $(added "$first")"
+        first=$((first + 1))
+    done
+    for arch in sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+        echo "$arch 0 async $async --set warps=16 --set vec=1"
+        echo "$arch 0 tall-async $async --set warps=16 --set vec=16"
+        echo "$arch 0 words $async --set align=4 --set n=129 --set ldb=130 --set warps=16"
     done
 }
 

@@ -84,6 +84,8 @@ spec=$(dirname "$spec")/spmm_l16r16_tiled.lua
 golden ring_l16r16
 spec=$(dirname "$spec")/spmm_e4m3_tiled.lua
 golden ring_e4m3 --set warps=8 --set split=2 --set tile_n=64
+spec=$(dirname "$spec")/spmm_tf32_tiled.lua
+golden ring_tf32 --set warps=8 --set out=f16 --set scale=row
 spec=$(dirname "$spec")/spmm_f16.lua
 golden spmm_f16
 spec=$(dirname "$spec")/spmm_bf16.lua

@@ -72,7 +72,8 @@ static bool is_b_or_c(const char *ptx, const ptxsim_line *l) {
 
 /* Of B's rows in the ring, or an SDDMM's columns in its window, those that A or the mask names: conflicts happen. */
 static bool is_gathered(const char *ptx, const ptxsim_line *l) {
-    return line_has(ptx, l->line, "ldmatrix") || line_has(ptx, l->line, "[%column_");
+    return line_has(ptx, l->line, "ldmatrix") || line_has(ptx, l->line, "[%matrix_at") ||
+           line_has(ptx, l->line, "[%column_");
 }
 
 /* ENDS_ANYWHERE: C's vectors are stored one after another, and begin and end inside sectors. */

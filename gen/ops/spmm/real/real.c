@@ -58,9 +58,7 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    if (!gathers && math->b_bits == 32)
-        complain(complaints, F_STAGING,
-                 "lhs = \"%s\" takes \"direct\": \"%s\" reads elements of 8 or 16 bits", math->lhs, staging);
+    (void)staging, (void)gathers;
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,
@@ -69,20 +67,25 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
 
 static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
     if (use.through_shared)
-        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\"%s", math->lhs,
-                 math->b_bits == 32 ? "" : ", \"tma\" or \"async\"");
+        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\", \"tma\" or \"async\"", math->lhs);
     if (spmm_is_tall(math) && use.tile_n == 128 && math->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "vec = 16 with tile_n = 128 leaves registers for 32");
     if (use.given_values)
         complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
-/* Of 16 bits each tile leaves registers: a lane has at most 32 accumulators, and 32 registers of gathered
-   rows. Of 8 bits it has up to twice as many accumulators, and joined columns besides. */
+/* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for. Of 8 bits
+   they have columns joined beside their accumulators, of 32 bits more values. */
+static int most_warps(const spmm_arithmetic *math, int tile_n) {
+    bool tall = spmm_is_tall(math);
+    int accumulators = tile_n / (tall ? 2 : 4);
+    if (math->b_bits == 8) return accumulators > 32 ? 8 : accumulators == 32 ? 16 : INT_MAX;
+    return math->b_bits == 32 && tall ? 16 : INT_MAX;
+}
+
 static void check_pairs(const spmm_arithmetic *math, spmm_use use, mc_complaints *complaints) {
-    int accumulators = use.tile_n / (spmm_is_tall(math) ? 2 : 4), warps = use.threads / MC_WARP;
-    int most = accumulators > 32 ? 8 : 16; /* of all warps, by ptxas 13 */
-    if (math->joins_halves && accumulators >= 32 && warps > most)
+    int warps = use.threads / MC_WARP, most = most_warps(math, use.tile_n);
+    if (warps > most)
         complain(complaints, F_WARPS, "lhs = \"%s\" leaves %d warps no registers for %d columns: at most %d",
                  math->lhs, use.warps, use.tile_n, most - (warps - use.warps));
 }

@@ -6,7 +6,9 @@
  * ldmatrix moves elements of 16 bits, so that those are operands as they are. Of 8 bits a lane gets two
  * neighbouring columns of two slots. The same bytes of the next 8 slots are joined to them, so that one
  * register has four slots of the even column, and another one those of the odd column. An mma takes 32 slots:
- * the first half of a stride is kept until the second one is there. */
+ * the first half of a stride is kept until the second one is there.
+ *
+ * Of 32 bits lanes have loaded single elements (ring/words.c), which are operands once they are rounded. */
 #include "ops/spmm/real/products.h"
 
 enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
@@ -68,7 +70,8 @@ static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 
 /* -- Columns of 16 bits -------------------------------------------------------------------------------- */
 
-static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+static void pairs_of_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
+                            int step) {
     bool tall = spmm_is_tall(p->sums->of);
     note(p->sums->b, "multiply slots %d..%d", 16 * half, 16 * half + 15);
     for (int q = 0; q < p->loads; q++) {
@@ -78,8 +81,31 @@ static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], co
     }
 }
 
+/* -- Columns of 32 bits -------------------------------------------------------------------------------- */
+
+/* A lane has four columns of slot t of a group of 8 in one matrix, and of slot t + 4 in the next one. */
+static void multiply_words(const spmm_pairs *p, const mc_reg low[4], const mc_reg high[4],
+                           const mc_reg *value, int step) {
+    mc_builder *b = p->sums->b;
+    for (int i = 0; i < 4; i++) EMIT(b, cvt_tf32_f32, low[i], low[i]);
+    for (int i = 0; i < 4; i++) EMIT(b, cvt_tf32_f32, high[i], high[i]);
+    for (int i = 0; i < 4; i++)
+        if (spmm_is_tall(p->sums->of))
+            real_emit_tall_mma(p->sums, value, step, (const mc_reg[]){low[i], high[i]}, i);
+        else if (i % 2 == 0)
+            real_emit_mma(p->sums, (const mc_reg[]){low[i], low[i + 1], high[i], high[i + 1]}, value, i / 2);
+}
+
+static void pairs_of_words(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
+    note(p->sums->b, "round and multiply slots %d..%d", 16 * half, 16 * half + 15);
+    for (int q = 0; q < p->loads; q += 2) multiply_words(p, matrix[q], matrix[q + 1], value + q, step);
+}
+
 void real_pairs_multiply(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value, int step) {
-    (p->sums->of->joins_halves ? pairs_of_bytes : pairs_of_words)(p, half, matrix, value, step);
+    int bits = p->sums->of->b_bits;
+    (bits == 8    ? pairs_of_bytes
+     : bits == 16 ? pairs_of_halves
+                  : pairs_of_words)(p, half, matrix, value, step);
 }
 
 void real_pairs_add_bias(const spmm_pairs *p, const mc_reg *value) { (void)p, (void)value; }

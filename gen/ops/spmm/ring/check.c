@@ -5,8 +5,8 @@ static void check_split(const ring_plan *plan, mc_complaints *complaints) {
     const spmm_plan *base = &plan->base;
     if (base->warps % base->split)
         complain(complaints, F_SPLIT, "%d warps cannot be shared out by %d", base->warps, base->split);
-    /* an ldmatrix takes 32 bytes of a row */
-    int part = spmm_b_is_paired(base) ? 64 : 32 / spmm_b_unit(base);
+    /* an ldmatrix takes 32 bytes of a row, and what lanes load of it all of it */
+    int part = ring_reads_words(plan) ? 32 : spmm_b_is_paired(base) ? 64 : 32 / spmm_b_unit(base);
     if (base->split > base->tile_n / part)
         complain(complaints, F_SPLIT, "staging = \"%s\" wants %d columns for each warp, tile_n has %d",
                  base->staging_name, part, base->tile_n);

@@ -22,11 +22,27 @@ bool ring_loads_late(const ring_plan *plan) {
            (ring_is_tall(plan) && ring_run(plan) * ring_runs(plan) > RING_EARLY_COLUMNS);
 }
 
+/* Of words: an mma has two neighbouring columns, those of its rows g and g + 8. With vectors of 16 rows each
+   of four mma has one column of both halves of the run. */
+static void words_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
+    enum { LOAD = 4 /* columns of a load */ };
+    bool tall = ring_is_tall(e->r->plan);
+    int run = ring_run(e->r->plan);
+    for (int i = 0; i < run; i++) {
+        int mma = tall ? LOAD * c + i % LOAD : LOAD / 2 * c + i / 2;
+        sums[i] = e->sums->acc[4 * mma + (tall ? frag_c_reg(row, i / LOAD) : frag_c_reg(i % 2, row))];
+    }
+}
+
 /* A run's columns are those of one mma after another, or, after the exchange, both of one mma. With vectors
    of 16 rows they are those of two pairs, of which each mma has a column. */
 void ring_run_of_sums(const ring_epilogue *e, int c, int row, mc_reg *sums) {
     const ring_plan *plan = e->r->plan;
     int run = ring_run(plan), pair = spmm_pair_columns(&plan->base.math);
+    if (ring_reads_words(plan)) {
+        words_of_sums(e, c, row, sums);
+        return;
+    }
     for (int i = 0; i < run; i++)
         sums[i] = ring_is_tall(plan)     ? e->sums->acc[(pair * c + i % pair) * 4 + frag_c_reg(row, i / pair)]
                   : ring_exchanges(plan) ? e->sums->acc[c * 4 + frag_c_reg(i, row)]

@@ -24,10 +24,18 @@ static inline int ring_row_bytes(const ring_plan *plan) {
 static inline int ring_window_bytes(const ring_plan *plan) { return plan->window * ring_row_bytes(plan); }
 static inline int ring_loads(const ring_plan *plan) { return ring_row_bytes(plan) / RING_LOAD_BYTES; }
 
+/* Whether lanes load elements of rows in the ring, of 32 bits each, which ldmatrix does not transpose
+   (words.c). A load is 16 bytes of a slot's row then, and as many loads read a row. */
+static inline bool ring_reads_words(const ring_plan *plan) { return plan->base.math.b_bits == 32; }
+/* A lane's words of a stride's `places`. */
+static inline int ring_place_words(const ring_plan *plan) { return ring_reads_words(plan) ? 4 : 1; }
+
 /* Neighbouring columns of C that a lane has at the store: a run (store.c). They come of a pair of bytes of B,
-   or of two pairs where each pair is a column or vectors have 16 rows. And columns of which a lane has one
-   run: all lane groups g share them, or, with vectors of 16 rows, the four lanes t. */
+   or of two pairs where each pair is a column or vectors have 16 rows; of words they come of a load, or of
+   two. And columns of which a lane has one run: all lane groups g share them, or, with vectors of 16 rows,
+   the four lanes t. */
 static inline int ring_run(const ring_plan *plan) {
+    if (ring_reads_words(plan)) return spmm_is_tall(&plan->base.math) ? 8 : 4;
     if (spmm_is_tall(&plan->base.math)) return 2 * 16 / plan->base.math.b_bits;
     return spmm_b_is_paired(&plan->base) ? 4 : 2;
 }

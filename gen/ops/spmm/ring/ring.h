@@ -6,6 +6,7 @@
  *   async.c     windows come by cp.async of all threads, which pass from window to window together
  *   packed.c    strides of the packed arrays, loaded ahead
  *   strides.c   the loop over a row block's strides
+ *   words.c     how it reads elements of 32 bits
  *   sum.c       sums of warps that share a row block
  *   store.c     the epilogue */
 #ifndef MC_SPMM_RING_H
@@ -19,8 +20,9 @@
 
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
-    RING_HALVES = 2,   /* halves of a stride: 16 slots each */
-    RING_MAX_LATE = 4, /* registers of a lane's values in a half: one for each mma, or two for one */
+    RING_HALVES = 2,     /* halves of a stride: 16 slots each */
+    RING_MAX_LATE = 8,   /* registers of a lane's values in a half: those of a slot for each mma */
+    RING_MAX_PLACES = 4, /* of its places in a stride */
 };
 
 /* What all stages of the kernel know. */
@@ -119,7 +121,8 @@ extern const ring_staging ring_by_tma, ring_by_async;
 
 /* What a lane loads of a stride. */
 typedef struct ring_stride {
-    mc_reg place, control, value[RING_MAX_LATE * RING_HALVES]; /* value: for each mma, of both halves */
+    mc_reg place[RING_MAX_PLACES], control,
+        value[RING_MAX_LATE * RING_HALVES]; /* value: for each mma, of both halves */
 } ring_stride;
 
 typedef struct ring_packed {
@@ -149,7 +152,8 @@ typedef struct ring_strides {
     ring_row_block block;
     spmm_sums *sums;
     spmm_pairs pairs;
-    mc_reg lane_unit; /* 1 in both halves of the word for lanes that read the 16 columns beside; else 0 */
+    /* 1 in both halves of the word for lanes that read the 16 bytes beside, else 0; of words g in both */
+    mc_reg lane_unit;
     /* what ldmatrix reads of either half, and the address of its first row; scratch for other addresses */
     mc_reg matrix[RING_HALVES][RING_MAX_LOADS][4], at[RING_HALVES], matrix_at;
 } ring_strides;
@@ -158,6 +162,15 @@ typedef struct ring_strides {
 void ring_emit_strides_start(ring_strides *s);
 /* Adds all strides of the row block to the sums. */
 void ring_emit_strides(ring_strides *s);
+
+/* -- words.c ------------------------------------------------------------------------------------------ */
+
+mc_reg ring_words_unit(const ring_emitter *r);
+/* Makes a lane's places of the stride at hand those of its own 16 bytes. */
+void ring_words_find(const ring_strides *s);
+/* Reads these of the slots of HALF, to its matrices: of group i of 8 slots, slot t to matrix 2 i and slot t +
+   4 to the next one. */
+void ring_words_gather(const ring_strides *s, int half);
 
 /* -- sum.c -------------------------------------------------------------------------------------------- */
 

@@ -32,7 +32,10 @@ static void add_b_map(const ring_plan *plan, mc_contract *c) {
 }
 
 /* The arrays that say which strides a row block has, and where their slots lie in the ring. */
-static void add_strides(const spmm_plan *base, mc_contract *c) {
+static void add_strides(const ring_plan *plan, mc_contract *c) {
+    enum { PLACES = 3 };
+    const spmm_plan *base = &plan->base;
+    bool words = ring_reads_words(plan);
     static const char *const orders[] = {
         [1] = "m", [2] = "m / 2", [4] = "m / 4", [8] = "m / 8", [16] = "m / 16"};
     static const char *const row_ptrs[] = {
@@ -49,14 +52,16 @@ static void add_strides(const spmm_plan *base, mc_contract *c) {
         {"control", "s32", "strides",
          "bits 8-30: windows to leave; bits 0-7: to wait for then; bit 31: slots 16 on are empty"},
         {"places", "s32", "strides * 16",
-         "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) add_array(c, 4, arrays[i]);
+         words ? "[t][4]: where slots 8 i + t and 8 i + 4 + t lie in the ring: low and high half, in 16 bytes"
+               : "where slots w and 16 + w lie in the ring: low and high half, in 16 bytes"}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        add_array(c, words && i == PLACES ? 16 : 4, arrays[i]);
 }
 
 static void make_contract(const void *data, mc_contract *c) {
     const ring_plan *plan = data;
     c->format = "windowed-bcrs";
-    add_strides(&plan->base, c);
+    add_strides(plan, c);
     spmm_add_values(&plan->base, true, c);
     if (plan->tensor) add_b_map(plan, c);
     else add_b(plan, c);
@@ -81,13 +86,16 @@ static void entry_name(const void *data, char name[MC_MAX_ENTRY]) {
              base->c_columns ? "_columns" : "");
 }
 
-#define RING                                                                                                 \
-    "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows from it by " \
-    "ldmatrix."
+#define RING(by)                                                                                             \
+    "Windows of B pass through a ring in shared memory; every warp gathers its row block's rows from it "    \
+    "by " by
+#define RING_WAYS(by)                                                                                        \
+    { SPMM_SWAPPED_WAY(RING(by)), SPMM_TALL_WAY(RING(by)) }
 
 static const char *how(const void *data) {
+    static const char *const by_ldmatrix[] = RING_WAYS("ldmatrix."), *const by_words[] = RING_WAYS("loads.");
     const ring_plan *plan = data;
-    return spmm_is_tall(&plan->base.math) ? SPMM_TALL_WAY(RING) : SPMM_SWAPPED_WAY(RING);
+    return (ring_reads_words(plan) ? by_words : by_ldmatrix)[spmm_is_tall(&plan->base.math)];
 }
 
 const mc_solver spmm_ring = {

@@ -23,9 +23,9 @@ void ring_emit_strides_start(ring_strides *s) {
         b32_array(b, h ? "high" : "low", loads * 4, matrices);
         for (int i = 0; i < loads * 4; i++) s->matrix[h][i / 4][i % 4] = matrices[i];
     }
-    b32_array(b, "at", RING_HALVES, s->at);
+    if (!ring_reads_words(s->r->plan)) b32_array(b, "at", RING_HALVES, s->at);
     s->matrix_at = b32(b, "matrix_at");
-    s->lane_unit = emit_lane_unit(s->r);
+    s->lane_unit = ring_reads_words(s->r->plan) ? ring_words_unit(s->r) : emit_lane_unit(s->r);
     s->pairs = pairs_begin(s->sums, loads);
     note(b, "a second half that nobody gathered may be multiplied by zeros");
     for (int i = 0; i < loads * 4; i++) EMIT(b, mov_b32, s->matrix[1][i / 4][i % 4], I(0));
@@ -36,7 +36,7 @@ void ring_emit_strides_start(ring_strides *s) {
 /* Sets `at`: the addresses of the rows that this lane names to ldmatrix, in either half. */
 static void emit_row_addresses(const ring_strides *s) {
     mc_builder *b = s->r->at.b;
-    mc_reg place = s->packed->at_hand.place;
+    mc_reg place = s->packed->at_hand.place[0];
     EMIT(b, xor_b32, place, place, s->lane_unit);
     EMIT(b, and_b32, s->at[0], place, H(0xffff));
     EMIT(b, shr_u32, s->at[1], place, I(16));
@@ -47,6 +47,10 @@ static void emit_row_addresses(const ring_strides *s) {
 static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
     mc_builder *b = s->r->at.b;
     note(b, "gather the rows of slots %d..%d", WINDOWED_HALF * half, WINDOWED_HALF * half + 15);
+    if (ring_reads_words(s->r->plan)) {
+        ring_words_gather(s, half);
+        return;
+    }
     for (int q = 0; q < ring_loads(s->r->plan); q++) {
         mc_reg at = q ? s->matrix_at : s->at[half];
         if (q) EMIT(b, xor_b32, at, s->at[half], I(q * RING_LOAD_BYTES));
@@ -57,7 +61,7 @@ static void emit_gather(const ring_strides *s, int half, mc_reg guard) {
 /* Begins a stride: once its windows are there, its first half is gathered. */
 static void emit_begin(const ring_strides *s, bool first) {
     s->staging->before_stride(s->feed, s->packed->at_hand.control, first);
-    emit_row_addresses(s);
+    (ring_reads_words(s->r->plan) ? ring_words_find : emit_row_addresses)(s);
     emit_gather(s, 0, (mc_reg){0});
 }
 

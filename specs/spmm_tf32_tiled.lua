@@ -1,0 +1,20 @@
+-- SpMM for f32 weights pruned in 8x1 vectors at 50 to 95 %: C[m,n] = A[m,k] B[k,n], products of tf32, sums in f32.
+-- Windows of B pass through shared memory, from which all row blocks of a thread block gather. For Hopper and later.
+
+op   = "spmm"
+arch = "sm_90"
+lhs  = "tf32"                   -- A: values of the nonzero vectors, f32, rounded to tf32
+rhs  = "tf32"                   -- B: dense, row-major, f32; address and rows multiples of 16 bytes
+out  = "f32"                    -- C: dense, row-major; also f16, bf16, and with a scale s8, u8, s4, u4, e4m3, e5m2
+scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each of its rows or columns
+vec  = 8                        -- rows of a nonzero vector
+
+staging = "tma"                 -- copies by the tensor memory accelerator
+tile_n  = 32                    -- columns of C a thread block
+warps   = {16, 8, 4}            -- warps that multiply, each a row block; one more copies
+window  = {256, 128, 64}        -- rows of B a copy
+stages  = {6, 3}                -- windows in the ring; also 2, 4, 8, 12
+resident = {"on", "off"}        -- where all of B fits: fill the ring once, take row blocks in turn
+overlap = "on"                  -- may start while the kernel before it still runs
+
+-- m, n, k, ldb, ldc stay open: they are kernel parameters. To fix them: mcgen --set n=256 --set ldb=256 ...
