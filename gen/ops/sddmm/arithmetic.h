@@ -61,7 +61,14 @@ typedef struct sddmm_arithmetic {
 } sddmm_arithmetic;
 
 /* Which operand a contract speaks of: A, B by columns, or B by rows. */
-typedef enum sddmm_matrix { SDDMM_MATRIX_A, SDDMM_MATRIX_COLUMNS, SDDMM_MATRIX_ROWS } sddmm_matrix;
+typedef enum sddmm_matrix {
+    SDDMM_MATRIX_A,
+    SDDMM_MATRIX_COLUMNS,
+    SDDMM_MATRIX_ROWS,
+    SDDMM_MATRICES
+} sddmm_matrix;
+/* Whose mma facts count: those of a group and panel, or of a warp and stage. */
+typedef enum sddmm_share { SDDMM_GROUP_SHARE, SDDMM_STAGE_SHARE, SDDMM_SHARES } sddmm_share;
 
 /* What an arithmetic implements. The functions below this table call it, and say what each is to do. */
 struct sddmm_arithmetic_kind {
@@ -71,8 +78,7 @@ struct sddmm_arithmetic_kind {
     void (*plan)(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints);
     mc_sums (*sums_contract)(const sddmm_arithmetic *a, int64_t k);
     const char *(*matrix_doc)(const sddmm_arithmetic *a, sddmm_matrix which);
-    /* what facts say of the mma: those of a group and panel, and those of a warp and stage */
-    const char *group_mma_doc, *stage_mma_doc;
+    const char *(*mma_doc)(const sddmm_arithmetic *a, sddmm_share share);
     const struct sddmm_emitters *emit;
 };
 
@@ -90,6 +96,10 @@ static inline mc_sums sddmm_sums(const sddmm_arithmetic *a, int64_t k) {
 /* What the contract says of a matrix. */
 static inline const char *sddmm_matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
     return a->kind->matrix_doc(a, which);
+}
+/* What facts say of the mma that they count. */
+static inline const char *sddmm_mma_doc(const sddmm_arithmetic *a, sddmm_share share) {
+    return a->kind->mma_doc(a, share);
 }
 
 /* k of a chunk. */

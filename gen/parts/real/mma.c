@@ -37,8 +37,3 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
     }
     return first;
 }
-
-mc_opcode real_mma(const char *name) {
-    const real_pair *pair = real_pair_of(name, name, ANY_SM);
-    return pair && pair->bits == REAL_BITS ? pair->mma : MC_OPCODES;
-}

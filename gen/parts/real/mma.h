@@ -5,8 +5,6 @@
 
 #include "ptx/builder.h"
 
-enum { REAL_BITS = 16 /* of the floats that an SDDMM takes */ };
-
 /* What kernels make of a register of B as it lies in memory, once it has elements of one column. */
 typedef enum real_form { REAL_AS_IT_IS, REAL_ROUNDED /* an f32 to tf32 */ } real_form;
 
@@ -28,9 +26,5 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
 
 /* Slots that an mma takes: its k. */
 static inline int real_slots(const real_pair *pair) { return 256 / pair->bits; }
-
-/* The mma m16n8k16, with sums in f32, of two operands whose values have the type of the word NAME;
-   MC_OPCODES: there is none. */
-mc_opcode real_mma(const char *name);
 
 #endif

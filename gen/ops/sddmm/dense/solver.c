@@ -86,7 +86,7 @@ static void facts(const void *data, mc_facts *facts) {
     add_fact(facts, "stages", plan->stages, "of k, all in shared memory");
     add_fact(facts, "stage_k", sddmm_chunk_k(a), "a stage");
     add_fact(facts, "stage_mma", (int64_t)plan->warp_rows * plan->warp_columns * a->steps * a->mma,
-             a->kind->stage_mma_doc);
+             sddmm_mma_doc(a, SDDMM_STAGE_SHARE));
 }
 
 /* -- Solver ------------------------------------------------------------------------------------------- */

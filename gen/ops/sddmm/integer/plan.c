@@ -97,11 +97,16 @@ static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
     return docs[side.bits == 4 ? 0 : side_bytes(side)][side.is_signed][which];
 }
 
+static const char *mma_doc(const sddmm_arithmetic *a, sddmm_share share) {
+    static const char *const docs[SDDMM_SHARES] = {"m16n8k32 instructions, a group and panel",
+                                                   "m16n8k32 instructions, a warp and stage"};
+    return (void)a, docs[share];
+}
+
 const sddmm_arithmetic_kind sddmm_integers = {
     .plan = plan,
     .sums_contract = sums_contract,
     .matrix_doc = matrix_doc,
-    .group_mma_doc = "m16n8k32 instructions, a group and panel",
-    .stage_mma_doc = "m16n8k32 instructions, a warp and stage",
+    .mma_doc = mma_doc,
     .emit = &sddmm_integer_emitters,
 };

@@ -51,7 +51,7 @@ void sddmm_items_facts(const sddmm_problem *p, const sddmm_items *items, int mma
     add_fact(facts, "threads", MC_WARP * p->warps, "a thread block");
     add_fact(facts, "panel_k", panel_k, "in registers at once");
     add_fact(facts, "group_b_bytes", MC_SAMPLED_SLOTS * values_bytes(a->rhs, panel_k), read);
-    add_fact(facts, "group_mma", sddmm_octets(p) * items->chunks * mma, a->kind->group_mma_doc);
+    add_fact(facts, "group_mma", sddmm_octets(p) * items->chunks * mma, sddmm_mma_doc(a, SDDMM_GROUP_SHARE));
 }
 
 void sddmm_items_paths(unsigned shared_bytes, bool wide, bool edge, mc_facts *facts) {

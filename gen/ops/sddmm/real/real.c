@@ -1,53 +1,85 @@
-/* The arithmetic of floats: f16 and bf16, multiplied by m16n8k16, with sums in f32.
+/* The arithmetic of floats: f16 and bf16, each with its own, with sums in f32.
  *
- * A lane's unit has 8 k of a row, in four registers, and a chunk has 32 k: those of two mma. Lane t of an mma
- * has k = 2 t, 2 t + 1 and 2 t + 8, 2 t + 9, of both operands (PTX ISA, "Matrix Fragments for mma.m16n8k16").
- * Those are k = 8 t, 8 t + 1 and 8 t + 2, 8 t + 3 of the chunk in the first mma, and the next four in the
- * second: words as loaded are operands. A step is one mma, of a row-major B both.
+ * An mma takes K = 256 / bits, and a lane of it K / 4 of each row or column, in two registers: lane t has of
+ * the first one the places from t K / 8 on, of the second one those K / 2 further on (PTX ISA, "Matrix
+ * Fragments for mma.m16n8k16" and its neighbours), of both operands. A lane's unit has four registers, and a
+ * chunk the k of two mma: the first one takes of each lane's unit the first half, and the second one the
+ * other. So words as loaded are operands. A step is one mma, of a row-major B both.
  *
  * Zero times infinity is NaN. So where k ends, zeros stand on both sides (sddmm_arithmetic_kind.real). */
 #include "ops/sddmm/arithmetic.h"
 #include "ops/sddmm/fields.h"
 #include "parts/emit.h"
 #include "parts/fragment.h"
-#include "parts/real/mma.h"
 #include "parts/side.h"
+#include <limits.h>
+#include <stdio.h>
 
 enum {
-    LANE_K = 4,      /* a lane's k of an mma */
-    LANE_REGS = 2,   /* registers that these take */
+    LANE_REGS = 2,   /* a lane's registers of a row of an mma */
     UNIT_MMA = 2,    /* mma of a unit */
     FIXED_SPARE = 8, /* registers that ptxas 13 takes besides where k is fixed */
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-static void check(const int64_t *point, const sddmm_arithmetic *a, mc_complaints *complaints) {
-    if (point[F_LHS] != point[F_RHS])
-        complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = \"%s\", not \"%s\"", a->lhs.name, a->lhs.name,
-                 a->rhs.name);
-    if (point[F_PRECISION_SPLIT])
-        complain(complaints, F_PRECISION_SPLIT, "lhs = \"%s\": its values are no digits; leave it out",
-                 a->lhs.name);
+enum { BITS = 16 };
+
+/* The mma whose operands have the values of both sides as they lie in memory; NULL: none. */
+static const real_pair *pair_of(const int64_t *point, int sm) {
+    int64_t lhs = point[F_LHS], rhs = point[F_RHS];
+    const real_pair *pair = real_pair_of(side_type_names[lhs], side_type_names[rhs], sm);
+    return pair && pair->bits == BITS ? pair : NULL;
+}
+
+/* Complains of a point that has no mma. */
+static void refuse(const int64_t *point, const char *lhs, mc_complaints *complaints) {
+    char takes[REAL_TAKES];
+    const real_pair *later = pair_of(point, INT_MAX), *other = real_pair_with(lhs, INT_MAX, takes);
+    if (later) complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", lhs, later->sm);
+    else if (other && other->bits == BITS)
+        complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", lhs, takes,
+                 side_type_names[point[F_RHS]]);
+    else complain(complaints, F_LHS, "there is no mma for \"%s\" here", lhs);
+}
+
+/* What the contract says of A, of B by columns, of B by rows. */
+static void describe(sddmm_arithmetic *a) {
+    static const char *const what[] = {[SDDMM_MATRIX_A] = "A: %s[m][lda], row-major",
+                                       [SDDMM_MATRIX_COLUMNS] = "B: %s[n][ldb], columns of B",
+                                       [SDDMM_MATRIX_ROWS] = "B: %s[k][ldb], row-major"};
+    for (int i = 0; i < SDDMM_MATRICES; i++)
+        snprintf(a->real.docs[i], sizeof a->real.docs[i], what[i], i ? a->rhs.name : a->lhs.name);
+}
+
+/* A point without an mma gets another one. */
+static void plan_pair(const int64_t *point, sddmm_arithmetic *a, mc_complaints *complaints) {
+    int sm = mc_archs[point[FIELD_ARCH]].sm;
+    const char *lhs = side_type_names[point[F_LHS]];
+    a->real.pair = pair_of(point, sm);
+    if (!a->real.pair) {
+        refuse(point, lhs, complaints);
+        a->real.pair = real_pair_of("f16", "f16", sm);
+    }
+    a->lhs = (sddmm_values){lhs, a->real.pair->bits};
+    a->rhs = (sddmm_values){side_type_names[point[F_RHS]], a->real.pair->bits};
 }
 
 static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_complaints *complaints) {
-    a->lhs = (sddmm_values){side_type_names[point[F_LHS]], REAL_BITS};
-    a->rhs = (sddmm_values){side_type_names[point[F_RHS]], REAL_BITS};
+    plan_pair(point, a, complaints);
+    int lane_k = real_slots(a->real.pair) / 4;
     a->mma = by_rows ? UNIT_MMA : 1;
     a->steps = UNIT_MMA / a->mma;
-    a->step_k = a->mma * LANE_K;
-    a->unit_k = UNIT_MMA * LANE_K;
+    a->step_k = a->mma * lane_k;
+    a->unit_k = UNIT_MMA * lane_k;
     a->a_words = a->a_operands = a->b_words = a->mma * LANE_REGS;
     a->a_is_plain = a->b_is_plain = true;
     a->accs = SDDMM_ACC;
     if (point[F_K] != MC_OPEN) a->spare = FIXED_SPARE;
-    a->real.mma = real_mma(a->lhs.name);
-    if (a->real.mma == MC_OPCODES) {
-        complain(complaints, F_LHS, "there is no mma for \"%s\" here", a->lhs.name);
-        a->real.mma = OP_mma_f16;
-    }
-    check(point, a, complaints);
+    if (point[F_PRECISION_SPLIT])
+        complain(complaints, F_PRECISION_SPLIT, "lhs = \"%s\": its values are no digits; leave it out",
+                 a->lhs.name);
+    describe(a);
 }
 
 /* -- Contract ----------------------------------------------------------------------------------------- */
@@ -57,18 +89,15 @@ static mc_sums sums_contract(const sddmm_arithmetic *a, int64_t k) {
     return (void)a, (void)k, (mc_sums){.lhs = NULL};
 }
 
-/* Of A, of B by columns, of B by rows. */
-#define DOCS(type)                                                                                           \
-    {                                                                                                        \
-        "A: " type "[m][lda], row-major", "B: " type "[n][ldb], columns of B",                               \
-            "B: " type "[k][ldb], row-major"                                                                 \
-    }
+static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) { return a->real.docs[which]; }
 
-static const char *matrix_doc(const sddmm_arithmetic *a, sddmm_matrix which) {
-    static const char *const docs[][3] = {DOCS("f16"), DOCS("bf16")};
-    return docs[a->real.mma == OP_mma_bf16][which];
+static const char *mma_doc(const sddmm_arithmetic *a, sddmm_share share) {
+    static const char *const by_bytes[][SDDMM_SHARES] = {
+        [1] = {"m16n8k32 instructions, a group and panel", "m16n8k32 instructions, a warp and stage"},
+        [2] = {"m16n8k16 instructions, a group and panel", "m16n8k16 instructions, a warp and stage"},
+        [4] = {"m16n8k8 instructions, a group and panel", "m16n8k8 instructions, a warp and stage"}};
+    return by_bytes[a->real.pair->bits / 8][share];
 }
-#undef DOCS
 
 /* -- Instructions ------------------------------------------------------------------------------------- */
 
@@ -87,7 +116,7 @@ static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y
     }
     for (int i = 0; i < count; i++) {
         const mc_reg *acc = factors[i].acc, *a = &factors[i].operands[first];
-        builder_emit(m->b, (mc_reg){0}, m->arithmetic->real.mma,
+        builder_emit(m->b, (mc_reg){0}, m->arithmetic->real.pair->swapped,
                      MC_OPERANDS(V4(acc), V4(rows), V2(a), V4(acc)));
     }
 }
@@ -111,7 +140,6 @@ const sddmm_arithmetic_kind sddmm_reals = {
     .plan = plan,
     .sums_contract = sums_contract,
     .matrix_doc = matrix_doc,
-    .group_mma_doc = "m16n8k16 instructions, a group and panel",
-    .stage_mma_doc = "m16n8k16 instructions, a warp and stage",
+    .mma_doc = mma_doc,
     .emit = &emitters,
 };

@@ -2,10 +2,11 @@
 #ifndef MC_SDDMM_REAL_H
 #define MC_SDDMM_REAL_H
 
-#include "ptx/builder.h"
+#include "parts/real/mma.h"
 
 typedef struct sddmm_real {
-    mc_opcode mma; /* of 16 k: m16n8k16 */
+    const real_pair *pair; /* the mma that multiplies: rows of A are its columns */
+    char docs[3][40];      /* what the contract says of each sddmm_matrix */
 } sddmm_real;
 
 #endif
