@@ -35,6 +35,22 @@ mc_status reference_check_spmm(const mc_vsparse *a, const mc_dense *b, mc_diag *
 MC_API mc_status mc_reference_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                     mc_layout layout, mc_dense *sums, mc_diag *diag);
 
+/* In which order a kernel adds floats up (docs/sddmm.md). ALIGNED: whole units of 16 bytes come first, in
+   chunks, whose products go to one sum, to several CHAINS in turn, or to two, of the even chunks and of the
+   odd ones (reads = "lines"). The k that are left come in rounds. */
+typedef enum mc_sample_sums { MC_SAMPLE_ONE, MC_SAMPLE_CHAINS, MC_SAMPLE_LINES } mc_sample_sums;
+typedef struct mc_sample_order {
+    mc_sample_sums sums;
+    bool aligned;
+} mc_sample_order;
+/* The sums, f32, in that order: to the bit as the kernel's. MC_CANNOT where no mma multiplies such values. */
+MC_API mc_status mc_reference_sddmm_ordered(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                            mc_layout layout, const mc_sample_order *order, mc_dense *sums,
+                                            mc_diag *diag);
+/* MC_USAGE where there is no A B of the mask's shape. */
+mc_status reference_check_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                mc_layout layout, mc_diag *diag);
+
 MC_API mc_status mc_reference_sddmm_bounds(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
                                            mc_layout layout, mc_dense *bounds, mc_diag *diag);
 

@@ -93,14 +93,21 @@ static mc_status sample(const sides *s, const sum_loops *loops, mc_dense *sums, 
     return status;
 }
 
-static mc_status check_sides(sides *s, mc_diag *diag) {
-    int64_t n = mc_layout_n(s->layout, s->b), k = mc_layout_k(s->layout, s->b);
-    if (s->a->rows != s->mask->rows || n != s->mask->cols)
+mc_status reference_check_sddmm(const mc_vsparse *mask, const mc_dense *a, const mc_dense *b,
+                                mc_layout layout, mc_diag *diag) {
+    int64_t n = mc_layout_n(layout, b), k = mc_layout_k(layout, b);
+    if (a->rows != mask->rows || n != mask->cols)
         return mc_fail(diag, MC_USAGE,
                        "the mask is %" PRId64 " x %" PRId64 ", A has %" PRId64 " rows, B %" PRId64 " columns",
-                       s->mask->rows, s->mask->cols, s->a->rows, n);
-    if (s->a->cols != k)
-        return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", s->a->cols, k);
+                       mask->rows, mask->cols, a->rows, n);
+    if (a->cols != k)
+        return mc_fail(diag, MC_USAGE, "A has %" PRId64 " columns, B has %" PRId64 " rows", a->cols, k);
+    return MC_OK;
+}
+
+static mc_status check_sides(sides *s, mc_diag *diag) {
+    mc_status status = reference_check_sddmm(s->mask, s->a, s->b, s->layout, diag);
+    if (status != MC_OK) return status;
     return arithmetic_of_product(s->a->type, s->b->type, &s->of, diag);
 }
 
