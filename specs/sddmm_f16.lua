@@ -2,7 +2,7 @@
 -- A list is a set of candidates to tune over; the first of each makes the default kernel.
 
 op  = "sddmm"
-lhs = "f16"                     -- A: dense, row-major; also bf16, with rhs = "bf16"
+lhs = "f16"                     -- A: dense, row-major; with the same rhs also bf16, tf32; e4m3 and e5m2 with either
 rhs = "f16"                     -- B: dense, [n][ldb]: the k values of a column side by side
 out = "f16"                     -- C; also bf16, f32, and with a scale s8, u8
 scale = "none"                  -- also "tensor", "row", "column": an f32 for all of C, or for each row or column
@@ -12,7 +12,7 @@ vec = 8                         -- rows of a nonzero vector; also 16, 4, 2, 1
 order    = "bcrs"               -- C vector after vector; also "srbcrs16", "srbcrs32"
 groups   = {2, 1, 4}            -- 16 * groups vectors of a row block are a warp's work
 warps    = {2, 4, 8}            -- warps of a thread block
-tile_k   = {128, 256, 64}       -- k in registers at once: 256, 512 or 128 bytes of a column of B
+tile_k   = {128, 256, 64}       -- k in registers at once: 256, 512 or 128 bytes of a column of B; tf32 takes up to 128
 reads    = {"chunks", "lines"}  -- 64 or 128 bytes of a column of B at once
 prefetch = {"on", "off"}        -- load the next 16 columns of B before this group's mma
 

@@ -256,6 +256,7 @@ sddmm_list() {
         "--set out=f32 --set scale=tensor --set mask=values --set order=srbcrs16 --set groups=8 --set tile_k=128")
     local a_panels=("--set lhs_in=shared" "--set prefetch_lhs=on --set k=1024 --set lda=1024 --set ldb=1024" "--set lhs_in=shared --set prefetch_lhs=on --set reads=lines")
     local reals=("--set groups=2" "--set layout=rows --set vec=2" "--set k=256 --set lda=256 --set ldb=256 --set tile_k=256 --set groups=2" "--set mask=values --set order=srbcrs32 --set vec=4")
+    local singles=("--set vec=1" "--set layout=rows --set groups=1 --set vec=2" "--set k=64 --set lda=64 --set ldb=64" "--set mask=values --set order=srbcrs32 --set vec=4")
     local -A line=([u8]=256 [s4]=512 [u16]=128)
     local windows=("--set window=256 --set warps=16" "--set window=128 --set warps=12 --set order=srbcrs16 --set out=f32 --set scale=column --set mask=values"
         "--set rhs=s4 --set window=512 --set warps=8" "--set lhs=s16 --set rhs=s16 --set k=128 --set window=256 --set warps=8 --set groups=2"
@@ -271,6 +272,21 @@ sddmm_list() {
             echo "$arch 0 $floats.narrow --set lhs=$floats --set rhs=$floats --set out=f32 --set method=window --set k=32 --set tile_k=32 --set window=128 --set warps=12 --set groups=2 --set lda=32 --set ldb=32"
             j=$((j + 1))
         done
+        echo "$arch 0 tf32 --set lhs=tf32 --set rhs=tf32 --set out=f32 --set groups=2 --set tile_k=64 ${singles[j / 2 % 4]}"
+        echo "$arch 0 tf32.lines --set lhs=tf32 --set rhs=tf32 --set out=f16 --set groups=2 --set tile_k=64 --set reads=lines --set lhs_in=shared --set scale=row"
+        echo "$arch 0 tf32.tall --set vec=16 --set lhs=tf32 --set rhs=tf32 --set out=f32 --set groups=2 --set tile_k=64 --set mask=values --set order=srbcrs32"
+        echo "$arch 0 tf32.window --set lhs=tf32 --set rhs=tf32 --set out=bf16 --set method=window --set k=128 --set tile_k=128 --set window=128 --set warps=12 --set groups=2"
+        echo "$arch 0 tf32.dense --set lhs=tf32 --set rhs=tf32 --set out=f32 --set method=dense --set k=128 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
+        if [ $j -gt 4 ]; then # from sm_89 on
+            for floats in "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+                lhs=${floats% *} rhs=${floats#* }
+                echo "$arch 0 $lhs$rhs --set lhs=$lhs --set rhs=$rhs --set out=f16 --set groups=2 --set tile_k=128 ${singles[i % 4]}"
+                echo "$arch 0 $lhs$rhs.window --set lhs=$lhs --set rhs=$rhs --set out=f32 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=8 --set groups=2"
+                echo "$arch 0 $lhs$rhs.dense --set lhs=$lhs --set rhs=$rhs --set out=f16 --set method=dense --set k=256 --set reads=chunks --set groups=4 --set tile_k=256 --set prefetch=on --set warps=4"
+            done
+            echo "$arch 0 e4m3.lines --set lhs=e4m3 --set rhs=e4m3 --set out=e5m2 --set groups=2 --set tile_k=256 --set reads=lines --set lhs_in=shared"
+            echo "$arch 0 e5m2.tall --set vec=16 --set lhs=e5m2 --set rhs=e5m2 --set out=e4m3 --set groups=2 --set tile_k=128 --set mask=values --set order=srbcrs32"
+        fi
         echo "$arch 0 tall --set vec=16 --set groups=2 --set lhs=u8 --set rhs=s4 --set out=s8 --set scale=row --set tile_k=256 ${a_panels[i % 3]}"
         echo "$arch 0 tall.floats --set vec=16 --set groups=2 --set lhs=f16 --set rhs=f16 --set out=u8 --set scale=row --set order=srbcrs32 --set tile_k=128 --set mask=values"
         echo "$arch 0 tall.window --set vec=16 --set method=window --set k=256 --set tile_k=256 --set window=128 --set warps=12"

@@ -131,11 +131,30 @@ check "f16 x f16: an mma for 16 k" test "$(fact group_mma tile_k=128 groups=2 lh
 check "sums are added as floats" test "$(floats k=256 lda=256 ldb=256 tile_k=256 | grep -c 'add.rn.f32')" = 24
 expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "bf16"' floats rhs=bf16
 expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "s8"' floats rhs=s8
+expect 2 'rhs: lhs = "tf32" takes rhs = "tf32", not "f16"' floats lhs=tf32
+expect 2 'rhs: lhs = "e5m2" takes rhs = "e4m3" or "e5m2", not "f16"' floats lhs=e5m2 arch=sm_89
+expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' floats lhs=e4m3 rhs=e5m2 arch=sm_86
 expect 2 'rhs: lhs = "s8" takes an integer, too, not "f16"' floats lhs=s8 scale=row
 expect 2 'out: "s32" holds sums of integers' floats out=s32
 expect 2 'scale: out = "s8" wants one: "tensor", "row" or "column"' floats out=s8
 expect 2 'precision_split: lhs = "f16": its values are no digits; leave it out' floats precision_split=8+8
 expect 2 'tile_k: rhs = "f16" takes multiples of 32 up to 256' floats tile_k=512
+expect 2 'tile_k: rhs = "tf32" takes multiples of 16 up to 128' floats lhs=tf32 rhs=tf32 tile_k=256
+expect 2 'tile_k: rhs = "tf32" by rows takes multiples of 16 up to 64' floats lhs=tf32 rhs=tf32 layout=rows
+expect 2 'tile_k: rhs = "e4m3" takes multiples of 64 up to 512' floats lhs=e4m3 rhs=e4m3 arch=sm_89 tile_k=32
+
+single() { floats lhs=tf32 rhs=tf32 out=f32 tile_k=64 "$@"; }
+expect 0 "A: tf32[m][lda], row-major" single
+expect 0 "m16n8k8 instructions, a group and panel" single -- --describe
+check "tf32 x tf32: an mma for 8 k" test "$(fact group_mma tile_k=64 groups=2 lhs=tf32 rhs=tf32 out=f32)" = 8
+check "both sides are rounded" grep -q 'cvt.rna.tf32.f32 *%edge_a_operand0' <(single)
+check "B's for each mma" grep -q 'cvt.rna.tf32.f32 *%rounded0' <(single)
+eight() { floats arch=sm_89 lhs=e4m3 rhs=e5m2 out=f32 "$@"; }
+expect 0 "B: e5m2[n][ldb], columns of B" eight
+expect 0 "m16n8k32 instructions, a group and panel" eight -- --describe
+check "the mma's operand A are values of B" grep -q 'mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32' <(eight)
+expect 2 'tile_k: 512 with 2 groups leaves no registers' eight arch=sm_90 tile_k=512 k=512 prefetch=on reads=lines
+expect 0 'tile_k=512' eight tile_k=512 k=512 prefetch=on reads=lines
 
 float_window() { floats method=window window=128 k=256 tile_k=256 groups=4 "$@"; }
 expect 2 'warps: 32 leave 64 registers a thread, k = 256 wants more: fewer warps, a smaller k, or prefetch = "off"' float_window warps=32

@@ -73,8 +73,9 @@ problem_case edge_case(const problem_kind *kind, int mask, int length, int gap, 
                      with_outputs ? output_gaps[gap] : gaps[gap]);
 }
 
+/* Elements of several bytes lie at multiples of these. */
 static unsigned at_least(mc_type type, unsigned offset) {
-    unsigned least = mc_type_bits(type) > 8 ? 2 : 0;
+    unsigned bytes = (unsigned)mc_type_bytes(type), least = bytes > 1 ? bytes : 0;
     return offset > 0 && offset < least ? least : offset;
 }
 

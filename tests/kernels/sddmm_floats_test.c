@@ -1,6 +1,7 @@
 /* The SDDMM of floats on the simulator. Values are small multiples of 1/4, so that sums are exact in f32 whatever their order, and
  * C is compared to the bit. What lies between rows is NaN; some runs have NaN and infinities among the values, too, also in
- * column 0 of B, which slots without a vector read, and in the last k. Then the order of sums, of values that tell it. */
+ * column 0 of B, which slots without a vector read, and in the last k.
+ * sddmm_floats_test TYPES; TYPES as "f16,e4m3:e5m2", of both sides or of A and B. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/real.h"
@@ -11,12 +12,13 @@ enum {
     COLUMNS = 130,
     ROW_BLOCKS = 13,
     MOST_ROWS = 16 * ROW_BLOCKS,
-    NAN_BITS = 0x7fff,
     MOST_ARRAYS = 12,
-    FIELDS = 256
+    FIELDS = 256,
+    NAME = 16
 };
 
-/* A kernel, and the problem that it gets: rows of A and B (of a row-major B too) are GAP elements longer than they need be. */
+/* A kernel of 16 bits, and the problem that it gets: rows of A and B (of a row-major B too) are GAP elements longer than they need
+   be. For other widths k, tile_k and rows have as many bytes (widths, below). */
 static const struct run {
     const char *fields;
     int k, gap;
@@ -77,10 +79,8 @@ static const struct run {
     {"method=dense warps=8 tile_n=32 tile_rows=32 k=96 vec=1", 96, 8},
 };
 
-static const char *const types[] = {"f16", "bf16"};
-
 typedef struct sample {
-    mc_type type, out;
+    mc_type types[2], out; /* of A and B */
     mc_order order;
     bool by_rows, values;
     mc_per per; /* of the scale */
@@ -88,6 +88,42 @@ typedef struct sample {
     mc_dense a, b;
     float scale[COLUMNS + MOST_ROWS];
 } sample;
+
+/* -- Widths ------------------------------------------------------------------------------------------- */
+
+enum { USUAL_BITS = 16, LEAST_TILE = 32, MOST_ROWS_TILE = 128 };
+
+/* As many k of TYPE as take the bytes of COUNT of 16 bits; an odd number of a narrow type stays odd. */
+static int widened(mc_type type, int count) {
+    int bits = mc_type_bits(type);
+    return count * USUAL_BITS / bits - (bits < USUAL_BITS ? count % 2 : 0);
+}
+
+/* tile_k is 32 or more, of a row-major B at most 128, and of 32 bits half of that. */
+static int tile_of(mc_type type, int tile_k, bool by_rows) {
+    int tile = widened(type, tile_k),
+        most = mc_type_bits(type) > USUAL_BITS ? MOST_ROWS_TILE / 2 : MOST_ROWS_TILE;
+    if (by_rows && tile > most) tile = most;
+    return tile < LEAST_TILE ? LEAST_TILE : tile;
+}
+
+/* RUN's fields for kernels that multiply TYPES and give OUT. */
+static void write_fields(const mc_type types[2], const char *out, const char *run, char fields[FIELDS]) {
+    bool by_rows = strstr(run, "layout=rows") != NULL;
+    const char *arch = mc_type_bits(types[0]) < USUAL_BITS ? "sm_89" : "sm_90"; /* which has such an mma */
+    int used = snprintf(fields, FIELDS, "op=sddmm arch=%s lhs=%s rhs=%s out=%s", arch, mc_type_text(types[0]),
+                        mc_type_text(types[1]), out);
+    while (*run != '\0') {
+        char name[FIELDS], value[FIELDS];
+        int read = 0, number = sscanf(run, " %[^=]=%[^ ]%n", name, value, &read) == 2 ? atoi(value) : 0;
+        if (strcmp(name, "tile_k") == 0)
+            snprintf(value, sizeof value, "%d", tile_of(types[0], number, by_rows));
+        else if (strcmp(name, "k") == 0 || strcmp(name, "lda") == 0 || strcmp(name, "ldb") == 0)
+            snprintf(value, sizeof value, "%d", widened(types[0], number));
+        used += snprintf(fields + used, FIELDS - (size_t)used, " %s=%s", name, value);
+        run += read;
+    }
+}
 
 /* -- Operands ------------------------------------------------------------------------------------------ */
 
@@ -98,17 +134,20 @@ static unsigned draw(unsigned count) {
     return (unsigned)(seed >> 33) % count;
 }
 
+static uint32_t nan_of(mc_type type) { return real_to_bits(type, NAN); }
+
 /* ROWS rows of COLS values, and NaN behind them. */
 static mc_status make_dense(mc_type type, int64_t rows, int64_t cols, int64_t ld, bool special,
                             mc_dense *dense, mc_diag *diag) {
     static const float specials[] = {INFINITY, -INFINITY, NAN};
     mc_status status = mc_dense_create(type, rows, cols, ld, dense, diag);
     if (status != MC_OK) return status;
-    uint16_t *bits = dense->data;
+    mc_dense whole = *dense;
+    whole.cols = ld;
     for (int64_t i = 0; i < rows * ld; i++) {
         float value = (float)((int)draw(17) - 8) / 4;
         if (special && draw(400) == 0) value = specials[draw(3)];
-        bits[i] = i % ld < cols ? (uint16_t)real_to_bits(type, value) : NAN_BITS;
+        mc_dense_set(&whole, i / ld, i % ld, i % ld < cols ? real_to_bits(type, value) : nan_of(type));
     }
     return MC_OK;
 }
@@ -134,21 +173,23 @@ static mc_status make_mask(const mc_kernel *kernel, pattern law, sample *s, mc_d
 static mc_status make(const mc_kernel *kernel, const struct run *run, pattern law, bool special, sample *s,
                       mc_diag *diag) {
     static const char *const pers[] = {"none", "tensor", "row", "column"};
-    s->type = type_of(kernel, "lhs", diag), s->out = type_of(kernel, "out", diag);
+    s->types[0] = type_of(kernel, "lhs", diag), s->types[1] = type_of(kernel, "rhs", diag);
+    s->out = type_of(kernel, "out", diag);
     s->by_rows = strcmp(mc_kernel_field_text(kernel, "layout"), "rows") == 0;
     s->values = strcmp(mc_kernel_field_text(kernel, "mask"), "values") == 0;
     while (strcmp(mc_kernel_field_text(kernel, "scale"), pers[s->per]) != 0) s->per++;
     for (size_t i = 0; i < sizeof s->scale / sizeof *s->scale; i++) s->scale[i] = (float)(1 + draw(100)) / 64;
     mc_status status = mc_order_of(kernel, &s->order, diag);
     if (status == MC_OK) status = make_mask(kernel, law, s, diag);
+    int k = widened(s->types[0], run->k), ld = widened(s->types[0], run->k + run->gap);
+    if (status == MC_OK) status = make_dense(s->types[0], s->mask.rows, k, ld, special, &s->a, diag);
+    int64_t rows = s->by_rows ? k : COLUMNS, cols = s->by_rows ? COLUMNS : k;
     if (status == MC_OK)
-        status = make_dense(s->type, s->mask.rows, run->k, run->k + run->gap, special, &s->a, diag);
-    int64_t rows = s->by_rows ? run->k : COLUMNS, cols = s->by_rows ? COLUMNS : run->k;
-    if (status == MC_OK) status = make_dense(s->type, rows, cols, cols + run->gap, special, &s->b, diag);
+        status =
+            make_dense(s->types[1], rows, cols, s->by_rows ? COLUMNS + run->gap : ld, special, &s->b, diag);
     if (status != MC_OK || !special) return status;
-    uint16_t *bits = s->b.data;
-    bits[0] = (uint16_t)real_to_bits(s->type, INFINITY);
-    bits[(rows - 1) * (cols + run->gap) + cols - 1] = NAN_BITS;
+    mc_dense_set(&s->b, 0, 0, real_to_bits(s->types[1], INFINITY));
+    mc_dense_set(&s->b, rows - 1, cols - 1, nan_of(s->types[1]));
     return status;
 }
 
@@ -276,7 +317,7 @@ static void test_run(mc_device *device, const char *fields, const struct run *ru
                      mc_diag *diag) {
     mc_kernel *kernel = NULL;
     mc_dense got = {0}, want = {0};
-    sample s = {.type = MC_S8};
+    sample s = {.out = MC_S8};
     mc_status status = mc_kernel_from_fields(fields, &kernel, diag);
     if (status == MC_OK) status = make(kernel, run, law, special, &s, diag);
     if (status == MC_OK) status = reference(&s, &want, diag);
@@ -297,163 +338,36 @@ static void test_run(mc_device *device, const char *fields, const struct run *ru
     mc_kernel_destroy(kernel);
 }
 
-/* -- The order of sums ---------------------------------------------------------------------------------- */
-
-/* In which order docs/sddmm.md says that a kernel adds. */
-typedef enum sum_order { ONE_SUM, CHAINS, LINES } sum_order;
-
-static const struct ordered_run {
-    sum_order order;
-    bool aligned; /* rows, so that whole units of k come first */
-    struct run run;
-} ordered_runs[] = {
-    {ONE_SUM, true, {"groups=2 tile_k=64", 333, 3}},
-    {ONE_SUM, false, {"groups=2 tile_k=64", 200, 1}},
-    {ONE_SUM, true, {"groups=2 tile_k=64 layout=rows", 204, 4}},
-    {ONE_SUM, true, {"method=window window=64 warps=8 groups=2 tile_k=256 k=192", 192, 0}},
-    {ONE_SUM, true, {"method=dense warps=4 k=160", 160, 0}},
-    {CHAINS, true, {"groups=2 tile_k=256 k=248 lda=248 ldb=248", 248, 0}},
-    {CHAINS, true, {"groups=2 tile_k=64 k=64 lda=64 ldb=64", 64, 0}},
-    {CHAINS, true, {"groups=1 tile_k=128 layout=rows k=96 lda=96 ldb=130", 96, 0}},
-    {LINES, true, {"groups=2 tile_k=128 reads=lines", 339, 5}},
-    {ONE_SUM, true, {"groups=2 tile_k=64 vec=16", 333, 3}},
-    {CHAINS, true, {"groups=2 tile_k=128 k=120 lda=120 ldb=120 vec=16", 120, 0}},
-    {CHAINS, true, {"groups=1 tile_k=64 layout=rows k=64 lda=64 ldb=130 vec=16", 64, 0}},
-    {LINES, true, {"groups=2 tile_k=64 reads=lines vec=16", 339, 5}},
-    {CHAINS, true, {"groups=2 tile_k=256 k=248 lda=248 ldb=248 vec=1", 248, 0}},
-};
-
-enum { MOST_SUMS = 4 };
-
-/* Of product K: the sum that it is added to, and its mma's place in that sum's order. */
-typedef struct summand {
-    int sum, mma;
-} summand;
-
-/* Two octets of a row block have two chains each. */
-static int most_chains(const struct ordered_run *of) {
-    return strstr(of->run.fields, "vec=16") != NULL ? 2 : 4;
-}
-
-static summand summand_of(const struct ordered_run *of, bool by_rows, int k) {
-    int units = of->aligned ? of->run.k / 8 * 8 : 0, i = k % 8 / 4;
-    if (k >= units) {
-        int left = k - units, round = by_rows ? 2 * (left / 32) + left % 8 / 4 : left / 16;
-        return (summand){0, units + round};
-    }
-    int chunk = k / 32, mma = 2 * chunk + i, steps = (by_rows ? 1 : 2) * ((units + 31) / 32);
-    int chains = steps >= most_chains(of) ? most_chains(of) : steps >= 2 ? 2 : 1;
-    if (of->order == CHAINS) return (summand){(by_rows ? chunk : mma) % chains, mma};
-    return (summand){of->order == LINES ? chunk % 2 : 0, mma};
-}
-
-/* The products of a row: 2^24, 1 and -2^24, at these k, each in an mma of its own. What they add up to says in
-   which order: 0 or 1. */
-typedef struct triple {
-    int k[3];
-} triple;
-
-static const float products[3] = {16777216, 1, -16777216};
-
-static float sum_of(const struct ordered_run *of, bool by_rows, const triple *t) {
-    float sums[MOST_SUMS] = {0};
-    summand s[3];
-    for (int i = 0; i < 3; i++) s[i] = summand_of(of, by_rows, t->k[i]);
-    for (int mma = 0; mma <= 2 * of->run.k; mma++)
-        for (int i = 0; i < 3; i++)
-            if (s[i].mma == mma) sums[s[i].sum] += products[i];
-    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
-}
-
-static bool share_mma(const struct ordered_run *of, bool by_rows, int k, int other) {
-    summand a = summand_of(of, by_rows, k), b = summand_of(of, by_rows, other);
-    return a.sum == b.sum && a.mma == b.mma;
-}
-
-/* There are at least three mma. */
-static triple draw_triple(const struct ordered_run *of, bool by_rows) {
-    triple t = {{0}};
-    while (share_mma(of, by_rows, t.k[0], t.k[1]) || share_mma(of, by_rows, t.k[0], t.k[2]) ||
-           share_mma(of, by_rows, t.k[1], t.k[2]))
-        for (int i = 0; i < 3; i++) t.k[i] = (int)draw((unsigned)of->run.k);
-    return t;
-}
-
-/* A of three values a row, B of 2^12; WANT: the sums of each row. */
-static mc_status make_ordered(const struct ordered_run *of, sample *s, float want[MOST_ROWS]) {
-    uint16_t *a = s->a.data, *b = s->b.data;
-    for (int64_t i = 0; i < s->b.rows * s->b.ld; i++) b[i] = (uint16_t)real_to_bits(s->type, 4096);
-    memset(a, 0, (size_t)(s->a.rows * s->a.ld) * sizeof *a);
-    for (int64_t row = 0; row < s->a.rows; row++) {
-        triple t = draw_triple(of, s->by_rows);
-        want[row] = sum_of(of, s->by_rows, &t);
-        for (int i = 0; i < 3; i++)
-            a[row * s->a.ld + t.k[i]] = (uint16_t)real_to_bits(s->type, products[i] / 4096);
-    }
-    return MC_OK;
-}
-
-static int misordered(const sample *s, const mc_dense *c, const float *want, int *ones) {
-    int wrong = 0;
-    for (int64_t block = 0; block < s->mask.row_blocks; block++)
-        for (int64_t v = s->mask.row_ptr[block]; v < s->mask.row_ptr[block + 1]; v++)
-            for (int r = 0; r < s->mask.vec; r++) {
-                wrong += mc_dense_real(c, v, r) != (double)want[block * s->mask.vec + r];
-                *ones += want[block * s->mask.vec + r] == 1;
-            }
-    return wrong;
-}
-
-static void test_order(mc_device *device, const char *fields, const struct ordered_run *of, mc_diag *diag) {
-    float want[MOST_ROWS];
-    int ones = 0;
-    mc_kernel *kernel = NULL;
-    mc_dense c = {0};
-    sample s = {.type = MC_S8};
-    mc_status status = mc_kernel_from_fields(fields, &kernel, diag);
-    if (status == MC_OK) status = make(kernel, &of->run, PATTERN_SIXTEENS, false, &s, diag);
-    if (status == MC_OK) status = reference(&s, &c, diag);
-    if (status == MC_OK) status = make_ordered(of, &s, want);
-    if (status == MC_OK) status = compute(device, kernel, &s, &c, diag);
-    CHECK(status == MC_OK, "%s: %s", fields, mc_diag_text(diag));
-    if (status == MC_OK) {
-        int wrong = misordered(&s, &c, want, &ones);
-        CHECK(wrong == 0, "%s: %d elements were added up in another order", fields, wrong);
-        CHECK(ones > 0, "%s: nothing tells the order", fields);
-    }
-    mc_diag_clear(diag);
-    mc_dense_free(&c);
-    mc_dense_free(&s.a);
-    mc_dense_free(&s.b);
-    mc_vsparse_free(&s.mask);
-    mc_kernel_destroy(kernel);
-}
-
-static void test_orders(mc_device *device, mc_diag *diag) {
-    for (size_t i = 0; i < sizeof ordered_runs / sizeof *ordered_runs; i++)
-        for (int t = 0; t < 2; t++) {
+static void test_runs(mc_device *device, const mc_type types[2], unsigned turn, mc_diag *diag) {
+    static const char *const outs[] = {"f32", "f16", "bf16"};
+    static const pattern laws[] = {PATTERN_SIXTEENS, PATTERN_EMPTY_BLOCKS, PATTERN_ONE_FULL};
+    for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (unsigned special = 0; special < 2; special++) {
             char fields[FIELDS];
-            snprintf(fields, sizeof fields, "op=sddmm arch=sm_90 lhs=%s rhs=%s out=f32 %s", types[t],
-                     types[t], ordered_runs[i].run.fields);
-            test_order(device, fields, &ordered_runs[i], diag);
+            write_fields(types, outs[(i + turn + special) % 3], runs[i].fields, fields);
+            test_run(device, fields, &runs[i], laws[(i + turn) % 3], special != 0, diag);
         }
 }
 
-int main(void) {
-    static const char *const outs[] = {"f32", "f16", "bf16"};
-    static const pattern laws[] = {PATTERN_SIXTEENS, PATTERN_EMPTY_BLOCKS, PATTERN_ONE_FULL};
+/* TEXT: a type, or two with a colon between. */
+static void test_types(mc_device *device, const char *text, unsigned turn, mc_diag *diag) {
+    char names[2][NAME];
+    mc_type types[2] = {MC_S8, MC_S8};
+    int found = sscanf(text, "%15[^:,]:%15[^,]", names[0], names[1]);
+    for (int i = 0; i < 2; i++)
+        CHECK(mc_type_from_text(names[found > 1 ? i : 0], &types[i], diag) == MC_OK, "%s",
+              mc_diag_text(diag));
+    test_runs(device, types, turn, diag);
+}
+
+int main(int argc, char **argv) {
     mc_diag *diag = mc_diag_create();
     mc_device *device = NULL;
+    unsigned turn = 0;
     CHECK(mc_device_open("sim", &device, diag) == MC_OK, "%s", mc_diag_text(diag));
-    for (unsigned i = 0; device != NULL && i < sizeof runs / sizeof *runs; i++)
-        for (unsigned t = 0; t < 2; t++)
-            for (unsigned special = 0; special < 2; special++) {
-                char fields[FIELDS];
-                snprintf(fields, sizeof fields, "op=sddmm arch=sm_90 lhs=%s rhs=%s out=%s %s", types[t],
-                         types[t], outs[(i + t + special) % 3], runs[i].fields);
-                test_run(device, fields, &runs[i], laws[(i + t) % 3], special != 0, diag);
-            }
-    if (device != NULL) test_orders(device, diag);
+    char *text = argc > 1 && device != NULL ? strtok(argv[1], ",") : NULL;
+    CHECK(text != NULL, "no types");
+    for (; text != NULL; text = strtok(NULL, ",")) test_types(device, text, turn++, diag);
     mc_device_close(device);
     mc_diag_destroy(diag);
     return check_end();

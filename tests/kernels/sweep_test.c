@@ -122,6 +122,7 @@ static void run_edge(sweep *s, bool unaligned, int mask, int length, int gap, co
                      size_t count) {
     s->output = edge_output(s->kind.op, mask, length, gap) % s->outputs;
     problem_case c = edge_case(&s->kind, mask, length, gap, s->with_outputs);
+    if (s->most_k && c.k > s->most_k && !must_refuse_k(s, &c)) return; /* more than its tile_k */
     bool halves = s->with_outputs && output_is_16_bit(s->output);
     if (unaligned) edge_unalign(&c, &s->kind, gap, s->unit, halves ? 2 : mc_type_size(s->out, 1));
     run_case(s, &c, variants, count);

@@ -31,7 +31,7 @@ enum {
 /* One side's values, as they lie in memory. */
 typedef struct sddmm_values {
     const char *name; /* of their type */
-    int bits;         /* that a value takes: 4, 8 or 16 */
+    int bits;         /* that a value takes: 4, 8, 16 or 32 */
 } sddmm_values;
 
 /* Whether two neighbours share a byte, the first one in its low half. */
@@ -56,6 +56,7 @@ typedef struct sddmm_arithmetic {
     int mma;        /* instructions of a step */
     int64_t most_k; /* the k up to which sums are exact where a spec leaves it open; 0: any */
     int spare;      /* registers that ptxas takes besides */
+    int in_mma;     /* registers that it takes for an mma where it makes that of others */
     sddmm_integer integer;
     sddmm_real real;
 } sddmm_arithmetic;
@@ -120,6 +121,7 @@ typedef struct sddmm_multiplier {
     const sddmm_arithmetic *arithmetic;
     mc_reg join[2]; /* values on their way into a word */
     sddmm_integer_scratch integer;
+    sddmm_real_scratch real;
 } sddmm_multiplier;
 
 /* A step of A, and the accumulators of its products. */

@@ -10,7 +10,8 @@ mc_operand sddmm_emit_row_bytes(mc_builder *b, const char *name, sddmm_values va
                                 mc_reg ld) {
     if (fixed != MC_OPEN) return I(values_bytes(values, fixed));
     if (values.bits == 8) return ld;
-    return values_in_pairs(values) ? shr_u32(b, name, ld, I(1)) : shl_b32(b, name, ld, I(1));
+    if (values_in_pairs(values)) return shr_u32(b, name, ld, I(1));
+    return shl_b32(b, name, ld, I(log2_of(element_bytes(values))));
 }
 
 void sddmm_emit_join(const sddmm_multiplier *m, sddmm_values values, const mc_reg *elements, int count,
@@ -18,13 +19,14 @@ void sddmm_emit_join(const sddmm_multiplier *m, sddmm_values values, const mc_re
     mc_builder *b = m->b;
     for (int i = 0; i < count; i++) {
         const mc_reg *of = &elements[i * WORD / element_bytes(values)];
-        if (element_bytes(values) == 2) {
-            EMIT(b, prmt, words[i], of[0], of[1], I(0x5410));
-            continue;
+        switch (element_bytes(values)) {
+        case 4: EMIT(b, mov_b32, words[i], of[0]); break;
+        case 2: EMIT(b, prmt, words[i], of[0], of[1], I(0x5410)); break;
+        default:
+            EMIT(b, prmt, m->join[0], of[0], of[1], I(0x0040));
+            EMIT(b, prmt, m->join[1], of[2], of[3], I(0x0040));
+            EMIT(b, prmt, words[i], m->join[0], m->join[1], I(0x5410));
         }
-        EMIT(b, prmt, m->join[0], of[0], of[1], I(0x0040));
-        EMIT(b, prmt, m->join[1], of[2], of[3], I(0x0040));
-        EMIT(b, prmt, words[i], m->join[0], m->join[1], I(0x5410));
     }
 }
 

@@ -24,6 +24,12 @@ const real_pair *real_pair_of(const char *lhs, const char *rhs, int sm);
 enum { REAL_TAKES = 64 };
 const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES]);
 
+/* Whether ptxas 13 makes such an mma of others, of f16, for GPUs of capability SM: sm_90 and sm_100 have none
+   of 8 bits. */
+static inline bool real_is_emulated(const real_pair *pair, int sm) {
+    return pair->bits == 8 && sm >= 90 && sm < 120;
+}
+
 /* Slots that an mma takes: its k. */
 static inline int real_slots(const real_pair *pair) { return 256 / pair->bits; }
 

@@ -77,6 +77,7 @@ const mc_operator operator_sddmm = {
     .size = MEMBER_k,
     .operands = operands,
     .operand_count = sizeof operands / sizeof *operands,
+    .spec = "tile_k = {256, 64}\n",
     .estimates = true,
     .check = check,
     .sums = sums,

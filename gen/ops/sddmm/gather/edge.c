@@ -79,8 +79,11 @@ static void emit_elements(const gather_emitter *e, const edge *d, sddmm_values v
     sddmm_emit_zero(b, to, count);
     for (int i = 0; i < count; i++) {
         mc_reg inside = d->inside[each * i];
-        if (element_bytes(values) == 2) EMIT_IF(b, inside, ldg_u16, to[i], AT(at, 2 * i));
-        else EMIT_IF(b, inside, ldg_u8, to[i], AT(at, i));
+        switch (element_bytes(values)) {
+        case 4: EMIT_IF(b, inside, ldg_b32, to[i], AT(at, 4 * i)); break;
+        case 2: EMIT_IF(b, inside, ldg_u16, to[i], AT(at, 2 * i)); break;
+        default: EMIT_IF(b, inside, ldg_u8, to[i], AT(at, i));
+        }
     }
 }
 

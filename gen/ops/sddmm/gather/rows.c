@@ -39,9 +39,11 @@ void gather_emit_row_loads(const gather_emitter *e, mc_reg column, mc_reg k, int
     emit_first(e, column, k, offset);
     for (int i = 0; i < count; i++) {
         if (i > 0) EMIT(b, add_s64, r->value_at, r->value_at, step);
-        if (element_bytes(e->plan->problem.arithmetic.rhs) == 2)
-            EMIT_IF(b, guards[i], ldr_u16, to[i], AT(r->value_at, 0));
-        else EMIT_IF(b, guards[i], ldr_u8, to[i], AT(r->value_at, 0));
+        switch (element_bytes(e->plan->problem.arithmetic.rhs)) {
+        case 4: EMIT_IF(b, guards[i], ldr_b32, to[i], AT(r->value_at, 0)); break;
+        case 2: EMIT_IF(b, guards[i], ldr_u16, to[i], AT(r->value_at, 0)); break;
+        default: EMIT_IF(b, guards[i], ldr_u8, to[i], AT(r->value_at, 0));
+        }
     }
 }
 

@@ -28,6 +28,7 @@ void sddmm_check_panel(const sddmm_problem *p, const sddmm_items *items, mc_comp
     bool rows = p->layout == SDDMM_ROWS;
     int chunk = sddmm_chunk_k(a), most = rows ? SDDMM_MAX_ROWS : SDDMM_MAX_PANEL / SDDMM_UNIT * a->unit_k;
     if (most > SDDMM_MAX_TILE) most = SDDMM_MAX_TILE;
+    if (rows && a->rhs.bits == 32) most = SDDMM_MAX_ROWS / 2; /* more leave ptxas 13 no registers */
     if (items->tile_k % chunk || items->tile_k > most)
         complain(complaints, F_TILE_K, "rhs = \"%s\"%s takes multiples of %d up to %d", a->rhs.name,
                  rows ? " by rows" : "", chunk, most);

@@ -1,10 +1,11 @@
-/* The arithmetic of floats: f16 and bf16, each with its own, with sums in f32.
+/* The arithmetic of floats of 8, 16 and 32 bits, with sums in f32: the pairs of parts/real/mma.c.
  *
  * An mma takes K = 256 / bits, and a lane of it K / 4 of each row or column, in two registers: lane t has of
  * the first one the places from t K / 8 on, of the second one those K / 2 further on (PTX ISA, "Matrix
  * Fragments for mma.m16n8k16" and its neighbours), of both operands. A lane's unit has four registers, and a
  * chunk the k of two mma: the first one takes of each lane's unit the first half, and the second one the
- * other. So words as loaded are operands. A step is one mma, of a row-major B both.
+ * other. So words as loaded are operands; those of tf32 are rounded, A's once a panel, B's for each mma. A
+ * step is one mma, of a row-major B both.
  *
  * Zero times infinity is NaN. So where k ends, zeros stand on both sides (sddmm_arithmetic_kind.real). */
 #include "ops/sddmm/arithmetic.h"
@@ -19,28 +20,30 @@ enum {
     LANE_REGS = 2,   /* a lane's registers of a row of an mma */
     UNIT_MMA = 2,    /* mma of a unit */
     FIXED_SPARE = 8, /* registers that ptxas 13 takes besides where k is fixed */
+    EMULATION = 48,  /* the same for an mma that it makes of others */
 };
 
 /* -- Plan --------------------------------------------------------------------------------------------- */
 
-enum { BITS = 16 };
-
-/* The mma whose operands have the values of both sides as they lie in memory; NULL: none. */
+/* The mma whose operands are words of both sides as they lie in memory; NULL: none. */
 static const real_pair *pair_of(const int64_t *point, int sm) {
-    int64_t lhs = point[F_LHS], rhs = point[F_RHS];
+    int lhs = (int)point[F_LHS], rhs = (int)point[F_RHS];
     const real_pair *pair = real_pair_of(side_type_names[lhs], side_type_names[rhs], sm);
-    return pair && pair->bits == BITS ? pair : NULL;
+    bool fits = pair && pair->bits == side_value_bits(lhs) && pair->bits == side_value_bits(rhs);
+    return fits ? pair : NULL;
 }
 
-/* Complains of a point that has no mma. */
-static void refuse(const int64_t *point, const char *lhs, mc_complaints *complaints) {
+/* Complains of a point that has no mma, and returns another one. */
+static const real_pair *refuse(const int64_t *point, const char *lhs, mc_complaints *complaints) {
     char takes[REAL_TAKES];
     const real_pair *later = pair_of(point, INT_MAX), *other = real_pair_with(lhs, INT_MAX, takes);
     if (later) complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", lhs, later->sm);
-    else if (other && other->bits == BITS)
+    else if (other)
         complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", lhs, takes,
                  side_type_names[point[F_RHS]]);
     else complain(complaints, F_LHS, "there is no mma for \"%s\" here", lhs);
+    if (later) return later;
+    return other ? other : real_pair_of("f16", "f16", INT_MAX);
 }
 
 /* What the contract says of A, of B by columns, of B by rows. */
@@ -52,15 +55,12 @@ static void describe(sddmm_arithmetic *a) {
         snprintf(a->real.docs[i], sizeof a->real.docs[i], what[i], i ? a->rhs.name : a->lhs.name);
 }
 
-/* A point without an mma gets another one. */
 static void plan_pair(const int64_t *point, sddmm_arithmetic *a, mc_complaints *complaints) {
-    int sm = mc_archs[point[FIELD_ARCH]].sm;
     const char *lhs = side_type_names[point[F_LHS]];
+    int sm = mc_archs[point[FIELD_ARCH]].sm;
     a->real.pair = pair_of(point, sm);
-    if (!a->real.pair) {
-        refuse(point, lhs, complaints);
-        a->real.pair = real_pair_of("f16", "f16", sm);
-    }
+    if (!a->real.pair) a->real.pair = refuse(point, lhs, complaints);
+    if (real_is_emulated(a->real.pair, sm)) a->in_mma = EMULATION;
     a->lhs = (sddmm_values){lhs, a->real.pair->bits};
     a->rhs = (sddmm_values){side_type_names[point[F_RHS]], a->real.pair->bits};
 }
@@ -73,7 +73,7 @@ static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_com
     a->step_k = a->mma * lane_k;
     a->unit_k = UNIT_MMA * lane_k;
     a->a_words = a->a_operands = a->b_words = a->mma * LANE_REGS;
-    a->a_is_plain = a->b_is_plain = true;
+    a->a_is_plain = a->b_is_plain = a->real.pair->b_form == REAL_AS_IT_IS;
     a->accs = SDDMM_ACC;
     if (point[F_K] != MC_OPEN) a->spare = FIXED_SPARE;
     if (point[F_PRECISION_SPLIT])
@@ -101,9 +101,24 @@ static const char *mma_doc(const sddmm_arithmetic *a, sddmm_share share) {
 
 /* -- Instructions ------------------------------------------------------------------------------------- */
 
-static void declare(sddmm_multiplier *m) { (void)m; }
+static void declare(sddmm_multiplier *m) {
+    m->b->spare += m->arithmetic->in_mma;
+    if (!m->arithmetic->b_is_plain) b32_array(m->b, "rounded", SDDMM_ACC, m->real.rounded);
+}
+
 static void emit_a_step(const sddmm_multiplier *m, const mc_reg *words, const mc_reg *operands) {
-    (void)m, (void)words, (void)operands;
+    const sddmm_arithmetic *a = m->arithmetic;
+    if (a->a_is_plain) return;
+    for (int i = 0; i < a->a_words; i++) EMIT(m->b, cvt_tf32_f32, operands[i], words[i]);
+}
+
+/* Makes operands of B's words of an mma. */
+static void emit_b_operand(const sddmm_multiplier *m, mc_reg rows[SDDMM_ACC]) {
+    if (m->arithmetic->b_is_plain) return;
+    for (int i = 0; i < SDDMM_ACC; i++) {
+        EMIT(m->b, cvt_tf32_f32, m->real.rounded[i], rows[i]);
+        rows[i] = m->real.rounded[i];
+    }
 }
 
 /* Multiplies words FIRST and FIRST + 1 of a step: an mma for each factor. */
@@ -114,6 +129,7 @@ static void emit_mma(const sddmm_multiplier *m, const mc_reg *x, const mc_reg *y
         rows[frag_a_reg(0, half)] = x[first + half];
         rows[frag_a_reg(1, half)] = y[first + half];
     }
+    emit_b_operand(m, rows);
     for (int i = 0; i < count; i++) {
         const mc_reg *acc = factors[i].acc, *a = &factors[i].operands[first];
         builder_emit(m->b, (mc_reg){0}, m->arithmetic->real.pair->swapped,

@@ -9,4 +9,9 @@ typedef struct sddmm_real {
     char docs[3][40];      /* what the contract says of each sddmm_matrix */
 } sddmm_real;
 
+/* Scratch of what multiplies. */
+typedef struct sddmm_real_scratch {
+    mc_reg rounded[4]; /* B's operand, where that is not the words as loaded */
+} sddmm_real_scratch;
+
 #endif

@@ -39,7 +39,8 @@ static int registers_of_floats(const window_plan *plan) {
     const sddmm_arithmetic *a = &p->arithmetic;
     int groups = plan->items.groups, octets = sddmm_octets(p), rows = sddmm_lane_rows(p);
     int panels = plan->prefetch && groups > 1 ? 2 : 1;
-    int held = ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
+    int held =
+        a->in_mma + ALWAYS + GROUP * groups + OCTET * octets + (plan->items.chunks > 1 ? SECOND_CHUNK : 0);
     held += panels * octets * plan->items.chunks * a->steps * a->a_operands;
     if (p->mask == SDDMM_VALUES) held += FACTORS + 2 * rows;
     if (p->output.scale == OUT_PER_ROW) held += 2 * rows;
