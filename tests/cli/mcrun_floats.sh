@@ -84,6 +84,25 @@ expect 2 'warps: lhs = "e5m2" leaves 8 warps no registers for 128 columns: at mo
 expect 2 'staging: lhs = "e4m3" takes "direct", "tma" or "async"' spmm8 m.smtx --n 32 --set staging=shared --set stride=32
 expect 2 'stride: vec = 16 with tile_n = 128 leaves registers for 32' spmm8 m.smtx --n 32 --vec 16 --set stride=64 --set tile_n=128
 
+# An SDDMM of both
+sddmm() { "$mcrun" sddmm "$root/specs/sddmm_f16.lua" --device sim --set out=f32 --set tile_k=64,128 "$@"; }
+for types in "tf32 tf32" "e4m3 e4m3" "e4m3 e5m2" "e5m2 e4m3" "e5m2 e5m2"; do
+    for k in 5 64 100; do
+        expect 0 'verdict    within bounds' sddmm m.smtx --k $k --set arch=sm_89 --set lhs=${types% *} --set rhs=${types#* }
+    done
+done
+printf '%%%%MatrixMarket matrix coordinate pattern general\n8 2 2\n1 1\n1 2\n' >two.mtx
+npy rows.npy '<f4' 8 1 "\x00\x10\x80\x3f\x00\x00\x80\x3f$(printf '\\0%.0s' {1..24})" # 1 + 2^-11, 1, 0, ...
+npy columns.npy '<f4' 1 2 '\x00\x00\x80\x3f\x00\x10\x80\x3f'
+expect 0 'A of rows.npy, B of columns.npy' sddmm two.mtx --set lhs=tf32 --set rhs=tf32 --a rows.npy --b columns.npy --out c.npy
+holds f4 c.npy '1.0009766 1 0 0 0 0 0 0 1.0019541 1.0009766 0 0 0 0 0 0'
+npy rows8.npy '<V1' 8 1 '\x40\xb8\x7e\0\0\0\0\0' # 2, -1, 448, 0, ...
+npy columns8.npy '<f1' 1 2 '\x3c\x7b' # 1, 57344
+expect 0 'A of rows8.npy, B of columns8.npy' sddmm two.mtx --set arch=sm_89 --set lhs=e4m3 --set rhs=e5m2 --a rows8.npy --b columns8.npy --out c.npy
+holds f4 c.npy '2 -1 448 0 0 0 0 0 114688 -57344 25690112 0 0 0 0 0'
+expect 1 'A holds e4m3, must hold e5m2' sddmm two.mtx --set arch=sm_89 --set lhs=e5m2 --set rhs=e5m2 --a rows8.npy --b columns8.npy
+expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' sddmm m.smtx --set lhs=e4m3 --set rhs=e4m3 --set arch=sm_80
+
 # A wrong kernel: some products left out
 "$mcgen" "$spec" -o good.ptx || exit 1
 expect 0 'verdict    within bounds' spmm m.smtx --n 64 --ptx good.ptx
@@ -99,4 +118,8 @@ sed -n '$p' "$work/stdout" >tuned
 check "none is wrong and none has failed: $(cat tuned)" grep -qE ' 0 +0 +0 ' tuned
 expect 0 'why        measured' "$mcrun" plan "$spec" m.smtx --n 64 --device sim
 expect 0 'verdict    within bounds' spmm m.smtx --n 64 --variants tuned
+expect 0 'sddmm_f16.lua' "$mcrun" tune "$root/specs/sddmm_f16.lua" m.smtx --k 64 --device sim --set lhs=tf32 --set rhs=tf32 --set out=f32
+sed -n '$p' "$work/stdout" >tuned
+check "of tf32, too: $(cat tuned)" grep -qE ' 0 +0 +0 ' tuned
+expect 0 'why        measured' "$mcrun" plan "$root/specs/sddmm_f16.lua" m.smtx --k 64 --device sim --set lhs=tf32 --set rhs=tf32 --set out=f32
 finish

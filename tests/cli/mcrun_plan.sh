@@ -20,6 +20,12 @@ check 'nothing is recorded' test ! -e records.jsonl
 expect 0 'why        estimated' plan --op spmm --lhs s8 --rhs s8 --vec 8 --out f16 --set scale=row m.smtx
 check 'the problem is told' grep -q '^problem    spmm s8 x s8 -> f16, vec 8, m 128 n 256 k 128, ' "$work/stdout"
 expect 0 'why        estimated: the least estimate of ' plan "$specs/sddmm_l8r8.lua" m.smtx --k 64
+for types in "s16 s16" "bf16 bf16" "tf32 tf32"; do # what fits all types, by rows, too
+    for layout in columns rows; do
+        expect 0 'why        estimated' plan --op sddmm --lhs ${types% *} --rhs ${types#* } --vec 8 --out f32 --set scale=tensor --set layout=$layout m.smtx --k 64
+    done
+done
+expect 0 'fields     op=spmm' plan --op spmm --lhs tf32 --rhs tf32 --vec 8 --out f32 m.smtx
 expect 0 'problem    quantise' plan "$specs/quantise_s8_given.lua" m.smtx --n 64
 printf '0, 4, 0\n0\n\n' >none.smtx
 expect 0 'kernel     none: C has no elements' plan "$spec" none.smtx --n 8

@@ -199,6 +199,34 @@ static void test_floats(mc_diag *diag) {
     }
 }
 
+/* An SDDMM of floats takes specs of floats, also where none is of its types, and in either layout of B. */
+static void test_sampled_floats(mc_diag *diag) {
+    static const struct {
+        mc_type lhs, rhs;
+        int capability;
+    } pairs[] = {{MC_F16, MC_F16, 80},   {MC_BF16, MC_BF16, 80}, {MC_TF32, MC_TF32, 80},
+                 {MC_E4M3, MC_E4M3, 89}, {MC_E4M3, MC_E5M2, 90}, {MC_E5M2, MC_E4M3, 90},
+                 {MC_E5M2, MC_E5M2, 89}, {MC_E5M2, MC_E5M2, 86}};
+    for (size_t i = 0; i < 2 * sizeof pairs / sizeof *pairs; i++) {
+        plan_problem p = test_usual(MC_OP_SDDMM);
+        candidate_target target = target_of(pairs[i / 2].capability);
+        candidate_list list;
+        bool exists = pairs[i / 2].capability >= 89 || mc_type_bits(pairs[i / 2].lhs) > 8;
+        p.lhs = pairs[i / 2].lhs, p.rhs = pairs[i / 2].rhs, p.out = MC_F32, p.scale = MC_PER_NONE;
+        p.layout = i % 2 ? MC_LAYOUT_ROWS : MC_LAYOUT_COLUMNS;
+        test_complete(&p);
+        mc_status status = candidates_find(&p, &target, NULL, 0, &list, diag);
+        CHECK((status == MC_OK && list.count > 0) == exists, "pair %zu: %s", i / 2, mc_diag_text(diag));
+        if (!exists) CHECK_TEXT(mc_diag_text(diag), "the mma for \"e5m2\" wants sm_89 or later");
+        mc_diag_clear(diag);
+        for (size_t j = 0; j < list.count; j++)
+            CHECK(strcmp(list.items[j].spec, "sddmm_f16.lua") == 0 ||
+                      strcmp(list.items[j].spec, "sddmm_bf16.lua") == 0,
+                  "pair %zu: %s", i / 2, list.items[j].spec);
+        candidates_free(&list);
+    }
+}
+
 /* A caller's own: those of another family are passed over, what is no spec is an error. */
 static void test_paths(mc_diag *diag) {
     static const char *const both[] = {SPECS "/sddmm_l8r8.lua", SPECS "/spmm_l16r16.lua"};
@@ -289,6 +317,7 @@ int main(void) {
     test_overlap(diag);
     test_digits(diag);
     test_floats(diag);
+    test_sampled_floats(diag);
     test_paths(diag);
     test_reasons(diag);
     test_open(diag);
