@@ -7,11 +7,24 @@ static const arithmetic *const of_kind[] = {[ELEMENT_INTEGER] = &integer_arithme
 
 const arithmetic *arithmetic_of(mc_type type) { return of_kind[element_rows[type].kind]; }
 
+/* Values of both in f32, and their products, are exact. */
+static bool is_made_float(mc_type a, mc_type b) {
+    return arithmetic_of(a) == &integer_arithmetic && mc_type_bits(a) <= 8 &&
+           arithmetic_of(b) == &float_arithmetic;
+}
+
+const arithmetic *arithmetic_of_sides(mc_type a, mc_type b) {
+    return arithmetic_of(a) == arithmetic_of(b) || is_made_float(a, b) ? arithmetic_of(b) : NULL;
+}
+
 mc_status arithmetic_of_product(mc_type a, mc_type b, const arithmetic **which, mc_diag *diag) {
-    *which = arithmetic_of(a);
-    if (*which == arithmetic_of(b)) return MC_OK;
-    return mc_fail(diag, MC_USAGE, "A is %s, B is %s: the reference multiplies integers, or floats",
-                   mc_type_text(a), mc_type_text(b));
+    *which = arithmetic_of_sides(a, b);
+    if (*which != NULL) return MC_OK;
+    return mc_fail(
+        diag, MC_USAGE,
+        "A is %s, B is %s: the reference multiplies integers, floats, or integers of at most 8 bits "
+        "by floats",
+        mc_type_text(a), mc_type_text(b));
 }
 
 bool arithmetic_wants_scale(const arithmetic *of, mc_type type) {

@@ -63,7 +63,10 @@ extern const arithmetic integer_arithmetic, float_arithmetic;
 
 /* The arithmetic of values, or of sums, of TYPE. */
 const arithmetic *arithmetic_of(mc_type type);
-/* The same of products of values of A and of B. MC_USAGE where these are of two kinds. */
+/* The arithmetic of products of values of A and of B: that of both, or that of floats where integers of at
+   most 8 bits are multiplied by floats. NULL: there is none. */
+const arithmetic *arithmetic_of_sides(mc_type a, mc_type b);
+/* The same; MC_USAGE where there is none. */
 mc_status arithmetic_of_product(mc_type a, mc_type b, const arithmetic **which, mc_diag *diag);
 /* Whether a C of TYPE, to which sums are rounded, wants a scale. */
 bool arithmetic_wants_scale(const arithmetic *of, mc_type type);

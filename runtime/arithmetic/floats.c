@@ -1,4 +1,5 @@
-/* The arithmetic of floats: f16, bf16, f32, tf32 and narrower ones, with sums in f32.
+/* The arithmetic of floats, of f16, bf16, f32, tf32 and narrower ones, and of small integers by floats, with
+ * sums in f32.
  *
  * The reference adds up in one order: of an SpMM the vectors of a row block by ascending columns, of an
  * SDDMM by ascending k. Each step is sum = fmaf(a, b, sum), from +0 on. So every step rounds once, to
@@ -30,6 +31,7 @@ static const double reference_unit = 0x1p-24, kernel_unit = 0x1p-23, least_subno
 
 /* What is multiplied of ELEMENT. */
 static float value_of(mc_type type, int64_t element) {
+    if (!mc_type_is_real(type)) return (float)element;
     return real_from_bits(type, real_factor(type, (uint32_t)element));
 }
 
@@ -41,9 +43,10 @@ static void widen(mc_type type, const void *data, int64_t first, int64_t step, i
 static float least_normal(mc_type type) { return ldexpf(1, 2 - (1 << (element_rows[type].exponent - 1))); }
 
 /* Infinities and NaNs count nothing: where finite sums overflow in no order, they make the same of a sum in
-   every order. Subnormal numbers become the least normal one. */
+   every order. Subnormal numbers become the least normal one, which integers have not. */
 static float magnitude_of(mc_type type, float value) {
     if (!isfinite(value)) return 0;
+    if (!mc_type_is_real(type)) return fabsf(value);
     return value != 0 && fabsf(value) < least_normal(type) ? least_normal(type) : fabsf(value);
 }
 

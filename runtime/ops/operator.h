@@ -160,8 +160,9 @@ mc_status operator_expect_other(const mc_operator *o, const host_operands *opera
 /* -- Checks that operators share */
 
 /* MC_CANNOT where values of a product's sides cannot have the types of PROBLEM's lhs and rhs, or not
-   together. Messages call these operands LHS and RHS. */
-mc_status check_product_sides(const char *lhs, const char *rhs, const plan_problem *problem, mc_diag *diag);
+   together: MIXED allows small integers by floats. Messages call these operands LHS and RHS. */
+mc_status check_product_sides(const char *lhs, const char *rhs, bool mixed, const plan_problem *problem,
+                              mc_diag *diag);
 /* What a product can give beside the reals. Sums of integers give s32, too. */
 typedef struct output_types {
     bool s64, bytes, pairs; /* s64: of integers. bytes: s8 and u8; pairs: s4 and u4; both want a scale */

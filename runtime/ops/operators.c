@@ -134,13 +134,15 @@ static mc_status check_side(const char *who, mc_type type, mc_diag *diag) {
     return mc_fail(diag, MC_CANNOT, "%s is %s, there are kernels for %s", who, mc_type_text(type), text);
 }
 
-mc_status check_product_sides(const char *lhs, const char *rhs, const plan_problem *p, mc_diag *diag) {
+mc_status check_product_sides(const char *lhs, const char *rhs, bool mixed, const plan_problem *p,
+                              mc_diag *diag) {
     mc_status status = check_side(lhs, p->lhs, diag);
     if (status == MC_OK) status = check_side(rhs, p->rhs, diag);
-    if (status != MC_OK || arithmetic_of(p->lhs) == arithmetic_of(p->rhs)) return status;
-    return mc_fail(diag, MC_CANNOT, "%s is %s, %s is %s: there are kernels for two sides of %s, or of %s",
+    bool alike = arithmetic_of(p->lhs) == arithmetic_of(p->rhs);
+    if (status != MC_OK || alike || (mixed && arithmetic_of_sides(p->lhs, p->rhs))) return status;
+    return mc_fail(diag, MC_CANNOT, "%s is %s, %s is %s: there are kernels for two sides of %s, or of %s%s",
                    lhs, mc_type_text(p->lhs), rhs, mc_type_text(p->rhs), integer_arithmetic.name,
-                   float_arithmetic.name);
+                   float_arithmetic.name, mixed ? ", or for integers of at most 8 bits by floats" : "");
 }
 
 /* What a product of one arithmetic gives. */
@@ -203,7 +205,7 @@ static mc_status check_given(const mc_operator *o, const plan_problem *p, const 
 
 mc_status check_product_output(const mc_operator *o, const plan_problem *p, output_types types,
                                mc_diag *diag) {
-    const given_types given = {arithmetic_of(p->lhs), types};
+    const given_types given = {arithmetic_of_sides(p->lhs, p->rhs), types};
     bool rounded = gives_rounded(p->out, &given);
     mc_status status = check_given(o, p, &given, diag);
     if (status != MC_OK) return status;
@@ -220,7 +222,7 @@ mc_status check_product_output(const mc_operator *o, const plan_problem *p, outp
 /* -- Results */
 
 bool operator_is_exact(const mc_operator *o, const plan_problem *problem) {
-    return o->bounds == NULL || arithmetic_of(problem->lhs)->bound == NULL;
+    return o->bounds == NULL || arithmetic_of_sides(problem->lhs, problem->rhs)->bound == NULL;
 }
 
 mc_status operator_sums(const mc_operator *o, const host_operands *operands, sum_range *sums, mc_diag *diag) {

@@ -195,7 +195,8 @@ static mc_status make_memory(const tune_operands *o, unsigned char **memory, mc_
 /* Room for the sums of all vectors. */
 static mc_status make_sums(reference *r, bool exact, mc_diag *diag) {
     const mc_vsparse *matrix = &r->m->operands.matrix;
-    mc_type type = arithmetic_of(r->m->race->problem->lhs)->sums;
+    const plan_problem *p = r->m->race->problem;
+    mc_type type = arithmetic_of_sides(p->lhs, p->rhs)->sums;
     mc_status status = mc_dense_create(type, matrix->vectors, matrix->vec, matrix->vec, &r->sums.least, diag);
     if (status != MC_OK || exact) return status;
     return mc_dense_create(type, matrix->vectors, matrix->vec, matrix->vec, &r->sums.most, diag);

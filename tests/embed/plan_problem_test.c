@@ -58,7 +58,10 @@ static const struct refusal {
     {SDDMM(MC_S32, 64, .a = MC_F16), MC_S8, MC_CANNOT,
      "a is f16, b is s8: there are kernels for two sides of integers, or of floats"},
     {SPMM(MC_F32, 32, .b = MC_S8), MC_BF16, MC_CANNOT,
-     "the matrix's type is bf16, b is s8: there are kernels for two sides of integers"},
+     "the matrix's type is bf16, b is s8: there are kernels for two sides of integers, or of floats, or for "
+     "integers of at most 8 bits by floats"},
+    {SPMM(MC_F32, 32, .b = MC_F16), MC_S16, MC_CANNOT,
+     "the matrix's type is s16, b is f16: there are kernels"},
     {SPMM(MC_S32, 32, .b = MC_F16), MC_F16, MC_CANNOT,
      "c is s32, an SpMM of floats gives s8, u8, s4, u4, f16, bf16, f32, e4m3 or e5m2"},
     {SPMM(MC_S4, 32, .b = MC_F16), MC_F16, MC_USAGE, "c is s4, which wants a scale"},

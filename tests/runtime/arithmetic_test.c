@@ -40,7 +40,13 @@ static uint32_t float_near(mc_type type, mcrt_random *random, int spread) {
     return real_to_bits(type, (float)ldexp(random_normal(random), exponent));
 }
 
-/* A row of A, a column of B, and the products. */
+/* A float of TYPE, or any of its odd integers. */
+static uint32_t element_near(mc_type type, mcrt_random *random, int spread) {
+    if (mc_type_is_real(type)) return float_near(type, random, spread);
+    return ((uint32_t)random_next(random) & ((1u << mc_type_bits(type)) - 1)) | 1;
+}
+
+/* A row of A, a column of B of TYPE, and the products. */
 typedef struct row_product {
     mc_type type;
     int terms;
@@ -51,20 +57,26 @@ typedef struct row_product {
     double products[TERMS];
 } row_product;
 
-static void make_row(row_product *p, mc_type type, int terms, int spread, uint64_t seed, mc_diag *diag) {
+static void make_sides(row_product *p, mc_type lhs, mc_type type, int terms, int spread, uint64_t seed,
+                       mc_diag *diag) {
     mcrt_random random = random_start(seed, 1);
     *p = (row_product){.type = type, .terms = terms, .row_ptr = {0, terms}};
-    p->a = (mc_vsparse){.type = type, .vec = 1, .rows = 1, .cols = TERMS, .row_blocks = 1, .vectors = terms};
+    p->a = (mc_vsparse){.type = lhs, .vec = 1, .rows = 1, .cols = TERMS, .row_blocks = 1, .vectors = terms};
     p->a.row_ptr = p->row_ptr, p->a.col_idx = p->columns;
-    p->a.values = calloc(TERMS, mc_type_bytes(type));
+    p->a.values = calloc(TERMS, sizeof(uint32_t));
     expect_ok("create", mc_dense_create(type, TERMS, 1, 1, &p->b, diag), diag);
     for (int i = 0; i < terms; i++) {
         p->columns[i] = i;
-        mc_vsparse_set_value(&p->a, i, 0, float_near(type, &random, spread));
-        mc_dense_set(&p->b, i, 0, float_near(type, &random, spread));
-        p->products[i] = (double)real_from_bits(type, (uint32_t)mc_vsparse_value(&p->a, i, 0)) *
-                         mc_dense_real(&p->b, i, 0);
+        mc_vsparse_set_value(&p->a, i, 0, element_near(lhs, &random, spread));
+        mc_dense_set(&p->b, i, 0, element_near(type, &random, spread));
+        int64_t value = mc_vsparse_value(&p->a, i, 0);
+        double a = mc_type_is_real(lhs) ? (double)real_from_bits(lhs, (uint32_t)value) : (double)value;
+        p->products[i] = a * mc_dense_real(&p->b, i, 0);
     }
+}
+
+static void make_row(row_product *p, mc_type type, int terms, int spread, uint64_t seed, mc_diag *diag) {
+    make_sides(p, type, type, terms, spread, seed, diag);
 }
 
 static void free_row(row_product *p) {
@@ -90,12 +102,15 @@ static void check_orders(const row_product *p, double sum, double bound) {
 
 static void test_orders(mc_diag *diag) {
     static const int terms[] = {0, 1, 2, 7, TERMS}, spreads[] = {0, 3, 6};
-    for (int t = 0; t < FLOATS; t++)
+    static const mc_type sides[][2] = {{MC_F16, MC_F16}, {MC_BF16, MC_BF16}, {MC_F32, MC_F32},
+                                       {MC_S8, MC_F16},  {MC_U8, MC_F16},    {MC_S4, MC_F16},
+                                       {MC_S8, MC_BF16}, {MC_U4, MC_BF16}};
+    for (size_t t = 0; t < sizeof sides / sizeof *sides; t++)
         for (int n = 0; n < 5; n++)
             for (int s = 0; s < 3; s++) {
                 row_product p;
                 mc_dense sums, bounds;
-                make_row(&p, floats[t], terms[n], spreads[s], (uint64_t)(n * 3 + s), diag);
+                make_sides(&p, sides[t][0], sides[t][1], terms[n], spreads[s], (uint64_t)(n * 3 + s), diag);
                 expect_ok("sums", mc_reference_spmm(&p.a, &p.b, &sums, diag), diag);
                 expect_ok("bounds", mc_reference_spmm_bounds(&p.a, &p.b, &bounds, diag), diag);
                 CHECK(sums.type == MC_F32 && bounds.type == MC_F32, "types");
@@ -250,9 +265,9 @@ static void test_exact(mc_diag *diag) {
     expect_ok("bounds", mc_reference_spmm_bounds(&p.a, &p.b, &bounds, diag), diag);
     CHECK(mc_dense_real(&bounds, 0, 0) == 0, "exact");
     mc_dense_free(&bounds);
-    p.b.type = MC_F32;
+    p.a.type = MC_F32;
     mc_dense sums;
-    expect_failure("mixed", mc_reference_spmm(&p.a, &p.b, &sums, diag), MC_USAGE, diag, "A is s8, B is f32");
+    expect_failure("mixed", mc_reference_spmm(&p.a, &p.b, &sums, diag), MC_USAGE, diag, "A is f32, B is s8");
     mc_result_free(&want);
 }
 

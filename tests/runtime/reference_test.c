@@ -118,7 +118,7 @@ static void test_refused(mc_diag *diag) {
     CHECK(!c.data, "the output is not zeroed");
     b.type = MC_F32;
     expect_failure("floats", mc_reference_spmm(&a, &b, &c, diag), MC_USAGE, diag,
-                   "B is f32: the reference multiplies integers");
+                   "B is f32: the reference multiplies integers, floats, or integers of at most 8 bits by");
     b.type = MC_S8;
     a.cols = 3;
     expect_failure("shape", mc_reference_spmm(&a, &b, &c, diag), MC_USAGE, diag, "A has 3 columns, B has 2");

@@ -1,13 +1,20 @@
-/* Which arithmetic a point has: that of the kind of its values' types. */
+/* Which arithmetic a point has: that of the types of its two sides. */
 #include "ops/spmm/arithmetic.h"
 #include "ops/spmm/fields.h"
 #include "parts/side.h"
 
+/* Integers of A that are multiplied by floats are made floats. */
+static bool is_real(const int64_t *point) {
+    int lhs = (int)point[F_LHS], rhs = (int)point[F_RHS];
+    if (side_is_integer(lhs) && side_is_integer(rhs)) return false;
+    return !side_is_integer(lhs) || real_has(side_type_names[lhs]);
+}
+
 spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool exact,
                                      mc_complaints *complaints) {
-    bool integer = side_is_integer((int)point[F_LHS]);
+    bool real = is_real(point);
     spmm_arithmetic math = {
-        .kind = integer ? &spmm_integers : &spmm_reals,
+        .kind = real ? &spmm_reals : &spmm_integers,
         .order = (spmm_order)point[F_ORDER],
         .vec = (int)point[F_VEC],
         .stride = (int)point[F_STRIDE],
@@ -15,7 +22,7 @@ spmm_arithmetic spmm_plan_arithmetic(const int64_t *point, bool gathers, bool ex
         .exact = exact,
     };
     math.kind->plan(point, gathers, &math, complaints);
-    if (integer && !side_is_integer((int)point[F_RHS]))
+    if (!real && !side_is_integer((int)point[F_RHS]))
         complain(complaints, F_RHS, "lhs = \"%s\" takes an integer, too, not \"%s\"", math.lhs, math.rhs);
     return math;
 }

@@ -1,7 +1,7 @@
 /* How the SpMM multiplies: what its solvers know of the arithmetic of the values' types. Plans and loops
    go by these numbers; sums.h has what emitters call. Which bits of a value meet in which mma is the
-   arithmetic's own affair. There is one for each kind of element type, a folder with a table of functions:
-   integer/ and real/. */
+   arithmetic's own affair. There are two, each a folder with a table of functions: integer/ multiplies
+   integers, real/ floats and what is made floats. */
 #ifndef MC_SPMM_ARITHMETIC_H
 #define MC_SPMM_ARITHMETIC_H
 
@@ -29,9 +29,10 @@ typedef struct spmm_arithmetic {
                 With vectors of 16 rows two of 8 rows, which are one operand together */
     /* operands that a column of B makes of its slots; and accumulators of an element of C */
     int b_operands, sums;
-    int value_bytes;   /* of what an mma takes of a value of A, in packed arrays */
-    int stride, depth; /* nonzero vectors of a stride, and of an mma: its k */
-    bool joins_halves; /* ring: an mma takes both halves of a stride, 32 slots, and not one */
+    int value_bytes;        /* of what an mma takes of a value of A, in packed arrays */
+    const char *value_type; /* of such a piece of a value */
+    int stride, depth;      /* nonzero vectors of a stride, and of an mma: its k */
+    bool joins_halves;      /* ring: an mma takes both halves of a stride, 32 slots, and not one */
     int64_t k;
     bool exact;        /* sums are wider than accumulators: totals */
     int flush_strides; /* then accumulators are added to totals after so many strides; 0: once, at the end */

@@ -114,8 +114,8 @@ void spmm_plan_problem(const int64_t *point, bool gathers, spmm_plan *plan, mc_c
 
 void spmm_plan_values(spmm_plan *plan, int stride_bytes) {
     plan->stride_values = stride_bytes;
-    int elements = plan->math.kind->real ? stride_bytes / plan->math.value_bytes : stride_bytes;
-    snprintf(plan->value_extent, sizeof plan->value_extent, "strides * %d", elements);
+    snprintf(plan->value_extent, sizeof plan->value_extent, "strides * %d",
+             stride_bytes / plan->math.value_bytes);
 }
 
 /* -- Contract and facts ------------------------------------------------------------------------------- */
@@ -132,10 +132,9 @@ spmm_batch spmm_batch_of(const spmm_plan *plan) {
 }
 
 void spmm_add_values(const spmm_plan *plan, bool windowed, mc_contract *c) {
-    bool real = plan->math.kind->real; /* digits of integers are bytes, and loads of theirs 8 bytes wide */
-    const char *type = real ? plan->math.lhs : "s8";
-    add_array(c, plan->math.value_bytes > 1 ? 16 : 8,
-              (mc_array){"values", type, plan->value_extent, spmm_values_doc(&plan->math, windowed)});
+    const spmm_arithmetic *math = &plan->math;
+    add_array(c, math->value_bytes > 1 ? 16 : 8,
+              (mc_array){"values", math->value_type, plan->value_extent, spmm_values_doc(math, windowed)});
 }
 
 static void add_shapes(const spmm_plan *plan, bool takes_k, bool takes_ldb, mc_contract *c) {

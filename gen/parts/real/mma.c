@@ -4,15 +4,15 @@
 
 enum { ANY_SM = 80, ADA = 89 };
 
-/* Of several that a GPU has the first one is taken. */
+/* Of several that a GPU has the first one is taken. A's f32 are rounded to tf32 when they are packed. */
 static const real_pair pairs[] = {
-    {"f16", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_AS_IT_IS},
-    {"bf16", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_AS_IT_IS},
-    {"tf32", "tf32", OP_mma_tf32, OP_mma_tf32, 32, ANY_SM, REAL_ROUNDED},
-    {"e4m3", "e4m3", OP_mma_e4m3, OP_mma_e4m3, 8, ADA, REAL_AS_IT_IS},
-    {"e4m3", "e5m2", OP_mma_e4m3_e5m2, OP_mma_e5m2_e4m3, 8, ADA, REAL_AS_IT_IS},
-    {"e5m2", "e4m3", OP_mma_e5m2_e4m3, OP_mma_e4m3_e5m2, 8, ADA, REAL_AS_IT_IS},
-    {"e5m2", "e5m2", OP_mma_e5m2, OP_mma_e5m2, 8, ADA, REAL_AS_IT_IS},
+    {"f16", "f16", OP_mma_f16, OP_mma_f16, 16, ANY_SM, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"bf16", "bf16", OP_mma_bf16, OP_mma_bf16, 16, ANY_SM, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"tf32", "tf32", OP_mma_tf32, OP_mma_tf32, 32, ANY_SM, REAL_AS_IT_IS, REAL_ROUNDED},
+    {"e4m3", "e4m3", OP_mma_e4m3, OP_mma_e4m3, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e4m3", "e5m2", OP_mma_e4m3_e5m2, OP_mma_e5m2_e4m3, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e5m2", "e4m3", OP_mma_e5m2_e4m3, OP_mma_e4m3_e5m2, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
+    {"e5m2", "e5m2", OP_mma_e5m2, OP_mma_e5m2, 8, ADA, REAL_AS_IT_IS, REAL_AS_IT_IS},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -36,4 +36,10 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
         if (!first) first = pair;
     }
     return first;
+}
+
+bool real_has(const char *lhs) {
+    for (int i = 0; i < PAIRS; i++)
+        if (strcmp(pairs[i].lhs, lhs) == 0) return true;
+    return false;
 }

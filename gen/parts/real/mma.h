@@ -5,17 +5,17 @@
 
 #include "ptx/builder.h"
 
-/* What kernels make of a register of B as it lies in memory, once it has elements of one column. */
+/* What kernels make of values as they lie in memory, before an mma multiplies them. */
 typedef enum real_form { REAL_AS_IT_IS, REAL_ROUNDED /* an f32 to tf32 */ } real_form;
 
-/* An mma m16n8kK with sums in f32, for values of types LHS and RHS. A lane has two registers of its operand B
-   and four of A, so that K is 256 / bits. */
+/* An mma m16n8kK with sums in f32, for values that are stored as LHS and RHS. A lane has two registers of its
+   operand B and four of A, so that K is 256 / bits. */
 typedef struct real_pair {
     const char *lhs, *rhs;
     mc_opcode mma, swapped; /* with values of lhs as operand A; with those of rhs */
     int bits;               /* of a value in an operand */
     int sm;                 /* the least capability of a GPU that has it */
-    real_form b_form;
+    real_form lhs_form, rhs_form;
 } real_pair;
 
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */
@@ -29,8 +29,12 @@ const real_pair *real_pair_with(const char *lhs, int sm, char takes[REAL_TAKES])
 static inline bool real_is_emulated(const real_pair *pair, int sm) {
     return pair->bits == 8 && sm >= 90 && sm < 120;
 }
+/* Whether values that are stored as LHS, maybe integers, have a pair on some GPU. */
+bool real_has(const char *lhs);
 
 /* Slots that an mma takes: its k. */
 static inline int real_slots(const real_pair *pair) { return 256 / pair->bits; }
+/* Bits of a value of FORM as it is stored. */
+static inline int real_stored_bits(const real_pair *pair, real_form form) { return (void)form, pair->bits; }
 
 #endif

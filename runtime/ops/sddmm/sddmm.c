@@ -40,7 +40,7 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     if (problem->mask_values && matrix != MC_F32)
         return mc_fail(diag, MC_USAGE, "mask_values wants a matrix of f32, this one is of %s",
                        mc_type_text(matrix));
-    mc_status status = check_product_sides("a", "b", problem, diag);
+    mc_status status = check_product_sides("a", "b", false, problem, diag);
     return status == MC_OK
                ? check_product_output(&operator_sddmm, problem, (output_types){.bytes = true}, diag)
                : status;

@@ -86,7 +86,7 @@ static mc_status check_own_factors(const plan_problem *p, mc_diag *diag) {
 
 static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *diag) {
     (void)matrix; /* which is lhs */
-    mc_status status = check_product_sides("the matrix's type", "b", problem, diag);
+    mc_status status = check_product_sides("the matrix's type", "b", true, problem, diag);
     if (status == MC_OK && problem->given_values && mc_type_bits(problem->lhs) != 8)
         status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
                          mc_type_text(problem->lhs));

@@ -111,6 +111,7 @@ void integer_plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_
     math->b_operands = of->b.count;
     if (spmm_is_tall(math)) math->order = SPMM_PAPER;
     math->value_bytes = 1; /* as the ring has them, which takes no digits of 4 bits */
+    math->value_type = "s8";
     plan_digits(point, math, complaints);
     of->times_16 = of->takes_halves && math->k <= spmm_exact_k(math); /* an open k is bounded instead */
     math->flush_strides = spmm_flush_strides(math);

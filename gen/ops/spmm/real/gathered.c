@@ -24,14 +24,6 @@ static mc_reg column_reg(const spmm_gathered *g, int column, int i) {
     return (i / regs ? g->high : g->low)[regs * column + i % regs];
 }
 
-void real_gathered_declare(spmm_gathered *g) {
-    int columns = half_regs(g) * SPMM_BYTES;
-    if (g->sums->of->b_bits == 8) b32_array(g->sums->b, "pair", 4, g->pair);
-    if (g->sums->of->real.pair->bits == 8) g->sums->b->spare += EMULATION;
-    b32_array(g->sums->b, "low", columns, g->low);
-    b32_array(g->sums->b, "high", columns, g->high);
-}
-
 /* -- Columns, of four slots' registers that are WORDS apart ------------------------------------------- */
 
 /* Makes registers of column COLUMN of `low`, or of HALF `high`. PICK says which half of a slot's register
@@ -80,18 +72,30 @@ static void round_all(const spmm_gathered *g, int half, const mc_reg *slot, int 
 }
 
 /* Whole words of rows give so many columns at once, of so many words of each slot; single elements all
-   columns, of a register each. */
+   columns, of a register each. Bytes take scratch, `pair`. */
 typedef struct column_maker {
-    int columns, words;
+    int columns, words, pairs;
     void (*of_words)(const spmm_gathered *g, int half, const mc_reg *slot, int words);
     void (*of_elements)(const spmm_gathered *g, int half, const mc_reg *slot, int units);
 } column_maker;
 
 static const column_maker *maker_of(const spmm_gathered *g) {
-    static const column_maker by_bytes[] = {[1] = {4, 1, transpose_word, join_bytes},
-                                            [2] = {2, 1, join_word, join_elements},
-                                            [4] = {2, 2, round_two, round_all}};
-    return &by_bytes[g->sums->of->b_bits / 8];
+    static const column_maker bytes = {4, 1, 4, transpose_word, join_bytes},
+                              halves = {2, 1, 0, join_word, join_elements},
+                              rounded = {2, 2, 0, round_two, round_all};
+    const real_pair *pair = g->sums->of->real.pair;
+    if (pair->rhs_form == REAL_ROUNDED) return &rounded;
+    return pair->bits == 8 ? &bytes : &halves;
+}
+
+void real_gathered_declare(spmm_gathered *g) {
+    mc_builder *b = g->sums->b;
+    const column_maker *make = maker_of(g);
+    int columns = half_regs(g) * SPMM_BYTES;
+    if (make->pairs) b32_array(b, "pair", make->pairs, g->pair);
+    if (g->sums->of->real.pair->bits == 8) b->spare += EMULATION;
+    b32_array(b, "low", columns, g->low);
+    b32_array(b, "high", columns, g->high);
 }
 
 /* -- Products ----------------------------------------------------------------------------------------- */

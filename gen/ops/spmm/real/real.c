@@ -36,11 +36,13 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     (void)gathers;
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
     plan_pair(point, math, complaints);
-    math->b_bits = math->real.pair->bits;
+    const real_pair *pair = math->real.pair;
+    math->b_bits = real_stored_bits(pair, pair->rhs_form);
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
-    math->value_bytes = math->real.pair->bits / 8;
-    math->joins_halves = math->value_bytes == 1;
+    math->value_bytes = real_stored_bits(pair, pair->lhs_form) / 8;
+    math->value_type = math->lhs;
+    math->joins_halves = pair->bits == 8;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
     describe(math);
 }
