@@ -10,12 +10,12 @@ static const float constants[] = {0x1p-14F, 0, 1};
 enum { CONSTANT_HALVED, CONSTANT_ZERO, CONSTANT_ONE, CONSTANTS };
 
 /* mc_scale_fill suits products of 16 bits: of longer ones f16 would show infinities, which compare with
-   nothing, and of floats, whose products are some 2^8 times smaller, little but zeros. */
+   nothing, and of floats, whose products are some 2^8 times smaller, little but zeros; with one side of
+   integers they are smaller by less. */
 static void fit_scales(race *r) {
     const variant_list *list = &r->track->variants;
-    int longer = mc_type_bits(list->lhs) + mc_type_bits(list->rhs) - 16, exponent = work_is_within(list) ? 8
-                                                                                    : longer > 0 ? -longer
-                                                                                                 : 0;
+    int longer = mc_type_bits(list->lhs) + mc_type_bits(list->rhs) - 16, exponent = longer > 0 ? -longer : 0;
+    if (work_is_within(list)) exponent = mc_type_is_real(list->lhs) ? 8 : 4;
     for (size_t i = 0; i < r->factor_count; i++) r->factors[i] = ldexpf(r->factors[i], exponent);
 }
 

@@ -136,9 +136,7 @@ void work_prepare(work *w, const work_plan *plan) {
     mc_diag_destroy(diag);
 }
 
-bool work_is_within(const variant_list *variants) {
-    return mc_type_is_real(variants->lhs) && mc_type_is_real(variants->rhs);
-}
+bool work_is_within(const variant_list *variants) { return mc_type_is_real(variants->rhs); }
 
 static void problem_release(work_problem *p) {
     void *arrays[] = {p->want, p->wide_a, p->wide_b, p->a_half, p->b_half, p->b_cols, p->a_float, p->b_float};

@@ -19,9 +19,9 @@ typedef struct mc_gather_order {
     int split;  /* warps that share a row block: 1 to 32 */
     bool heads; /* whether the first strides of all row blocks lie in front of the others */
 } mc_gather_order;
-/* C = A B of floats in f32, in that order: to the bit as the kernel's sums are on an H200. c:
-   a->rows x b->cols, created by the call. MC_CANNOT where A and B have other types, or A's slots leave s32;
-   MC_USAGE where ORDER is none. */
+/* C = A B of floats, or of small integers by f16 or bf16, in f32, in that order: to the bit as the kernel's
+   sums are on an H200. c: a->rows x b->cols, created by the call. MC_CANNOT where A and B have other types,
+   or A's slots leave s32; MC_USAGE where ORDER is none. */
 MC_API mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b,
                                            const mc_gather_order *order, mc_dense *c, mc_diag *diag);
 /* The same in the order of the ring kernel, whose columns of C depend on where they lie in a tile. */

@@ -102,6 +102,28 @@ expect 0 'A of rows8.npy, B of columns8.npy' sddmm two.mtx --set arch=sm_89 --se
 holds f4 c.npy '2 -1 448 0 0 0 0 0 114688 -57344 25690112 0 0 0 0 0'
 expect 1 'A holds e4m3, must hold e5m2' sddmm two.mtx --set arch=sm_89 --set lhs=e5m2 --set rhs=e5m2 --a rows8.npy --b columns8.npy
 expect 2 'lhs: the mma for "e4m3" wants sm_89 or later' sddmm m.smtx --set lhs=e4m3 --set rhs=e4m3 --set arch=sm_80
+# Integers of A by floats: their values are exact, and files have them as integers
+spmm_mixed() { "$mcrun" spmm "$root/specs/spmm_s8f16.lua" --device sim "$@"; }
+for types in "s8 f16" "u8 f16" "s4 f16" "u4 bf16" "s8 bf16"; do
+    for vec in 1 8 16; do expect 0 'verdict    within bounds' spmm_mixed m.smtx --n 37 --vec $vec --set lhs=${types% *} --set rhs=${types#* }; done
+done
+printf '%%%%MatrixMarket matrix coordinate integer general\n8 2 3\n1 1 127\n2 1 -128\n8 2 -5\n' >whole.mtx
+npy scale.npy '<f4' 1 8 "$(printf '\\0\\0\\0\\077%.0s' {1..8})" # 0.5
+expect 0 'A of whole.mtx, B of b.npy' spmm_mixed whole.mtx --b b.npy --scale scale.npy --set out=f32 --out c.npy
+holds f4 c.npy '127 -128 0 0 0 0 0 2.5'
+expect 0 'quantised  a value of the file is ' spmm_mixed real.mtx --b b.npy --quantise
+expect 1 'real.mtx: entry (1, 1) is 0.5' spmm_mixed real.mtx --b b.npy
+expect 1 'B holds s8, must hold f16' spmm_mixed whole.mtx --b bytes.npy
+expect 2 'rhs: lhs = "s8" takes an integer, "f16" or "bf16", not "tf32"' spmm_mixed m.smtx --n 32 --set rhs=tf32
+expect 2 'rhs: lhs = "s16" takes an integer, too, not "f16"' spmm_mixed m.smtx --n 32 --set lhs=s16
+expect 2 'rhs: lhs = "f16" takes rhs = "f16", not "s8"' spmm_mixed m.smtx --n 32 --set lhs=f16 --set rhs=s8
+expect 2 'heads: off wants integers on both sides' spmm_mixed m.smtx --n 32 --set heads=off
+expect 2 'staging: lhs = "s8" takes "direct"' spmm_mixed m.smtx --n 32 --set staging=shared
+expect 2 'digits: lhs = "s8": its values are no digits; leave it out' spmm_mixed m.smtx --n 32 --set digits=balanced
+expect 0 'spmm_s8f16.lua' "$mcrun" tune "$root/specs/spmm_s8f16.lua" m.smtx --n 64 --device sim
+check "none is wrong and none has failed: $(sed -n '$p' "$work/stdout")" grep -qE ' 0 +0 +0 ' "$work/stdout"
+expect 0 'why        measured' "$mcrun" plan "$root/specs/spmm_s8f16.lua" m.smtx --n 64 --device sim
+expect 0 'spmm_s8f16.lua' "$mcrun" plan --op spmm --lhs s8 --rhs f16 --vec 8 --out f16 --set scale=row m.smtx --n 48 --device sim
 
 # A wrong kernel: some products left out
 "$mcgen" "$spec" -o good.ptx || exit 1

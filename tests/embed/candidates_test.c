@@ -176,25 +176,30 @@ static void test_digits(mc_diag *diag) {
     candidates_free(&list);
 }
 
-/* Integers take no spec of floats, whose values have as many bits, and floats none of integers; f16 and bf16
-   take their own. */
+/* Integers take no spec of floats, whose values have as many bits, and floats none of integers; f16, bf16 and
+   integers by floats take their own. */
 static void test_floats(mc_diag *diag) {
-    static const mc_type types[] = {MC_F16, MC_BF16, MC_S16, MC_U16, MC_TF32, MC_E4M3, MC_E5M2};
-    static const char *const own[] = {"spmm_f16",  "spmm_bf16", "spmm_l16r16", "spmm_l16r16",
-                                      "spmm_tf32", "spmm_e4m3", "spmm_e4m3"};
-    for (int i = 0; i < 7; i++) {
+    static const struct {
+        mc_type lhs, rhs;
+        const char *own;
+    } sides[] = {{MC_F16, MC_F16, "spmm_f16"},        {MC_BF16, MC_BF16, "spmm_bf16"},
+                 {MC_S16, MC_S16, "spmm_l16r16"},     {MC_U16, MC_U16, "spmm_l16r16"},
+                 {MC_TF32, MC_TF32, "spmm_tf32"}, {MC_E4M3, MC_E4M3, "spmm_e4m3"},
+                 {MC_E5M2, MC_E5M2, "spmm_e4m3"}, {MC_S8, MC_F16, "spmm_s8f16"},
+                 {MC_U8, MC_F16, "spmm_s8f16"},       {MC_S8, MC_BF16, "spmm_s8f16"}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);
         candidate_target target = target_of(90);
         candidate_list list;
-        p.lhs = p.rhs = types[i], p.out = MC_F32, p.scale = MC_PER_ROW;
+        p.lhs = sides[i].lhs, p.rhs = sides[i].rhs, p.out = MC_F32, p.scale = MC_PER_ROW;
         test_complete(&p);
         CHECK(candidates_find(&p, &target, NULL, 0, &list, diag) == MC_OK && list.count > 0, "%s: %s",
-              mc_type_text(types[i]), mc_diag_text(diag));
+              sides[i].own, mc_diag_text(diag));
         mc_diag_clear(diag);
         for (size_t j = 0; j < list.count; j++)
-            CHECK(strncmp(list.items[j].spec, own[i], strlen(own[i])) == 0, "%s: %s", mc_type_text(types[i]),
-                  list.items[j].spec);
-        CHECK(count_with(&list, "staging", "tma") > 0, "%s: ring kernels", mc_type_text(types[i]));
+            CHECK(strncmp(list.items[j].spec, sides[i].own, strlen(sides[i].own)) == 0, "%s: %s",
+                  sides[i].own, list.items[j].spec);
+        CHECK(count_with(&list, "staging", "tma") > 0, "%s: ring kernels", sides[i].own);
         candidates_free(&list);
     }
 }

@@ -475,6 +475,28 @@ static const mc_setting float_kernels[][MUTATION_SETTINGS] = {
      {"act", "relu"}},
 };
 
+/* Values of A made wider. */
+static const mc_setting mixed_kernels[][MUTATION_SETTINGS] = {
+    {{"tile_n", "32"}, {"warps", "1"}, {"split", "1"}, {"stride", "32"}, {"out", "f32"}},
+    {{"lhs", "u8"},
+     {"rhs", "bf16"},
+     {"vec", "16"},
+     {"tile_n", "32"},
+     {"warps", "1"},
+     {"split", "1"},
+     {"stride", "32"},
+     {"prefetch", "off"},
+     {"out", "f32"}},
+    {{"rhs", "bf16"},
+     {"vec", "4"},
+     {"tile_n", "32"},
+     {"warps", "2"},
+     {"split", "2"},
+     {"stride", "32"},
+     {"prefetch", "off"},
+     {"out", "f32"}},
+};
+
 static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {
     {{"tile_n", "64"}, {"warps", "4"}, {"split", "1"}, {"window", "64"}, {"stages", "3"}, {"out", "f32"}},
     {{"tile_n", "64"},
@@ -517,6 +539,8 @@ const mutation_suite spmm_mutations[] = {
      true},
     {"ring", ring_cases, LENGTH(ring_cases), ring_kernels, LENGTH(ring_kernels), ring_equivalents, false},
     {"floats", float_cases, LENGTH(float_cases), float_kernels, LENGTH(float_kernels), float_equivalents,
+     false},
+    {"mixed", float_cases, LENGTH(float_cases), mixed_kernels, LENGTH(mixed_kernels), float_equivalents,
      false},
     {"float_ring", ring_cases, LENGTH(ring_cases), float_ring_kernels, LENGTH(float_ring_kernels),
      ring_equivalents, false},

@@ -21,9 +21,10 @@ typedef struct session {
     long kernels, sums;
 } session;
 
-/* Of either sign; powers of two apart; now and then zero or subnormal. */
+/* Of floats: of either sign; powers of two apart; now and then zero or subnormal. Of integers any. */
 static uint32_t number(mc_type type, mcrt_random *random) {
     uint64_t r = random_next(random);
+    if (!mc_type_is_real(type)) return (uint32_t)r;
     int bits = mc_type_bits(type), fraction = bits - 1 - element_rows[type].exponent;
     if (r % 16 == 0) return (uint32_t)(r >> 32) & (1u << (bits - 1) | ((1u << fraction) - 1));
     return real_to_bits(type, ldexpf((float)random_normal(random), (int)(r / 16 % 17) - 8));

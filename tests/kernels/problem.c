@@ -16,10 +16,11 @@ static void fill(const char *operand, float *values, int64_t count, mc_value_law
 }
 
 /* Enough for any kernel's output: by row, by column, or the first for all. mc_scale_fill suits products of 16 bits; longer
-   ones are scaled down and those of floats, which are some 2^8 times smaller, up, so that f16 can tell one wrong sum from another. */
+   ones are scaled down and those of floats, which are some 2^8 times smaller, and of one side of floats up, so that f16 can tell
+   one wrong sum from another. */
 static mc_status make_factors(problem *p, mc_diag *diag) {
     int longer = mc_type_bits(p->kind.lhs) + mc_type_bits(p->kind.rhs) - 16,
-        exponent = mc_type_is_real(p->kind.lhs) ? 8
+        exponent = mc_type_is_real(p->kind.rhs) ? mc_type_is_real(p->kind.lhs) ? 8 : 4
                    : longer > 0                 ? -longer
                                                 : 0;
     int64_t rows = (int64_t)p->spec->row_blocks * p->kind.vec, count = rows > p->spec->n ? rows : p->spec->n;

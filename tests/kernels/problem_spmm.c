@@ -8,7 +8,7 @@ mc_status problem_spmm_sum(problem *p, mc_diag *diag) {
     mc_dense_free(&p->sums);
     mc_dense_free(&p->bounds);
     mc_status status = mc_reference_spmm(&p->a, &p->b, &p->sums, diag);
-    if (status == MC_OK && mc_type_is_real(p->kind.lhs))
+    if (status == MC_OK && mc_type_is_real(p->kind.rhs))
         status = mc_reference_spmm_bounds(&p->a, &p->b, &p->bounds, diag);
     return status;
 }

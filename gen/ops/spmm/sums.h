@@ -72,9 +72,10 @@ void lanes_set(const spmm_arithmetic *math, mc_builder *b, spmm_value_lanes of, 
 /* -- Rows that a lane has gathered to registers --------------------------------------------------------- */
 
 /* A lane has columns of 8 slots of each step. The scratch of their transposes, and what these make: `low` of
-   slots 0..3, `high` of slots 4..7. Floats take these two alone. */
+   slots 0..3, `high` of slots 4..7. Floats take these two alone, and `real`. */
 typedef struct spmm_gathered {
     spmm_sums *sums;
+    real_operands real;
     mc_reg pair[4], low[SPMM_BYTES * SPMM_MAX_MMA], high[SPMM_BYTES * SPMM_MAX_MMA];
     /* rhs of 4 bits: the even and the odd column of `low`, then of `high` */
     mc_reg half[4];

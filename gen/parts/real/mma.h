@@ -1,14 +1,27 @@
-/* Which mma multiplies floats. What knows types of floats in the generator stands here, but for the output's
-   conversions (mc_element.h). */
+/* Which mma multiplies floats, and what is made floats. What knows types of floats in the generator stands
+   here, but for the output's conversions (mc_element.h). */
 #ifndef MC_REAL_MMA_H
 #define MC_REAL_MMA_H
 
 #include "ptx/builder.h"
 
-/* What kernels make of values as they lie in memory, before an mma multiplies them. */
-typedef enum real_form { REAL_AS_IT_IS, REAL_ROUNDED /* an f32 to tf32 */ } real_form;
+/* What kernels make of values as they lie in memory, before an mma multiplies them. The last ones make floats
+   of 16 bits of bytes (form.h). */
+typedef enum real_form {
+    REAL_AS_IT_IS,
+    REAL_ROUNDED, /* an f32 to tf32 */
+    REAL_S8_TO_F16,
+    REAL_U8_TO_F16,
+    REAL_S8_TO_BF16,
+    REAL_U8_TO_BF16,
+    REAL_E4M3_TO_F16,
+    REAL_E5M2_TO_F16
+} real_form;
 
-/* An mma m16n8kK with sums in f32, for values that are stored as LHS and RHS. A lane has two registers of its
+static inline bool real_widens(real_form form) { return form >= REAL_S8_TO_F16; }
+
+/* An mma m16n8kK with sums in f32, for values of types LHS and RHS, which are stored so, but integers of 4
+   bits in a byte each. A lane has two registers of its
    operand B and four of A, so that K is 256 / bits. */
 typedef struct real_pair {
     const char *lhs, *rhs;
@@ -35,6 +48,8 @@ bool real_has(const char *lhs);
 /* Slots that an mma takes: its k. */
 static inline int real_slots(const real_pair *pair) { return 256 / pair->bits; }
 /* Bits of a value of FORM as it is stored. */
-static inline int real_stored_bits(const real_pair *pair, real_form form) { return (void)form, pair->bits; }
+static inline int real_stored_bits(const real_pair *pair, real_form form) {
+    return real_widens(form) ? 8 : pair->bits;
+}
 
 #endif

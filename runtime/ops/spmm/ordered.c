@@ -18,9 +18,11 @@ typedef struct ordered_product {
     uint32_t *sums; /* of a row block: [part][vec][n], f32 */
 } ordered_product;
 
-/* What is multiplied of an element of A, and of B. */
+/* What is multiplied of an element of A, and of B. Integers become floats of B's type. */
 static uint32_t factor_of_a(const ordered_product *p, int64_t vector, int row) {
-    return real_factor(p->a->type, (uint32_t)mc_vsparse_value(p->a, vector, row));
+    int64_t value = mc_vsparse_value(p->a, vector, row);
+    if (!mc_type_is_real(p->a->type)) return real_to_bits(p->b->type, (float)value);
+    return real_factor(p->a->type, (uint32_t)value);
 }
 
 static uint32_t factor_of_b(const ordered_product *p, int64_t row, int64_t column) {

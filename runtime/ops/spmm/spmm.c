@@ -90,6 +90,10 @@ static mc_status check(const plan_problem *problem, mc_type matrix, mc_diag *dia
     if (status == MC_OK && problem->given_values && mc_type_bits(problem->lhs) != 8)
         status = mc_fail(diag, MC_CANNOT, "given_values wants a matrix of s8 or u8, this one is of %s",
                          mc_type_text(problem->lhs));
+    if (status == MC_OK && problem->given_values &&
+        (mc_type_is_real(problem->lhs) || mc_type_is_real(problem->rhs)))
+        status = mc_fail(diag, MC_CANNOT, "given_values wants integers, the matrix is of %s, b is %s",
+                         mc_type_text(problem->lhs), mc_type_text(problem->rhs));
     if (status == MC_OK && problem->given_values && problem->exact)
         status = mc_fail(diag, MC_CANNOT, "given_values has no exact sums: they are s32");
     const output_types types = {.s64 = true, .bytes = true, .pairs = true};

@@ -4,7 +4,7 @@
  *
  * Lane t of an mma has two registers of a row or column, of either operand (PTX ISA, "Matrix Fragments for
  * mma.m16n8k16" and its neighbours). Mma i takes registers 2 i and 2 i + 1 of each column, and of A's values,
- * which lie in the order of the slots. */
+ * which lie in the order of the slots. Values that are stored in bytes are made wider before. */
 #include "ops/spmm/real/products.h"
 #include "parts/transpose.h"
 
@@ -14,6 +14,9 @@ enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 }; /* of a column in an mma; slots in
 
 /* Registers of a column in `low`, or in `high`. */
 static int half_regs(const spmm_gathered *g) { return HALF_SLOTS * g->sums->of->real.pair->bits / 32; }
+
+/* Registers of a lane's values of a step that an mma takes. */
+static int lane_regs(const spmm_gathered *g) { return MC_LANE_SLOTS * g->sums->of->real.pair->bits / 32; }
 
 /* Mma of 32 slots. */
 static int step_mma(const spmm_gathered *g) { return MC_GROUP_SLOTS / real_slots(g->sums->of->real.pair); }
@@ -71,6 +74,25 @@ static void round_all(const spmm_gathered *g, int half, const mc_reg *slot, int 
     round_elements(g, half, units, slot, units);
 }
 
+/* The same, where bytes are made wider: first the columns' bytes, then of each two registers. */
+static void widen_columns(const spmm_gathered *g, int half, int columns) {
+    const mc_reg *to = half ? g->high : g->low;
+    for (int column = 0; column < columns; column++)
+        real_widen(&g->real.rhs, g->real.byte[column], REAL_NEIGHBOURS, &to[2 * column]);
+}
+
+static void widen_word(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
+    const mc_reg of[] = {slot[0], slot[words], slot[2 * words], slot[3 * words]};
+    emit_transpose_bytes(g->sums->b, g->pair, of, g->real.byte);
+    widen_columns(g, half, REAL_BYTES);
+}
+
+static void widen_bytes(const spmm_gathered *g, int half, const mc_reg *slot, int units) {
+    for (int column = 0; column < units; column++)
+        emit_join_bytes(g->sums->b, g->pair, &slot[column], units, 0, g->real.byte[column]);
+    widen_columns(g, half, units);
+}
+
 /* Whole words of rows give so many columns at once, of so many words of each slot; single elements all
    columns, of a register each. Bytes take scratch, `pair`. */
 typedef struct column_maker {
@@ -82,20 +104,28 @@ typedef struct column_maker {
 static const column_maker *maker_of(const spmm_gathered *g) {
     static const column_maker bytes = {4, 1, 4, transpose_word, join_bytes},
                               halves = {2, 1, 0, join_word, join_elements},
-                              rounded = {2, 2, 0, round_two, round_all};
+                              rounded = {2, 2, 0, round_two, round_all},
+                              widened = {4, 1, 4, widen_word, widen_bytes};
     const real_pair *pair = g->sums->of->real.pair;
+    if (real_widens(pair->rhs_form)) return &widened;
     if (pair->rhs_form == REAL_ROUNDED) return &rounded;
     return pair->bits == 8 ? &bytes : &halves;
 }
 
 void real_gathered_declare(spmm_gathered *g) {
     mc_builder *b = g->sums->b;
+    const real_pair *pair = g->sums->of->real.pair;
     const column_maker *make = maker_of(g);
     int columns = half_regs(g) * SPMM_BYTES;
     if (make->pairs) b32_array(b, "pair", make->pairs, g->pair);
-    if (g->sums->of->real.pair->bits == 8) b->spare += EMULATION;
+    if (pair->bits == 8) b->spare += EMULATION;
     b32_array(b, "low", columns, g->low);
     b32_array(b, "high", columns, g->high);
+    g->real.lhs = real_declare_widener(b, pair->lhs_form, "a");
+    g->real.rhs = real_declare_widener(b, pair->rhs_form, "b");
+    if (real_widens(pair->lhs_form))
+        b32_array(b, "wide_value", g->sums->of->mma * lane_regs(g), g->real.value);
+    if (real_widens(pair->rhs_form)) b32_array(b, "byte", REAL_BYTES, g->real.byte);
 }
 
 /* -- Products ----------------------------------------------------------------------------------------- */
@@ -114,7 +144,7 @@ static void emit_pair(const spmm_gathered *g, int column, int group, const mc_re
 
 /* The same of vectors of 16 rows: a column of each lane group g is a column of the mma. */
 static void emit_tall(const spmm_gathered *g, int column, int group, const mc_reg *value) {
-    int step = spmm_values_of(g->sums->of).regs;
+    int step = lane_regs(g);
     for (int i = 0; i < step_mma(g); i++) {
         const mc_reg b[] = {column_reg(g, column, COLUMN_MMA_REGS * i),
                             column_reg(g, column, COLUMN_MMA_REGS * i + 1)};
@@ -128,9 +158,15 @@ static void emit_multiply(const spmm_gathered *g, int column, int group, const m
         for (int odd = 0; odd < 2; odd++) emit_tall(g, column + odd, 2 * group + odd, value);
 }
 
+/* What mma take of A's values VALUE of step STEP. */
 static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int step) {
     const spmm_arithmetic *math = g->sums->of;
-    return &value[step * spmm_values_of(math).regs * math->mma];
+    int regs = spmm_values_of(math).regs * math->mma;
+    const mc_reg *of = &value[step * regs];
+    if (!real_widens(math->real.pair->lhs_form)) return of;
+    note(g->sums->b, "values of A become %s", math->rhs);
+    for (int i = 0; i < regs; i++) real_widen(&g->real.lhs, of[i], REAL_NEIGHBOURS, &g->real.value[2 * i]);
+    return g->real.value;
 }
 
 void real_gathered_multiply(spmm_gathered *g, const mc_reg *row, int words, const mc_reg *value) {
@@ -155,6 +191,6 @@ void real_gathered_join(spmm_gathered *g, int half, const mc_reg *row, int units
 }
 
 void real_gathered_multiply_joined(spmm_gathered *g, int step, int units, const mc_reg *value) {
-    for (int column = 0; column < units; column += 2)
-        emit_multiply(g, column, column / 2, values_of(g, value, step));
+    const mc_reg *values = values_of(g, value, step);
+    for (int column = 0; column < units; column += 2) emit_multiply(g, column, column / 2, values);
 }

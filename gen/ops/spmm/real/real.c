@@ -28,7 +28,9 @@ static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints
     if (later == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
     else if (other == NULL)
         complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", math->lhs, later->sm);
-    else complain(complaints, F_RHS, "lhs = \"%s\" takes rhs = %s, not \"%s\"", math->lhs, takes, math->rhs);
+    else
+        complain(complaints, F_RHS, "lhs = \"%s\" takes %s%s, not \"%s\"", math->lhs,
+                 side_is_integer((int)point[F_LHS]) ? "an integer, " : "rhs = ", takes, math->rhs);
     math->real.pair = later ? later : real_pair_of("f16", "f16", sm);
 }
 
@@ -41,7 +43,7 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
     math->value_bytes = real_stored_bits(pair, pair->lhs_form) / 8;
-    math->value_type = math->lhs;
+    math->value_type = side_is_integer((int)point[F_LHS]) ? "s8" : math->lhs;
     math->joins_halves = pair->bits == 8;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
     describe(math);
@@ -73,7 +75,8 @@ static void check_gathered(const spmm_arithmetic *math, spmm_use use, mc_complai
     if (spmm_is_tall(math) && use.tile_n == 128 && math->stride > MC_GROUP_SLOTS)
         complain(complaints, F_STRIDE, "vec = 16 with tile_n = 128 leaves registers for 32");
     if (use.given_values)
-        complain(complaints, F_HEADS, "off wants lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
+        complain(complaints, F_HEADS,
+                 "off wants integers on both sides, lhs = \"s8\" or \"u8\", whose values an SDDMM writes");
 }
 
 /* Warps of a thread block, the one that copies included, whose registers ptxas 13 finds room for. Of 8 bits
