@@ -87,7 +87,7 @@ static void place_group(const part_packer *p, const int64_t *slots, int places[W
         int64_t row;
         if (slots[i] >= 0) {
             row = column(p, slots[i]);
-        } else if (mc_type_is_real(p->a->type)) {
+        } else if (p->ring->zeros || mc_type_is_real(p->a->type)) {
             places[i] = windowed_place((int)ring_rows, p->ring->tile_n);
             continue;
         } else {
@@ -358,7 +358,8 @@ static mc_status ring_of(const mc_kernel *kernel, mc_ring *ring, mc_diag *diag) 
                       .stages = (int)mc_kernel_field(kernel, "stages"),
                       .tile_n = (int)mc_type_size(rhs, mc_kernel_field(kernel, "tile_n")),
                       .split = (int)mc_kernel_field(kernel, "split"),
-                      .coding = code_of_kernel(kernel)};
+                      .coding = code_of_kernel(kernel),
+                      .zeros = mc_type_is_real(rhs)};
     return MC_OK;
 }
 

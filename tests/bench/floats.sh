@@ -46,6 +46,7 @@ out spmm_bf16 --n 16 --set out=s8 --set scale=column --set bias=row --set c_scal
 out spmm_bf16 --n 16 --set out=u8 --set scale=tensor --set act=relu --set zero=tensor --set b_scale=column
 out spmm_s8f16 --n 17
 out spmm_s8f16 --n 40 --set lhs=u8 --set rhs=bf16 --set out=f32 --vec 16
+out spmm_s8f16_tiled --n 40 --set window=64
 out sddmm_f16 --k 70 --set out=f32 --set scale=column --set mask=values --set order=srbcrs32
 out sddmm_bf16 --k 70 --set out=f16 --set order=srbcrs16 --vec 4 --set layout=rows
 out sddmm_bf16 --k 70 --set out=s8 --set scale=row

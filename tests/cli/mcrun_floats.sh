@@ -107,6 +107,9 @@ spmm_mixed() { "$mcrun" spmm "$root/specs/spmm_s8f16.lua" --device sim "$@"; }
 for types in "s8 f16" "u8 f16" "s4 f16" "u4 bf16" "s8 bf16"; do
     for vec in 1 8 16; do expect 0 'verdict    within bounds' spmm_mixed m.smtx --n 37 --vec $vec --set lhs=${types% *} --set rhs=${types#* }; done
 done
+for vec in 2 16; do
+    expect 0 'verdict    within bounds' "$mcrun" spmm "$root/specs/spmm_s8f16_tiled.lua" m.smtx --n 40 --vec $vec --set window=64 --device sim
+done
 printf '%%%%MatrixMarket matrix coordinate integer general\n8 2 3\n1 1 127\n2 1 -128\n8 2 -5\n' >whole.mtx
 npy scale.npy '<f4' 1 8 "$(printf '\\0\\0\\0\\077%.0s' {1..8})" # 0.5
 expect 0 'A of whole.mtx, B of b.npy' spmm_mixed whole.mtx --b b.npy --scale scale.npy --set out=f32 --out c.npy

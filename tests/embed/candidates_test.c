@@ -182,11 +182,11 @@ static void test_floats(mc_diag *diag) {
     static const struct {
         mc_type lhs, rhs;
         const char *own;
-    } sides[] = {{MC_F16, MC_F16, "spmm_f16"},        {MC_BF16, MC_BF16, "spmm_bf16"},
-                 {MC_S16, MC_S16, "spmm_l16r16"},     {MC_U16, MC_U16, "spmm_l16r16"},
+    } sides[] = {{MC_F16, MC_F16, "spmm_f16"},    {MC_BF16, MC_BF16, "spmm_bf16"},
+                 {MC_S16, MC_S16, "spmm_l16r16"}, {MC_U16, MC_U16, "spmm_l16r16"},
                  {MC_TF32, MC_TF32, "spmm_tf32"}, {MC_E4M3, MC_E4M3, "spmm_e4m3"},
                  {MC_E5M2, MC_E5M2, "spmm_e4m3"}, {MC_S8, MC_F16, "spmm_s8f16"},
-                 {MC_U8, MC_F16, "spmm_s8f16"},       {MC_S8, MC_BF16, "spmm_s8f16"}};
+                 {MC_U8, MC_F16, "spmm_s8f16"},   {MC_S8, MC_BF16, "spmm_s8f16"}};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         plan_problem p = test_usual(MC_OP_SPMM);
         candidate_target target = target_of(90);

@@ -526,6 +526,20 @@ static const mc_setting float_ring_kernels[][MUTATION_SETTINGS] = {
      {"out", "f16"}},
 };
 
+static const mc_setting mixed_ring_kernels[][MUTATION_SETTINGS] = {
+    {{"tile_n", "32"}, {"warps", "4"}, {"split", "1"}, {"window", "64"}, {"stages", "3"}, {"out", "f32"}},
+    {{"tile_n", "32"},
+     {"warps", "4"},
+     {"split", "2"},
+     {"window", "64"},
+     {"stages", "2"},
+     {"resident", "off"},
+     {"lhs", "u8"},
+     {"rhs", "bf16"},
+     {"vec", "16"},
+     {"out", "f32"}},
+};
+
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
 
 const mutation_suite spmm_mutations[] = {
@@ -543,6 +557,8 @@ const mutation_suite spmm_mutations[] = {
     {"mixed", float_cases, LENGTH(float_cases), mixed_kernels, LENGTH(mixed_kernels), float_equivalents,
      false},
     {"float_ring", ring_cases, LENGTH(ring_cases), float_ring_kernels, LENGTH(float_ring_kernels),
+     ring_equivalents, false},
+    {"mixed_ring", ring_cases, LENGTH(ring_cases), mixed_ring_kernels, LENGTH(mixed_ring_kernels),
      ring_equivalents, false},
     {NULL, NULL, 0, NULL, 0, NULL, false},
 };

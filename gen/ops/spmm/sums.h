@@ -86,10 +86,11 @@ typedef struct spmm_gathered {
 
 /* Of integers operands of A's values, with zeros between; and of B's, where these have 4 bits. Of floats of
    8 bits the columns of each load in the first half of a stride, and of one load in the second. Floats of 16
-   bits are operands as they are, and want none of these. */
+   bits are operands as they are; what is made such is `real`. */
 typedef struct spmm_pairs {
     spmm_sums *sums;
     int loads;
+    real_operands real;
     mc_reg zero, even[2 * SPMM_MAX_MMA], odd[2 * SPMM_MAX_MMA]; /* with a 4-bit B, of each mma */
     mc_reg half[4];
     mc_reg first[SPMM_MAX_LOADS][4], second[4];

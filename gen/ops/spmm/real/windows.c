@@ -8,15 +8,22 @@
  * register has four slots of the even column, and another one those of the odd column. An mma takes 32 slots:
  * the first half of a stride is kept until the second one is there.
  *
+ * Values of A that are stored in bytes are made wider before. A register has those of half a stride, bytes 0
+ * and 2 of its first 8 slots (windowed_value_offset).
+ *
  * Of 32 bits lanes have loaded single elements (ring/words.c), which are operands once they are rounded. */
 #include "ops/spmm/real/products.h"
 
 enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
+enum { HALF_REGS = 2 };  /* of A's values of half a stride, in 8 rows */
 enum { BESIDE = 2 };     /* pieces of 16 bytes that a load has side by side */
 
 spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     spmm_pairs p = {.sums = sums, .loads = loads};
+    const real_form form = sums->of->real.pair->lhs_form;
+    p.real.lhs = real_declare_widener(b, form, "a");
+    if (real_widens(form)) b32_array(b, "wide_value", HALF_REGS * sums->of->mma, p.real.value);
     if (!sums->of->joins_halves) return p;
     mc_reg first[4 * SPMM_MAX_LOADS];
     b32_array(b, "first", 4 * loads, first);
@@ -70,14 +77,26 @@ static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 
 /* -- Columns of 16 bits -------------------------------------------------------------------------------- */
 
+/* A's values of half a stride, as mma take them: those of the next 8 rows are *STEP registers on. */
+static const mc_reg *values_of(const spmm_pairs *p, const mc_reg *value, int *step) {
+    const spmm_arithmetic *math = p->sums->of;
+    if (!real_widens(math->real.pair->lhs_form)) return value;
+    note(p->sums->b, "values of A become %s", math->rhs);
+    for (int m = 0; m < math->mma; m++)
+        real_widen(&p->real.lhs, value[m * *step], REAL_ALTERNATE, &p->real.value[HALF_REGS * m]);
+    *step = HALF_REGS;
+    return p->real.value;
+}
+
 static void pairs_of_halves(const spmm_pairs *p, int half, mc_reg matrix[][4], const mc_reg *value,
                             int step) {
     bool tall = spmm_is_tall(p->sums->of);
+    const mc_reg *values = values_of(p, value, &step);
     note(p->sums->b, "multiply slots %d..%d", 16 * half, 16 * half + 15);
     for (int q = 0; q < p->loads; q++) {
         const mc_reg *m = matrix[q];
-        if (!tall) real_emit_mma(p->sums, m, value, q);
-        for (int i = 0; tall && i < 2; i++) real_emit_tall_mma(p->sums, value, step, m + 2 * i, 2 * q + i);
+        if (!tall) real_emit_mma(p->sums, m, values, q);
+        for (int i = 0; tall && i < 2; i++) real_emit_tall_mma(p->sums, values, step, m + 2 * i, 2 * q + i);
     }
 }
 
