@@ -225,8 +225,8 @@ static void test_sampled_floats(mc_diag *diag) {
         if (!exists) CHECK_TEXT(mc_diag_text(diag), "the mma for \"e5m2\" wants sm_89 or later");
         mc_diag_clear(diag);
         for (size_t j = 0; j < list.count; j++)
-            CHECK(strcmp(list.items[j].spec, "sddmm_f16.lua") == 0 ||
-                      strcmp(list.items[j].spec, "sddmm_bf16.lua") == 0,
+            CHECK(strncmp(list.items[j].spec, "sddmm_f16", 9) == 0 ||
+                      strncmp(list.items[j].spec, "sddmm_bf16", 10) == 0,
                   "pair %zu: %s", i / 2, list.items[j].spec);
         candidates_free(&list);
     }
