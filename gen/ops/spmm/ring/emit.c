@@ -109,11 +109,14 @@ static void emit_row_block(ring_strides *s, ring_epilogue *epilogue) {
     ring_emit_output(epilogue);
 }
 
-/* The second half of a stride is gathered last before windows are left. */
+/* The second half of a stride is gathered last before windows are left. Where an mma takes both halves, none
+   has taken what the first one brought by then. */
 static void note_pending(const ring_strides *s, ring_feed *feed) {
     const ring_emitter *r = s->r;
-    feed->pending_count = ring_loads(r->plan);
-    for (int q = 0; q < feed->pending_count; q++) feed->pending[q] = s->matrix[1][q][0];
+    for (int q = 0; q < ring_loads(r->plan); q++) {
+        if (r->at.plan->math.joins_halves) feed->pending[feed->pending_count++] = s->pairs.first[q][0];
+        feed->pending[feed->pending_count++] = s->matrix[1][q][0];
+    }
     feed->zero = lds_b32(r->at.b, "no_bits", AT(r->ring, ring_zero_offset(r->plan)));
 }
 

@@ -94,7 +94,7 @@ typedef struct ring_feed {
     ring_emitter *r;
     /* Of floats: registers that ldmatrix may still be on its way to when windows are left, one of each load,
        and one that holds 0, which no compiler knows (tma.c). COUNT 0: multiplications lie between */
-    mc_reg pending[RING_MAX_LOADS], zero;
+    mc_reg pending[RING_HALVES * RING_MAX_LOADS], zero;
     int pending_count;
     ring_tma tma;
     ring_async async;
