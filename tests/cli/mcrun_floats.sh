@@ -60,6 +60,7 @@ for staging in tma async; do
     done
     expect 2 "split: staging = \"$staging\" wants 32 columns for each warp, tile_n has 32" spmm32 m.smtx --n 32 --set staging=$staging --set arch=sm_90 --set stride=32 --set prefetch=on --set split=2
 done
+expect 0 'b as u32, k x n, rows 4 ldb bytes apart' "$mcgen" --describe "$root/specs/spmm_tf32_tiled.lua"
 expect 2 'warps: lhs = "tf32" leaves 16 warps no registers for 32 columns: at most 15' "$mcgen" "$root/specs/spmm_tf32_tiled.lua" --set vec=16 --set warps=16
 expect 2 'staging: lhs = "tf32" takes "direct", "tma" or "async"' spmm32 m.smtx --n 32 --set staging=shared
 expect 2 'tile_n: rhs = "tf32" wants 32' spmm32 m.smtx --n 32 --set tile_n=64

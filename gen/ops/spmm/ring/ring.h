@@ -21,7 +21,7 @@
 enum {
     RING_MAX_LOADS = SPMM_MAX_LOADS,
     RING_HALVES = 2,     /* halves of a stride: 16 slots each */
-    RING_MAX_LATE = 8,   /* registers of a lane's values in a half: those of a slot for each mma */
+    RING_MAX_LATE = 8,   /* registers of a lane's values in a half: up to 4 for each mma */
     RING_MAX_PLACES = 4, /* of its places in a stride */
 };
 
