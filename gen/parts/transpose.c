@@ -1,10 +1,14 @@
 #include "parts/transpose.h"
 
-void emit_transpose_bytes(mc_builder *b, const mc_reg pair[4], const mc_reg word[4], const mc_reg column[4]) {
+void emit_pair_bytes(mc_builder *b, const mc_reg pair[4], const mc_reg word[4]) {
     EMIT(b, prmt, pair[0], word[0], word[1], I(0x5140));
     EMIT(b, prmt, pair[1], word[0], word[1], I(0x7362));
     EMIT(b, prmt, pair[2], word[2], word[3], I(0x5140));
     EMIT(b, prmt, pair[3], word[2], word[3], I(0x7362));
+}
+
+void emit_transpose_bytes(mc_builder *b, const mc_reg pair[4], const mc_reg word[4], const mc_reg column[4]) {
+    emit_pair_bytes(b, pair, word);
     EMIT(b, prmt, column[0], pair[0], pair[2], I(0x5410));
     EMIT(b, prmt, column[1], pair[0], pair[2], I(0x7632));
     EMIT(b, prmt, column[2], pair[1], pair[3], I(0x5410));

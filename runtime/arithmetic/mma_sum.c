@@ -167,11 +167,6 @@ uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uin
     return add_rounded(form->sum, c, products);
 }
 
-/* Integers of at most 8 bits are made floats of B's type, which have them all. */
-static mc_type multiplied_as(mc_type a, mc_type b) {
-    return !mc_type_is_real(a) && mc_type_bits(a) <= 8 && mc_type_bits(b) == 16 ? b : a;
-}
-
 bool mma_form_of(mc_type a, mc_type b, mma_form *form) {
     static const struct {
         mc_type a, b;
@@ -183,7 +178,6 @@ bool mma_form_of(mc_type a, mc_type b, mma_form *form) {
                 {MC_E4M3, MC_E5M2, {MMA_E4M3, MMA_E5M2, MMA_F32, 32}},
                 {MC_E5M2, MC_E4M3, {MMA_E5M2, MMA_E4M3, MMA_F32, 32}},
                 {MC_E5M2, MC_E5M2, {MMA_E5M2, MMA_E5M2, MMA_F32, 32}}};
-    a = multiplied_as(a, b);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (a == rows[i].a && b == rows[i].b) return *form = rows[i].form, true;
     return false;

@@ -21,8 +21,7 @@ enum { MMA_MOST_PRODUCTS = 32 };
 /* C + A[0] B[0] + ... + A[k - 1] B[k - 1], of bits and as bits. */
 uint32_t mma_sum(const mma_form *form, const uint32_t *a, const uint32_t *b, uint32_t c);
 
-/* The mma that multiplies most values of A by values of B at once; false: there is none. Integers of A of at
-   most 8 bits, which are multiplied by f16 or bf16, are made such before. */
+/* The mma that multiplies most values of A by values of B at once; false: there is none. */
 bool mma_form_of(mc_type a, mc_type b, mma_form *form);
 
 /* X + Y of f32, rounded to nearest even as by add.rn.f32; a NaN is the canonical one, 0x7fffffff. */

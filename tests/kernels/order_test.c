@@ -1,6 +1,6 @@
 /* Sums of floats in a kernel are those of the reference in its order, to the bit (docs/floats.md), on the wide
  * path and the edge path, of every STEP-th variant, and where C is column-major of fewer.
- * order_test SPEC STEP TYPES [DEVICE]; TYPES as "f16,e4m3:e5m2", of both sides or of A and B; on the
+ * order_test SPEC STEP TYPES [DEVICE [ARCH]]; TYPES as "f16,e4m3:e5m2", of both sides or of A and B; on the
  * simulator, if no device is named. */
 #include "check.h"
 #include "base/real.h"
@@ -14,8 +14,8 @@
 enum { COLUMNS = 500, VECTORS = 5, NAME = 16, MORE = 3 /* of the variants with a column-major C */ };
 
 typedef struct session {
-    const char *spec;
-    size_t step; /* from one variant to the next */
+    const char *spec, *arch; /* arch: NULL, the spec's */
+    size_t step;             /* from one variant to the next */
     mc_device *device;
     mc_diag *diag;
     long kernels, sums;
@@ -36,6 +36,12 @@ static uint32_t endless(mc_type type, bool negative) {
     return real_to_bits(type, negative ? -INFINITY : INFINITY);
 }
 
+/* Element I. */
+static uint32_t any(mc_type type, mcrt_random *random, int64_t i) {
+    bool ends = mc_type_is_real(type) && random_next(random) % 2048 == 0;
+    return ends ? endless(type, i % 3 == 0) : number(type, random);
+}
+
 static void make_operands(session *s, const mc_type types[2], int vec, int64_t n, int64_t ldb, mc_vsparse *a,
                           mc_dense *b) {
     const mc_pattern pattern = {9, COLUMNS, .5, MC_PATTERN_UNIFORM, .8, (uint64_t)n};
@@ -45,13 +51,16 @@ static void make_operands(session *s, const mc_type types[2], int vec, int64_t n
               mc_vsparse_dilate(&csr, vec, types[0], a, s->diag) == MC_OK &&
               mc_dense_create(types[1], COLUMNS, n, ldb, b, s->diag) == MC_OK,
           "%s", mc_diag_text(s->diag));
-    for (int64_t i = 0; i < a->vectors * vec; i++)
-        mc_vsparse_set_value(a, i / vec, (int)(i % vec), number(types[0], &random));
     /* Infinities now and then: padding, whose values are zeros, must meet none of them. */
-    for (int64_t i = 0; i < COLUMNS * n; i++)
-        mc_dense_set(b, i / n, i % n,
-                     random_next(&random) % 2048 ? number(types[1], &random) : endless(types[1], i % 3 == 0));
+    for (int64_t i = 0; i < a->vectors * vec; i++)
+        mc_vsparse_set_value(a, i / vec, (int)(i % vec), any(types[0], &random, i));
+    for (int64_t i = 0; i < COLUMNS * n; i++) mc_dense_set(b, i / n, i % n, any(types[1], &random, i));
     mc_csr_free(&csr);
+}
+
+/* Whether the GPUs that KERNEL is for multiply e4m3 and e5m2: from sm_89 on. */
+static bool has_mma_of_8_bits(const mc_kernel *kernel) {
+    return atoi(mc_kernel_field_text(kernel, "arch") + strlen("sm_")) >= 89;
 }
 
 /* In KERNEL's order. */
@@ -59,8 +68,10 @@ static mc_status sum_in_order(const mc_kernel *kernel, const mc_vsparse *a, cons
                               mc_diag *diag) {
     int split = (int)mc_kernel_field(kernel, "split");
     if (strcmp(mc_kernel_contract(kernel)->format, "strided-bcrs") == 0) {
-        const mc_gather_order order = {(int)mc_kernel_field(kernel, "stride"), split,
-                                       mc_kernel_field(kernel, "heads") != 0};
+        const mc_gather_order order = {.stride = (int)mc_kernel_field(kernel, "stride"),
+                                       .split = split,
+                                       .heads = mc_kernel_field(kernel, "heads") != 0,
+                                       .halves = !has_mma_of_8_bits(kernel)};
         return mc_reference_spmm_ordered(a, b, &order, sums, diag);
     }
     const mc_ring ring = {.window = (int)mc_kernel_field(kernel, "window"),
@@ -111,10 +122,11 @@ static void check_kernel(session *s, const mc_kernel *kernel) {
 
 static void check_spec(session *s, const char *lhs, const char *rhs, const char *vec, const char *major,
                        size_t step) {
-    const mc_setting settings[] = {{"lhs", lhs},      {"rhs", rhs}, {"out", "f32"},
-                                   {"scale", "none"}, {"vec", vec}, {"c_major", major}};
+    const mc_setting settings[] = {{"lhs", lhs}, {"rhs", rhs},       {"out", "f32"},   {"scale", "none"},
+                                   {"vec", vec}, {"c_major", major}, {"arch", s->arch}};
     mc_spec *spec = NULL;
-    mc_status status = mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings, &spec, s->diag);
+    mc_status status =
+        mc_spec_read(s->spec, settings, sizeof settings / sizeof *settings - !s->arch, &spec, s->diag);
     CHECK(status == MC_OK, "%s: %s", s->spec, mc_diag_text(s->diag));
     for (size_t i = 0; status == MC_OK && i < mc_spec_variant_count(spec); i += step) {
         mc_kernel *kernel = NULL;
@@ -141,7 +153,7 @@ static void check_types(session *s, const char *types) {
 int main(int argc, char **argv) {
     session s = {.diag = mc_diag_create()};
     if (argc < 4 || mc_device_open(argc > 4 ? argv[4] : "sim", &s.device, s.diag) != MC_OK) return 2;
-    s.spec = argv[1], s.step = (size_t)atoi(argv[2]);
+    s.spec = argv[1], s.step = (size_t)atoi(argv[2]), s.arch = argc > 5 ? argv[5] : NULL;
     for (char *types = strtok(argv[3], ","); types != NULL; types = strtok(NULL, ",")) check_types(&s, types);
     printf("%ld kernels, %ld sums\n", s.kernels, s.sums);
     mc_device_close(s.device);

@@ -60,7 +60,7 @@ static const struct order_case {
 
 /* A row block of a single 1, and that of the case. B is 1, except in row VECTORS, which no vector has. */
 static void check_case(const struct order_case *c, bool heads, mc_diag *diag) {
-    const mc_gather_order order = {c->stride, c->split, heads};
+    const mc_gather_order order = {c->stride, c->split, heads, false};
     static int64_t row_ptr[] = {0, 1, VECTORS + 1};
     static int32_t columns[VECTORS + 1];
     uint16_t values[2 * (VECTORS + 1)] = {ONE};
@@ -288,7 +288,7 @@ static void test_random(mc_diag *diag) {
         make_matrices(types[i % 2], 2 << i / 2 % 3, i / 6 ? 12 : 2, (uint64_t)i, &m, diag);
         for (int stride = GROUP; stride <= MOST_STRIDE; stride += GROUP)
             for (int split = 1; split <= 8; split *= 2)
-                check_order(&m, &(mc_gather_order){stride, split, split != 4}, diag);
+                check_order(&m, &(mc_gather_order){stride, split, split != 4, false}, diag);
         for (int split = 1; split <= 8; split *= 2)
             check_bounds(&m, &(mc_ring){.window = 64, .stages = 3, .tile_n = 128, .split = split}, diag);
         free_matrices(&m);
@@ -310,7 +310,8 @@ static void test_subnormal(mc_diag *diag) {
     values[0] = 0x0001, rows[0] = 0x7800;
     expect_ok("sums", mc_reference_spmm(&a, &b, &sums, diag), diag);
     expect_ok("bounds", mc_reference_spmm_bounds(&a, &b, &bounds, diag), diag);
-    expect_ok("ordered", mc_reference_spmm_ordered(&a, &b, &(mc_gather_order){32, 1, true}, &ordered, diag),
+    expect_ok("ordered",
+              mc_reference_spmm_ordered(&a, &b, &(mc_gather_order){32, 1, true, false}, &ordered, diag),
               diag);
     double error = mc_dense_real(&sums, 0, 0) - mc_dense_real(&ordered, 0, 0);
     CHECK(error > 0 && error <= mc_dense_real(&bounds, 0, 0), "off by %g, bound %g", error,
@@ -332,22 +333,24 @@ static void test_refused(mc_diag *diag) {
     mc_vsparse a = {MC_F16, 2, 2, 3, 1, 0, row_ptr, NULL, NULL};
     mc_dense b, c;
     expect_ok("create", mc_dense_create(MC_F16, 3, 1, 1, &b, diag), diag);
-    expect_ok("nothing", mc_reference_spmm_ordered(&a, &b, &(mc_gather_order){32, 2, true}, &c, diag), diag);
+    expect_ok("nothing", mc_reference_spmm_ordered(&a, &b, &(mc_gather_order){32, 2, true, false}, &c, diag),
+              diag);
     CHECK(mc_dense_get(&c, 0, 0) == 0 && mc_dense_get(&c, 1, 0) == 0, "an empty row block is not +0");
     mc_dense_free(&c);
-    expect_refusal(&a, &b, (mc_gather_order){16, 1, true}, MC_USAGE, "strides of 16 slots", diag);
-    expect_refusal(&a, &b, (mc_gather_order){0, 1, true}, MC_USAGE, "strides of 0 slots", diag);
-    expect_refusal(&a, &b, (mc_gather_order){48, 1, true}, MC_USAGE, "strides of 48 slots", diag);
-    expect_refusal(&a, &b, (mc_gather_order){32, 0, true}, MC_USAGE, "0 warps share", diag);
-    expect_refusal(&a, &b, (mc_gather_order){32, 33, true}, MC_USAGE, "33 warps share", diag);
-    expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true}, MC_CANNOT, "leave s32", diag);
+    expect_refusal(&a, &b, (mc_gather_order){16, 1, true, false}, MC_USAGE, "strides of 16 slots", diag);
+    expect_refusal(&a, &b, (mc_gather_order){0, 1, true, false}, MC_USAGE, "strides of 0 slots", diag);
+    expect_refusal(&a, &b, (mc_gather_order){48, 1, true, false}, MC_USAGE, "strides of 48 slots", diag);
+    expect_refusal(&a, &b, (mc_gather_order){32, 0, true, false}, MC_USAGE, "0 warps share", diag);
+    expect_refusal(&a, &b, (mc_gather_order){32, 33, true, false}, MC_USAGE, "33 warps share", diag);
+    expect_refusal(&a, &b, (mc_gather_order){1 << 30, 32, true, false}, MC_CANNOT, "leave s32", diag);
     expect_failure("ring", mc_reference_spmm_ring_ordered(&a, &b, &(mc_ring){0}, &c, diag), MC_USAGE, diag,
                    "no ring: 0 windows");
     CHECK(c.data == NULL, "the output is not zeroed");
     a.type = MC_BF16;
-    expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_CANNOT, "A is bf16, B is f16: no mma", diag);
+    expect_refusal(&a, &b, (mc_gather_order){32, 1, true, false}, MC_CANNOT, "A is bf16, B is f16: no mma",
+                   diag);
     a.type = MC_F16, a.cols = 4;
-    expect_refusal(&a, &b, (mc_gather_order){32, 1, true}, MC_USAGE, "A has 4 columns, B has 3", diag);
+    expect_refusal(&a, &b, (mc_gather_order){32, 1, true, false}, MC_USAGE, "A has 4 columns, B has 3", diag);
     mc_dense_free(&b);
 }
 

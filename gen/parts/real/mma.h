@@ -28,7 +28,7 @@ typedef struct real_pair {
     mc_opcode mma, swapped; /* with values of lhs as operand A; with those of rhs */
     int bits;               /* of a value in an operand */
     int sm;                 /* the least capability of a GPU that has it */
-    real_form lhs_form, rhs_form;
+    real_form a_form, b_form;
 } real_pair;
 
 /* The pair of the words LHS and RHS on GPUs of capability SM; NULL: there is none. */

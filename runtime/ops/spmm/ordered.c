@@ -13,20 +13,34 @@
 typedef struct ordered_product {
     const mc_vsparse *a;
     const mc_dense *b;
+    mc_type types[2]; /* that values of A and of B are multiplied as */
     mma_form form;
     slot_walk walk;
     uint32_t *sums; /* of a row block: [part][vec][n], f32 */
 } ordered_product;
 
-/* What is multiplied of an element of A, and of B. Integers become floats of B's type. */
+/* Integers become floats of B's type. HALVES: floats of 8 bits become f16. */
+static void choose_types(ordered_product *p, bool halves) {
+    p->types[0] = p->a->type, p->types[1] = p->b->type;
+    for (int i = 0; i < 2; i++)
+        if (halves && mc_type_is_real(p->types[i]) && mc_type_bits(p->types[i]) == 8) p->types[i] = MC_F16;
+    bool small = !mc_type_is_real(p->a->type) && mc_type_bits(p->a->type) <= 8;
+    if (small && mc_type_bits(p->types[1]) == 16) p->types[0] = p->types[1];
+}
+
+/* What is multiplied of ELEMENT of type STORED: it has all of an element that is made another type. */
+static uint32_t factor_of(mc_type stored, mc_type type, int64_t element) {
+    if (type == stored) return real_factor(type, (uint32_t)element);
+    return real_to_bits(type,
+                        mc_type_is_real(stored) ? real_from_bits(stored, (uint32_t)element) : (float)element);
+}
+
 static uint32_t factor_of_a(const ordered_product *p, int64_t vector, int row) {
-    int64_t value = mc_vsparse_value(p->a, vector, row);
-    if (!mc_type_is_real(p->a->type)) return real_to_bits(p->b->type, (float)value);
-    return real_factor(p->a->type, (uint32_t)value);
+    return factor_of(p->a->type, p->types[0], mc_vsparse_value(p->a, vector, row));
 }
 
 static uint32_t factor_of_b(const ordered_product *p, int64_t row, int64_t column) {
-    return real_factor(p->b->type, (uint32_t)mc_dense_get(p->b, row, column));
+    return factor_of(p->b->type, p->types[1], mc_dense_get(p->b, row, column));
 }
 
 /* VECTOR of each place along k. */
@@ -74,11 +88,12 @@ static mc_status sum_blocks(ordered_product *p, mc_dense *c, mc_diag *diag) {
     return MC_OK;
 }
 
-static mc_status check_operands(const mc_vsparse *a, const mc_dense *b, mma_form *form, mc_diag *diag) {
-    mc_status status = reference_check_spmm(a, b, diag);
-    if (status != MC_OK || mma_form_of(a->type, b->type, form)) return status;
+static mc_status find_mma(ordered_product *p, bool halves, mc_diag *diag) {
+    choose_types(p, halves);
+    mc_status status = reference_check_spmm(p->a, p->b, diag);
+    if (status != MC_OK || mma_form_of(p->types[0], p->types[1], &p->form)) return status;
     return mc_fail(diag, MC_CANNOT, "A is %s, B is %s: no mma adds up products of these in f32",
-                   mc_type_text(a->type), mc_type_text(b->type));
+                   mc_type_text(p->a->type), mc_type_text(p->b->type));
 }
 
 /* STATUS says how the walk was made, which this frees. */
@@ -94,7 +109,7 @@ static mc_status sum_in_order(ordered_product *p, mc_status status, mc_dense *c,
 mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, const mc_gather_order *order,
                                     mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
-    mc_status status = check_operands(a, b, &p.form, diag);
+    mc_status status = find_mma(&p, order->halves, diag);
     if (status == MC_OK) status = walk_gather(a, order, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
 }
@@ -102,7 +117,7 @@ mc_status mc_reference_spmm_ordered(const mc_vsparse *a, const mc_dense *b, cons
 mc_status mc_reference_spmm_ring_ordered(const mc_vsparse *a, const mc_dense *b, const mc_ring *ring,
                                          mc_dense *c, mc_diag *diag) {
     ordered_product p = {.a = a, .b = b};
-    mc_status status = check_operands(a, b, &p.form, diag);
+    mc_status status = find_mma(&p, false, diag);
     if (status == MC_OK) status = walk_ring(a, mc_type_bytes(b->type), ring, p.form.k, &p.walk, diag);
     return sum_in_order(&p, status, c, diag);
 }

@@ -73,7 +73,7 @@ static void plan(const int64_t *point, bool by_rows, sddmm_arithmetic *a, mc_com
     a->step_k = a->mma * lane_k;
     a->unit_k = UNIT_MMA * lane_k;
     a->a_words = a->a_operands = a->b_words = a->mma * LANE_REGS;
-    a->a_is_plain = a->b_is_plain = a->real.pair->rhs_form == REAL_AS_IT_IS; /* A is dense, as B is */
+    a->a_is_plain = a->b_is_plain = a->real.pair->b_form == REAL_AS_IT_IS; /* A is dense, as B is */
     a->accs = SDDMM_ACC;
     if (point[F_K] != MC_OPEN) a->spare = FIXED_SPARE;
     if (point[F_PRECISION_SPLIT])

@@ -10,6 +10,7 @@
 
 enum { JOIN_LOW = 0x5410, JOIN_HIGH = 0x7632 }; /* prmt: the low halves of two registers, the high ones */
 enum { EMULATION = 32 }; /* registers that ptxas 13 takes for an mma of 8 bits, which it makes of others */
+enum { WIDENING = 24 };  /* and for columns of B that are made wider while others are multiplied */
 enum { COLUMN_MMA_REGS = 2, HALF_SLOTS = 4 }; /* of a column in an mma; slots in `low` or `high` */
 
 /* Registers of a column in `low`, or in `high`. */
@@ -74,23 +75,23 @@ static void round_all(const spmm_gathered *g, int half, const mc_reg *slot, int 
     round_elements(g, half, units, slot, units);
 }
 
-/* The same, where bytes are made wider: first the columns' bytes, then of each two registers. */
-static void widen_columns(const spmm_gathered *g, int half, int columns) {
-    const mc_reg *to = half ? g->high : g->low;
-    for (int column = 0; column < columns; column++)
-        real_widen(&g->real.rhs, g->real.byte[column], REAL_NEIGHBOURS, &to[2 * column]);
-}
-
+/* The same, where bytes are made wider: two slots of a column are a register. */
 static void widen_word(const spmm_gathered *g, int half, const mc_reg *slot, int words) {
-    const mc_reg of[] = {slot[0], slot[words], slot[2 * words], slot[3 * words]};
-    emit_transpose_bytes(g->sums->b, g->pair, of, g->real.byte);
-    widen_columns(g, half, REAL_BYTES);
+    const mc_reg of[] = {slot[0], slot[words], slot[2 * words], slot[3 * words]},
+                 *all = half ? g->high : g->low;
+    emit_pair_bytes(g->sums->b, g->pair, of);
+    for (int i = 0; i < 4; i++) {
+        const mc_reg *to = &all[4 * (i % 2) + i / 2]; /* pair i has columns 2 (i mod 2) and the next */
+        real_widen(&g->real.b, g->pair[i], REAL_NEIGHBOURS, (const mc_reg[]){to[0], to[2]});
+    }
 }
 
 static void widen_bytes(const spmm_gathered *g, int half, const mc_reg *slot, int units) {
-    for (int column = 0; column < units; column++)
-        emit_join_bytes(g->sums->b, g->pair, &slot[column], units, 0, g->real.byte[column]);
-    widen_columns(g, half, units);
+    const mc_reg joined = g->pair[2];
+    for (int column = 0; column < units; column++) {
+        emit_join_bytes(g->sums->b, g->pair, &slot[column], units, 0, joined);
+        real_widen(&g->real.b, joined, REAL_NEIGHBOURS, &(half ? g->high : g->low)[2 * column]);
+    }
 }
 
 /* Whole words of rows give so many columns at once, of so many words of each slot; single elements all
@@ -107,8 +108,8 @@ static const column_maker *maker_of(const spmm_gathered *g) {
                               rounded = {2, 2, 0, round_two, round_all},
                               widened = {4, 1, 4, widen_word, widen_bytes};
     const real_pair *pair = g->sums->of->real.pair;
-    if (real_widens(pair->rhs_form)) return &widened;
-    if (pair->rhs_form == REAL_ROUNDED) return &rounded;
+    if (real_widens(pair->b_form)) return &widened;
+    if (pair->b_form == REAL_ROUNDED) return &rounded;
     return pair->bits == 8 ? &bytes : &halves;
 }
 
@@ -119,13 +120,12 @@ void real_gathered_declare(spmm_gathered *g) {
     int columns = half_regs(g) * SPMM_BYTES;
     if (make->pairs) b32_array(b, "pair", make->pairs, g->pair);
     if (pair->bits == 8) b->spare += EMULATION;
+    if (real_widens(pair->b_form)) b->spare += WIDENING;
     b32_array(b, "low", columns, g->low);
     b32_array(b, "high", columns, g->high);
-    g->real.lhs = real_declare_widener(b, pair->lhs_form, "a");
-    g->real.rhs = real_declare_widener(b, pair->rhs_form, "b");
-    if (real_widens(pair->lhs_form))
-        b32_array(b, "wide_value", g->sums->of->mma * lane_regs(g), g->real.value);
-    if (real_widens(pair->rhs_form)) b32_array(b, "byte", REAL_BYTES, g->real.byte);
+    g->real.a = real_declare_widener(b, pair->a_form, "a");
+    g->real.b = real_declare_widener(b, pair->b_form, "b");
+    if (real_widens(pair->a_form)) b32_array(b, "wide_value", g->sums->of->mma * lane_regs(g), g->real.value);
 }
 
 /* -- Products ----------------------------------------------------------------------------------------- */
@@ -163,9 +163,9 @@ static const mc_reg *values_of(const spmm_gathered *g, const mc_reg *value, int 
     const spmm_arithmetic *math = g->sums->of;
     int regs = spmm_values_of(math).regs * math->mma;
     const mc_reg *of = &value[step * regs];
-    if (!real_widens(math->real.pair->lhs_form)) return of;
+    if (!real_widens(math->real.pair->a_form)) return of;
     note(g->sums->b, "values of A become %s", math->rhs);
-    for (int i = 0; i < regs; i++) real_widen(&g->real.lhs, of[i], REAL_NEIGHBOURS, &g->real.value[2 * i]);
+    for (int i = 0; i < regs; i++) real_widen(&g->real.a, of[i], REAL_NEIGHBOURS, &g->real.value[2 * i]);
     return g->real.value;
 }
 

@@ -24,14 +24,11 @@ static void plan_pair(const int64_t *point, spmm_arithmetic *math, mc_complaints
     const real_pair *other = real_pair_with(math->lhs, sm, takes);
     math->real.pair = real_pair_of(math->lhs, math->rhs, sm);
     if (math->real.pair) return;
-    const real_pair *later = other ? other : real_pair_with(math->lhs, INT_MAX, takes);
-    if (later == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
-    else if (other == NULL)
-        complain(complaints, F_LHS, "the mma for \"%s\" wants sm_%d or later", math->lhs, later->sm);
+    if (other == NULL) complain(complaints, F_LHS, "there is no mma for \"%s\" here", math->lhs);
     else
         complain(complaints, F_RHS, "lhs = \"%s\" takes %s%s, not \"%s\"", math->lhs,
                  side_is_integer((int)point[F_LHS]) ? "an integer, " : "rhs = ", takes, math->rhs);
-    math->real.pair = later ? later : real_pair_of("f16", "f16", sm);
+    math->real.pair = other ? other : real_pair_of("f16", "f16", sm);
 }
 
 static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_complaints *complaints) {
@@ -39,10 +36,10 @@ static void plan(const int64_t *point, bool gathers, spmm_arithmetic *math, mc_c
     math->lhs = side_type_names[point[F_LHS]], math->rhs = side_type_names[point[F_RHS]];
     plan_pair(point, math, complaints);
     const real_pair *pair = math->real.pair;
-    math->b_bits = real_stored_bits(pair, pair->rhs_form);
+    math->b_bits = real_stored_bits(pair, pair->b_form);
     math->mma = math->sums = math->b_operands = 1;
     math->depth = MC_GROUP_SLOTS;
-    math->value_bytes = real_stored_bits(pair, pair->lhs_form) / 8;
+    math->value_bytes = real_stored_bits(pair, pair->a_form) / 8;
     math->value_type = side_is_integer((int)point[F_LHS]) ? "s8" : math->lhs;
     math->joins_halves = pair->bits == 8;
     if (spmm_is_tall(math)) math->mma = 2, math->order = SPMM_PAPER;
@@ -62,7 +59,10 @@ static void check(const int64_t *point, const spmm_arithmetic *math, const char 
                    {F_SHUFFLE, 1, "there are no nibbles"},
                    {F_SUM, 0, "its sums are f32"},
                    {F_ORDER, SPMM_SWAPPED, "the paper's order is for integers"}};
-    (void)staging, (void)gathers;
+    (void)staging;
+    if (!gathers && real_widens(math->real.pair->b_form))
+        complain(complaints, F_STAGING, "lhs = \"%s\" takes \"direct\" for %s, which has no mma of 8 bits",
+                 math->lhs, mc_archs[point[FIELD_ARCH]].target);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (point[lacking[i].field] != lacking[i].standard)
             complain(complaints, lacking[i].field, "lhs = \"%s\": %s; leave it out", math->lhs,

@@ -21,8 +21,8 @@ enum { BESIDE = 2 };     /* pieces of 16 bytes that a load has side by side */
 spmm_pairs real_pairs_begin(spmm_sums *sums, int loads) {
     mc_builder *b = sums->b;
     spmm_pairs p = {.sums = sums, .loads = loads};
-    const real_form form = sums->of->real.pair->lhs_form;
-    p.real.lhs = real_declare_widener(b, form, "a");
+    const real_form form = sums->of->real.pair->a_form;
+    p.real.a = real_declare_widener(b, form, "a");
     if (real_widens(form)) b32_array(b, "wide_value", HALF_REGS * sums->of->mma, p.real.value);
     if (!sums->of->joins_halves) return p;
     mc_reg first[4 * SPMM_MAX_LOADS];
@@ -80,10 +80,10 @@ static void pairs_of_bytes(const spmm_pairs *p, int half, mc_reg matrix[][4], co
 /* A's values of half a stride, as mma take them: those of the next 8 rows are *STEP registers on. */
 static const mc_reg *values_of(const spmm_pairs *p, const mc_reg *value, int *step) {
     const spmm_arithmetic *math = p->sums->of;
-    if (!real_widens(math->real.pair->lhs_form)) return value;
+    if (!real_widens(math->real.pair->a_form)) return value;
     note(p->sums->b, "values of A become %s", math->rhs);
     for (int m = 0; m < math->mma; m++)
-        real_widen(&p->real.lhs, value[m * *step], REAL_ALTERNATE, &p->real.value[HALF_REGS * m]);
+        real_widen(&p->real.a, value[m * *step], REAL_ALTERNATE, &p->real.value[HALF_REGS * m]);
     *step = HALF_REGS;
     return p->real.value;
 }
