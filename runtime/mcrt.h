@@ -245,7 +245,7 @@ typedef struct mc_plan mc_plan;
    SDDMM: C = A[m,k] B[k,n] where the matrix, a mask of m x n, has vectors; A row-major, B as b_layout, C as
           c_order says.
    QUANTISE: C = A[m,n] with other elements, turned round as b_layout says: integers round(A / scale), or
-          back, reals A * scale (docs/quantise.md). */
+          back, reals A * scale; of one type and without scales A's elements (docs/quantise.md). */
 typedef enum mc_op { MC_OP_SPMM, MC_OP_SDDMM, MC_OP_QUANTISE } mc_op;
 
 /* FIXED: the kernel is made for exactly these shapes. OPEN: it takes any, where they change all the time;

@@ -59,7 +59,21 @@ expect 2 'quantise: --out and --out-scale are both o.npy' tensor --tokens 16 --f
 check 'nothing is written' test ! -e o.npy
 expect 2 '--dilate: unknown or ambiguous option' computed --tokens 8 --features 8 --dilate
 
+# A transpose alone: twice is as it was
+as_is() { given --set scale=none "$@"; }
+for type in s8 s16 s32 f16; do
+    as_is --set lhs=$type --set out=$type --set layout=rows --set tile=32 --set warps=8 --m 19 --n 50 --out plain.npy >/dev/null
+    expect 0 'verdict    exact' as_is --set lhs=$type --set out=$type --set tile=32 --set warps=8 --x plain.npy --out turned.npy
+    expect 0 'M 50  K 0  N 19' as_is --set lhs=$type --set out=$type --set tile=32 --set warps=8 --x turned.npy --out again.npy
+    same again.npy plain.npy
+done
+
 # What is refused
+expect 2 'want "none"' as_is --set lhs=s8 --set scale=row
+expect 2 'out must be the same type' as_is --set lhs=s8 --set out=s16
+expect 2 'out must be the same type' as_is --set lhs=s16
+expect 2 'lhs must be the same type' as_is --set out=s32
+expect 2 'have no scales to compute' as_is --set lhs=s8 --set scales=computed
 expect 1 'X holds f16, must hold f32' computed --x x.npy --set lhs=f32
 expect 2 'N is 50 by features, but 48 by x.npy' computed --x x.npy --features 50
 expect 1 '--scale: the kernel computes it itself' computed --x x.npy --scale s.npy

@@ -306,9 +306,9 @@ sddmm_list() {
     done
 }
 
-# Scales a token and of the tensor, computed; in clusters, where there are any.
+# Scales a token and of the tensor, computed; in clusters, where there are any. Elements that stay as they are.
 quantise_list() {
-    local arch i first=0 zeros=(none row) layouts=(columns rows) outs=(u8 s4 u4 s8) ins=(f16 bf16 f32) all one clusters
+    local arch i first=0 zeros=(none row) layouts=(columns rows) outs=(u8 s4 u4 s8) ins=(f16 bf16 f32) moved=(s8 s16 s32 f16) all one clusters
     for arch in sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_120; do
         all=$("$mcgen" --arch "$arch" --list-variants "$spec" | wc -l)
         for ((i = 7 * first; i < all; i += 97)); do echo "$arch $i token"; done
@@ -317,6 +317,7 @@ quantise_list() {
         [[ $arch = sm_8* ]] && clusters=
         for ((i = 0; i < 4; i++)); do
             echo "$arch 0 types$i --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set zero=${zeros[(i + first) % 2]} --set layout=${layouts[first % 2]} $clusters --set words=1 --set rounding=convert"
+            echo "$arch 0 moved$i --set scales=given --set scale=none --set lhs=${moved[i]} --set out=${moved[i]} --set layout=${layouts[(i / 2 + first) % 2]} --set keep=0 --set words=1 --set rounding=convert --set tile=32 --set warps=8 --set hold=2"
             echo "$arch 0 tensor$i $one --set scale=tensor --set lhs=${ins[(i + first) % 3]} --set out=${outs[i]} --set layout=${layouts[i % 2]}"
         done
         first=$((first + 1))

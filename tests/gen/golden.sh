@@ -121,6 +121,7 @@ golden quantise --set tile=8 --set warps=4 --set hold=1 --set keep=1
 golden quantise_cluster --set tile=8 --set warps=4 --set hold=1 --set keep=1 --set cluster=4 --arch sm_90
 spec=$(dirname "$spec")/quantise_s8_given.lua
 golden quantise_given --set lhs=f32 --set out=u4 --set zero=row --set m=96 --set n=70 --set batch=on --arch sm_90
+golden quantise_moved --set lhs=s8 --set scale=none --set arch=sm_90
 spec=$(dirname "$spec")/quantise_s8_tensor.lua
 golden quantise_tensor --set zero=tensor --set batch=on --arch sm_90
 exit $failed

@@ -314,6 +314,28 @@ static void given(bench *t, const char *spec) {
     TRY(t, spec, anywhere);
 }
 
+/* Elements stay as they are: one type on both sides, without scales. */
+static void moved(bench *t, const char *spec) {
+    static const struct {
+        const char *type, *warps;
+    } types[] = {{"s8", "8"}, {"s16", "16"}, {"s32", "16"}, {"f16", "8"}, {"bf16", "8"}, {"f32", "16"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const choice all[] = {{"lhs", {types[i].type}},
+                              {"out", {types[i].type}},
+                              {"scale", {"none"}},
+                              {"scales", {"given"}},
+                              {"layout", {"columns", "rows"}},
+                              {"align", {"16", "1"}},
+                              {"tile", {"32", "64"}},
+                              {"warps", {types[i].warps}},
+                              {"hold", {"1", "2"}},
+                              {"keep", {"0"}},
+                              {"words", {"1"}},
+                              {"rounding", {"convert"}}};
+        TRY(t, spec, all);
+    }
+}
+
 static void back(bench *t, const char *spec) {
     static const choice all[] = {{"lhs", {"s32", "f16", "bf16", "f32"}},
                                  {"out", {"f16", "bf16", "f32"}},
@@ -336,8 +358,8 @@ static void back(bench *t, const char *spec) {
 static const struct {
     const char *name;
     void (*run)(bench *t, const char *spec);
-} parts[] = {
-    {"computed", computed}, {"cluster", cluster}, {"tensor", tensor}, {"given", given}, {"back", back}};
+} parts[] = {{"computed", computed}, {"cluster", cluster}, {"tensor", tensor},
+             {"given", given},       {"back", back},       {"moved", moved}};
 
 int main(int argc, char **argv) {
     bench t = {.diag = mc_diag_create(), .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes};

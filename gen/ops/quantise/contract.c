@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 static const char *const a_docs[] = {"A: f16[m][lda], row-major", "A: bf16[m][lda], row-major",
-                                     "A: f32[m][lda], row-major", "A: s32[m][lda], row-major"};
+                                     "A: f32[m][lda], row-major", "A: s32[m][lda], row-major",
+                                     "A: s8[m][lda], row-major",  "A: s16[m][lda], row-major"};
 
 #define BOTH(type, more)                                                                                     \
     { "C: " type "[m][ldc], row-major" more, "C: " type "[n][ldc], A's transpose, row-major" more }
@@ -11,7 +12,7 @@ static const char *const a_docs[] = {"A: f16[m][lda], row-major", "A: bf16[m][ld
 static const char *const c_docs[][2] = {
     [QUANTISE_S8] = BOTH("s8", ""),    [QUANTISE_U8] = BOTH("u8", ""),   [QUANTISE_S4] = BOTH("s4", PAIRS),
     [QUANTISE_U4] = BOTH("u4", PAIRS), [QUANTISE_F16] = BOTH("f16", ""), [QUANTISE_BF16] = BOTH("bf16", ""),
-    [QUANTISE_F32] = BOTH("f32", "")};
+    [QUANTISE_F32] = BOTH("f32", ""),  [QUANTISE_S16] = BOTH("s16", ""), [QUANTISE_S32] = BOTH("s32", "")};
 
 /* One by value, more as an array. */
 static void add_factor(const quantise_plan *plan, mc_contract *c, const char *name, const char *doc) {
@@ -97,16 +98,20 @@ const char *quantise_computes(const void *data) {
     static const char *const texts[] = {
         "C = A[m,n] with other elements: C = round(A * (1 / scale)), integers.",
         "C = A[m,n] with other elements: C = round(A * (1 / scale)) + zero point, integers.",
-        "C = A[m,n] with other elements: C = f32(A) * scale, rounded to C's type."};
+        "C = A[m,n] with other elements: C = f32(A) * scale, rounded to C's type.",
+        "C = A[m,n], with elements as they are."};
     const quantise_plan *plan = data;
-    return texts[plan->real ? 2 : plan->zero];
+    return texts[plan->moves ? 3 : plan->real ? 2 : plan->zero];
 }
 
 void quantise_entry_name(const void *data, char name[MC_MAX_ENTRY]) {
-    static const char *const ins[] = {"f16", "bf16", "f32", "s32"};
-    static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32"};
+    static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16"};
+    static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", "s16", "s32"};
     const quantise_plan *plan = data;
-    const char *source = plan->reaches ? "tensor" : plan->computed ? "computed" : "given";
+    const char *source = plan->moves      ? "moved"
+                         : plan->reaches  ? "tensor"
+                         : plan->computed ? "computed"
+                                          : "given";
     int length = snprintf(name, MC_MAX_ENTRY, "quantise_%s_%s_%s%s%s_t%d_w%d_h%d", ins[plan->in],
                           outs[plan->out], source, plan->turned ? "" : "_rows",
                           plan->by_addition ? "_add" : "", plan->tile, plan->warps, plan->hold);

@@ -146,6 +146,8 @@ void quantise_value(const quantise_emitter *e, mc_reg word, int half, mc_reg to)
         break;
     case QUANTISE_IN_F32: EMIT(b, mov_b32, to, word); break;
     case QUANTISE_IN_S32: EMIT(b, cvt_f32_s32, to, word); break;
+    case QUANTISE_IN_S8:
+    case QUANTISE_IN_S16: break; /* are moved */
     }
 }
 
@@ -240,6 +242,23 @@ static void make_column(const quantise_emitter *e, const mc_reg *raw, int column
     }
 }
 
+/* By columns, of elements that are moved: a byte, or half a word, of each of four or two rows. */
+static void move_column(const quantise_emitter *e, const mc_reg *raw, int column, mc_reg to) {
+    enum { ROW = QUANTISE_UNIT / WORD, BYTES = 0x0040, HALVES = 0x5410, BOTH = 0x11, BOTH_HALVES = 0x2222 };
+    mc_builder *b = e->b;
+    int halves = halves_of(e->plan), part = column % halves;
+    const mc_reg *word = raw + column / halves;
+    switch (e->plan->in_bytes) {
+    case 1:
+        EMIT(b, prmt, e->scratch.half, word[2 * ROW], word[3 * ROW], H(BYTES + (uint32_t)(part * BOTH)));
+        EMIT(b, prmt, to, word[0], word[ROW], H(BYTES + (uint32_t)(part * BOTH)));
+        EMIT(b, prmt, to, to, e->scratch.half, H(HALVES));
+        break;
+    case 2: EMIT(b, prmt, to, word[0], word[ROW], H(HALVES + (uint32_t)(part * BOTH_HALVES))); break;
+    default: EMIT(b, mov_b32, to, word[0]); break;
+    }
+}
+
 int quantise_row_words(const quantise_plan *plan) {
     int bits = plan->unit * plan->out_bits;
     return bits < 32 ? 1 : bits / 32;
@@ -261,7 +280,11 @@ void quantise_make_words(const quantise_emitter *e, const mc_reg *raw, const mc_
     const quantise_plan *plan = e->plan;
     int row_words = quantise_row_words(plan);
     for (int j = 0; plan->turned && j < plan->unit; j++)
-        make_column(e, raw, j, by_column, words + (ptrdiff_t)j * plan->words);
+        if (plan->moves) move_column(e, raw, j, words[j]);
+        else make_column(e, raw, j, by_column, words + (ptrdiff_t)j * plan->words);
+    if (plan->moves && !plan->turned)
+        for (int i = 0; i < plan->rows * row_words; i++) EMIT(e->b, mov_b32, words[i], raw[i]);
+    if (plan->moves) return;
     for (int i = 0; !plan->turned && i < plan->rows; i++)
         make_row(e, raw, i, by_column, words + (ptrdiff_t)i * row_words);
 }

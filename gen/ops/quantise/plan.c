@@ -7,8 +7,14 @@ static const struct {
 } outs[] = {[QUANTISE_S8] = {8, -128, 127, false}, [QUANTISE_U8] = {8, 0, 255, false},
             [QUANTISE_S4] = {4, -8, 7, false},     [QUANTISE_U4] = {4, 0, 15, false},
             [QUANTISE_F16] = {16, 0, 0, true},     [QUANTISE_BF16] = {16, 0, 0, true},
-            [QUANTISE_F32] = {32, 0, 0, true}};
-static const int in_bytes[] = {2, 2, 4, 4};
+            [QUANTISE_F32] = {32, 0, 0, true},     [QUANTISE_S16] = {16, 0, 0, false},
+            [QUANTISE_S32] = {32, 0, 0, false}};
+static const struct {
+    int bytes;
+    quantise_out same; /* the C of this type */
+} ins[] = {[QUANTISE_IN_F16] = {2, QUANTISE_F16}, [QUANTISE_IN_BF16] = {2, QUANTISE_BF16},
+           [QUANTISE_IN_F32] = {4, QUANTISE_F32}, [QUANTISE_IN_S32] = {4, QUANTISE_S32},
+           [QUANTISE_IN_S8] = {1, QUANTISE_S8},   [QUANTISE_IN_S16] = {2, QUANTISE_S16}};
 
 static void take_point(const int64_t *point, quantise_plan *plan) {
     *plan = (quantise_plan){.in = (quantise_in)point[F_LHS],
@@ -31,10 +37,11 @@ static void take_point(const int64_t *point, quantise_plan *plan) {
                             .n = point[F_N],
                             .lda = point[F_LDA],
                             .ldc = point[F_LDC]};
-    plan->in_bytes = in_bytes[plan->in];
+    plan->in_bytes = ins[plan->in].bytes;
     plan->out_bits = outs[plan->out].bits;
     plan->least = outs[plan->out].least, plan->most = outs[plan->out].most;
     plan->real = outs[plan->out].real;
+    plan->moves = plan->out == ins[plan->in].same && plan->scale == OUT_PER_NONE;
     plan->by_token = plan->computed && plan->scale != OUT_PER_TENSOR;
     plan->reaches = plan->computed && !plan->by_token;
 }
@@ -111,15 +118,31 @@ static void plan_paths(quantise_plan *plan) {
 
 /* -- What cannot be */
 
-static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
-    if (plan->in == QUANTISE_IN_S32 && !plan->real)
+/* Integers that nothing is computed with. */
+static void check_moved(const quantise_plan *plan, mc_complaints *complaints) {
+    bool same = plan->out == ins[plan->in].same,
+         narrow = plan->in == QUANTISE_IN_S8 || plan->in == QUANTISE_IN_S16;
+    if (same && !plan->moves && !plan->real)
+        complain(complaints, F_SCALE, "integers of one type on both sides stay as they are: want \"none\"");
+    if (plan->moves && plan->computed)
+        complain(complaints, F_SCALES, "elements that stay as they are have no scales to compute");
+    if (!same && narrow)
+        complain(complaints, F_LHS, "integers of 8 and 16 bits stay as they are: out must be the same type");
+    else if (!same && plan->in == QUANTISE_IN_S32 && !plan->real)
         complain(complaints, F_LHS, "sums of s32 go back only: want out = \"f16\", \"bf16\" or \"f32\"");
+    else if (!same && (plan->out == QUANTISE_S16 || plan->out == QUANTISE_S32))
+        complain(complaints, F_OUT, "s16 and s32 come of themselves alone: lhs must be the same type");
+}
+
+static void check_types(const quantise_plan *plan, mc_complaints *complaints) {
+    bool integers = !plan->real && plan->out < QUANTISE_F16 && plan->in < QUANTISE_IN_S32;
+    check_moved(plan, complaints);
     if (plan->real && (plan->zero || plan->computed))
         complain(complaints, plan->zero ? F_ZERO : F_SCALES,
                  "the way back takes given scales, and no zero points");
-    if (!plan->real && plan->scale == OUT_PER_NONE)
+    if (integers && plan->scale == OUT_PER_NONE)
         complain(complaints, F_SCALE, "integers want a scale: \"tensor\" or \"row\"");
-    if (!plan->real && plan->scale == OUT_PER_COLUMN)
+    if (integers && plan->scale == OUT_PER_COLUMN)
         complain(complaints, F_SCALE,
                  "integers have a scale for the tensor or for each row, a token, not a column");
     if (plan->share != MC_OPEN && plan->share % QUANTISE_MAX_UNIT != 0)

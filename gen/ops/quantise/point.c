@@ -11,13 +11,19 @@ typedef struct points {
     mc_reg col, end, c_at;
 } points;
 
-void quantise_load_point(const quantise_emitter *e, mc_reg row_at, mc_reg col, mc_reg guard, mc_reg value) {
+/* An element of A as it is. */
+static mc_reg load_raw(const quantise_emitter *e, mc_reg row_at, mc_reg col, mc_reg guard) {
     mc_builder *b = e->b;
     mc_reg at = mad_wide(b, "point_at", col, I(e->plan->in_bytes), row_at), word = b32(b, "point");
     if (guard.id) EMIT(b, mov_b32, word, I(0));
-    if (e->plan->in_bytes == 2) EMIT_IF(b, guard, ldg_u16, word, AT(at, 0));
+    if (e->plan->in_bytes == 1) EMIT_IF(b, guard, ldg_u8, word, AT(at, 0));
+    else if (e->plan->in_bytes == 2) EMIT_IF(b, guard, ldg_u16, word, AT(at, 0));
     else EMIT_IF(b, guard, ldg_b32, word, AT(at, 0));
-    quantise_value(e, word, 0, value);
+    return word;
+}
+
+void quantise_load_point(const quantise_emitter *e, mc_reg row_at, mc_reg col, mc_reg guard, mc_reg value) {
+    quantise_value(e, load_raw(e, row_at, col, guard), 0, value);
 }
 
 /* -- Factors of the rows -------------------------------------------------------------------------------- */
@@ -108,8 +114,12 @@ static void store_point(const points *p) {
     mc_reg word = b32(b, "point_word");
     const mc_reg *v = e->scratch.element;
     int count = p->high * p->wide;
-    for (int i = 0; i < count; i++) make_point(p, i, v[i]);
-    quantise_pack(e, v, count, word);
+    if (e->plan->moves) {
+        EMIT(b, mov_b32, word, load_raw(e, p->row_at[0], p->col, (mc_reg){0}));
+    } else {
+        for (int i = 0; i < count; i++) make_point(p, i, v[i]);
+        quantise_pack(e, v, count, word);
+    }
     if (e->plan->out_bits <= 8) EMIT(b, stg_b8, AT(p->c_at, 0), word);
     else if (e->plan->out_bits == 16) EMIT(b, stg_b16, AT(p->c_at, 0), word);
     else EMIT(b, stg_b32, AT(p->c_at, 0), word);

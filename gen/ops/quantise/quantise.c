@@ -3,8 +3,8 @@
 #include "ops/quantise/costs.h"
 
 static const char *const ops[] = {"quantise", NULL};
-static const char *const ins[] = {"f16", "bf16", "f32", "s32", NULL};
-static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", NULL};
+static const char *const ins[] = {"f16", "bf16", "f32", "s32", "s8", "s16", NULL};
+static const char *const outs[] = {"s8", "u8", "s4", "u4", "f16", "bf16", "f32", "s16", "s32", NULL};
 static const char *const sources[] = {"given", "computed", NULL}, *const layouts[] = {"columns", "rows",
                                                                                       NULL};
 static const char *const keeps[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", NULL};
@@ -18,14 +18,18 @@ static const mc_field fields[] = {
     ARCH_FIELD,
     {"lhs", NAMES = ins,
      .doc = "Type of A, row-major: of activations f16, bf16 or f32; on the way back also s32, what an SpMM "
-            "gives."},
+            "gives. One type on both sides and scale = \"none\" leave elements as they are: also s8 and s16, "
+            "for "
+            "any of so many bytes."},
     {"out", NAMES = outs,
      .doc = "Type of C. s8, u8, s4, u4: round(A / scale), cut off at the type's ends; two elements of 4 bits "
-            "make a byte, the first in its low half. f16, bf16, f32, the way back: out(f32(A) * scale)."},
+            "make a byte, the first in its low half. f16, bf16, f32, the way back: out(f32(A) * scale). s16 "
+            "and s32 "
+            "are A's own, as they are."},
     {"scale", NAMES = out_per_names, .standard = OUT_PER_ROW,
      .doc =
          "What there is one scale for, an f32: all of A, or each of A's rows, a token. On the way back also "
-         "each column, or none."},
+         "each column, or none; none, too, where elements stay as they are."},
     {"zero", NAMES = out_per_names, .quiet = true,
      .doc = "Zero points, which are added to the rounded quotient: f32 that hold integers of out. none: "
             "there are "

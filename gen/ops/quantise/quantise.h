@@ -27,7 +27,14 @@
 
 extern const mc_family mc_family_quantise;
 
-typedef enum quantise_in { QUANTISE_IN_F16, QUANTISE_IN_BF16, QUANTISE_IN_F32, QUANTISE_IN_S32 } quantise_in;
+typedef enum quantise_in {
+    QUANTISE_IN_F16,
+    QUANTISE_IN_BF16,
+    QUANTISE_IN_F32,
+    QUANTISE_IN_S32,
+    QUANTISE_IN_S8,
+    QUANTISE_IN_S16
+} quantise_in;
 typedef enum quantise_out {
     QUANTISE_S8,
     QUANTISE_U8,
@@ -35,7 +42,9 @@ typedef enum quantise_out {
     QUANTISE_U4,
     QUANTISE_F16,
     QUANTISE_BF16,
-    QUANTISE_F32
+    QUANTISE_F32,
+    QUANTISE_S16,
+    QUANTISE_S32
 } quantise_out;
 
 enum { QUANTISE_UNIT = 16, QUANTISE_MAX_ROWS = 8, QUANTISE_MAX_UNIT = 8, QUANTISE_MAX_STEPS = 8 };
@@ -74,6 +83,7 @@ typedef struct quantise_plan {
     quantise_out out;
     int in_bytes, out_bits, least, most; /* least and most: of C's integers */
     bool real;                           /* C is: this is the way back */
+    bool moves;                          /* one type on both sides, no scales: elements stay as they are */
     out_per scale;
     bool zero, computed, turned, batch; /* turned: C lies by columns */
     /* Where scales are computed: a row, thread blocks have whole rows (token); of the tensor, a first pass

@@ -63,6 +63,13 @@ static mc_status check_back(const plan_problem *p, mc_diag *diag) {
                    mc_type_text(p->out));
 }
 
+/* Whether elements stay as they are. */
+static bool moves(const plan_problem *p) {
+    bool integer = p->out == MC_S8 || p->out == MC_S16 || p->out == MC_S32;
+    return p->lhs == p->out && p->scale == MC_PER_NONE && p->zero == MC_PER_NONE && !p->computed &&
+           (integer || mc_type_is_real(p->out));
+}
+
 static mc_status check_scale(const plan_problem *p, mc_diag *diag) {
     if (p->scale == MC_PER_NONE)
         return mc_fail(diag, MC_USAGE, "c is %s, which wants a scale", mc_type_text(p->out));
@@ -75,6 +82,7 @@ static mc_status check_scale(const plan_problem *p, mc_diag *diag) {
 
 static mc_status check(const plan_problem *p, mc_type matrix, mc_diag *diag) {
     (void)matrix;
+    if (moves(p)) return MC_OK;
     if (mc_type_is_real(p->out)) return check_back(p, diag);
     if (!is_narrow(p->out))
         return mc_fail(diag, MC_CANNOT,
@@ -153,6 +161,14 @@ static int64_t back(const host_operands *o, float value, quantiser f, int64_t co
     return real_to_bits(p->out, p->scale == MC_PER_NONE ? value : value * scale);
 }
 
+/* What element (I, J) of A becomes. */
+static int64_t make(const host_operands *o, int64_t i, int64_t j, const quantiser *f) {
+    const mc_dense *x = o->inputs[X];
+    if (moves(o->problem)) return mc_dense_get(x, i, j);
+    float value = value_of(x, i, j);
+    return mc_type_is_real(o->problem->out) ? back(o, value, *f, j) : quantiser_apply(f, value);
+}
+
 static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense *c, mc_diag *diag) {
     const plan_problem *p = o->problem;
     const mc_dense *x = o->inputs[X];
@@ -162,11 +178,8 @@ static mc_status finish(const host_operands *o, const mc_dense *exact, mc_dense 
     for (int64_t i = 0; status == MC_OK && i < x->rows; i++) {
         const quantiser f = {p->out, real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 0)),
                              real_from_bits(MC_F32, (uint32_t)mc_dense_get(exact, i, 1))};
-        for (int64_t j = 0; j < x->cols; j++) {
-            float value = value_of(x, i, j);
-            int64_t made = mc_type_is_real(p->out) ? back(o, value, f, j) : quantiser_apply(&f, value);
-            mc_dense_set(c, turned ? j : i, turned ? i : j, made);
-        }
+        for (int64_t j = 0; j < x->cols; j++)
+            mc_dense_set(c, turned ? j : i, turned ? i : j, make(o, i, j, &f));
     }
     return status;
 }
